@@ -1,0 +1,58 @@
+"""Tacit: statistical models of sensitive tables, released under differential privacy.
+
+Public names resolve lazily, so that `import tacit` stays light.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tacit.estimators.fit import Fit as Fit
+    from tacit.estimators.fit import load as load
+    from tacit.estimators.glm import glm as glm
+    from tacit.estimators.logistic import LogisticRegression as LogisticRegression
+    from tacit.privacy.budget import Budget as Budget
+    from tacit.privacy.relation import Relation as Relation
+    from tacit.problem.certificate import Certificate as Certificate
+    from tacit.problem.schema import Schema as Schema
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Budget": "tacit.privacy.budget",
+    "Certificate": "tacit.problem.certificate",
+    "Fit": "tacit.estimators.fit",
+    "LogisticRegression": "tacit.estimators.logistic",
+    "Relation": "tacit.privacy.relation",
+    "Schema": "tacit.problem.schema",
+    "glm": "tacit.estimators.glm",
+    "load": "tacit.estimators.fit",
+}
+_ROOMS = ("accounting", "errors")
+
+__all__ = [
+    "Budget",
+    "Certificate",
+    "Fit",
+    "LogisticRegression",
+    "Relation",
+    "Schema",
+    "glm",
+    "load",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name, or a public room, when it is first asked for."""
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    if name in _ROOMS:
+        return import_module(f"tacit.{name}")
+    raise AttributeError(f"module 'tacit' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """Public names, loaded or not."""
+    return sorted([*__all__, *_ROOMS, "__version__"])

@@ -1,0 +1,1 @@
+"""Public constraints and penalties on the coefficients; they see no record."""

@@ -1,0 +1,1 @@
+"""The one place where records, noise and budget meet: plan, reserve, run, release."""

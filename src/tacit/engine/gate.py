@@ -1,0 +1,57 @@
+"""The gates: how a solver's queries reach the records, and the plan they may not leave."""
+
+from __future__ import annotations
+
+from tacit.errors import PlanViolation
+from tacit.mechanisms.responder import Responder
+from tacit.problem.plan import Plan
+from tacit.problem.progress import Progress
+from tacit.problem.query import Answer, Query
+from tacit.problem.sensitivity import FINEST_BOUND, LARGEST_TOTAL, Price
+
+
+class PlannedGate:
+    """Answers the plan's steps in their order, each as often as it was reserved, and no more.
+
+    Guarantee
+    ---------
+    - A query of another kind than the next reserved step, or beyond the last, is refused before a
+      record is touched.
+    """
+
+    def __init__(self, plan: Plan, responder: Responder, progress: Progress) -> None:
+        self._responder = responder
+        self._progress = progress
+        self._schedule = [step for step in plan.steps for _ in range(step.times)]
+        self._asked = 0
+
+    def ask(self, query: Query) -> Answer:
+        """Answer the next reserved step."""
+        if self._asked >= len(self._schedule):
+            raise PlanViolation("The plan is used up: no further query was reserved.")
+        step = self._schedule[self._asked]
+        if step.kind is not query.kind or step.price is None:
+            raise PlanViolation(f"The plan reserved {step.kind}, not {query.kind}, at this point.")
+        self._asked += 1
+        answer = self._responder.answer(query, step.price)
+        self._progress(self._asked, len(self._schedule), step.label)
+        return answer
+
+
+class OpenGate:
+    """Answers anything without noise, on a fixed lattice: for ε = ∞ alone."""
+
+    def __init__(self, plan: Plan, responder: Responder, progress: Progress) -> None:
+        if plan.private:
+            raise PlanViolation("A private plan cannot be run through the open gate.")
+        self._responder = responder
+        self._progress = progress
+        self._price = Price(max(1, min(FINEST_BOUND, LARGEST_TOTAL // plan.records)), 0)
+        self._asked = 0
+
+    def ask(self, query: Query) -> Answer:
+        """Answer exactly, up to the rounding of the lattice."""
+        self._asked += 1
+        answer = self._responder.answer(query, self._price)
+        self._progress(self._asked, self._asked, str(query.kind))
+        return answer

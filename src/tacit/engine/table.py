@@ -1,0 +1,112 @@
+"""A table behind the door: public questions in, releases out. Private: everything it holds."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from tacit.engine.gate import OpenGate, PlannedGate
+from tacit.errors import SettingError
+from tacit.mechanisms.responder import Responder
+from tacit.problem.design import Design
+from tacit.problem.plan import Plan
+from tacit.problem.progress import Progress, silent
+from tacit.problem.release import Release
+from tacit.rows.admit import admit
+from tacit.rows.classes import read_classes
+from tacit.rows.opening import open_source
+from tacit.rows.store import Store
+from tacit.solvers.descent import descend
+from tacit.solvers.newton import minimise
+
+
+class Table:
+    """Opened records: their names and number, and the door to a run.
+
+    Parameters
+    ----------
+    data
+        A matrix, a table or the path of a file.
+    response
+        Labels beside the matrix, or the name of a column; None where the design names it.
+    progress
+        Told of public steps.
+    """
+
+    def __init__(self, data: Any, response: Any = None, progress: Progress = silent) -> None:
+        self._source = open_source(data, response)
+        self._progress = progress
+        self._store: Store | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns; public."""
+        return self._source.names
+
+    @property
+    def response(self) -> str | None:
+        """Name of the response, where it was given or named."""
+        return self._source.response
+
+    @property
+    def records(self) -> int:
+        """Number of admitted records: public where the relation says so, and private elsewhere."""
+        if self._store is None:
+            raise SettingError("No records have been admitted yet.")
+        return self._store.length
+
+    def classes(self, column: str) -> list[Any]:
+        """Labels found in the response. Not protected: the certificate lists them as assumed."""
+        return read_classes(self._source, column)
+
+    def admit(self, design: Design, *, invalid_rows: str, exact: bool) -> None:
+        """Read and prepare the records by the design. Nothing is spent if they are refused."""
+        self.close()
+        self._store = admit(
+            self._source,
+            design,
+            invalid_rows=invalid_rows,
+            dtype=np.float64 if exact else np.float32,
+            progress=self._progress,
+        )
+
+    def run(self, plan: Plan, *, seed: int | None) -> Release:
+        """Run a plan over the admitted records.
+
+        Guarantee
+        ---------
+        - The solver sees answers of the reserved plan and nothing else.
+        - The release costs `plan.events()`, whatever the records are.
+        """
+        if self._store is None:
+            raise SettingError("No records have been admitted yet.")
+        responder = Responder(
+            self._store, plan.design.row_norm, private=plan.private, seed=seed
+        )
+        with responder:
+            if plan.private:
+                theta = descend(PlannedGate(plan, responder, self._progress), plan)
+            else:
+                theta = minimise(OpenGate(plan, responder, self._progress), plan)
+        return Release(plan, theta, reproducible=seed is not None)
+
+    def close(self) -> None:
+        """Forget the records."""
+        if self._store is not None:
+            self._store.close()
+            self._store = None
+
+    def __enter__(self) -> Table:
+        """Open the table for one run."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Forget the records, whatever happened."""
+        self.close()

@@ -1,0 +1,1 @@
+"""What analysts call: scikit-learn estimators and `glm()`."""

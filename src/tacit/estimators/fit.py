@@ -1,0 +1,85 @@
+"""A finished fit: coefficients, certificate, predictions; kept as JSON."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.engine.prediction import margins
+from tacit.losses import logistic
+from tacit.problem.certificate import Certificate
+from tacit.problem.plan import Plan
+from tacit.problem.release import Release
+from tacit.problem.stored import StoredFit
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A private fit. Everything in it has been paid for; using it is free.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> schema = tacit.Schema.parse('''
+    ... [columns.age]
+    ... type = "numeric"
+    ... lower = 0
+    ... upper = 110
+    ... [columns.readmit]
+    ... type = "binary"
+    ... ''')
+    >>> data = {"age": [20.0, 60.0, 80.0, 30.0] * 500, "readmit": [0, 1, 1, 0] * 500}
+    >>> import pyarrow
+    >>> fit = tacit.glm("readmit ~ age", pyarrow.table(data), schema, epsilon=1.0)
+    >>> [term["name"] for term in fit.terms]
+    ['Intercept', 'age']
+    """
+
+    stored: StoredFit
+    plan: Plan | None = None
+
+    @classmethod
+    def of(cls, release: Release, family: str) -> Fit:
+        """Fit of a release."""
+        return cls(StoredFit.from_release(release, family), release.plan)
+
+    @property
+    def terms(self) -> list[dict[str, Any]]:
+        """Name, coefficient, standard error and interval of each term; None where not paid for."""
+        return self.stored.terms
+
+    @property
+    def params(self) -> dict[str, float]:
+        """Coefficients on the user's scale, by name."""
+        return {term["name"]: term["coef"] for term in self.terms}
+
+    @property
+    def certificate(self) -> Certificate:
+        """What was guaranteed, and why it is true."""
+        return self.stored.certificate
+
+    def predict_blocks(self, data: Any) -> Iterator[NDArray[np.float64]]:
+        """Probabilities of the second class for new records, block by block.
+
+        A record with a missing or undeclared value has probability NaN.
+        """
+        for block in margins(data, self.stored.design, self.stored.coefficients):
+            yield logistic.probability(block)
+
+    def predict(self, data: Any) -> NDArray[np.float64]:
+        """Probability of the second class for each new record; not protected, like any lookup."""
+        return np.concatenate(list(self.predict_blocks(data)))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fit as JSON; `tacit.load` reads it back."""
+        self.stored.write(path)
+
+
+def load(path: str | os.PathLike[str]) -> Fit:
+    """Read a stored fit and check that it is what was written."""
+    return Fit(StoredFit.read(path))

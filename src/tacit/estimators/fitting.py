@@ -1,0 +1,163 @@
+"""From a user's settings to a release: the way all estimators share."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tacit.engine.table import Table
+from tacit.errors import BudgetError, SettingError
+from tacit.planning.planner import Facts, Wishes, make_plan
+from tacit.privacy.budget import Budget
+from tacit.privacy.relation import Relation
+from tacit.problem.design import Design
+from tacit.problem.plan import Penalty, Plan, PublicFact
+from tacit.problem.release import Release
+
+INVALID_ROWS = ("error", "zero")
+DELTA_OF_PRIVATE_N = 1e-6
+
+
+@dataclass(frozen=True)
+class Request:
+    """A checked request for a fit, without the table."""
+
+    budget: Budget
+    relation: Relation
+    unit: str
+    n_at_least: int | None
+    penalty: Penalty
+    wishes: Wishes
+    invalid_rows: str
+    seed: int | None
+
+    def plan(self, design: Design, records: int | None) -> Plan:
+        """Price the fit of a design; `records` is ignored where n is private."""
+        if self.relation.n_is_public:
+            if records is None or records < 2:
+                raise SettingError("The number of records must be at least 2.")
+            delta = min(1e-5, records**-1.1)
+        else:
+            if self.n_at_least is None:
+                raise SettingError(
+                    "With add-remove the number of records is private: declare n_at_least."
+                )
+            records, delta = self.n_at_least, DELTA_OF_PRIVATE_N
+        if self.penalty.prior_mean is not None:
+            expected = len(design.columns)
+            if len(self.penalty.prior_mean) != expected:
+                raise SettingError(f"prior_mean must have {expected} entries, one a column.")
+        facts = Facts(
+            design, records, self.relation, self.unit, self.budget.with_delta(delta), self.penalty
+        )
+        return make_plan(facts, self.wishes)
+
+
+def make_request(
+    *,
+    epsilon: float | None,
+    delta: float | None,
+    budget: Budget | None,
+    relation: str | Relation,
+    unit: str = "row",
+    n_at_least: int | None = None,
+    solver: str = "auto",
+    output: str | None = None,
+    iterations: int | None = None,
+    step_size: float | None = None,
+    max_passes: int | None = None,
+    radius: float | None = None,
+    l2: float = 0.0,
+    prior_mean: Sequence[float] | None = None,
+    invalid_rows: str = "error",
+    random_state: int | None = None,
+) -> Request:
+    """Check every setting that needs no table."""
+    if invalid_rows not in INVALID_ROWS:
+        raise SettingError(f'invalid_rows must be "error" or "zero"; got {invalid_rows!r}.')
+    if random_state is not None and not _is_whole(random_state, 0):
+        raise SettingError("random_state must be None or a whole number of at least 0.")
+    if n_at_least is not None and not _is_whole(n_at_least, 2):
+        raise SettingError("n_at_least must be a whole number of at least 2.")
+    return Request(
+        budget=make_budget(epsilon, delta, budget),
+        relation=Relation.parse(relation),
+        unit=unit,
+        n_at_least=None if n_at_least is None else int(n_at_least),
+        penalty=_penalty(l2, prior_mean, radius),
+        wishes=Wishes(solver, output, iterations, step_size, max_passes),
+        invalid_rows=invalid_rows,
+        seed=None if random_state is None else int(random_state),
+    )
+
+
+def make_budget(epsilon: float | None, delta: float | None, budget: Budget | None) -> Budget:
+    """One budget from epsilon and delta, or the budget that was given in their place."""
+    if budget is not None:
+        if epsilon is not None or delta is not None:
+            raise BudgetError("Give either budget=… or epsilon=… (and delta=…), not both.")
+        if not isinstance(budget, Budget):
+            raise BudgetError("budget must be a tacit.Budget, for example Budget(mu=0.3).")
+        return budget
+    if epsilon is None:
+        raise BudgetError(
+            "epsilon has no default: declare epsilon=… (for example 1.0), or budget=…"
+        )
+    return Budget(epsilon=epsilon, delta=delta)
+
+
+def fit_release(
+    table: Table,
+    request: Request,
+    design: Design,
+    facts: Sequence[PublicFact],
+    on_plan: Callable[[Plan], None] | None = None,
+) -> Release:
+    """Admit the table, plan, run."""
+    exact = request.budget.is_infinite
+    table.admit(design, invalid_rows=request.invalid_rows, exact=exact)
+    plan = request.plan(design, table.records).with_facts(*facts)
+    for text in plan.warnings():
+        warnings.warn(text, UserWarning, stacklevel=3)
+    if on_plan is not None:
+        on_plan(plan)
+    return table.run(plan, seed=request.seed)
+
+
+def common_facts(request: Request, names: Sequence[str]) -> list[PublicFact]:
+    """What every fit takes as public, and on whose word."""
+    facts = [PublicFact("columns", list(names), "assumed")]
+    if request.relation.n_is_public:
+        facts.append(PublicFact("number of records", "n", "assumed"))
+    else:
+        facts.append(PublicFact("n_at_least", request.n_at_least, "declared"))
+    return facts
+
+
+def _penalty(
+    l2: float, prior_mean: Sequence[float] | None, radius: float | None
+) -> Penalty:
+    if not _is_real(l2) or not 0 <= l2 < math.inf:
+        raise SettingError(f"l2 must be a finite number of at least 0; got {l2!r}.")
+    if radius is not None and (not _is_real(radius) or not 0 < radius < math.inf):
+        raise SettingError(f"radius must be positive and finite; got {radius!r}.")
+    prior = None
+    if prior_mean is not None:
+        values = np.asarray(prior_mean, dtype=np.float64)
+        if values.ndim != 1 or not np.isfinite(values).all():
+            raise SettingError("prior_mean must be a sequence of finite numbers, one a column.")
+        prior = tuple(values.tolist())
+    return Penalty(float(l2), prior, None if radius is None else float(radius))
+
+
+def _is_real(value: Any) -> bool:
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+
+
+def _is_whole(value: Any, least: int) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= least

@@ -1,0 +1,1 @@
+"""Losses of a margin and a label, and their constants."""

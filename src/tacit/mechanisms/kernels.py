@@ -1,0 +1,95 @@
+"""Compiled passes over blocks of records. Private: `tiles`.
+
+A block is an array (tile, column, lane): 64 records side by side, their features column by column,
+the response last. Every per-record sum runs over the columns in order, so a record's integers depend
+on that record and on public numbers only, and the compiler vectorises over records, not over a sum:
+no reassociation is needed or allowed. Proof: proofs/mechanisms/kernels.md.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numba
+import numpy as np
+
+from tacit.losses import logistic
+from tacit.losses.bits import MAGIC, MAGIC_BITS, float_to_bits
+
+LANES = 64
+"""Records in a tile."""
+TINY = 2.0**-600
+"""Added to squared norms, so that records below it cannot outgrow their limit."""
+
+
+def enforceable(bound: int, width: int) -> float:
+    """Largest float norm before rounding for which the integer norm is at most `bound`.
+
+    Rounding `width` coordinates adds at most √width / 2, and all float errors of the norm, the
+    quotient and the product stay below (width + 16)·2^-52 relative.
+    """
+    room = bound - math.sqrt(width) / 2 * (1 + 2.0**-50)
+    return max(0.0, room * (1 - (width + 16) * 2.0**-52))
+
+
+@numba.njit(nogil=True, cache=True, error_model="numpy")
+def add_gradients(tiles, theta, scale, limit, total):  # type: ignore[no-untyped-def]
+    """Add rint(c z) of every record to `total`, c = loss'·scale kept within limit / ‖z‖."""
+    width = theta.shape[0]
+    margin = np.empty(LANES)
+    square = np.empty(LANES)
+    factor = np.empty(LANES)
+    for t in range(tiles.shape[0]):
+        for lane in range(LANES):
+            margin[lane] = 0.0
+            square[lane] = TINY
+        for j in range(width):
+            weight = theta[j]
+            for lane in range(LANES):
+                z = np.float64(tiles[t, j, lane])
+                margin[lane] += z * weight
+                square[lane] += z * z
+        for lane in range(LANES):
+            slope = logistic.derivative(margin[lane], np.float64(tiles[t, width, lane])) * scale
+            largest = limit / math.sqrt(square[lane])
+            # Written so that a slope that is not a number becomes 0.
+            slope = slope if slope > -largest else (-largest if slope <= -largest else 0.0)
+            factor[lane] = min(slope, largest)
+        for j in range(width):
+            integers = np.int64(0)
+            for lane in range(LANES):
+                integers += float_to_bits(factor[lane] * np.float64(tiles[t, j, lane]) + MAGIC)
+            total[j] += integers - LANES * MAGIC_BITS
+
+
+@numba.njit(nogil=True, cache=True, error_model="numpy")
+def quantise_rows(tiles, theta, bound, limit, integers):  # type: ignore[no-untyped-def]
+    """Write rint(f z), f = min(limit / bound, limit / ‖z‖), as float64 into (column, record).
+
+    With a `theta` of the block's width, z is first multiplied by the root of the loss's curvature at
+    z·theta over its upper bound; an empty `theta` leaves it as it is.
+    """
+    width = integers.shape[0]
+    margin = np.empty(LANES)
+    square = np.empty(LANES)
+    for t in range(tiles.shape[0]):
+        for lane in range(LANES):
+            margin[lane] = 0.0
+            square[lane] = TINY
+        for j in range(width):
+            weight = theta[j] if theta.shape[0] == width else 0.0
+            for lane in range(LANES):
+                z = np.float64(tiles[t, j, lane])
+                margin[lane] += z * weight
+                square[lane] += z * z
+        for lane in range(LANES):
+            factor = limit / max(math.sqrt(square[lane]), bound)
+            if theta.shape[0] == width:
+                share = logistic.curvature(margin[lane]) / logistic.SMOOTHNESS
+                factor *= min(1.0, math.sqrt(share))
+            # A factor that is not a number, or above the limit's, becomes 0.
+            square[lane] = factor if factor <= limit / bound else 0.0
+        for j in range(width):
+            for lane in range(LANES):
+                v = square[lane] * np.float64(tiles[t, j, lane])
+                integers[j, t * LANES + lane] = (v + MAGIC) - MAGIC

@@ -1,0 +1,71 @@
+"""Second moments with isometric symmetric Gaussian noise. Private: the store.
+
+Proof: proofs/mechanisms/moments.md.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from tacit.mechanisms.blocks import sum_blocks
+from tacit.mechanisms.kernels import LANES, enforceable, quantise_rows
+from tacit.noise.entropy import Entropy
+from tacit.noise.gaussian import rounded_gaussian
+from tacit.problem.query import Answer, SecondMoments
+from tacit.problem.sensitivity import FINEST_BOUND, Price
+from tacit.rows.store import Store
+
+TILES_AT_ONCE = 32
+"""Tiles in one product: its entries stay below 2^53, where float64 sums of integers are exact."""
+assert TILES_AT_ONCE * LANES * FINEST_BOUND <= 2**53
+
+
+def integer_second_moments(query: SecondMoments, bound: int, store: Store) -> NDArray[np.int64]:
+    """Sum of v v' over the records' integer vectors v, each of squared norm at most `bound`.
+
+    Private.
+    """
+    width = store.width
+    limit = enforceable(math.isqrt(bound), width)
+    theta = np.ascontiguousarray(query.theta if query.theta is not None else (), dtype=np.float64)
+
+    def add(tiles: NDArray[Any], total: NDArray[np.int64]) -> None:
+        buffer = np.empty((width, TILES_AT_ONCE * LANES))
+        for first in range(0, len(tiles), TILES_AT_ONCE):
+            part = tiles[first : first + TILES_AT_ONCE]
+            integers = buffer[:, : len(part) * LANES]
+            quantise_rows(part, theta, query.row_bound, limit, integers)
+            total += (integers @ integers.T).astype(np.int64)
+
+    with threadpool_limits(1, "blas"):
+        return sum_blocks(store, add, (width, width))
+
+
+def answer_second_moments(
+    query: SecondMoments, price: Price, store: Store, entropy: Entropy | None
+) -> Answer:
+    """Noised sum of second moments; without entropy the sum alone (ε = ∞).
+
+    Noise is drawn for all width² entries and averaged with its transpose: standard deviation
+    `noise_scale` on the diagonal and `noise_scale` / √2 beside it.
+
+    Guarantee
+    ---------
+    - Integer sums of neighbours differ by at most √2·bound (replace-one) or bound (zero-out,
+      add-remove) in Frobenius norm.
+    - The noise is the real Gaussian of scale 2^bits rounded to integers, drawn exactly.
+    - The integers are the same for any block size, thread count or order of the records.
+    """
+    width = store.width
+    unit = (enforceable(math.isqrt(price.bound), width) / query.row_bound) ** 2
+    total = integer_second_moments(query, price.bound, store)
+    if entropy is None:
+        return Answer(total / unit, 0.0)
+    noise = rounded_gaussian(width * width, price.bits, entropy).reshape(width, width)
+    symmetric = 2 * total + noise + noise.T
+    return Answer(symmetric / (2 * unit), 2.0**price.bits / unit)

@@ -1,0 +1,102 @@
+"""Where random bits come from. No other module may create randomness for noise.
+
+Nothing here is private, but everything here is secret: a word that has been handed out must
+never be logged, stored or handed out again.
+"""
+
+import os
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import SettingError
+
+BYTES_PER_WORD = 8
+
+
+class Entropy(Protocol):
+    """A source of independent uniform 64-bit words."""
+
+    @property
+    def secure(self) -> bool:
+        """Whether the words are unpredictable, so that noise made of them is private."""
+
+    def words(self, count: int) -> NDArray[np.uint64]:
+        """`count` fresh words, uniform on {0, …, 2^64 - 1}, independent of all earlier ones."""
+
+
+def _require_count(count: int) -> None:
+    if count < 0:
+        raise SettingError(f"count is {count}; ask for zero or more random words")
+
+
+@dataclass(frozen=True, slots=True)
+class SystemEntropy:
+    """Words straight from the operating system's cryptographic generator.
+
+    Guarantee
+    ---------
+    - Keeps no state: there is nothing to copy in a fork, to repeat in a worker, or to leak.
+    - Every call returns fresh words.
+
+    Examples
+    --------
+    >>> SystemEntropy().words(4).shape
+    (4,)
+    >>> SystemEntropy().secure
+    True
+    """
+
+    @property
+    def secure(self) -> bool:
+        """Noise made of these words is private."""
+        return True
+
+    def words(self, count: int) -> NDArray[np.uint64]:
+        """`count` fresh words from `os.urandom`."""
+        _require_count(count)
+        return np.frombuffer(os.urandom(BYTES_PER_WORD * count), dtype=np.uint64)
+
+
+@dataclass(frozen=True, slots=True)
+class SeededEntropy:
+    """Reproducible words for tests; whoever knows the seed can subtract the noise.
+
+    Guarantee
+    ---------
+    - The same seed gives the same words, in whatever portions they are asked for.
+    - Never declared secure, so a certificate built on it says `private: false`.
+
+    Parameters
+    ----------
+    seed
+        A non-negative integer.
+
+    Examples
+    --------
+    >>> bool((SeededEntropy(7).words(3) == SeededEntropy(7).words(3)).all())
+    True
+    >>> SeededEntropy(7).secure
+    False
+    """
+
+    seed: int
+    _generator: np.random.PCG64DXSM = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.seed < 0:
+            raise SettingError(f"seed is {self.seed}; give a non-negative integer")
+        object.__setattr__(self, "_generator", np.random.PCG64DXSM(self.seed))
+
+    @property
+    def secure(self) -> bool:
+        """Noise made of these words is not private."""
+        return False
+
+    def words(self, count: int) -> NDArray[np.uint64]:
+        """`count` words further along the stream of this seed."""
+        _require_count(count)
+        raw: NDArray[np.uint64] = self._generator.random_raw(count)
+        return raw

@@ -1,0 +1,1 @@
+"""Plans and forecasts from public facts. No record is ever seen here."""

@@ -1,0 +1,251 @@
+"""The planner: budget and public facts in, a priced plan out.
+
+Rules of the whitened route, with q = n μ / d. They are functions of public numbers alone, found on
+real tables (docs/solvers.md has the measurements), never on the table at hand.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from tacit.accounting.composition import mu_squared_of
+from tacit.errors import SettingError
+from tacit.losses import logistic
+from tacit.planning.bounds import Noise, best_time, excess_bound
+from tacit.privacy.budget import Budget
+from tacit.privacy.relation import Relation
+from tacit.problem.design import Design
+from tacit.problem.plan import Descent, Forecast, Penalty, Plan, Step, Whitening
+from tacit.problem.query import Kind
+from tacit.problem.sensitivity import price_for
+
+SOLVERS = ("auto", "gradient", "whitened-gradient")
+OUTPUTS = ("average", "tail", "last")
+LARGE_TABLE = 10**7
+"""n·d from which passes over the data are capped by default."""
+PASSES_OF_LARGE_TABLE = 30
+PASSES = 1000
+UNIT_RADIUS = 10.0
+"""Assumed ‖θ*‖ for rows of norm 1, where the plain planner needs one."""
+MARGIN_RADIUS = 3.0
+"""Assumed root mean square of the true margins, for the forecast of the whitened route."""
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What the user fixed of the plan; None leaves it to the planner."""
+
+    solver: str = "auto"
+    output: str | None = None
+    iterations: int | None = None
+    step_size: float | None = None
+    max_passes: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what no plan can honour."""
+        if self.solver not in SOLVERS:
+            raise SettingError(f"solver must be one of {_listed(SOLVERS)}; got {self.solver!r}.")
+        if self.output is not None and self.output not in OUTPUTS:
+            raise SettingError(f"output must be one of {_listed(OUTPUTS)}; got {self.output!r}.")
+        for name in ("iterations", "max_passes"):
+            value = getattr(self, name)
+            if value is not None and not (_is_whole(value) and value >= 1):
+                raise SettingError(f"{name} must be a whole number of at least 1; got {value!r}.")
+        if self.step_size is not None and not (
+            _is_number(self.step_size) and 0 < self.step_size < math.inf
+        ):
+            raise SettingError(f"step_size must be positive and finite; got {self.step_size!r}.")
+
+
+@dataclass(frozen=True)
+class Facts:
+    """The public facts a plan is made from. `records` is n, or n_at_least where n is private."""
+
+    design: Design
+    records: int
+    relation: Relation
+    unit: str
+    budget: Budget
+    penalty: Penalty
+
+
+def make_plan(facts: Facts, wishes: Wishes) -> Plan:
+    """Choose route, steps and prices for a logistic fit.
+
+    Guarantee
+    ---------
+    - The plan's events cost at most the budget, in exact rationals.
+    - Nothing but the arguments, which are public, enters the plan.
+    """
+    if facts.budget.is_infinite:
+        return _assemble(facts, "newton", (), None, None, None)
+    allowed = mu_squared_of(facts.budget)
+    if wishes.solver == "gradient":
+        plan = _plain(facts, wishes, allowed)
+    else:
+        plan = _whitened(facts, wishes, allowed)
+    spent = sum((event.mu_squared for event in _gaussians(plan)), Fraction(0))
+    if spent > allowed:  # a theorem; checked because everything rests on it
+        raise AssertionError("A plan would cost more than its budget.")
+    return plan
+
+
+def _plain(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
+    """Noisy gradient descent of the lecture notes, smooth planner."""
+    design, row_norm = facts.design, facts.design.row_norm
+    radius = UNIT_RADIUS / row_norm
+    if facts.penalty.radius is not None:
+        largest = max((column.scale for column in design.columns), default=1.0)
+        radius = math.hypot(facts.penalty.radius * largest, radius)
+    sensitivity = _sensitivity(facts.relation) * row_norm * logistic.LIPSCHITZ
+    noise = Noise(sensitivity / (facts.records * math.sqrt(allowed)), design.width)
+    smoothness = row_norm**2 * logistic.SMOOTHNESS
+    time = best_time(noise, radius)
+    iterations = wishes.iterations or max(1, min(_passes(facts, wishes), math.ceil(smoothness * time)))
+    step_size = wishes.step_size or min(time / iterations, 1 / smoothness)
+    output = wishes.output or "average"
+    bound = excess_bound(
+        noise,
+        radius=radius,
+        time=step_size * iterations,
+        step_size=step_size,
+        smoothness=smoothness,
+        output=output,
+    )
+    forecast = None
+    if bound is not None and step_size <= 1 / smoothness:
+        forecast = Forecast(
+            bound, f"the best prepared coefficients have norm at most {radius:.3g} (expected value)"
+        )
+    steps = (_step(facts, Kind.GRADIENT, allowed, iterations, "gradient descent"),)
+    descent = Descent(iterations, step_size, 0.0, None, output)
+    return _assemble(facts, "gradient", steps, descent, None, forecast)
+
+
+def _whitened(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
+    """Descent in privately whitened coordinates."""
+    width = facts.design.width
+    mu = math.sqrt(allowed)
+    quality = facts.records * mu / width
+    if quality < 60 and width <= 64:
+        rounds, share = 3, Fraction(8, 100)
+    elif quality < 20 and width > 256:
+        rounds, share = 1, Fraction(20, 100)
+    else:
+        rounds, share = 2, Fraction(10, 100)
+    passes = _passes(facts, wishes)
+    rounds = max(1, min(rounds, passes - 1))
+    whitening = Whitening(
+        rounds=rounds,
+        ridge=0.15 if rounds == 1 else _between(0.08 * math.sqrt(width), 0.3, 1.5),
+        row_factor=_between(0.25 * quality ** (1 / 3), 1.0, 2.0),
+    )
+    wanted = round(16 * _between(quality / 100, 1.0, 4.0))
+    iterations = wishes.iterations or max(1, min(wanted, passes - rounds))
+    descent = Descent(
+        iterations=iterations,
+        step_size=wishes.step_size or 3.0,
+        momentum=0.5,
+        clip_factor=_between(0.22 * quality**0.3, 0.35, 2.0),
+        output=wishes.output or "tail",
+    )
+    remaining = allowed * (1 - rounds * share)
+    steps = (
+        _step(facts, Kind.SECOND_MOMENTS, allowed * share * rounds, rounds, "second moments"),
+        _step(facts, Kind.GRADIENT, remaining, iterations, "gradient descent"),
+    )
+    return _assemble(
+        facts,
+        "whitened-gradient",
+        steps,
+        descent,
+        whitening,
+        _whitened_forecast(facts, descent, math.sqrt(remaining)),
+    )
+
+
+def _whitened_forecast(facts: Facts, descent: Descent, mu: float) -> Forecast | None:
+    """The tail bound in whitened coordinates, where ‖θ‖ is the root mean square of the margins."""
+    assert descent.clip_factor is not None
+    width = facts.design.width
+    clip = descent.clip_factor * math.sqrt(width)
+    noise = Noise(_sensitivity(facts.relation) * clip / (facts.records * mu), width)
+    bound = excess_bound(
+        noise,
+        radius=MARGIN_RADIUS,
+        time=descent.step_size * descent.iterations / (1 - descent.momentum),
+        step_size=descent.step_size,
+        smoothness=logistic.SMOOTHNESS,
+        output=descent.output,
+    )
+    if bound is None:
+        return None
+    return Forecast(
+        bound,
+        f"the true linear predictor has root mean square at most {MARGIN_RADIUS:g} and few rows "
+        "are clipped (expected value)",
+    )
+
+
+def _step(facts: Facts, kind: Kind, mu_squared: Fraction, times: int, label: str) -> Step:
+    price = price_for(
+        kind, mu_squared / times, facts.relation, records=facts.records, width=facts.design.width
+    )
+    return Step(kind, price, times, label)
+
+
+def _assemble(
+    facts: Facts,
+    solver: str,
+    steps: tuple[Step, ...],
+    descent: Descent | None,
+    whitening: Whitening | None,
+    forecast: Forecast | None,
+) -> Plan:
+    return Plan(
+        solver=solver,
+        loss=logistic.NAME,
+        design=facts.design,
+        records=facts.records,
+        relation=facts.relation,
+        unit=facts.unit,
+        budget=facts.budget,
+        steps=steps,
+        descent=descent,
+        whitening=whitening,
+        penalty=facts.penalty,
+        forecast=forecast,
+    )
+
+
+def _passes(facts: Facts, wishes: Wishes) -> int:
+    if wishes.max_passes is not None:
+        return wishes.max_passes
+    large = facts.records * facts.design.width >= LARGE_TABLE
+    return PASSES_OF_LARGE_TABLE if large else PASSES
+
+
+def _gaussians(plan: Plan) -> list:  # type: ignore[type-arg]
+    return [event.event for event in plan.events() for _ in range(event.times)]
+
+
+def _sensitivity(relation: Relation) -> float:
+    return 2.0 if relation is Relation.REPLACE_ONE else 1.0
+
+
+def _between(value: float, low: float, high: float) -> float:
+    return min(max(value, low), high)
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return ", ".join(repr(name) for name in names)

@@ -1,0 +1,258 @@
+"""The design: how a record becomes a vector of bounded numbers, in public facts only.
+
+A design column is a product of factors (numeric columns, indicators of declared levels) with public
+bounds. Its value v is clipped into [lower, upper] and mapped to u = (v - center) / scale. The
+vector of all u, without the intercept, is shrunk to norm `feature_norm` where it is longer; the
+intercept then adds a coordinate 1. Coefficients return to the user's scale by the inverse map.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tacit.errors import BoundsError, CertificateError, SettingError
+
+INTERCEPT = "Intercept"
+LARGEST_BOUND = 1e150
+"""Bounds beyond it could make a map between scales overflow."""
+
+
+@dataclass(frozen=True)
+class Numeric:
+    """The value of a numeric column."""
+
+    column: str
+
+
+@dataclass(frozen=True)
+class Indicator:
+    """1 where the column equals a declared level, else 0."""
+
+    column: str
+    level: str
+
+
+Factor = Numeric | Indicator
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of the design: a product of factors, its public bounds and its map to u."""
+
+    name: str
+    factors: tuple[Factor, ...]
+    lower: float
+    upper: float
+    center: float
+    scale: float
+
+
+@dataclass(frozen=True)
+class Binary:
+    """A response of two declared kinds, coded 0 (first) and 1 (second)."""
+
+    column: str
+    classes: tuple[Any, Any]
+
+    @classmethod
+    def of(cls, column: str, classes: Sequence[Any]) -> Binary:
+        """Response of exactly two different labels."""
+        labels = [label.item() if isinstance(label, np.generic) else label for label in classes]
+        if len(labels) != 2 or labels[0] == labels[1]:
+            raise SettingError("classes must be two different labels, the negative one first.")
+        return cls(column, (labels[0], labels[1]))
+
+
+@dataclass(frozen=True)
+class Design:
+    """A record's way to a row of the design.
+
+    Guarantee
+    ---------
+    - The norm of a prepared row is at most `row_norm`, whatever the record holds.
+    """
+
+    columns: tuple[Column, ...]
+    response: Binary
+    feature_norm: float
+    intercept: bool = True
+    levels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Declared levels of every factor column used, the reference level included."""
+
+    @property
+    def width(self) -> int:
+        """Number of coefficients, the intercept included."""
+        return len(self.columns) + self.intercept
+
+    @property
+    def row_norm(self) -> float:
+        """Bound on the norm of a prepared row, the intercept's 1 included."""
+        return math.hypot(self.feature_norm, 1.0) if self.intercept else self.feature_norm
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the coefficients, the intercept first as it is reported."""
+        names = tuple(column.name for column in self.columns)
+        return (INTERCEPT, *names) if self.intercept else names
+
+    def to_user(self) -> NDArray[np.float64]:
+        """Matrix from prepared coefficients (intercept last) to the user's (intercept first)."""
+        count = len(self.columns)
+        matrix = np.zeros((self.width, self.width))
+        first = int(self.intercept)
+        for j, column in enumerate(self.columns):
+            matrix[first + j, j] = 1.0 / column.scale
+            if self.intercept:
+                matrix[0, j] = -column.center / column.scale
+        if self.intercept:
+            matrix[0, count] = 1.0
+        return matrix
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data for the stored fit."""
+        return {
+            "intercept": self.intercept,
+            "feature_norm": self.feature_norm,
+            "levels": {name: list(levels) for name, levels in self.levels.items()},
+            "response": {"column": self.response.column, "classes": list(self.response.classes)},
+            "columns": [
+                {
+                    "name": column.name,
+                    "factors": [_factor_to_json(factor) for factor in column.factors],
+                    "lower": column.lower,
+                    "upper": column.upper,
+                    "center": column.center,
+                    "scale": column.scale,
+                }
+                for column in self.columns
+            ],
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Design:
+        """Read back what `to_json` wrote."""
+        try:
+            first, second = data["response"]["classes"]
+            return cls(
+                columns=tuple(
+                    Column(
+                        name=str(item["name"]),
+                        factors=tuple(_factor_from_json(factor) for factor in item["factors"]),
+                        lower=float(item["lower"]),
+                        upper=float(item["upper"]),
+                        center=float(item["center"]),
+                        scale=float(item["scale"]),
+                    )
+                    for item in data["columns"]
+                ),
+                response=Binary(str(data["response"]["column"]), (first, second)),
+                feature_norm=float(data["feature_norm"]),
+                intercept=bool(data["intercept"]),
+                levels={
+                    str(name): tuple(map(str, levels)) for name, levels in data["levels"].items()
+                },
+            )
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise CertificateError(f"The stored design is incomplete: {error!r}.") from error
+
+
+def _factor_to_json(factor: Factor) -> dict[str, str]:
+    if isinstance(factor, Numeric):
+        return {"column": factor.column}
+    return {"column": factor.column, "level": factor.level}
+
+
+def _factor_from_json(data: Mapping[str, Any]) -> Factor:
+    if "level" in data:
+        return Indicator(str(data["column"]), str(data["level"]))
+    return Numeric(str(data["column"]))
+
+
+def numeric_column(name: str, lower: float, upper: float, *, centred: bool = True) -> Column:
+    """A numeric column mapped from its public bounds into [-1, 1].
+
+    It is shifted only where an intercept can absorb the shift (`centred`).
+    """
+    center, scale = (lower + upper) / 2, (upper - lower) / 2
+    if not centred:
+        center, scale = 0.0, max(abs(lower), abs(upper))
+    return Column(name, (Numeric(name),), lower, upper, center, scale)
+
+
+def matrix_design(
+    names: Sequence[str],
+    response: Binary,
+    *,
+    bounds: ArrayLike | None,
+    row_norm: float | None,
+    intercept: bool,
+) -> Design:
+    """Design of a plain numeric matrix with public bounds, a public row norm, or both.
+
+    `bounds` is (lower, upper) for all columns, or a pair of vectors of their length. Where only
+    `row_norm` is declared the columns are scaled by √d / row_norm, so that the mean square of a
+    prepared coordinate is at most 1, as it is with bounds.
+    """
+    count = len(names)
+    if count == 0:
+        raise BoundsError("There are no features.")
+    if row_norm is not None:
+        row_norm = _positive("row_norm", row_norm)
+    if bounds is None:
+        if row_norm is None:
+            raise BoundsError(
+                "Public bounds are missing, and they are never read off the data. Three ways out: "
+                "declare bounds=(lower, upper) for the features, declare row_norm=… (a bound on "
+                'the L2 norm of a feature row), or, in a schema, declare "lower" and "upper" of '
+                "each column."
+            )
+        scale = row_norm / math.sqrt(count)
+        columns = tuple(
+            Column(name, (Numeric(name),), -math.inf, math.inf, 0.0, scale) for name in names
+        )
+        return Design(columns, response, math.sqrt(count), intercept)
+    lower, upper = _bound_vectors(bounds, count)
+    columns = tuple(
+        numeric_column(name, low, high, centred=intercept)
+        for name, low, high in zip(names, lower.tolist(), upper.tolist(), strict=True)
+    )
+    norm = math.sqrt(count) if row_norm is None else min(row_norm, math.sqrt(count))
+    return Design(columns, response, norm, intercept)
+
+
+def _bound_vectors(bounds: ArrayLike, count: int) -> tuple[NDArray[np.float64], ...]:
+    expected = f"two numbers (lower, upper), or two sequences of length {count}"
+    try:
+        low, high = bounds  # type: ignore[misc,str-unpack]
+        pair = tuple(np.asarray(side, dtype=np.float64) for side in (low, high))
+    except (TypeError, ValueError) as error:
+        raise BoundsError(f"bounds must be {expected}.") from error
+    for side in pair:
+        if side.shape not in {(), (count,)}:
+            raise BoundsError(f"bounds must be {expected}; got shapes {[s.shape for s in pair]}.")
+    lower, upper = (np.broadcast_to(side, (count,)) for side in pair)
+    if not (np.isfinite(lower).all() and np.isfinite(upper).all()):
+        raise BoundsError("bounds must be finite numbers.")
+    if not (lower < upper).all():
+        raise BoundsError("Every lower bound must lie below its upper bound; are they reversed?")
+    with np.errstate(over="ignore"):
+        ends, widths = np.abs(lower + upper), (upper - lower) / 2
+    if not (ends <= LARGEST_BOUND).all() or not (widths <= LARGEST_BOUND).all():
+        raise BoundsError(f"bounds must not exceed {LARGEST_BOUND:g}; rescale the columns.")
+    if not (widths >= 1 / LARGEST_BOUND).all():
+        raise BoundsError("bounds are too close together for float64; rescale the columns.")
+    return lower, upper
+
+
+def _positive(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise BoundsError(f"{name} must be a number; got a {type(value).__name__}.")
+    if not 0 < value < math.inf:
+        raise BoundsError(f"{name} must be a positive finite number; got {float(value)!r}.")
+    return float(value)

@@ -1,0 +1,156 @@
+"""The plan: every query with its price, fixed from public facts before a record is read."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tacit.accounting.composition import guarantee_of
+from tacit.privacy.budget import Budget
+from tacit.privacy.event import Event, Repeated
+from tacit.privacy.guarantee import Guarantee
+from tacit.privacy.relation import Relation
+from tacit.problem.design import Design
+from tacit.problem.query import Kind
+from tacit.problem.sensitivity import Price, event_of
+
+SMALLEST_SIGNAL = 15.0
+"""n·μ/√d below which even the best plan returns mostly noise."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """`times` answers of one kind, each at the same price; no price means no noise (ε = ∞)."""
+
+    kind: Kind
+    price: Price | None
+    times: int
+    label: str
+
+
+@dataclass(frozen=True)
+class Whitening:
+    """Looks at the second moments: how many, the ridge in noise edges, the later looks' bound."""
+
+    rounds: int
+    ridge: float
+    row_factor: float
+
+
+@dataclass(frozen=True)
+class Descent:
+    """Noisy gradient descent: how many steps, how long, how clipped, what is reported.
+
+    `clip_factor` times the root of the effective dimension is the clip in whitened coordinates;
+    without whitening the clip is the bound on a row's gradient, and nothing is ever clipped.
+    """
+
+    iterations: int
+    step_size: float
+    momentum: float
+    clip_factor: float | None
+    output: str
+
+
+@dataclass(frozen=True)
+class Penalty:
+    """(l2 / 2)·‖coef - prior_mean‖² and ‖coef‖ ≤ radius, on the user's scale, intercept free."""
+
+    l2: float = 0.0
+    prior_mean: tuple[float, ...] | None = None
+    radius: float | None = None
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What the planner expects of the excess loss, and on which assumption about the truth."""
+
+    excess_loss: float
+    assumption: str
+
+
+@dataclass(frozen=True)
+class PublicFact:
+    """Something taken as public, and on whose word: "declared" by the user or "assumed"."""
+
+    name: str
+    value: Any
+    source: str
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Solver, prices and settings of one fit. Holds no record and nothing read from one."""
+
+    solver: str
+    loss: str
+    design: Design
+    records: int
+    relation: Relation
+    unit: str
+    budget: Budget
+    steps: tuple[Step, ...]
+    descent: Descent | None
+    whitening: Whitening | None
+    penalty: Penalty
+    forecast: Forecast | None
+    facts: tuple[PublicFact, ...] = ()
+
+    @property
+    def private(self) -> bool:
+        """Whether noise is added at all."""
+        return not self.budget.is_infinite
+
+    @property
+    def queries(self) -> int:
+        """Number of answers, hence of passes over the records."""
+        return sum(step.times for step in self.steps)
+
+    def events(self) -> tuple[Event, ...]:
+        """Return the facts that running this plan leaves behind, step by step."""
+        return tuple(
+            Repeated(event_of(step.kind, step.price, self.relation), step.times)
+            for step in self.steps
+            if step.price is not None
+        )
+
+    def guarantee(self) -> Guarantee:
+        """Return the total over all steps, rounded against us."""
+        if not self.private:
+            return Guarantee(self.relation, self.unit, math.inf, 1.0, None)
+        assert self.budget.delta is not None
+        return guarantee_of(
+            self.events(), delta=self.budget.delta, relation=self.relation, unit=self.unit
+        )
+
+    def warnings(self) -> tuple[str, ...]:
+        """Return what a user should know before spending, from public facts alone."""
+        mu = self.guarantee().mu
+        if mu is None:
+            return ()
+        signal = self.records * mu / math.sqrt(self.design.width)
+        if signal >= SMALLEST_SIGNAL:
+            return ()
+        return (
+            "The budget is small for this table: n·μ/√d is "
+            f"{signal:.2g}, and below {SMALLEST_SIGNAL:g} a fit is mostly noise. Use a larger "
+            "epsilon, more records or fewer columns.",
+        )
+
+    def __str__(self) -> str:
+        """Read the plan aloud: route, queries, price, forecast."""
+        lines = [f"{self.solver} on {self.records} records, {self.design.width} coefficients"]
+        for step in self.steps:
+            lines.append(f"  {step.times} × {step.label} ({step.kind})")
+        lines.append(f"  price: {self.guarantee()}")
+        if self.forecast is not None:
+            lines.append(
+                f"  expected excess loss at most {self.forecast.excess_loss:.3g}, "
+                f"if {self.forecast.assumption}"
+            )
+        return "\n".join(lines)
+
+    def with_facts(self, *facts: PublicFact) -> Plan:
+        """Return the plan with further facts that it takes as public."""
+        return replace(self, facts=(*self.facts, *facts))

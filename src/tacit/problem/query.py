@@ -1,0 +1,85 @@
+"""What a solver may ask: public descriptions of sums over the records.
+
+A query names no sensitivity. Its price is fixed by the reserved plan, and the mechanism enforces the
+integer bound that the price assumes (`problem.sensitivity`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import SettingError
+
+LARGEST = 1e100
+"""Parameters beyond this are refused: margins must stay finite whatever the records are."""
+
+
+class Kind(StrEnum):
+    """The shapes of private sums; each has its own sensitivity theorem."""
+
+    GRADIENT = "gradient"
+    SECOND_MOMENTS = "second-moments"
+
+
+@dataclass(frozen=True)
+class GradientSum:
+    """Sum over records of loss'(z·theta, y) z, each term clipped to norm `clip`.
+
+    z = matrix' u, where u is the prepared row and `matrix` the working coordinates (None: z = u).
+    """
+
+    theta: NDArray[np.float64]
+    clip: float
+    matrix: NDArray[np.float64] | None = None
+
+    kind = Kind.GRADIENT
+
+    def __post_init__(self) -> None:
+        """Refuse parameters that could make a margin overflow."""
+        _check_finite(self.theta, self.matrix)
+        _check_positive(self.clip)
+
+
+@dataclass(frozen=True)
+class SecondMoments:
+    """Sum over records of w z z', z shrunk to norm `row_bound`.
+
+    w = 1, or with `theta` the loss's curvature loss''(z·theta, y) over its upper bound.
+    """
+
+    row_bound: float
+    matrix: NDArray[np.float64] | None = None
+    theta: NDArray[np.float64] | None = None
+
+    kind = Kind.SECOND_MOMENTS
+
+    def __post_init__(self) -> None:
+        """Refuse parameters that could make a margin overflow."""
+        _check_finite(self.theta, self.matrix)
+        _check_positive(self.row_bound)
+
+
+Query = GradientSum | SecondMoments
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A noised sum and the standard deviation of the noise on one of its coordinates."""
+
+    value: NDArray[np.float64]
+    noise_scale: float
+
+
+def _check_finite(*arrays: NDArray[np.float64] | None) -> None:
+    for array in arrays:
+        if array is not None and not (np.abs(array) <= LARGEST).all():
+            raise SettingError("A query's parameters must be finite and of moderate size.")
+
+
+def _check_positive(bound: float) -> None:
+    if not 1 / LARGEST <= bound <= LARGEST:
+        raise SettingError("A clip must be positive, finite and of moderate size.")

@@ -1,0 +1,90 @@
+"""Every sensitivity formula, once.
+
+A mechanism adds up integer vectors (or matrices) q_i, one a record, with a bound S that it enforces:
+‖q_i‖₂ ≤ S for gradients, q_i = v v' with ‖v‖₂² ≤ S for second moments. What one record can change in
+the sum is then a theorem about integers (proofs/mechanisms):
+
+    =============  =======================  =========================
+    squared        replace-one              zero-out, add-remove
+    =============  =======================  =========================
+    gradient       (2S)² = 4S²              S²
+    second moment  2S²   (Frobenius)        S²   (Frobenius)
+    =============  =======================  =========================
+
+The noise is 2^bits times a standard Gaussian on every coordinate, rounded to the integers, so a
+release is μ-GDP with μ² = squared sensitivity / 4^bits, exactly.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from tacit.errors import BudgetError
+from tacit.privacy.event import Gaussian
+from tacit.privacy.relation import Relation
+from tacit.problem.query import Kind
+
+LARGEST_BITS = 52
+"""Largest binary logarithm of the noise scale that the sampler draws."""
+FINEST_BOUND = 2**36
+"""Target of the integer bound: rounding then costs a record less than 2^-36 of its contribution."""
+LARGEST_TOTAL = 2**61
+"""n·S stays below it, so that 64-bit sums do not wrap in practice (wrapping would be private)."""
+
+_FACTOR = {
+    (Kind.GRADIENT, Relation.REPLACE_ONE): 4,
+    (Kind.GRADIENT, Relation.ZERO_OUT): 1,
+    (Kind.GRADIENT, Relation.ADD_REMOVE): 1,
+    (Kind.SECOND_MOMENTS, Relation.REPLACE_ONE): 2,
+    (Kind.SECOND_MOMENTS, Relation.ZERO_OUT): 1,
+    (Kind.SECOND_MOMENTS, Relation.ADD_REMOVE): 1,
+}
+
+
+@dataclass(frozen=True)
+class Price:
+    """Integer bound S on a record's contribution, and the noise scale 2^bits."""
+
+    bound: int
+    bits: int
+
+
+def squared_sensitivity(kind: Kind, bound: int, relation: Relation) -> int:
+    """Largest squared L2 (Frobenius) change of the integer sum between neighbours."""
+    return _FACTOR[kind, relation] * bound * bound
+
+
+def event_of(kind: Kind, price: Price, relation: Relation) -> Gaussian:
+    """The fact that one answer at this price leaves behind."""
+    return Gaussian(squared_sensitivity(kind, price.bound, relation), 4**price.bits, str(kind))
+
+
+def price_for(
+    kind: Kind, mu_squared: Fraction, relation: Relation, *, records: int, width: int
+) -> Price:
+    """Finest price whose event costs at most `mu_squared`.
+
+    Guarantee
+    ---------
+    - `event_of(kind, price, relation).mu_squared <= mu_squared`, in exact rationals.
+    """
+    finest = max(1, min(FINEST_BOUND, LARGEST_TOTAL // max(records, 1)))
+    ratio = mu_squared / _FACTOR[kind, relation]
+    for bits in range(LARGEST_BITS, -1, -1):
+        bound = math.isqrt(math.floor(ratio * 4**bits))
+        if bound <= finest:
+            if not is_resolved(kind, bound, width):
+                break
+            return Price(bound, bits)
+    raise BudgetError(
+        "The budget is too small for this plan: a single answer would be noise alone. "
+        "Use a larger epsilon, fewer columns or fewer iterations."
+    )
+
+
+def is_resolved(kind: Kind, bound: int, width: int) -> bool:
+    """Whether the bound leaves room above the rounding of `width` coordinates."""
+    norm = bound if kind is Kind.GRADIENT else math.isqrt(bound)
+    return norm >= 32 * math.sqrt(width)

@@ -1,0 +1,162 @@
+"""The door: the one place where records enter, encoded and prepared into a store.
+
+Private: the source and the store. Public: the design and the declared levels.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from tacit.errors import DataError, FileError, SettingError
+from tacit.problem.design import Design
+from tacit.problem.progress import Progress, silent
+from tacit.rows.collector import Collector
+from tacit.rows.encode import Encoder
+from tacit.rows.prepare import Preparer
+from tacit.rows.source import (
+    Batch,
+    Source,
+    readable_names,
+    require_columns,
+    require_records,
+)
+from tacit.rows.store import (
+    THREADS,
+    MemoryStore,
+    Store,
+    default_block_rows,
+    require_dtype,
+)
+
+MEMORY_LIMIT = 256 << 20
+LABEL = "reading records"
+
+
+def admit(
+    source: Source,
+    design: Design,
+    *,
+    invalid_rows: str = "error",
+    dtype: DTypeLike = np.float32,
+    progress: Progress = silent,
+    memory_limit: int = MEMORY_LIMIT,
+) -> Store:
+    """Read a source once, and store its prepared records.
+
+    Guarantee
+    ---------
+    - The stored bits are the same for any layout, file type or block size of the same records, and
+      a record's do not depend on the other records.
+    - With invalid_rows="zero" no content of a record can raise or change the number of records; an
+      invalid record is a row of zeros.
+    - No message contains a value, a row number or a number of rows.
+    - Where reading fails, the scratch file is closed.
+
+    Parameters
+    ----------
+    source
+        The table.
+    design
+        Public: how a record becomes a row.
+    invalid_rows
+        What a missing, infinite or undeclared value does: "error" raises `DataError`, "zero"
+        makes the record a row of zeros.
+    dtype
+        float32 or float64.
+    progress
+        Told that reading begins and ends; not how far it is, which would tell of the records.
+    memory_limit
+        Bytes of prepared records of a file that are kept in memory before a scratch file is used.
+
+    Examples
+    --------
+    >>> from tacit.problem.design import Binary, matrix_design
+    >>> from tacit.rows.opening import open_source
+    >>> source = open_source([[0.0], [5.0]], response=[0, 1])
+    >>> design = matrix_design(
+    ...     source.names, Binary("y", (0, 1)), bounds=(0, 1), row_norm=None, intercept=True
+    ... )
+    >>> admit(source, design).block(0).tolist()
+    [[-1.0, 1.0, 0.0], [1.0, 1.0, 1.0]]
+    """
+    if invalid_rows not in {"error", "zero"}:
+        raise SettingError(f'invalid_rows must be "error" or "zero"; got {invalid_rows!r}.')
+    kind = require_dtype(dtype)
+    door = _Door(Encoder.of(design), Preparer.of(design), invalid_rows == "error")
+    require_columns(readable_names(source), (*door.encoder.numeric, *door.encoder.labels))
+    progress(0, 1, LABEL)
+    if source.resident:
+        store = _admit_resident(source, door, kind)
+    else:
+        store = _admit_streamed(source, door, kind, memory_limit)
+    progress(1, 1, LABEL)
+    return store
+
+
+@dataclass(frozen=True)
+class _Door:
+    encoder: Encoder
+    preparer: Preparer
+    strict: bool
+
+    @property
+    def width(self) -> int:
+        return self.encoder.design.width
+
+    def encode(self, batch: Batch) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.bool_]]:
+        values, response, valid = self.encoder.encode(batch)
+        if self.strict and not valid.all():
+            raise DataError(
+                "Some records are invalid: a needed value is missing or infinite, or a label is "
+                'not declared. Mend or remove them, or set invalid_rows="zero" to let such records '
+                "contribute nothing."
+            )
+        return values, response, valid
+
+
+def _admit_resident(source: Source, door: _Door, dtype: np.dtype[Any]) -> Store:
+    length = source.length or 0
+    require_records(length)
+    table = np.empty((length, door.width + 1), dtype=dtype)
+    rows = default_block_rows(door.width, dtype)
+
+    def work(item: tuple[int, Batch]) -> None:
+        index, batch = item
+        start = index * rows
+        door.preparer.prepare(*door.encode(batch), table[start : start + batch.length])
+
+    batches = source.batches(rows, numeric=door.encoder.numeric, labels=door.encoder.labels)
+    with ThreadPoolExecutor(THREADS) as pool:
+        # Asking for the results raises what a worker raised.
+        list(pool.map(work, enumerate(batches)))
+    return MemoryStore.of(table, rows)
+
+
+def _admit_streamed(source: Source, door: _Door, dtype: np.dtype[Any], memory_limit: int) -> Store:
+    collector = Collector(door.width, dtype, memory_limit)
+    rows = default_block_rows(door.width, dtype)
+    try:
+        for batch in source.batches(rows, numeric=door.encoder.numeric, labels=door.encoder.labels):
+            _collect(collector, door, batch)
+        require_records(collector.length)
+        if source.length not in {None, collector.length}:
+            raise FileError("The file does not hold as many records as it says.")
+        return collector.finish()
+    finally:
+        collector.close()
+
+
+def _collect(collector: Collector, door: _Door, batch: Batch) -> None:
+    values, response, valid = door.encode(batch)
+    start = 0
+    while start < batch.length:
+        room = collector.room(batch.length - start)
+        part = slice(start, start + len(room))
+        door.preparer.prepare(values[part], response[part], valid[part], room)
+        collector.advance(len(room))
+        start = part.stop

@@ -1,0 +1,80 @@
+"""The two kinds of a response whose classes were not declared.
+
+Private: the response. What is returned is assumed public, and the certificate says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import DataError
+from tacit.rows.labels import NormalForm, normal_form
+from tacit.rows.source import Source, readable_names, require_columns, require_records
+
+BATCH_ROWS = 65_536
+_KINDS = 2
+
+
+def read_classes(source: Source, column: str) -> list[Any]:
+    """The two labels of a response, smaller first (numbers by value, before text).
+
+    Labels are told apart by their normal form; missing ones are no class. Reading stops at the
+    first label of a third kind.
+
+    Guarantee
+    ---------
+    - The answer does not depend on the order of the records.
+    - No message contains a label or a number of labels.
+
+    Examples
+    --------
+    >>> from tacit.rows.opening import open_source
+    >>> read_classes(open_source([[0.0], [1.0]], response=["yes", "no"]), "y")
+    ['no', 'yes']
+    """
+    require_columns(readable_names(source), [column])
+    spellings: dict[NormalForm, Any] = {}
+    length = 0
+    for batch in source.batches(BATCH_ROWS, numeric=(), labels=(column,)):
+        length += batch.length
+        for label in _distinct(batch.labels(column)):
+            form = normal_form(label)
+            if form is not None:
+                spellings[form] = min(label, spellings.get(form, label), key=_spelling)
+        if len(spellings) > _KINDS:
+            raise DataError(
+                f"The response {column!r} has more than two kinds of labels. Declare the two with "
+                "classes=…; records with another label are then invalid rows."
+            )
+    require_records(length)
+    if len(spellings) < _KINDS:
+        raise DataError(
+            f"The response {column!r} needs two kinds of labels and has fewer. Declare the two "
+            "with classes=…"
+        )
+    return [spellings[form] for form in sorted(spellings, key=_order)]
+
+
+def _distinct(labels: NDArray[Any]) -> Iterable[Any]:
+    if labels.dtype.kind in "biuf":
+        return np.unique(labels).tolist()  # type: ignore[no-any-return]
+    plain = labels.tolist()
+    try:
+        return set(plain)
+    except TypeError:  # unhashable cells; their text is their normal form
+        return {str(label) for label in plain}
+
+
+def _spelling(label: object) -> tuple[int, str]:
+    return len(str(label)), str(label)
+
+
+def _order(form: NormalForm) -> tuple[bool, Decimal, str]:
+    if isinstance(form, Decimal):
+        return False, form, ""
+    return True, Decimal(0), str(form)

@@ -1,0 +1,123 @@
+"""A pandas, polars or pyarrow table as a source, through narwhals.
+
+Private: the cells. Public: the names and types of the columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.rows.cells import not_numeric, to_float64
+from tacit.rows.labels import plain_labels
+
+
+@dataclass(frozen=True)
+class FrameSource:
+    """A table in memory; its columns are converted one by one, and only those asked for."""
+
+    frame: nw.DataFrame[Any] = field(repr=False)
+    names: tuple[str, ...]
+    response: str | None
+    response_labels: NDArray[Any] | None = field(repr=False)
+    resident: bool = True
+
+    @property
+    def length(self) -> int:
+        """Number of records."""
+        return len(self.frame)
+
+    def series(self, name: str) -> nw.Series[Any]:
+        """One column."""
+        # By position: pandas columns may be named by numbers, which the source knows as text.
+        return self.frame[:, self.names.index(name)]
+
+    def batches(
+        self, rows: int, *, numeric: Sequence[str], labels: Sequence[str]
+    ) -> Iterator[FrameBatch]:
+        """Slices of the converted numeric columns and of the raw label columns."""
+        numbers = {name: series_numbers(self.series(name), name) for name in numeric}
+        raw = {
+            name: self.series(name)
+            for name in labels
+            if self.response_labels is None or name != self.response
+        }
+        for start in range(0, self.length, rows):
+            yield FrameBatch(self, numbers, raw, start, min(start + rows, self.length))
+
+
+@dataclass(frozen=True)
+class FrameBatch:
+    """Records start … stop - 1 of a table."""
+
+    source: FrameSource = field(repr=False)
+    numbers: Mapping[str, NDArray[Any]] = field(repr=False)
+    raw: Mapping[str, nw.Series[Any]] = field(repr=False)
+    start: int
+    stop: int
+
+    @property
+    def length(self) -> int:
+        """Number of records."""
+        return self.stop - self.start
+
+    def numeric(self, names: Sequence[str]) -> NDArray[np.float64]:
+        """Columns side by side as float64."""
+        block = np.empty((self.length, len(names)), dtype=np.float64)
+        for j, name in enumerate(names):
+            block[:, j] = self.numbers[name][self.start : self.stop]
+        return block
+
+    def labels(self, name: str) -> NDArray[Any]:
+        """Raw values of a column, or of the response beside the table."""
+        beside = self.source.response_labels
+        if beside is not None and name == self.source.response:
+            return beside[self.start : self.stop]
+        return series_labels(self.raw[name][self.start : self.stop])
+
+
+def holds_objects(series: nw.Series[Any]) -> bool:
+    """Whether the column stores Python objects, whose type only the cells could tell."""
+    dtype = getattr(series.to_native(), "dtype", None)
+    return isinstance(dtype, np.dtype) and dtype.kind == "O"
+
+
+def series_numbers(series: nw.Series[Any], name: str) -> NDArray[Any]:
+    """Numbers of a column, without a copy where the table stores plain floats."""
+    if holds_objects(series):
+        return to_float64(np.asarray(series.to_native(), dtype=object), name)
+    dtype = series.dtype
+    if dtype.is_float():
+        return series.to_numpy()
+    if not (dtype.is_integer() or dtype == nw.Boolean):
+        raise not_numeric(name)
+    # Nulls are filled first: a cast of integers with nulls may fail and quote the integer.
+    absent = series.is_null()
+    if not absent.any():
+        return series.to_numpy()
+    filled = series.fill_null(value=False if dtype == nw.Boolean else 0)
+    numbers = np.array(to_float64(filled.to_numpy(), name))
+    numbers[absent.to_numpy()] = np.nan
+    return numbers
+
+
+def series_labels(series: nw.Series[Any]) -> NDArray[Any]:
+    """Raw labels of a column; missing ones are None, or NaN among floats."""
+    if holds_objects(series):
+        return np.asarray(series.to_native(), dtype=object)
+    dtype = series.dtype
+    if dtype.is_float():
+        return series.to_numpy()
+    absent = series.is_null().to_numpy()
+    if (dtype.is_integer() or dtype == nw.Boolean) and not absent.any():
+        return plain_labels(series.to_numpy())
+    if dtype in {nw.Categorical, nw.Enum}:
+        series = series.cast(nw.String)
+    labels = np.fromiter(series.to_list(), dtype=object, count=len(series))
+    labels[absent] = None
+    return labels

@@ -1,0 +1,128 @@
+"""Labels and their normal form: when a cell counts as equal to a declared level or class.
+
+Private: every array given here. Public: the declared levels.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import DataError, SchemaError
+from tacit.rows.cells import is_missing
+
+NormalForm = Decimal | str | None
+
+_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,6})?\s*", re.ASCII)
+_TRUTH = {"true": Decimal(1), "false": Decimal(0)}
+
+
+def normal_form(value: Any) -> NormalForm:
+    """Form in which labels are compared: exact number, else text; None where missing.
+
+    Booleans and the texts "true" and "false" in any case are the numbers 1 and 0; a text that
+    spells a decimal number is that number; any other text is itself, to the letter. NaN, infinite
+    numbers and the empty text are missing. So 1, True, 1.0, "1", "1.0" and "1e0" are one label.
+
+    Examples
+    --------
+    >>> normal_form("1.0") == normal_form(True)
+    True
+    >>> normal_form("ward b")
+    'ward b'
+    """
+    if isinstance(value, bytes):
+        value = value.decode(errors="replace")
+    if isinstance(value, str):
+        if _NUMBER.fullmatch(value):
+            return Decimal(value.strip())
+        return _TRUTH.get(value.casefold(), str(value)) if value else None
+    if is_missing(value):
+        return None
+    if isinstance(value, bool | np.bool_ | int | np.integer):
+        return Decimal(int(value))
+    if isinstance(value, float | np.floating):
+        return Decimal(repr(float(value))) if np.isfinite(value) else None
+    return str(value)
+
+
+def plain_labels(values: NDArray[Any]) -> NDArray[Any]:
+    """Labels as numbers, text or objects: dates and times become text, NaT becomes None."""
+    kind = values.dtype.kind
+    if kind in "mM":
+        text = values.astype(str).astype(object)
+        text[np.isnat(values)] = None
+        return text
+    if kind in "cV":
+        raise DataError("Labels must be numbers, booleans or text.")
+    return values
+
+
+def level_codes(labels: NDArray[Any], levels: Sequence[Any], column: str) -> NDArray[np.int64]:
+    """Index of each label among the declared levels, -1 where it is none of them.
+
+    Guarantee
+    ---------
+    - A label's code depends on that label and the declared levels only.
+    - No label is taken up as a new level.
+
+    Examples
+    --------
+    >>> level_codes(np.array(["0", "1.0", "2"]), [0, 1], "y").tolist()
+    [0, 1, -1]
+    """
+    forms = [normal_form(level) for level in levels]
+    if None in forms or len(set(forms)) < len(forms):
+        raise SchemaError(f"The declared levels of {column!r} must be different non-empty labels.")
+    kind = labels.dtype.kind
+    if kind == "b":
+        return _number_codes(labels.astype(np.int64), forms)
+    if kind in "iuf":
+        return _number_codes(labels.astype(np.float64) if kind == "f" else labels, forms)
+    memo = _Codes(forms)
+    return np.fromiter(map(memo.of, labels.tolist()), np.int64, len(labels))
+
+
+class _Codes:
+    """Codes of labels met so far, kept for one batch so that memory stays flat."""
+
+    def __init__(self, forms: Sequence[NormalForm]) -> None:
+        self._index: dict[NormalForm, int] = {form: i for i, form in enumerate(forms)}
+        self._known: dict[Any, int] = {}
+
+    def of(self, label: Any) -> int:
+        try:
+            code = self._known.get(label)
+        except TypeError:  # unhashable, hence equal to no level
+            return -1
+        if code is None:
+            code = self._index.get(normal_form(label), -1)
+            self._known[label] = code
+        return code
+
+
+def _number_codes(labels: NDArray[Any], forms: Sequence[NormalForm]) -> NDArray[np.int64]:
+    codes = np.full(len(labels), -1, dtype=np.int64)
+    for index, form in enumerate(forms):
+        twin = _twin(form, labels.dtype)
+        if twin is not None:
+            codes[labels == twin] = index
+    return codes
+
+
+def _twin(form: NormalForm, dtype: np.dtype[Any]) -> Any:
+    """The only number of this dtype with this normal form, if there is one."""
+    if not isinstance(form, Decimal):
+        return None
+    if dtype.kind == "f":
+        near = float(form)
+        return np.float64(near) if normal_form(near) == form else None
+    limits = np.iinfo(dtype)
+    if limits.min <= form <= limits.max and form == form.to_integral_value():
+        return dtype.type(int(form))
+    return None

@@ -1,0 +1,67 @@
+"""A numpy matrix as a source, with its response beside it.
+
+Private: the values and the response.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class MatrixSource:
+    """A two-dimensional array of numbers in any order and strides."""
+
+    values: NDArray[Any] = field(repr=False)
+    names: tuple[str, ...]
+    response: str | None
+    response_labels: NDArray[Any] | None = field(repr=False)
+    resident: bool = True
+
+    @property
+    def length(self) -> int:
+        """Number of records."""
+        return len(self.values)
+
+    def batches(
+        self, rows: int, *, numeric: Sequence[str], labels: Sequence[str]
+    ) -> Iterator[MatrixBatch]:
+        """Consecutive slices; nothing is copied before it is asked for."""
+        del numeric, labels
+        for start in range(0, self.length, rows):
+            yield MatrixBatch(self, start, min(start + rows, self.length))
+
+
+@dataclass(frozen=True)
+class MatrixBatch:
+    """Records start … stop - 1 of a matrix."""
+
+    source: MatrixSource = field(repr=False)
+    start: int
+    stop: int
+
+    @property
+    def length(self) -> int:
+        """Number of records."""
+        return self.stop - self.start
+
+    def numeric(self, names: Sequence[str]) -> NDArray[np.float64]:
+        """Columns as float64; a view where the matrix is that already."""
+        block = self.source.values[self.start : self.stop]
+        if tuple(names) != self.source.names:
+            position = {name: index for index, name in enumerate(self.source.names)}
+            block = block[:, [position[name] for name in names]]
+        with np.errstate(over="ignore"):
+            return np.require(block, dtype=np.float64, requirements=["C", "A"])
+
+    def labels(self, name: str) -> NDArray[Any]:
+        """Values of the response, or of a column."""
+        beside = self.source.response_labels
+        if beside is not None and name == self.source.response:
+            return beside[self.start : self.stop]
+        return self.source.values[self.start : self.stop, self.source.names.index(name)]

@@ -1,0 +1,1 @@
+"""Strategies: public code that asks a gate and never sees a record. Outside the wall."""

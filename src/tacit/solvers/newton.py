@@ -1,0 +1,80 @@
+"""Newton's method on exact answers: the fit at ε = ∞, which protects nobody."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.constraints.ridge import Ridge
+from tacit.losses import logistic
+from tacit.problem.gate import Gate
+from tacit.problem.plan import Plan
+from tacit.problem.query import GradientSum, SecondMoments
+from tacit.solvers.coordinates import Coordinates, penalty_in
+
+ITERATIONS = 100
+TOLERANCE = 1e-11
+HALVINGS = 30
+
+
+def minimise(gate: Gate, plan: Plan) -> NDArray[np.float64]:
+    """Minimise mean loss + penalty, inside the ball where one is declared."""
+    ridge, ball, theta = penalty_in(plan, Coordinates(None, float(plan.design.width)))
+    theta = _newton(gate, plan, ridge, theta)
+    if ball.radius is None or np.linalg.norm(ball.matrix @ theta) <= ball.radius:
+        return theta
+    return _on_the_sphere(gate, plan, ridge, ball.radius, theta)
+
+
+def _newton(
+    gate: Gate, plan: Plan, ridge: Ridge, theta: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    row_norm = plan.design.row_norm
+
+    def slope(at: NDArray[np.float64]) -> NDArray[np.float64]:
+        answer = gate.ask(GradientSum(at, row_norm * logistic.LIPSCHITZ))
+        return answer.value / plan.records + ridge.gradient(at)
+
+    gradient = slope(theta)
+    for _ in range(ITERATIONS):
+        answer = gate.ask(SecondMoments(row_norm, theta=theta))
+        curvature = answer.value * logistic.SMOOTHNESS / plan.records + ridge.curvature()
+        step = -np.linalg.lstsq(curvature, gradient, rcond=1e-13)[0]
+        descent = float(gradient @ step)
+        if np.linalg.norm(step) <= TOLERANCE * (1 + np.linalg.norm(theta)):
+            break
+        length = 1.0
+        for _ in range(HALVINGS):
+            trial = slope(theta + length * step)
+            # Along a convex function the slope rises; past the minimum by more than it fell short
+            # before, the step was too long.
+            if float(trial @ step) <= -0.9 * descent:
+                break
+            length /= 2
+        theta, gradient = theta + length * step, trial
+    return theta
+
+
+def _on_the_sphere(
+    gate: Gate, plan: Plan, ridge: Ridge, radius: float, theta: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Find the multiplier of ½‖B theta‖² that puts the minimiser on the sphere, by bisection."""
+
+    def at(multiplier: float) -> NDArray[np.float64]:
+        total = ridge.l2 + multiplier
+        centre = ridge.prior * (ridge.l2 / total)
+        return _newton(gate, plan, replace(ridge, l2=total, prior=centre), theta)
+
+    low, high = 1e-12, 1e-3
+    while np.linalg.norm(ridge.matrix @ (theta := at(high))) > radius:
+        low, high = high, high * 10
+    while high / low > 1 + 1e-9:
+        middle = np.sqrt(low * high)
+        theta = at(middle)
+        if np.linalg.norm(ridge.matrix @ theta) > radius:
+            low = middle
+        else:
+            high = middle
+    return at(high)

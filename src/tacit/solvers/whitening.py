@@ -1,0 +1,47 @@
+"""Whitening: private second moments, looked at once or more, as working coordinates.
+
+Descent in coordinates where the second moments are the identity needs tens of passes where plain
+descent needs hundreds, and its noise is spread by information, not by the units of the columns.
+A second look, at the rows whitened by the first, resolves columns that are narrow inside their bounds.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.problem.gate import Gate
+from tacit.problem.plan import Plan, Whitening
+from tacit.problem.query import SecondMoments
+from tacit.solvers.coordinates import Coordinates
+
+
+def whiten(gate: Gate, plan: Plan, whitening: Whitening) -> Coordinates:
+    """Ask for the second moments `rounds` times, each in the coordinates of the one before."""
+    width = plan.design.width
+    matrix: NDArray[np.float64] | None = None
+    dimension = float(width)
+    for look in range(whitening.rounds):
+        bound = plan.design.row_norm
+        if look > 0:
+            bound = whitening.row_factor * math.sqrt(dimension)
+        answer = gate.ask(SecondMoments(bound, matrix))
+        values, vectors = np.linalg.eigh(answer.value)
+        spread = shrink_eigenvalues(values, answer.noise_scale)
+        ridge = whitening.ridge * answer.noise_scale * math.sqrt(2 * width)
+        root = (vectors * np.sqrt(plan.records / (spread + ridge))) @ vectors.T
+        matrix = root if matrix is None else matrix @ root
+        dimension = max(1.0, float(np.sum(spread / (spread + ridge))))
+    return Coordinates(matrix, dimension)
+
+
+def shrink_eigenvalues(values: NDArray[np.float64], noise: float) -> NDArray[np.float64]:
+    """Denoised eigenvalues under symmetric Gaussian noise, not below zero.
+
+    Rotation-invariant shrinkage: v_i - s² Σ_j (v_i - v_j) / ((v_i - v_j)² + 2 s²). Needs no record.
+    """
+    gaps = values[:, None] - values[None, :]
+    push = np.sum(gaps / (gaps**2 + 2 * noise**2), axis=1)
+    return np.maximum(0.0, values - noise**2 * push)

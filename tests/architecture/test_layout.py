@@ -1,0 +1,141 @@
+"""A file is one idea with a name of its own, finished, and no page of proof is missing."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+FOLDERS = ("src", "tests", "tools", "benchmarks")
+LONGEST = 400
+NAMELESS = frozenset({"utils", "util", "helpers", "helper", "common", "misc"})
+# Put together so that this file does not hold the words it looks for.
+UNFINISHED = re.compile(
+    "|".join(
+        [
+            r"\bTO" + r"DO\b",
+            r"\bFIX" + r"ME\b",
+            r"\bNotImplemented" + r"Error\b",
+            r"\bpytest\.(mark\.)?(skip|skipif|xfail|importorskip)" + r"\b",
+        ]
+    )
+)
+ROOMS_WITH_PROOFS = ("accounting", "mechanisms", "noise")
+
+
+def python_files(root: Path) -> Iterator[Path]:
+    for folder in FOLDERS:
+        yield from sorted((root / folder).rglob("*.py"))
+
+
+def long_files(root: Path) -> list[str]:
+    """Files past the length at which they hold two ideas."""
+    counts = ((path, len(path.read_bytes().splitlines())) for path in python_files(root))
+    return [f"{path.relative_to(root)}: {count}" for path, count in counts if count > LONGEST]
+
+
+def nameless_files(root: Path) -> list[str]:
+    """Files and folders whose name says nothing of what lives there."""
+    return [
+        str(path.relative_to(root))
+        for path in python_files(root)
+        for part in path.relative_to(root).parts
+        if part.removesuffix(".py").removeprefix("test_").strip("_") in NAMELESS
+    ]
+
+
+def unfinished_lines(root: Path) -> list[str]:
+    """Promises, stubs and tests that do not run."""
+    return [
+        f"{path.relative_to(root)}:{number}"
+        for path in python_files(root)
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
+        if UNFINISHED.search(line)
+    ]
+
+
+def proof_faults(root: Path) -> list[str]:
+    """Modules with a claim but no page, and pages without a module."""
+    package, proofs = root / "src" / "tacit", root / "proofs"
+    modules = {
+        path.relative_to(package).with_suffix(".md").as_posix()
+        for room in ROOMS_WITH_PROOFS
+        for path in (package / room).rglob("*.py")
+        if not path.name.startswith("_")
+    }
+    pages = {path.relative_to(proofs).as_posix() for path in proofs.rglob("*.md")}
+    with_module = {page for page in pages if (package / page).with_suffix(".py").is_file()}
+    return [f"no page proofs/{page}" for page in sorted(modules - pages)] + [
+        f"proofs/{page} has no module" for page in sorted(pages - with_module)
+    ]
+
+
+def write(root: Path, path: str, text: str = "") -> None:
+    file = root / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, encoding="utf-8")
+
+
+def test_no_file_holds_two_ideas() -> None:
+    assert long_files(ROOT) == []
+
+
+def test_every_file_has_a_name() -> None:
+    assert nameless_files(ROOT) == []
+
+
+def test_nothing_is_left_unfinished() -> None:
+    assert unfinished_lines(ROOT) == []
+
+
+def test_every_claim_has_a_page_and_every_page_a_claim() -> None:
+    assert proof_faults(ROOT) == []
+
+
+def test_a_long_file_is_found(tmp_path: Path) -> None:
+    write(tmp_path, "src/tacit/noise/fine.py", "1\n" * LONGEST)
+    assert long_files(tmp_path) == []
+    write(tmp_path, "src/tacit/noise/long.py", "1\n" * (LONGEST + 1))
+    assert long_files(tmp_path) == [f"src/tacit/noise/long.py: {LONGEST + 1}"]
+
+
+@pytest.mark.parametrize(
+    "path", ["src/tacit/utils.py", "src/tacit/rows/_helpers.py", "tests/common/test_it.py"]
+)
+def test_a_nameless_file_is_found(tmp_path: Path, path: str) -> None:
+    write(tmp_path, "src/tacit/rows/commonplace.py")
+    assert nameless_files(tmp_path) == []
+    write(tmp_path, path)
+    assert nameless_files(tmp_path) == [path]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "# TO" + "DO: later",
+        "raise NotImplemented" + "Error",
+        "@pytest.mark." + "skipif(True)",
+        "pytest.import" + 'orskip("torch")',
+        "@pytest.mark." + "xfail",
+    ],
+)
+def test_an_unfinished_line_is_found(tmp_path: Path, line: str) -> None:
+    write(tmp_path, "src/tacit/solvers/fine.py", "return NotImplemented\n")
+    assert unfinished_lines(tmp_path) == []
+    write(tmp_path, "tests/test_it.py", f"\n{line}\n")
+    assert unfinished_lines(tmp_path) == ["tests/test_it.py:2"]
+
+
+def test_missing_and_orphaned_pages_are_found(tmp_path: Path) -> None:
+    write(tmp_path, "src/tacit/noise/__init__.py")
+    write(tmp_path, "src/tacit/noise/_tables.py")
+    write(tmp_path, "src/tacit/noise/gaussian.py")
+    write(tmp_path, "src/tacit/solvers/gradient.py")
+    assert proof_faults(tmp_path) == ["no page proofs/noise/gaussian.md"]
+    write(tmp_path, "proofs/noise/gaussian.md")
+    # A room without the duty may still prove something.
+    write(tmp_path, "proofs/solvers/gradient.md")
+    assert proof_faults(tmp_path) == []
+    write(tmp_path, "proofs/noise/laplace.md")
+    assert proof_faults(tmp_path) == ["proofs/noise/laplace.md has no module"]

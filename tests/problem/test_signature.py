@@ -1,0 +1,284 @@
+import builtins
+import json
+import math
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519
+
+from tacit.accounting.composition import mu_squared_of
+from tacit.errors import CertificateError, FileError, SettingError
+from tacit.privacy.budget import Budget
+from tacit.privacy.relation import Relation
+from tacit.problem.certificate import Certificate
+from tacit.problem.design import Binary, matrix_design
+from tacit.problem.plan import Penalty, Plan, Step
+from tacit.problem.query import Kind
+from tacit.problem.release import Release
+from tacit.problem.sensitivity import price_for
+from tacit.problem.signature import (
+    DEEPEST_DOCUMENT,
+    LARGEST_DOCUMENT,
+    PREFIX,
+    canonical,
+    digest_of,
+    new_key,
+    parse_document,
+    plain,
+    read_public_key,
+    require_fields,
+    sign,
+    verify,
+)
+
+
+def make_certificate(epsilon: float = 1.0) -> Certificate:
+    budget = Budget(epsilon=epsilon, delta=1e-6)
+    relation = Relation.REPLACE_ONE
+    price = price_for(Kind.GRADIENT, mu_squared_of(budget) / 5, relation, records=100, width=2)
+    plan = Plan(
+        solver="gradient",
+        loss="logistic",
+        design=matrix_design(
+            ["a"], Binary("y", (0, 1)), bounds=(0, 1), row_norm=None, intercept=True
+        ),
+        records=100,
+        relation=relation,
+        unit="row",
+        budget=budget,
+        steps=(Step(Kind.GRADIENT, price, 5, "descent"),),
+        descent=None,
+        whitening=None,
+        penalty=Penalty(),
+        forecast=None,
+    )
+    return Certificate.issue(Release(plan, np.array([1.0, 2.0])))
+
+
+ISSUED = make_certificate()
+
+
+@pytest.fixture
+def key(tmp_path: Path) -> Path:
+    path = tmp_path / "curator.pem"
+    new_key(path)
+    return path
+
+
+def test_a_signed_certificate_is_verified_against_its_key(key: Path) -> None:
+    signed = sign(ISSUED, key)
+    public = read_public_key(f"{key}.pub")
+    assert signed.digest == ISSUED.digest
+    for given in (public, public.upper(), f"{key}.pub", key.with_name("curator.pem.pub")):
+        found = Certificate.from_json(signed.to_json()).check(given)
+        assert (found.consistent, found.signed, found.signer) == (True, True, public)
+        assert "the one you gave" in found.statement
+        assert "consistency" not in found.statement
+
+
+def test_a_key_that_was_not_given_is_somebody_you_must_know(key: Path) -> None:
+    found = sign(ISSUED, key).check()
+    assert found.signed
+    assert f"key {found.signer}, whose owner you must know" in found.statement
+
+
+def test_another_key_is_refused(key: Path, tmp_path: Path) -> None:
+    other = new_key(tmp_path / "other.pem")
+    with pytest.raises(CertificateError, match="not the one you gave"):
+        sign(ISSUED, key).check(other)
+
+
+def test_any_flipped_byte_of_the_signature_is_found(key: Path) -> None:
+    signature = sign(ISSUED, key).document["signature"]
+    for name, count in (("value", 64), ("public_key", 32)):
+        for position in range(count):
+            raw = bytearray.fromhex(signature[name])
+            raw[position] ^= 1 << (position % 8)
+            flipped = ISSUED.with_signature({**signature, name: raw.hex()})
+            with pytest.raises(CertificateError, match="signature does not fit"):
+                flipped.check()
+
+
+def test_a_signature_does_not_carry_over_to_another_certificate(key: Path) -> None:
+    signature = sign(ISSUED, key).document["signature"]
+    moved = make_certificate(epsilon=0.5).with_signature(signature)
+    with pytest.raises(CertificateError, match="did not sign this digest"):
+        moved.check()
+
+
+def test_a_signature_for_another_purpose_is_refused(key: Path) -> None:
+    loaded = serialization.load_pem_private_key(key.read_bytes(), password=None)
+    assert isinstance(loaded, ed25519.Ed25519PrivateKey)
+    public = loaded.public_key().public_bytes_raw().hex()
+    raw = bytes.fromhex(ISSUED.digest.removeprefix("sha256:"))
+
+    def by(message: bytes) -> dict[str, str]:
+        value = loaded.sign(message).hex()
+        return {"algorithm": "ed25519", "public_key": public, "value": value}
+
+    assert verify(ISSUED.digest, by(PREFIX + raw)) == public
+    for message in (raw, ISSUED.digest.encode(), PREFIX + ISSUED.digest.encode()):
+        with pytest.raises(CertificateError):
+            verify(ISSUED.digest, by(message))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"algorithm": "none"},
+        {"algorithm": "ed25519\n"},
+        {"value": ""},
+        {"value": None},
+        {"value": "AB" * 64},
+        {"public_key": "zz" * 32},
+        {"public_key": 7},
+        {"further": "field"},
+    ],
+)
+def test_what_is_no_signature_is_refused(key: Path, change: dict[str, Any]) -> None:
+    document = sign(ISSUED, key).document
+    document["signature"] |= change
+    with pytest.raises(CertificateError, match="signature"):
+        Certificate.from_json(json.dumps(document))
+
+
+def test_what_does_not_add_up_is_not_signed(key: Path) -> None:
+    document = ISSUED.document
+    document["total"]["epsilon"] /= 2
+    document["digest"] = digest_of(document)
+    with pytest.raises(CertificateError, match=r"total\.epsilon"):
+        sign(Certificate(canonical(document)), key)
+
+
+def test_only_the_owner_may_read_a_key_and_nobody_overwrites_it(tmp_path: Path) -> None:
+    path = tmp_path / "key.pem"
+    old = os.umask(0)
+    try:
+        public = new_key(path)
+    finally:
+        os.umask(old)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert (tmp_path / "key.pem.pub").read_text(encoding="ascii") == f"{public}\n"
+    content = path.read_bytes()
+    with pytest.raises(FileError, match="exists"):
+        new_key(path)
+    (tmp_path / "key.pem.pub").unlink()
+    with pytest.raises(FileError, match="exists"):
+        new_key(path)
+    assert path.read_bytes() == content
+    # The public half of a key that was never made is not left behind.
+    assert [item.name for item in tmp_path.iterdir()] == ["key.pem"]
+    with pytest.raises(FileError, match="cannot be written"):
+        new_key(tmp_path / "nowhere" / "key.pem")
+
+
+def test_what_is_no_key_is_refused(tmp_path: Path) -> None:
+    missing = tmp_path / "missing.pem"
+    garbage = tmp_path / "garbage.pem"
+    garbage.write_bytes(b"-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n")
+    large = tmp_path / "large.pem"
+    large.write_bytes(b"a" * 5000)
+    other = tmp_path / "other.pem"
+    pem, pkcs8 = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8
+    curve = ec.generate_private_key(ec.SECP256R1())
+    other.write_bytes(curve.private_bytes(pem, pkcs8, serialization.NoEncryption()))
+    locked = tmp_path / "locked.pem"
+    password = serialization.BestAvailableEncryption(b"secret")
+    secret = ed25519.Ed25519PrivateKey.generate()
+    locked.write_bytes(secret.private_bytes(pem, pkcs8, password))
+    for path in (missing, garbage, large, other, locked, tmp_path):
+        with pytest.raises(FileError):
+            sign(ISSUED, path)
+    for given in ("", "ab" * 31, "no\0file", str(missing), garbage, tmp_path):
+        with pytest.raises(FileError):
+            read_public_key(given)
+
+
+def test_without_the_library_one_is_told_how_to_get_it(
+    key: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    signed = sign(ISSUED, key)
+    original = builtins.__import__
+
+    def without(name: str, *arguments: Any, **options: Any) -> Any:
+        if name.startswith("cryptography"):
+            raise ImportError(name)
+        return original(name, *arguments, **options)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    for attempt in (
+        lambda: new_key(tmp_path / "further.pem"),
+        lambda: sign(ISSUED, key),
+        lambda: signed.check(),
+    ):
+        with pytest.raises(SettingError, match=r"pip install tacit\[sign\]"):
+            attempt()
+    assert not (tmp_path / "further.pem").exists()
+    assert ISSUED.check().consistent
+    assert signed.rederive() == ISSUED.rederive()
+
+
+def test_the_canonical_spelling_is_fixed() -> None:
+    document = {"b": [1, 1.0, 1e-6], "a": "ε", "digest": "x", "signature": None}
+    assert canonical(document) == (
+        '{"a":"\\u03b5","b":[1,1.0,1e-06],"digest":"x","signature":null}'
+    )
+    # Computed with sha256sum.
+    assert (
+        digest_of(document)
+        == "sha256:80e2423c674b86ca8e8c2e0b6ac76e082d5b684867e48ebf31d814c75dfdbf11"
+    )
+    with pytest.raises(ValueError, match="JSON compliant"):
+        canonical({"a": math.inf})
+
+
+def test_facts_of_any_type_become_plain() -> None:
+    values = [np.int64(3), np.bool_(True), math.nan, 2 + 1j, {"ward": (1, -np.inf)}, "\ud800", None]
+    expected = [3, True, "nan", "(2+1j)", {"ward": [1, "-inf"]}, "\\ud800", None]
+    assert plain(values) == expected
+    assert [type(value) for value in plain(values)] == [type(value) for value in expected]
+    assert plain(np.array([[0.5, np.inf]])) == [[0.5, "inf"]]
+    assert type(plain(Relation.ZERO_OUT)) is str
+    assert parse_document(canonical({"facts": plain(values)})) == {"facts": expected}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "null",
+        "[]",
+        '"text"',
+        b"\xff\xfe",
+        "[" * 200_000,
+        '{"a":' * 200_000,
+        '{"a":' * DEEPEST_DOCUMENT + "1" + "}" * DEEPEST_DOCUMENT,
+        '{"a": NaN}',
+        '{"a": -Infinity}',
+        '{"a": 1e999}',
+        '{"a": ' + "9" * 5000 + "}",
+        '{"a": 1, "a": 1}',
+        '{"a": "\\ud800"}',
+        '{"\\ud800": "a"}',
+        " " * (LARGEST_DOCUMENT + 1),
+    ],
+    ids=range(16),
+)
+def test_a_hostile_document_is_refused(text: str | bytes) -> None:
+    with pytest.raises(CertificateError):
+        parse_document(text)
+    with pytest.raises(CertificateError):
+        Certificate.from_json(text)
+
+
+def test_fields_are_held_against_their_types() -> None:
+    layout = {"count": (int,), "any": (object,)}
+    require_fields({"count": 1, "any": None}, layout, "it")
+    for wrong in ({"count": True, "any": 1}, {"count": 1}, {"count": 1, "any": 1, "x": 1}, [], 1):
+        with pytest.raises(CertificateError, match="it"):
+            require_fields(wrong, layout, "it")
