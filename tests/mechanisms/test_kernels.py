@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from tacit.mechanisms.kernels import LANES, add_gradients, enforceable, quantise_rows
+from tacit.mechanisms.kernels import add_gradients, enforceable, quantise_rows
+from tacit.rows.tiles import LANES
 
 ADVERSARIAL = [0.0, -0.0, 5e-324, -2.2e-308, 1e-300, 1e-160, 2.0**-300, 1.0, -1.0, 1e16, 1e153, 1e308]
 

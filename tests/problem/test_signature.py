@@ -214,7 +214,7 @@ def test_without_the_library_one_is_told_how_to_get_it(
     for attempt in (
         lambda: new_key(tmp_path / "further.pem"),
         lambda: sign(ISSUED, key),
-        lambda: signed.check(),
+        signed.check,
     ):
         with pytest.raises(SettingError, match=r"pip install tacit\[sign\]"):
             attempt()
@@ -279,6 +279,13 @@ def test_a_hostile_document_is_refused(text: str | bytes) -> None:
 def test_fields_are_held_against_their_types() -> None:
     layout = {"count": (int,), "any": (object,)}
     require_fields({"count": 1, "any": None}, layout, "it")
-    for wrong in ({"count": True, "any": 1}, {"count": 1}, {"count": 1, "any": 1, "x": 1}, [], 1):
+    wrongs: list[Any] = [
+        {"count": True, "any": 1},
+        {"count": 1},
+        {"count": 1, "any": 1, "x": 1},
+        [],
+        1,
+    ]
+    for wrong in wrongs:
         with pytest.raises(CertificateError, match="it"):
             require_fields(wrong, layout, "it")

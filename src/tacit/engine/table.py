@@ -82,9 +82,7 @@ class Table:
         """
         if self._store is None:
             raise SettingError("No records have been admitted yet.")
-        responder = Responder(
-            self._store, plan.design.row_norm, private=plan.private, seed=seed
-        )
+        responder = Responder(self._store, private=plan.private, seed=seed)
         with responder:
             if plan.private:
                 theta = descend(PlannedGate(plan, responder, self._progress), plan)

@@ -15,9 +15,8 @@ import numpy as np
 
 from tacit.losses import logistic
 from tacit.losses.bits import MAGIC, MAGIC_BITS, float_to_bits
+from tacit.rows.tiles import LANES
 
-LANES = 64
-"""Records in a tile."""
 TINY = 2.0**-600
 """Added to squared norms, so that records below it cannot outgrow their limit."""
 

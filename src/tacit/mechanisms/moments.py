@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from tacit.mechanisms.blocks import sum_blocks
-from tacit.mechanisms.kernels import LANES, enforceable, quantise_rows
+from tacit.mechanisms.kernels import enforceable, quantise_rows
 from tacit.noise.entropy import Entropy
 from tacit.noise.gaussian import rounded_gaussian
 from tacit.problem.query import Answer, SecondMoments
 from tacit.problem.sensitivity import FINEST_BOUND, Price
 from tacit.rows.store import Store
+from tacit.rows.tiles import LANES
 
 TILES_AT_ONCE = 32
 """Tiles in one product: its entries stay below 2^53, where float64 sums of integers are exact."""

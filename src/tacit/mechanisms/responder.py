@@ -27,17 +27,14 @@ class Responder:
     ----------
     store
         The prepared records.
-    row_norm
-        Public bound on the norm of a prepared row.
     private
         False only where the budget is infinite: no noise is added then.
     seed
         A seed for reproducible noise, which protects nobody; None for the operating system's.
     """
 
-    def __init__(self, store: Store, row_norm: float, *, private: bool, seed: int | None) -> None:
+    def __init__(self, store: Store, *, private: bool, seed: int | None) -> None:
         self._original = store
-        self._row_norm = row_norm
         self._mapped: tuple[bytes, Store] | None = None
         self._entropy: Entropy | None = None
         if private:
@@ -46,9 +43,8 @@ class Responder:
     def answer(self, query: Query, price: Price) -> Answer:
         """Answer a query; the plan it belongs to has been reserved before."""
         width = self._original.width
-        for theta in (query.theta,):
-            if theta is not None and theta.shape != (width,):
-                raise SettingError(f"theta must have {width} entries.")
+        if query.theta is not None and query.theta.shape != (width,):
+            raise SettingError(f"theta must have {width} entries.")
         store = self._in_coordinates(query.matrix)
         if isinstance(query, GradientSum):
             return answer_gradient(query, price, store, self._entropy)
@@ -62,7 +58,7 @@ class Responder:
         if self._mapped is not None and self._mapped[0] == key:
             return self._mapped[1]
         self._forget()
-        mapped = self._original.map(matrix, self._row_norm)
+        mapped = self._original.map(matrix)
         self._mapped = (key, mapped)
         return mapped
 

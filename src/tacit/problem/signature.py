@@ -233,7 +233,7 @@ def verify(digest: str, signature: Mapping[str, Any]) -> str:
     """
     require_signature(signature)
     ed25519, _ = _signing_library()
-    from cryptography.exceptions import InvalidSignature  # noqa: PLC0415
+    from cryptography.exceptions import InvalidSignature
 
     public_key = str(signature["public_key"])
     try:
@@ -271,8 +271,8 @@ def _message(digest: str) -> bytes:
 def _signing_library() -> tuple[Any, Any]:
     # Deferred: an optional extra, which nobody who does not sign needs.
     try:
-        from cryptography.hazmat.primitives import serialization  # noqa: PLC0415
-        from cryptography.hazmat.primitives.asymmetric import ed25519  # noqa: PLC0415
+        from cryptography.hazmat.primitives import serialization
+        from cryptography.hazmat.primitives.asymmetric import ed25519
     except ImportError as error:
         raise SettingError(
             "signatures need the library cryptography, which is not installed. "
@@ -283,7 +283,7 @@ def _signing_library() -> tuple[Any, Any]:
 
 def _load_private(path: Path) -> Any:
     ed25519, serialization = _signing_library()
-    from cryptography.exceptions import UnsupportedAlgorithm  # noqa: PLC0415
+    from cryptography.exceptions import UnsupportedAlgorithm
 
     text = _read_small(path)
     try:

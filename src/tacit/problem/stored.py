@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from tacit.errors import CertificateError, FileError, SettingError
 from tacit.problem import certificate as certificates
 from tacit.problem.certificate import Certificate
-from tacit.problem.design import Design
+from tacit.problem.design import Design, Indicator
 from tacit.problem.release import Release
 from tacit.problem.signature import (
     LARGEST_DOCUMENT,
@@ -285,18 +285,27 @@ def _unwrapped(design: Design) -> Design:
     )
 
 
-def _require_design(design: Design) -> None:
-    classes = design.response.classes
+def _require_labels(classes: tuple[Any, Any]) -> None:
     for label in classes:
         if type(label) not in (str, int, float, bool) or label in (math.inf, -math.inf):
             raise CertificateError("a class label is neither text nor a finite number")
     if classes[0] == classes[1] or any(label != label for label in classes):  # noqa: PLR0124
         raise CertificateError("the two class labels are not distinct")
+
+
+def _require_design(design: Design) -> None:
+    _require_labels(design.response.classes)
     if len(set(design.names)) != design.width:
         raise CertificateError("two columns of the design share a name")
     if not 0.0 < design.feature_norm < math.inf and design.columns:
         raise CertificateError("feature_norm of the design is not positive and finite")
+    if any(not 0 < len(set(levels)) == len(levels) for levels in design.levels.values()):
+        raise CertificateError("a factor of the design has no levels, or one of them twice")
     for column in design.columns:
         usable = column.lower < column.upper and 0.0 < column.scale < math.inf
         if not (usable and math.isfinite(column.center) and column.factors):
             raise CertificateError("a column of the design has no usable bounds, map or factors")
+        for factor in column.factors:
+            levels = design.levels.get(factor.column, ())
+            if isinstance(factor, Indicator) and factor.level not in levels:
+                raise CertificateError("an indicator in the design is of an undeclared level")

@@ -27,11 +27,14 @@ from tacit.rows.source import (
 )
 from tacit.rows.store import (
     THREADS,
+    Layout,
     MemoryStore,
     Store,
     default_block_rows,
+    empty_tiles,
     require_dtype,
 )
+from tacit.rows.tiles import to_rows, to_tiles
 
 MEMORY_LIMIT = 256 << 20
 LABEL = "reading records"
@@ -81,7 +84,7 @@ def admit(
     >>> design = matrix_design(
     ...     source.names, Binary("y", (0, 1)), bounds=(0, 1), row_norm=None, intercept=True
     ... )
-    >>> admit(source, design).block(0).tolist()
+    >>> to_rows(admit(source, design).block(0), 2).tolist()
     [[-1.0, 1.0, 0.0], [1.0, 1.0, 1.0]]
     """
     if invalid_rows not in {"error", "zero"}:
@@ -122,19 +125,21 @@ class _Door:
 def _admit_resident(source: Source, door: _Door, dtype: np.dtype[Any]) -> Store:
     length = source.length or 0
     require_records(length)
-    table = np.empty((length, door.width + 1), dtype=dtype)
     rows = default_block_rows(door.width, dtype)
+    layout = Layout(length, door.width, dtype, rows)
+    tiles = empty_tiles(layout)
 
     def work(item: tuple[int, Batch]) -> None:
         index, batch = item
-        start = index * rows
-        door.preparer.prepare(*door.encode(batch), table[start : start + batch.length])
+        prepared = np.empty((batch.length, door.width + 1), dtype=dtype)
+        door.preparer.prepare(*door.encode(batch), prepared)
+        to_tiles(prepared, tiles[layout.tiles(index)])
 
     batches = source.batches(rows, numeric=door.encoder.numeric, labels=door.encoder.labels)
     with ThreadPoolExecutor(THREADS) as pool:
         # Asking for the results raises what a worker raised.
         list(pool.map(work, enumerate(batches)))
-    return MemoryStore.of(table, rows)
+    return MemoryStore.of_tiles(layout, tiles)
 
 
 def _admit_streamed(source: Source, door: _Door, dtype: np.dtype[Any], memory_limit: int) -> Store:

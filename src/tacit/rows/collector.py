@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from tacit.rows.scratch import ScratchFile, ScratchStore
 from tacit.rows.store import Layout, MemoryStore, Store, default_block_rows
+from tacit.rows.tiles import to_tiles
 
 
 class Collector:
@@ -36,7 +37,7 @@ class Collector:
         self._dtype = dtype
         self._limit = memory_limit
         self._block_rows = default_block_rows(width, dtype)
-        self._block = self._fresh()
+        self._block = np.empty((self._block_rows, width + 1), dtype=dtype)
         self._filled = 0
         self._length = 0
         self._kept: list[NDArray[Any]] = []
@@ -56,14 +57,13 @@ class Collector:
         self._filled += rows
         self._length += rows
         if self._filled == self._block_rows:
-            self._keep(self._block)
-            self._block = self._fresh()
+            self._keep(to_tiles(self._block))
             self._filled = 0
 
     def finish(self) -> Store:
         """The store of all rows; the collector is empty afterwards."""
         if self._filled:
-            self._keep(self._block[: self._filled].copy())
+            self._keep(to_tiles(self._block[: self._filled]))
         layout = Layout(self._length, self._width, self._dtype, self._block_rows)
         store: Store
         if self._file is None:
@@ -79,9 +79,6 @@ class Collector:
         self._kept = []
         if self._file is not None:
             self._file.close()
-
-    def _fresh(self) -> NDArray[Any]:
-        return np.empty((self._block_rows, self._width + 1), dtype=self._dtype)
 
     def _keep(self, block: NDArray[Any]) -> None:
         if self._file is not None:

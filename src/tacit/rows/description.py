@@ -16,7 +16,7 @@ import numpy as np
 
 from tacit.errors import DataError
 from tacit.rows.files import FileState, file_kind, read_header, unreadable
-from tacit.rows.frame import holds_objects
+from tacit.rows.frame import as_frame, holds_objects
 from tacit.rows.source import require_distinct
 
 if TYPE_CHECKING:
@@ -51,8 +51,8 @@ def describe(table: Any) -> Description:
     """
     if isinstance(table, str | os.PathLike):
         return _describe_file(Path(table))
-    frame = nw.from_native(table, pass_through=True)
-    if isinstance(frame, nw.DataFrame):
+    frame = as_frame(table)
+    if frame is not None:
         names = tuple(map(str, frame.columns))
         require_distinct(names)
         return Description(names, tuple(_series_kind(frame[:, j]) for j in range(len(names))))

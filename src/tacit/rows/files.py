@@ -16,6 +16,7 @@ from pathlib import Path
 from tacit.errors import FileError
 
 KINDS = (".csv", ".csv.gz", ".parquet")
+LONGEST_LINE = 4 << 20
 
 
 def file_kind(path: Path) -> str:
@@ -72,9 +73,11 @@ def read_header(path: Path) -> tuple[str, ...]:
     opener = gzip.open if path.name.lower().endswith(".gz") else open
     with (
         contextlib.suppress(OSError, EOFError, UnicodeDecodeError, zlib.error, csv.Error),
-        opener(path, "rt", encoding="utf-8-sig", newline="") as stream,
+        opener(path, "rb") as stream,
     ):
-        names = next(csv.reader(stream), [])
+        # Decoded line by line: a text stream would decode records along with the header.
+        lines = iter(lambda: stream.readline(LONGEST_LINE).decode("utf-8-sig"), "")
+        names = next(csv.reader(lines), [])
     if names is None:
         raise unreadable(path)
     if not names:

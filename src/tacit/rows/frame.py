@@ -11,10 +11,28 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
+from tacit.errors import DataError
 from tacit.rows.cells import not_numeric, to_float64
 from tacit.rows.labels import plain_labels
+
+
+def as_frame(data: Any) -> nw.DataFrame[Any] | None:
+    """The eager table in an object, or None where it is no table of named columns."""
+    repeated = False
+    try:
+        frame = nw.from_native(data, pass_through=True)
+        if not isinstance(frame, nw.DataFrame | nw.LazyFrame) and _arrow_table(frame):
+            frame = nw.from_arrow(frame, backend="pyarrow")
+    except DuplicateError:
+        repeated = True
+    if repeated:
+        raise DataError("Column names must differ; rename the columns.")
+    if isinstance(frame, nw.LazyFrame):
+        raise DataError("A lazy table holds no records yet; call .collect() on it first.")
+    return frame if isinstance(frame, nw.DataFrame) else None
 
 
 @dataclass(frozen=True)
@@ -79,6 +97,11 @@ class FrameBatch:
         if beside is not None and name == self.source.response:
             return beside[self.start : self.stop]
         return series_labels(self.raw[name][self.start : self.stop])
+
+
+def _arrow_table(data: object) -> bool:
+    # Arrays of a single column offer the stream too, but have no schema.
+    return hasattr(data, "__arrow_c_stream__") and hasattr(data, "schema")
 
 
 def holds_objects(series: nw.Series[Any]) -> bool:

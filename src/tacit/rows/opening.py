@@ -18,7 +18,7 @@ from tacit.errors import DataError
 from tacit.rows.cells import to_float64
 from tacit.rows.csv_file import CsvSource
 from tacit.rows.files import file_kind
-from tacit.rows.frame import FrameSource, series_labels
+from tacit.rows.frame import FrameSource, as_frame, series_labels
 from tacit.rows.labels import plain_labels
 from tacit.rows.matrix import MatrixSource
 from tacit.rows.parquet_file import ParquetSource
@@ -51,10 +51,8 @@ def open_source(data: Any, response: Any = None) -> Source:
     """
     if isinstance(data, str | os.PathLike):
         return _open_file(Path(data), response)
-    frame = nw.from_native(data, pass_through=True)
-    if isinstance(frame, nw.LazyFrame):
-        raise DataError("A lazy table holds no records yet; call .collect() on it first.")
-    if isinstance(frame, nw.DataFrame):
+    frame = as_frame(data)
+    if frame is not None:
         return _open_frame(frame, response)
     return _open_matrix(data, response)
 

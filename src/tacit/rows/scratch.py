@@ -16,7 +16,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tacit.errors import FileError
-from tacit.rows.store import Layout, Store, closed, exact_map
+from tacit.rows.mapping import map_tiles, public_matrix
+from tacit.rows.store import Layout, Store, closed
+from tacit.rows.tiles import LANES
 
 
 class ScratchFile:
@@ -94,17 +96,17 @@ class ScratchStore(Store):
 
     def block(self, index: int) -> NDArray[Any]:
         """Records of one block, in a fresh buffer."""
-        rows = self._layout.rows(index)
+        tiles = self._layout.tiles(index)
         columns = self.width + 1
-        record = self.dtype.itemsize * columns
-        data = self._file.read(rows.start * record, (rows.stop - rows.start) * record)
-        return np.frombuffer(data, dtype=self.dtype).reshape(-1, columns)
+        size = self.dtype.itemsize * columns * LANES
+        data = self._file.read(tiles.start * size, (tiles.stop - tiles.start) * size)
+        return np.frombuffer(data, dtype=self.dtype).reshape(-1, columns, LANES)
 
-    def map(self, matrix: ArrayLike, row_norm: float) -> ScratchStore:
+    def map(self, matrix: ArrayLike) -> ScratchStore:
         """A new store in a scratch file of its own."""
-        mapping = exact_map(matrix, row_norm, self.width)
+        M = public_matrix(matrix, self.width)
         return ScratchStore.of(
-            self._layout, (mapping.apply(self.block(i)) for i in range(self.block_count))
+            self._layout, (map_tiles(self.block(index), M) for index in range(self.block_count))
         )
 
     def close(self) -> None:

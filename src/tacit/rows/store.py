@@ -6,7 +6,7 @@ Private: every block. Public: width, type and block size; the length where n is 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from types import TracebackType
@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tacit.errors import DataError, SettingError
-from tacit.rows.mapping import ExactMap
+from tacit.rows.mapping import map_tiles, public_matrix
+from tacit.rows.tiles import LANES, tile_count, to_tiles
 
 BLOCK_BYTES = 4 << 20
 THREADS = 2
@@ -28,7 +29,7 @@ class Layout:
 
     Examples
     --------
-    >>> Layout(length=5, width=3, dtype=np.dtype(np.float32), block_rows=2).block_count
+    >>> Layout(length=300, width=3, dtype=np.dtype(np.float32), block_rows=128).block_count
     3
     """
 
@@ -39,23 +40,28 @@ class Layout:
 
     @property
     def block_count(self) -> int:
-        """Number of blocks; all have `block_rows` records but the last."""
+        """Number of blocks; all have `block_rows` records, whole tiles, but the last."""
         return -(-self.length // self.block_rows)
 
-    def rows(self, index: int) -> slice:
-        """Records of a block."""
-        start = index * self.block_rows
-        return slice(start, min(start + self.block_rows, self.length))
-
     @property
-    def slices(self) -> Iterator[slice]:
-        """Records of every block."""
-        return map(self.rows, range(self.block_count))
+    def tile_count(self) -> int:
+        """Number of tiles; the last may be filled up with zero records."""
+        return tile_count(self.length)
+
+    def tiles(self, index: int) -> slice:
+        """Tiles of a block."""
+        start = index * (self.block_rows // LANES)
+        return slice(start, min(start + self.block_rows // LANES, self.tile_count))
 
 
 def default_block_rows(width: int, dtype: np.dtype[Any]) -> int:
-    """Records in a block of about 4 MiB."""
-    return max(1, BLOCK_BYTES // (dtype.itemsize * (width + 1)))
+    """Records in a block of about 4 MiB: whole tiles."""
+    return LANES * max(1, BLOCK_BYTES // (dtype.itemsize * (width + 1) * LANES))
+
+
+def empty_tiles(layout: Layout) -> NDArray[Any]:
+    """Room for all tiles of a store."""
+    return np.empty((layout.tile_count, layout.width + 1, LANES), dtype=layout.dtype)
 
 
 def require_dtype(dtype: Any) -> np.dtype[Any]:
@@ -67,7 +73,7 @@ def require_dtype(dtype: Any) -> np.dtype[Any]:
 
 
 class Store(ABC):
-    """A table of records (features…, intercept, response), read block by block.
+    """Records (features…, intercept, response), read block by block, in tiles of 64.
 
     Guarantee
     ---------
@@ -100,11 +106,11 @@ class Store(ABC):
 
     @abstractmethod
     def block(self, index: int) -> NDArray[Any]:
-        """Records of one block, (rows, width + 1)."""
+        """Tiles of one block, (tile, width + 1, 64)."""
 
     @abstractmethod
-    def map(self, matrix: ArrayLike, row_norm: float) -> Store:
-        """A new store with features u M in place of u, exactly as `ExactMap` says."""
+    def map(self, matrix: ArrayLike) -> Store:
+        """A new store with features M'u in place of u, for a public matrix M."""
 
     @abstractmethod
     def close(self) -> None:
@@ -122,14 +128,6 @@ class Store(ABC):
         self.close()
 
 
-def exact_map(matrix: ArrayLike, row_norm: float, width: int) -> ExactMap:
-    """The map of a store of this width."""
-    mapping = ExactMap.of(matrix, row_norm)
-    if len(mapping.integers) != width:
-        raise SettingError(f"The map must be {width} by {width}, as wide as the records.")
-    return mapping
-
-
 def closed() -> DataError:
     """The error for reading a store after it was closed."""
     return DataError("These records were given up; open the table again.")
@@ -141,8 +139,8 @@ class MemoryStore(Store):
     Examples
     --------
     >>> store = MemoryStore.of(np.array([[0.5, 1.0, 0.0], [0.25, 1.0, 1.0]]))
-    >>> store.width, store.block(0).tolist()
-    (2, [[0.5, 1.0, 0.0], [0.25, 1.0, 1.0]])
+    >>> store.width, store.block(0)[0, :, :2].tolist()
+    (2, [[0.5, 0.25], [1.0, 1.0], [0.0, 1.0]])
     """
 
     def __init__(self, layout: Layout, blocks: Sequence[NDArray[Any]]) -> None:
@@ -151,12 +149,16 @@ class MemoryStore(Store):
 
     @classmethod
     def of(cls, table: NDArray[Any], block_rows: int | None = None) -> MemoryStore:
-        """Store of one prepared table; its blocks are slices."""
+        """Store of one prepared table (row, column)."""
         dtype = require_dtype(table.dtype)
         width = table.shape[1] - 1
         rows = default_block_rows(width, dtype) if block_rows is None else block_rows
-        layout = Layout(len(table), width, dtype, rows)
-        return cls(layout, [table[rows] for rows in layout.slices])
+        return cls.of_tiles(Layout(len(table), width, dtype, rows), to_tiles(table))
+
+    @classmethod
+    def of_tiles(cls, layout: Layout, tiles: NDArray[Any]) -> MemoryStore:
+        """Store of all tiles in one array; its blocks are slices."""
+        return cls(layout, [tiles[layout.tiles(index)] for index in range(layout.block_count)])
 
     def block(self, index: int) -> NDArray[Any]:
         """Records of one block; nothing is copied."""
@@ -164,19 +166,21 @@ class MemoryStore(Store):
             raise closed()
         return self._blocks[index]
 
-    def map(self, matrix: ArrayLike, row_norm: float) -> MemoryStore:
+    def map(self, matrix: ArrayLike) -> MemoryStore:
         """A new store in memory."""
-        mapping = exact_map(matrix, row_norm, self.width)
-        table = np.empty((self.length, self.width + 1), dtype=self.dtype)
+        M = public_matrix(matrix, self.width)
+        tiles = empty_tiles(self._layout)
         with ThreadPoolExecutor(THREADS) as pool:
             # Asking for the results raises what a worker raised.
             list(
                 pool.map(
-                    lambda index: mapping.apply(self.block(index), table[self._layout.rows(index)]),
+                    lambda index: map_tiles(
+                        self.block(index), M, tiles[self._layout.tiles(index)]
+                    ),
                     range(self.block_count),
                 )
             )
-        return MemoryStore.of(table, self._layout.block_rows)
+        return MemoryStore.of_tiles(self._layout, tiles)
 
     def close(self) -> None:
         """Drop the records."""

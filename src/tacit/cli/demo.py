@@ -1,0 +1,180 @@
+"""`tacit demo`: a complete first experience, without arguments and without data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tacit.cli import options
+from tacit.cli.fit import fit_document, show_plan
+from tacit.cli.screen import Screen
+from tacit.errors import FileError
+
+if TYPE_CHECKING:
+    from tacit.estimators.fit import Fit
+    from tacit.planning.clinic import Columns
+
+EPSILON = 1.0
+
+
+@dataclass(frozen=True)
+class _Place:
+    """The files of the demo, all in one directory."""
+
+    directory: Path
+
+    def __getitem__(self, name: str) -> Path:
+        return self.directory / name
+
+
+def demo(
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="DIRECTORY", help="Where its files go.")
+    ] = Path("tacit-demo"),
+    quiet: options.Quiet = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Show a complete fit, to a synthetic clinic.
+
+    Writes a table, its schema, a fit, its certificate and a picture; earlier files of the demo are
+    overwritten.
+    """
+    screen = Screen(as_json, quiet)
+    place = _Place(output)
+    table = _prepare(place, screen)
+    private, plain = _fit_both(place, screen)
+    _keep(place, private, plain)
+    excess = _show(table, private, plain, screen)
+    statement = _verify(place, screen)
+    _suggest(place, screen)
+    screen.result(_document(place, private, plain, excess, statement, screen.warned))
+
+
+def _prepare(place: _Place, screen: Screen) -> Columns:
+    """Write the synthetic table and its schema."""
+    from tacit.planning.clinic import CLINIC_FORMULA, CLINIC_SCHEMA, clinic_csv, clinic_table
+    from tacit.problem.stored import write_text
+
+    try:
+        place.directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(
+            f"the directory {str(place.directory)!r} cannot be made: {error.strerror}"
+        ) from error
+    table = clinic_table()
+    write_text(place["clinic.csv"], clinic_csv(table))
+    write_text(place["clinic.toml"], CLINIC_SCHEMA)
+    records = len(table["readmit"])
+    screen.heading("Tacit: a model of sensitive records, under differential privacy")
+    screen.say(
+        f"  A synthetic clinic: {records:,} patients, made from a model whose coefficients are\n"
+        "  known, so that the private answer can be held against the truth.\n"
+        f"  model   {CLINIC_FORMULA}\n"
+        "  schema  public facts, declared by a person: age 0 to 110, blood pressure 60 to 240,\n"
+        "          bmi 10 to 70, visits 0 to 20, three wards; one record is one patient\n"
+        f"  budget  ε = {EPSILON:g}"
+    )
+    return table
+
+
+def _fit_both(place: _Place, screen: Screen) -> tuple[Fit, Fit]:
+    """Fit privately, then without privacy, which is fine because these patients are invented."""
+    from tacit.estimators.glm import glm
+    from tacit.planning.clinic import CLINIC_FORMULA
+
+    with screen.work() as progress:
+        private = glm(
+            CLINIC_FORMULA,
+            place["clinic.csv"],
+            place["clinic.toml"],
+            epsilon=EPSILON,
+            progress=progress,
+            on_plan=lambda plan: show_plan(plan, screen),
+        )
+        plain = glm(CLINIC_FORMULA, place["clinic.csv"], place["clinic.toml"], epsilon=float("inf"))
+    return private, plain
+
+
+def _keep(place: _Place, private: Fit, plain: Fit) -> None:
+    from tacit.planning.clinic import CLINIC_TRUTH, CLINIC_UNITS
+    from tacit.problem.stored import write_text
+    from tacit.report.pictures import coefficients_picture
+
+    private.save(place["fit.json"])
+    write_text(place["certificate.json"], private.certificate.to_json() + "\n")
+    coefficients_picture(
+        private.terms,
+        place["coefficients.png"],
+        truth=CLINIC_TRUTH,
+        reference=plain.params,
+        units=CLINIC_UNITS,
+        title=f"What leads to readmission, at ε = {EPSILON:g}",
+        axis="change in log odds of readmission",
+    )
+
+
+def _show(table: Columns, private: Fit, plain: Fit, screen: Screen) -> float:
+    """Compare the three sets of coefficients; return the loss that privacy added."""
+    from tacit.planning.clinic import CLINIC_TRUTH, clinic_loss
+    from tacit.report.coefficients import comparison_table
+
+    screen.heading("Coefficients")
+    screen.table(comparison_table(private.terms, CLINIC_TRUTH, plain.params))
+    excess = clinic_loss(table, private.params) - clinic_loss(table, plain.params)
+    bound = private.plan.forecast if private.plan is not None else None
+    planned = "" if bound is None else f" (the plan allowed for {bound.excess_loss:.2g})"
+    screen.say(
+        f"  Privacy added {excess:.2g} to the mean loss{planned}. The column “not private” and\n"
+        "  this line can be shown because the patients are invented."
+    )
+    return excess
+
+
+def _verify(place: _Place, screen: Screen) -> str:
+    """Check the certificate that was written, from the file alone."""
+    from tacit.problem.stored import read_certificate
+    from tacit.report.statements import certificate_table, promise
+
+    certificate = read_certificate(place["certificate.json"])
+    found = certificate.check()
+    screen.heading("Guarantee")
+    screen.say(f"  {promise(certificate)}")
+    screen.heading("Certificate")
+    screen.table(certificate_table(certificate))
+    screen.say(f"  {found.statement}")
+    return found.statement
+
+
+def _suggest(place: _Place, screen: Screen) -> None:
+    folder = place.directory
+    screen.heading("Files")
+    screen.say(
+        f"  {place['clinic.csv']}, {place['clinic.toml']}, {place['fit.json']},\n"
+        f"  {place['certificate.json']}, {place['coefficients.png']}"
+    )
+    screen.heading("Next")
+    screen.plain(
+        f"  tacit verify {folder}/certificate.json\n"
+        f"  tacit predict {folder}/fit.json {folder}/clinic.csv | head\n"
+        f'  tacit fit {folder}/clinic.csv "readmit ~ age + smoker" '
+        f"--schema {folder}/clinic.toml --epsilon 0.5"
+    )
+
+
+def _document(
+    place: _Place, private: Fit, plain: Fit, excess: float, statement: str, warned: list[str]
+) -> dict[str, Any]:
+    from tacit.planning.clinic import CLINIC_TRUTH
+
+    names = ("clinic.csv", "clinic.toml", "fit.json", "certificate.json", "coefficients.png")
+    return {
+        **fit_document(private, warned),
+        "truth": dict(CLINIC_TRUTH),
+        "not_private": plain.params,
+        "excess_loss": excess,
+        "verified": statement,
+        "files": [str(place[name]) for name in names],
+    }

@@ -1,0 +1,205 @@
+"""`tacit fit`: a table, a formula, a schema and a budget in; a private fit out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tacit.cli import options
+from tacit.cli.exits import error_document, exit_of, tell_error
+from tacit.cli.files import require_writable
+from tacit.cli.screen import Screen
+from tacit.errors import FileError
+
+if TYPE_CHECKING:
+    from tacit.estimators.fit import Fit
+    from tacit.problem.plan import Plan
+
+
+def fit(
+    data: options.DataFile,
+    formula: options.Formula,
+    *,
+    schema: options.SchemaFile,
+    epsilon: options.Epsilon = None,
+    delta: options.Delta = None,
+    mu: options.Mu = None,
+    rho: options.Rho = None,
+    family: options.Family = "binomial",
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Keep the fit as JSON.")
+    ] = None,
+    certificate: Annotated[
+        Path | None, typer.Option("--certificate", metavar="FILE", help="Keep the certificate.")
+    ] = None,
+    sign: Annotated[
+        Path | None,
+        typer.Option("--sign", metavar="KEY", help="Sign the certificate (see tacit key)."),
+    ] = None,
+    solver: options.Solver = "auto",
+    iterations: options.Iterations = None,
+    step_size: options.StepSize = None,
+    max_passes: options.MaxPasses = None,
+    l2: options.Ridge = 0.0,
+    radius: options.Radius = None,
+    row_norm: options.RowNorm = None,
+    invalid_rows: Annotated[
+        str,
+        typer.Option(
+            "--invalid-rows",
+            metavar="error|zero",
+            help="Refuse a table with missing or undeclared entries, or let such rows add nothing.",
+        ),
+    ] = "error",
+    random_state: Annotated[
+        int | None,
+        typer.Option("--random-state", metavar="N", help="Reproducible noise: NOT private."),
+    ] = None,
+    force: options.Force = False,
+    quiet: options.Quiet = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Fit a model to a private table under a budget.
+
+    Everything given is checked before anything is spent.
+    """
+    screen = Screen(as_json, quiet)
+    require_writable([output, certificate], [data, schema, sign], force=force)
+    budget = options.budget_of(epsilon, delta, mu, rho)
+    if sign is not None:
+        _require_readable(sign)
+    from tacit.estimators.glm import glm
+
+    with screen.work() as progress:
+        fitted = glm(
+            formula,
+            data,
+            schema,
+            family,
+            budget=budget,
+            row_norm=row_norm,
+            solver=solver,
+            iterations=iterations,
+            step_size=step_size,
+            max_passes=max_passes,
+            radius=radius,
+            l2=l2,
+            invalid_rows=invalid_rows,
+            random_state=random_state,
+            progress=progress,
+            on_plan=lambda plan: _before_spending(plan, screen, sign),
+        )
+    if sign is not None:
+        fitted = signed(fitted, sign)
+    report(fitted, screen, {"fit": output, "certificate": certificate})
+
+
+def report(fitted: Fit, screen: Screen, files: dict[str, Path | None]) -> None:
+    """Keep a finished fit and show it; it is shown even where it cannot be kept."""
+    failure = _keep(fitted, files)
+    document = fit_document(fitted, screen.warned)
+    document["files"] = {name: str(path) for name, path in files.items() if path is not None}
+    if failure is not None:
+        document |= error_document(type(failure).__name__, str(failure))
+    screen.result(document)
+    show(fitted, screen)
+    if failure is not None:
+        if not screen.as_json:
+            tell_error(type(failure).__name__, str(failure), as_json=False)
+        raise typer.Exit(exit_of(failure))
+    for name, path in document["files"].items():
+        screen.say(f"The {name} is in {path}")
+
+
+def show(fitted: Fit, screen: Screen) -> None:
+    """Write coefficients, guarantee and promise."""
+    from tacit.report.coefficients import coefficient_table
+    from tacit.report.statements import promise
+
+    screen.heading("Coefficients")
+    screen.table(coefficient_table(fitted.terms))
+    screen.heading("Guarantee")
+    screen.say(f"  {fitted.certificate.rederive()}")
+    screen.detail(f"  {promise(fitted.certificate)}")
+
+
+def show_plan(plan: Plan, screen: Screen) -> None:
+    """Write route, steps, price and forecast of a plan."""
+    from tacit.report.statements import forecast_line, plan_headline, plan_table
+
+    if screen.quiet:
+        return
+    screen.heading("Plan")
+    screen.say(f"  {plan_headline(plan)}")
+    if plan.private:
+        screen.table(plan_table(plan))
+    screen.say(f"  price: {plan.guarantee()}")
+    line = forecast_line(plan)
+    if line is not None:
+        screen.say(f"  {line}")
+
+
+def fit_document(fitted: Fit, warned: list[str]) -> dict[str, Any]:
+    """The fit as a program reads it; infinity is "inf"."""
+    certificate = fitted.certificate.document
+    total = certificate["total"]
+    return {
+        "terms": [
+            {name: term[name] for name in ("name", "coef", "std_err", "lower", "upper")}
+            for term in fitted.terms
+        ],
+        "epsilon": total["epsilon"],
+        "delta": total["delta"],
+        "mu": total["mu"],
+        "relation": certificate["relation"],
+        "unit": certificate["unit"],
+        "private": certificate["private"],
+        "warnings": list(warned),
+        "certificate": certificate,
+    }
+
+
+def signed(fitted: Fit, key: Path) -> Fit:
+    """Return the fit with its certificate signed."""
+    from tacit.problem.signature import sign
+
+    stored = replace(fitted.stored, certificate=sign(fitted.certificate, key))
+    return replace(fitted, stored=stored)
+
+
+def _before_spending(plan: Plan, screen: Screen, key: Path | None) -> None:
+    """Show the plan, and rehearse the signature: a key that fails must fail before the fit."""
+    show_plan(plan, screen)
+    if key is not None:
+        import numpy as np
+
+        from tacit.problem.certificate import Certificate
+        from tacit.problem.release import Release
+        from tacit.problem.signature import sign
+
+        # A certificate does not depend on the coefficients, so any will do.
+        sign(Certificate.issue(Release(plan, np.zeros(plan.design.width))), key)
+
+
+def _require_readable(key: Path) -> None:
+    try:
+        with key.open("rb"):
+            pass
+    except OSError as error:
+        raise FileError(f"the key {str(key)!r} cannot be read: {error.strerror}") from error
+
+
+def _keep(fitted: Fit, files: dict[str, Path | None]) -> FileError | None:
+    from tacit.problem.stored import write_text
+
+    try:
+        if files.get("fit") is not None:
+            fitted.save(files["fit"])  # type: ignore[arg-type]
+        if files.get("certificate") is not None:
+            write_text(files["certificate"], fitted.certificate.to_json() + "\n")  # type: ignore[arg-type]
+    except FileError as error:
+        return error
+    return None

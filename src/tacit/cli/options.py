@@ -1,0 +1,80 @@
+"""Arguments and options that several commands share, each spelled and explained once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tacit.errors import BudgetError
+
+if TYPE_CHECKING:
+    from tacit.privacy.budget import Budget
+
+DataFile = Annotated[Path, typer.Argument(metavar="DATA", help="Table: .csv, .csv.gz or .parquet.")]
+Formula = Annotated[
+    str, typer.Argument(metavar="FORMULA", help='For example "readmit ~ age + C(ward)".')
+]
+SchemaFile = Annotated[
+    Path, typer.Option("--schema", metavar="FILE", help="Public facts about the table, as TOML.")
+]
+Epsilon = Annotated[
+    float | None,
+    typer.Option("--epsilon", metavar="E", help='Budget: above 0; "inf" for no privacy at all.'),
+]
+Delta = Annotated[
+    float | None,
+    typer.Option(
+        "--delta",
+        metavar="D",
+        help="Between 0 and 1. Default: min(1e-5, n^-1.1), or 1e-6 where n is private.",
+    ),
+]
+Mu = Annotated[
+    float | None,
+    typer.Option("--mu", metavar="M", help="Budget as Gaussian DP, in place of --epsilon."),
+]
+Rho = Annotated[
+    float | None,
+    typer.Option("--rho", metavar="R", help="Budget as zero-concentrated DP, likewise."),
+]
+Family = Annotated[str, typer.Option("--family", metavar="NAME", help="binomial (logistic).")]
+Solver = Annotated[
+    str, typer.Option("--solver", metavar="NAME", help="auto, whitened-gradient or gradient.")
+]
+Iterations = Annotated[
+    int | None, typer.Option("--iterations", metavar="N", help="Steps. Default: planned.")
+]
+StepSize = Annotated[
+    float | None, typer.Option("--step-size", metavar="S", help="Default: planned.")
+]
+MaxPasses = Annotated[
+    int | None,
+    typer.Option("--max-passes", metavar="N", help="Cap on passes over the table."),
+]
+Ridge = Annotated[float, typer.Option("--l2", metavar="L", help="Ridge penalty on the slopes.")]
+Radius = Annotated[
+    float | None, typer.Option("--radius", metavar="R", help="Ball that holds the slopes.")
+]
+RowNorm = Annotated[
+    float | None,
+    typer.Option("--row-norm", metavar="B", help="Public bound on the norm of a prepared row."),
+]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No plan and no progress bar.")]
+AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
+
+
+def budget_of(
+    epsilon: float | None, delta: float | None, mu: float | None, rho: float | None
+) -> Budget:
+    """The budget that was asked for, in whichever currency."""
+    from tacit.privacy.budget import Budget
+
+    if epsilon is None and mu is None and rho is None:
+        raise BudgetError(
+            "no budget was given, and there is no default: add --epsilon, for example --epsilon 1 "
+            "(or --mu, or --rho)"
+        )
+    return Budget(epsilon=epsilon, delta=delta, mu=mu, rho=rho)

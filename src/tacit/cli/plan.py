@@ -1,0 +1,66 @@
+"""`tacit plan`: what a fit would cost and is expected to achieve, without any table."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from tacit.cli import options
+from tacit.cli.fit import show_plan
+from tacit.cli.screen import Screen
+
+
+def plan(
+    formula: options.Formula,
+    *,
+    schema: options.SchemaFile,
+    records: Annotated[
+        int | None,
+        typer.Option("--n", metavar="N", help="Number of records, where it is public."),
+    ] = None,
+    epsilon: options.Epsilon = None,
+    delta: options.Delta = None,
+    mu: options.Mu = None,
+    rho: options.Rho = None,
+    solver: options.Solver = "auto",
+    iterations: options.Iterations = None,
+    step_size: options.StepSize = None,
+    max_passes: options.MaxPasses = None,
+    l2: options.Ridge = 0.0,
+    radius: options.Radius = None,
+    row_norm: options.RowNorm = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Show what a fit would cost and achieve.
+
+    No table is read and nothing is spent.
+    """
+    budget = options.budget_of(epsilon, delta, mu, rho)
+    from tacit.estimators.fitting import make_request
+    from tacit.problem.formula import design_from_formula
+    from tacit.problem.schema import Schema
+    from tacit.report.statements import plan_document
+
+    screen = Screen(as_json)
+    facts = Schema.read(schema)
+    request = make_request(
+        epsilon=None,
+        delta=None,
+        budget=budget,
+        relation=facts.relation,
+        unit=facts.unit,
+        n_at_least=facts.n_at_least,
+        solver=solver,
+        iterations=iterations,
+        step_size=step_size,
+        max_passes=max_passes,
+        radius=radius,
+        l2=l2,
+    )
+    planned = request.plan(design_from_formula(formula, facts, row_norm=row_norm), records)
+    warned = list(planned.warnings())
+    screen.result({**plan_document(planned), "warnings": warned})
+    show_plan(planned, screen)
+    for text in warned:
+        screen.say(f"  warning: {text}")

@@ -1,0 +1,49 @@
+"""`tacit schema`: a template of public facts, from the names and types of the columns alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tacit.cli import options
+from tacit.cli.files import require_writable
+from tacit.cli.screen import Screen
+
+
+def schema(
+    data: options.DataFile,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write a TOML file.")
+    ] = None,
+    force: options.Force = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Write a schema to fill in, from names and types.
+
+    No value of the table is read, and no statistic of its values: bounds and levels are public
+    facts that a person declares.
+    """
+    screen = Screen(as_json)
+    require_writable([output], [data], force=force)
+    from tacit.engine.description import describe
+    from tacit.problem.stored import write_text
+    from tacit.problem.template import template
+
+    found = describe(data)
+    text = template(found.names, found.kinds, data.name)
+    if output is not None:
+        write_text(output, text)
+    pairs = zip(found.names, found.kinds, strict=True)
+    screen.result(
+        {
+            "columns": [{"name": name, "kind": kind} for name, kind in pairs],
+            "template": text,
+            "output": None if output is None else str(output),
+        }
+    )
+    if output is None:
+        screen.plain(text)
+    else:
+        screen.say(f"The template is in {output}. Fill in the bounds and levels, then: tacit fit")

@@ -1,0 +1,141 @@
+"""A synthetic clinic: a public table whose truth is known, for the demo and for documentation.
+
+Readmission follows a logistic model with the coefficients of `CLINIC_TRUTH`. No person is in it.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+CLINIC_SEED = 20_240_607
+"""Seed of the published table. It makes the records, never the noise of a release."""
+
+CLINIC_FORMULA = "readmit ~ age + blood_pressure + bmi + smoker + visits + C(ward)"
+
+CLINIC_TRUTH: Mapping[str, float] = MappingProxyType(
+    {
+        "Intercept": -6.5,
+        "age": 0.03,
+        "blood_pressure": 0.012,
+        "bmi": 0.05,
+        "smoker": 0.6,
+        "visits": 0.3,
+        "C(ward)[T.surgery]": -0.5,
+        "C(ward)[T.cardiology]": 0.8,
+    }
+)
+
+CLINIC_UNITS: Mapping[str, tuple[float, str]] = MappingProxyType(
+    {
+        "age": (10.0, "age, 10 years"),
+        "blood_pressure": (10.0, "blood pressure, 10 mmHg"),
+        "bmi": (5.0, "body mass index, 5 kg/m²"),
+        "smoker": (1.0, "smoker"),
+        "visits": (1.0, "one earlier visit"),
+        "C(ward)[T.surgery]": (1.0, "surgery, not general ward"),
+        "C(ward)[T.cardiology]": (1.0, "cardiology, not general ward"),
+    }
+)
+"""Multiple of each term that a picture shows, and its words: effects of comparable size."""
+
+CLINIC_SCHEMA = """\
+# Public facts about the clinic's table, known without looking at a record: what the forms and
+# the instruments can show. Values outside the bounds are clipped to them.
+
+relation = "replace-one"
+unit = "patient"
+
+[columns.age]
+type = "numeric"
+lower = 0
+upper = 110
+
+[columns.blood_pressure]
+type = "numeric"
+lower = 60
+upper = 240
+
+[columns.bmi]
+type = "numeric"
+lower = 10
+upper = 70
+
+[columns.smoker]
+type = "binary"
+levels = [0, 1]
+
+[columns.visits]
+type = "numeric"
+lower = 0
+upper = 20
+
+[columns.ward]
+type = "factor"
+levels = ["general", "surgery", "cardiology"]
+
+[columns.readmit]
+type = "binary"
+levels = [0, 1]
+"""
+
+Columns = dict[str, NDArray[np.generic]]
+
+
+def clinic_table(n: int = 20_000, seed: int = CLINIC_SEED) -> Columns:
+    """Simulate n patients.
+
+    Guarantee
+    ---------
+    - The same n and seed give the same table.
+    - P[readmit = 1] is the logistic function of `clinic_margins`, under the rounded columns.
+
+    Examples
+    --------
+    >>> list(clinic_table(3))
+    ['age', 'blood_pressure', 'bmi', 'smoker', 'visits', 'ward', 'readmit']
+    """
+    rng = np.random.default_rng(seed)
+    age = np.clip(np.round(rng.normal(56, 18, n)), 18, 104)
+    table: Columns = {
+        "age": age.astype(np.int64),
+        "blood_pressure": np.round(110 + 0.35 * age + rng.normal(0, 17, n)).astype(np.int64),
+        "bmi": np.round(np.clip(rng.normal(27, 5, n), 14, 60), 1),
+        "smoker": (rng.random(n) < 0.22).astype(np.int64),
+        "visits": rng.poisson(1.4, n),
+        "ward": rng.choice(["general", "surgery", "cardiology"], size=n, p=[0.5, 0.3, 0.2]),
+    }
+    chance = 1.0 / (1.0 + np.exp(-clinic_margins(table)))
+    return {**table, "readmit": (rng.random(n) < chance).astype(np.int64)}
+
+
+def clinic_margins(
+    table: Columns, coefficients: Mapping[str, float] = CLINIC_TRUTH
+) -> NDArray[np.float64]:
+    """Linear predictor of every patient under some coefficients, by default the true ones."""
+    margins = np.full(len(table["age"]), coefficients["Intercept"])
+    for name in ("age", "blood_pressure", "bmi", "smoker", "visits"):
+        margins += coefficients[name] * table[name].astype(np.float64)
+    for ward in ("surgery", "cardiology"):
+        margins += coefficients[f"C(ward)[T.{ward}]"] * (table["ward"] == ward)
+    return margins
+
+
+def clinic_loss(table: Columns, coefficients: Mapping[str, float]) -> float:
+    """Mean logistic loss of some coefficients on the public table."""
+    signs = 2.0 * table["readmit"].astype(np.float64) - 1.0
+    return float(np.logaddexp(0.0, -signs * clinic_margins(table, coefficients)).mean())
+
+
+def clinic_csv(table: Columns) -> str:
+    """Return the table as CSV text."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(table)
+    writer.writerows(zip(*(column.tolist() for column in table.values()), strict=True))
+    return text.getvalue()

@@ -1,0 +1,141 @@
+"""What a plan costs and what a certificate promises, in words and in small tables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+from typing import Any
+
+from tacit.problem.certificate import Certificate
+from tacit.problem.plan import Plan
+from tacit.problem.sensitivity import event_of
+from tacit.report.table import Table, one_line
+
+_ONE_RECORD = {
+    "replace-one": "had the record of any one {unit} been a different one",
+    "zero-out": "had the record of any one {unit} been blank",
+    "add-remove": "had any one {unit} not been in the table, or one more been in it",
+}
+
+
+def plan_table(plan: Plan) -> Table:
+    """Steps of a plan, how often each reads the records, and its share of the budget.
+
+    The share is that of μ², which adds up over the steps.
+    """
+    costs = {
+        step: event_of(step.kind, step.price, plan.relation).mu_squared * step.times
+        for step in plan.steps
+        if step.price is not None
+    }
+    total = sum(costs.values(), Fraction(0))
+    rows = [
+        (step.label, f"{step.times}", f"{float(cost / total):.0%}") for step, cost in costs.items()
+    ]
+    return Table(("step", "passes", "share of budget"), tuple(rows))
+
+
+def plan_headline(plan: Plan) -> str:
+    """The route and the size of a plan in one line.
+
+    Where the number of records is private, the declared lower bound stands in for it.
+    """
+    least = "" if plan.relation.n_is_public else "at least "
+    return (
+        f"{plan.solver} on {least}{plan.records:,} records, {plan.design.width} coefficients, "
+        f"{plan.queries} passes over the records"
+        if plan.private
+        else f"{plan.solver} on {plan.records:,} records, {plan.design.width} coefficients, "
+        "without noise: not private"
+    )
+
+
+def forecast_line(plan: Plan) -> str | None:
+    """What the planner expects to lose to privacy, or None where it has no bound."""
+    if plan.forecast is None:
+        return None
+    return (
+        f"expected excess loss at most {plan.forecast.excess_loss:.3g}, "
+        f"if {plan.forecast.assumption}"
+    )
+
+
+def plan_document(plan: Plan) -> dict[str, Any]:
+    """The plan as plain data; infinity is "inf"."""
+    guarantee = plan.guarantee()
+    forecast = plan.forecast
+    return {
+        "solver": plan.solver,
+        "loss": plan.loss,
+        "records": plan.records,
+        "coefficients": list(plan.design.names),
+        "steps": [
+            {"query": str(step.kind), "label": step.label, "times": step.times}
+            for step in plan.steps
+        ],
+        "epsilon": finite_or_inf(guarantee.epsilon),
+        "delta": guarantee.delta,
+        "mu": "inf" if guarantee.mu is None else finite_or_inf(guarantee.mu),
+        "relation": str(plan.relation),
+        "unit": plan.unit,
+        "private": plan.private,
+        "excess_loss": None if forecast is None else forecast.excess_loss,
+        "assumption": None if forecast is None else forecast.assumption,
+    }
+
+
+def finite_or_inf(value: float) -> float | str:
+    """A number as JSON can hold it.
+
+    Examples
+    --------
+    >>> finite_or_inf(0.5), finite_or_inf(math.inf)
+    (0.5, 'inf')
+    """
+    return value if math.isfinite(value) else "inf"
+
+
+def promise(certificate: Certificate) -> str:
+    """What the certificate promises, for a reader who has never heard of epsilon."""
+    document = certificate.document
+    if not document["private"]:
+        return f"Nothing is promised: {document['why_not_private']}. Do not publish this fit."
+    total = document["total"]
+    change = _ONE_RECORD[document["relation"]].format(unit=one_line(document["unit"]))
+    return (
+        f"Whatever is read off these numbers would have been about as likely {change}: "
+        f"at most {_factor(total['epsilon'])} times likelier, up to a probability of "
+        f"{_digits(total['delta'], 3, ROUND_CEILING)}."
+    )
+
+
+def certificate_table(certificate: Certificate) -> Table:
+    """Events of a certificate: what was asked, how often, and the noise over the sensitivity."""
+    rows = tuple(
+        (entry["label"], str(entry["times"]), _noise_multiplier(entry))
+        for entry in certificate.document["events"]
+    )
+    return Table(("event", "times", "noise / sensitivity"), rows)
+
+
+def _noise_multiplier(entry: Mapping[str, Any]) -> str:
+    if entry["event"] is None:
+        return "none"
+    ratio = Fraction(entry["noise"]["variance"]) / Fraction(entry["sensitivity"]["squared"])
+    return _digits(math.sqrt(ratio), 4, ROUND_FLOOR)
+
+
+def _factor(epsilon: float | str) -> str:
+    """e^ε, rounded up; beyond a million a power says more than its digits."""
+    number = float(epsilon)
+    if number > math.log(1e6):
+        return f"e^{_digits(number, 4, ROUND_CEILING)}"
+    return _digits(math.exp(number), 3, ROUND_CEILING)
+
+
+def _digits(value: float, digits: int, rounding: str) -> str:
+    """Write a number with few digits, rounded to the side that promises less."""
+    rounded = Context(prec=digits, rounding=rounding).create_decimal(Decimal(repr(value)))
+    return f"{float(rounded):.{digits}g}" if abs(float(rounded)) < 10**digits else f"{rounded:f}"

@@ -1,0 +1,59 @@
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tacit.errors import DataError, SchemaError
+from tacit.rows.classes import read_classes
+from tacit.rows.opening import open_source
+
+
+def classes_of(response: Any) -> list[Any]:
+    return read_classes(open_source(np.zeros((len(response), 1)), response=response), "y")
+
+
+@pytest.mark.parametrize(
+    ("response", "expected"),
+    [
+        ([1, 0, 1], [0, 1]),
+        ([True, False], [False, True]),
+        ([2.5, -1.0, np.nan], [-1.0, 2.5]),
+        (["b", "a", "b"], ["a", "b"]),
+        (["10", "9"], ["9", "10"]),
+        (pd.Series(["no", None, "yes"]), ["no", "yes"]),
+        (np.array([None, "x", 3], dtype=object), [3, "x"]),
+    ],
+)
+def test_two_kinds_sorted(response: Any, expected: list[Any]) -> None:
+    found = classes_of(response)
+    assert found == expected
+    assert [type(label) for label in found] == [type(label) for label in expected]
+
+
+def test_t08_answer_does_not_depend_on_the_order(tmp_path: Path) -> None:
+    labels = ["1.0", "0", "1", "0.00"]
+    answers = []
+    for order in (labels, labels[::-1]):
+        path = tmp_path / "a.csv"
+        path.write_text("x,y\n" + "".join(f"1,{label}\n" for label in order))
+        answers.append(read_classes(open_source(path), "y"))
+    assert answers[0] == answers[1] == ["0", "1"]
+
+
+def test_t41_a_third_kind_is_not_named() -> None:
+    with pytest.raises(DataError, match="more than two kinds") as caught:
+        classes_of(["canary", "dog", "eel", "fox"])
+    assert not any(word in str(caught.value) for word in ("canary", "dog", "eel", "fox", "4"))
+
+
+def test_one_kind_is_not_named() -> None:
+    with pytest.raises(DataError, match="needs two kinds") as caught:
+        classes_of(["canary", "canary", None])
+    assert "canary" not in str(caught.value)
+
+
+def test_unknown_column() -> None:
+    with pytest.raises(SchemaError, match="'x0', 'y'"):
+        read_classes(open_source(np.zeros((2, 1)), response=[0, 1]), "z")

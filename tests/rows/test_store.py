@@ -1,0 +1,71 @@
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from tacit.errors import DataError, SettingError
+from tacit.rows.scratch import ScratchStore
+from tacit.rows.store import Layout, MemoryStore, Store, default_block_rows, require_dtype
+
+RNG = np.random.default_rng(5)
+TABLE = np.column_stack([RNG.uniform(-0.5, 0.5, (103, 4)), RNG.integers(0, 2, 103)])
+MATRIX = RNG.normal(size=(4, 4))
+
+
+def stores(block_rows: int, dtype: Any) -> list[Store]:
+    table = TABLE.astype(dtype)
+    layout = Layout(len(table), 4, np.dtype(dtype), block_rows)
+    return [
+        MemoryStore.of(table, block_rows),
+        ScratchStore.of(layout, [table[rows] for rows in layout.slices]),
+    ]
+
+
+def content(store: Store) -> NDArray[Any]:
+    return np.vstack([store.block(index) for index in range(store.block_count)])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("block_rows", [1, 10, 103, 1000])
+def test_same_records_and_image_whatever_the_blocks(block_rows: int, dtype: Any) -> None:
+    reference = MemoryStore.of(TABLE.astype(dtype)).map(MATRIX, 1.0)
+    for store in stores(block_rows, dtype):
+        with store, store.map(MATRIX, 1.0) as image:
+            assert (store.length, store.width, store.dtype) == (103, 4, np.dtype(dtype))
+            assert store.block_count == -(-103 // block_rows)
+            assert content(store).tobytes() == TABLE.astype(dtype).tobytes()
+            assert content(image).tobytes() == content(reference).tobytes()
+
+
+def test_blocks_are_read_only_and_contiguous() -> None:
+    for store in stores(10, np.float32):
+        with store:
+            block = store.block(3)
+            assert block.flags.c_contiguous
+            assert not block.flags.writeable
+
+
+def test_nothing_is_read_after_closing() -> None:
+    for store in stores(10, np.float32):
+        store.close()
+        store.close()
+        with pytest.raises(DataError, match="given up"):
+            store.block(0)
+
+
+def test_map_of_another_width_is_refused() -> None:
+    for store in stores(10, np.float32):
+        with store, pytest.raises(SettingError, match="4 by 4"):
+            store.map(np.eye(3), 1.0)
+
+
+def test_blocks_are_about_four_mebibytes() -> None:
+    rows = default_block_rows(50, np.dtype(np.float32))
+    assert 0.99 * 2**22 < rows * 51 * 4 <= 2**22
+    assert default_block_rows(10**8, np.dtype(np.float64)) == 1
+
+
+def test_other_types_are_refused() -> None:
+    with pytest.raises(SettingError, match="int64"):
+        require_dtype(np.int64)
