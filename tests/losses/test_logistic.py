@@ -7,9 +7,11 @@ from numpy.typing import NDArray
 
 from tacit.losses import logistic
 
+Vector = NDArray[np.float64]
 
-@numba.njit
-def _compiled(z, y):  # type: ignore[no-untyped-def]
+
+@numba.njit()  # type: ignore[untyped-decorator]
+def _compiled(z: Vector, y: float) -> tuple[Vector, Vector, Vector]:
     slopes, curvatures, exponentials = np.empty_like(z), np.empty_like(z), np.empty_like(z)
     for i in range(len(z)):
         slopes[i] = logistic.derivative(z[i], y)
@@ -18,7 +20,7 @@ def _compiled(z, y):  # type: ignore[no-untyped-def]
     return slopes, curvatures, exponentials
 
 
-def margins() -> NDArray[np.float64]:
+def margins() -> Vector:
     near = np.linspace(-40, 40, 801)
     return np.concatenate([near, [-1e300, -800, -699, -1e-12, 0, 1e-300, 699, 800, 1e300]])
 

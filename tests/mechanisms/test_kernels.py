@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,10 +13,25 @@ from numpy.typing import NDArray
 from tacit.mechanisms.kernels import add_gradients, enforceable, quantise_rows
 from tacit.rows.tiles import LANES
 
-ADVERSARIAL = [0.0, -0.0, 5e-324, -2.2e-308, 1e-300, 1e-160, 2.0**-300, 1.0, -1.0, 1e16, 1e153, 1e308]
+ADVERSARIAL = [
+    0.0,
+    -0.0,
+    5e-324,
+    -2.2e-308,
+    1e-300,
+    1e-160,
+    2.0**-300,
+    1.0,
+    -1.0,
+    1e16,
+    1e153,
+    1e308,
+]
 
 
-def one_tile(rows: list[list[float]], responses: list[float], dtype: type = np.float64) -> NDArray:
+def one_tile(
+    rows: list[list[float]], responses: list[float], dtype: Any = np.float64
+) -> NDArray[Any]:
     """A block of one tile that holds these rows in its first lanes and zeros elsewhere."""
     width = len(rows[0])
     tile = np.zeros((1, width + 1, LANES), dtype=dtype)
@@ -125,7 +141,7 @@ def test_the_check_would_catch_a_missing_clip() -> None:
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_a_records_integers_do_not_depend_on_its_place(dtype: type) -> None:
+def test_a_records_integers_do_not_depend_on_its_place(dtype: Any) -> None:
     rng = np.random.default_rng(7)
     width = 13
     rows = rng.normal(size=(LANES * 5, width)).astype(dtype)

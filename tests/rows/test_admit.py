@@ -18,6 +18,7 @@ from tacit.rows.admit import admit
 from tacit.rows.opening import open_source
 from tacit.rows.scratch import ScratchStore
 from tacit.rows.store import Store
+from tacit.rows.tiles import to_rows
 
 RNG = np.random.default_rng(17)
 # Multiples of 1/8 of moderate size: the same in float32, float64 and in decimal text.
@@ -36,7 +37,8 @@ DESIGN = design_of()
 
 def content(store: Store) -> NDArray[Any]:
     with store:
-        return np.vstack([store.block(index) for index in range(store.block_count)])
+        blocks = [store.block(index) for index in range(store.block_count)]
+        return to_rows(np.concatenate(blocks), store.length)
 
 
 def admitted(data: Any, response: Any = None, **settings: Any) -> NDArray[Any]:

@@ -1,4 +1,3 @@
-import math
 from fractions import Fraction
 from typing import Any
 
@@ -6,104 +5,82 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tacit.errors import BoundsError, SettingError
-from tacit.rows.mapping import COLUMN_BITS, ROW_BITS, ExactMap
+from tacit.errors import SettingError
+from tacit.rows.mapping import LARGEST, map_tiles, public_matrix
+from tacit.rows.tiles import to_rows, to_tiles
 
 RNG = np.random.default_rng(11)
 
 
-def block_of(length: int, width: int, norm: float, dtype: Any = np.float32) -> NDArray[Any]:
-    rows = RNG.normal(size=(length, width))
-    rows *= norm * RNG.uniform(0.1, 1.0, (length, 1)) / np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.column_stack([rows, RNG.integers(0, 2, length)]).astype(dtype)
+def rows_of(length: int, width: int, dtype: Any = np.float32) -> NDArray[Any]:
+    response = RNG.integers(0, 2, length)
+    return np.column_stack([RNG.normal(size=(length, width)), response]).astype(dtype)
 
 
-@pytest.mark.parametrize("width", [1, 2, 5, 33, 70])
-def test_product_is_that_of_the_integers(width: int) -> None:
-    M = RNG.normal(size=(width, width)) * 10.0 ** RNG.integers(-6, 6, width)
-    mapping = ExactMap.of(M, 2.0)
-    block = block_of(7, width, 2.0, np.float64)
-    image = mapping.apply(block)
-    for row, result in zip(block, image, strict=True):
-        integers = [round(Fraction(u) * int(mapping.row_scale)) for u in row[:width].tolist()]
-        for k in range(width):
-            column = [int(m) for m in mapping.integers[:, k].tolist()]
-            total = sum(u * m for u, m in zip(integers, column, strict=True))
-            assert Fraction(float(result[k])) == total * Fraction(float(mapping.back[k]))
-    np.testing.assert_array_equal(image[:, width], block[:, width])
+def image_of(rows: NDArray[Any], matrix: NDArray[np.float64]) -> NDArray[Any]:
+    checked = public_matrix(matrix, rows.shape[1] - 1)
+    return to_rows(map_tiles(to_tiles(rows), checked), len(rows))
 
 
-@pytest.mark.parametrize("width", [1, 10, 51, 1000])
-@pytest.mark.parametrize("norm", [1e-6, 1.0, 7.3, 1e6])
-def test_bits_and_bounds(width: int, norm: float) -> None:
-    M = np.column_stack([RNG.normal(size=width) * 10.0 ** (j % 9 - 4) for j in range(width)])
-    M[:, 0] = 1.0
-    mapping = ExactMap.of(M, norm)
-    assert norm * mapping.row_scale >= 2.0**20
-    for k in range(min(width, 12)):
-        column = [int(m) for m in mapping.integers[:, k].tolist()]
-        assert sum(m * m for m in column) <= 4**COLUMN_BITS
-        assert max(map(abs, column)) >= 2**22
-
-
-@pytest.mark.parametrize("width", [5, 51, 200])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_error_against_the_float_product(width: int, dtype: Any) -> None:
-    M = RNG.normal(size=(width, width))
-    block = block_of(50, width, 3.0, dtype)
-    image = ExactMap.of(M, 3.0).apply(block)
-    assert image.dtype == dtype
-    scale = 3.0 * np.linalg.norm(M, axis=0)
-    error = np.abs(image[:, :width] - block[:, :width].astype(np.float64) @ M) / scale
-    assert error.max() <= math.sqrt(width) * (2.0**-25 + 2.0**-28) * 1.01 + 2.0**-24
+@pytest.mark.parametrize("width", [1, 5, 33])
+def test_sums_run_over_the_columns_in_order(width: int, dtype: Any) -> None:
+    M = RNG.normal(size=(width, width)) * 10.0 ** RNG.integers(-6, 6, width)
+    rows = rows_of(70, width, dtype)
+    image = image_of(rows, M)
+    stored = M.astype(dtype)
+    for row, result in zip(rows, image, strict=True):
+        for k in range(width):
+            total = dtype(0)
+            for j in range(width):
+                total += stored[j, k] * row[j]
+            assert result[k] == total
+        assert result[width] == row[width]
+
+
+def test_error_against_exact_rationals() -> None:
+    width = 20
+    M, rows = RNG.normal(size=(width, width)), rows_of(5, width, np.float64)
+    image = image_of(rows, M)
+    for row, result in zip(rows, image, strict=True):
+        for k in range(width):
+            terms = [Fraction(float(M[j, k])) * Fraction(float(row[j])) for j in range(width)]
+            allowed = (width + 1) * Fraction(2) ** -53 * sum(map(abs, terms))
+            assert abs(Fraction(float(result[k])) - sum(terms)) <= allowed
 
 
 @pytest.mark.parametrize("width", [3, 20, 100])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_t08_a_row_does_not_depend_on_the_others(width: int, dtype: Any) -> None:
-    mapping = ExactMap.of(RNG.normal(size=(width, width)), 2.0)
-    block = block_of(300, width, 2.0, dtype)
-    whole = mapping.apply(block)
-    order = RNG.permutation(len(block))
-    assert mapping.apply(block[order]).tobytes() == whole[order].tobytes()
-    for first in (1, 127, 128, 129, 299):
-        assert mapping.apply(block[first:]).tobytes() == whole[first:].tobytes()
-    padded = np.vstack([np.zeros((5, width + 1), dtype), block])
-    assert mapping.apply(padded)[5:].tobytes() == whole.tobytes()
-
-
-def test_rows_that_break_their_promise_stay_exact() -> None:
-    width = 6
+def test_t08_a_row_does_not_depend_on_its_place_or_the_others(width: int, dtype: Any) -> None:
     M = RNG.normal(size=(width, width))
-    mapping = ExactMap.of(M, 1.0)
-    bad = np.array(
-        [[1e300] * width, [np.inf] * width, [np.nan] * width, [1.0] * width, [5.0, 0, 0, 0, 0, 0]]
-    )
-    block = np.column_stack([bad, np.zeros(len(bad))])
-    image = mapping.apply(block)[:, :width]
-    assert np.isfinite(image).all()
-    # Rounding moves a bound of 1 by a few units of 2^-25.
-    limit = np.linalg.norm(M, axis=0) * 2 ** (ROW_BITS - math.log2(mapping.row_scale)) * (1 + 1e-6)
-    assert (np.abs(image) <= limit).all()
-    assert (image[2] == 0.0).all()
-    assert mapping.apply(block[3:4]).tobytes() == mapping.apply(block)[3:4].tobytes()
+    rows = rows_of(300, width, dtype)
+    whole = image_of(rows, M)
+    order = RNG.permutation(len(rows))
+    assert image_of(rows[order], M).tobytes() == whole[order].tobytes()
+    for first in (1, 2, 63, 64, 65, 299):
+        assert image_of(rows[first:], M).tobytes() == whole[first:].tobytes()
+    padded = np.vstack([np.zeros((5, width + 1), dtype), rows])
+    assert image_of(padded, M)[5:].tobytes() == whole.tobytes()
 
 
-def test_zero_and_tiny_columns() -> None:
-    M = np.diag([0.0, 1e-300, 1.0])
-    image = ExactMap.of(M, 1.0).apply(np.array([[0.5, 0.5, 0.5, 1.0]]))
-    assert image.tolist() == [[0.0, 0.0, 0.5, 1.0]]
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_t40_images_are_finite(dtype: Any) -> None:
+    rows = np.array([[1e15, 1e15, 1.0], [-1e15, -1e15, 0.0], [1e15, -1e15, 0.0]], dtype=dtype)
+    assert np.isfinite(image_of(rows, np.full((2, 2), LARGEST))).all()
 
 
-@pytest.mark.parametrize(
-    "matrix", [np.zeros((2, 3)), np.zeros(3), [[np.nan]], [[np.inf]], [[1e99]]]
-)
-def test_maps_that_are_refused(matrix: Any) -> None:
-    with pytest.raises(SettingError):
-        ExactMap.of(matrix, 1.0)
+def test_zero_records_stay_zero() -> None:
+    image = map_tiles(to_tiles(rows_of(3, 4)), public_matrix(RNG.normal(size=(4, 4)), 4))
+    assert not image[:, :, 3:].any()
 
 
-@pytest.mark.parametrize("norm", [0.0, -1.0, math.inf, math.nan])
-def test_norms_that_are_refused(norm: float) -> None:
-    with pytest.raises(BoundsError):
-        ExactMap.of(np.eye(2), norm)
+@pytest.mark.parametrize("matrix", [np.zeros((2, 3)), np.zeros(2), np.eye(3)])
+def test_maps_of_another_shape_are_refused(matrix: Any) -> None:
+    with pytest.raises(SettingError, match="2 by 2"):
+        public_matrix(matrix, 2)
+
+
+@pytest.mark.parametrize("entry", [np.nan, np.inf, -np.inf, 1e31])
+def test_maps_with_wild_entries_are_refused(entry: float) -> None:
+    with pytest.raises(SettingError, match="finite entries"):
+        public_matrix([[entry]], 1)

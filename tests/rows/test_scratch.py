@@ -11,6 +11,7 @@ import pytest
 from tacit.errors import DataError, FileError
 from tacit.rows.scratch import ScratchFile, ScratchStore
 from tacit.rows.store import Layout
+from tacit.rows.tiles import LANES
 
 
 def test_file_has_no_name_and_is_the_owners_alone() -> None:
@@ -50,7 +51,7 @@ def test_full_disk_closes_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_failure_while_writing_frees_the_file() -> None:
     before = len(list(Path("/proc/self/fd").iterdir()))
-    layout = Layout(4, 1, np.dtype(np.float32), 2)
+    layout = Layout(2 * LANES, 1, np.dtype(np.float32), LANES)
 
     def blocks() -> NoReturn:
         raise KeyboardInterrupt
@@ -61,16 +62,15 @@ def test_failure_while_writing_frees_the_file() -> None:
 
 
 def test_threads_read_the_blocks_they_ask_for() -> None:
-    layout = Layout(64, 1, np.dtype(np.float64), 2)
-    table = np.arange(128.0).reshape(64, 2)
+    layout = Layout(32 * LANES, 1, np.dtype(np.float64), LANES)
+    tiles = np.arange(64.0 * LANES).reshape(32, 2, LANES)
     wrong: list[int] = []
-    with ScratchStore.of(layout, [table[rows] for rows in layout.slices]) as store:
+    with ScratchStore.of(layout, [tile[None] for tile in tiles]) as store:
 
         def read() -> None:
-            for _ in range(20):
-                for index in range(store.block_count):
-                    if not np.array_equal(store.block(index), table[layout.rows(index)]):
-                        wrong.append(index)
+            for index in list(range(store.block_count)) * 20:
+                same = np.array_equal(store.block(index), tiles[layout.tiles(index)])
+                wrong.extend([] if same else [index])
 
         threads = [threading.Thread(target=read) for _ in range(4)]
         for thread in threads:
@@ -83,12 +83,12 @@ def test_threads_read_the_blocks_they_ask_for() -> None:
 def test_memory_stays_flat() -> None:
     rows, blocks = 1 << 14, 16
     layout = Layout(rows * blocks, 15, np.dtype(np.float32), rows)
-    block = np.zeros((rows, 16), dtype=np.float32)
+    block = np.zeros((rows // LANES, 16, LANES), dtype=np.float32)
     tracemalloc.start()
     with ScratchStore.of(layout, (block for _ in range(blocks))) as store:
         for index in range(blocks):
             store.block(index)
-        with store.map(np.eye(15), 1.0) as image:
+        with store.map(np.eye(15)) as image:
             image.block(blocks - 1)
         peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()

@@ -7,9 +7,10 @@ from numpy.typing import NDArray
 from tacit.errors import DataError, SettingError
 from tacit.rows.scratch import ScratchStore
 from tacit.rows.store import Layout, MemoryStore, Store, default_block_rows, require_dtype
+from tacit.rows.tiles import LANES, to_rows, to_tiles
 
 RNG = np.random.default_rng(5)
-TABLE = np.column_stack([RNG.uniform(-0.5, 0.5, (103, 4)), RNG.integers(0, 2, 103)])
+TABLE = np.column_stack([RNG.uniform(-0.5, 0.5, (203, 4)), RNG.integers(0, 2, 203)])
 MATRIX = RNG.normal(size=(4, 4))
 
 
@@ -18,36 +19,39 @@ def stores(block_rows: int, dtype: Any) -> list[Store]:
     layout = Layout(len(table), 4, np.dtype(dtype), block_rows)
     return [
         MemoryStore.of(table, block_rows),
-        ScratchStore.of(layout, [table[rows] for rows in layout.slices]),
+        ScratchStore.of(
+            layout, [to_tiles(table)[layout.tiles(index)] for index in range(layout.block_count)]
+        ),
     ]
 
 
 def content(store: Store) -> NDArray[Any]:
-    return np.vstack([store.block(index) for index in range(store.block_count)])
+    blocks = [store.block(index) for index in range(store.block_count)]
+    return to_rows(np.concatenate(blocks), store.length)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("block_rows", [1, 10, 103, 1000])
+@pytest.mark.parametrize("block_rows", [64, 128, 1280])
 def test_same_records_and_image_whatever_the_blocks(block_rows: int, dtype: Any) -> None:
-    reference = MemoryStore.of(TABLE.astype(dtype)).map(MATRIX, 1.0)
+    reference = MemoryStore.of(TABLE.astype(dtype)).map(MATRIX)
     for store in stores(block_rows, dtype):
-        with store, store.map(MATRIX, 1.0) as image:
-            assert (store.length, store.width, store.dtype) == (103, 4, np.dtype(dtype))
-            assert store.block_count == -(-103 // block_rows)
+        with store, store.map(MATRIX) as image:
+            assert (store.length, store.width, store.dtype) == (203, 4, np.dtype(dtype))
+            assert store.block_count == -(-203 // block_rows)
             assert content(store).tobytes() == TABLE.astype(dtype).tobytes()
             assert content(image).tobytes() == content(reference).tobytes()
 
 
 def test_blocks_are_read_only_and_contiguous() -> None:
-    for store in stores(10, np.float32):
+    for store in stores(64, np.float32):
         with store:
-            block = store.block(3)
+            block = store.block(1)
             assert block.flags.c_contiguous
             assert not block.flags.writeable
 
 
 def test_nothing_is_read_after_closing() -> None:
-    for store in stores(10, np.float32):
+    for store in stores(64, np.float32):
         store.close()
         store.close()
         with pytest.raises(DataError, match="given up"):
@@ -55,15 +59,16 @@ def test_nothing_is_read_after_closing() -> None:
 
 
 def test_map_of_another_width_is_refused() -> None:
-    for store in stores(10, np.float32):
+    for store in stores(64, np.float32):
         with store, pytest.raises(SettingError, match="4 by 4"):
-            store.map(np.eye(3), 1.0)
+            store.map(np.eye(3))
 
 
 def test_blocks_are_about_four_mebibytes() -> None:
     rows = default_block_rows(50, np.dtype(np.float32))
     assert 0.99 * 2**22 < rows * 51 * 4 <= 2**22
-    assert default_block_rows(10**8, np.dtype(np.float64)) == 1
+    assert rows % LANES == 0
+    assert default_block_rows(10**8, np.dtype(np.float64)) == LANES
 
 
 def test_other_types_are_refused() -> None:

@@ -74,7 +74,12 @@ def run(arguments: Sequence[str]) -> int:
         return exit_of(error)
     except (KeyboardInterrupt, typer.Abort):
         code = Exit.INTERRUPTED
-    except BrokenPipeError:
+    except (BrokenPipeError, SystemExit) as error:
+        # typer makes an exit with the code of a fault out of a broken pipe.
+        if not isinstance(error, BrokenPipeError) and not isinstance(
+            error.__context__, BrokenPipeError
+        ):
+            raise
         # The reader went away (tacit predict … | head); nothing more can be said to it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.UNREAD

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,6 +19,13 @@ if TYPE_CHECKING:
     from tacit.planning.clinic import Columns
 
 EPSILON = 1.0
+FILES = {
+    "clinic.csv": "the invented table",
+    "clinic.toml": "its schema",
+    "fit.json": "the private fit",
+    "certificate.json": "its certificate",
+    "coefficients.png": "a picture",
+}
 
 
 @dataclass(frozen=True)
@@ -70,13 +78,18 @@ def _prepare(place: _Place, screen: Screen) -> Columns:
     records = len(table["readmit"])
     screen.heading("Tacit: a model of sensitive records, under differential privacy")
     screen.say(
-        f"  A synthetic clinic: {records:,} patients, made from a model whose coefficients are\n"
-        "  known, so that the private answer can be held against the truth.\n"
-        f"  model   {CLINIC_FORMULA}\n"
-        "  schema  public facts, declared by a person: age 0 to 110, blood pressure 60 to 240,\n"
-        "          bmi 10 to 70, visits 0 to 20, three wards; one record is one patient\n"
-        f"  budget  ε = {EPSILON:g}"
+        f"A synthetic clinic of {records:,} patients, made from a model whose coefficients are "
+        "known, so that the private answer can be held against the truth."
     )
+    screen.plain("")
+    screen.say(CLINIC_FORMULA, "model")
+    screen.say(
+        "public facts, declared by a person and never read off the table: age 0 to 110, "
+        "blood pressure 60 to 240, bmi 10 to 70, visits 0 to 20, the wards; one record is one "
+        "patient",
+        "schema",
+    )
+    screen.say(f"ε = {EPSILON:g}", "budget")
     return table
 
 
@@ -127,8 +140,8 @@ def _show(table: Columns, private: Fit, plain: Fit, screen: Screen) -> float:
     bound = private.plan.forecast if private.plan is not None else None
     planned = "" if bound is None else f" (the plan allowed for {bound.excess_loss:.2g})"
     screen.say(
-        f"  Privacy added {excess:.2g} to the mean loss{planned}. The column “not private” and\n"
-        "  this line can be shown because the patients are invented."
+        f"Privacy added {excess:.2g} to the mean loss{planned}. This line and the column "
+        "“not private” can be shown because the patients are invented."
     )
     return excess
 
@@ -141,26 +154,25 @@ def _verify(place: _Place, screen: Screen) -> str:
     certificate = read_certificate(place["certificate.json"])
     found = certificate.check()
     screen.heading("Guarantee")
-    screen.say(f"  {promise(certificate)}")
+    screen.say(promise(certificate))
     screen.heading("Certificate")
     screen.table(certificate_table(certificate))
-    screen.say(f"  {found.statement}")
+    screen.say(found.statement)
     return found.statement
 
 
 def _suggest(place: _Place, screen: Screen) -> None:
-    folder = place.directory
+    folder = shlex.quote(str(place.directory))
     screen.heading("Files")
-    screen.say(
-        f"  {place['clinic.csv']}, {place['clinic.toml']}, {place['fit.json']},\n"
-        f"  {place['certificate.json']}, {place['coefficients.png']}"
-    )
+    width = max(len(str(place[name])) for name in FILES)
+    for name, content in FILES.items():
+        screen.plain(f"  {place[name]!s:<{width}}  {content}")
     screen.heading("Next")
     screen.plain(
         f"  tacit verify {folder}/certificate.json\n"
         f"  tacit predict {folder}/fit.json {folder}/clinic.csv | head\n"
-        f'  tacit fit {folder}/clinic.csv "readmit ~ age + smoker" '
-        f"--schema {folder}/clinic.toml --epsilon 0.5"
+        f'  tacit fit {folder}/clinic.csv "readmit ~ age + smoker" \\\n'
+        f"      --schema {folder}/clinic.toml --epsilon 0.5"
     )
 
 
@@ -169,12 +181,11 @@ def _document(
 ) -> dict[str, Any]:
     from tacit.planning.clinic import CLINIC_TRUTH
 
-    names = ("clinic.csv", "clinic.toml", "fit.json", "certificate.json", "coefficients.png")
     return {
         **fit_document(private, warned),
         "truth": dict(CLINIC_TRUTH),
         "not_private": plain.params,
         "excess_loss": excess,
         "verified": statement,
-        "files": [str(place[name]) for name in names],
+        "files": [str(place[name]) for name in FILES],
     }

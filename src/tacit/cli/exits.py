@@ -73,5 +73,4 @@ def tell_fault(error: BaseException, *, as_json: bool) -> None:
 
 
 def _sentence(message: str) -> str:
-    text = message[:1].upper() + message[1:] if message[:1].islower() else message
-    return text if text.endswith((".", "…", "?", "!")) else f"{text}."
+    return message if message.endswith((".", "…", "?", "!")) else f"{message}."

@@ -111,7 +111,7 @@ def report(fitted: Fit, screen: Screen, files: dict[str, Path | None]) -> None:
             tell_error(type(failure).__name__, str(failure), as_json=False)
         raise typer.Exit(exit_of(failure))
     for name, path in document["files"].items():
-        screen.say(f"The {name} is in {path}")
+        screen.plain(f"  The {name} is in {path}")
 
 
 def show(fitted: Fit, screen: Screen) -> None:
@@ -122,8 +122,8 @@ def show(fitted: Fit, screen: Screen) -> None:
     screen.heading("Coefficients")
     screen.table(coefficient_table(fitted.terms))
     screen.heading("Guarantee")
-    screen.say(f"  {fitted.certificate.rederive()}")
-    screen.detail(f"  {promise(fitted.certificate)}")
+    screen.say(str(fitted.certificate.rederive()))
+    screen.detail(promise(fitted.certificate))
 
 
 def show_plan(plan: Plan, screen: Screen) -> None:
@@ -133,13 +133,13 @@ def show_plan(plan: Plan, screen: Screen) -> None:
     if screen.quiet:
         return
     screen.heading("Plan")
-    screen.say(f"  {plan_headline(plan)}")
+    screen.say(plan_headline(plan), "route")
     if plan.private:
         screen.table(plan_table(plan))
-    screen.say(f"  price: {plan.guarantee()}")
+    screen.say(str(plan.guarantee()), "price")
     line = forecast_line(plan)
     if line is not None:
-        screen.say(f"  {line}")
+        screen.say(line, "forecast")
 
 
 def fit_document(fitted: Fit, warned: list[str]) -> dict[str, Any]:

@@ -63,4 +63,4 @@ def plan(
     screen.result({**plan_document(planned), "warnings": warned})
     show_plan(planned, screen)
     for text in warned:
-        screen.say(f"  warning: {text}")
+        screen.say(text, "warning")

@@ -51,7 +51,7 @@ def predict(
             with written_whole(output) as stream:
                 records, missing = write_csv(blocks, stream)
             screen.result({"output": str(output), "records": records, "missing": missing})
-            screen.say(f"{records:,} probabilities, {missing:,} missing, are in {output}")
+            screen.plain(f"{records:,} probabilities, {missing:,} missing, are in {output}")
         elif as_json:
             _write_json(blocks, sys.stdout)
         else:

@@ -46,4 +46,4 @@ def schema(
     if output is None:
         screen.plain(text)
     else:
-        screen.say(f"The template is in {output}. Fill in the bounds and levels, then: tacit fit")
+        screen.plain(f"The template is in {output}. Fill in the bounds and levels, then: tacit fit")

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
+import textwrap
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from tacit.cli.bar import Bar
+
 if TYPE_CHECKING:
     from tacit.problem.progress import Progress
     from tacit.report.table import Table
+
+_WIDTH = 80
+_WIDEST = 100
+"""Lines longer than this are hard to read, however wide the terminal."""
+_INDENT = "  "
 
 
 @dataclass(frozen=True)
@@ -36,43 +45,51 @@ class Screen:
     quiet: bool = False
     warned: list[str] = field(default_factory=list)
     """Warnings of the library so far."""
+    bar: Bar = field(default_factory=Bar)
 
-    def say(self, text: str = "") -> None:
-        """Write a line or a paragraph, wrapped to the terminal."""
-        if self.as_json:
-            return
+    def say(self, text: str, label: str = "") -> None:
+        """Write a paragraph, wrapped, with a label hanging before it."""
+        first = _INDENT + (f"{label:<9}" if label else "")
+        width = _WIDTH
         if sys.stdout.isatty():
-            _console().print(text, markup=False, highlight=False)
-        else:
-            sys.stdout.write(f"{text}\n")
+            width = min(shutil.get_terminal_size((_WIDTH, 24)).columns, _WIDEST)
+        self.plain(
+            textwrap.fill(
+                text,
+                width=max(width, len(first) + 20),
+                initial_indent=first,
+                subsequent_indent=" " * len(first),
+                break_long_words=False,
+                break_on_hyphens=False,
+            )
+        )
 
-    def plain(self, text: str) -> None:
-        """Write text that is a file in itself, character by character."""
-        if not self.as_json:
-            sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
-
-    def detail(self, text: str = "") -> None:
+    def detail(self, text: str, label: str = "") -> None:
         """Write what `quiet` leaves out."""
         if not self.quiet:
-            self.say(text)
+            self.say(text, label)
+
+    def plain(self, text: str) -> None:
+        """Write text as it is, character by character."""
+        if not self.as_json:
+            self.bar.clear()
+            sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
 
     def heading(self, text: str) -> None:
         """Write the title of a part, with a blank line before it."""
-        if self.as_json:
-            return
-        if sys.stdout.isatty():
+        if not self.as_json and sys.stdout.isatty():
+            self.bar.clear()
             _console().print(f"\n{text}", style="bold", markup=False, highlight=False)
         else:
-            sys.stdout.write(f"\n{text}\n")
+            self.plain(f"\n{text}")
 
     def table(self, table: Table) -> None:
         """Write a table."""
-        if self.as_json:
-            return
-        if sys.stdout.isatty():
+        if not self.as_json and sys.stdout.isatty():
+            self.bar.clear()
             _draw(table)
         else:
-            sys.stdout.write(f"{table.text(indent='  ')}\n")
+            self.plain(table.text(indent=_INDENT))
 
     def result(self, document: Mapping[str, Any]) -> None:
         """Write the one document of a command, where JSON was asked for."""
@@ -82,22 +99,20 @@ class Screen:
     @contextmanager
     def work(self) -> Iterator[Progress]:
         """Show progress and warnings while the library works."""
+        self.bar.wanted = not self.quiet
         with warnings.catch_warnings():
+            # Whatever the interpreter was told to do with them: they are part of the answer.
+            warnings.simplefilter("always", UserWarning)
             warnings.showwarning = self._warn  # type: ignore[assignment]
-            if self.quiet or not sys.stderr.isatty():
-                yield _nothing
-            else:
-                with _bar() as progress:
-                    yield progress
+            try:
+                yield self.bar
+            finally:
+                self.bar.clear()
 
     def _warn(self, message: Warning | str, *_: object) -> None:
-        text = str(message)
-        self.warned.append(text)
-        sys.stderr.write(f"warning: {text}\n")
-
-
-def _nothing(done: int, total: int, label: str) -> None:
-    """Draw no bar."""
+        self.bar.clear()
+        self.warned.append(str(message))
+        sys.stderr.write(f"warning: {message}\n")
 
 
 def _console() -> Any:
@@ -108,6 +123,7 @@ def _console() -> Any:
 
 def _draw(table: Table) -> None:
     from rich import box
+    from rich.padding import Padding
     from rich.table import Table as Drawn
     from rich.text import Text
 
@@ -124,27 +140,4 @@ def _draw(table: Table) -> None:
     for row in table.rows:
         # Text, not markup: the brackets of C(ward)[T.b] are part of the name.
         drawn.add_row(*(Text(one_line(cell)) for cell in row))
-    _console().print(drawn)
-
-
-@contextmanager
-def _bar() -> Iterator[Progress]:
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import Progress as Bar
-
-    bar = Bar(
-        TextColumn("{task.description:<18}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=Console(file=sys.stderr),
-        transient=True,
-    )
-    with bar:
-        task = bar.add_task("reading", total=None)
-
-        def progress(done: int, total: int, label: str) -> None:
-            bar.update(task, completed=done, total=total, description=label)
-
-        yield progress
+    _console().print(Padding(drawn, (0, 0, 0, 1), expand=False))

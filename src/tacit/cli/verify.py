@@ -55,8 +55,8 @@ def verify(
         screen.heading("Events")
         screen.table(certificate_table(certificate))
     screen.heading("Found")
-    screen.say(f"  {found.statement}")
-    screen.say(f"  {promise(certificate)}")
+    screen.say(found.statement)
+    screen.say(promise(certificate))
 
 
 def key(
@@ -74,6 +74,6 @@ def key(
 
     public = new_key(path)
     screen.result({"private_key": str(path), "public_key": f"{path}.pub", "public": public})
-    screen.say(f"The private key is in {path}; keep it to yourself.")
-    screen.say(f"The public key is in {path}.pub; hand it to whoever verifies:")
-    screen.say(f"  {public}")
+    screen.plain(f"The private key is in {path}; keep it to yourself.")
+    screen.plain(f"The public key is in {path}.pub; hand it to whoever verifies:")
+    screen.plain(f"  {public}")

@@ -31,7 +31,7 @@ class Ball:
         rotated = vectors.T @ theta
 
         def point(multiplier: float) -> NDArray[np.float64]:
-            return rotated / (1.0 + multiplier * values)
+            return np.asarray(rotated / (1.0 + multiplier * values))
 
         low, high = 0.0, 1.0
         while np.sqrt(np.sum(values * point(high) ** 2)) > self.radius:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 class Ridge:
     """A quadratic penalty around a declared prior mean.
 
-    `matrix` is B, from the coordinates of theta to the user's slopes. The penalty sees no record, so
-    its gradient needs neither clip nor noise, and the implicit step is stable for every l2.
+    `matrix` is B, from the coordinates of theta to the user's slopes. The penalty sees no record,
+    so its gradient needs neither clip nor noise, and the implicit step is stable for every l2.
     """
 
     l2: float
@@ -21,17 +21,17 @@ class Ridge:
     prior: NDArray[np.float64]
 
     def proximal(self, theta: NDArray[np.float64], step: float) -> NDArray[np.float64]:
-        """argmin over t of ½‖t - theta‖² + step·penalty(t)."""
+        """Return the argmin over t of ½‖t - theta‖² + step·penalty(t)."""
         if self.l2 == 0.0:
             return theta
         weight = step * self.l2
         system = np.eye(len(theta)) + weight * self.matrix.T @ self.matrix
-        return np.linalg.solve(system, theta + weight * self.matrix.T @ self.prior)
+        return np.asarray(np.linalg.solve(system, theta + weight * self.matrix.T @ self.prior))
 
     def gradient(self, theta: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Slope of the penalty."""
+        """Return the slope of the penalty."""
         return self.l2 * self.matrix.T @ (self.matrix @ theta - self.prior)
 
     def curvature(self) -> NDArray[np.float64]:
-        """Second derivative of the penalty."""
+        """Return the second derivative of the penalty."""
         return self.l2 * self.matrix.T @ self.matrix

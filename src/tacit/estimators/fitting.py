@@ -139,9 +139,7 @@ def common_facts(request: Request, names: Sequence[str]) -> list[PublicFact]:
     return facts
 
 
-def _penalty(
-    l2: float, prior_mean: Sequence[float] | None, radius: float | None
-) -> Penalty:
+def _penalty(l2: float, prior_mean: Sequence[float] | None, radius: float | None) -> Penalty:
     if not _is_real(l2) or not 0 <= l2 < math.inf:
         raise SettingError(f"l2 must be a finite number of at least 0; got {l2!r}.")
     if radius is not None and (not _is_real(radius) or not 0 < radius < math.inf):
@@ -156,8 +154,9 @@ def _penalty(
 
 
 def _is_real(value: Any) -> bool:
-    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
 
 
 def _is_whole(value: Any, least: int) -> bool:
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= least
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    return whole and int(value) >= least

@@ -102,9 +102,7 @@ def _facts(formula: str, design: Design, row_norm: float | None) -> list[PublicF
     facts = [
         PublicFact("formula", formula, "declared"),
         PublicFact("classes", list(design.response.classes), "declared"),
-        PublicFact(
-            "bounds", {c.name: [c.lower, c.upper] for c in design.columns}, "declared"
-        ),
+        PublicFact("bounds", {c.name: [c.lower, c.upper] for c in design.columns}, "declared"),
     ]
     for name, levels in design.levels.items():
         facts.append(PublicFact(f"levels of {name}", list(levels), "declared"))

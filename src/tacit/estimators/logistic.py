@@ -21,11 +21,11 @@ from tacit.problem.plan import Plan, PublicFact
 from tacit.problem.release import Release
 
 
-class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class LogisticRegression(ClassifierMixin, BaseEstimator):
     """Binary logistic regression under differential privacy; nothing to tune.
 
-    Minimises mean log(1 + exp(-y x·coef)) + (l2 / 2)‖coef - prior_mean‖² by noisy gradient descent in
-    privately whitened coordinates, and releases the coefficients only.
+    Minimises mean log(1 + exp(-y x·coef)) + (l2 / 2)‖coef - prior_mean‖² by noisy gradient descent
+    in privately whitened coordinates, and releases the coefficients only.
 
     Guarantee
     ---------
@@ -63,7 +63,8 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     fit_intercept
         Whether to add an intercept.
     classes
-        The two labels, negative first. Read from y if not declared, and then listed as assumed public.
+        The two labels, negative first. Read from y if not declared, and then listed as assumed
+        public.
     invalid_rows
         "error" refuses a table with NaN, infinite or undeclared entries; "zero" lets such records
         contribute nothing.
@@ -138,10 +139,9 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise DataError("requires y to be passed, but the target y is None.")
         with Table(X, y) as table:
             response = table.response or "y"
-            declared = self.classes is not None
-            classes = self.classes if declared else table.classes(response)
+            classes = table.classes(response) if self.classes is None else self.classes
             design = self._design(table.names, response, classes)
-            facts = [*common_facts(request, table.names), *self._facts(design, declared=declared)]
+            facts = [*common_facts(request, table.names), *self._facts(design)]
             release = fit_release(table, request, design, facts)
         self._keep(release)
         return self
@@ -189,8 +189,8 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             intercept=self.fit_intercept,
         )
 
-    def _facts(self, design: Design, *, declared: bool) -> list[PublicFact]:
-        word = "declared" if declared else "assumed"
+    def _facts(self, design: Design) -> list[PublicFact]:
+        word = "assumed" if self.classes is None else "declared"
         facts = [PublicFact("classes", list(design.response.classes), word)]
         if self.bounds is not None:
             bounds = [[column.lower, column.upper] for column in design.columns]

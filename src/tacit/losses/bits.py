@@ -6,6 +6,7 @@ those of `MAGIC` plus that integer. So integers can be added up from bits, in an
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,21 +18,19 @@ MAGIC = 1.5 * 2.0**52
 MAGIC_BITS = int(np.float64(MAGIC).view(np.int64))
 
 
-@intrinsic
-def float_to_bits(_context: Any, value: Any) -> Any:
-    """Reinterpret a float64 as an int64."""
+def _bitcast(source: Any, target: Any, llvm_type: Any) -> Callable[..., Any]:
+    def typing(_context: Any, value: Any) -> Any:
+        del value
 
-    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        return builder.bitcast(arguments[0], ir.IntType(64))
+        def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+            return builder.bitcast(arguments[0], llvm_type)
 
-    return types.int64(types.float64), generate
+        return target(source), generate
+
+    return typing
 
 
-@intrinsic
-def bits_to_float(_context: Any, value: Any) -> Any:
-    """Reinterpret an int64 as a float64."""
-
-    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        return builder.bitcast(arguments[0], ir.DoubleType())
-
-    return types.float64(types.int64), generate
+float_to_bits: Any = intrinsic(_bitcast(types.float64, types.int64, ir.IntType(64)))
+"""Reinterpret a float64 as an int64."""
+bits_to_float: Any = intrinsic(_bitcast(types.int64, types.float64, ir.DoubleType()))
+"""Reinterpret an int64 as a float64."""

@@ -1,8 +1,9 @@
 """The logistic loss log(1 + e^z) - y z of a margin z and a label y in {0, 1}.
 
-Its derivative σ(z) - y lies in [-1, 1], its curvature σ(z)(1 - σ(z)) in [0, 1/4]. The compiled forms
-use a fixed sequence of IEEE operations, no library call: the same margin gives the same bits
-wherever it stands in a block and whatever the machine's vector unit, as the sensitivity proof needs.
+Its derivative σ(z) - y lies in [-1, 1], its curvature σ(z)(1 - σ(z)) in [0, 1/4]. The compiled
+forms use a fixed sequence of IEEE operations, no library call: the same margin gives the same bits
+wherever it stands in a block and whatever the machine's vector unit, as the sensitivity proof
+needs.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ _C2, _C3, _C4, _C5, _C6, _C7, _C8, _C9, _C10, _C11, _C12, _C13 = (
 
 
 @numba.njit(nogil=True, error_model="numpy", inline="always")
-def exp_negative(t):  # type: ignore[no-untyped-def]
-    """e^t for t <= 0 (e^-700 below): reduction by log 2 and a Taylor polynomial of degree 13."""
+def exp_negative(t: float) -> float:
+    """Return e^t for t <= 0, e^-700 below: reduction by log 2, Taylor polynomial of degree 13."""
     t = max(t, _SMALLEST_EXPONENT)
     shifted = t * _INVERSE_LOG_TWO + MAGIC
     k = shifted - MAGIC
@@ -49,26 +50,27 @@ def exp_negative(t):  # type: ignore[no-untyped-def]
     p = _C2 + r * p
     p = 1.0 + r * (1.0 + r * p)
     power = ((float_to_bits(shifted) - MAGIC_BITS) + 1023) << 52
-    return p * bits_to_float(power)
+    scaled: float = p * bits_to_float(power)
+    return scaled
 
 
 @numba.njit(nogil=True, error_model="numpy", inline="always")
-def sigmoid(z):  # type: ignore[no-untyped-def]
-    """1 / (1 + e^-z), from e^-|z| alone."""
+def sigmoid(z: float) -> float:
+    """Return 1 / (1 + e^-z), from e^-|z| alone."""
     e = exp_negative(-abs(z))
     large = 1.0 / (1.0 + e)
     return large if z >= 0.0 else e * large
 
 
 @numba.njit(nogil=True, error_model="numpy", inline="always")
-def derivative(z, y):  # type: ignore[no-untyped-def]
-    """Slope of the loss in the margin."""
+def derivative(z: float, y: float) -> float:
+    """Return the slope of the loss in the margin."""
     return sigmoid(z) - y
 
 
 @numba.njit(nogil=True, error_model="numpy", inline="always")
-def curvature(z):  # type: ignore[no-untyped-def]
-    """Second derivative of the loss in the margin."""
+def curvature(z: float) -> float:
+    """Return the second derivative of the loss in the margin."""
     e = exp_negative(-abs(z))
     large = 1.0 / (1.0 + e)
     return e * large * large

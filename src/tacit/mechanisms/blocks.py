@@ -44,4 +44,4 @@ def sum_blocks(
         return worker(0)
     with ThreadPoolExecutor(threads) as pool:
         totals = list(pool.map(worker, range(threads)))
-    return np.sum(totals, axis=0, dtype=np.int64)
+    return np.asarray(np.sum(totals, axis=0, dtype=np.int64))

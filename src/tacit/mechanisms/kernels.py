@@ -1,17 +1,19 @@
 """Compiled passes over blocks of records. Private: `tiles`.
 
 A block is an array (tile, column, lane): 64 records side by side, their features column by column,
-the response last. Every per-record sum runs over the columns in order, so a record's integers depend
-on that record and on public numbers only, and the compiler vectorises over records, not over a sum:
-no reassociation is needed or allowed. Proof: proofs/mechanisms/kernels.md.
+the response last. Every per-record sum runs over the columns in order, so a record's integers
+depend on that record and on public numbers only, and the compiler vectorises over records, not
+over a sum: no reassociation is needed or allowed. Proof: proofs/mechanisms/kernels.md.
 """
 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numba
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.losses import logistic
 from tacit.losses.bits import MAGIC, MAGIC_BITS, float_to_bits
@@ -32,7 +34,13 @@ def enforceable(bound: int, width: int) -> float:
 
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")
-def add_gradients(tiles, theta, scale, limit, total):  # type: ignore[no-untyped-def]
+def add_gradients(
+    tiles: NDArray[Any],
+    theta: NDArray[np.float64],
+    scale: float,
+    limit: float,
+    total: NDArray[np.int64],
+) -> None:
     """Add rint(c z) of every record to `total`, c = loss'·scale kept within limit / ‖z‖."""
     width = theta.shape[0]
     margin = np.empty(LANES)
@@ -62,11 +70,17 @@ def add_gradients(tiles, theta, scale, limit, total):  # type: ignore[no-untyped
 
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")
-def quantise_rows(tiles, theta, bound, limit, integers):  # type: ignore[no-untyped-def]
+def quantise_rows(
+    tiles: NDArray[Any],
+    theta: NDArray[np.float64],
+    bound: float,
+    limit: float,
+    integers: NDArray[np.float64],
+) -> None:
     """Write rint(f z), f = min(limit / bound, limit / ‖z‖), as float64 into (column, record).
 
-    With a `theta` of the block's width, z is first multiplied by the root of the loss's curvature at
-    z·theta over its upper bound; an empty `theta` leaves it as it is.
+    With a `theta` of the block's width, z is first multiplied by the root of the loss's curvature
+    at z·theta over its upper bound; an empty `theta` leaves it as it is.
     """
     width = integers.shape[0]
     margin = np.empty(LANES)

@@ -18,27 +18,32 @@ from tacit.noise.entropy import Entropy
 from tacit.noise.gaussian import rounded_gaussian
 from tacit.problem.query import Answer, SecondMoments
 from tacit.problem.sensitivity import FINEST_BOUND, Price
+from tacit.rows.mapping import map_tiles, public_matrix
 from tacit.rows.store import Store
 from tacit.rows.tiles import LANES
 
 TILES_AT_ONCE = 32
 """Tiles in one product: its entries stay below 2^53, where float64 sums of integers are exact."""
-assert TILES_AT_ONCE * LANES * FINEST_BOUND <= 2**53
+if TILES_AT_ONCE * LANES * FINEST_BOUND > 2**53:
+    raise AssertionError("Second moments would not be summed exactly.")
 
 
 def integer_second_moments(query: SecondMoments, bound: int, store: Store) -> NDArray[np.int64]:
     """Sum of v v' over the records' integer vectors v, each of squared norm at most `bound`.
 
-    Private.
+    Private. The rows are mapped to the query's coordinates as they are read, and not kept.
     """
     width = store.width
     limit = enforceable(math.isqrt(bound), width)
+    matrix = None if query.matrix is None else public_matrix(query.matrix, width)
     theta = np.ascontiguousarray(query.theta if query.theta is not None else (), dtype=np.float64)
 
     def add(tiles: NDArray[Any], total: NDArray[np.int64]) -> None:
         buffer = np.empty((width, TILES_AT_ONCE * LANES))
         for first in range(0, len(tiles), TILES_AT_ONCE):
             part = tiles[first : first + TILES_AT_ONCE]
+            if matrix is not None:
+                part = map_tiles(part, matrix)
             integers = buffer[:, : len(part) * LANES]
             quantise_rows(part, theta, query.row_bound, limit, integers)
             total += (integers @ integers.T).astype(np.int64)

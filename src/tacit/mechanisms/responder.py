@@ -45,10 +45,10 @@ class Responder:
         width = self._original.width
         if query.theta is not None and query.theta.shape != (width,):
             raise SettingError(f"theta must have {width} entries.")
+        if isinstance(query, SecondMoments):
+            return answer_second_moments(query, price, self._original, self._entropy)
         store = self._in_coordinates(query.matrix)
-        if isinstance(query, GradientSum):
-            return answer_gradient(query, price, store, self._entropy)
-        return answer_second_moments(query, price, store, self._entropy)
+        return answer_gradient(query, price, store, self._entropy)
 
     def _in_coordinates(self, matrix: NDArray[np.float64] | None) -> Store:
         """Store of z = matrix' u; the last one asked for is kept."""

@@ -1,8 +1,11 @@
 """Upper bounds on the excess loss of noisy gradient descent.
 
 Smooth convex loss (smoothness β), n·gradient noised with a budget of μ over T steps, η ≤ 1/β,
-s = ηT, c = sensitivity / (n μ), ‖θ*‖ ≤ R. From E‖θ_{t+1} - θ*‖² ≤ E‖θ_t - θ*‖² - 2η E(f(θ_{t+1}) - f*)
-+ (1 + ηβ) η² d c² T, summed over the iterates that are averaged:
+s = ηT, c = sensitivity / (n μ), ‖θ*‖ ≤ R. From
+
+    E‖θ_{t+1} - θ*‖² ≤ E‖θ_t - θ*‖² - 2η E(f(θ_{t+1}) - f*) + (1 + ηβ) η² d c² T,
+
+summed over the iterates that are averaged:
 
     average of all     R² / (2s) + (1 + ηβ)/2 · s d c²
     second half        R² / s    + (1 + ηβ)   · s d c²
@@ -18,7 +21,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Noise:
-    """Noise of the mean gradient per unit of budget, c = sensitivity / (n μ), in `width` directions."""
+    """Noise of the mean gradient per unit of budget, c = sensitivity / (n μ), in each direction."""
 
     per_unit: float
     width: int

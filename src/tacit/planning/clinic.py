@@ -24,7 +24,7 @@ CLINIC_TRUTH: Mapping[str, float] = MappingProxyType(
         "age": 0.03,
         "blood_pressure": 0.012,
         "bmi": 0.05,
-        "smoker": 0.6,
+        "smoker[T.yes]": 0.6,
         "visits": 0.3,
         "C(ward)[T.surgery]": -0.5,
         "C(ward)[T.cardiology]": 0.8,
@@ -36,7 +36,7 @@ CLINIC_UNITS: Mapping[str, tuple[float, str]] = MappingProxyType(
         "age": (10.0, "age, 10 years"),
         "blood_pressure": (10.0, "blood pressure, 10 mmHg"),
         "bmi": (5.0, "body mass index, 5 kg/m²"),
-        "smoker": (1.0, "smoker"),
+        "smoker[T.yes]": (1.0, "smoker"),
         "visits": (1.0, "one earlier visit"),
         "C(ward)[T.surgery]": (1.0, "surgery, not general ward"),
         "C(ward)[T.cardiology]": (1.0, "cardiology, not general ward"),
@@ -68,7 +68,7 @@ upper = 70
 
 [columns.smoker]
 type = "binary"
-levels = [0, 1]
+levels = ["no", "yes"]
 
 [columns.visits]
 type = "numeric"
@@ -102,11 +102,12 @@ def clinic_table(n: int = 20_000, seed: int = CLINIC_SEED) -> Columns:
     """
     rng = np.random.default_rng(seed)
     age = np.clip(np.round(rng.normal(56, 18, n)), 18, 104)
+    pressure = np.clip(np.round(110 + 0.35 * age + rng.normal(0, 17, n)), 75, 225)
     table: Columns = {
         "age": age.astype(np.int64),
-        "blood_pressure": np.round(110 + 0.35 * age + rng.normal(0, 17, n)).astype(np.int64),
+        "blood_pressure": pressure.astype(np.int64),
         "bmi": np.round(np.clip(rng.normal(27, 5, n), 14, 60), 1),
-        "smoker": (rng.random(n) < 0.22).astype(np.int64),
+        "smoker": np.where(rng.random(n) < 0.22, "yes", "no"),
         "visits": rng.poisson(1.4, n),
         "ward": rng.choice(["general", "surgery", "cardiology"], size=n, p=[0.5, 0.3, 0.2]),
     }
@@ -119,8 +120,9 @@ def clinic_margins(
 ) -> NDArray[np.float64]:
     """Linear predictor of every patient under some coefficients, by default the true ones."""
     margins = np.full(len(table["age"]), coefficients["Intercept"])
-    for name in ("age", "blood_pressure", "bmi", "smoker", "visits"):
+    for name in ("age", "blood_pressure", "bmi", "visits"):
         margins += coefficients[name] * table[name].astype(np.float64)
+    margins += coefficients["smoker[T.yes]"] * (table["smoker"] == "yes")
     for ward in ("surgery", "cardiology"):
         margins += coefficients[f"C(ward)[T.{ward}]"] * (table["ward"] == ward)
     return margins

@@ -128,8 +128,8 @@ def _used_levels(terms: Sequence[_Term], schema: Schema) -> dict[str, tuple[str,
 
 def _parsed_sides(formula: str, schema: Schema) -> tuple[list[Any], list[Any]]:
     # Deferred: formulaic loads pandas, which a fit from a matrix has no use for.
-    from formulaic.errors import FormulaicError  # noqa: PLC0415
-    from formulaic.parser import DefaultFormulaParser  # noqa: PLC0415
+    from formulaic.errors import FormulaicError
+    from formulaic.parser import DefaultFormulaParser
 
     if not isinstance(formula, str):
         raise FormulaError(f"A formula is text such as 'y ~ a + b'; got {type(formula).__name__}.")

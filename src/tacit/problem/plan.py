@@ -117,9 +117,8 @@ class Plan:
 
     def guarantee(self) -> Guarantee:
         """Return the total over all steps, rounded against us."""
-        if not self.private:
+        if not self.private or self.budget.delta is None:
             return Guarantee(self.relation, self.unit, math.inf, 1.0, None)
-        assert self.budget.delta is not None
         return guarantee_of(
             self.events(), delta=self.budget.delta, relation=self.relation, unit=self.unit
         )
@@ -132,17 +131,17 @@ class Plan:
         signal = self.records * mu / math.sqrt(self.design.width)
         if signal >= SMALLEST_SIGNAL:
             return ()
-        return (
-            "The budget is small for this table: n·μ/√d is "
-            f"{signal:.2g}, and below {SMALLEST_SIGNAL:g} a fit is mostly noise. Use a larger "
-            "epsilon, more records or fewer columns.",
+        text = (
+            f"The budget is small for this table: n·μ/√d is {signal:.2g}, and below "
+            f"{SMALLEST_SIGNAL:g} a fit is mostly noise. Use a larger epsilon, more records or "
+            "fewer columns."
         )
+        return (text,)
 
     def __str__(self) -> str:
         """Read the plan aloud: route, queries, price, forecast."""
         lines = [f"{self.solver} on {self.records} records, {self.design.width} coefficients"]
-        for step in self.steps:
-            lines.append(f"  {step.times} × {step.label} ({step.kind})")
+        lines.extend(f"  {step.times} × {step.label} ({step.kind})" for step in self.steps)
         lines.append(f"  price: {self.guarantee()}")
         if self.forecast is not None:
             lines.append(

@@ -8,7 +8,8 @@ from typing import Protocol
 class Progress(Protocol):
     """Called with (done, total, label) after each public step."""
 
-    def __call__(self, done: int, total: int, label: str) -> None: ...
+    def __call__(self, done: int, total: int, label: str) -> None:
+        """Take note of a finished step."""
 
 
 def silent(done: int, total: int, label: str) -> None:

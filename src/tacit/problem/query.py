@@ -1,7 +1,7 @@
 """What a solver may ask: public descriptions of sums over the records.
 
-A query names no sensitivity. Its price is fixed by the reserved plan, and the mechanism enforces the
-integer bound that the price assumes (`problem.sensitivity`).
+A query names no sensitivity. Its price is fixed by the reserved plan, and the mechanism enforces
+the integer bound that the price assumes (`problem.sensitivity`).
 """
 
 from __future__ import annotations

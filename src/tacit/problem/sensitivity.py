@@ -1,8 +1,8 @@
 """Every sensitivity formula, once.
 
-A mechanism adds up integer vectors (or matrices) q_i, one a record, with a bound S that it enforces:
-‖q_i‖₂ ≤ S for gradients, q_i = v v' with ‖v‖₂² ≤ S for second moments. What one record can change in
-the sum is then a theorem about integers (proofs/mechanisms):
+A mechanism adds up integer vectors (or matrices) q_i, one a record, with a bound S that it
+enforces: ‖q_i‖₂ ≤ S for gradients, q_i = v v' with ‖v‖₂² ≤ S for second moments. What one record
+can change in the sum is then a theorem about integers (proofs/mechanisms):
 
     =============  =======================  =========================
     squared        replace-one              zero-out, add-remove

@@ -88,8 +88,8 @@ def _drawn(
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(8.0, 1.9 + 0.46 * len(terms)), layout="constrained")
-    figure.get_layout_engine().set(w_pad=0.16, h_pad=0.12)
+    figure = Figure(figsize=(8.0, 1.9 + 0.46 * len(terms)))
+    figure.set_layout_engine("constrained", w_pad=0.16, h_pad=0.07)
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
     private = {str(term["name"]): float(term["coef"]) for term in terms}

@@ -105,8 +105,8 @@ def promise(certificate: Certificate) -> str:
     total = document["total"]
     change = _ONE_RECORD[document["relation"]].format(unit=one_line(document["unit"]))
     return (
-        f"Whatever is read off these numbers would have been about as likely {change}: "
-        f"at most {_factor(total['epsilon'])} times likelier, up to a probability of "
+        f"Whatever is concluded from these numbers would have been about as likely {change}: "
+        f"at most {_factor(total['epsilon'])} times as likely, plus a probability of "
         f"{_digits(total['delta'], 3, ROUND_CEILING)}."
     )
 

@@ -60,18 +60,19 @@ def one_line(text: str) -> str:
 def columns_of_numbers(*columns: Sequence[float | None]) -> list[tuple[str, ...]]:
     """Write columns of numbers with the same decimals in all; nothing where there is no number.
 
-    The smallest number other than 0 keeps three digits, within 3 to 6 decimals.
+    The smallest number of the first column, other than 0, keeps three digits, within 3 to 6
+    decimals.
 
     Examples
     --------
-    >>> columns_of_numbers([1.5, None], [0.01234, 2])
-    [('1.5000', ''), ('0.0123', '2.0000')]
+    >>> columns_of_numbers([0.01234, 2], [1.5, None])
+    [('0.0123', '2.0000'), ('1.5000', '')]
     """
-    sizes = [abs(value) for column in columns for value in column if value and math.isfinite(value)]
-    if any(size >= _LARGEST_FIXED for size in sizes):
+    if any(abs(value) >= _LARGEST_FIXED for column in columns for value in column if value):
         form = ".4g"
     else:
-        wanted = 2 - math.floor(math.log10(min(sizes))) if sizes else 0
+        first = [abs(value) for value in columns[0] if value] if columns else []
+        wanted = 2 - math.floor(math.log10(min(first))) if first else 0
         form = f".{min(max(wanted, _FEWEST_DECIMALS), _MOST_DECIMALS)}f"
     return [
         tuple("" if value is None else format(value, form) for value in column)

@@ -34,7 +34,7 @@ from tacit.rows.store import (
     empty_tiles,
     require_dtype,
 )
-from tacit.rows.tiles import to_rows, to_tiles
+from tacit.rows.tiles import to_tiles
 
 MEMORY_LIMIT = 256 << 20
 LABEL = "reading records"
@@ -84,6 +84,7 @@ def admit(
     >>> design = matrix_design(
     ...     source.names, Binary("y", (0, 1)), bounds=(0, 1), row_norm=None, intercept=True
     ... )
+    >>> from tacit.rows.tiles import to_rows
     >>> to_rows(admit(source, design).block(0), 2).tolist()
     [[-1.0, 1.0, 0.0], [1.0, 1.0, 1.0]]
     """

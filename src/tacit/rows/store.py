@@ -174,9 +174,7 @@ class MemoryStore(Store):
             # Asking for the results raises what a worker raised.
             list(
                 pool.map(
-                    lambda index: map_tiles(
-                        self.block(index), M, tiles[self._layout.tiles(index)]
-                    ),
+                    lambda index: map_tiles(self.block(index), M, tiles[self._layout.tiles(index)]),
                     range(self.block_count),
                 )
             )

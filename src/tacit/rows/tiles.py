@@ -1,8 +1,9 @@
 """Tiles: how prepared records lie in memory. Private: the records.
 
 A tile holds 64 records side by side: an array (column, lane), the response its last column. Passes
-over the columns then run over 64 records at once, each record's own sum in the order of its columns.
-A last tile that is not full is filled up with zero records, which contribute nothing to any sum.
+over the columns then run over 64 records at once, each record's own sum in the order of its
+columns. A last tile that is not full is filled up with zero records, which contribute nothing to
+any sum.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def to_rows(tiles: NDArray[Any], length: int) -> NDArray[Any]:
 
 
 @njit(cache=True, nogil=True)
-def _fill(rows, tiles):  # type: ignore[no-untyped-def]
+def _fill(rows: NDArray[Any], tiles: NDArray[Any]) -> None:
     length, columns = rows.shape
     for t in range(tiles.shape[0]):
         count = min(LANES, length - t * LANES)

@@ -36,11 +36,11 @@ def penalty_in(plan: Plan, coordinates: Coordinates) -> tuple[Ridge, Ball, NDArr
     to_slopes = design.to_user()[int(design.intercept) :]
     slopes = to_slopes if coordinates.matrix is None else to_slopes @ coordinates.matrix
     prior = np.zeros(len(to_slopes))
-    start = np.zeros(design.width)
+    start: NDArray[np.float64] = np.zeros(design.width)
     if plan.penalty.prior_mean is not None:
         prior = np.asarray(plan.penalty.prior_mean, dtype=np.float64)
         start[: len(prior)] = prior / np.diagonal(to_slopes)
         if coordinates.matrix is not None:
-            start = np.linalg.solve(coordinates.matrix, start)
+            start = np.asarray(np.linalg.solve(coordinates.matrix, start))
     ball = Ball(plan.penalty.radius, slopes)
     return Ridge(plan.penalty.l2, slopes, prior), ball, ball.project(start)

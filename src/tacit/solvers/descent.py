@@ -48,7 +48,9 @@ def descend(gate: Gate, plan: Plan) -> NDArray[np.float64]:
         theta = ball.project(ridge.proximal(stepped, descent.step_size))
         theta = np.clip(theta, -LARGEST / 1e10, LARGEST / 1e10)
         iterates.append(theta)
-    return coordinates.prepared(np.mean(iterates[first_averaged(descent.output, len(iterates)) :], axis=0))
+    return coordinates.prepared(
+        np.mean(iterates[first_averaged(descent.output, len(iterates)) :], axis=0)
+    )
 
 
 def first_averaged(output: str, iterations: int) -> int:

@@ -2,7 +2,8 @@
 
 Descent in coordinates where the second moments are the identity needs tens of passes where plain
 descent needs hundreds, and its noise is spread by information, not by the units of the columns.
-A second look, at the rows whitened by the first, resolves columns that are narrow inside their bounds.
+A second look, at the rows whitened by the first, resolves columns that are narrow inside their
+bounds.
 """
 
 from __future__ import annotations
@@ -44,4 +45,4 @@ def shrink_eigenvalues(values: NDArray[np.float64], noise: float) -> NDArray[np.
     """
     gaps = values[:, None] - values[None, :]
     push = np.sum(gaps / (gaps**2 + 2 * noise**2), axis=1)
-    return np.maximum(0.0, values - noise**2 * push)
+    return np.asarray(np.maximum(0.0, values - noise**2 * push))

@@ -1,0 +1,52 @@
+"""`tacit plan`: a price without a table."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+Command = Callable[..., Any]
+PLAN = ("plan", "readmit ~ age + C(ward)", "--schema", "clinic.toml")
+
+
+def test_plan_is_shown(clinic: Path, command: Command) -> None:
+    Path("clinic.csv").unlink()
+    done = command(*PLAN, "--n", 20_000, "--epsilon", 1)
+    assert (done.code, done.err) == (0, "")
+    assert "20,000 records, 4 coefficients" in done.out
+    assert "(ε = 1, δ = 1e-05), replace-one, per patient" in done.out
+
+
+def test_json_agrees_with_the_fit(clinic: Path, command: Command) -> None:
+    document = command(*PLAN, "--n", 800, "--epsilon", 1, "--json").document
+    assert document["records"] == 800
+    assert document["coefficients"][:2] == ["Intercept", "age"]
+    assert document["private"] is True
+    fitted = command(
+        "fit", "clinic.csv", PLAN[1], "--schema", "clinic.toml", "--epsilon", 1, "--json"
+    ).document
+    assert [document[name] for name in ("epsilon", "delta", "mu")] == [
+        fitted[name] for name in ("epsilon", "delta", "mu")
+    ]
+    assert [step["times"] for step in document["steps"]] == [
+        event["times"] for event in fitted["certificate"]["events"]
+    ]
+
+
+def test_infinite_budget(clinic: Path, command: Command) -> None:
+    document = command(*PLAN, "--n", 800, "--epsilon", "inf", "--json").document
+    assert (document["epsilon"], document["mu"], document["private"]) == ("inf", "inf", False)
+    assert "not private" in command(*PLAN, "--n", 800, "--epsilon", "inf").out
+
+
+def test_small_budgets_are_warned_about(clinic: Path, command: Command) -> None:
+    assert "budget is small" in command(*PLAN, "--n", 100, "--epsilon", 0.01).out
+
+
+def test_records_are_needed_where_they_are_public(clinic: Path, command: Command) -> None:
+    assert command(*PLAN, "--epsilon", 1).code == 2
+    text = Path("clinic.toml").read_text(encoding="utf-8")
+    private = text.replace('"replace-one"', '"add-remove"\nn_at_least = 5000')
+    Path("clinic.toml").write_text(private, encoding="utf-8")
+    done = command(*PLAN, "--epsilon", 1)
+    assert done.code == 0
+    assert "at least 5,000 records" in done.out

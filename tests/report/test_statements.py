@@ -1,0 +1,115 @@
+"""Statements: never a smaller number than the true one."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tacit.estimators.fitting import make_request
+from tacit.planning.clinic import CLINIC_FORMULA, CLINIC_SCHEMA
+from tacit.problem.certificate import Certificate
+from tacit.problem.formula import design_from_formula
+from tacit.problem.plan import Plan
+from tacit.problem.release import Release
+from tacit.problem.schema import Schema
+from tacit.report import statements
+from tacit.report.statements import (
+    certificate_table,
+    forecast_line,
+    plan_document,
+    plan_headline,
+    plan_table,
+    promise,
+)
+
+
+def clinic_plan(relation: str = "replace-one", epsilon: float = 1.0) -> Plan:
+    schema = Schema.parse(CLINIC_SCHEMA)
+    n_at_least = 20_000 if relation == "add-remove" else None
+    request = make_request(
+        epsilon=epsilon,
+        delta=None,
+        budget=None,
+        relation=relation,
+        unit="patient",
+        n_at_least=n_at_least,
+    )
+    return request.plan(design_from_formula(CLINIC_FORMULA, schema), 20_000)
+
+
+def certificate_of(plan: Plan, *, reproducible: bool = False) -> Certificate:
+    return Certificate.issue(Release(plan, np.zeros(plan.design.width), reproducible=reproducible))
+
+
+def test_shares_add_up() -> None:
+    plan = clinic_plan()
+    table = plan_table(plan)
+    assert sum(int(share.rstrip("%")) for *_, share in table.rows) == 100
+    assert sum(int(passes) for _, passes, _ in table.rows) == plan.queries
+
+
+def test_headlines() -> None:
+    assert "on 20,000 records" in plan_headline(clinic_plan())
+    assert "on at least 20,000 records" in plan_headline(clinic_plan("add-remove"))
+    assert "not private" in plan_headline(clinic_plan(epsilon=math.inf))
+    assert plan_table(clinic_plan(epsilon=math.inf)).rows == ()
+    assert forecast_line(clinic_plan(epsilon=math.inf)) is None
+    line = forecast_line(clinic_plan())
+    assert line is not None
+    assert line.startswith("expected excess loss at most")
+
+
+def test_documents_hold_no_infinity() -> None:
+    document = plan_document(clinic_plan(epsilon=math.inf))
+    assert (document["epsilon"], document["mu"]) == ("inf", "inf")
+    assert document["excess_loss"] is None
+    assert 0.99 < plan_document(clinic_plan())["epsilon"] <= 1
+
+
+@pytest.mark.parametrize(
+    ("relation", "words"),
+    [
+        ("replace-one", "the record of any one patient been a different one"),
+        ("zero-out", "the record of any one patient been blank"),
+        ("add-remove", "any one patient not been in the table"),
+    ],
+)
+def test_promises_name_the_neighbours(relation: str, words: str) -> None:
+    text = promise(certificate_of(clinic_plan(relation)))
+    assert words in text
+    assert "2.72 times as likely" in text
+
+
+def test_no_promise() -> None:
+    assert "Nothing is promised" in promise(certificate_of(clinic_plan(epsilon=math.inf)))
+    seeded = promise(certificate_of(clinic_plan(), reproducible=True))
+    assert "fixed seed" in seeded
+
+
+def test_a_large_epsilon_stays_a_power() -> None:
+    assert "e^30" in promise(certificate_of(clinic_plan(epsilon=30.0)))
+
+
+@given(st.floats(1e-9, 13.8))
+def test_factors_are_rounded_up(epsilon: float) -> None:
+    factor = float(statements._factor(epsilon))
+    assert math.exp(epsilon) <= factor <= math.exp(epsilon) * 1.01
+
+
+@given(st.floats(1e-12, 1e12))
+def test_noise_is_rounded_down(value: float) -> None:
+    shown = float(statements._digits(value, 4, "ROUND_FLOOR"))
+    assert value * 0.999 <= shown <= value
+
+
+def test_events_are_tabled() -> None:
+    plan = clinic_plan()
+    table = certificate_table(certificate_of(plan))
+    assert [int(times) for _, times, _ in table.rows] == [step.times for step in plan.steps]
+    total = sum(int(times) / float(ratio) ** 2 for _, times, ratio in table.rows)
+    mu = plan.guarantee().mu
+    assert mu is not None
+    assert math.sqrt(total) == pytest.approx(mu, rel=1e-3)
+    assert certificate_table(certificate_of(clinic_plan(epsilon=math.inf))).rows == ()
