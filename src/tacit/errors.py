@@ -17,6 +17,10 @@ class BudgetError(InputError):
     """A budget that is no budget: epsilon <= 0, delta outside (0, 1), too small to be spent."""
 
 
+class AccountingError(InputError):
+    """An event that an accountant cannot price, or an amplification that does not hold."""
+
+
 class BoundsError(InputError):
     """Public bounds that are missing, reversed or of the wrong length."""
 
@@ -43,6 +47,10 @@ class FileError(InputError):
 
 class CertificateError(InputError):
     """A certificate or a stored fit whose digest, signature or totals do not hold."""
+
+
+class LedgerError(InputError):
+    """A ledger that is damaged, of another dataset, or cannot keep what it is asked to keep."""
 
 
 class PlanViolation(TacitError, RuntimeError):

@@ -51,7 +51,7 @@ def test_piped_output_is_plain(capsys: pytest.CaptureFixture[str]) -> None:
     assert "\x1b" not in out
     assert "  C(ward)[T.b]   0.5\n  [red]x[/red]  -1.0\n" in out
     assert max(map(len, out.splitlines())) <= 80
-    assert "\n           word" in out
+    assert "\n            word" in out
 
 
 def test_a_terminal_is_drawn_on() -> None:

@@ -10,7 +10,7 @@ from tacit.losses import logistic
 Vector = NDArray[np.float64]
 
 
-@numba.njit()  # type: ignore[untyped-decorator]
+@numba.njit()
 def _compiled(z: Vector, y: float) -> tuple[Vector, Vector, Vector]:
     slopes, curvatures, exponentials = np.empty_like(z), np.empty_like(z), np.empty_like(z)
     for i in range(len(z)):

@@ -43,7 +43,7 @@ def test_one_series_needs_no_legend(tmp_path: Path) -> None:
 
 
 def test_nothing_is_cut_off_at_the_edges(tmp_path: Path) -> None:
-    draw(tmp_path / "a.png", units=CLINIC_UNITS, title="What leads to readmission")
+    draw(tmp_path / "a.png", units=CLINIC_UNITS, title="Predictors of readmission")
     pixels = imread(tmp_path / "a.png")[:, :, :3]
     frame = np.concatenate([pixels[:4].ravel(), pixels[-4:].ravel(), pixels[:, :4].ravel()])
     assert frame.min() == 1.0

@@ -73,7 +73,9 @@ def _prepare(place: _Place, screen: Screen) -> Columns:
             f"the directory {str(place.directory)!r} cannot be made: {error.strerror}"
         ) from error
     table = clinic_table()
-    write_text(place["clinic.csv"], clinic_csv(table))
+    text = clinic_csv(table)
+    _require_ours(place, text)
+    write_text(place["clinic.csv"], text)
     write_text(place["clinic.toml"], CLINIC_SCHEMA)
     records = len(table["readmit"])
     screen.heading("Tacit: a model of sensitive records, under differential privacy")
@@ -91,6 +93,19 @@ def _prepare(place: _Place, screen: Screen) -> Columns:
     )
     screen.say(f"ε = {EPSILON:g}", "budget")
     return table
+
+
+def _require_ours(place: _Place, text: str) -> None:
+    """Overwrite an earlier demo, known by its table, and nobody else's files."""
+    taken = [name for name in FILES if place[name].exists()]
+    if not taken:
+        return
+    found = place["clinic.csv"]
+    if not found.is_file() or found.read_bytes() != text.encode("utf-8"):
+        raise FileError(
+            f"{str(place[taken[0]])!r} is not from an earlier demo and is not overwritten; "
+            "give another directory with --output"
+        )
 
 
 def _fit_both(place: _Place, screen: Screen) -> tuple[Fit, Fit]:
@@ -124,7 +139,7 @@ def _keep(place: _Place, private: Fit, plain: Fit) -> None:
         truth=CLINIC_TRUTH,
         reference=plain.params,
         units=CLINIC_UNITS,
-        title=f"What leads to readmission, at ε = {EPSILON:g}",
+        title=f"Predictors of readmission, at ε = {EPSILON:g}",
         axis="change in log odds of readmission",
     )
 

@@ -195,11 +195,12 @@ def _require_readable(key: Path) -> None:
 def _keep(fitted: Fit, files: dict[str, Path | None]) -> FileError | None:
     from tacit.problem.stored import write_text
 
+    output, certificate = files["fit"], files["certificate"]
     try:
-        if files.get("fit") is not None:
-            fitted.save(files["fit"])  # type: ignore[arg-type]
-        if files.get("certificate") is not None:
-            write_text(files["certificate"], fitted.certificate.to_json() + "\n")  # type: ignore[arg-type]
+        if output is not None:
+            fitted.save(output)
+        if certificate is not None:
+            write_text(certificate, fitted.certificate.to_json() + "\n")
     except FileError as error:
         return error
     return None

@@ -49,7 +49,7 @@ class Screen:
 
     def say(self, text: str, label: str = "") -> None:
         """Write a paragraph, wrapped, with a label hanging before it."""
-        first = _INDENT + (f"{label:<9}" if label else "")
+        first = _INDENT + (f"{label:<10}" if label else "")
         width = _WIDTH
         if sys.stdout.isatty():
             width = min(shutil.get_terminal_size((_WIDTH, 24)).columns, _WIDEST)

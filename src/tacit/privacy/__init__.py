@@ -1,8 +1,47 @@
 """The words of privacy: relation, event, guarantee, budget. Standard library only."""
 
 from tacit.privacy.budget import Budget
-from tacit.privacy.event import Event, Gaussian, Repeated
+from tacit.privacy.event import (
+    Approximate,
+    BoundedRange,
+    Composed,
+    DiscreteGaussian,
+    Event,
+    Gaussian,
+    Laplace,
+    NegativeBinomial,
+    ObjectivePerturbation,
+    PoissonRuns,
+    PoissonSampled,
+    Pure,
+    RandomStopping,
+    Repeated,
+    SampledWithoutReplacement,
+    SampledWithReplacement,
+    Votes,
+)
 from tacit.privacy.guarantee import Guarantee
 from tacit.privacy.relation import Relation
 
-__all__ = ["Budget", "Event", "Gaussian", "Guarantee", "Relation", "Repeated"]
+__all__ = [
+    "Approximate",
+    "BoundedRange",
+    "Budget",
+    "Composed",
+    "DiscreteGaussian",
+    "Event",
+    "Gaussian",
+    "Guarantee",
+    "Laplace",
+    "NegativeBinomial",
+    "ObjectivePerturbation",
+    "PoissonRuns",
+    "PoissonSampled",
+    "Pure",
+    "RandomStopping",
+    "Relation",
+    "Repeated",
+    "SampledWithReplacement",
+    "SampledWithoutReplacement",
+    "Votes",
+]

@@ -95,11 +95,19 @@ def _drawn(
     private = {str(term["name"]): float(term["coef"]) for term in terms}
     places = range(len(terms))
     factors = [units.get(name, (1.0, name))[0] for name in private]
-    series = [known for known in zip(_MARKS, (*others, private), strict=True) if known[1]]
-    for index, ((label, mark), values) in enumerate(series):
+    series = [
+        (label, mark, values)
+        for (label, mark), values in zip(_MARKS, (*others, private), strict=True)
+        if values
+    ]
+    for index, (label, mark, values) in enumerate(series):
         shift = _SHIFT * (index - (len(series) - 1) / 2)
-        points = [values[name] * by for name, by in zip(private, factors, strict=True)]  # type: ignore[index]
-        axes.scatter(points, [place + shift for place in places], label=label, zorder=3, **mark)
+        points = [
+            (values[name] * factor, place + shift)
+            for place, (name, factor) in enumerate(zip(private, factors, strict=True))
+            if name in values
+        ]
+        axes.scatter(*zip(*points, strict=True), label=label, zorder=3, **mark)
     _intervals(axes, terms, factors, _SHIFT * (len(series) - 1) / 2)
     axes.set_yticks(list(places), [units.get(name, (1.0, name))[1] for name in private])
     axes.set_ylim(len(terms) - 0.45, -0.55)

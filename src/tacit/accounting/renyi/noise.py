@@ -120,7 +120,7 @@ def laplace(orders: ArrayLike, epsilon: float) -> Floats:
     Examples
     --------
     >>> round(float(laplace(2.0, epsilon=1.0)), 6)
-    0.619123
+    0.619124
     """
     array, epsilon = as_orders(orders), non_negative("epsilon", epsilon)
     if epsilon == 0.0 or math.isinf(epsilon):

@@ -52,7 +52,7 @@ def one_signed_objective(orders: ArrayLike, determinant: float, mu: float) -> Fl
     Examples
     --------
     >>> round(float(one_signed_objective(2.0, determinant=0.1, mu=1.0)), 6)
-    1.156752
+    1.14564
     """
     array = as_orders(orders)
     determinant, mu = non_negative("determinant", determinant), non_negative("mu", mu)
@@ -78,7 +78,7 @@ def two_signed_objective(orders: ArrayLike, determinant: float, mu: float) -> Fl
     Examples
     --------
     >>> round(float(two_signed_objective(2.0, determinant=0.0, mu=1.0)), 6)
-    1.520404
+    1.520393
     """
     array = as_orders(orders)
     determinant, mu = non_negative("determinant", determinant), non_negative("mu", mu)

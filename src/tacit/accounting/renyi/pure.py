@@ -40,7 +40,7 @@ def pure(orders: ArrayLike, epsilon: float) -> Floats:
     Examples
     --------
     >>> round(float(pure(2.0, epsilon=1.0)), 6)
-    0.735325
+    0.735326
     """
     array, epsilon = as_orders(orders), non_negative("epsilon", epsilon)
     if epsilon == 0.0 or math.isinf(epsilon):
@@ -81,7 +81,7 @@ def bounded_range(orders: ArrayLike, eta: float) -> Floats:
     Examples
     --------
     >>> round(float(bounded_range(2.0, eta=1.0)), 6)
-    0.240273
+    0.240229
     """
     array, eta = as_orders(orders), non_negative("eta", eta)
     if eta == 0.0 or math.isinf(eta):

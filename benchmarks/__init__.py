@@ -1,0 +1,1 @@
+"""Benchmarks: each file measures one claim, in ratios within one run."""

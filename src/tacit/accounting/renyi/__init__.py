@@ -1,0 +1,79 @@
+"""Rényi curves: upper bounds of divergences at each order, and what they guarantee.
+
+Used where nothing tighter exists (selection, votes, subsampling of arbitrary mechanisms); Gaussian
+releases have the exact curve of `tacit.accounting.gaussian`.
+"""
+
+from tacit.accounting.renyi.amplification import poisson as poisson
+from tacit.accounting.renyi.amplification import with_replacement_gaussian
+from tacit.accounting.renyi.concentrated import (
+    bounded_range_to_zcdp,
+    gdp_to_zcdp,
+    group_tcdp,
+    group_zcdp,
+    pure_to_zcdp,
+    tcdp_to_epsilon,
+    zcdp_to_delta,
+    zcdp_to_epsilon,
+)
+from tacit.accounting.renyi.conversion import (
+    delta,
+    delta_from_values,
+    epsilon,
+    epsilon_from_values,
+)
+from tacit.accounting.renyi.curve import Curve, add, group, repeat
+from tacit.accounting.renyi.noise import discrete_gaussian, gaussian, laplace, tcdp, zcdp
+from tacit.accounting.renyi.objective import one_signed_objective, two_signed_objective
+from tacit.accounting.renyi.orders import default_orders
+from tacit.accounting.renyi.poisson import poisson_gaussian
+from tacit.accounting.renyi.pure import bounded_range, pure
+from tacit.accounting.renyi.selection import (
+    negative_binomial_mean,
+    negative_binomial_selection,
+    poisson_selection,
+)
+from tacit.accounting.renyi.votes import confidence_check, noisy_plurality
+from tacit.accounting.renyi.without_replacement import (
+    without_replacement,
+    without_replacement_gaussian,
+)
+
+__all__ = [
+    "Curve",
+    "add",
+    "bounded_range",
+    "bounded_range_to_zcdp",
+    "confidence_check",
+    "default_orders",
+    "delta",
+    "delta_from_values",
+    "discrete_gaussian",
+    "epsilon",
+    "epsilon_from_values",
+    "gaussian",
+    "gdp_to_zcdp",
+    "group",
+    "group_tcdp",
+    "group_zcdp",
+    "laplace",
+    "negative_binomial_mean",
+    "negative_binomial_selection",
+    "noisy_plurality",
+    "one_signed_objective",
+    "poisson",
+    "poisson_gaussian",
+    "poisson_selection",
+    "pure",
+    "pure_to_zcdp",
+    "repeat",
+    "tcdp",
+    "tcdp_to_epsilon",
+    "two_signed_objective",
+    "with_replacement_gaussian",
+    "without_replacement",
+    "without_replacement_gaussian",
+    "zcdp",
+    "zcdp_to_delta",
+    "zcdp_to_epsilon",
+]

@@ -1,0 +1,162 @@
+r"""Rényi curves of keeping the best of a random number of private runs.
+
+The number of runs K is drawn from a public law, each run is independent with the same curve and
+gives its own score, and only the best run is released. Fixing the number of runs in advance, or
+releasing the number, is not covered.
+
+References
+----------
+Papernot and Steinke (2022), "Hyperparameter tuning with Rényi differential privacy", Theorems 2
+and 6. Liu and Talwar (2019), "Private selection from private candidates".
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tacit.accounting.renyi import conversion
+from tacit.accounting.renyi._arguments import ALLOWANCE, Floats, as_orders, positive, raised
+from tacit.accounting.renyi.curve import Curve
+from tacit.accounting.renyi.orders import default_orders
+from tacit.errors import SettingError
+
+
+def negative_binomial_mean(shape: float, gamma: float) -> float:
+    r"""Return the mean of the truncated negative binomial law of the number of runs, rounded up.
+
+    .. math:: E K = \frac{\eta(1/\gamma - 1)}{1 - \gamma^{\eta}}, \qquad
+        \frac{1/\gamma - 1}{\log(1/\gamma)} \text{ at } \eta = 0
+
+    Guarantee
+    ---------
+    - 1/gamma for the geometric law (shape 1), never below 1.
+
+    Examples
+    --------
+    >>> round(negative_binomial_mean(shape=1.0, gamma=0.1), 9)
+    10.0
+    """
+    shape, gamma = _law(shape, gamma)
+    log_gamma = math.log(gamma)
+    odds = -math.expm1(log_gamma) / gamma
+    scale = -1.0 / log_gamma if shape == 0.0 else shape / -math.expm1(shape * log_gamma)
+    return max(odds * scale * (1.0 + ALLOWANCE), 1.0)
+
+
+def negative_binomial_selection(
+    orders: ArrayLike, curve: Curve, shape: float, gamma: float
+) -> Floats:
+    r"""Return the curve of the best of a truncated negative binomial number of runs.
+
+    .. math:: r'(\alpha) = r(\alpha) + (1 + \eta) \min_{\beta \ge 1} \left[
+        \Bigl(1 - \frac1\beta\Bigr) r(\beta) + \frac{\log(1/\gamma)}{\beta} \right]
+        + \frac{\log E K}{\alpha - 1}
+
+    Guarantee
+    ---------
+    - The bound of Theorem 2, rounded up, and non-decreasing in the order.
+    - For a curve that is epsilon at all orders it tends to (2 + shape) epsilon, which is 3 epsilon
+      for the geometric law.
+
+    Parameters
+    ----------
+    orders
+        At least 1; where the bound at a larger order is smaller, that one is taken.
+    curve
+        The curve of one run together with its score, in both directions.
+    shape
+        Above -1: 1 is the geometric law, 0 the logarithmic one.
+    gamma
+        In (0, 1); small is many runs.
+
+    Examples
+    --------
+    >>> from functools import partial
+    >>> from tacit.accounting.renyi.noise import gaussian
+    >>> one = partial(gaussian, mu=0.1)
+    >>> bool(negative_binomial_selection(8.0, one, shape=1.0, gamma=0.1) > one(8.0))
+    True
+    """
+    shape, gamma = _law(shape, gamma)
+    log_mean = math.log(negative_binomial_mean(shape, gamma))
+    grid = default_orders()
+    values = np.asarray(curve(grid), dtype=np.float64)
+    log_runs = -math.log(gamma)
+    inner = (1.0 - 1.0 / grid) * values + log_runs / grid
+    # At beta = 1 the bracket is log(1/gamma) whatever the curve.
+    extra = (1.0 + shape) * min(float(np.min(inner)), log_runs) * (1.0 + ALLOWANCE)
+
+    def bound(at: Floats, of: Floats) -> Floats:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            added = np.where(log_mean > 0.0, log_mean / (at - 1.0), 0.0)
+        return raised(of + extra + added)
+
+    array = as_orders(orders)
+    return _monotone(array, bound(array, np.asarray(curve(array))), grid, bound(grid, values))
+
+
+def poisson_selection(orders: ArrayLike, curve: Curve, mean: float) -> Floats:
+    r"""Return the curve of the best of a Poisson number of runs.
+
+    .. math:: r'(\alpha) = r(\alpha) + m\,\hat\delta + \frac{\log m}{\alpha - 1}, \qquad
+        \hat\delta = \delta\bigl(\hat\varepsilon = \log(1 + 1/(\alpha - 1))\bigr)
+
+    If K = 0 something that does not depend on the data must be released.
+
+    Guarantee
+    ---------
+    - The bound of Theorem 6, rounded up, and non-decreasing in the order; log m below 0 counts as
+      0.
+
+    Parameters
+    ----------
+    orders, curve
+        As in `negative_binomial_selection`.
+    mean
+        Mean m of the Poisson law, above 0.
+
+    Examples
+    --------
+    >>> from functools import partial
+    >>> from tacit.accounting.renyi.noise import gaussian
+    >>> one = partial(gaussian, mu=0.1)
+    >>> bool(poisson_selection(8.0, one, mean=10.0) < one(8.0) + 1.0)
+    True
+    """
+    mean = positive("mean", mean)
+    grid = default_orders()
+    values = np.asarray(curve(grid), dtype=np.float64)
+    log_mean = max(math.log(mean), 0.0)
+
+    def bound(at: Floats, of: Floats) -> Floats:
+        failures = []
+        for order in at.ravel():
+            hat = math.log1p(1.0 / (order - 1.0)) if order > 1.0 else math.inf
+            # A smaller epsilon has a larger delta, which is the safe side of the rounding.
+            hat = hat * (1.0 - ALLOWANCE)
+            failures.append(conversion.delta_from_values(grid, values, hat))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            added = np.where(log_mean > 0.0, log_mean / (at - 1.0), 0.0)
+        return raised(of + mean * np.array(failures).reshape(at.shape) + added)
+
+    array = as_orders(orders)
+    return _monotone(array, bound(array, np.asarray(curve(array))), grid, bound(grid, values))
+
+
+def _monotone(orders: Floats, values: Floats, grid: Floats, bounds: Floats) -> Floats:
+    """Replace a value by the least one at any larger order: divergences grow with the order."""
+    least = np.minimum.accumulate(bounds[::-1])[::-1]
+    position = np.searchsorted(grid, orders, side="left")
+    beyond = np.append(least, math.inf)[position]
+    return np.asarray(np.minimum(values, beyond), dtype=np.float64)
+
+
+def _law(shape: float, gamma: float) -> tuple[float, float]:
+    if not -1.0 < shape < math.inf:
+        raise SettingError(f"shape is {shape!r}; expected a number above -1, such as 1")
+    if not 0.0 < gamma < 1.0:
+        raise SettingError(f"gamma is {gamma!r}; expected a number above 0 and below 1")
+    return float(shape), float(gamma)

@@ -1,0 +1,16 @@
+"""Where charges are kept: one budget for many fits, durable before any answer leaves."""
+
+from tacit.ledger.active import active_ledger
+from tacit.ledger.chain import Charge, Reservation
+from tacit.ledger.joint import JointCertificate
+from tacit.ledger.ledger import Ledger
+from tacit.ledger.refits import RefitWarning
+
+__all__ = [
+    "Charge",
+    "JointCertificate",
+    "Ledger",
+    "RefitWarning",
+    "Reservation",
+    "active_ledger",
+]

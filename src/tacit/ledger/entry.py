@@ -1,0 +1,128 @@
+"""One line of a ledger: what happened, the running total, and a hash over all before it."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any
+
+from tacit.errors import CertificateError, LedgerError
+from tacit.problem.signature import canonical, parse_document
+
+ORIGIN = "0" * 64
+"""What stands for the hash before the first entry."""
+
+COLUMNS = ("sequence", "kind", "amount", "spent", "body", "previous", "hash")
+_TYPES = (int, str, int, int, str, str, str)
+
+
+class Kind(StrEnum):
+    """What an entry says: the terms of the ledger, a charge, or that its answer left."""
+
+    OPEN = "open"
+    RESERVE = "reserve"
+    COMMIT = "commit"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry of the chain.
+
+    .. code-block:: text
+
+        hash = SHA-256(canonical JSON of sequence, kind, amount, spent, body, previous)
+
+    Guarantee
+    ---------
+    - What exists has a hash that fits its fields, and a body in its one spelling.
+
+    Parameters
+    ----------
+    sequence
+        Position, from 0.
+    kind
+        What it says.
+    amount, spent
+        Integer units of this charge and of the running total; see `tacit.ledger.price`.
+    body
+        Canonical JSON of everything else.
+    previous, hash
+        The hash before it and its own, 64 hexadecimal digits each.
+    """
+
+    sequence: int
+    kind: Kind
+    amount: int
+    spent: int
+    body: str
+    previous: str
+    hash: str
+
+    @classmethod
+    def follow(
+        cls, head: Entry | None, kind: Kind, spent: int, document: Mapping[str, Any]
+    ) -> Entry:
+        """Return the entry that comes after `head`, with the time and the writing library."""
+        stamped = {
+            **document,
+            "time": datetime.now(UTC).isoformat(timespec="microseconds"),
+            "sqlite": library_version(),
+        }
+        sequence, previous, before = 0, ORIGIN, 0
+        if head is not None:
+            sequence, previous, before = head.sequence + 1, head.hash, head.spent
+        fields = (sequence, str(kind), spent - before, spent, canonical(stamped), previous)
+        return cls(sequence, kind, spent - before, spent, fields[4], previous, _hash(fields))
+
+    @classmethod
+    def from_row(cls, row: Sequence[Any]) -> Entry:
+        """Read a row of the database, strictly."""
+        place = f"entry {row[0]!r:.20}"
+        if len(row) != len(COLUMNS) or any(
+            type(value) is not kind for value, kind in zip(row, _TYPES, strict=True)
+        ):
+            raise LedgerError(f"{place} of the ledger is damaged: a field has the wrong type")
+        if _hash(row[:-1]) != row[-1]:
+            raise LedgerError(
+                f"{place} of the ledger does not fit its hash: it was altered after it was written"
+            )
+        if row[1] not in list(Kind):
+            raise LedgerError(f"{place} of the ledger is of an unknown kind")
+        return cls(row[0], Kind(row[1]), *row[2:])
+
+    def row(self) -> tuple[int, str, int, int, str, str, str]:
+        """The fields in the order of `COLUMNS`."""
+        return (
+            self.sequence,
+            str(self.kind),
+            self.amount,
+            self.spent,
+            self.body,
+            self.previous,
+            self.hash,
+        )
+
+    def document(self) -> dict[str, Any]:
+        """Everything the body says."""
+        try:
+            document = parse_document(self.body)
+        except CertificateError as error:
+            raise LedgerError(f"entry {self.sequence} cannot be read: {error}") from error
+        if canonical(document) != self.body:
+            raise LedgerError(f"entry {self.sequence} is not in its one spelling")
+        return document
+
+
+def library_version() -> int:
+    """Number of the SQLite library as it stands in the header of a file."""
+    major, minor, patch = sqlite3.sqlite_version_info[:3]
+    return major * 1_000_000 + minor * 1_000 + patch
+
+
+def _hash(fields: Sequence[Any]) -> str:
+    text = canonical(dict(zip(COLUMNS[:-1], fields, strict=True)))
+    return hashlib.sha256(text.encode("ascii")).hexdigest()

@@ -1,0 +1,224 @@
+"""Events as JSON: one tag per kind, exact numbers as strings, one spelling per event."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import fields
+from enum import Enum
+from fractions import Fraction
+from typing import Any
+
+from tacit.errors import CertificateError, SettingError
+from tacit.privacy.fact import DEEPEST_NESTING, Event
+from tacit.privacy.noise import DiscreteGaussian, Gaussian, Laplace, ObjectivePerturbation, Votes
+from tacit.privacy.promise import Approximate, BoundedRange, Pure
+from tacit.privacy.sampling import (
+    PoissonSampled,
+    SampledWithoutReplacement,
+    SampledWithReplacement,
+)
+from tacit.privacy.structure import (
+    Composed,
+    NegativeBinomial,
+    PoissonRuns,
+    RandomStopping,
+    Repeated,
+)
+
+LONGEST_NUMBER = 1024
+_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(/[1-9][0-9]*)?", re.ASCII)
+
+
+class _Kind(Enum):
+    """How a field is written."""
+
+    NUMBER = "number"
+    TEXT = "text"
+    EVENT = "event"
+    EVENTS = "events"
+    LAW = "law"
+
+
+# Fields not named here are exact numbers. Both tables are part of the stored format.
+_KINDS = {
+    "label": _Kind.TEXT,
+    "event": _Kind.EVENT,
+    "events": _Kind.EVENTS,
+    "law": _Kind.LAW,
+}
+_TAGS: Mapping[str, type[Event]] = {
+    "gaussian": Gaussian,
+    "repeated": Repeated,
+    "composed": Composed,
+    "laplace": Laplace,
+    "pure": Pure,
+    "approximate": Approximate,
+    "bounded-range": BoundedRange,
+    "discrete-gaussian": DiscreteGaussian,
+    "objective-perturbation": ObjectivePerturbation,
+    "votes": Votes,
+    "poisson-sampled": PoissonSampled,
+    "sampled-without-replacement": SampledWithoutReplacement,
+    "sampled-with-replacement": SampledWithReplacement,
+    "random-stopping": RandomStopping,
+}
+_LAWS: Mapping[str, type[NegativeBinomial | PoissonRuns]] = {
+    "negative-binomial": NegativeBinomial,
+    "poisson": PoissonRuns,
+}
+
+
+def to_json(event: Event) -> dict[str, object]:
+    """Write an event as a dictionary of strings, ready for JSON.
+
+    The field ``event`` tags the kind; numbers are exact strings, ``"a"`` or ``"a/b"`` in lowest
+    terms; an event inside an event is the field ``inner``.
+
+    Guarantee
+    ---------
+    - ``from_json(to_json(event)) == event`` for every event.
+
+    Examples
+    --------
+    >>> to_json(Gaussian(1, Fraction(3, 2)))
+    {'event': 'gaussian', 'squared_sensitivity': '1', 'variance': '3/2', 'label': ''}
+    """
+    for tag, kind in _TAGS.items():
+        if type(event) is kind:
+            written: dict[str, object] = {"event": tag}
+            for field in fields(kind):  # type: ignore[arg-type]
+                value = getattr(event, field.name)
+                written[_spelling(field.name)] = _write(_KINDS.get(field.name), value)
+            return written
+    raise SettingError(
+        f"a {type(event).__name__} is not an event; expected one of "
+        + ", ".join(kind.__name__ for kind in _TAGS.values())
+    )
+
+
+def from_json(document: object) -> Event:
+    """Read an event that `to_json` wrote.
+
+    Guarantee
+    ---------
+    - Anything that `to_json` could not have written is refused with `CertificateError`: unknown
+      tags, missing or unknown fields, numbers that are no exact strings in lowest terms, numbers
+      and nestings beyond the bounds of an event.
+    - What is accepted has one spelling: ``to_json(from_json(document)) == document``.
+
+    Raises
+    ------
+    CertificateError
+        If the document is not an event.
+
+    Examples
+    --------
+    >>> from_json({"event": "gaussian", "squared_sensitivity": "1", "variance": "4", "label": ""})
+    Gaussian(squared_sensitivity=1, variance=4, label='')
+    """
+    return _read(document, depth=0)
+
+
+def _spelling(name: str) -> str:
+    # "event" is taken by the tag.
+    return "inner" if name == "event" else name
+
+
+def _write(kind: _Kind | None, value: Any) -> object:
+    match kind:
+        case _Kind.TEXT:
+            return value
+        case _Kind.EVENT:
+            return to_json(value)
+        case _Kind.EVENTS:
+            return [to_json(event) for event in value]
+        case _Kind.LAW:
+            tag = next(tag for tag, law in _LAWS.items() if isinstance(value, law))
+            numbers = {field.name: str(getattr(value, field.name)) for field in fields(value)}
+            return {"law": tag, **numbers}
+        case _:
+            return str(value)
+
+
+def _read(document: object, depth: int) -> Event:
+    if depth > DEEPEST_NESTING:
+        raise CertificateError(
+            f"events are nested more than {DEEPEST_NESTING} deep; expected what to_json writes"
+        )
+    if not isinstance(document, Mapping):
+        raise CertificateError(
+            f'an event is written as a {type(document).__name__}; expected an object with "event"'
+        )
+    tag = document.get("event")
+    if not isinstance(tag, str) or tag not in _TAGS:
+        known = ", ".join(f'"{name}"' for name in _TAGS)
+        raise CertificateError(
+            f"unknown event {repr(tag)[:60]}; this version knows {known}. "
+            "A newer version may have written it: verify it with that one"
+        )
+    kind = _TAGS[tag]
+    names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
+    _require_fields(document, {"event", *map(_spelling, names)})
+    values = {name: _read_field(document[_spelling(name)], name, tag, depth) for name in names}
+    try:
+        return kind(**values)
+    except SettingError as error:
+        raise CertificateError(f'event "{tag}": {error}') from error
+
+
+def _read_field(value: object, name: str, tag: str, depth: int) -> Any:
+    match _KINDS.get(name):
+        case _Kind.TEXT:
+            if not isinstance(value, str):
+                raise CertificateError(f'event "{tag}": {name} is not text')
+            return value
+        case _Kind.EVENT:
+            return _read(value, depth + 1)
+        case _Kind.EVENTS:
+            if not isinstance(value, list):
+                raise CertificateError(f'event "{tag}": {name} is not a list of events')
+            return tuple(_read(event, depth + 1) for event in value)
+        case _Kind.LAW:
+            return _read_law(value)
+        case _:
+            return _read_number(value, name)
+
+
+def _read_law(document: object) -> NegativeBinomial | PoissonRuns:
+    tag = document.get("law") if isinstance(document, Mapping) else None
+    if not isinstance(document, Mapping) or not isinstance(tag, str) or tag not in _LAWS:
+        known = ", ".join(f'"{name}"' for name in _LAWS)
+        raise CertificateError(f"unknown law of runs; this version knows {known}")
+    kind = _LAWS[tag]
+    names = [field.name for field in fields(kind)]
+    _require_fields(document, {"law", *names})
+    numbers: dict[str, Any] = {name: _read_number(document[name], name) for name in names}
+    try:
+        return kind(**numbers)
+    except SettingError as error:
+        raise CertificateError(f'law "{tag}": {error}') from error
+
+
+def _require_fields(document: Mapping[object, object], expected: set[str]) -> None:
+    found = set(document)
+    if found != expected:
+        # Sorted by text, because the keys of a foreign document need not be comparable.
+        wrong = sorted(repr(name)[:60] for name in found ^ expected)
+        raise CertificateError(
+            f"an event has missing or unknown fields: {', '.join(wrong[:5])}; "
+            f"expected exactly {', '.join(sorted(expected))}"
+        )
+
+
+def _read_number(text: object, name: str) -> Fraction | int:
+    if not isinstance(text, str) or len(text) > LONGEST_NUMBER or not _NUMBER.fullmatch(text):
+        raise CertificateError(
+            f'{name} is not an exact number; expected a string "a" or "a/b" of digits, '
+            f"at most {LONGEST_NUMBER} characters"
+        )
+    value = Fraction(text)
+    # Two spellings of one fact would have two digests.
+    if str(value) != text:
+        raise CertificateError(f"{name} is not in lowest terms; expected the reduced fraction")
+    return value.numerator if value.denominator == 1 else value

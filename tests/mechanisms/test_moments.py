@@ -1,0 +1,105 @@
+"""Noised second moments: exact sums, √2 under replacement, isometric symmetric noise."""
+
+import math
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from tacit.mechanisms.moments import answer_second_moments, integer_second_moments
+from tacit.noise.entropy import SeededEntropy
+from tacit.privacy.relation import Relation
+from tacit.problem.query import Kind, SecondMoments
+from tacit.problem.sensitivity import Price, squared_sensitivity
+from tacit.rows.store import MemoryStore
+
+RNG = np.random.default_rng(12)
+WIDTH = 4
+
+
+def store_of(rows: NDArray[np.float64], block_rows: int | None = None) -> MemoryStore:
+    return MemoryStore.of(np.column_stack([rows, np.zeros(len(rows))]), block_rows)
+
+
+def unit_rows(count: int) -> NDArray[np.float64]:
+    rows = RNG.normal(size=(count, WIDTH))
+    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True))
+
+
+def test_t04_replacing_orthogonal_rows_moves_the_sum_by_root_two() -> None:
+    """The pair e1, e2 reaches √2·S, the constant that is charged, and no pair exceeds it."""
+    bound = 2**30
+    query = SecondMoments(1.0)
+    allowed = squared_sensitivity(Kind.SECOND_MOMENTS, bound, Relation.REPLACE_ONE)
+    one = integer_second_moments(query, bound, store_of(np.eye(WIDTH)[:1]))
+    two = integer_second_moments(query, bound, store_of(np.eye(WIDTH)[1:2]))
+    gap = sum(int(value) ** 2 for value in (one - two).ravel())
+    assert allowed * (1 - 1e-3) < gap <= allowed == 2 * bound**2
+    for first, second in zip(unit_rows(200) * 5, unit_rows(200) * 0.9, strict=True):
+        change = integer_second_moments(query, bound, store_of(first[None])) - (
+            integer_second_moments(query, bound, store_of(second[None]))
+        )
+        assert sum(int(value) ** 2 for value in change.ravel()) <= allowed
+
+
+def test_one_row_stays_within_the_bound_of_zero_out() -> None:
+    bound = 2**24
+    for row in unit_rows(100) * 3:
+        integers = integer_second_moments(SecondMoments(1.0), bound, store_of(row[None]))
+        assert sum(int(value) ** 2 for value in integers.ravel()) <= bound**2
+
+
+def test_sum_equals_the_formula_and_rows_are_shrunk() -> None:
+    rows = np.concatenate([unit_rows(300) * 0.8, unit_rows(50) * 7])
+    answer = answer_second_moments(SecondMoments(1.0), Price(2**36, 0), store_of(rows), None)
+    shrunk = rows / np.maximum(1.0, np.linalg.norm(rows, axis=1, keepdims=True))
+    np.testing.assert_allclose(answer.value, shrunk.T @ shrunk, atol=1e-2)
+
+
+def test_curvature_weights() -> None:
+    rows, theta = unit_rows(400), RNG.normal(size=WIDTH)
+    query = SecondMoments(1.0, theta=theta)
+    answer = answer_second_moments(query, Price(2**36, 0), store_of(rows), None)
+    probability = 1 / (1 + np.exp(-rows @ theta))
+    weights = 4 * probability * (1 - probability)
+    np.testing.assert_allclose(answer.value, (rows.T * weights) @ rows, atol=1e-2)
+
+
+def test_working_coordinates() -> None:
+    rows, matrix = unit_rows(100), RNG.normal(size=(WIDTH, WIDTH))
+    query = SecondMoments(100.0, matrix=matrix)
+    answer = answer_second_moments(query, Price(2**36, 0), store_of(rows), None)
+    mapped = rows @ matrix
+    np.testing.assert_allclose(answer.value, mapped.T @ mapped, atol=0.1)
+
+
+def test_t20_integers_do_not_depend_on_blocks_threads_or_order(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rows = RNG.normal(size=(3000, WIDTH))
+    query = SecondMoments(1.5, matrix=RNG.normal(size=(WIDTH, WIDTH)))
+    reference = integer_second_moments(query, 2**36, store_of(rows))
+    for threads in ("1", "3"):
+        monkeypatch.setenv("TACIT_THREADS", threads)
+        for block_rows in (64, 192, 2048 + 64):
+            shuffled = rows[RNG.permutation(len(rows))]
+            store = store_of(shuffled, block_rows)
+            assert (integer_second_moments(query, 2**36, store) == reference).all()
+
+
+def test_noise_is_symmetric_and_isometric() -> None:
+    """2000 matrices: variances 1 on the diagonal and 1/2 beside it, in units of the noise scale.
+
+    A sample variance of 8000 or 12000 numbers is within 10% but with probability < 1e-9.
+    """
+    store = store_of(np.zeros((1, WIDTH)))
+    entropy = SeededEntropy(3)
+    query, price = SecondMoments(1.0), Price(2**20, 24)
+    answers = [answer_second_moments(query, price, store, entropy) for _ in range(2000)]
+    noise = np.array([answer.value / answer.noise_scale for answer in answers])
+    assert (noise == noise.transpose(0, 2, 1)).all()
+    diagonal = noise[:, range(WIDTH), range(WIDTH)]
+    beside = noise[:, *np.triu_indices(WIDTH, 1)]
+    assert abs(np.var(diagonal) - 1) < 0.1
+    assert abs(np.var(beside) - 0.5) < 0.05
+    assert math.isclose(answers[0].noise_scale, 2.0**24 / 2**20, rel_tol=1e-2)

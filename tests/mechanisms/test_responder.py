@@ -1,0 +1,76 @@
+"""The responder: coordinates, shapes, fresh noise, and closing."""
+
+import numpy as np
+import pytest
+
+from tacit.errors import DataError, SettingError
+from tacit.mechanisms.responder import MECHANISMS, Responder
+from tacit.problem.query import GradientSum, Query, SecondMoments
+from tacit.problem.sensitivity import Price
+from tacit.rows.store import MemoryStore
+
+RNG = np.random.default_rng(13)
+PRICE = Price(2**36, 0)
+
+
+def store() -> MemoryStore:
+    values = RNG.uniform(-1, 1, (150, 4))
+    values[:, 3] = RNG.random(150) < 0.5
+    return MemoryStore.of(values)
+
+
+def test_gradient_in_other_coordinates_is_the_gradient_of_the_mapped_rows() -> None:
+    rows = store()
+    matrix, theta = RNG.normal(size=(3, 3)), RNG.normal(size=3)
+    with Responder(rows, private=False, seed=None) as responder:
+        plain = responder.answer(GradientSum(matrix @ theta, 100.0), PRICE).value
+        mapped = responder.answer(GradientSum(theta, 100.0, matrix), PRICE).value
+        again = responder.answer(GradientSum(theta, 100.0, matrix), PRICE).value
+    np.testing.assert_allclose(mapped, matrix.T @ plain, atol=1e-6)
+    assert (mapped == again).all()
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        GradientSum(np.zeros(2), 1.0),
+        GradientSum(np.zeros(3), 1.0, np.eye(2)),
+        SecondMoments(1.0, np.eye(4)),
+        SecondMoments(1.0, None, np.zeros(5)),
+    ],
+)
+def test_queries_of_another_width_are_refused(query: Query) -> None:
+    responder = Responder(store(), private=True, seed=None)
+    with responder, pytest.raises(SettingError):
+        responder.answer(query, Price(2**20, 20))
+
+
+def test_t14_noise_is_fresh_in_every_answer() -> None:
+    with Responder(store(), private=True, seed=7) as responder:
+        query = GradientSum(np.zeros(3), 1.0)
+        answers = [responder.answer(query, Price(2**20, 30)).value for _ in range(50)]
+    assert len({value for answer in answers for value in answer.tolist()}) == 150
+
+
+def test_t15_only_a_seed_repeats() -> None:
+    query = GradientSum(np.zeros(3), 1.0)
+    rows = store()
+
+    def first(seed: int | None) -> list[float]:
+        responder = Responder(rows, private=True, seed=seed)
+        return responder.answer(query, Price(2**20, 40)).value.tolist()  # type: ignore[no-any-return]
+
+    assert first(3) == first(3)
+    assert first(None) != first(None)
+
+
+def test_rows_are_given_up_on_leaving() -> None:
+    rows = store()
+    with Responder(rows, private=False, seed=None):
+        pass
+    with pytest.raises(DataError):
+        rows.block(0)
+
+
+def test_every_query_has_a_mechanism() -> None:
+    assert set(MECHANISMS) == {GradientSum, SecondMoments}
