@@ -16,6 +16,8 @@ THIRD_PARTY: dict[str, frozenset[str]] = {
     "report": frozenset({"matplotlib", "numpy"}),
     "estimators": frozenset({"numpy", "sklearn"}),
     "planning": frozenset({"numpy", "scipy"}),
+    "inference": frozenset({"numpy", "scipy"}),
+    "ledger": frozenset(),
     "engine": frozenset({"numpy"}),
     "solvers": frozenset({"numpy"}),
     "mechanisms": frozenset({"numba", "numpy", "scipy", "threadpoolctl"}),

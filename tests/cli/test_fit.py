@@ -23,9 +23,15 @@ def test_fit_prints_plan_coefficients_and_guarantee(clinic: Path, command: Comma
     for text in ("Plan", "share of budget", "Coefficients", "C(ward)[T.surgery]", "Guarantee"):
         assert text in done.out
     assert "(ε = 2, δ = 1e-05), replace-one, per patient" in done.out
-    assert "std. error" not in done.out
+    assert "std. error" in done.out
     assert done.err == ""
     assert "\x1b" not in done.out
+
+
+def test_intervals_can_be_declined(clinic: Path, command: Command) -> None:
+    done = command(*FIT, "--epsilon", 2, "--no-inference", "--json")
+    assert [term["std_err"] for term in done.document["terms"]] == [None] * 4
+    assert "std. error" not in command(*FIT, "--epsilon", 2, "--no-inference").out
 
 
 def test_quiet_leaves_out_the_plan(clinic: Path, command: Command) -> None:
@@ -48,7 +54,8 @@ def test_json_has_the_documented_fields(clinic: Path, command: Command) -> None:
     for term in document["terms"]:
         assert list(term) == ["name", "coef", "std_err", "lower", "upper"]
         assert math.isfinite(term["coef"])
-        assert term["std_err"] is None
+        assert term["std_err"] > 0
+        assert term["lower"] < term["coef"] < term["upper"]
     assert 1.99 < document["epsilon"] <= 2
     assert document["delta"] == 1e-6
     assert document["mu"] > 0

@@ -44,7 +44,7 @@ def test_everything_is_shown(shown: str) -> None:
     parts = ("Plan", "Coefficients", "Guarantee", "Certificate", "Files", "Next")
     places = [shown.index(f"\n{part}\n") for part in parts]
     assert places == sorted(places)
-    for text in ("truth", "not private", "difference", "price", "The events add up to the total"):
+    for text in ("truth", "not private", "std. error", "price", "The events add up to the total"):
         assert text in shown
     assert all(name in shown for name in CLINIC_TRUTH)
     assert "\x1b" not in shown

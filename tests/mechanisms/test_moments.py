@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from tacit.mechanisms.moments import answer_second_moments, integer_second_moments
 from tacit.noise.entropy import SeededEntropy
 from tacit.privacy.relation import Relation
-from tacit.problem.query import Kind, SecondMoments
+from tacit.problem.query import Kind, SecondMoments, Weights
 from tacit.problem.sensitivity import Price, squared_sensitivity
 from tacit.rows.store import MemoryStore
 
@@ -58,11 +58,22 @@ def test_sum_equals_the_formula_and_rows_are_shrunk() -> None:
 
 def test_curvature_weights() -> None:
     rows, theta = unit_rows(400), RNG.normal(size=WIDTH)
-    query = SecondMoments(1.0, theta=theta)
+    query = SecondMoments(1.0, theta=theta, weights=Weights.CURVATURE)
     answer = answer_second_moments(query, Price(2**36, 0), store_of(rows), None)
     probability = 1 / (1 + np.exp(-rows @ theta))
     weights = 4 * probability * (1 - probability)
     np.testing.assert_allclose(answer.value, (rows.T * weights) @ rows, atol=1e-2)
+
+
+def test_score_weights() -> None:
+    rows, theta = unit_rows(300) * 2, RNG.normal(size=WIDTH)
+    labels = (RNG.random(300) < 0.5).astype(float)
+    store = MemoryStore.of(np.column_stack([rows, labels]))
+    query = SecondMoments(1.5, theta=theta, weights=Weights.SCORE)
+    answer = answer_second_moments(query, Price(2**36, 0), store, None)
+    slopes = 1 / (1 + np.exp(-rows @ theta)) - labels
+    scores = rows * (slopes * (1.5 / 2) ** 2)[:, None]
+    np.testing.assert_allclose(answer.value, scores.T @ scores, atol=1e-2)
 
 
 def test_working_coordinates() -> None:

@@ -5,7 +5,7 @@ import pytest
 
 from tacit.errors import DataError, SettingError
 from tacit.mechanisms.responder import MECHANISMS, Responder
-from tacit.problem.query import GradientSum, Query, SecondMoments
+from tacit.problem.query import GradientSum, Query, SecondMoments, Weights
 from tacit.problem.sensitivity import Price
 from tacit.rows.store import MemoryStore
 
@@ -36,7 +36,7 @@ def test_gradient_in_other_coordinates_is_the_gradient_of_the_mapped_rows() -> N
         GradientSum(np.zeros(2), 1.0),
         GradientSum(np.zeros(3), 1.0, np.eye(2)),
         SecondMoments(1.0, np.eye(4)),
-        SecondMoments(1.0, None, np.zeros(5)),
+        SecondMoments(1.0, None, np.zeros(5), Weights.CURVATURE),
     ],
 )
 def test_queries_of_another_width_are_refused(query: Query) -> None:

@@ -20,5 +20,11 @@ def test_columns_show_what_was_paid_for() -> None:
 
 def test_comparison() -> None:
     table = comparison_table([term("age", 0.25)], {"age": 0.2}, {"age": 0.22, "other": 1.0})
-    assert table.headers == ("term", "truth", "not private", "private", "difference")
-    assert table.rows == (("age", "0.200", "0.220", "0.250", "0.030"),)
+    assert table.headers == ("term", "truth", "not private", "private")
+    assert table.rows == (("age", "0.200", "0.220", "0.250"),)
+    paid = [term("age", 0.25, std_err=0.1, lower=0.05, upper=0.45)]
+    assert comparison_table(paid, {"age": 0.2}, {"age": 0.22}).headers[-3:] == (
+        "std. error",
+        "lower",
+        "upper",
+    )

@@ -76,3 +76,21 @@ def root_up(square: Fraction) -> float:
             return result
     below = math.nextafter(result, 0.0)
     return below if Fraction(below) ** 2 >= square else result
+
+
+def root_down(square: Fraction) -> float:
+    """Return the largest float whose exact square is at most a number of at least 0.
+
+    Guarantee
+    ---------
+    - The square of the answer is never above the number, compared as rationals.
+
+    Examples
+    --------
+    >>> root_down(Fraction(9, 4)), root_down(Fraction(2)) ** 2 < 2
+    (1.5, True)
+    """
+    above = root_up(square)
+    if math.isfinite(above) and Fraction(above) ** 2 == square:
+        return above
+    return math.nextafter(above, 0.0)

@@ -60,8 +60,8 @@ def tally(events: Iterable[Event], relation: Relation | str | None = None) -> Ta
 
     Examples
     --------
-    >>> tally([Repeated(Gaussian(1, 4), 3), Composed((Gaussian(1, 4, "again"), Pure(1)))])
-    ((Gaussian(squared_sensitivity=Fraction(1, 4), variance=1, label=''), 4), (Pure(epsilon=1, label=''), 1))
+    >>> tally([Repeated(Pure(1), 3), Composed((Pure(1, "again"), BoundedRange(2)))])
+    ((Pure(epsilon=1, label=''), 4), (BoundedRange(eta=2, label=''), 1))
     """
     known = None if relation is None else Relation.parse(relation)
     counts: dict[Event, int] = {}
@@ -103,9 +103,10 @@ def _unfold(event: Event, times: int, relation: Relation | None) -> Iterator[tup
         case PoissonSampled() | SampledWithoutReplacement() | SampledWithReplacement():
             yield from _unfold_sampled(event, times, relation)
         case RandomStopping():
-            if isinstance(event.event, PoissonSampled | SampledWithoutReplacement):
-                _require_relation(event.event, relation)
-            yield event, times
+            inside = tally(event.inner(), relation)
+            if inside:
+                parts = tuple(Repeated(release, number) for release, number in inside)
+                yield RandomStopping(Composed(parts), event.law), times
         case _:
             yield from _unfold_release(event, times, relation)
 

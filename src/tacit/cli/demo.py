@@ -122,7 +122,13 @@ def _fit_both(place: _Place, screen: Screen) -> tuple[Fit, Fit]:
             progress=progress,
             on_plan=lambda plan: show_plan(plan, screen),
         )
-        plain = glm(CLINIC_FORMULA, place["clinic.csv"], place["clinic.toml"], epsilon=float("inf"))
+        plain = glm(
+            CLINIC_FORMULA,
+            place["clinic.csv"],
+            place["clinic.toml"],
+            epsilon=float("inf"),
+            inference=False,
+        )
     return private, plain
 
 

@@ -46,6 +46,7 @@ def fit(
     l2: options.Ridge = 0.0,
     radius: options.Radius = None,
     row_norm: options.RowNorm = None,
+    inference: options.Inference = None,
     invalid_rows: Annotated[
         str,
         typer.Option(
@@ -87,6 +88,7 @@ def fit(
             max_passes=max_passes,
             radius=radius,
             l2=l2,
+            inference=inference,
             invalid_rows=invalid_rows,
             random_state=random_state,
             progress=progress,

@@ -54,6 +54,14 @@ MaxPasses = Annotated[
     typer.Option("--max-passes", metavar="N", help="Cap on passes over the table."),
 ]
 Ridge = Annotated[float, typer.Option("--l2", metavar="L", help="Ridge penalty on the slopes.")]
+Inference = Annotated[
+    bool | None,
+    typer.Option(
+        "--inference/--no-inference",
+        help="Pay for standard errors and intervals out of the budget, or spend it all on the fit.",
+        show_default="on, unless a penalty or a solver is asked for",
+    ),
+]
 Radius = Annotated[
     float | None, typer.Option("--radius", metavar="R", help="Ball that holds the slopes.")
 ]

@@ -30,6 +30,7 @@ def plan(
     l2: options.Ridge = 0.0,
     radius: options.Radius = None,
     row_norm: options.RowNorm = None,
+    inference: options.Inference = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Show what a fit would cost and achieve.
@@ -57,6 +58,7 @@ def plan(
         max_passes=max_passes,
         radius=radius,
         l2=l2,
+        inference=inference,
     )
     planned = request.plan(design_from_formula(formula, facts, row_norm=row_norm), records)
     warned = list(planned.warnings())

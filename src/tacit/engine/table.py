@@ -11,6 +11,7 @@ from tacit.engine.gate import OpenGate, PlannedGate
 from tacit.errors import SettingError
 from tacit.mechanisms.responder import Responder
 from tacit.problem.design import Design
+from tacit.problem.gate import Gate
 from tacit.problem.plan import Plan
 from tacit.problem.progress import Progress, silent
 from tacit.problem.release import Release
@@ -18,8 +19,10 @@ from tacit.rows.admit import admit
 from tacit.rows.classes import read_classes
 from tacit.rows.opening import open_source
 from tacit.rows.store import Store
+from tacit.solvers.coordinates import Coordinates
 from tacit.solvers.descent import descend
 from tacit.solvers.newton import minimise
+from tacit.solvers.onestep import take_step
 
 
 class Table:
@@ -84,11 +87,19 @@ class Table:
             raise SettingError("No records have been admitted yet.")
         responder = Responder(self._store, private=plan.private, seed=seed)
         with responder:
+            gate: Gate
             if plan.private:
-                theta = descend(PlannedGate(plan, responder, self._progress), plan)
+                gate = PlannedGate(plan, responder, self._progress)
+                coordinates, theta = descend(gate, plan)
             else:
-                theta = minimise(OpenGate(plan, responder, self._progress), plan)
-        return Release(plan, theta, reproducible=seed is not None)
+                gate = OpenGate(plan, responder, self._progress)
+                coordinates = Coordinates(None, float(plan.design.width))
+                theta = minimise(gate, plan)
+            sandwich = None
+            if plan.inference is not None:
+                theta, sandwich = take_step(gate, plan, coordinates, theta)
+        prepared = coordinates.prepared(theta)
+        return Release(plan, prepared, reproducible=seed is not None, sandwich=sandwich)
 
     def close(self) -> None:
         """Forget the records."""

@@ -11,11 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.engine.prediction import margins
+from tacit.errors import SettingError
+from tacit.inference.intervals import intervals
+from tacit.inference.summary import Summary, summarise
 from tacit.losses import logistic
 from tacit.problem.certificate import Certificate
 from tacit.problem.plan import Plan
 from tacit.problem.release import Release
-from tacit.problem.stored import StoredFit
+from tacit.problem.stored import StoredFit, Term
 
 
 @dataclass(frozen=True)
@@ -41,12 +44,18 @@ class Fit:
     """
 
     stored: StoredFit
-    plan: Plan | None = None
+    release: Release | None = None
 
     @classmethod
     def of(cls, release: Release, family: str) -> Fit:
-        """Fit of a release."""
-        return cls(StoredFit.from_release(release, family), release.plan)
+        """Fit of a release, with intervals where the plan paid for them."""
+        estimates = None
+        if release.sandwich is not None:
+            found = intervals(release)
+            columns = (found.coefficients, found.std_errors, found.lower, found.upper)
+            numbers = zip(*(column.tolist() for column in columns), strict=True)
+            estimates = [Term(name, *row) for name, row in zip(found.names, numbers, strict=True)]
+        return cls(StoredFit.from_release(release, family, estimates), release)
 
     @property
     def terms(self) -> list[dict[str, Any]]:
@@ -57,6 +66,25 @@ class Fit:
     def params(self) -> dict[str, float]:
         """Coefficients on the user's scale, by name."""
         return {term["name"]: term["coef"] for term in self.terms}
+
+    @property
+    def plan(self) -> Plan | None:
+        """The plan that was run; None for a fit read from a file."""
+        return None if self.release is None else self.release.plan
+
+    def conf_int(self, level: float = 0.95) -> NDArray[np.float64]:
+        """Intervals of all coefficients, the intercept first: columns lower and upper."""
+        found = intervals(self._require_release(), level)
+        return np.column_stack([found.lower, found.upper])
+
+    def summary(self) -> Summary:
+        """Coefficients with what was paid for, and the guarantee; print it."""
+        return summarise(self._require_release())
+
+    def _require_release(self) -> Release:
+        if self.release is None:
+            raise SettingError("A stored fit keeps its 95% intervals only, in terms.")
+        return self.release
 
     @property
     def certificate(self) -> Certificate:

@@ -74,10 +74,17 @@ def make_request(
     radius: float | None = None,
     l2: float = 0.0,
     prior_mean: Sequence[float] | None = None,
+    inference: bool | None = None,
     invalid_rows: str = "error",
     random_state: int | None = None,
 ) -> Request:
-    """Check every setting that needs no table."""
+    """Check every setting that needs no table.
+
+    Intervals are paid for unless they are declined (`inference` False) or, where nothing is said,
+    a penalty, a ball or a solver is asked for, for which there are none.
+    """
+    if inference is None:
+        inference = not l2 and prior_mean is None and radius is None and solver == "auto"
     if invalid_rows not in INVALID_ROWS:
         raise SettingError(f'invalid_rows must be "error" or "zero"; got {invalid_rows!r}.')
     if random_state is not None and not _is_whole(random_state, 0):
@@ -90,7 +97,7 @@ def make_request(
         unit=unit,
         n_at_least=None if n_at_least is None else int(n_at_least),
         penalty=_penalty(l2, prior_mean, radius),
-        wishes=Wishes(solver, output, iterations, step_size, max_passes),
+        wishes=Wishes(solver, output, iterations, step_size, max_passes, bool(inference)),
         invalid_rows=invalid_rows,
         seed=None if random_state is None else int(random_state),
     )

@@ -38,6 +38,7 @@ def glm(
     radius: float | None = None,
     l2: float = 0.0,
     prior_mean: Sequence[float] | None = None,
+    inference: bool | None = None,
     invalid_rows: str = "error",
     random_state: int | None = None,
     progress: Progress = silent,
@@ -63,6 +64,9 @@ def glm(
         "binomial": logistic regression of a binary column.
     epsilon, delta, budget
         The budget; ε has no default.
+    inference
+        Whether to pay for standard errors and intervals out of the same budget. By default yes,
+        unless a penalty, a ball or a solver is asked for.
     progress
         Called with (done, total, label) after each public step.
     on_plan
@@ -88,6 +92,7 @@ def glm(
         radius=radius,
         l2=l2,
         prior_mean=prior_mean,
+        inference=inference,
         invalid_rows=invalid_rows,
         random_state=random_state,
     )

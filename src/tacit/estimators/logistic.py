@@ -13,6 +13,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from tacit.engine.table import Table
 from tacit.errors import DataError
 from tacit.estimators.fitting import Request, common_facts, fit_release, make_request
+from tacit.inference.intervals import intervals
+from tacit.inference.summary import Summary, summarise
 from tacit.losses import logistic
 from tacit.privacy.budget import Budget
 from tacit.problem.certificate import Certificate
@@ -62,6 +64,8 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
         Ridge penalty on the slopes, and the point it shrinks to (default 0).
     fit_intercept
         Whether to add an intercept.
+    inference
+        Whether the plan pays for standard errors and intervals, out of the same budget.
     classes
         The two labels, negative first. Read from y if not declared, and then listed as assumed
         public.
@@ -101,6 +105,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
         l2: float = 0.0,
         prior_mean: Sequence[float] | None = None,
         fit_intercept: bool = True,
+        inference: bool = False,
         classes: Sequence[Any] | None = None,
         invalid_rows: str = "error",
         random_state: int | None = None,
@@ -121,6 +126,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
         self.l2 = l2
         self.prior_mean = prior_mean
         self.fit_intercept = fit_intercept
+        self.inference = inference
         self.classes = classes
         self.invalid_rows = invalid_rows
         self.random_state = random_state
@@ -161,6 +167,17 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
         """Return the more probable class of new records."""
         return np.asarray(self.classes_[(self.decision_function(X) > 0).astype(int)])
 
+    def conf_int(self, level: float = 0.95) -> NDArray[np.float64]:
+        """Intervals of all coefficients, the intercept first: columns lower and upper."""
+        check_is_fitted(self)
+        found = intervals(self.release_, level)
+        return np.column_stack([found.lower, found.upper])
+
+    def summary(self) -> Summary:
+        """Coefficients with what was paid for, and the guarantee; print it."""
+        check_is_fitted(self)
+        return summarise(self.release_)
+
     def _request(self) -> Request:
         return make_request(
             epsilon=self.epsilon,
@@ -176,6 +193,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
             radius=self.radius,
             l2=self.l2,
             prior_mean=self.prior_mean,
+            inference=self.inference,
             invalid_rows=self.invalid_rows,
             random_state=self.random_state,
         )

@@ -18,6 +18,8 @@ from tacit.accounting.composition import compose, mu_squared_of
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Event
 
+CURRENCY = "mu-squared"
+"""What costs are counted in; a ledger in another currency is not read as if it were this one."""
 WHOLE = 2**62
 """The whole budget in integer units: the largest power of two with room to spare in 64 bits."""
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 from tacit.errors import BudgetError, InputError, LedgerError, SettingError
-from tacit.ledger.price import capacity_of
+from tacit.ledger.price import CURRENCY, capacity_of
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
 
@@ -16,9 +17,13 @@ FORMAT = "tacit-ledger/1"
 DELTA = 1e-6
 """The delta of a budget that names none: a ledger does not know the number of records."""
 LONGEST_LINE = 200
+TOLERANCE = Fraction(1, 10**9)
+"""Relative excess of a kept capacity over the derived one: room for another version's rounding."""
 
+_NUMBER = re.compile(r"[1-9][0-9]{0,1999}(/[1-9][0-9]{0,1999})?", re.ASCII)
 _CURRENCIES = ("epsilon", "delta", "mu", "rho")
-_FIELDS = {"format", "budget", "dataset", "relation", "unit", "time", "sqlite"}
+_FIELDS = {"format", "budget", "currency", "capacity", "dataset", "relation", "unit"}
+_STAMP = {"time", "sqlite"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +43,9 @@ class Terms:
         A public name of the table, or None.
     relation, unit
         For which neighbours the budget is meant; None where the first charge decides.
+    capacity
+        The exact cost that the budget allows. It is kept, so that the integers of a ledger mean
+        the same to a later version that knows the budget's worth to another digit.
 
     Examples
     --------
@@ -49,6 +57,7 @@ class Terms:
     dataset: str | None = None
     relation: Relation | None = None
     unit: str | None = None
+    capacity: Fraction = field(default=Fraction(0), repr=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.budget, Budget):
@@ -59,7 +68,8 @@ class Terms:
         if self.budget.is_infinite:
             raise BudgetError("a ledger needs a finite budget; an infinite one has nothing to keep")
         object.__setattr__(self, "budget", self.budget.with_delta(DELTA))
-        capacity_of(self.budget)
+        if not self.capacity:
+            object.__setattr__(self, "capacity", capacity_of(self.budget))
         if self.relation is not None:
             object.__setattr__(self, "relation", Relation.parse(self.relation))
         for name in ("dataset", "unit"):
@@ -67,15 +77,17 @@ class Terms:
                 require_line(name, getattr(self, name), empty=False)
 
     @property
-    def capacity(self) -> Fraction:
-        """The exact cost that the budget allows."""
-        return capacity_of(self.budget)
+    def delta(self) -> float:
+        """The delta at which a guarantee is read."""
+        return DELTA if self.budget.delta is None else self.budget.delta
 
     def document(self) -> dict[str, Any]:
         """The terms as plain data."""
         return {
             "format": FORMAT,
             "budget": {name: getattr(self.budget, name) for name in _CURRENCIES},
+            "currency": CURRENCY,
+            "capacity": str(self.capacity),
             "dataset": self.dataset,
             "relation": None if self.relation is None else str(self.relation),
             "unit": self.unit,
@@ -89,27 +101,41 @@ class Terms:
                 f'the format of the ledger is unknown; expected "{FORMAT}". '
                 "A newer version may have written it"
             )
-        if set(document) != _FIELDS or set(document["budget"]) != set(_CURRENCIES):
+        budget = document.get("budget")
+        laid_out = isinstance(budget, dict) and set(budget) == set(_CURRENCIES)
+        if set(document) != _FIELDS | _STAMP or not laid_out:
             raise LedgerError("the first entry of the ledger has missing or unknown fields")
         try:
-            return cls(
+            terms = cls(
                 Budget(**document["budget"]),
                 document["dataset"],
                 document["relation"],
                 document["unit"],
+                _positive(document["capacity"]),
             )
+            if terms.capacity > capacity_of(terms.budget) * (1 + TOLERANCE):
+                raise LedgerError("its capacity is more than its budget allows")
+            if document["currency"] != CURRENCY:
+                raise LedgerError("its currency is unknown; a newer version may have written it")
         except InputError as error:
             raise LedgerError(f"the first entry of the ledger does not hold: {error}") from error
+        return terms
 
-    def require(self, name: str, given: object) -> None:
-        """Refuse a term that was given again and is not the one of the ledger."""
-        kept = getattr(self, name)
-        if given is not None and given != kept:
-            raise LedgerError(
-                f"the {name} given is {str(given)[:LONGEST_LINE]!r}, but this ledger is kept for "
-                f"{kept if kept is None else str(kept)!r}. Open the ledger that belongs to it, or "
-                "start another one"
-            )
+
+def require_same(name: str, given: object, kept: object) -> None:
+    """Refuse a term that was given again and is not the one of the ledger."""
+    if given is not None and given != kept:
+        known = "none in particular" if kept is None else repr(str(kept))
+        raise LedgerError(
+            f"the {name} given is {str(given)[:LONGEST_LINE]!r}, but this ledger is kept for "
+            f"{known}. Open the ledger that belongs to it, or start another one"
+        )
+
+
+def _positive(text: object) -> Fraction:
+    if not isinstance(text, str) or not _NUMBER.fullmatch(text):
+        raise LedgerError("its capacity is not an exact number")
+    return Fraction(text)
 
 
 def require_line(name: str, value: object, *, empty: bool) -> None:

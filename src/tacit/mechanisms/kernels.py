@@ -19,6 +19,8 @@ from tacit.losses import logistic
 from tacit.losses.bits import MAGIC, MAGIC_BITS, float_to_bits
 from tacit.rows.tiles import LANES
 
+PLAIN, CURVATURE, SCORE = 0, 1, 2
+"""Weights of second moments, as the compiler takes them."""
 TINY = 2.0**-600
 """Added to squared norms, so that records below it cannot outgrow their limit."""
 
@@ -39,10 +41,15 @@ def add_gradients(
     theta: NDArray[np.float64],
     scale: float,
     limit: float,
+    downweighted: bool,
     total: NDArray[np.int64],
 ) -> None:
-    """Add rint(c z) of every record to `total`, c = loss'·scale kept within limit / ‖z‖."""
+    """Add rint(c z) of every record to `total`, c = loss'·scale kept within limit / ‖z‖.
+
+    With `downweighted`, c is first multiplied by min(1, (limit / scale)² / ‖z‖²).
+    """
     width = theta.shape[0]
+    clip = limit / scale
     margin = np.empty(LANES)
     square = np.empty(LANES)
     factor = np.empty(LANES)
@@ -58,6 +65,8 @@ def add_gradients(
                 square[lane] += z * z
         for lane in range(LANES):
             slope = logistic.derivative(margin[lane], np.float64(tiles[t, width, lane])) * scale
+            if downweighted:
+                slope *= min(1.0, clip * clip / square[lane])
             largest = limit / math.sqrt(square[lane])
             # Written so that a slope that is not a number becomes 0.
             slope = slope if slope > -largest else (-largest if slope <= -largest else 0.0)
@@ -73,14 +82,15 @@ def add_gradients(
 def quantise_rows(
     tiles: NDArray[Any],
     theta: NDArray[np.float64],
+    weights: int,
     bound: float,
     limit: float,
     integers: NDArray[np.float64],
 ) -> None:
     """Write rint(f z), f = min(limit / bound, limit / ‖z‖), as float64 into (column, record).
 
-    With a `theta` of the block's width, z is first multiplied by the root of the loss's curvature
-    at z·theta over its upper bound; an empty `theta` leaves it as it is.
+    `weights` 1 multiplies z by the root of the loss's curvature at z·theta over its upper bound,
+    2 by the loss's slope over its upper bound and min(1, bound / ‖z‖), 0 by nothing.
     """
     width = integers.shape[0]
     margin = np.empty(LANES)
@@ -90,16 +100,20 @@ def quantise_rows(
             margin[lane] = 0.0
             square[lane] = TINY
         for j in range(width):
-            weight = theta[j] if theta.shape[0] == width else 0.0
+            weight = theta[j] if weights > 0 else 0.0
             for lane in range(LANES):
                 z = np.float64(tiles[t, j, lane])
                 margin[lane] += z * weight
                 square[lane] += z * z
         for lane in range(LANES):
-            factor = limit / max(math.sqrt(square[lane]), bound)
-            if theta.shape[0] == width:
+            norm = max(math.sqrt(square[lane]), bound)
+            factor = limit / norm
+            if weights == CURVATURE:
                 share = logistic.curvature(margin[lane]) / logistic.SMOOTHNESS
                 factor *= min(1.0, math.sqrt(share))
+            elif weights == SCORE:
+                slope = logistic.derivative(margin[lane], np.float64(tiles[t, width, lane]))
+                factor *= min(1.0, abs(slope) / logistic.LIPSCHITZ) * (bound / norm)
             # A factor that is not a number, or above the limit's, becomes 0.
             square[lane] = factor if factor <= limit / bound else 0.0
         for j in range(width):

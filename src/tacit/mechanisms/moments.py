@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from tacit.mechanisms.blocks import sum_blocks
-from tacit.mechanisms.kernels import enforceable, quantise_rows
+from tacit.mechanisms.kernels import CURVATURE, PLAIN, SCORE, enforceable, quantise_rows
 from tacit.noise.entropy import Entropy
 from tacit.noise.gaussian import rounded_gaussian
-from tacit.problem.query import Answer, SecondMoments
+from tacit.problem.query import Answer, SecondMoments, Weights
 from tacit.problem.sensitivity import FINEST_BOUND, Price
 from tacit.rows.mapping import map_tiles, public_matrix
 from tacit.rows.store import Store
@@ -27,6 +27,8 @@ TILES_AT_ONCE = 32
 if TILES_AT_ONCE * LANES * FINEST_BOUND > 2**53:
     raise AssertionError("Second moments would not be summed exactly.")
 
+_WEIGHTS = {Weights.NONE: PLAIN, Weights.CURVATURE: CURVATURE, Weights.SCORE: SCORE}
+
 
 def integer_second_moments(query: SecondMoments, bound: int, store: Store) -> NDArray[np.int64]:
     """Sum of v v' over the records' integer vectors v, each of squared norm at most `bound`.
@@ -36,7 +38,8 @@ def integer_second_moments(query: SecondMoments, bound: int, store: Store) -> ND
     width = store.width
     limit = enforceable(math.isqrt(bound), width)
     matrix = None if query.matrix is None else public_matrix(query.matrix, width)
-    theta = np.ascontiguousarray(query.theta if query.theta is not None else (), dtype=np.float64)
+    theta = np.zeros(width) if query.theta is None else np.ascontiguousarray(query.theta)
+    weights = _WEIGHTS[query.weights]
 
     def add(tiles: NDArray[Any], total: NDArray[np.int64]) -> None:
         buffer = np.empty((width, TILES_AT_ONCE * LANES))
@@ -45,7 +48,7 @@ def integer_second_moments(query: SecondMoments, bound: int, store: Store) -> ND
             if matrix is not None:
                 part = map_tiles(part, matrix)
             integers = buffer[:, : len(part) * LANES]
-            quantise_rows(part, theta, query.row_bound, limit, integers)
+            quantise_rows(part, theta, weights, query.row_bound, limit, integers)
             total += (integers @ integers.T).astype(np.int64)
 
     with threadpool_limits(1, "blas"):

@@ -7,7 +7,7 @@ real tables (docs/solvers.md has the measurements), never on the table at hand.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from tacit.accounting.composition import compose, mu_squared_of
@@ -17,7 +17,7 @@ from tacit.planning.bounds import Noise, best_time, excess_bound
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
 from tacit.problem.design import Design
-from tacit.problem.plan import Descent, Forecast, Penalty, Plan, Step, Whitening
+from tacit.problem.plan import Descent, Forecast, OneStep, Penalty, Plan, Step, Whitening
 from tacit.problem.query import Kind
 from tacit.problem.sensitivity import price_for
 
@@ -29,6 +29,8 @@ PASSES_OF_LARGE_TABLE = 30
 PASSES = 1000
 UNIT_RADIUS = 10.0
 """Assumed ‖θ*‖ for rows of norm 1, where the plain planner needs one."""
+LEAST_CURVATURE = 0.05
+"""Assumed curvature in whitened directions, for the forecast of the one-step route."""
 MARGIN_RADIUS = 3.0
 """Assumed root mean square of the true margins, for the forecast of the whitened route."""
 
@@ -42,6 +44,7 @@ class Wishes:
     iterations: int | None = None
     step_size: float | None = None
     max_passes: int | None = None
+    inference: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what no plan can honour."""
@@ -79,10 +82,15 @@ def make_plan(facts: Facts, wishes: Wishes) -> Plan:
     - The plan's events cost at most the budget, in exact rationals.
     - Nothing but the arguments, which are public, enters the plan.
     """
+    if wishes.inference and facts.penalty != Penalty():
+        raise SettingError("Intervals are for fits without l2, prior_mean and radius.")
     if facts.budget.is_infinite:
-        return _assemble(facts, "newton", (), None, None, None)
+        plan = _assemble(facts, "newton", (), None, None, None)
+        return replace(plan, inference=OneStep(math.inf)) if wishes.inference else plan
     allowed = mu_squared_of(facts.budget)
-    if wishes.solver == "gradient":
+    if wishes.inference:
+        plan = _inferential(facts, wishes, allowed)
+    elif wishes.solver == "gradient":
         plan = _plain(facts, wishes, allowed)
     else:
         plan = _whitened(facts, wishes, allowed)
@@ -168,6 +176,52 @@ def _whitened(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
         descent,
         whitening,
         _whitened_forecast(facts, descent, math.sqrt(remaining)),
+    )
+
+
+def _inferential(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
+    """Whiten, descend with downweighted rows, then one Newton step with what its variance needs.
+
+    Exactly one step is taken from the descent's result: its noise enters linearly, so that the
+    intervals stay centred. The shares are of μ².
+    """
+    width = facts.design.width
+    evidence = facts.records * math.sqrt(allowed) / width
+    looks = 2
+    pilot = math.ceil(10 * math.log10(max(evidence, 1.0)) - 10)
+    pilot = wishes.iterations or int(_between(pilot, 8, min(30, _passes(facts, wishes))))
+    whitening = Whitening(
+        rounds=looks,
+        ridge=_between(0.08 * math.sqrt(width), 0.3, 1.5),
+        row_factor=_between(0.25 * evidence ** (1 / 3), 1.0, 2.0),
+    )
+    clip = math.sqrt(_between(1.5 * (evidence / 100) ** 0.25, 1.5, 4.0))
+    descent = Descent(pilot, wishes.step_size or 3.0, 0.5, clip, wishes.output or "tail")
+    moments, gradient = Kind.SECOND_MOMENTS, Kind.GRADIENT
+    shares = (Fraction(17, 100), Fraction(20, 100), Fraction(30, 100), Fraction(33, 100))
+    steps = (
+        _step(facts, moments, allowed * shares[0], looks, "second moments"),
+        _step(facts, gradient, allowed * shares[1], pilot, "gradient descent"),
+        _step(facts, moments, allowed * shares[2], 2, "curvature and score"),
+        _step(facts, gradient, allowed * shares[3], 1, "last step"),
+    )
+    forecast = _one_step_forecast(facts, clip, math.sqrt(allowed * shares[3]))
+    plan = _assemble(facts, "one-step", steps, descent, whitening, forecast)
+    return replace(plan, inference=OneStep(clip))
+
+
+def _one_step_forecast(facts: Facts, clip_factor: float, mu: float) -> Forecast:
+    """Twice ½ tr(M Cov) for the last step's noise σ: d σ² / h, with curvature h in whitened space.
+
+    The second half is for what the pilot leaves behind.
+    """
+    width = facts.design.width
+    clip = clip_factor * math.sqrt(width)
+    noise = _sensitivity(facts.relation) * clip / (facts.records * mu)
+    return Forecast(
+        width * noise**2 / LEAST_CURVATURE,
+        f"the loss has curvature at least {LEAST_CURVATURE:g} in every whitened direction (no very "
+        "rare outcome) and few rows are downweighted (expected value)",
     )
 
 

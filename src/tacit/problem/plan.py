@@ -54,6 +54,17 @@ class Descent:
 
 
 @dataclass(frozen=True)
+class OneStep:
+    """Intervals are paid for.
+
+    Rows are downweighted beyond norm `clip_factor`·√d, and after the descent curvature, score and
+    one more gradient are asked for, at its result.
+    """
+
+    clip_factor: float
+
+
+@dataclass(frozen=True)
 class Penalty:
     """(l2 / 2)·‖coef - prior_mean‖² and ‖coef‖ ≤ radius, on the user's scale, intercept free."""
 
@@ -95,6 +106,7 @@ class Plan:
     whitening: Whitening | None
     penalty: Penalty
     forecast: Forecast | None
+    inference: OneStep | None = None
     facts: tuple[PublicFact, ...] = ()
 
     @property

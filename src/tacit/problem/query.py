@@ -18,6 +18,14 @@ LARGEST = 1e100
 """Parameters beyond this are refused: margins must stay finite whatever the records are."""
 
 
+class Weights(StrEnum):
+    """What multiplies z z' in a second moment; each lies in [0, 1]."""
+
+    NONE = "none"
+    CURVATURE = "curvature"
+    SCORE = "score"
+
+
 class Kind(StrEnum):
     """The shapes of private sums; each has its own sensitivity theorem."""
 
@@ -30,11 +38,14 @@ class GradientSum:
     """Sum over records of loss'(z·theta, y) z, each term clipped to norm `clip`.
 
     z = matrix' u, where u is the prepared row and `matrix` the working coordinates (None: z = u).
+    With `downweighted` a term is first multiplied by min(1, (clip / ‖z‖)²), a weight that depends
+    on the features alone: it bounds the influence of a record and leaves the model consistent.
     """
 
     theta: NDArray[np.float64]
     clip: float
     matrix: NDArray[np.float64] | None = None
+    downweighted: bool = False
 
     kind = Kind.GRADIENT
 
@@ -48,12 +59,14 @@ class GradientSum:
 class SecondMoments:
     """Sum over records of w z z', z shrunk to norm `row_bound`.
 
-    w = 1, or with `theta` the loss's curvature loss''(z·theta, y) over its upper bound.
+    w = 1, or at `theta` the loss's curvature over its upper bound, or the squared slope over its
+    upper bound times min(1, (row_bound / ‖z‖)²): the second moment of a downweighted score.
     """
 
     row_bound: float
     matrix: NDArray[np.float64] | None = None
     theta: NDArray[np.float64] | None = None
+    weights: Weights = Weights.NONE
 
     kind = Kind.SECOND_MOMENTS
 
@@ -61,6 +74,8 @@ class SecondMoments:
         """Refuse parameters that could make a margin overflow."""
         _check_finite(self.theta, self.matrix)
         _check_positive(self.row_bound)
+        if (self.weights is Weights.NONE) != (self.theta is None):
+            raise SettingError("Weights of second moments need a theta, and a theta weights.")
 
 
 Query = GradientSum | SecondMoments

@@ -11,6 +11,24 @@ from tacit.problem.plan import Plan
 
 
 @dataclass(frozen=True)
+class Sandwich:
+    """What intervals are made of, in working coordinates and on the scale of means.
+
+    `curvature` is M (eigenvalues lifted to twice its noise where `lifted`), `score` is Q, and
+    `to_user` takes working coefficients to the user's. The last three are standard deviations of
+    the noise: on the gradient of the last step, on the diagonals of M and of Q.
+    """
+
+    curvature: NDArray[np.float64]
+    score: NDArray[np.float64]
+    to_user: NDArray[np.float64]
+    lifted: bool
+    step_noise: float
+    curvature_noise: float
+    score_noise: float
+
+
+@dataclass(frozen=True)
 class Release:
     """Coefficients in prepared coordinates (intercept last) and the plan that paid for them.
 
@@ -20,6 +38,7 @@ class Release:
     plan: Plan
     theta: NDArray[np.float64]
     reproducible: bool = False
+    sandwich: Sandwich | None = None
 
     @property
     def private(self) -> bool:

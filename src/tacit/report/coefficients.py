@@ -31,15 +31,13 @@ def comparison_table(
     truth: Mapping[str, float],
     reference: Mapping[str, float],
 ) -> Table:
-    """Each term's truth, its fit without privacy, its private fit, and what privacy changed."""
+    """Each term's truth, its fit without privacy, and its private fit with what was paid for."""
     names = [str(term["name"]) for term in terms]
-    private = [float(term["coef"]) for term in terms]
-    plain = [reference[name] for name in names]
+    shown = [key for key in _INTERVAL if any(term[key] is not None for term in terms)]
     numbers = columns_of_numbers(
         [truth[name] for name in names],
-        plain,
-        private,
-        [ours - theirs for ours, theirs in zip(private, plain, strict=True)],
+        [reference[name] for name in names],
+        *([term[key] for term in terms] for key in ("coef", *shown)),
     )
-    headers = ("term", "truth", "not private", "private", "difference")
+    headers = ("term", "truth", "not private", "private", *(_INTERVAL[key] for key in shown))
     return Table(headers, tuple(zip(names, *numbers, strict=True)))

@@ -25,8 +25,8 @@ from tacit.solvers.whitening import whiten
 OUTPUTS = ("average", "tail", "last")
 
 
-def descend(gate: Gate, plan: Plan) -> NDArray[np.float64]:
-    """Run the plan's descent and return coefficients of the prepared row."""
+def descend(gate: Gate, plan: Plan) -> tuple[Coordinates, NDArray[np.float64]]:
+    """Run the plan's descent; return its coordinates and the coefficients in them."""
     descent = plan.descent
     if descent is None:
         raise SettingError("The plan has no descent.")
@@ -35,22 +35,24 @@ def descend(gate: Gate, plan: Plan) -> NDArray[np.float64]:
     else:
         coordinates = whiten(gate, plan, plan.whitening)
     clip = plan.design.row_norm * logistic.LIPSCHITZ
-    if descent.clip_factor is not None:
+    if plan.inference is not None:
+        clip = plan.inference.clip_factor * math.sqrt(plan.design.width)
+    elif descent.clip_factor is not None:
         clip = descent.clip_factor * math.sqrt(coordinates.dimension)
     ridge, ball, theta = penalty_in(plan, coordinates)
     previous = theta
     iterates = []
     for _ in range(descent.iterations):
         ahead = theta + descent.momentum * (theta - previous)
-        answer = gate.ask(GradientSum(ahead, clip, coordinates.matrix))
+        query = GradientSum(ahead, clip, coordinates.matrix, plan.inference is not None)
+        answer = gate.ask(query)
         stepped = ahead - descent.step_size * (answer.value / plan.records)
         previous = theta
         theta = ball.project(ridge.proximal(stepped, descent.step_size))
         theta = np.clip(theta, -LARGEST / 1e10, LARGEST / 1e10)
         iterates.append(theta)
-    return coordinates.prepared(
-        np.mean(iterates[first_averaged(descent.output, len(iterates)) :], axis=0)
-    )
+    averaged = iterates[first_averaged(descent.output, len(iterates)) :]
+    return coordinates, np.mean(averaged, axis=0)
 
 
 def first_averaged(output: str, iterations: int) -> int:

@@ -11,7 +11,7 @@ from tacit.constraints.ridge import Ridge
 from tacit.losses import logistic
 from tacit.problem.gate import Gate
 from tacit.problem.plan import Plan
-from tacit.problem.query import GradientSum, SecondMoments
+from tacit.problem.query import GradientSum, SecondMoments, Weights
 from tacit.solvers.coordinates import Coordinates, penalty_in
 
 ITERATIONS = 100
@@ -20,7 +20,7 @@ HALVINGS = 30
 
 
 def minimise(gate: Gate, plan: Plan) -> NDArray[np.float64]:
-    """Minimise mean loss + penalty, inside the ball where one is declared."""
+    """Minimise mean loss + penalty in prepared coordinates, inside the ball if one is declared."""
     ridge, ball, theta = penalty_in(plan, Coordinates(None, float(plan.design.width)))
     theta = _newton(gate, plan, ridge, theta)
     if ball.radius is None or np.linalg.norm(ball.matrix @ theta) <= ball.radius:
@@ -39,7 +39,7 @@ def _newton(
 
     gradient = slope(theta)
     for _ in range(ITERATIONS):
-        answer = gate.ask(SecondMoments(row_norm, theta=theta))
+        answer = gate.ask(SecondMoments(row_norm, theta=theta, weights=Weights.CURVATURE))
         curvature = answer.value * logistic.SMOOTHNESS / plan.records + ridge.curvature()
         step = -np.linalg.lstsq(curvature, gradient, rcond=1e-13)[0]
         descent = float(gradient @ step)

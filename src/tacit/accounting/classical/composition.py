@@ -33,9 +33,7 @@ def basic(epsilons: Sequence[float], deltas: Sequence[float]) -> tuple[float, fl
     return _sum_up(epsilons), _joint_delta(deltas, 0.0)
 
 
-def advanced(
-    epsilon: float, delta: float, times: int, slack_delta: float
-) -> tuple[float, float]:
+def advanced(epsilon: float, delta: float, times: int, slack_delta: float) -> tuple[float, float]:
     r"""Return k-fold advanced composition of one (epsilon, delta) guarantee.
 
     .. math:: \varepsilon' = \min\Bigl\{k\varepsilon,\ k\varepsilon\tanh(\varepsilon/2)
@@ -155,13 +153,9 @@ def advanced_split(epsilon: float, delta: float, parts: int) -> tuple[float, flo
 def _sum_up(parts: Sequence[float]) -> float:
     """Sum of non-negative numbers, rounded up."""
     total = math.fsum(parts)
-    exact = total == 0.0 or all(float(part).is_integer() or total == part for part in parts)
-    return total if exact or _is_exact(parts, total) else math.nextafter(total, math.inf)
-
-
-def _is_exact(parts: Sequence[float], total: float) -> bool:
-    # The difference of the rounded and the exact sum is itself found by an exact summation.
-    return math.isinf(total) or math.fsum([*parts, -total]) == 0.0
+    # fsum rounds the exact sum once, so its sign tells on which side the total lies.
+    below = not math.isinf(total) and math.fsum([*parts, -total]) > 0.0
+    return math.nextafter(total, math.inf) if below else total
 
 
 def _joint_delta(deltas: Sequence[float], slack: float) -> float:

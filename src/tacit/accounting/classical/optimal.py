@@ -29,6 +29,7 @@ from tacit.accounting.renyi._arguments import (
     non_negative,
     probability,
 )
+from tacit.errors import SettingError
 
 _LARGEST_COUNT = 10**7
 
@@ -54,7 +55,7 @@ def optimal_delta(epsilon: float, delta: float, times: int, target: float) -> fl
     Examples
     --------
     >>> round(optimal_delta(0.1, 0.0, 100, 4.0), 10)
-    2.58984e-05
+    3.42231e-05
     """
     epsilon, delta = non_negative("epsilon", epsilon), probability("delta", delta)
     times, target = _count(times), non_negative("target", target)
@@ -73,7 +74,7 @@ def optimal_epsilon(epsilon: float, delta: float, times: int, target: float) -> 
     Examples
     --------
     >>> round(optimal_epsilon(0.1, 0.0, 100, 1e-6), 3)
-    4.673
+    4.775
     """
     epsilon, delta = non_negative("epsilon", epsilon), probability("delta", delta)
     times, target = _count(times), probability("target", target)
@@ -100,24 +101,17 @@ def _response_delta(epsilon: float, times: int, target: float) -> float:
     if math.isinf(epsilon):
         return 1.0
     rate = math.exp(-epsilon) / (1.0 + math.exp(-epsilon))
-    # Losses (k - 2l) epsilon above the target: l below this many.
-    most = math.ceil(0.5 * (times - target / epsilon) * (1.0 + 2.0**-50) + 2.0**-40 * times)
     centre = times * rate
-    # Chernoff: outside the window less than twice exp(-745) of the mass.
+    # Chernoff: outside this window less than twice exp(-745) of the mass.
     first = max(0, math.floor(centre - 45.0 * math.sqrt(centre) - 1.0))
-    last = min(most, times, math.ceil(centre + 600.0 + 40.0 * math.sqrt(centre)))
-    if last < first:
-        return 4.0 * math.ulp(0.0)
+    last = min(times, math.ceil(centre + 600.0 + 40.0 * math.sqrt(centre)))
     index = np.arange(float(first), float(last) + 1.0)
     losses = (times - 2.0 * index) * epsilon
-    gaps = np.maximum(losses - target, 0.0)
+    # A loss and the target may each be off by a rounding where they nearly cancel.
+    gaps = losses - target + 2.0**-51 * (np.abs(losses) + target)
     with np.errstate(divide="ignore"):
-        logs = _log_weights(index, times, epsilon) + np.log(-np.expm1(-gaps))
-    # A loss and the target may each be off by one rounding where they nearly cancel.
-    blur = 2.0**-51 * (float(np.max(np.abs(losses))) + target)
-    mass = log_sum(_log_weights(index[gaps <= 4.0 * blur + 0.0], times, epsilon))
-    near = math.exp(mass) * 4.0 * blur if mass > -700.0 else 0.0
-    value = math.exp(min(log_sum(logs), 0.0)) + blur * math.exp(min(log_sum(logs), 0.0)) + near
+        logs = _log_weights(index, times, epsilon) + np.log(-np.expm1(-np.maximum(gaps, 0.0)))
+    value = math.exp(min(log_sum(logs), 0.0))
     return min(value * (1.0 + ALLOWANCE) + 8.0 * math.ulp(0.0), 1.0)
 
 
@@ -141,10 +135,9 @@ def _total(response: float, delta: float, times: int) -> float:
 
 
 def _count(times: int) -> int:
-    return min(count("times", times), _LARGEST_COUNT + 1) if times <= _LARGEST_COUNT else _refuse()
-
-
-def _refuse() -> int:
-    from tacit.errors import SettingError
-
-    raise SettingError(f"times is above {_LARGEST_COUNT}; compose Gaussian releases by mu instead")
+    number = count("times", times)
+    if number > _LARGEST_COUNT:
+        raise SettingError(
+            f"times is {number}; expected at most {_LARGEST_COUNT}. Compose by mu or rho instead"
+        )
+    return number

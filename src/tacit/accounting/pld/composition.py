@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from tacit.accounting import gaussian
-from tacit.accounting.pld._signals import BelowRoundOff
 from tacit.accounting.pld.distribution import Bound, from_pair
 from tacit.accounting.pld.inversion import epsilon_at
 from tacit.accounting.pld.pairs import (
@@ -28,18 +27,18 @@ from tacit.accounting.pld.pairs import (
     PoissonGaussian,
     WithoutReplacementGaussian,
 )
-from tacit.accounting.pld.resolution import Resolution, resolve
-from tacit.accounting.pld.survey import Survey, look
-from tacit.accounting.pld.transform import Transform, transform
+from tacit.accounting.pld.resolution import resolve
+from tacit.accounting.pld.survey import Aim, Survey, look
+from tacit.accounting.pld.transform import LONGEST, Transform, transform
 from tacit.errors import SettingError
 
 Items: TypeAlias = tuple[tuple[Pair, int], ...]
 Bracket: TypeAlias = tuple[float, float]
 
 DEFAULT_TOLERANCE = 2e-4
-# A step of this part of the deviation of one loss gives a bracket of about 1e-4, relatively.
-_FRACTION, _FRACTION_TOLERANCE = 0.03, 1e-4
-_FINEST = 0.001
+# The lower bound is second order only where the grid resolves the bulk of every law.
+_LOWER_ACCURACY = 0.1
+_LOWER_LONGEST = 2**18
 _REFINEMENTS = 2
 # Relative rounding of a sum of squares and its root; relative excess of the Gaussian curve.
 _ROOT_ERROR, _CURVE_ERROR = 2.0**-49, 2e-9
@@ -86,11 +85,15 @@ class Composed:
         if not self.items:
             return _gaussian_delta(self.gaussian_mu, epsilon)
 
-        def measure(law: Transform, resolution: Resolution) -> float:
-            del resolution
+        def measure(law: Transform, guess: float) -> float:
+            del guess
             return law.delta(epsilon)
 
-        return self._bracket(lambda survey: survey.tilt_for_epsilon(epsilon), measure)
+        def choose(survey: Survey) -> tuple[Survey, Aim]:
+            kept = survey.without_tails(survey.aim_at_epsilon(epsilon).log_delta)
+            return kept, kept.aim_at_epsilon(epsilon)
+
+        return self._bracket(choose, measure)
 
     def epsilon(self, delta: float) -> Bracket:
         """Return lower and upper bounds of epsilon at a delta in (0, 1)."""
@@ -99,67 +102,60 @@ class Composed:
         if not self.items:
             return _gaussian_epsilon(self.gaussian_mu, delta)
 
-        def measure(law: Transform, resolution: Resolution) -> float:
-            window = resolution.window
-            guess = 0.5 * (window.low + window.high)
-            found = epsilon_at(law, delta, guess)
-            if law.bound == "upper" and 2.0 * law.doubt(found) > delta:
-                raise BelowRoundOff(
-                    f"delta {delta!r} is mostly round-off of the transform; use Rényi accounting"
-                )
-            return found
+        def measure(law: Transform, guess: float) -> float:
+            return epsilon_at(law, delta, guess)
 
-        return self._bracket(lambda survey: survey.tilt_for_delta(delta), measure)
+        def choose(survey: Survey) -> tuple[Survey, Aim]:
+            kept = survey.without_tails(math.log(delta))
+            return kept, kept.aim_at_delta(delta)
+
+        return self._bracket(choose, measure)
 
     def _bracket(
-        self,
-        choose: Callable[[Survey], float],
-        measure: Callable[[Transform, Resolution], float],
+        self, choose: Callable[[Survey], tuple[Survey, Aim]], measure: Callable[[Transform, float], float]
     ) -> Bracket:
         lower, upper = 0.0, 0.0
-        for direction in DIRECTIONS:
-            if direction == "add" and all(pair.symmetric for pair, _ in self.items):
+        aims = []
+        for direction in self._directions():
+            survey, aim = choose(look(self._with_gaussian("upper"), direction))
+            high = self._measured(direction, survey, aim, "upper", 0.25 * self.tolerance, measure)
+            aims.append((high, direction, survey, aim))
+            upper = max(upper, high)
+        for high, direction, survey, aim in sorted(aims, key=lambda entry: -entry[0]):
+            if high <= lower:
                 break
-            items = self._with_gaussian("upper")
-            survey = look(items, direction)
-            tilt = choose(survey)
-            bracket = self._refined(direction, survey, tilt, measure)
-            lower, upper = max(lower, bracket[0]), max(upper, bracket[1])
+            accuracy = _LOWER_ACCURACY * self.tolerance
+            for _ in range(1 + _REFINEMENTS):
+                low = self._measured(direction, survey, aim, "lower", accuracy, measure)
+                if not low > lower:
+                    break
+                lower = low
+                if not upper - lower > max(self.tolerance * upper, _NEGLIGIBLE):
+                    return lower, upper
+                accuracy *= 0.1
         return lower, upper
 
-    def _refined(
+    def _directions(self) -> tuple[Direction, ...]:
+        symmetric = all(pair.symmetric for pair, _ in self.items)
+        return DIRECTIONS[:1] if symmetric else DIRECTIONS
+
+    def _measured(
         self,
         direction: Direction,
         survey: Survey,
-        tilt: float,
-        measure: Callable[[Transform, Resolution], float],
-    ) -> Bracket:
-        """Compute a bracket on finer and finer grids until it is narrow enough."""
-        fraction = _FRACTION * math.sqrt(self.tolerance / _FRACTION_TOLERANCE)
-        lower, upper = 0.0, math.inf
-        for _ in range(1 + _REFINEMENTS):
-            resolution = resolve(self._with_gaussian("upper"), direction, survey, tilt, fraction)
-            high = measure(self._transform(direction, resolution, "upper"), resolution)
-            low = measure(self._transform(direction, resolution, "lower"), resolution)
-            lower, upper = max(lower, low), min(upper, high)
-            width = upper - lower
-            if not width > max(self.tolerance * upper, _NEGLIGIBLE) or math.isinf(upper):
-                break
-            # The width falls with the square of the step.
-            finer = 0.8 * resolution.fraction * math.sqrt(self.tolerance * upper / width)
-            if resolution.fraction <= _FINEST or resolution.fraction > 1.5 * fraction:
-                break
-            fraction = max(finer, _FINEST, 0.125 * resolution.fraction)
-        return lower, upper
-
-    def _transform(self, direction: Direction, resolution: Resolution, bound: Bound) -> Transform:
+        aim: Aim,
+        bound: Bound,
+        accuracy: float,
+        measure: Callable[[Transform, float], float],
+    ) -> float:
+        items = self._with_gaussian(bound)
+        longest = LONGEST if bound == "upper" else _LOWER_LONGEST
+        chosen = resolve(items, direction, survey, aim, accuracy, longest)
         laws = [
             (from_pair(pair, direction, grid, bound), times)
-            for (pair, times), grid in zip(
-                self._with_gaussian(bound), resolution.grids, strict=True
-            )
+            for (pair, times), grid in zip(items, chosen.grids, strict=True)
         ]
-        return transform(laws, resolution.window, bound)
+        return measure(transform(laws, chosen.window, bound), chosen.guess)
 
     def _with_gaussian(self, bound: Bound) -> Items:
         """Return the items with the Gaussian ones as one pair, rounded to the side of the bound."""

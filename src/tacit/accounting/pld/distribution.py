@@ -28,6 +28,8 @@ Bound: TypeAlias = Literal["upper", "lower"]
 _MASS_ERROR = 2.0**-49
 # Raises the lowered polygon's depth over its own rounding; costs a thousandth of a small term.
 _DEPTH_MARGIN = 1.001
+# Error of the apex of a triangle that the margin above covers.
+_APEX_ERROR = 1e-4
 # An atom this part of a step below a grid point counts as on it; the shift is accounted for.
 _NEARLY = 2.0**-20
 
@@ -79,7 +81,7 @@ class LossDistribution:
         losses = self.indices * self.step
         above = losses > epsilon
         gains = -np.expm1(epsilon - losses[above])
-        return self.infinite + float(self.masses[above] @ gains)
+        return self.infinite + float((self.masses[above] * gains).sum())
 
 
 def from_pair(pair: Pair, direction: Direction, grid: Grid, bound: Bound) -> LossDistribution:
@@ -165,12 +167,13 @@ def _lowered(pair: Pair, points: Floats, above_p: Floats, above_q: Floats) -> Fl
         # The slope at a point is between those of the chords on its two sides.
         first = (1.0 - above_p[0] + powers[0] * above_q[0]) / powers[0] - above_q[0]
         drop = drop + np.concatenate([[max(first, 0.0)], above_q[:-2] - above_q[1:-1]])
-    # Height of a triangle over a chord of length dx with slopes that differ by drop.
-    height = 0.25 * _DEPTH_MARGIN * powers[1:] * shrink * np.maximum(drop, 0.0)
-    depth = np.maximum(np.append(height, 0.0), np.insert(height, 0, 0.0))
     doubt = error_p + powers * error_q
     inside = above_p[:-1] - above_p[1:] - powers[:-1] * (above_q[:-1] - above_q[1:])
     right = np.maximum((inside - doubt[:-1] - doubt[1:]) / shrink, 0.0)
+    # Height of a triangle over a chord of length dx with slopes that differ by drop.
+    height = 0.25 * _DEPTH_MARGIN * powers[1:] * shrink * np.maximum(drop, 0.0)
+    apex, known = _apex(right, doubt, drop * powers[1:], shrink)
+    depth = _depth(height, apex, known & pair.knows_slopes)
     tails = above_p - error_p - depth
     tails[1:] += right + (depth[1:] - depth[:-1]) / shrink
     tails[1:] -= 8.0 * UNIT * (depth[1:] + depth[:-1]) / shrink
@@ -181,3 +184,23 @@ def _lowered(pair: Pair, points: Floats, above_p: Floats, above_q: Floats) -> Fl
     tails = np.minimum.accumulate(tails)
     masses: Floats = tails - np.append(tails[1:], 0.0)
     return masses
+
+
+def _apex(
+    right: Floats, doubt: Floats, moved: Floats, shrink: Floats
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """Return where in each cell its two tangents meet, and whether that is known well enough."""
+    safe = np.maximum(moved, 1e-300)
+    known = (doubt[:-1] + doubt[1:]) / shrink < _APEX_ERROR * safe
+    return np.clip(right / safe, 0.0, 1.0), known
+
+
+def _depth(height: Floats, apex: Floats, known: NDArray[np.bool_]) -> Floats:
+    """Return how far each point is lowered so that every chord is lowered enough at its apex."""
+    left, right = np.insert(height, 0, 0.0), np.append(height, 0.0)
+    depth = np.minimum(0.5 * (left + right), 3.0 * np.minimum(left, right))
+    reached = (1.0 - apex) * depth[:-1] + apex * depth[1:]
+    reached = np.where(known, reached, np.minimum(depth[:-1], depth[1:]))
+    missing = np.maximum(height - reached, 0.0)
+    lifted: Floats = depth + np.maximum(np.insert(missing, 0, 0.0), np.append(missing, 0.0))
+    return lifted

@@ -14,11 +14,13 @@ import numpy as np
 from tacit.accounting.pld._signals import GridTooLong
 from tacit.accounting.pld.grid import LARGEST_LOSS, SMALLEST_STEP, Grid, dyadic, rounded_step
 from tacit.accounting.pld.pairs.pair import Direction, Pair
-from tacit.accounting.pld.survey import Survey
+from tacit.accounting.pld.survey import Aim, Survey
 from tacit.accounting.pld.transform import LONGEST, Window
 
-# Steps of more than this part of the deviation of one loss say little.
-_COARSEST = 0.5
+
+
+# A step this many times the wanted one would cost its square times the wanted accuracy.
+_COARSEST = 30.0
 
 
 @dataclass(frozen=True)
@@ -31,28 +33,32 @@ class Resolution:
         Tilt and range of the composition.
     grids
         One per pair.
-    fraction
-        The step over the tilted deviation of one loss, as it came out.
+    guess
+        Where epsilon is expected.
+    step
+        The distance of losses.
     """
 
     window: Window
     grids: tuple[Grid, ...]
-    fraction: float
+    guess: float
+    step: float
 
 
 def resolve(
     items: Sequence[tuple[Pair, int]],
     direction: Direction,
     survey: Survey,
-    tilt: float,
-    fraction: float,
+    aim: Aim,
+    accuracy: float,
+    longest: int = LONGEST,
 ) -> Resolution:
-    """Choose a window and grids whose step is a fraction of the deviation of one loss.
+    """Choose a window and grids for an accuracy of epsilon.
 
     Guarantee
     ---------
-    - The window has fewer than 2^22 steps; where that makes the step coarser than half a
-      deviation, `GridTooLong` is raised instead.
+    - The window has fewer steps than ``longest``; where that makes the step 30 times too
+      coarse, `GridTooLong` is raised instead.
     - A single lattice of atoms lies on the grid up to 2^-29, relatively.
 
     Parameters
@@ -61,31 +67,32 @@ def resolve(
         Pairs with counts, and the order of their distributions.
     survey
         The coarse look at the same items in the same direction.
-    tilt
+    aim
         From the survey.
-    fraction
-        Finer grids have a smaller fraction.
+    accuracy
+        Part of epsilon that discretisation may cost an upper bound.
+    longest
+        Number of steps that a window may have.
     """
-    moments = survey.moments(tilt)
-    count = float(survey.times.sum())
-    deviation = math.sqrt(moments.variance / count)
-    (low, high), (below, above) = survey.window(tilt)
-    lowest, highest = survey.ranges(tilt)
-    if not math.isfinite(high - low) or np.max(highest) >= LARGEST_LOSS:
+    window = survey.window(survey.working_tilt(aim), aim)
+    lowest, highest = survey.ranges(aim)
+    width = window.high - window.low
+    if not math.isfinite(width) or np.max(highest) >= LARGEST_LOSS:
         raise GridTooLong(
             f"losses above {LARGEST_LOSS:.0f}; expected moderate noise. Use Rényi accounting"
         )
-    step = max(fraction * deviation, (high - low) / (LONGEST / 2), SMALLEST_STEP)
-    step = _on_lattice(items, step, high - low)
-    if step > _COARSEST * deviation and step > 2.0 * SMALLEST_STEP and not _is_lattice(items, step):
+    count = float(survey.times.sum())
+    deviation = math.sqrt(aim.moments.variance / count)
+    wanted = accuracy_step(aim, count, accuracy)
+    step = _on_lattice(items, max(wanted, width / (longest / 2), SMALLEST_STEP), width)
+    if step > max(_COARSEST * wanted, 2.0 * SMALLEST_STEP) and not _is_lattice(items, step):
         raise GridTooLong(
-            f"{count:.0f} losses need a grid of more than {LONGEST} points. Use Rényi accounting"
+            f"{count:.0f} losses need a grid of more than {longest} points. Use Rényi accounting"
         )
     per_octave = min(max(math.ceil(deviation / step), 8), 512)
     grids = []
-    for (pair, _), mean, bottom, top in zip(
-        items, moments.means, lowest, highest, strict=True
-    ):
+    means = aim.moments.means
+    for (pair, _), mean, bottom, top in zip(items, means, lowest, highest, strict=True):
         grid = dyadic(
             step,
             center=round(float(mean) / step),
@@ -94,9 +101,24 @@ def resolve(
             per_octave=per_octave,
         )
         grids.append(_with_atoms(grid, pair, direction))
-    margin = 2.0 * step
-    window = Window(tilt, low - margin, high + margin, below, above)
-    return Resolution(window, tuple(grids), step / deviation if deviation > 0.0 else 0.0)
+    return Resolution(window, tuple(grids), aim.epsilon, step)
+
+
+def accuracy_step(aim: Aim, count: float, accuracy: float) -> float:
+    r"""Return the step that costs an upper bound the given part of epsilon.
+
+    .. math:: h = \sqrt{\frac{12\, a\, \varepsilon}{T (1 + s)}}
+
+    Splitting adds at most :math:`h^2/6` on average to the variance of a loss and half of that to its
+    mean, hence :math:`s (1 + s) h^2 / 12` to its cumulant function, and that over s to epsilon.
+
+    Guarantee
+    ---------
+    - Positive unless the composition has no variance.
+    """
+    deviation = math.sqrt(aim.moments.variance / count)
+    step = math.sqrt(12.0 * accuracy * max(aim.epsilon, 0.0) / (count * (1.0 + aim.tilt)))
+    return step if step > 0.0 else 0.05 * deviation
 
 
 def _lattices(items: Sequence[tuple[Pair, int]]) -> set[float]:

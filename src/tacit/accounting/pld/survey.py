@@ -1,6 +1,7 @@
 r"""A first, coarse look at a composition, from which the fine grid is chosen.
 
-Every pair is discretised on one coarse grid of about 13 % between neighbours. From these masses come
+Every pair is discretised on one coarse grid with a fixed number of points per doubling of the loss.
+From these masses come
 estimates of the cumulant function :math:`K(s) = \sum_i T_i \log E e^{s Y_i}`, the tilt at which the
 composed loss has its mean where delta or epsilon asks for it, the window that holds the tilted
 composition, and the part of each law that matters.
@@ -12,24 +13,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from tacit.accounting.pld.distribution import from_pair
 from tacit.accounting.pld.grid import LARGEST_LOSS, SMALLEST_STEP, Grid, dyadic
 from tacit.accounting.pld.pairs.pair import Direction, Floats, Pair
+from tacit.accounting.pld.transform import Window
 
-COARSE: Grid = dyadic(
-    SMALLEST_STEP, center=0, low=-LARGEST_LOSS, high=LARGEST_LOSS, per_octave=8
+# Points per doubling of the loss: enough for a few pairs, affordable for thousands.
+_PER_OCTAVE, _PER_OCTAVE_MANY, _MANY = 24, 8, 30
+_COARSE, _COARSEST = (
+    dyadic(SMALLEST_STEP, center=0, low=-LARGEST_LOSS, high=LARGEST_LOSS, per_octave=number)
+    for number in (_PER_OCTAVE, _PER_OCTAVE_MANY)
 )
-# Tilted mass that the window may miss, and delta that truncated losses may add, relatively.
-OUTSIDE = 1e-11
-TRUNCATED = 1e-9
+# Parts of delta that the mass outside the window and truncated losses may add.
+OUTSIDE = 1e-8
+TRUNCATED = 1e-8
+# Round-off of a composition per loss, as it usually is, and the part of delta it may be.
+_ROUND_OFF, _ROUND_OFF_SHARE = 1e-13, 1e-6
 # At a tilt with K(s) this many times log(1/delta) a bounded loss is at its maximum for good.
-_SATURATED = 1e3
+_SATURATED = 30.0
 _UNDERFLOW = 700.0
-_SPREADS = np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 11.0, 14.0, 20.0, 40.0, 100.0])
+_SPREADS = np.geomspace(0.25, 128.0, 28)
 
 
 @dataclass(frozen=True)
@@ -48,6 +55,26 @@ class Moments:
     mean: float
     variance: float
     means: Floats
+
+
+@dataclass(frozen=True)
+class Aim:
+    """A point of the profile, estimated, with the tilt that puts the composed loss there.
+
+    Parameters
+    ----------
+    tilt
+        At which the mean of the composition is epsilon, at least 0.
+    epsilon, log_delta
+        The point.
+    moments
+        At the tilt.
+    """
+
+    tilt: float
+    epsilon: float
+    log_delta: float
+    moments: Moments
 
 
 @dataclass(frozen=True)
@@ -89,8 +116,12 @@ class Survey:
         exponents = tilt * self.points
         top = float(np.max(exponents))
         weights = np.exp(np.maximum(exponents - top, -_UNDERFLOW))
-        columns = np.stack([weights, weights * self.points, weights * self.points**2], axis=1)
-        sums = self.masses @ columns
+        columns = np.stack([weights, weights * self.points, weights * self.points**2])
+        # A few rows are summed without BLAS, whose threads cost more than the sum.
+        if len(self.masses) < _MANY:
+            sums = (self.masses[:, None, :] * columns).sum(axis=2)
+        else:
+            sums = self.masses @ columns.T
         total = np.maximum(sums[:, 0], 1e-300)
         means = sums[:, 1] / total
         variances = np.maximum(sums[:, 2] / total - means**2, 0.0)
@@ -102,20 +133,26 @@ class Survey:
             means,
         )
 
-    def tilt_for_delta(self, delta: float) -> float:
-        """Return the tilt that minimises the Chernoff bound (K(s) + log(1/delta)) / s."""
-        target = -math.log(delta)
+    def aim_at_delta(self, delta: float) -> Aim:
+        """Estimate epsilon at delta by the saddle-point method."""
+        target = math.log(delta)
 
         def excess(tilt: float) -> float:
             found = self.moments(tilt)
-            if found.cumulant > _SATURATED * target:
+            if found.cumulant > -_SATURATED * min(target, -1.0):
                 return math.inf
-            return tilt * found.mean - found.cumulant - target
+            return target - _log_level(tilt, found)
 
-        return _crossing(excess, self._first_tilt())
+        return self._aim(_crossing(excess, self._first_tilt()))
 
-    def tilt_for_epsilon(self, epsilon: float) -> float:
-        """Return the tilt at which the composition has mean epsilon, at least 0."""
+    def without_tails(self, log_delta: float) -> Survey:
+        """Return the survey without the losses that truncation will make infinite."""
+        above = np.cumsum(self.masses[:, ::-1], axis=1)[:, ::-1]
+        kept = above > self._truncated(log_delta)
+        return replace(self, masses=np.where(kept, self.masses, 0.0))
+
+    def aim_at_epsilon(self, epsilon: float) -> Aim:
+        """Estimate delta at epsilon by the saddle-point method."""
 
         def excess(tilt: float) -> float:
             found = self.moments(tilt)
@@ -123,39 +160,64 @@ class Survey:
                 return math.inf
             return found.mean - epsilon
 
+        tilt = 0.0 if excess(0.0) >= 0.0 else _crossing(excess, self._first_tilt())
+        aim = self._aim(tilt)
+        return Aim(aim.tilt, epsilon, aim.log_delta, aim.moments)
+
+    def working_tilt(self, aim: Aim) -> float:
+        """Return the smallest tilt at which round-off stays a small part of delta.
+
+        The sharp tilt of the aim makes the prefactor least, but gives rare large losses so much
+        weight that the window becomes long.
+        """
+        if aim.tilt == 0.0:
+            return 0.0
+        sharp = aim.moments.cumulant - aim.tilt * aim.epsilon
+        room = math.log(_ROUND_OFF_SHARE / (_ROUND_OFF * float(self.times.sum())))
+        allowed = max(aim.log_delta + room, sharp + 0.5)
+
+        def excess(tilt: float) -> float:
+            return allowed - (self.moments(tilt).cumulant - tilt * aim.epsilon)
+
         if excess(0.0) >= 0.0:
             return 0.0
-        return _crossing(excess, self._first_tilt())
+        low, high = 0.0, aim.tilt
+        while high - low > 0.02 * aim.tilt:
+            middle = 0.5 * (low + high)
+            low, high = (low, middle) if excess(middle) >= 0.0 else (middle, high)
+        return high
 
-    def window(self, tilt: float) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Return the range of the tilted composition and the exponents that bound the rest."""
+    def window(self, tilt: float, aim: Aim) -> Window:
+        """Return a range outside of which the tilted composition has no mass that matters."""
         center = self.moments(tilt)
         deviation = math.sqrt(center.variance) or SMALLEST_STEP
-        needed = math.log(1.0 / OUTSIDE) + math.log1p(tilt)
+        needed = center.cumulant - tilt * aim.epsilon - aim.log_delta - math.log(OUTSIDE)
+        needed = max(needed, 1.0)
         high, low = (math.inf, 0.0), (-math.inf, 0.0)
         for spread in _SPREADS / deviation:
             rise = self.moments(tilt + spread).cumulant - center.cumulant
             high = min(high, ((rise + needed) / spread, spread))
             fall = self.moments(tilt - spread).cumulant - center.cumulant
             low = max(low, (-(fall + needed) / spread, spread))
-        return (low[0], high[0]), (low[1], high[1])
+        return Window(tilt, low[0], high[0], low[1], high[1])
 
-    def ranges(self, tilt: float) -> tuple[Floats, Floats]:
-        """Return, for each pair, the losses that matter at a tilt: lowest and highest."""
-        center = self.moments(tilt)
+    def ranges(self, aim: Aim) -> tuple[Floats, Floats]:
+        """Return, for each pair, the losses that matter: lowest and highest."""
         count = float(self.times.sum())
-        level = center.cumulant - tilt * center.mean - math.log1p(tilt)
-        tiny = math.exp(min(max(level, -650.0), 0.0)) * TRUNCATED / count
         above = np.cumsum(self.masses[:, ::-1], axis=1)[:, ::-1]
-        highest = self.points[np.argmax(above <= np.maximum(tiny, 0.0), axis=1)]
-        exponents = tilt * self.points
-        weights = np.exp(np.maximum(exponents - np.max(exponents), -_UNDERFLOW))
-        below = np.cumsum(self.masses * weights, axis=1)
-        small = below <= OUTSIDE / count * below[:, -1:]
-        first = np.maximum(np.argmin(small, axis=1) - 1, 0)
-        never = ~np.any(above <= tiny, axis=1)
-        highest = np.where(never, LARGEST_LOSS, highest)
-        return self.points[first], highest
+        beyond = above <= self._truncated(aim.log_delta)
+        last = np.where(beyond.any(axis=1), beyond.argmax(axis=1), -1)
+        below = np.cumsum(self.masses, axis=1)
+        needed = below > TRUNCATED / count * below[:, -1:]
+        first = np.maximum(needed.argmax(axis=1) - 1, 0)
+        return self.points[first], np.where(last >= 0, self.points[last], LARGEST_LOSS)
+
+    def _truncated(self, log_delta: float) -> float:
+        return math.exp(max(log_delta, -650.0)) * TRUNCATED / float(self.times.sum())
+
+    def _aim(self, tilt: float) -> Aim:
+        found = self.moments(tilt)
+        return Aim(tilt, found.mean, _log_level(tilt, found), found)
 
     def _first_tilt(self) -> float:
         """Return the inverse of the composition's deviation, where a search starts."""
@@ -175,17 +237,24 @@ def look(items: Sequence[tuple[Pair, int]], direction: Direction) -> Survey:
     >>> look([(LaplacePair(1.0), 3)], "add").times.tolist()
     [3.0]
     """
-    laws = [from_pair(pair, direction, COARSE, "upper") for pair, _ in items]
+    grid = _COARSE if len(items) < _MANY else _COARSEST
+    laws = [from_pair(pair, direction, grid, "upper") for pair, _ in items]
     masses = np.stack([law.masses for law in laws])
     # Columns that no law reaches would only make the exponentials overflow.
     used = np.flatnonzero(masses.max(axis=0) > 1e-100)
-    first, last = max(int(used[0]) - 1, 0), min(int(used[-1]) + 2, COARSE.indices.size)
+    first, last = max(int(used[0]) - 1, 0), min(int(used[-1]) + 2, grid.indices.size)
     return Survey(
-        COARSE.points[first:last],
+        grid.points[first:last],
         masses[:, first:last],
         np.array([float(times) for _, times in items]),
         np.array([law.infinite for law in laws]),
     )
+
+
+def _log_level(tilt: float, found: Moments) -> float:
+    """Logarithm of the saddle-point estimate of delta at the mean of a tilted composition."""
+    curvature = tilt * (1.0 + tilt) * math.sqrt(2.0 * math.pi * found.variance)
+    return found.cumulant - tilt * found.mean - math.log1p(curvature)
 
 
 def _crossing(excess: Callable[[float], float], start: float) -> float:

@@ -17,17 +17,22 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import fft
 
 from tacit.accounting.pld._signals import GridTooLong
 from tacit.accounting.pld.distribution import Bound, LossDistribution
 from tacit.accounting.pld.pairs.pair import UNIT, Floats
 
+Spectrum: TypeAlias = NDArray[np.complex128]
+
 LONGEST = 2**22
-# Relative error in the Euclidean norm per level of a fast Fourier transform: Higham (2002),
-# Theorem 24.2, gives 6.7 units per level for exact to a unit twiddle factors; this doubles it.
+# Error per level of a fast Fourier transform, relative to the sum of the absolute inputs for each
+# output and to the Euclidean norm for all: Higham (2002), Theorem 24.2, gives 6.7 units for
+# twiddle factors exact to a unit; this doubles it.
 _LEVEL = 16.0
 # Absolute value, angle, logarithm, exponential, sine and cosine of a power, per factor.
 _POWER = 16.0
@@ -120,7 +125,7 @@ class Transform:
         losses = np.arange(self.first + start, self.first + self.masses.size) * self.step
         gaps = np.maximum(losses - epsilon, 0.0)
         gains = -np.expm1(-gaps) * np.exp(-self.tilt * gaps)
-        value = max(float(self.masses[start:] @ gains), 0.0)
+        value = max(float((self.masses[start:] * gains).sum()), 0.0)
         # The weights are at most exp(-s gap), a geometric sequence.
         decay = -math.expm1(-2.0 * self.tilt * self.step)
         norm = min(math.sqrt(self.masses.size), 1.0 / math.sqrt(decay) if decay > 0 else math.inf)
@@ -169,8 +174,11 @@ def transform(
     if last - first >= LONGEST:
         raise GridTooLong(f"a window of {last - first} losses; expected fewer than {LONGEST}")
     length = fft.next_fast_len(last - first + 1, real=True)
+    level = _LEVEL * UNIT * math.log2(length + 2)
     spectrum = np.ones(length // 2 + 1, dtype=np.complex128)
-    log_scale = above = below = input_norm = loss_error = mass_error = finite = count = 0.0
+    # Upper bounds of the size of the spectrum and of its relative change with one factor.
+    size, change = np.ones(length // 2 + 1), np.zeros(length // 2 + 1)
+    log_scale = above = below = loss_error = mass_error = finite = count = 0.0
     for law, times in laws:
         losses = law.indices * step
         exponents = window.tilt * losses
@@ -184,11 +192,14 @@ def transform(
         shift += math.log(float(np.exp(logarithms - shift).sum()))
         tilted = np.exp(logarithms - shift)
         folded = np.bincount(law.indices % length, tilted, length)
-        _multiply(spectrum, fft.rfft(folded), times)
+        factor = fft.rfft(folded)
+        largest = np.abs(factor) + 2.0 * level
+        _multiply(spectrum, factor, times)
+        size *= largest**times
+        change += times / largest
         log_scale += times * shift
-        above += times * math.log(float(tilted @ _power(window.above, losses)))
-        below += times * math.log(float(tilted @ _power(-window.below, losses)))
-        input_norm += times * float(np.linalg.norm(folded))
+        above += times * math.log(float((tilted * _power(window.above, losses)).sum()))
+        below += times * math.log(float((tilted * _power(-window.below, losses)).sum()))
         loss_error += times * law.loss_error
         reach = float(np.max(np.abs(exponents[kept]))) + abs(shift)
         mass_error += times * (law.mass_error + 4.0 * UNIT * (reach + 8.0))
@@ -198,9 +209,9 @@ def transform(
     edge = (first + length) * step
     outside = math.exp(min(above - window.above * edge, _LARGEST_EXPONENT))
     outside += math.exp(min(below + window.below * first * step, _LARGEST_EXPONENT))
-    level = _LEVEL * UNIT * math.log2(length)
-    round_off = level * input_norm
-    round_off += (_POWER * UNIT * count + level) * float(np.linalg.norm(masses))
+    # Half of the spectrum is stored, so its Euclidean norm is at most root 2 of what is seen.
+    round_off = level * _norm(size * change) * math.sqrt(2.0 / length)
+    round_off += (_POWER * UNIT * count + level) * _norm(masses)
     turned = np.roll(masses, -(first % length))
     return Transform(
         bound=bound,
@@ -217,15 +228,18 @@ def transform(
     )
 
 
-def _multiply(spectrum: np.ndarray, factor: np.ndarray, times: int) -> None:
+def _multiply(spectrum: Spectrum, factor: Spectrum, times: int) -> None:
     """Multiply a spectrum by a power of a factor, in place."""
     if times == 1:
         spectrum *= factor
         return
-    size, angle = np.abs(factor), np.angle(factor)
-    with np.errstate(divide="ignore"):
-        size = np.exp(np.maximum(times * np.log(size), -_LARGEST_EXPONENT))
-    spectrum *= size * np.exp(1j * (times * angle))
+    angle = times * np.angle(factor)
+    spectrum *= np.abs(factor) ** times * (np.cos(angle) + 1j * np.sin(angle))
+
+
+def _norm(values: Floats) -> float:
+    # Not a BLAS routine: its threads would make the last bits depend on their number.
+    return math.sqrt(float((values * values).sum()))
 
 
 def _power(exponent: float, losses: Floats) -> Floats:

@@ -4,8 +4,8 @@ Used where nothing tighter exists (selection, votes, subsampling of arbitrary me
 releases have the exact curve of `tacit.accounting.gaussian`.
 """
 
-from tacit.accounting.renyi.amplification import poisson as poisson
-from tacit.accounting.renyi.amplification import with_replacement_gaussian
+from tacit.accounting.renyi.amplification import poisson, with_replacement_gaussian
+from tacit.accounting.renyi.bounded_loss import bounded_range, pure
 from tacit.accounting.renyi.concentrated import (
     bounded_range_to_zcdp,
     gdp_to_zcdp,
@@ -23,21 +23,20 @@ from tacit.accounting.renyi.conversion import (
     epsilon_from_values,
 )
 from tacit.accounting.renyi.curve import Curve, add, group, repeat
+from tacit.accounting.renyi.fixed_size import (
+    without_replacement,
+    without_replacement_gaussian,
+)
 from tacit.accounting.renyi.noise import discrete_gaussian, gaussian, laplace, tcdp, zcdp
 from tacit.accounting.renyi.objective import one_signed_objective, two_signed_objective
 from tacit.accounting.renyi.orders import default_orders
-from tacit.accounting.renyi.poisson import poisson_gaussian
-from tacit.accounting.renyi.pure import bounded_range, pure
+from tacit.accounting.renyi.sampled_gaussian import poisson_gaussian
 from tacit.accounting.renyi.selection import (
     negative_binomial_mean,
     negative_binomial_selection,
     poisson_selection,
 )
 from tacit.accounting.renyi.votes import confidence_check, noisy_plurality
-from tacit.accounting.renyi.without_replacement import (
-    without_replacement,
-    without_replacement_gaussian,
-)
 
 __all__ = [
     "Curve",

@@ -23,6 +23,7 @@ from tacit.accounting.renyi._arguments import ALLOWANCE, Floats, as_orders, non_
 
 # Above this product of order and epsilon the hyperbolic form could overflow.
 _HYPERBOLIC_UP_TO = 30.0
+_SMALLEST_ORDER = 1.0 + 2.0**-14
 
 
 def pure(orders: ArrayLike, epsilon: float) -> Floats:
@@ -86,17 +87,19 @@ def bounded_range(orders: ArrayLike, eta: float) -> Floats:
     array, eta = as_orders(orders), non_negative("eta", eta)
     if eta == 0.0 or math.isinf(eta):
         return np.full_like(array, eta)
-    excess = array - 1.0
+    # Close to 1 the error of the formula outgrows it; a larger order bounds a smaller one.
+    read = np.maximum(array, _SMALLEST_ORDER)
+    excess = read - 1.0
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         quadratic = raised(array * (eta * eta / 8.0))
         log_width = math.log(-math.expm1(-eta))
-        log_c = excess * eta + np.log(-np.expm1(-array * eta)) - log_width
+        log_whole = np.log(-np.expm1(-read * eta))
         # c - 1 = (exp(alpha eta) - exp(eta)) / (exp(eta) - 1), which does not cancel.
-        log_c_less = excess * eta + np.log(-np.expm1(-excess * eta)) - log_width
-        log_a = log_c - log_c_less + np.log(excess / array)
-        sizes = np.abs(log_c) + np.abs(log_c_less) + np.log(array) + np.abs(np.log(excess))
-        error = ALLOWANCE * (1.0 + sizes + array * eta) * (1.0 + 1.0 / excess)
-        exact = log_a + (log_c - np.log(array)) / excess + error
-    usable = np.isfinite(exact)
-    tight = np.where(usable, exact, quadratic)
+        log_part = np.log(-np.expm1(-excess * eta))
+        log_c = excess * eta + log_whole - log_width
+        log_a = (log_whole - log_part) + np.log(excess / read)
+        sizes = np.abs(log_whole) + np.abs(log_part) + abs(log_width) + np.abs(np.log(excess))
+        error = ALLOWANCE * (1.0 + sizes + np.log(read) + read * eta) * (1.0 + 1.0 / excess)
+        tight = log_a + (log_c - np.log(read)) / excess + error
+    tight = np.where(np.isfinite(tight), tight, quadratic)
     return np.minimum(np.minimum(tight, quadratic), raised(np.full_like(array, eta)))

@@ -7,7 +7,7 @@ References
 ----------
 Wang, Balle and Kasiviswanathan (2019), "Subsampled Rényi differential privacy and analytical
 moments accountant", Theorems 9 and 27. Error bounds and a restatement:
-``proofs/accounting/renyi/without_replacement.md``.
+``proofs/accounting/renyi/fixed_size.md``.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def without_replacement(
 
     Examples
     --------
-    >>> from tacit.accounting.renyi.pure import pure
+    >>> from tacit.accounting.renyi.bounded_loss import pure
     >>> base = partial(pure, epsilon=0.5)
     >>> bool(without_replacement(2.0, base, 0.01, pure_epsilon=0.5) < 0.001 * base(2.0))
     True
@@ -108,7 +108,9 @@ def without_replacement_gaussian(orders: ArrayLike, mu: float, sampling_rate: fl
     """
     rate, mu = probability("sampling_rate", sampling_rate), non_negative("mu", mu)
     curve = partial(gaussian, mu=mu)
-    moments = _even_moments(mu) if 0.0 < mu <= _LARGEST_MU else np.full(_LARGEST_MOMENT, math.inf)
+    moments = (
+        _even_moments(mu) if 0.0 < mu <= _LARGEST_MU else np.full(_LARGEST_MOMENT + 1, math.inf)
+    )
 
     def log_terms(values: Floats) -> Floats:
         terms = _generic_terms(values, math.inf)

@@ -8,7 +8,7 @@ Each record enters the sample independently with probability q. With
 the divergence of the mixture from the plain Gaussian; the reverse divergence is never larger.
 :math:`A_\alpha - 1` is summed from positive parts: binomially at integer orders, by the trapezoidal
 rule with a proven error at fractional orders and mu up to 8, and by the series of Mills ratios with
-an alternating remainder beyond. Error bounds: ``proofs/accounting/renyi/poisson.md``.
+an alternating remainder beyond. Error bounds: ``proofs/accounting/renyi/sampled_gaussian.md``.
 
 References
 ----------

@@ -1,0 +1,312 @@
+"""Accountants: each a fold over the tally of the events, with its composition law in one place.
+
+==========  ===================================================================================
+basic       epsilons add up; each step that needs a delta is priced at delta/(2T)
+advanced    Dwork-Rothblum-Vadhan with the tight mean, the other half of delta as its slack
+optimal     Kairouz-Oh-Viswanath; different parts through leaky randomised response
+zcdp        rhos add up
+tcdp        rhos add up below a common omega
+rdp         Rényi curves add up (the moments accountant)
+gdp         squares of mu add up, exact; Gaussian releases only
+pld         privacy-loss distributions, certified on both sides
+==========  ===================================================================================
+
+``gdp-clt`` is a forecast, of another type. Proof: ``proofs/accounting/accountants.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from types import MappingProxyType
+from typing import TypeAlias
+
+from tacit.accounting import gaussian, pld, renyi
+from tacit.accounting.classical import optimal_epsilon
+from tacit.accounting.concentration import total_concentrated, truncated_epsilon, without_leak
+from tacit.accounting.curves import total_curve
+from tacit.accounting.exact import float_down, float_up, root_up
+from tacit.accounting.pairs import pairs_of
+from tacit.accounting.parts import Part, parts_of
+from tacit.accounting.pld.pairs import RandomisedResponse
+from tacit.accounting.tally import Tally, tally, total_mu_squared
+from tacit.errors import AccountingError, BudgetError
+from tacit.privacy.event import Event
+from tacit.privacy.relation import Relation
+
+Bracket: TypeAlias = tuple[float, float]
+Fold: TypeAlias = Callable[[Tally, Relation | None, float], Bracket | None]
+
+_SLACK = 2.0**-46
+# Up to here the closed form of equal parts is summed; beyond, their loss distribution is used.
+_MOST_EQUAL_PARTS = 10**7
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """What an accountant says that events cost together.
+
+    Guarantee
+    ---------
+    - The events are (epsilon, delta)-private under the relation.
+    - `lower` is a certified lower bound where the accountant has one (pld, gdp), otherwise 0.
+
+    Parameters
+    ----------
+    accountant
+        Its name.
+    epsilon, delta
+        Rounded up; infinite where it promises nothing.
+    relation
+        The relation that was priced, None if the events do not depend on it.
+    lower
+        A lower bound of the epsilon of the dominating pairs.
+    note
+        Why another accountant was not used, if there was a reason.
+
+    Examples
+    --------
+    >>> from tacit.privacy.event import Gaussian
+    >>> round(price("gdp", [Gaussian(1, 1)], delta=1e-5).epsilon, 3)
+    4.377
+    """
+
+    accountant: str
+    epsilon: float
+    delta: float
+    relation: Relation | None
+    lower: float = 0.0
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Accountant:
+    """One composition law.
+
+    Guarantee
+    ---------
+    - ``Repeated(event, k)`` costs what k copies cost.
+    - An event it cannot price is refused by name, with the accountants that could.
+
+    Parameters
+    ----------
+    name
+        As in the table above.
+    fold
+        From a tally, a relation and delta to bounds of epsilon, None if an event has no price.
+
+    Examples
+    --------
+    >>> from tacit.privacy.event import Pure, Repeated
+    >>> ACCOUNTANTS["basic"].price([Repeated(Pure(1), 3)], delta=0.0).epsilon
+    3.0
+    """
+
+    name: str
+    fold: Fold
+
+    def price(
+        self, events: Iterable[Event], *, delta: float, relation: Relation | str | None = None
+    ) -> Price:
+        """Price events at delta under a relation.
+
+        Raises
+        ------
+        AccountingError
+            If an event cannot be priced, or an amplification does not hold.
+        BudgetError
+            If delta is no number from 0 to below 1.
+        """
+        known = None if relation is None else Relation.parse(relation)
+        counted = tally(events, known)
+        target = required_delta(delta)
+        found = self.fold(counted, known, target)
+        if found is None:
+            raise self.refusal(counted, known)
+        return Price(self.name, found[1], target, known, lower=found[0])
+
+    def refusal(self, counted: Tally, relation: Relation | None) -> AccountingError:
+        """Name the event that has no price here, and the accountants that could price it."""
+        for event, _ in counted:
+            single = ((event, 1),)
+            if self.fold(single, relation, 1e-6) is None:
+                others = [
+                    name
+                    for name, other in ACCOUNTANTS.items()
+                    if other.fold(single, relation, 1e-6) is not None
+                ]
+                could = ", ".join(others) or "no accountant of this version"
+                return AccountingError(
+                    f"{self.name} cannot price {_title(event)}; these could: {could}"
+                )
+        return AccountingError(f"{self.name} cannot price these events together")
+
+
+def price(
+    accountant: str,
+    events: Iterable[Event],
+    *,
+    delta: float,
+    relation: Relation | str | None = None,
+) -> Price:
+    """Price events by the accountant of a name.
+
+    Guarantee
+    ---------
+    - Every name of `ACCOUNTANTS` is known, ``"gdp-clt"`` is not: it is a forecast.
+
+    Examples
+    --------
+    >>> from tacit.privacy.event import Laplace
+    >>> price("basic", [Laplace(1, 2), Laplace(1, 4)], delta=0.0).epsilon
+    0.75
+    """
+    if accountant not in ACCOUNTANTS:
+        known = ", ".join(ACCOUNTANTS)
+        hint = "; it is a forecast, see forecast()" if accountant == "gdp-clt" else ""
+        raise AccountingError(
+            f"unknown accountant {str(accountant)[:40]!r}{hint}; expected one of {known}"
+        )
+    return ACCOUNTANTS[accountant].price(events, delta=delta, relation=relation)
+
+
+def required_delta(delta: float) -> float:
+    """Return delta as a number from 0 to below 1.
+
+    Guarantee
+    ---------
+    - NaN, negative numbers and 1 are refused.
+
+    Examples
+    --------
+    >>> required_delta(0)
+    0.0
+    """
+    number = float(delta)
+    if not 0.0 <= number < 1.0:
+        raise BudgetError(
+            f"delta is {number!r}; expected a number from 0 to below 1, for example 1e-6"
+        )
+    return number
+
+
+def _basic(counted: Tally, relation: Relation | None, delta: float) -> Bracket | None:
+    parts = parts_of(counted, relation, delta)
+    return None if parts is None else (0.0, _added(parts, delta)[0])
+
+
+def _advanced(counted: Tally, relation: Relation | None, delta: float) -> Bracket | None:
+    parts = parts_of(counted, relation, delta)
+    if parts is None:
+        return None
+    whole, slack = _added(parts, delta)
+    if math.isinf(whole) or slack <= 0.0:
+        return 0.0, whole
+    mean = math.fsum(part.times * (part.epsilon * math.tanh(0.5 * part.epsilon)) for part in parts)
+    squares = math.fsum(part.times * (part.epsilon * part.epsilon) for part in parts)
+    total = mean + math.sqrt(-2.0 * math.log(slack) * squares)
+    return 0.0, min(whole, total * (1.0 + _SLACK))
+
+
+def _optimal(counted: Tally, relation: Relation | None, delta: float) -> Bracket | None:
+    parts = parts_of(counted, relation, delta)
+    if parts is None:
+        return None
+    if not parts or delta == 0.0 or math.isinf(_added(parts, delta)[0]):
+        return 0.0, _added(parts, delta)[0]
+    kinds = {(part.epsilon, part.delta) for part in parts}
+    times = sum(part.times for part in parts)
+    if len(kinds) == 1 and times <= _MOST_EQUAL_PARTS:
+        return 0.0, optimal_epsilon(parts[0].epsilon, parts[0].delta, times, delta)
+    items = [(RandomisedResponse(part.epsilon, part.delta), part.times) for part in parts]
+    return _by_distribution("optimal", lambda: pld.compose(items).epsilon(delta))
+
+
+def _added(parts: tuple[Part, ...], delta: float) -> Bracket:
+    """Return the sum of the epsilons, rounded up, and what the deltas leave of delta."""
+    spent = sum((Fraction(part.delta) * part.times for part in parts), start=Fraction(0))
+    slack = float_down(Fraction(delta) - spent)
+    if slack < 0.0 or any(math.isinf(part.epsilon) for part in parts):
+        return math.inf, 0.0
+    whole = sum((Fraction(part.epsilon) * part.times for part in parts), start=Fraction(0))
+    return float_up(whole), slack
+
+
+def _zcdp(counted: Tally, relation: Relation | None, delta: float) -> Bracket | None:
+    found = total_concentrated(counted, relation)
+    if found is None:
+        return None
+    rest = without_leak(delta, found.leak)
+    if rest <= 0.0:
+        return 0.0, math.inf if found.rho > 0 or found.leak > 0.0 else 0.0
+    return 0.0, renyi.zcdp_to_epsilon(float_up(found.rho), rest)
+
+
+def _tcdp(counted: Tally, relation: Relation | None, delta: float) -> Bracket | None:
+    found = truncated_epsilon(counted, relation, delta)
+    return None if found is None else (0.0, found)
+
+
+def _rdp(counted: Tally, relation: Relation | None, delta: float) -> Bracket | None:
+    found = total_curve(counted, relation)
+    if found is None:
+        return None
+    rest = without_leak(delta, found.leak)
+    if rest <= 0.0:
+        return 0.0, math.inf if counted else 0.0
+    return 0.0, renyi.epsilon(found.curve, rest)
+
+
+def _gdp(counted: Tally, relation: Relation | None, delta: float) -> Bracket | None:
+    del relation
+    square = total_mu_squared(counted)
+    if square is None:
+        return None
+    epsilon = gaussian.epsilon(root_up(square), delta)
+    # The curve is exact to 1e-9 relatively in delta, which is less than that in epsilon.
+    return epsilon * (1.0 - 1e-8) if math.isfinite(epsilon) else 0.0, epsilon
+
+
+def _pld(counted: Tally, relation: Relation | None, delta: float) -> Bracket | None:
+    items = pairs_of(counted, relation)
+    if items is None:
+        return None
+    if not items:
+        return 0.0, 0.0
+    if delta == 0.0:
+        # At delta 0 only the largest loss counts: the sum of the parts.
+        return _basic(counted, relation, delta)
+    return _by_distribution("pld", lambda: pld.compose(items).epsilon(delta))
+
+
+def _by_distribution(name: str, compute: Callable[[], Bracket]) -> Bracket:
+    try:
+        return compute()
+    except (pld.GridTooLong, pld.BelowRoundOff) as signal:
+        raise AccountingError(
+            f"{name} is out of its numerical range: {signal}. Use best(), which falls back"
+        ) from signal
+
+
+def _title(event: Event) -> str:
+    inside = ", ".join(_title(part) for part in event.inner())
+    return f"{type(event).__name__}({inside})" if inside else type(event).__name__
+
+
+ACCOUNTANTS: Mapping[str, Accountant] = MappingProxyType(
+    {
+        name: Accountant(name, fold)
+        for name, fold in (
+            ("basic", _basic),
+            ("advanced", _advanced),
+            ("optimal", _optimal),
+            ("zcdp", _zcdp),
+            ("tcdp", _tcdp),
+            ("rdp", _rdp),
+            ("gdp", _gdp),
+            ("pld", _pld),
+        )
+    }
+)

@@ -1,0 +1,171 @@
+"""Dominating pairs of events: which pair of `tacit.accounting.pld` belongs to which release.
+
+Proof: ``proofs/accounting/pairs.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from tacit.accounting.classical import (
+    amplified_by_poisson,
+    amplified_without_replacement,
+    group_approximate,
+)
+from tacit.accounting.exact import float_up, root_down, root_up
+from tacit.accounting.objective import jacobian_term, objective_mu
+from tacit.accounting.pld.pairs import (
+    DiscreteGaussianPair,
+    ExponentialPair,
+    GaussianPair,
+    LaplacePair,
+    Pair,
+    PoissonGaussian,
+    RandomisedResponse,
+    WithoutReplacementGaussian,
+)
+from tacit.accounting.pld.pairs import ObjectivePerturbation as ObjectivePair
+from tacit.accounting.poisson_pair import PoissonPair
+from tacit.accounting.tally import Tally, pure_epsilon
+from tacit.accounting.with_replacement import with_replacement_profile
+from tacit.privacy.event import (
+    Approximate,
+    BoundedRange,
+    DiscreteGaussian,
+    Event,
+    Gaussian,
+    Laplace,
+    ObjectivePerturbation,
+    PoissonSampled,
+    Pure,
+    SampledWithoutReplacement,
+    SampledWithReplacement,
+)
+from tacit.privacy.relation import Relation
+
+# Beyond this rate of a Poisson sample the general pair loses its digits.
+_LARGEST_RATE = 1.0 - 2.0**-30
+
+
+def pair_of(event: Event, relation: Relation | None) -> Pair | None:
+    """Return the dominating pair of one release of a tally, or None if there is none.
+
+    Guarantee
+    ---------
+    - The pair dominates the release in both directions under the relation, or there is none.
+
+    Parameters
+    ----------
+    event
+        As `tacit.accounting.tally.tally` writes it.
+    relation
+        The relation of the guarantee.
+
+    Examples
+    --------
+    >>> pair_of(Gaussian(1, 4), None)
+    GaussianPair(mu=0.5)
+    """
+    match event:
+        case PoissonSampled() if relation is not None:
+            return _poisson(event, relation)
+        case SampledWithoutReplacement():
+            return _without_replacement(event)
+        case SampledWithReplacement():
+            return with_replacement_profile(event)
+        case ObjectivePerturbation() if relation is not None:
+            return _objective(event, relation)
+        case _:
+            return _plain(event)
+
+
+def pairs_of(counted: Tally, relation: Relation | None) -> list[tuple[Pair, int]] | None:
+    """Return pairs with counts of everything, or None if one release has none.
+
+    Guarantee
+    ---------
+    - Gaussian releases enter as one pair with their exact total.
+
+    Examples
+    --------
+    >>> pairs_of(((Gaussian(1, 8), 2), (Pure(1), 3)), None)
+    [(RandomisedResponse(epsilon=1.0, delta=0.0), 3), (GaussianPair(mu=0.5), 1)]
+    """
+    items: list[tuple[Pair, int]] = []
+    squares = Fraction(0)
+    for event, times in counted:
+        if isinstance(event, Gaussian):
+            squares += times * event.mu_squared
+            continue
+        pair = pair_of(event, relation)
+        if pair is None:
+            return None
+        items.append((pair, times))
+    if squares > 0:
+        items.append((GaussianPair(root_up(squares)), 1))
+    return items
+
+
+def _plain(event: Event) -> Pair | None:
+    match event:
+        case Gaussian():
+            return GaussianPair(root_up(event.mu_squared))
+        case Laplace():
+            return LaplacePair(float_up(event.epsilon))
+        case BoundedRange():
+            return ExponentialPair(float_up(event.eta))
+        case Pure() | Approximate():
+            delta = event.delta if isinstance(event, Approximate) else 0
+            return RandomisedResponse(float_up(event.epsilon), float_up(delta))
+        case DiscreteGaussian(coordinates=1):
+            # Larger shifts dominate smaller ones; an integer moves by a whole number.
+            shift = math.isqrt(event.squared_sensitivity)
+            return DiscreteGaussianPair(shift, root_down(Fraction(event.variance)))
+        case _:
+            return None
+
+
+def _poisson(event: PoissonSampled, relation: Relation) -> Pair | None:
+    release, rate = event.event, float_up(event.rate)
+    replaces = relation is Relation.REPLACE_ONE
+    match release:
+        case Gaussian():
+            mu = root_up(release.mu_squared)
+            return PoissonGaussian(mu, rate, "replace-one" if replaces else "add-remove")
+        case Laplace() | Pure() | BoundedRange() if not replaces and rate <= _LARGEST_RATE:
+            base = _plain(release)
+            return None if base is None else PoissonPair(base, rate)
+        case Approximate():
+            epsilon, delta = float_up(release.epsilon), float_up(release.delta)
+        case _:
+            pure = pure_epsilon(release)
+            if pure is None:
+                return None
+            epsilon, delta = float_up(pure), 0.0
+    sampled = amplified_by_poisson(epsilon, delta, rate)
+    steps = 2 if replaces else 1
+    return RandomisedResponse(*group_approximate(sampled.epsilon, sampled.delta, steps))
+
+
+def _without_replacement(event: SampledWithoutReplacement) -> Pair | None:
+    release, rate = event.event, float_up(event.rate)
+    if isinstance(release, Gaussian):
+        return WithoutReplacementGaussian(root_up(release.mu_squared), rate)
+    pure = pure_epsilon(release)
+    if isinstance(release, Approximate):
+        epsilon, delta = float_up(release.epsilon), float_up(release.delta)
+    elif pure is not None:
+        epsilon, delta = float_up(pure), 0.0
+    else:
+        return None
+    sampled = amplified_without_replacement(epsilon, delta, rate)
+    return RandomisedResponse(sampled.epsilon, sampled.delta)
+
+
+def _objective(event: ObjectivePerturbation, relation: Relation) -> Pair | None:
+    c, mu = jacobian_term(event), objective_mu(event, relation)
+    if relation is Relation.REPLACE_ONE:
+        # For two signs no dominating loss is proven; the Rényi curve of a group of two is.
+        return ObjectivePair(c, mu, 1) if event.signs == 1 else None
+    return ObjectivePair(c, mu, 1 if event.signs == 1 else 2, c_add=0.0)

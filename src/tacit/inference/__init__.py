@@ -1,0 +1,1 @@
+"""Standard errors and intervals of a release. Sees no record: all it uses was asked and paid."""

@@ -1,0 +1,108 @@
+"""The table behind the door: what it tells, and that a run needs admitted records."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tacit.engine.table import Table
+from tacit.errors import DataError, SchemaError, SettingError
+from tacit.mechanisms.responder import Responder
+from tacit.planning.planner import Facts, Wishes, make_plan
+from tacit.privacy.budget import Budget
+from tacit.privacy.relation import Relation
+from tacit.problem.design import Binary, Design, matrix_design
+from tacit.problem.plan import Penalty, Plan
+
+N = 200
+
+
+def design(*names: str, response: str = "y") -> Design:
+    chosen = names or ("x0", "x1")
+    return matrix_design(
+        chosen, Binary(response, (0, 1)), bounds=(-1, 1), row_norm=None, intercept=True
+    )
+
+
+def plan(epsilon: float = 1.0) -> Plan:
+    budget = Budget(epsilon=epsilon, delta=1e-6)
+    facts = Facts(design(), N, Relation.REPLACE_ONE, "row", budget, Penalty())
+    return make_plan(facts, Wishes())
+
+
+def open_table() -> Table:
+    rng = np.random.default_rng(0)
+    return Table(rng.uniform(-1, 1, (N, 2)), rng.integers(0, 2, N))
+
+
+def test_names_and_response_are_known_before_anything_is_read() -> None:
+    table = open_table()
+    assert (table.names, table.response) == (("x0", "x1"), "y")
+    frame = Table(pd.DataFrame({"a": [0.0, 1.0], "b": [0, 1]}), "b")
+    assert (frame.names, frame.response) == (("a", "b"), "b")
+    assert frame.classes("b") == [0, 1]
+
+
+@pytest.mark.parametrize("epsilon", [1.0, np.inf])
+def test_a_run_without_admitted_records_is_refused(epsilon: float) -> None:
+    with pytest.raises(SettingError, match="admitted"):
+        open_table().run(plan(epsilon), seed=None)
+    with pytest.raises(SettingError, match="admitted"):
+        _ = open_table().records
+
+
+def test_a_run_releases_what_the_plan_says() -> None:
+    with open_table() as table:
+        table.admit(design(), invalid_rows="error", exact=False)
+        assert table.records == N
+        release = table.run(plan(), seed=None)
+    assert release.private
+    assert release.theta.shape == (3,)
+    assert release.plan == plan()
+
+
+def test_records_are_given_up_after_one_run() -> None:
+    """A second run would be a second charge: the records must be admitted again for it."""
+    table = open_table()
+    table.admit(design(), invalid_rows="error", exact=False)
+    table.run(plan(), seed=0)
+    with pytest.raises(DataError, match="given up"):
+        table.run(plan(), seed=0)
+    table.admit(design(), invalid_rows="error", exact=False)
+    assert table.run(plan(), seed=0).theta.shape == (3,)
+
+
+def test_closing_forgets_the_records() -> None:
+    with open_table() as table:
+        table.admit(design(), invalid_rows="error", exact=False)
+    with pytest.raises(SettingError, match="admitted"):
+        table.run(plan(), seed=None)
+    table.close()
+
+
+def test_records_are_given_up_when_a_run_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*arguments: Any) -> None:
+        raise OSError("The disk is gone.")
+
+    monkeypatch.setattr(Responder, "answer", fail)
+    table = open_table()
+    table.admit(design(), invalid_rows="error", exact=False)
+    with pytest.raises(OSError, match="disk"):
+        table.run(plan(), seed=None)
+    monkeypatch.undo()
+    with pytest.raises(DataError, match="given up"):
+        table.run(plan(), seed=None)
+
+
+def test_a_refused_table_leaves_nothing_behind() -> None:
+    table = Table(np.array([[0.0, 0.0], [np.nan, 0.0]]), [0, 1])
+    with pytest.raises(DataError):
+        table.admit(design(), invalid_rows="error", exact=False)
+    with pytest.raises(SettingError, match="admitted"):
+        table.run(plan(), seed=None)
+
+
+def test_an_unknown_column_is_named() -> None:
+    with pytest.raises(SchemaError, match="'z'"):
+        open_table().admit(design("z"), invalid_rows="error", exact=False)

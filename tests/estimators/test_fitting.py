@@ -1,0 +1,77 @@
+"""From settings to a release: defaults, facts and the order of things."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tacit.engine.table import Table
+from tacit.errors import BudgetError, DataError, SettingError
+from tacit.estimators.fitting import common_facts, fit_release, make_budget, make_request
+from tacit.privacy.budget import Budget
+from tacit.problem.design import Binary, matrix_design
+from tacit.problem.plan import Plan
+
+DESIGN = matrix_design(["x0"], Binary("y", (0, 1)), bounds=(0, 1), row_norm=None, intercept=True)
+
+
+def request(**settings: Any) -> Any:
+    chosen = {"epsilon": 1.0, "delta": None, "budget": None, "relation": "replace-one", **settings}
+    return make_request(**chosen)
+
+
+def test_a_budget_is_given_once() -> None:
+    assert make_budget(1.0, 1e-6, None) == Budget(epsilon=1.0, delta=1e-6)
+    assert make_budget(None, None, Budget(mu=1)) == Budget(mu=1)
+    for arguments in ((None, None, None), (None, 1e-6, None), (1.0, None, Budget(mu=1))):
+        with pytest.raises(BudgetError):
+            make_budget(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("settings", "records", "delta"),
+    [
+        ({}, 1000, 1e-5),
+        ({}, 10**6, 10**-6.6),
+        ({"relation": "zero-out"}, 10**6, 10**-6.6),
+        ({"relation": "add-remove", "n_at_least": 10**6}, 10**6, 1e-6),
+        ({"delta": 1e-9}, 1000, 1e-9),
+    ],
+)
+def test_delta_defaults(settings: dict[str, Any], records: int, delta: float) -> None:
+    plan = request(**settings).plan(DESIGN, records)
+    assert plan.budget.delta == pytest.approx(delta, rel=1e-12)
+
+
+def test_a_private_n_never_enters_the_plan() -> None:
+    asked = request(relation="add-remove", n_at_least=500)
+    assert asked.plan(DESIGN, 501) == asked.plan(DESIGN, 10**6) == asked.plan(DESIGN, None)
+
+
+@pytest.mark.parametrize("records", [None, 0, 1])
+def test_a_public_n_must_be_known(records: int | None) -> None:
+    with pytest.raises(SettingError, match="at least 2"):
+        request().plan(DESIGN, records)
+
+
+def test_common_facts_name_n_where_it_is_public() -> None:
+    public = common_facts(request(), ["a"])
+    assert [(fact.name, fact.source) for fact in public] == [
+        ("columns", "assumed"),
+        ("number of records", "assumed"),
+    ]
+    private = common_facts(request(relation="add-remove", n_at_least=9), ["a"])
+    assert (private[1].name, private[1].value, private[1].source) == ("n_at_least", 9, "declared")
+
+
+def test_numpy_numbers_are_numbers() -> None:
+    made = request(random_state=np.int64(3), l2=np.float32(0.5), radius=np.float64(2))
+    assert (made.seed, made.penalty.l2, made.penalty.radius) == (3, 0.5, 2.0)
+
+
+def test_refused_records_show_no_plan() -> None:
+    """The door comes before the plan, and the plan before the first answer."""
+    shown: list[Plan] = []
+    with Table(np.array([[0.5], [np.nan]]), [0, 1]) as table, pytest.raises(DataError):
+        fit_release(table, request(), DESIGN, [], shown.append)
+    assert shown == []

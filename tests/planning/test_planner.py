@@ -1,0 +1,175 @@
+"""The planner: never beyond the budget, never beyond the passes, nothing but public facts."""
+
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tacit.accounting.composition import compose
+from tacit.errors import BudgetError
+from tacit.planning.planner import Facts, Wishes, make_plan
+from tacit.privacy.budget import Budget
+from tacit.privacy.relation import Relation
+from tacit.problem.design import Binary, matrix_design
+from tacit.problem.plan import Penalty, Plan
+from tacit.problem.query import Kind
+
+FACTORS = {
+    ("gradient", "replace-one"): 4,
+    ("second-moments", "replace-one"): 2,
+}
+"""Squared sensitivity over the squared bound (THEORY); 1 for the other relations."""
+
+
+def facts(
+    n: int = 10_000,
+    d: int = 5,
+    budget: Budget | None = None,
+    relation: Relation = Relation.REPLACE_ONE,
+    penalty: Penalty | None = None,
+) -> Facts:
+    names = [f"x{j}" for j in range(d)]
+    design = matrix_design(
+        names, Binary("y", (0, 1)), bounds=(0, 1), row_norm=None, intercept=True
+    )
+    chosen = Budget(epsilon=1.0, delta=1e-6) if budget is None else budget
+    return Facts(design, n, relation, "row", chosen, penalty or Penalty())
+
+
+def exact_cost(plan: Plan) -> Fraction:
+    """μ² of all answers, from bounds and bits alone."""
+    total = Fraction(0)
+    for step in plan.steps:
+        assert step.price is not None
+        factor = FACTORS.get((str(step.kind), str(plan.relation)), 1)
+        one = Fraction(factor * step.price.bound**2, 4**step.price.bits)
+        total += step.times * one
+    return total
+
+
+def exact_delta(epsilon: float, mu_squared: Fraction) -> Any:
+    """δ(ε) of a Gaussian with this μ², to 60 digits."""
+    with mpmath.workdps(60):
+        mu = mpmath.sqrt(mpmath.mpf(mu_squared.numerator) / mu_squared.denominator)
+        eps = mpmath.mpf(epsilon)
+        return mpmath.ncdf(mu / 2 - eps / mu) - mpmath.exp(eps) * mpmath.ncdf(-mu / 2 - eps / mu)
+
+
+wishes = st.builds(
+    Wishes,
+    solver=st.sampled_from(["auto", "gradient", "whitened-gradient"]),
+    output=st.sampled_from([None, "average", "tail", "last"]),
+    iterations=st.none() | st.integers(1, 2000),
+    step_size=st.none() | st.floats(1e-6, 1e6),
+    max_passes=st.none() | st.integers(1, 500),
+    inference=st.booleans(),
+)
+
+
+@given(
+    n=st.integers(2, 10**9),
+    d=st.integers(1, 120),
+    epsilon=st.floats(1e-4, 1e3),
+    delta=st.floats(1e-30, 0.5),
+    relation=st.sampled_from(list(Relation)),
+    asked=wishes,
+)
+@settings(max_examples=80)
+def test_t34_the_budget_is_never_exceeded(
+    n: int, d: int, epsilon: float, delta: float, relation: Relation, asked: Wishes
+) -> None:
+    """Against the exact curve of the Gaussian, in 60 digits; a refusal is a `BudgetError`."""
+    try:
+        plan = make_plan(facts(n, d, Budget(epsilon=epsilon, delta=delta), relation), asked)
+    except BudgetError:
+        return
+    cost = exact_cost(plan)
+    assert exact_delta(epsilon, cost) <= delta
+    assert cost == compose(plan.events()).mu_squared
+    assert plan.queries == sum(step.times for step in plan.steps)
+    if asked.iterations is not None:
+        assert plan.descent is not None
+        assert plan.descent.iterations == asked.iterations
+    for step in plan.steps:
+        assert step.price is not None
+        assert 0 <= step.price.bits <= 52
+        assert step.price.bound * n <= 2**61
+
+
+@given(mu=st.floats(1e-3, 10), n=st.integers(1000, 10**7), d=st.integers(1, 50))
+@settings(max_examples=40)
+def test_t34_nearly_all_of_the_budget_is_used(mu: float, n: int, d: int) -> None:
+    """Rounding strands less than a millionth of μ² on tables of ordinary size."""
+    plan = make_plan(facts(n, d, Budget(mu=mu, delta=1e-6)), Wishes(iterations=20))
+    allowed = Fraction(mu) ** 2
+    assert allowed * (1 - Fraction(1, 10**6)) <= exact_cost(plan) <= allowed
+
+
+@pytest.mark.parametrize("solver", ["auto", "gradient", "whitened-gradient"])
+@pytest.mark.parametrize("epsilon", [0.01, 1.0, 10.0])
+def test_passes_are_capped_on_large_tables(solver: str, epsilon: float) -> None:
+    budget = Budget(epsilon=epsilon, delta=1e-6)
+    for n, d in ((10**7, 1), (10**6, 10), (10**6, 100), (10**5, 200)):
+        assert make_plan(facts(n, d, budget), Wishes(solver)).queries <= 30
+    for n, d in ((10**6, 5), (10**4, 5), (10**3, 1)):
+        assert make_plan(facts(n, d, budget), Wishes(solver)).queries <= 1000
+
+
+@pytest.mark.parametrize("solver", ["gradient", "whitened-gradient"])
+@pytest.mark.parametrize("passes", [2, 3, 10, 50])
+def test_a_declared_cap_on_passes_holds(solver: str, passes: int) -> None:
+    for n in (1000, 10**7):
+        plan = make_plan(facts(n), Wishes(solver, max_passes=passes))
+        assert plan.queries <= passes
+
+
+def test_wishes_are_honoured() -> None:
+    plan = make_plan(facts(), Wishes("gradient", "last", 7, 0.25))
+    assert plan.descent is not None
+    assert (plan.solver, plan.descent.output) == ("gradient", "last")
+    assert (plan.descent.iterations, plan.descent.step_size) == (7, 0.25)
+    assert [(step.kind, step.times) for step in plan.steps] == [(Kind.GRADIENT, 7)]
+    white = make_plan(facts(), Wishes(output="average", iterations=9, step_size=1.5))
+    assert white.descent is not None
+    assert (white.descent.output, white.descent.step_size) == ("average", 1.5)
+    assert white.steps[-1].times == 9
+
+
+@pytest.mark.parametrize("solver", ["gradient", "whitened-gradient"])
+def test_forecasts_are_given_where_they_are_proven(solver: str) -> None:
+    assert make_plan(facts(), Wishes(solver, "last")).forecast is None
+    for output in ("average", "tail"):
+        forecast = make_plan(facts(), Wishes(solver, output)).forecast
+        assert forecast is not None
+        assert 0 < forecast.excess_loss < np.inf
+    too_long = Wishes("gradient", step_size=1e6, iterations=5)
+    assert make_plan(facts(), too_long).forecast is None
+
+
+def test_forecasts_improve_with_records_and_budget() -> None:
+    for solver in ("gradient", "whitened-gradient"):
+        losses = []
+        for n, epsilon in ((1000, 0.5), (10_000, 0.5), (10_000, 2.0), (100_000, 2.0)):
+            plan = make_plan(facts(n, 5, Budget(epsilon=epsilon, delta=1e-6)), Wishes(solver))
+            assert plan.forecast is not None
+            losses.append(plan.forecast.excess_loss)
+        assert losses == sorted(losses, reverse=True)
+
+
+def test_the_unbounded_budget_has_no_steps() -> None:
+    plan = make_plan(facts(budget=Budget(epsilon=np.inf)), Wishes())
+    assert (plan.steps, plan.private, plan.events()) == ((), False, ())
+
+
+def test_a_budget_that_buys_noise_alone_is_refused() -> None:
+    with pytest.raises(BudgetError, match="too small"):
+        make_plan(facts(budget=Budget(mu=1e-12)), Wishes("gradient", iterations=100))
+
+
+def test_t38_equal_facts_make_equal_plans() -> None:
+    assert make_plan(facts(), Wishes()) == make_plan(facts(), Wishes())
+    assert str(make_plan(facts(), Wishes())) == str(make_plan(facts(), Wishes()))
