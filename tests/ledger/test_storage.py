@@ -15,7 +15,7 @@ import pytest
 from tacit.errors import FileError, LedgerError
 from tacit.ledger.entry import Entry, Kind
 from tacit.ledger.ledger import Ledger
-from tacit.ledger.storage import FileStorage, MemoryStorage
+from tacit.ledger.storage import FileStorage, MemoryStorage, Storage
 from tacit.ledger.tables import insert, read_entries
 from tacit.privacy.budget import Budget
 
@@ -106,27 +106,32 @@ def test_t44_a_killed_process_loses_no_charge_and_doubles_none(tmp_path: Path) -
     assert len(released) >= KILLS
 
 
-def test_t44_an_interrupted_charge_stays_spent(tmp_path: Path) -> None:
-    # The file alone, without its log, already holds what was acknowledged.
-    storage = FileStorage(tmp_path / "clinic.db")
+def interrupted(storage: Storage) -> None:
+    with storage.writing() as connection:
+        insert(connection, SECOND)
+        raise KeyboardInterrupt
+
+
+def test_t44_the_file_alone_holds_what_was_acknowledged(tmp_path: Path) -> None:
+    path, copy = tmp_path / "clinic.db", tmp_path / "copy.db"
+    storage = FileStorage(path)
     assert storage.create(FIRST)
-    with pytest.raises(KeyboardInterrupt), closing(sqlite3.connect(storage.path)) as other:
+    # Another connection keeps the log from being removed; it must be empty nevertheless.
+    with closing(sqlite3.connect(path)) as other:
         other.execute("SELECT count(*) FROM entries").fetchone()
         with storage.writing() as connection:
             insert(connection, SECOND)
-        copy = tmp_path / "copy.db"
-        copy.write_bytes(storage.path.read_bytes())
-        raise KeyboardInterrupt
+        assert (tmp_path / "clinic.db-wal").stat().st_size == 0
+        copy.write_bytes(path.read_bytes())
     with FileStorage(copy).reading() as connection:
         assert read_entries(connection) == [FIRST, SECOND]
 
 
-def test_what_fails_before_the_end_is_not_written(tmp_path: Path) -> None:
+def test_what_is_interrupted_before_its_end_is_not_written(tmp_path: Path) -> None:
     for storage in (FileStorage(tmp_path / "clinic.db"), MemoryStorage()):
         storage.create(FIRST)
-        with pytest.raises(KeyboardInterrupt), storage.writing() as connection:
-            insert(connection, SECOND)
-            raise KeyboardInterrupt
+        with pytest.raises(KeyboardInterrupt):
+            interrupted(storage)
         with storage.reading() as connection:
             assert read_entries(connection) == [FIRST]
 

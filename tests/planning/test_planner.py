@@ -167,7 +167,7 @@ def test_the_unbounded_budget_has_no_steps() -> None:
 
 def test_a_budget_that_buys_noise_alone_is_refused() -> None:
     with pytest.raises(BudgetError, match="too small"):
-        make_plan(facts(budget=Budget(mu=1e-12)), Wishes("gradient", iterations=100))
+        make_plan(facts(budget=Budget(mu=1e-14)), Wishes("gradient", iterations=100))
 
 
 def test_t38_equal_facts_make_equal_plans() -> None:

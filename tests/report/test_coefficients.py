@@ -23,8 +23,4 @@ def test_comparison() -> None:
     assert table.headers == ("term", "truth", "not private", "private")
     assert table.rows == (("age", "0.200", "0.220", "0.250"),)
     paid = [term("age", 0.25, std_err=0.1, lower=0.05, upper=0.45)]
-    assert comparison_table(paid, {"age": 0.2}, {"age": 0.22}).headers[-3:] == (
-        "std. error",
-        "lower",
-        "upper",
-    )
+    assert comparison_table(paid, {"age": 0.2}, {"age": 0.22}).headers[-1] == "std. error"

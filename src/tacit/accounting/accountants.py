@@ -25,15 +25,20 @@ from typing import TypeAlias
 
 from tacit.accounting import gaussian, pld, renyi
 from tacit.accounting.classical import optimal_epsilon
-from tacit.accounting.concentration import total_concentrated, truncated_epsilon, without_leak
-from tacit.accounting.curves import total_curve
+from tacit.accounting.concentration import (
+    concentrated,
+    total_concentrated,
+    truncated_epsilon,
+    without_leak,
+)
+from tacit.accounting.curves import curve_of, total_curve
 from tacit.accounting.exact import float_down, float_up, root_up
-from tacit.accounting.pairs import pairs_of
-from tacit.accounting.parts import Part, parts_of
+from tacit.accounting.pairs import pair_of, pairs_of
+from tacit.accounting.parts import Part, epsilon_at, parts_of
 from tacit.accounting.pld.pairs import RandomisedResponse
 from tacit.accounting.tally import Tally, tally, total_mu_squared
 from tacit.errors import AccountingError, BudgetError
-from tacit.privacy.event import Event
+from tacit.privacy.event import Event, Gaussian
 from tacit.privacy.relation import Relation
 
 Bracket: TypeAlias = tuple[float, float]
@@ -51,7 +56,7 @@ class Price:
     Guarantee
     ---------
     - The events are (epsilon, delta)-private under the relation.
-    - `lower` is a certified lower bound where the accountant has one (pld, gdp), otherwise 0.
+    - `lower` is a certified lower bound where the accountant has one (pld), otherwise 0.
 
     Parameters
     ----------
@@ -94,6 +99,8 @@ class Accountant:
     ----------
     name
         As in the table above.
+    accepts
+        Whether one release of a tally has a price under a relation.
     fold
         From a tally, a relation and delta to bounds of epsilon, None if an event has no price.
 
@@ -105,6 +112,7 @@ class Accountant:
     """
 
     name: str
+    accepts: Callable[[Event, Relation | None], bool]
     fold: Fold
 
     def price(
@@ -130,13 +138,8 @@ class Accountant:
     def refusal(self, counted: Tally, relation: Relation | None) -> AccountingError:
         """Name the event that has no price here, and the accountants that could price it."""
         for event, _ in counted:
-            single = ((event, 1),)
-            if self.fold(single, relation, 1e-6) is None:
-                others = [
-                    name
-                    for name, other in ACCOUNTANTS.items()
-                    if other.fold(single, relation, 1e-6) is not None
-                ]
+            if not self.accepts(event, relation):
+                others = [name for name, it in ACCOUNTANTS.items() if it.accepts(event, relation)]
                 could = ", ".join(others) or "no accountant of this version"
                 return AccountingError(
                     f"{self.name} cannot price {_title(event)}; these could: {could}"
@@ -264,9 +267,7 @@ def _gdp(counted: Tally, relation: Relation | None, delta: float) -> Bracket | N
     square = total_mu_squared(counted)
     if square is None:
         return None
-    epsilon = gaussian.epsilon(root_up(square), delta)
-    # The curve is exact to 1e-9 relatively in delta, which is less than that in epsilon.
-    return epsilon * (1.0 - 1e-8) if math.isfinite(epsilon) else 0.0, epsilon
+    return 0.0, gaussian.epsilon(root_up(square), delta)
 
 
 def _pld(counted: Tally, relation: Relation | None, delta: float) -> Bracket | None:
@@ -295,18 +296,44 @@ def _title(event: Event) -> str:
     return f"{type(event).__name__}({inside})" if inside else type(event).__name__
 
 
+def _has_parts(event: Event, relation: Relation | None) -> bool:
+    return epsilon_at(event, relation, 1e-6) is not None
+
+
+def _has_curve(event: Event, relation: Relation | None) -> bool:
+    return curve_of(event, relation) is not None
+
+
+def _is_truncated(event: Event, relation: Relation | None) -> bool:
+    curve = curve_of(event, relation)
+    return _is_concentrated(event, relation) or (curve is not None and curve.leak == 0.0)
+
+
+def _is_concentrated(event: Event, relation: Relation | None) -> bool:
+    return concentrated(event, relation) is not None
+
+
+def _is_gaussian(event: Event, relation: Relation | None) -> bool:
+    del relation
+    return isinstance(event, Gaussian)
+
+
+def _has_pair(event: Event, relation: Relation | None) -> bool:
+    return pair_of(event, relation) is not None
+
+
 ACCOUNTANTS: Mapping[str, Accountant] = MappingProxyType(
     {
-        name: Accountant(name, fold)
-        for name, fold in (
-            ("basic", _basic),
-            ("advanced", _advanced),
-            ("optimal", _optimal),
-            ("zcdp", _zcdp),
-            ("tcdp", _tcdp),
-            ("rdp", _rdp),
-            ("gdp", _gdp),
-            ("pld", _pld),
+        name: Accountant(name, accepts, fold)
+        for name, accepts, fold in (
+            ("basic", _has_parts, _basic),
+            ("advanced", _has_parts, _advanced),
+            ("optimal", _has_parts, _optimal),
+            ("zcdp", _is_concentrated, _zcdp),
+            ("tcdp", _is_truncated, _tcdp),
+            ("rdp", _has_curve, _rdp),
+            ("gdp", _is_gaussian, _gdp),
+            ("pld", _has_pair, _pld),
         )
     }
 )

@@ -1,8 +1,8 @@
-r"""Composition of Gaussian events: exact addition of :math:`\mu^2`.
+r"""What a sequence of events costs, whatever its releases are.
 
-Adaptively chosen Gaussian releases with :math:`\mu_1, \dots, \mu_k` are together exactly as
-private as one with :math:`\mu^2 = \sum_i \mu_i^2`. The sum is kept as a rational number; a float
-appears only when a guarantee is read, and then rounded up.
+Gaussian events add up exactly: :math:`\mu^2 = \sum_i \mu_i^2`. The sum is kept as a rational
+number; a float appears only when a guarantee is read, and then rounded up. Other events are priced
+by the best accountant.
 
 References
 ----------
@@ -17,32 +17,37 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from tacit.accounting import gaussian
-from tacit.errors import BudgetError, SettingError
+from tacit.accounting.accountants import Price, required_delta
+from tacit.accounting.best import best_of_tally, delta_of_tally
+from tacit.accounting.exact import root_up
+from tacit.accounting.tally import Tally, tally, total_mu_squared
+from tacit.errors import AccountingError, BudgetError
 from tacit.privacy.budget import Budget
-from tacit.privacy.event import Event, Gaussian, Repeated
+from tacit.privacy.event import Event, Gaussian
 from tacit.privacy.guarantee import Guarantee
 from tacit.privacy.relation import Relation
-
-# Bits of the integer square root: 53 for the float and enough more that one check settles it.
-_ROOT_BITS = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Composition:
-    r"""What a sequence of Gaussian events costs together.
+    r"""What a sequence of events costs together.
 
     .. math:: \mu^2 = \sum_i \mu_i^2
 
+    where all events are Gaussian; otherwise there is no mu and the best accountant answers.
+
     Guarantee
     ---------
-    - `mu_squared` is the exact rational sum.
-    - `mu` is the smallest float whose exact square is at least `mu_squared`.
+    - `mu_squared` is the exact rational sum; where an event is not Gaussian it is refused.
+    - `mu` is the smallest float whose exact square is at least `mu_squared`, or None.
     - `epsilon` and `delta` are never below the exact ones.
 
     Parameters
     ----------
-    mu_squared
-        Exact sum of the squares, at least 0.
+    square
+        Exact sum of the squares, at least 0; None if an event is not Gaussian.
+    counted, relation
+        The events and their relation where there is no such sum.
 
     Examples
     --------
@@ -50,37 +55,71 @@ class Composition:
     1.5
     """
 
-    mu_squared: Fraction
+    square: Fraction | None
+    counted: Tally = ()
+    relation: Relation | None = None
 
     @property
-    def mu(self) -> float:
-        """The Gaussian differential privacy parameter, rounded up."""
-        return _root_up(self.mu_squared)
+    def mu_squared(self) -> Fraction:
+        """The exact sum of the squares of mu, if all events are Gaussian."""
+        if self.square is None:
+            raise AccountingError(
+                "the events have no mu, because not all of them are Gaussian; "
+                "read epsilon(delta) or delta(epsilon) instead"
+            )
+        return self.square
+
+    @property
+    def mu(self) -> float | None:
+        """The Gaussian differential privacy parameter, rounded up; None if there is none."""
+        return None if self.square is None else root_up(self.square)
 
     def epsilon(self, delta: float) -> float:
         """Return the smallest safe epsilon at delta, rounded up."""
-        return gaussian.epsilon(self.mu, delta)
+        if self.square is not None:
+            return gaussian.epsilon(root_up(self.square), delta)
+        return self.price(delta).epsilon
 
     def delta(self, epsilon: float) -> float:
         """Return the delta at epsilon, rounded up."""
-        return gaussian.delta(epsilon, self.mu)
+        if self.square is not None:
+            return gaussian.delta(epsilon, root_up(self.square))
+        return delta_of_tally(self.counted, self.relation, epsilon)
+
+    def price(self, delta: float) -> Price:
+        """Return the epsilon at delta with the accountant it comes from."""
+        counted = self.counted
+        if self.square is not None:
+            counted = ((Gaussian(self.square, 1), 1),) if self.square > 0 else ()
+        return best_of_tally(counted, self.relation, required_delta(delta))
 
 
-def compose(events: Iterable[Event]) -> Composition:
-    """Add up the exact cost of events under one relation.
+def compose(events: Iterable[Event], relation: Relation | str | None = None) -> Composition:
+    """Add up the cost of events under one relation.
 
     Guarantee
     ---------
-    - The order and the grouping of the events do not matter, to the last bit.
+    - The order and the grouping of Gaussian events do not matter, to the last bit.
     - ``Repeated(event, k)`` costs exactly k copies of the event.
     - An object that is no known event is refused by name, never skipped.
 
+    Parameters
+    ----------
+    events
+        Everything that was released.
+    relation
+        Needed by sampled events and objective perturbation.
+
     Examples
     --------
+    >>> from tacit.privacy.event import Repeated
     >>> compose([Gaussian(1, 16), Repeated(Gaussian(1, 32), times=6)]).mu
     0.5
     """
-    return Composition(sum((_mu_squared(event) for event in events), start=Fraction(0)))
+    known = None if relation is None else Relation.parse(relation)
+    counted = tally(events, known)
+    square = total_mu_squared(counted)
+    return Composition(square) if square is not None else Composition(None, counted, known)
 
 
 def mu_squared_of(budget: Budget) -> Fraction:
@@ -149,43 +188,12 @@ def guarantee_of(
     >>> print(guarantee_of([], delta=1e-6, relation="zero-out", unit="row"))
     (ε = 0, δ = 1e-06), zero-out, per row
     """
-    composition = compose(events)
+    known = Relation.parse(relation)
+    composition = compose(events, known)
     return Guarantee(
-        relation=Relation.parse(relation),
+        relation=known,
         unit=unit,
         epsilon=composition.epsilon(delta),
         delta=float(delta),
         mu=composition.mu,
     )
-
-
-def _mu_squared(event: Event) -> Fraction:
-    match event:
-        case Gaussian():
-            return event.mu_squared
-        case Repeated():
-            return event.times * _mu_squared(event.event)
-        case _:
-            raise SettingError(
-                f"a {type(event).__name__} cannot be priced; expected Gaussian or Repeated events"
-            )
-
-
-def _root_up(square: Fraction) -> float:
-    """Return the smallest float whose exact square is at least the given one."""
-    if square == 0:
-        return 0.0
-    numerator, denominator = square.numerator, square.denominator
-    shift = _ROOT_BITS - (numerator.bit_length() - denominator.bit_length()) // 2
-    scaled = square * Fraction(4) ** shift
-    root = Fraction(math.isqrt(math.ceil(scaled) - 1) + 1) / Fraction(2) ** shift
-    try:
-        result = float(root)
-    except OverflowError:
-        return math.inf
-    while Fraction(result) ** 2 < square:
-        result = math.nextafter(result, math.inf)
-        if math.isinf(result):
-            return result
-    below = math.nextafter(result, 0.0)
-    return below if Fraction(below) ** 2 >= square else result

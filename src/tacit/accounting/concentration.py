@@ -17,7 +17,7 @@ from tacit.accounting import renyi
 from tacit.accounting.curves import curve_of
 from tacit.accounting.exact import float_up
 from tacit.accounting.parts import epsilon_at, own_delta
-from tacit.accounting.tally import Tally, pure_epsilon, tally
+from tacit.accounting.tally import Tally, pure_epsilon
 from tacit.privacy.event import BoundedRange, DiscreteGaussian, Event, Gaussian
 from tacit.privacy.relation import Relation
 
@@ -94,7 +94,7 @@ def total_concentrated(counted: Tally, relation: Relation | None) -> Concentrate
 
     Examples
     --------
-    >>> found = total_concentrated(tally([Gaussian(1, 8), Gaussian(1, 8)]), None)
+    >>> found = total_concentrated(((Gaussian(1, 8), 2),), None)
     >>> found is not None and found.rho
     Fraction(1, 8)
     """
@@ -121,7 +121,7 @@ def truncated_epsilon(counted: Tally, relation: Relation | None, delta: float) -
 
     Examples
     --------
-    >>> found = truncated_epsilon(tally([Gaussian(1, 1)]), None, 1e-5)
+    >>> found = truncated_epsilon(((Gaussian(1, 1), 1),), None, 1e-5)
     >>> found is not None and round(found, 3)
     4.728
     """

@@ -1,10 +1,10 @@
-r"""The central-limit forecast of a sequence of events. **Not a guarantee.**
+r"""The central-limit forecast of a sequence of events, which is not a guarantee.
 
 .. math:: \mu^2 \approx \sum_i \mu_i^2
 
 with the limits of Dong, Roth and Su for sampled Gaussian steps. The truth may be larger, so the
 answer is a `Forecast`, which no guarantee, certificate or filter accepts.
-Proof of what is claimed (nothing): ``proofs/accounting/forecast.md``.
+Why: ``proofs/accounting/forecast.md``.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from tacit.accounting.composition import compose
+from tacit.accounting.composition import guarantee_of
 from tacit.errors import BudgetError, InputError, LedgerError, SettingError
 from tacit.ledger.entry import ORIGIN, Entry, Kind
 from tacit.ledger.price import cost_of, units
@@ -93,11 +93,8 @@ class Chain:
         """State what all charges guarantee together, rounded up; None before the first charge."""
         if self.relation is None or self.unit is None:
             return None
-        delta = self.terms.delta
-        composition = compose(event for charge in self.charges for event in charge.events)
-        return Guarantee(
-            self.relation, self.unit, composition.epsilon(delta), delta, composition.mu
-        )
+        events = [event for charge in self.charges for event in charge.events]
+        return guarantee_of(events, delta=self.terms.delta, relation=self.relation, unit=self.unit)
 
     def accept(self, entry: Entry) -> None:
         """Take the next entry, or refuse it with `LedgerError` and stay as before."""

@@ -217,7 +217,7 @@ def _rederive(document: Mapping[str, Any]) -> Guarantee:
         raise CertificateError("total.delta is not the delta of the budget")
     derived = {"epsilon": composition.epsilon(total["delta"]), "mu": composition.mu}
     for name, value in derived.items():
-        if not value <= total[name] <= value * (1.0 + float(TOLERANCE)):
+        if value is None or not value <= total[name] <= value * (1.0 + float(TOLERANCE)):
             raise CertificateError(f"total.{name} is not what the events add up to")
     if cost_of(events) > capacity_of(budget) * (1 + TOLERANCE):
         raise CertificateError("the events add up to more than the budget")

@@ -27,6 +27,14 @@ WHOLE = 2**62
 def cost_of(events: Iterable[Event]) -> Fraction:
     """Exact cost of events in the currency of `capacity_of`; costs of charges add up.
 
+    Adaptively chosen Gaussian releases stay within a budget as long as the squares of their mu
+    add up to no more than its square (Smith and Thakurta 2022, fully adaptive composition).
+
+    Raises
+    ------
+    AccountingError
+        If an event is not Gaussian and so has no cost in this currency.
+
     Examples
     --------
     >>> from tacit.privacy.event import Gaussian

@@ -31,9 +31,9 @@ def comparison_table(
     truth: Mapping[str, float],
     reference: Mapping[str, float],
 ) -> Table:
-    """Each term's truth, its fit without privacy, and its private fit with what was paid for."""
+    """Each term's truth, its fit without privacy, and its private fit with its standard error."""
     names = [str(term["name"]) for term in terms]
-    shown = [key for key in _INTERVAL if any(term[key] is not None for term in terms)]
+    shown = [key for key in ("std_err",) if any(term[key] is not None for term in terms)]
     numbers = columns_of_numbers(
         [truth[name] for name in names],
         [reference[name] for name in names],

@@ -28,7 +28,7 @@ def test_poisson_bounds_random_mechanisms_in_both_directions() -> None:
         def base(orders: Floats, p: Floats = p, q: Floats = q) -> Floats:
             read = np.maximum(orders, 1.0 + 1e-9).ravel()
             found = [max(divergence(p, q, x), divergence(q, p, x)) for x in read]
-            return np.maximum(np.array(found).reshape(orders.shape), 0.0)
+            return np.asarray(np.maximum(np.reshape(found, orders.shape), 0.0))
 
         for rate, order in itertools.product([0.01, 0.3, 0.9], [1.5, 2.0, 5.0, 12.0]):
             mixed = (1.0 - rate) * q + rate * p

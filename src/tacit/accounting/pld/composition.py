@@ -14,9 +14,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from tacit.accounting import gaussian
+from tacit.accounting.pld._signals import GridTooLong
 from tacit.accounting.pld.distribution import Bound, from_pair
 from tacit.accounting.pld.inversion import epsilon_at
 from tacit.accounting.pld.pairs import (
@@ -27,23 +28,33 @@ from tacit.accounting.pld.pairs import (
     PoissonGaussian,
     WithoutReplacementGaussian,
 )
-from tacit.accounting.pld.resolution import resolve
+from tacit.accounting.pld.resolution import Resolution, resolve
 from tacit.accounting.pld.survey import Aim, Survey, look
 from tacit.accounting.pld.transform import LONGEST, Transform, transform
 from tacit.errors import SettingError
 
 Items: TypeAlias = tuple[tuple[Pair, int], ...]
 Bracket: TypeAlias = tuple[float, float]
+Bounds: TypeAlias = Literal["upper", "both"]
 
 DEFAULT_TOLERANCE = 2e-4
 # The lower bound is second order only where the grid resolves the bulk of every law.
 _LOWER_ACCURACY = 0.1
-_LOWER_LONGEST = 2**18
+_LOWER_LONGEST = 2**19
 _REFINEMENTS = 2
 # Relative rounding of a sum of squares and its root; relative excess of the Gaussian curve.
 _ROOT_ERROR, _CURVE_ERROR = 2.0**-49, 2e-9
 # Brackets narrower than this need no finer grid, whatever their relative width.
 _NEGLIGIBLE = 1e-9
+
+
+@dataclass(frozen=True)
+class _View:
+    """A composition seen from one direction, and where to look."""
+
+    direction: Direction
+    survey: Survey
+    aim: Aim
 
 
 @dataclass(frozen=True)
@@ -80,6 +91,21 @@ class Composed:
 
     def delta(self, epsilon: float) -> Bracket:
         """Return lower and upper bounds of delta at an epsilon of at least 0."""
+        return self._delta(epsilon, "both")
+
+    def epsilon(self, delta: float) -> Bracket:
+        """Return lower and upper bounds of epsilon at a delta in (0, 1)."""
+        return self._epsilon(delta, "both")
+
+    def safe_delta(self, epsilon: float) -> float:
+        """Return the upper bound of delta alone, in a third of the time."""
+        return self._delta(epsilon, "upper")[1]
+
+    def safe_epsilon(self, delta: float) -> float:
+        """Return the upper bound of epsilon alone, in a third of the time."""
+        return self._epsilon(delta, "upper")[1]
+
+    def _delta(self, epsilon: float, bounds: Bounds) -> Bracket:
         if not epsilon >= 0.0:
             raise SettingError(f"epsilon is {epsilon!r}; expected a number of at least 0")
         if not self.items:
@@ -93,10 +119,9 @@ class Composed:
             kept = survey.without_tails(survey.aim_at_epsilon(epsilon).log_delta)
             return kept, kept.aim_at_epsilon(epsilon)
 
-        return self._bracket(choose, measure)
+        return self._bracket(choose, measure, bounds)
 
-    def epsilon(self, delta: float) -> Bracket:
-        """Return lower and upper bounds of epsilon at a delta in (0, 1)."""
+    def _epsilon(self, delta: float, bounds: Bounds) -> Bracket:
         if not 0.0 < delta < 1.0:
             raise SettingError(f"delta is {delta!r}; expected a number between 0 and 1")
         if not self.items:
@@ -109,53 +134,63 @@ class Composed:
             kept = survey.without_tails(math.log(delta))
             return kept, kept.aim_at_delta(delta)
 
-        return self._bracket(choose, measure)
+        return self._bracket(choose, measure, bounds)
 
     def _bracket(
-        self, choose: Callable[[Survey], tuple[Survey, Aim]], measure: Callable[[Transform, float], float]
+        self,
+        choose: Callable[[Survey], tuple[Survey, Aim]],
+        measure: Callable[[Transform, float], float],
+        bounds: Bounds,
     ) -> Bracket:
         lower, upper = 0.0, 0.0
-        aims = []
+        views = []
         for direction in self._directions():
             survey, aim = choose(look(self._with_gaussian("upper"), direction))
-            high = self._measured(direction, survey, aim, "upper", 0.25 * self.tolerance, measure)
-            aims.append((high, direction, survey, aim))
+            view = _View(direction, survey, aim)
+            chosen = self._resolve(view, "upper", 0.25 * self.tolerance)
+            high = measure(self._transform(view, "upper", chosen), chosen.guess)
+            views.append((high, view))
             upper = max(upper, high)
-        for high, direction, survey, aim in sorted(aims, key=lambda entry: -entry[0]):
-            if high <= lower:
-                break
-            accuracy = _LOWER_ACCURACY * self.tolerance
-            for _ in range(1 + _REFINEMENTS):
-                low = self._measured(direction, survey, aim, "lower", accuracy, measure)
-                if not low > lower:
-                    break
-                lower = low
-                if not upper - lower > max(self.tolerance * upper, _NEGLIGIBLE):
-                    return lower, upper
-                accuracy *= 0.1
+        if bounds == "upper":
+            return lower, upper
+        for high, view in sorted(views, key=lambda entry: -entry[0]):
+            if high > lower:
+                lower = max(lower, self._lower(view, upper, measure))
         return lower, upper
+
+    def _lower(
+        self, view: _View, upper: float, measure: Callable[[Transform, float], float]
+    ) -> float:
+        """Compute lower bounds on finer and finer grids until one is near enough to the upper."""
+        lower, accuracy, step = 0.0, _LOWER_ACCURACY * self.tolerance, math.inf
+        for _ in range(1 + _REFINEMENTS):
+            try:
+                chosen = self._resolve(view, "lower", accuracy)
+            except GridTooLong:
+                break
+            if not chosen.step < 0.8 * step:
+                break
+            lower = max(lower, measure(self._transform(view, "lower", chosen), chosen.guess))
+            if not upper - lower > max(self.tolerance * upper, _NEGLIGIBLE):
+                break
+            step, accuracy = chosen.step, 0.1 * accuracy
+        return lower
 
     def _directions(self) -> tuple[Direction, ...]:
         symmetric = all(pair.symmetric for pair, _ in self.items)
         return DIRECTIONS[:1] if symmetric else DIRECTIONS
 
-    def _measured(
-        self,
-        direction: Direction,
-        survey: Survey,
-        aim: Aim,
-        bound: Bound,
-        accuracy: float,
-        measure: Callable[[Transform, float], float],
-    ) -> float:
-        items = self._with_gaussian(bound)
+    def _resolve(self, view: _View, bound: Bound, accuracy: float) -> Resolution:
         longest = LONGEST if bound == "upper" else _LOWER_LONGEST
-        chosen = resolve(items, direction, survey, aim, accuracy, longest)
+        items = self._with_gaussian(bound)
+        return resolve(items, view.direction, view.survey, view.aim, accuracy, longest)
+
+    def _transform(self, view: _View, bound: Bound, chosen: Resolution) -> Transform:
         laws = [
-            (from_pair(pair, direction, grid, bound), times)
-            for (pair, times), grid in zip(items, chosen.grids, strict=True)
+            (from_pair(pair, view.direction, grid, bound), times)
+            for (pair, times), grid in zip(self._with_gaussian(bound), chosen.grids, strict=True)
         ]
-        return measure(transform(laws, chosen.window, bound), chosen.guess)
+        return transform(laws, chosen.window, bound)
 
     def _with_gaussian(self, bound: Bound) -> Items:
         """Return the items with the Gaussian ones as one pair, rounded to the side of the bound."""

@@ -47,42 +47,29 @@ def epsilon_at(law: Transform, delta: float, guess: float) -> float:
                 f"delta {delta!r} is below the round-off of the transform; use Rényi accounting"
             )
         return below
-    trial = guess if above < guess < below else 0.5 * below
-    logarithm = math.log(delta)
-    previous: tuple[float, float] | None = None
+    trial, side = guess, 1.0 if upper else -1.0
     for _ in range(_MOST_STEPS):
-        value = law.delta(trial)
+        if not above < trial < below:
+            trial = 0.5 * (above + below)
+        value, slope = law.delta_and_slope(trial)
         if value > delta:
             above = trial
         else:
             below = trial
         if below - above <= _ACCURACY * below:
             break
-        trial, previous = _next_trial(trial, value, previous, logarithm, (above, below))
+        trial = _newton(trial, value, slope, delta)
+        # A root that is found is approached from the side that will be returned.
+        if abs(trial - (above if value > delta else below)) < _ACCURACY * trial:
+            trial *= 1.0 + side * _ACCURACY
+            certain = law.delta(trial)
+            if upper and certain <= delta or not upper and certain >= delta:
+                return trial
     return below if upper else above
 
 
-def _next_trial(
-    trial: float,
-    value: float,
-    previous: tuple[float, float] | None,
-    target: float,
-    bracket: tuple[float, float],
-) -> tuple[float, tuple[float, float] | None]:
-    """One secant step on the logarithm of delta, a little past the root, or a bisection."""
-    above, below = bracket
-    middle = 0.5 * (above + below)
-    if value <= 0.0:
-        return middle, None
-    point = (trial, math.log(value) - target)
-    slope = -1.0 / max(trial, 1e-300)
-    if previous is not None and previous[0] != trial:
-        slope = (point[1] - previous[1]) / (trial - previous[0])
-    if not slope < 0.0:
-        return middle, None
-    root = trial - point[1] / slope
-    # Past the root by less than the accuracy, so that the bracket closes from both sides.
-    root += math.copysign(0.3 * _ACCURACY * below, point[1])
-    if not above < root < below:
-        return middle, point
-    return root, point
+def _newton(trial: float, value: float, slope: float, delta: float) -> float:
+    """One Newton step on the logarithm of delta; outside of every bracket if it has none."""
+    if value <= 0.0 or slope >= 0.0:
+        return -1.0
+    return trial + math.log(value / delta) * value / -slope

@@ -74,9 +74,8 @@ def resolve(
     longest
         Number of steps that a window may have.
     """
-    window = survey.window(survey.working_tilt(aim), aim)
+    window, width = survey.window(survey.working_tilt(aim), aim)
     lowest, highest = survey.ranges(aim)
-    width = window.high - window.low
     if not math.isfinite(width) or np.max(highest) >= LARGEST_LOSS:
         raise GridTooLong(
             f"losses above {LARGEST_LOSS:.0f}; expected moderate noise. Use Rényi accounting"

@@ -32,7 +32,7 @@ _COARSE, _COARSEST = (
 OUTSIDE = 1e-8
 TRUNCATED = 1e-8
 # Round-off of a composition per loss, as it usually is, and the part of delta it may be.
-_ROUND_OFF, _ROUND_OFF_SHARE = 1e-13, 1e-6
+_ROUND_OFF, _ROUND_OFF_SHARE = 2e-14, 1e-6
 # At a tilt with K(s) this many times log(1/delta) a bounded loss is at its maximum for good.
 _SATURATED = 30.0
 _UNDERFLOW = 700.0
@@ -187,8 +187,8 @@ class Survey:
             low, high = (low, middle) if excess(middle) >= 0.0 else (middle, high)
         return high
 
-    def window(self, tilt: float, aim: Aim) -> Window:
-        """Return a range outside of which the tilted composition has no mass that matters."""
+    def window(self, tilt: float, aim: Aim) -> tuple[Window, float]:
+        """Return where to look at the composition, and about how wide that is."""
         center = self.moments(tilt)
         deviation = math.sqrt(center.variance) or SMALLEST_STEP
         needed = center.cumulant - tilt * aim.epsilon - aim.log_delta - math.log(OUTSIDE)
@@ -199,7 +199,7 @@ class Survey:
             high = min(high, ((rise + needed) / spread, spread))
             fall = self.moments(tilt - spread).cumulant - center.cumulant
             low = max(low, (-(fall + needed) / spread, spread))
-        return Window(tilt, low[0], high[0], low[1], high[1])
+        return Window(tilt, low[1], high[1], needed), high[0] - low[0]
 
     def ranges(self, aim: Aim) -> tuple[Floats, Floats]:
         """Return, for each pair, the losses that matter: lowest and highest."""

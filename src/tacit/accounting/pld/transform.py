@@ -41,23 +41,22 @@ _LARGEST_EXPONENT = 700.0
 
 @dataclass(frozen=True)
 class Window:
-    """Where the tilted composition lives.
+    """Where the tilted composition is looked at.
 
     Parameters
     ----------
     tilt
         At least 0.
-    low, high
-        Range of composed losses that the transform holds.
     below, above
-        Exponents of the Chernoff bounds for what is outside.
+        Exponents of the Chernoff bounds that set the two ends.
+    needed
+        Negative logarithm of the tilted mass that may be outside, on each side.
     """
 
     tilt: float
-    low: float
-    high: float
     below: float
     above: float
+    needed: float
 
 
 @dataclass(frozen=True)
@@ -109,35 +108,38 @@ class Transform:
 
     def delta(self, epsilon: float) -> float:
         """Return a certified bound of the profile."""
-        value, doubt = self._parts(epsilon)
-        if self.bound == "upper":
-            return min(self.infinite + value + doubt, 1.0)
-        return min(max(self.infinite * (1.0 - self.mass_error) + value - doubt, 0.0), 1.0)
+        return self.delta_and_slope(epsilon)[0]
 
-    def doubt(self, epsilon: float) -> float:
-        """Return the part of `delta` that is round-off and the mass outside the window."""
-        return self._parts(epsilon)[1]
-
-    def _parts(self, epsilon: float) -> tuple[float, float]:
+    def delta_and_slope(self, epsilon: float) -> tuple[float, float]:
+        """Return a certified bound of the profile, and about its derivative."""
         upper = self.bound == "upper"
-        epsilon = epsilon - self.loss_error if upper else epsilon + self.loss_error
+        sign = 1.0 if upper else -1.0
+        epsilon = epsilon - sign * self.loss_error
         start = min(max(math.floor(epsilon / self.step) + 1 - self.first, 0), self.masses.size)
         losses = np.arange(self.first + start, self.first + self.masses.size) * self.step
         gaps = np.maximum(losses - epsilon, 0.0)
-        gains = -np.expm1(-gaps) * np.exp(-self.tilt * gaps)
-        value = max(float((self.masses[start:] * gains).sum()), 0.0)
+        weighted = self.masses[start:] * np.exp(-self.tilt * gaps)
+        value = max(-float((weighted * np.expm1(-gaps)).sum()), 0.0)
+        scale = self._scale(epsilon, sign)
+        slope = scale * (value - float(weighted.sum()))
+        finite = scale * (value + sign * self._doubt())
+        infinite = self.infinite if upper else self.infinite * (1.0 - self.mass_error)
+        return min(max(infinite + finite, 0.0), 1.0), slope
+
+    def _doubt(self) -> float:
+        """Bound the round-off and the mass outside the window, over the scale."""
         # The weights are at most exp(-s gap), a geometric sequence.
         decay = -math.expm1(-2.0 * self.tilt * self.step)
-        norm = min(math.sqrt(self.masses.size), 1.0 / math.sqrt(decay) if decay > 0 else math.inf)
-        doubt = self.outside + norm * self.round_off
+        norm = math.sqrt(self.masses.size)
+        if decay * self.masses.size > 1.0:
+            norm = 1.0 / math.sqrt(decay)
+        return self.outside + norm * self.round_off
+
+    def _scale(self, epsilon: float, sign: float) -> float:
         exponent = self.log_scale - self.tilt * epsilon
         size = abs(self.log_scale) + abs(self.tilt * epsilon) + self.masses.size
         error = self.mass_error + 8.0 * UNIT * size
-        if upper:
-            scale = math.exp(min(exponent + error, _LARGEST_EXPONENT))
-        else:
-            scale = math.exp(min(exponent - error, _LARGEST_EXPONENT))
-        return scale * value, scale * doubt
+        return math.exp(min(exponent + sign * error, _LARGEST_EXPONENT))
 
 
 def transform(
@@ -165,67 +167,87 @@ def transform(
     >>> from tacit.accounting.pld.pairs import RandomisedResponse
     >>> grid = dyadic(0.5, center=0, low=-1.0, high=1.0, per_octave=8)
     >>> law = from_pair(RandomisedResponse(1.0), "remove", grid, "upper")
-    >>> composed = transform([(law, 2)], Window(0.0, -3.0, 3.0, 9.0, 9.0), "upper")
+    >>> composed = transform([(law, 2)], Window(0.0, 9.0, 9.0, 30.0), "upper")
     >>> round(composed.delta(0.0), 6)
     0.462117
     """
     step = laws[0][0].step
-    first, last = math.floor(window.low / step), math.ceil(window.high / step)
+    parts = [_tilted(law, times, window.tilt) for law, times in laws]
+    infinite = -math.expm1(
+        sum(times * math.log1p(-min(law.infinite, 1.0 - UNIT)) for law, times in laws)
+    )
+    if any(part is None for part in parts):
+        # A law without finite mass: nothing but the infinite part is left.
+        return Transform(bound, step, 0, np.zeros(1), 0.0, 0.0, 0.0, 0.0, infinite, 0.0, 0.0)
+    tilted = [part for part in parts if part is not None]
+    above = sum(part.cumulant(window.above) for part in tilted)
+    below = sum(part.cumulant(-window.below) for part in tilted)
+    first = math.floor(-(below + window.needed) / (window.below * step))
+    last = math.ceil((above + window.needed) / (window.above * step))
     if last - first >= LONGEST:
         raise GridTooLong(f"a window of {last - first} losses; expected fewer than {LONGEST}")
-    length = fft.next_fast_len(last - first + 1, real=True)
+    length = fft.next_fast_len(max(last - first, 1) + 1, real=True)
     level = _LEVEL * UNIT * math.log2(length + 2)
     spectrum = np.ones(length // 2 + 1, dtype=np.complex128)
     # Upper bounds of the size of the spectrum and of its relative change with one factor.
     size, change = np.ones(length // 2 + 1), np.zeros(length // 2 + 1)
-    log_scale = above = below = loss_error = mass_error = finite = count = 0.0
-    for law, times in laws:
-        losses = law.indices * step
-        exponents = window.tilt * losses
-        kept = law.masses > 0.0
-        if not np.any(kept):
-            # A lower law without mass: nothing but the infinite part is left.
-            return _empty(laws, window, first, bound)
-        with np.errstate(divide="ignore"):
-            logarithms = np.log(law.masses) + exponents
-        shift = float(np.max(logarithms[kept]))
-        shift += math.log(float(np.exp(logarithms - shift).sum()))
-        tilted = np.exp(logarithms - shift)
-        folded = np.bincount(law.indices % length, tilted, length)
-        factor = fft.rfft(folded)
+    for part in tilted:
+        factor = fft.rfft(np.bincount(part.indices % length, part.masses, length))
         largest = np.abs(factor) + 2.0 * level
-        _multiply(spectrum, factor, times)
-        size *= largest**times
-        change += times / largest
-        log_scale += times * shift
-        above += times * math.log(float((tilted * _power(window.above, losses)).sum()))
-        below += times * math.log(float((tilted * _power(-window.below, losses)).sum()))
-        loss_error += times * law.loss_error
-        reach = float(np.max(np.abs(exponents[kept]))) + abs(shift)
-        mass_error += times * (law.mass_error + 4.0 * UNIT * (reach + 8.0))
-        finite += times * math.log1p(-min(law.infinite, 1.0 - 2.0**-53))
-        count += times
+        _multiply(spectrum, factor, part.times)
+        size *= largest**part.times
+        change += part.times / largest
     masses = fft.irfft(spectrum, length)
-    edge = (first + length) * step
-    outside = math.exp(min(above - window.above * edge, _LARGEST_EXPONENT))
-    outside += math.exp(min(below + window.below * first * step, _LARGEST_EXPONENT))
+    count = sum(part.times for part in tilted)
     # Half of the spectrum is stored, so its Euclidean norm is at most root 2 of what is seen.
     round_off = level * _norm(size * change) * math.sqrt(2.0 / length)
     round_off += (_POWER * UNIT * count + level) * _norm(masses)
-    turned = np.roll(masses, -(first % length))
     return Transform(
         bound=bound,
         step=step,
         first=first,
-        masses=turned,
+        masses=np.roll(masses, -(first % length)),
         tilt=window.tilt,
-        log_scale=log_scale,
-        outside=1.001 * outside,
+        log_scale=sum(part.times * part.shift for part in tilted),
+        outside=2.002 * math.exp(-window.needed),
         round_off=2.0 * round_off,
-        infinite=-math.expm1(finite),
-        loss_error=loss_error,
-        mass_error=2.0 * mass_error,
+        infinite=infinite,
+        loss_error=sum(times * law.loss_error for law, times in laws),
+        mass_error=2.0 * sum(part.times * part.error for part in tilted),
     )
+
+
+@dataclass(frozen=True)
+class _Tilted:
+    """Tilted masses of one law, their normaliser and the relative error of both."""
+
+    losses: Floats
+    indices: NDArray[np.int64]
+    masses: Floats
+    times: int
+    shift: float
+    error: float
+
+    def cumulant(self, exponent: float) -> float:
+        """Return the cumulant function of all repetitions, for a Chernoff bound."""
+        exponents = exponent * self.losses
+        top = float(exponents.max())
+        return self.times * (top + math.log(float((self.masses * np.exp(exponents - top)).sum())))
+
+
+def _tilted(law: LossDistribution, times: int, tilt: float) -> _Tilted | None:
+    kept = law.masses > 0.0
+    if not np.any(kept):
+        return None
+    indices = law.indices[kept]
+    losses = indices * law.step
+    exponents = tilt * losses
+    logarithms = np.log(law.masses[kept]) + exponents
+    shift = float(logarithms.max())
+    shift += math.log(float(np.exp(logarithms - shift).sum()))
+    reach = float(np.abs(exponents).max()) + abs(shift)
+    error = law.mass_error + 4.0 * UNIT * (reach + 8.0)
+    return _Tilted(losses, indices, np.exp(logarithms - shift), times, shift, error)
 
 
 def _multiply(spectrum: Spectrum, factor: Spectrum, times: int) -> None:
@@ -240,26 +262,3 @@ def _multiply(spectrum: Spectrum, factor: Spectrum, times: int) -> None:
 def _norm(values: Floats) -> float:
     # Not a BLAS routine: its threads would make the last bits depend on their number.
     return math.sqrt(float((values * values).sum()))
-
-
-def _power(exponent: float, losses: Floats) -> Floats:
-    return np.exp(np.minimum(exponent * losses, _LARGEST_EXPONENT))
-
-
-def _empty(
-    laws: Sequence[tuple[LossDistribution, int]], window: Window, first: int, bound: Bound
-) -> Transform:
-    finite = sum(times * math.log1p(-min(law.infinite, 1 - 2.0**-53)) for law, times in laws)
-    return Transform(
-        bound=bound,
-        step=laws[0][0].step,
-        first=first,
-        masses=np.zeros(1),
-        tilt=window.tilt,
-        log_scale=0.0,
-        outside=0.0,
-        round_off=0.0,
-        infinite=-math.expm1(finite),
-        loss_error=0.0,
-        mass_error=sum(times * law.mass_error for law, times in laws),
-    )

@@ -1,0 +1,257 @@
+"""The smallest noise, the largest sampling rate and the most repetitions within a budget.
+
+Every answer is checked by the same certified composition that will price it later, so the epsilon
+of what is returned is never above the target. Coarse grids find the neighbourhood, fine ones finish.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from tacit.accounting.pld._signals import BelowRoundOff, GridTooLong
+from tacit.accounting.pld.composition import DEFAULT_TOLERANCE, compose
+from tacit.accounting.pld.pairs.pair import Pair
+from tacit.errors import BudgetError, SettingError
+
+# Relative width of the bracket of epsilon while the neighbourhood is sought.
+_COARSE = 0.05
+# The search ends when epsilon is below its target by at most this part.
+_CLOSE = 2e-4
+# Logarithms that stand for epsilon of 0 and of infinity.
+_FLOOR, _CEILING = -20.0, 20.0
+_LONGEST_STEP = 3.0
+_MOST_STEPS = 80
+
+
+def smallest_noise(
+    make_pair: Callable[[float], Sequence[tuple[Pair, int]]],
+    epsilon: float,
+    delta: float,
+    low: float,
+    high: float,
+) -> float:
+    """Return the smallest noise scale whose composition is within a budget, rounded up.
+
+    Guarantee
+    ---------
+    - ``compose(make_pair(result)).epsilon(delta)`` has an upper bound of at most epsilon.
+    - Unless the result is ``low``, that bound is at least ``epsilon * (1 - 1e-3)``.
+
+    Parameters
+    ----------
+    make_pair
+        From a noise scale to pairs with counts. Their epsilon falls as the noise grows.
+    epsilon, delta
+        The budget: above 0; in (0, 1).
+    low, high
+        Positive ends of the range to search.
+
+    Raises
+    ------
+    BudgetError
+        If even the noise ``high`` is too little.
+
+    Examples
+    --------
+    >>> from tacit.accounting.pld.pairs import PoissonGaussian
+    >>> make = lambda noise: [(PoissonGaussian(1 / noise, 0.01), 1000)]
+    >>> round(smallest_noise(make, 1.0, 1e-5, 0.1, 100.0), 2)
+    1.41
+    """
+    search = _Search(make_pair, epsilon, delta, low, high, rising=False)
+    return search.solve(start=min(max(1.0, low), high))
+
+
+def largest_rate(
+    make_pair: Callable[[float], Sequence[tuple[Pair, int]]],
+    epsilon: float,
+    delta: float,
+    low: float = 1e-9,
+    high: float = 1.0,
+) -> float:
+    """Return the largest sampling rate whose composition is within a budget, rounded down.
+
+    Guarantee
+    ---------
+    - ``compose(make_pair(result)).epsilon(delta)`` has an upper bound of at most epsilon.
+    - Unless the result is ``high``, that bound is at least ``epsilon * (1 - 1e-3)``.
+
+    Parameters
+    ----------
+    make_pair
+        From a rate to pairs with counts. Their epsilon grows with the rate.
+    epsilon, delta
+        The budget: above 0; in (0, 1).
+    low, high
+        Positive ends of the range to search.
+
+    Raises
+    ------
+    BudgetError
+        If even the rate ``low`` is too much.
+
+    Examples
+    --------
+    >>> from tacit.accounting.pld.pairs import PoissonGaussian
+    >>> make = lambda rate: [(PoissonGaussian(1 / 1.41463, rate), 1000)]
+    >>> round(largest_rate(make, 1.0, 1e-5), 3)
+    0.01
+    """
+    search = _Search(make_pair, epsilon, delta, low, high, rising=True)
+    return search.solve(start=min(max(0.01, low), high))
+
+
+def largest_count(
+    make_pair: Callable[[int], Sequence[tuple[Pair, int]]],
+    epsilon: float,
+    delta: float,
+    most: int = 10**7,
+) -> int:
+    """Return the largest number of repetitions whose composition is within a budget.
+
+    Guarantee
+    ---------
+    - ``compose(make_pair(result)).epsilon(delta)`` has an upper bound of at most epsilon, and for
+      ``result + 1`` it has not, unless the result is ``most``. 0 if one repetition is too much.
+
+    Parameters
+    ----------
+    make_pair
+        From a count of at least 1 to pairs with counts. Their epsilon grows with the count.
+    epsilon, delta
+        The budget: above 0; in (0, 1).
+    most
+        Where the search ends.
+
+    Examples
+    --------
+    >>> from tacit.accounting.pld.pairs import GaussianPair
+    >>> largest_count(lambda times: [(GaussianPair(0.01), times)], 1.0, 1e-5)
+    718
+    """
+    search = _Search(
+        lambda count: make_pair(max(round(count), 1)), epsilon, delta, 1.0, most, rising=True
+    )
+    if search.excess(1.0, DEFAULT_TOLERANCE) > 0.0:
+        return 0
+    safe, unsafe = 1, most + 1
+    trial = min(max(round(search.near(start=100.0)), 1), most)
+    width = 1
+    while unsafe - safe > 1:
+        trial = min(max(trial, safe + 1), unsafe - 1)
+        if search.excess(float(trial), DEFAULT_TOLERANCE) <= 0.0:
+            safe, trial = trial, trial + width
+        else:
+            unsafe, trial = trial, trial - width
+        width *= 2
+        if not safe < trial < unsafe or width > unsafe - safe:
+            trial = (safe + unsafe) // 2
+    return safe
+
+
+@dataclass(frozen=True)
+class _Search:
+    """One number to be found, on a logarithmic scale."""
+
+    make_pair: Callable[[float], Sequence[tuple[Pair, int]]]
+    epsilon: float
+    delta: float
+    low: float
+    high: float
+    rising: bool
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.epsilon < math.inf:
+            raise BudgetError(f"epsilon is {self.epsilon!r}; expected a finite number above 0")
+        if not 0.0 < self.delta < 1.0:
+            raise BudgetError(f"delta is {self.delta!r}; expected a number between 0 and 1")
+        if not 0.0 < self.low <= self.high < math.inf:
+            raise SettingError(
+                f"the range is from {self.low!r} to {self.high!r}; expected positive numbers in order"
+            )
+
+    def excess(self, value: float, tolerance: float) -> float:
+        """Return the logarithm of epsilon over its target; at most 0 is within the budget."""
+        try:
+            found = compose(self.make_pair(value), tolerance).safe_epsilon(self.delta)
+        except (GridTooLong, BelowRoundOff):
+            # Not priced here means not within the budget here.
+            return _CEILING
+        if found == 0.0:
+            return _FLOOR
+        return min(max(math.log(found / self.epsilon), _FLOOR), _CEILING)
+
+    def solve(self, start: float) -> float:
+        """Return a value within the budget and close to its edge, or the harmless end."""
+        value = self.near(start)
+        harmless, harmful = (self.low, self.high) if self.rising else (self.high, self.low)
+        safe: float | None = None
+        unsafe: float | None = None
+        slope = 1.0
+        known: tuple[float, float] | None = None
+        for _ in range(_MOST_STEPS):
+            excess = self.excess(value, DEFAULT_TOLERANCE)
+            if excess <= 0.0:
+                safe = value
+                if excess >= -_CLOSE or value == harmful:
+                    return value
+            else:
+                unsafe = value
+                if value == harmless:
+                    raise BudgetError(
+                        f"epsilon {self.epsilon!r} at delta {self.delta!r} is out of reach between "
+                        f"{self.low!r} and {self.high!r}; expected a wider range or a larger budget"
+                    )
+            point = (math.log(value), abs(excess + 0.5 * _CLOSE))
+            if known is not None and known[0] != point[0]:
+                change = (excess + 0.5 * _CLOSE - known[1]) / (point[0] - known[0])
+                slope = min(max(abs(change), 0.05), 50.0)
+            known = (point[0], excess + 0.5 * _CLOSE)
+            if safe is not None and unsafe is not None and abs(safe / unsafe - 1.0) < 1e-9:
+                return safe
+            value = self._next(value, excess + 0.5 * _CLOSE, slope, safe, unsafe)
+        if safe is None:
+            raise BudgetError(
+                f"no value within epsilon {self.epsilon!r} at delta {self.delta!r} was found between "
+                f"{self.low!r} and {self.high!r}; expected an epsilon that is monotone there"
+            )
+        return safe
+
+    def near(self, start: float) -> float:
+        """Find the neighbourhood on coarse grids."""
+        value, slope = start, 1.0
+        safe: float | None = None
+        unsafe: float | None = None
+        known: tuple[float, float] | None = None
+        for _ in range(_MOST_STEPS):
+            excess = self.excess(value, _COARSE)
+            if excess <= 0.0:
+                safe = value
+            else:
+                unsafe = value
+            if abs(excess) < 0.03:
+                break
+            at = math.log(value)
+            if known is not None and known[0] != at and abs(excess) < _CEILING:
+                slope = min(max(abs((excess - known[1]) / (at - known[0])), 0.05), 50.0)
+            known = (at, excess)
+            following = self._next(value, excess, slope, safe, unsafe)
+            if abs(following / value - 1.0) < 1e-4:
+                break
+            value = following
+        return value
+
+    def _next(
+        self, value: float, excess: float, slope: float, safe: float | None, unsafe: float | None
+    ) -> float:
+        """One secant step in logarithms, kept inside what is known and inside the range."""
+        direction = -1.0 if self.rising else 1.0
+        step = min(max(excess / slope, -_LONGEST_STEP), _LONGEST_STEP)
+        following = value * math.exp(direction * step)
+        if safe is not None and unsafe is not None:
+            inner, outer = min(safe, unsafe), max(safe, unsafe)
+            if not inner < following < outer:
+                following = math.sqrt(inner * outer)
+        return min(max(following, self.low), self.high)

@@ -1,0 +1,108 @@
+import itertools
+import math
+
+import mpmath
+import numpy as np
+import pytest
+
+from tacit.accounting import gaussian
+from tacit.accounting.classical import tradeoff
+from tacit.errors import BudgetError
+
+ALARMS = [0.0, 1e-12, 0.001, 0.05, 0.3, 0.5, 0.9, 1.0]
+
+
+def test_approximate_misses_are_the_formula_rounded_down() -> None:
+    for epsilon, delta, alarm in itertools.product([0.0, 0.1, 1.0, 30.0], [0.0, 1e-6, 0.2], ALARMS):
+        with mpmath.workdps(40):
+            e, d, a = mpmath.mpf(epsilon), mpmath.mpf(delta), mpmath.mpf(alarm)
+            truth = max(0, 1 - d - mpmath.exp(e) * a, mpmath.exp(-e) * (1 - d - a))
+        found = tradeoff.Approximate(epsilon, delta).misses_at(alarm)
+        assert truth - 1e-12 <= found <= truth
+
+
+def test_gaussian_misses_are_the_formula_rounded_down() -> None:
+    for mu, alarm in itertools.product([0.0, 0.1, 1.0, 6.0], ALARMS[1:-1]):
+        with mpmath.workdps(40):
+            quantile = mpmath.sqrt(2) * mpmath.erfinv(1 - 2 * mpmath.mpf(alarm))
+            truth = mpmath.ncdf(quantile - mu)
+        found = tradeoff.Gaussian(mu).misses_at(alarm)
+        assert truth - 1e-10 <= found <= truth
+
+
+def test_a_whole_profile_approaches_the_gaussian() -> None:
+    pairs = tuple((e, gaussian.delta(e, 1.0)) for e in np.linspace(0.0, 8.0, 400))
+    profile = tradeoff.Profile(pairs)
+    for alarm in (0.01, 0.05, 0.3, 0.8):
+        exact = tradeoff.Gaussian(1.0).misses_at(alarm)
+        assert exact - 1e-3 <= profile.misses_at(alarm) <= exact + 1e-12
+        for pair in pairs[::50]:
+            assert profile.misses_at(alarm) >= tradeoff.Approximate(*pair).misses_at(alarm)
+
+
+def test_power_is_the_reading_of_a_guarantee() -> None:
+    assert tradeoff.power_at(0.05, tradeoff.Approximate(1.0, 0.0)) == pytest.approx(
+        0.05 * math.e, rel=1e-9
+    )
+    assert tradeoff.power_at(0.05, tradeoff.Gaussian(1.0)) == pytest.approx(0.25951, abs=1e-5)
+    for guarantee in (tradeoff.Approximate(0.0, 0.0), tradeoff.Gaussian(0.0)):
+        for alarm in ALARMS:
+            assert tradeoff.power_at(alarm, guarantee) == pytest.approx(alarm, abs=1e-12)
+            assert tradeoff.power_at(alarm, guarantee) >= alarm
+
+
+def test_power_is_monotone() -> None:
+    alarms = np.linspace(0.0, 1.0, 101)
+    for guarantee in (tradeoff.Approximate(0.5, 1e-3), tradeoff.Gaussian(0.7)):
+        powers = [tradeoff.power_at(float(alarm), guarantee) for alarm in alarms]
+        assert all(later >= earlier for earlier, later in itertools.pairwise(powers))
+        assert powers[-1] == 1.0
+    powers = [tradeoff.power_at(0.05, tradeoff.Gaussian(mu)) for mu in np.linspace(0, 9, 40)]
+    assert all(later >= earlier for earlier, later in itertools.pairwise(powers))
+
+
+def test_the_tradeoffs_are_their_own_inverses() -> None:
+    for guarantee in (
+        tradeoff.Approximate(1.0, 1e-3),
+        tradeoff.Gaussian(1.0),
+        tradeoff.Profile(((0.2, 0.1), (1.0, 1e-3))),
+    ):
+        for rate in (0.01, 0.2, 0.6):
+            inverse = tradeoff.inverse_at(rate, guarantee)
+            assert inverse == pytest.approx(guarantee.misses_at(rate), abs=1e-9)
+    assert tradeoff.inverse_at(1.0, tradeoff.Gaussian(1.0)) == 0.0
+
+
+def test_one_sided_pairs_are_symmetrised() -> None:
+    for alarm in ALARMS:
+        both = tradeoff.symmetrised([(1.0, 0.01)], alarm)
+        assert both == pytest.approx(tradeoff.Approximate(1.0, 0.01).misses_at(alarm), abs=1e-12)
+        # A negative epsilon is a line of slope above -1; its mirror image is the steep one.
+        mirrored = tradeoff.symmetrised([(-1.0, 1.0 - math.exp(-1.0) * 0.99)], alarm)
+        assert mirrored == pytest.approx(both, abs=1e-12)
+
+
+def test_exact_attacks_stay_within_the_power() -> None:
+    # The likelihood-ratio test against randomised response attains the bound.
+    for epsilon in (0.1, 1.0, 3.0):
+        truth = math.exp(epsilon) / (1.0 + math.exp(epsilon))
+        bound = tradeoff.power_at(1.0 - truth, tradeoff.Approximate(epsilon, 0.0))
+        assert truth <= bound <= truth * (1 + 1e-9)
+
+
+def test_ends_and_refusals() -> None:
+    assert tradeoff.Gaussian(math.inf).misses_at(0.0) == 0.0
+    assert tradeoff.Gaussian(1.0).misses_at(0.0) == 1.0
+    assert tradeoff.Approximate(math.inf, 0.0).misses_at(0.5) == 0.0
+    assert tradeoff.Approximate(math.inf, 0.0).misses_at(0.0) == pytest.approx(1.0)
+    for wrong in (-0.1, 1.1, math.nan):
+        with pytest.raises(BudgetError, match="expected"):
+            tradeoff.power_at(wrong, tradeoff.Gaussian(1.0))
+    for make in (
+        lambda: tradeoff.Approximate(-1.0, 0.0),
+        lambda: tradeoff.Gaussian(math.nan),
+        lambda: tradeoff.Profile(()),
+        lambda: tradeoff.Profile(((1.0, 2.0),)),
+    ):
+        with pytest.raises(BudgetError, match="expected"):
+            make()

@@ -1,0 +1,214 @@
+"""What every mechanism promises, over every kind of query in the registry."""
+
+import itertools
+import math
+import multiprocessing
+from contextlib import nullcontext
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy import stats
+
+from tacit.mechanisms.gradient import integer_gradient_sum
+from tacit.mechanisms.moments import integer_second_moments
+from tacit.mechanisms.responder import MECHANISMS, Responder
+from tacit.privacy.relation import Relation
+from tacit.problem.design import Binary, matrix_design
+from tacit.problem.query import GradientSum, Kind, Query, SecondMoments, Weights
+from tacit.problem.sensitivity import Price, event_of, price_for, squared_sensitivity
+from tacit.rows.admit import admit
+from tacit.rows.opening import open_source
+from tacit.rows.store import MemoryStore, Store
+from tacit.rows.tiles import to_rows
+
+THETA = np.array([1.5, -0.7, 0.4])
+MATRIX = np.array([[3.0, 0.2, 0.0], [0.1, 0.5, -2.0], [0.0, 0.3, 1.0]])
+QUERIES: dict[str, Query] = {
+    "gradient": GradientSum(THETA, 0.4),
+    "gradient at zero": GradientSum(np.zeros(3), 2.0),
+    "gradient, mapped": GradientSum(THETA, 1.0, MATRIX),
+    "gradient, downweighted": GradientSum(THETA, 0.6, MATRIX, downweighted=True),
+    "moments": SecondMoments(1.8),
+    "moments, mapped and shrunk": SecondMoments(0.5, MATRIX),
+    "moments, curvature": SecondMoments(1.8, None, THETA, Weights.CURVATURE),
+    "moments, score": SecondMoments(0.9, MATRIX, THETA, Weights.SCORE),
+}
+BOUNDS = [(0.0, 100.0), (100.0, 101.0), (-1e-6, 1e6), (-3.0, -1.0)]
+CELLS = (-1e300, 0.0, 1e-310, 50.0, 100.5, 101.0, 1e300)
+
+
+@pytest.fixture(autouse=True)
+def _many_small_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Limiting the threads of BLAS costs milliseconds a call, and no bit depends on them."""
+    monkeypatch.setattr(
+        "tacit.mechanisms.moments.threadpool_limits", lambda *_: nullcontext(), raising=False
+    )
+
+
+def integer_sum(query: Query, bound: int, store: Store) -> NDArray[np.int64]:
+    """The sum that is noised, as a vector."""
+    if isinstance(query, SecondMoments):
+        return integer_second_moments(query, bound, store).ravel()
+    rows = store if query.matrix is None else store.map(query.matrix)
+    return integer_gradient_sum(query, bound, rows)
+
+
+def prepared(bounds: tuple[float, float]) -> NDArray[np.float64]:
+    """Rows of all corners, of points within and of points far outside, with either label."""
+    cells = np.array(list(itertools.product(CELLS, CELLS, (0, 1))))
+    design = matrix_design(
+        ["x0", "x1"], Binary("y", (0, 1)), bounds=bounds, row_norm=None, intercept=True
+    )
+    store = admit(open_source(cells[:, :2], cells[:, 2]), design, dtype=np.float64)
+    return to_rows(store.block(0), len(cells))
+
+
+def random_rows(n: int, seed: int = 0) -> NDArray[np.float64]:
+    rng = np.random.default_rng(seed)
+    rows = rng.uniform(-1, 1, (n, 4))
+    rows[:, 2] = 1.0
+    rows[:, 3] = rng.integers(0, 2, n)
+    return rows
+
+
+def price_of(query: Query, mu: float = 1.0, relation: Relation = Relation.REPLACE_ONE) -> Price:
+    return price_for(query.kind, Fraction(mu) ** 2, relation, records=1000, width=3)
+
+
+def test_every_mechanism_of_the_registry_is_covered() -> None:
+    assert {type(query) for query in QUERIES.values()} == set(MECHANISMS)
+    assert {query.kind for query in QUERIES.values()} == set(Kind)
+
+
+@pytest.mark.parametrize("bounds", BOUNDS, ids=str)
+@pytest.mark.parametrize("case", QUERIES)
+def test_t01_t04_brute_force_over_neighbours_stays_within_the_sensitivity(
+    case: str, bounds: tuple[float, float]
+) -> None:
+    """In exact integers, over all pairs of rows; and the noise is never 0."""
+    query = QUERIES[case]
+    rows = np.unique(prepared(bounds), axis=0)
+    rows = np.vstack([rows, np.zeros(rows.shape[1])])
+    for relation in Relation:
+        price = price_of(query, relation=relation)
+        sums = [
+            [int(v) for v in integer_sum(query, price.bound, MemoryStore.of(row[None]))]
+            for row in rows
+        ]
+        if relation is Relation.REPLACE_ONE:
+            pairs = list(itertools.combinations(sums, 2))
+        else:
+            pairs = [(one, [0] * len(one)) for one in sums]
+        largest = max(
+            sum((a - b) ** 2 for a, b in zip(*pair, strict=True)) for pair in pairs
+        )
+        allowed = squared_sensitivity(query.kind, price.bound, relation)
+        assert 0 < largest <= allowed
+        assert event_of(query.kind, price, relation).mu_squared >= Fraction(largest, 4**price.bits)
+        responder = Responder(MemoryStore.of(rows), private=True, seed=0)
+        assert responder.answer(query, price).noise_scale > 0
+
+
+@pytest.mark.parametrize("n", [2, 3, 63, 64, 65, 129])
+@pytest.mark.parametrize("case", QUERIES)
+def test_t08_a_sum_is_the_sum_of_its_records(case: str, n: int) -> None:
+    """Odd and even numbers of records, whole and broken tiles: nothing is paired or dropped."""
+    query, rows = QUERIES[case], random_rows(n)
+    bound = price_of(query).bound
+    singles = [integer_sum(query, bound, MemoryStore.of(row[None])) for row in rows]
+    np.testing.assert_array_equal(
+        integer_sum(query, bound, MemoryStore.of(rows)), np.sum(singles, axis=0)
+    )
+
+
+@pytest.mark.parametrize("case", QUERIES)
+@pytest.mark.parametrize("n", [1, 1000])
+def test_t12_the_noise_is_that_of_the_sum_and_is_stated(case: str, n: int) -> None:
+    """Standard deviation of 300 answers' coordinates against `noise_scale`, for any n.
+
+    900 independent coordinates (the diagonal, for moments); the ratio of variances is chi-square.
+    False-alarm rate 1e-6 per test.
+    """
+    query = QUERIES[case]
+    price = price_of(query)
+    responder = Responder(MemoryStore.of(random_rows(n)), private=True, seed=None)
+    exact = Responder(MemoryStore.of(random_rows(n)), private=False, seed=None)
+    truth = exact.answer(query, price).value
+    answers = [responder.answer(query, price) for _ in range(300)]
+    noise = np.array([answer.value - truth for answer in answers])
+    if noise.ndim == 3:
+        np.testing.assert_array_equal(noise, noise.transpose(0, 2, 1))
+        noise = np.diagonal(noise, axis1=1, axis2=2)
+    scale = answers[0].noise_scale
+    assert {answer.noise_scale for answer in answers} == {scale}
+    ratio = np.sum((noise / scale) ** 2)
+    low, high = stats.chi2.ppf([5e-7, 1 - 5e-7], noise.size)
+    assert low < ratio < high
+
+
+@pytest.mark.parametrize("case", QUERIES)
+def test_t18_half_the_mu_is_twice_the_noise(case: str) -> None:
+    query = QUERIES[case]
+    store = MemoryStore.of(random_rows(10))
+    scales = []
+    for mu in (0.01, 0.1, 1.0, 10.0):
+        responder = Responder(store, private=True, seed=0)
+        scales.append(mu * responder.answer(query, price_of(query, mu)).noise_scale)
+    # Rounding of the bound costs second moments up to 2^-14, gradients next to nothing.
+    assert max(scales) <= min(scales) * 1.001
+
+
+@pytest.mark.parametrize("case", QUERIES)
+def test_t16_answers_of_any_two_tables_lie_on_one_lattice(case: str) -> None:
+    """True sums of 0 and of something else: the same multiples of one step, of either parity."""
+    query = QUERIES[case]
+    price = Price(2**12, 6)
+    parities = []
+    steps = 2.0 if isinstance(query, SecondMoments) else 1.0
+    for rows in (np.zeros((5, 4)), random_rows(5)):
+        responder = Responder(MemoryStore.of(rows), private=True, seed=None)
+        answers = [responder.answer(query, price) for _ in range(40)]
+        unit = steps * 2.0**price.bits / answers[0].noise_scale
+        values = np.array([answer.value for answer in answers]).ravel() * unit
+        np.testing.assert_allclose(values, np.rint(values), rtol=0, atol=1e-6)
+        parities.append(set((np.rint(values) % 2).tolist()))
+    # 120 or more coordinates of noise as wide as 64 steps: all even by chance, below 1e-30.
+    assert parities == [{0.0, 1.0}, {0.0, 1.0}]
+
+
+def noise_of_a_process(queue: Any) -> None:
+    responder = Responder(MemoryStore.of(np.zeros((4, 4))), private=True, seed=None)
+    values = [
+        responder.answer(query, Price(2**36, 40)).value.tobytes() for query in QUERIES.values()
+    ]
+    queue.put(values)
+
+
+def test_t13_forked_processes_share_no_noise() -> None:
+    context = multiprocessing.get_context("fork")
+    queue = context.SimpleQueue()
+    processes = [context.Process(target=noise_of_a_process, args=(queue,)) for _ in range(2)]
+    for process in processes:
+        process.start()
+    drawn = [value for _ in processes for value in queue.get()]
+    for process in processes:
+        process.join()
+    noise_of_a_process(queue)
+    drawn += queue.get()
+    assert len(set(drawn)) == 3 * len(QUERIES)
+
+
+@pytest.mark.parametrize("case", QUERIES)
+def test_t40_records_of_any_size_leave_the_sum_finite(case: str) -> None:
+    query = QUERIES[case]
+    price = price_of(query)
+    extremes = np.array([0.0, -0.0, 5e-324, 1e-300, 1.0, -1.0, 1e15])
+    rows = np.array(list(itertools.product(extremes, extremes, (0.0, 1.0), (0.0, 1.0))))
+    responder = Responder(MemoryStore.of(rows), private=True, seed=0)
+    answer = responder.answer(query, price)
+    assert np.isfinite(answer.value).all()
+    total = integer_sum(query, price.bound, MemoryStore.of(rows))
+    assert math.sqrt(sum(int(v) ** 2 for v in total)) <= len(rows) * price.bound

@@ -1,0 +1,112 @@
+"""What every solver promises, over every route and output: the plan, the penalty, the ball."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from tacit import LogisticRegression
+from tacit.mechanisms.responder import Responder
+from tacit.planning.planner import OUTPUTS, SOLVERS
+from tacit.problem.query import Answer, Query
+from tacit.problem.sensitivity import Price
+
+ROUTES = [{"solver": s, "output": o} for s in SOLVERS for o in (None, *OUTPUTS)]
+ROUTES += [{"inference": True}]
+FREE = [route for route in ROUTES if "inference" not in route]
+"""Routes on which a penalty or a ball may be declared."""
+
+COEF = np.array([0.6, -0.4, 0.2])
+
+
+@pytest.fixture(scope="module")
+def table() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    rng = np.random.default_rng(0)
+    X = rng.uniform(0, 10, (3000, 3))
+    y = rng.random(3000) < 1 / (1 + np.exp(-(X - 5) @ COEF))
+    return X, y.astype(np.int64)
+
+
+def fit(table: Any, route: dict[str, Any], **settings: Any) -> LogisticRegression:
+    chosen = {"epsilon": 2.0, "bounds": (0, 10), "random_state": 1, "max_passes": 60}
+    return LogisticRegression(**{**chosen, **route, **settings}).fit(*table)
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=str)
+def test_the_reserved_plan_is_asked_in_full_and_in_order(
+    monkeypatch: pytest.MonkeyPatch, table: Any, route: dict[str, Any]
+) -> None:
+    asked: list[tuple[Any, Price]] = []
+    answer = Responder.answer
+
+    def spy(self: Responder, query: Query, price: Price) -> Answer:
+        asked.append((query.kind, price))
+        return answer(self, query, price)
+
+    monkeypatch.setattr(Responder, "answer", spy)
+    plan = fit(table, route).plan_
+    assert asked == [(step.kind, step.price) for step in plan.steps for _ in range(step.times)]
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=str)
+def test_the_truth_is_approached(table: Any, route: dict[str, Any]) -> None:
+    """One seeded fit, hence no false alarms: far nearer to the truth than 0 is."""
+    if route.get("output") == "average":
+        # The average of all iterates starts at 0 and arrives late.
+        expected = 0.35
+    else:
+        expected = 0.15
+    assert np.abs(fit(table, route, epsilon=5.0).coef_[0] - COEF).max() < expected
+
+
+@pytest.mark.parametrize("route", FREE, ids=str)
+@pytest.mark.parametrize("radius", [1e-3, 0.3])
+def test_the_slopes_stay_in_the_ball(table: Any, route: dict[str, Any], radius: float) -> None:
+    model = fit(table, route, radius=radius)
+    assert np.linalg.norm(model.coef_) <= radius * (1 + 1e-9)
+    assert np.linalg.norm(model.coef_) > radius / 10
+
+
+@pytest.mark.parametrize("route", FREE, ids=str)
+def test_a_wide_ball_changes_nothing(table: Any, route: dict[str, Any]) -> None:
+    if route["solver"] == "gradient":
+        # The plain planner takes the declared radius for what it plans with.
+        route = {**route, "iterations": 20, "step_size": 1.0}
+    free, held = fit(table, route), fit(table, route, radius=1e6)
+    np.testing.assert_array_equal(held.coef_, free.coef_)
+
+
+@pytest.mark.parametrize("route", FREE, ids=str)
+def test_a_large_l2_pulls_to_the_prior_mean(table: Any, route: dict[str, Any]) -> None:
+    prior = np.array([0.1, 0.2, -0.3])
+    for mean, expected in ((None, np.zeros(3)), (prior, prior)):
+        model = fit(table, route, l2=1e7, prior_mean=mean)
+        np.testing.assert_allclose(model.coef_[0], expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("route", FREE, ids=str)
+def test_shrinkage_grows_with_l2(table: Any, route: dict[str, Any]) -> None:
+    norms = [np.linalg.norm(fit(table, route, l2=l2).coef_) for l2 in (0.0, 1.0, 100.0)]
+    assert norms == sorted(norms, reverse=True)
+
+
+@pytest.mark.parametrize("route", FREE, ids=str)
+def test_outputs_are_marked_in_the_plan(table: Any, route: dict[str, Any]) -> None:
+    plan = fit(table, route).plan_
+    assert plan.descent is not None
+    default = "average" if route["solver"] == "gradient" else "tail"
+    assert plan.descent.output == (route["output"] or default)
+
+
+def test_the_three_outputs_average_the_same_iterates(table: Any) -> None:
+    """With one seed the iterates are the same: two iterations tell the outputs apart.
+
+    Iterates a, b: the average is (a + b) / 2, the tail half and the last are b.
+    """
+    settings = {"solver": "gradient", "step_size": 1.0}
+    first = fit(table, {**settings, "output": "last", "iterations": 2}).coef_
+    tail = fit(table, {**settings, "output": "tail", "iterations": 2}).coef_
+    average = fit(table, {**settings, "output": "average", "iterations": 2}).coef_
+    np.testing.assert_array_equal(first, tail)
+    assert np.linalg.norm(average) < np.linalg.norm(first)
