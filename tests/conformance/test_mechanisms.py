@@ -102,9 +102,7 @@ def test_t01_t04_brute_force_over_neighbours_stays_within_the_sensitivity(
             pairs = list(itertools.combinations(sums, 2))
         else:
             pairs = [(one, [0] * len(one)) for one in sums]
-        largest = max(
-            sum((a - b) ** 2 for a, b in zip(*pair, strict=True)) for pair in pairs
-        )
+        largest = max(sum((a - b) ** 2 for a, b in zip(*pair, strict=True)) for pair in pairs)
         allowed = squared_sensitivity(query.kind, price.bound, relation)
         assert 0 < largest <= allowed
         assert event_of(query.kind, price, relation).mu_squared >= Fraction(largest, 4**price.bits)

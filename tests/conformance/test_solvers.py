@@ -12,10 +12,14 @@ from tacit.planning.planner import OUTPUTS, SOLVERS
 from tacit.problem.query import Answer, Query
 from tacit.problem.sensitivity import Price
 
-ROUTES = [{"solver": s, "output": o} for s in SOLVERS for o in (None, *OUTPUTS)]
-ROUTES += [{"inference": True}]
-FREE = [route for route in ROUTES if "inference" not in route]
+FREE: list[dict[str, Any]] = [{"solver": solver, "output": None} for solver in SOLVERS]
+FREE += [
+    {"solver": solver, "output": output}
+    for solver in ("gradient", "whitened-gradient")
+    for output in OUTPUTS
+]
 """Routes on which a penalty or a ball may be declared."""
+ROUTES = [*FREE, {"inference": True}]
 
 COEF = np.array([0.6, -0.4, 0.2])
 
@@ -29,7 +33,12 @@ def table() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
 
 
 def fit(table: Any, route: dict[str, Any], **settings: Any) -> LogisticRegression:
-    chosen = {"epsilon": 2.0, "bounds": (0, 10), "random_state": 1, "max_passes": 60}
+    chosen: dict[str, Any] = {
+        "epsilon": 2.0,
+        "bounds": (0, 10),
+        "random_state": 1,
+        "max_passes": 60,
+    }
     return LogisticRegression(**{**chosen, **route, **settings}).fit(*table)
 
 
@@ -52,17 +61,15 @@ def test_the_reserved_plan_is_asked_in_full_and_in_order(
 @pytest.mark.parametrize("route", ROUTES, ids=str)
 def test_the_truth_is_approached(table: Any, route: dict[str, Any]) -> None:
     """One seeded fit, hence no false alarms: far nearer to the truth than 0 is."""
-    if route.get("output") == "average":
-        # The average of all iterates starts at 0 and arrives late.
-        expected = 0.35
-    else:
-        expected = 0.15
-    assert np.abs(fit(table, route, epsilon=5.0).coef_[0] - COEF).max() < expected
+    model = fit(table, route, epsilon=5.0)
+    # The average of all iterates starts at 0 and arrives late.
+    bound = 0.35 if model.plan_.descent.output == "average" else 0.15
+    assert np.abs(model.coef_[0] - COEF).max() < bound
 
 
 @pytest.mark.parametrize("route", FREE, ids=str)
-@pytest.mark.parametrize("radius", [1e-3, 0.3])
-def test_the_slopes_stay_in_the_ball(table: Any, route: dict[str, Any], radius: float) -> None:
+def test_the_slopes_stay_in_the_ball(table: Any, route: dict[str, Any]) -> None:
+    radius = 0.3
     model = fit(table, route, radius=radius)
     assert np.linalg.norm(model.coef_) <= radius * (1 + 1e-9)
     assert np.linalg.norm(model.coef_) > radius / 10
@@ -104,7 +111,7 @@ def test_the_three_outputs_average_the_same_iterates(table: Any) -> None:
 
     Iterates a, b: the average is (a + b) / 2, the tail half and the last are b.
     """
-    settings = {"solver": "gradient", "step_size": 1.0}
+    settings: dict[str, Any] = {"solver": "gradient", "step_size": 1.0}
     first = fit(table, {**settings, "output": "last", "iterations": 2}).coef_
     tail = fit(table, {**settings, "output": "tail", "iterations": 2}).coef_
     average = fit(table, {**settings, "output": "average", "iterations": 2}).coef_

@@ -91,5 +91,5 @@ def test_what_is_no_fit_is_refused(text: str, tmp_path: Path) -> None:
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match="absent.json"):
+    with pytest.raises(FileError, match=r"absent\.json"):
         tacit.load(tmp_path / "absent.json")

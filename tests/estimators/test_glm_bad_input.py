@@ -154,7 +154,7 @@ def test_files_that_are_none(tmp_path: Path) -> None:
     whole = path.read_bytes()
     for bad in (b"", whole[: len(whole) // 2], b"PAR1" + np.random.default_rng(0).bytes(500)):
         path.write_bytes(bad)
-        with pytest.raises(FileError, match="clinic.parquet") as caught:
+        with pytest.raises(FileError, match=r"clinic\.parquet") as caught:
             call(path)
         assert isinstance(caught.value, ValueError)
     with pytest.raises(FileError, match="nowhere"):

@@ -88,7 +88,7 @@ def test_float32_input() -> None:
 )
 def test_frames_fit_and_predict_like_their_matrix(frame: Callable[[Any], Any]) -> None:
     X, y = table(800, 3)
-    settings = {"epsilon": 1.0, "bounds": (0, 10), "random_state": 4}
+    settings: dict[str, Any] = {"epsilon": 1.0, "bounds": (0, 10), "random_state": 4}
     plain = LogisticRegression(**settings).fit(X, y)
     model = LogisticRegression(**settings).fit(frame(X), y)
     assert model.feature_names_in_.tolist() == NAMES
@@ -101,7 +101,7 @@ def test_frames_fit_and_predict_like_their_matrix(frame: Callable[[Any], Any]) -
     [np.array([False, True]), np.array(["no", "yes"]), np.array([-1, 1]), np.array([1.0, 2.0])],
     ids=["bool", "text", "signs", "floats"],
 )
-@pytest.mark.parametrize("holder", [np.asarray, list, pd.Series, pl.Series], ids=lambda h: str(h))
+@pytest.mark.parametrize("holder", [np.asarray, list, pd.Series, pl.Series], ids=str)
 def test_labels_of_any_type(labels: NDArray[Any], holder: Callable[[Any], Any]) -> None:
     X, y = table(300, 2)
     model = LogisticRegression(epsilon=np.inf, bounds=(0, 10)).fit(X, holder(labels[y]))
@@ -114,7 +114,7 @@ def test_labels_of_any_type(labels: NDArray[Any], holder: Callable[[Any], Any]) 
 
 def test_declared_classes_give_the_direction() -> None:
     X, y = table(300, 2)
-    settings = {"epsilon": np.inf, "bounds": (0, 10)}
+    settings: dict[str, Any] = {"epsilon": np.inf, "bounds": (0, 10)}
     forward = LogisticRegression(**settings, classes=[0, 1]).fit(X, y)
     backward = LogisticRegression(**settings, classes=[1, 0]).fit(X, y)
     np.testing.assert_allclose(backward.coef_, -forward.coef_, atol=EXACT)
@@ -125,7 +125,7 @@ def test_declared_classes_give_the_direction() -> None:
 @pytest.mark.parametrize("fit_intercept", [True, False])
 def test_l2_is_scikit_learns_penalty(l2: float, fit_intercept: bool) -> None:
     X, y = table(900, 3)
-    settings = {"bounds": (0, 10), "fit_intercept": fit_intercept}
+    settings: dict[str, Any] = {"bounds": (0, 10), "fit_intercept": fit_intercept}
     model = LogisticRegression(epsilon=np.inf, l2=l2, **settings).fit(X, y)
     assert_equal_fits(model, reference(X, y, C=1 / (len(X) * l2), fit_intercept=fit_intercept))
 
@@ -139,7 +139,7 @@ def objective(w: NDArray[np.float64], X: Any, y: Any, l2: float, prior: Any) -> 
 def test_prior_mean_and_radius_against_a_general_minimiser() -> None:
     X, y = table(400, 2)
     prior, l2, radius = np.array([0.5, 0.4]), 0.05, 0.2
-    settings = {"bounds": (0, 10), "epsilon": np.inf}
+    settings: dict[str, Any] = {"bounds": (0, 10), "epsilon": np.inf}
     shrunk = LogisticRegression(**settings, l2=l2, prior_mean=prior).fit(X, y)
     found = optimize.minimize(objective, np.zeros(3), (X, y, l2, prior), "BFGS", tol=1e-9)
     np.testing.assert_allclose(shrunk.coef_[0], found.x[1:], atol=1e-5)

@@ -51,7 +51,7 @@ def test_t02_a_row_outside_the_bounds_equals_the_clipped_row(
     X, clipped = np.array(simulated.X), np.array(simulated.X)
     X[5, 1] = far
     clipped[5, 1] = np.clip(far, 0, 10)
-    settings = {**SEEDED, "fit_intercept": fit_intercept, **ROUTES[route]}
+    settings: dict[str, Any] = {**SEEDED, "fit_intercept": fit_intercept, **ROUTES[route]}
     fits = [LogisticRegression(**settings).fit(table, simulated.y) for table in (X, clipped)]
     assert bits(fits[0]) == bits(fits[1])
 
@@ -99,7 +99,7 @@ def test_t03_the_charge_is_the_sum_over_all_answers(
 
 
 def test_t13_two_fits_never_share_their_noise(simulated: Any) -> None:
-    settings = {**SEEDED, "random_state": None}
+    settings: dict[str, Any] = {**SEEDED, "random_state": None}
     fits = [LogisticRegression(**settings).fit(simulated.X, simulated.y) for _ in range(3)]
     assert len({bits(model) for model in fits}) == 3
 
@@ -125,7 +125,7 @@ def test_t08_t20_the_order_of_the_records_changes_no_bit(
     simulated: Any, route: str, n: int
 ) -> None:
     order = np.random.default_rng(n).permutation(n)
-    settings = {**SEEDED, **ROUTES[route], "classes": [0, 1]}
+    settings: dict[str, Any] = {**SEEDED, **ROUTES[route], "classes": [0, 1]}
     straight = LogisticRegression(**settings).fit(simulated.X[:n], simulated.y[:n])
     mixed = LogisticRegression(**settings).fit(simulated.X[:n][order], simulated.y[:n][order])
     assert bits(straight) == bits(mixed)
@@ -175,11 +175,16 @@ def test_t38_a_model_is_a_function_of_the_answers_and_public_facts(
     monkeypatch: pytest.MonkeyPatch, simulated: Any, route: str
 ) -> None:
     """With the answers held fixed, two tables that share no record give the same model."""
-    settings = {"epsilon": 1.0, "bounds": (0, 10), "classes": [0, 1], **ROUTES[route]}
+    settings: dict[str, Any] = {
+        "epsilon": 1.0,
+        "bounds": (0, 10),
+        "classes": [0, 1],
+        **ROUTES[route],
+    }
     models = []
     for X, y in ((simulated.X, simulated.y), (np.full((2000, 3), 1e9), np.ones(2000))):
         canned = Canned()
-        monkeypatch.setattr(Responder, "answer", lambda _, query, price: canned.answer(query, price))
+        monkeypatch.setattr(Responder, "answer", canned.answer)
         models.append(LogisticRegression(**settings).fit(X, y))
     first, second = models
     assert bits(first) == bits(second)
@@ -269,14 +274,14 @@ def test_t40_invalid_rows_contribute_nothing(simulated: Any) -> None:
     """A record with a missing value moves the fit like a record of zeros, whatever else it held."""
     X, other = np.array(simulated.X), np.array(simulated.X)
     X[3], other[3] = [np.nan, 1.0, 2.0], [9.0, np.inf, np.nan]
-    settings = {**SEEDED, "invalid_rows": "zero"}
+    settings: dict[str, Any] = {**SEEDED, "invalid_rows": "zero"}
     first = LogisticRegression(**settings).fit(X, simulated.y)
     assert bits(first) == bits(LogisticRegression(**settings).fit(other, 1 * simulated.y))
 
 
 def test_t29_t38_under_add_remove_the_number_of_records_leaves_no_trace(simulated: Any) -> None:
     """With n private, a table with one record more has the same plan and the same facts."""
-    settings = {**SEEDED, "relation": "add-remove", "n_at_least": 1000}
+    settings: dict[str, Any] = {**SEEDED, "relation": "add-remove", "n_at_least": 1000}
     more = LogisticRegression(**settings).fit(simulated.X, simulated.y)
     fewer = LogisticRegression(**settings).fit(simulated.X[:-1], simulated.y[:-1])
     assert more.plan_ == fewer.plan_

@@ -1,6 +1,7 @@
 """The bounds on the excess loss hold where the excess can be computed exactly."""
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +12,12 @@ from tacit.planning.bounds import Noise, best_time, excess_bound
 
 
 def exact_excess(
-    curvatures: NDArray[np.float64], radius: float, noise: Noise, step: float, steps: int, tail: bool
+    curvatures: NDArray[np.float64],
+    radius: float,
+    noise: Noise,
+    step: float,
+    steps: int,
+    tail: bool,
 ) -> float:
     """Expected excess of the averaged iterates on ½ Σ c_j (θ_j - θ*_j)², all R in each direction.
 
@@ -57,7 +63,7 @@ def test_the_bound_is_above_the_exact_excess_of_quadratics(output: str, smoothne
 
 def test_the_last_iterate_has_no_bound() -> None:
     noise = Noise(0.1, 3)
-    settings = {"radius": 1.0, "time": 4.0, "step_size": 1.0, "smoothness": 0.25}
+    settings: dict[str, Any] = {"radius": 1.0, "time": 4.0, "step_size": 1.0, "smoothness": 0.25}
     assert excess_bound(noise, **settings, output="last") is None
 
 
@@ -71,7 +77,7 @@ def test_the_best_time_minimises_the_bound(per_unit: float, width: int, radius: 
 
 
 def test_bounds_fall_with_the_noise() -> None:
-    settings = {"radius": 1.0, "time": 4.0, "step_size": 1.0, "smoothness": 0.25}
+    settings: dict[str, Any] = {"radius": 1.0, "time": 4.0, "step_size": 1.0, "smoothness": 0.25}
     values = [
         excess_bound(Noise(per_unit, 3), **settings, output="average")
         for per_unit in (1.0, 0.1, 0.01)

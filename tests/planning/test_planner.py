@@ -33,9 +33,7 @@ def facts(
     penalty: Penalty | None = None,
 ) -> Facts:
     names = [f"x{j}" for j in range(d)]
-    design = matrix_design(
-        names, Binary("y", (0, 1)), bounds=(0, 1), row_norm=None, intercept=True
-    )
+    design = matrix_design(names, Binary("y", (0, 1)), bounds=(0, 1), row_norm=None, intercept=True)
     chosen = Budget(epsilon=1.0, delta=1e-6) if budget is None else budget
     return Facts(design, n, relation, "row", chosen, penalty or Penalty())
 

@@ -249,6 +249,14 @@ def test_a_forgery_is_found_though_the_digest_fits(path: tuple[Any, ...], value:
         StoredFit.from_json(forged(with_place(FIT.document, path, value)))
 
 
+def test_a_certificate_of_other_coefficients_is_refused() -> None:
+    document = StoredFit.from_release(make_release()).document
+    document["terms"][1]["coef"] += 0.125
+    document["digest"] = digest_of(document)
+    with pytest.raises(CertificateError, match="other coefficients"):
+        StoredFit.from_json(canonical(document))
+
+
 def test_an_interval_with_reversed_ends_is_refused() -> None:
     with pytest.raises(CertificateError, match="reversed"):
         Term("a", 1.0, 0.1, 2.0, 1.0)

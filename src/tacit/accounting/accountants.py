@@ -217,14 +217,16 @@ def _optimal(counted: Tally, relation: Relation | None, delta: float) -> Bracket
     parts = parts_of(counted, relation, delta)
     if parts is None:
         return None
-    if not parts or delta == 0.0 or math.isinf(_added(parts, delta)[0]):
-        return 0.0, _added(parts, delta)[0]
+    whole = _added(parts, delta)[0]
+    if not parts or delta == 0.0 or math.isinf(whole):
+        return 0.0, whole
     kinds = {(part.epsilon, part.delta) for part in parts}
     times = sum(part.times for part in parts)
     if len(kinds) == 1 and times <= _MOST_EQUAL_PARTS:
-        return 0.0, optimal_epsilon(parts[0].epsilon, parts[0].delta, times, delta)
+        return 0.0, min(whole, optimal_epsilon(parts[0].epsilon, parts[0].delta, times, delta))
     items = [(RandomisedResponse(part.epsilon, part.delta), part.times) for part in parts]
-    return _by_distribution("optimal", lambda: pld.compose(items).epsilon(delta))
+    lower, upper = _by_distribution("optimal", lambda: pld.compose(items).epsilon(delta))
+    return min(lower, whole), min(upper, whole)
 
 
 def _added(parts: tuple[Part, ...], delta: float) -> Bracket:

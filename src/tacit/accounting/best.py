@@ -19,7 +19,7 @@ from tacit.accounting.forecast import forecast
 from tacit.accounting.pairs import pairs_of
 from tacit.accounting.tally import Tally, tally, total_mu_squared
 from tacit.errors import AccountingError, BudgetError
-from tacit.privacy.event import Event, Repeated
+from tacit.privacy.event import BoundedRange, Event, Repeated, SampledWithReplacement
 from tacit.privacy.relation import Relation
 
 # A bracket this narrow leaves nothing to gain for another accountant.
@@ -62,10 +62,10 @@ def best_of_tally(counted: Tally, relation: Relation | None, delta: float) -> Pr
     except AccountingError as error:
         note = str(error)
     else:
-        width = first.epsilon - first.lower
-        if delta == 0.0 or width <= max(_NARROW * first.epsilon, _NEGLIGIBLE):
+        narrow = first.epsilon - first.lower <= max(_NARROW * first.epsilon, _NEGLIGIBLE)
+        if delta == 0.0 or (narrow and not _is_loose(counted)):
             return first
-        note = "the bracket of the loss distributions is wide"
+        note = "" if narrow else "the bracket of the loss distributions is wide"
         found.append(first)
     for name in _FALLBACKS:
         try:
@@ -147,6 +147,15 @@ def compare(
         except AccountingError:
             table[name] = None
     return table
+
+
+def _is_loose(counted: Tally) -> bool:
+    """Whether a pair bounds one release well but not many: those of a whole family of losses."""
+    families = BoundedRange | SampledWithReplacement
+    return any(
+        isinstance(event, families) or any(isinstance(part, families) for part in event.inner())
+        for event, _ in counted
+    )
 
 
 def _price(name: str, counted: Tally, relation: Relation | None, delta: float) -> Price:

@@ -23,6 +23,8 @@ from tacit.privacy.relation import Relation
 
 # Where truncated curves are read; a bound between two orders is that of the upper one.
 _ORDERS = np.concatenate([1.0 + np.geomspace(0.01, 0.9, 24), np.geomspace(2.0, 512.0, 160)])
+# Every omega gives a valid answer, so a coarse search is refined around its minimum only.
+_FIRST_OMEGA, _STRIDE = 16, 8
 _SLACK = 2.0**-40
 
 
@@ -147,12 +149,14 @@ def truncated_epsilon(counted: Tally, relation: Relation | None, delta: float) -
         ratios = np.asarray(part(_ORDERS), dtype=np.float64) / starts
         rhos = rhos + times * np.maximum.accumulate(ratios)
     rhos = rhos * (1.0 + _SLACK)
-    candidates = [
-        renyi.tcdp_to_epsilon(float(rho), float(omega), rest)
-        for rho, omega in zip(rhos, _ORDERS, strict=True)
-        if math.isfinite(rho) and omega > 1.5
-    ]
-    return min(candidates, default=math.inf)
+
+    def at(index: int) -> float:
+        rho, omega = float(rhos[index]), float(_ORDERS[index])
+        return renyi.tcdp_to_epsilon(rho, omega, rest) if math.isfinite(rho) else math.inf
+
+    coarse = min(range(_FIRST_OMEGA, len(_ORDERS), _STRIDE), key=at)
+    near = range(max(coarse - _STRIDE, _FIRST_OMEGA), min(coarse + _STRIDE, len(_ORDERS)), 2)
+    return min(at(index) for index in (coarse, *near))
 
 
 def without_leak(delta: float, leak: float) -> float:

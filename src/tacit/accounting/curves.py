@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -224,16 +224,32 @@ def _with_replacement(event: SampledWithReplacement) -> LeakyCurve | None:
 
 
 def _selection(event: RandomStopping, relation: Relation | None) -> LeakyCurve | None:
+    values = _selection_table(event, relation)
+    if values is None:
+        return None
+    grid, table = renyi.default_orders(), np.append(values, math.inf)
+
+    def tabulated(orders: NDArray[np.float64]) -> NDArray[np.float64]:
+        # Divergences grow with the order, so the next larger order of the table is safe.
+        return np.asarray(table[np.searchsorted(grid, orders, side="left")], dtype=np.float64)
+
+    return LeakyCurve(tabulated)
+
+
+@lru_cache(maxsize=64)
+def _selection_table(
+    event: RandomStopping, relation: Relation | None
+) -> NDArray[np.float64] | None:
+    """The curve of the best of many runs at the default orders."""
     base = total_curve(tally([event.event], relation), relation)
     if base is None or base.leak > 0.0:
         return None
-    law = event.law
+    grid, law = renyi.default_orders(), event.law
     if isinstance(law, NegativeBinomial):
         # More runs cost more: a smaller gamma and a larger shape are the safe sides.
         shape, gamma = float_up(law.shape), max(float_down(law.gamma), 1e-300)
-        select = renyi.negative_binomial_selection
-        return LeakyCurve(partial(select, curve=base.curve, shape=shape, gamma=gamma))
-    return LeakyCurve(partial(renyi.poisson_selection, curve=base.curve, mean=float_up(law.mean)))
+        return renyi.negative_binomial_selection(grid, base.curve, shape, gamma)
+    return renyi.poisson_selection(grid, base.curve, float_up(law.mean))
 
 
 def _least(first: Curve, second: Curve) -> Curve:

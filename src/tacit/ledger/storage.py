@@ -46,7 +46,7 @@ class Storage(ABC):
     def writing(self) -> Iterator[sqlite3.Connection]:
         """Alone with the entries; what is inserted is durable when the block has ended."""
         with self._lock, _translated(self.path), self._connected() as connection:
-            _begin(connection, "BEGIN IMMEDIATE")
+            _begin_alone(connection)
             try:
                 yield connection
                 connection.execute("COMMIT")
@@ -60,7 +60,7 @@ class Storage(ABC):
     def reading(self) -> Iterator[sqlite3.Connection]:
         """See one state of the entries, whatever others write meanwhile."""
         with self._lock, _translated(self.path), self._connected() as connection:
-            _begin(connection, "BEGIN")
+            connection.execute("BEGIN")
             try:
                 yield connection
             finally:
@@ -177,12 +177,14 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
     return connection
 
 
-def _begin(connection: sqlite3.Connection, statement: str) -> None:
-    """Begin a transaction, waiting for others also where SQLite itself does not wait."""
+def _begin_alone(connection: sqlite3.Connection) -> None:
+    """Begin as the only writer, waiting for others."""
+    # SQLite's own waiting sleeps ever longer, and many writers would sleep most of the time.
+    connection.execute("PRAGMA busy_timeout = 0")
     deadline = time.monotonic() + PATIENCE
     while True:
         try:
-            connection.execute(statement)
+            connection.execute("BEGIN IMMEDIATE")
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
                 raise

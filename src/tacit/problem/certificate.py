@@ -66,6 +66,7 @@ _LAYOUT: Layout = {
     "budget": (dict,),
     "solver": (str,),
     "loss": (str,),
+    "released": (str,),
     "public": (list,),
     "events": (list,),
     "versions": (dict,),
@@ -163,6 +164,7 @@ class Certificate:
             "unit": plan.unit,
             "solver": plan.solver,
             "loss": plan.loss,
+            "released": release.fingerprint(),
             "public": [
                 {"name": fact.name, "value": plain(fact.value), "source": fact.source}
                 for fact in plan.facts

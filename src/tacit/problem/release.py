@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,3 +51,13 @@ class Release:
     def coefficients(self) -> NDArray[np.float64]:
         """Coefficients on the user's scale, the intercept first."""
         return self.plan.design.to_user() @ self.theta
+
+    def fingerprint(self) -> str:
+        """Digest of the released coefficients, which ties a certificate to them."""
+        return fingerprint_of(self.plan.design.names, self.coefficients().tolist())
+
+
+def fingerprint_of(names: Sequence[str], coefficients: Sequence[float]) -> str:
+    """SHA-256 of names and coefficients on the user's scale, written as JSON."""
+    text = json.dumps([list(names), list(coefficients)], ensure_ascii=True, allow_nan=False)
+    return "sha256:" + hashlib.sha256(text.encode("ascii")).hexdigest()

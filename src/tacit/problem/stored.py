@@ -22,7 +22,7 @@ from tacit.errors import CertificateError, FileError, SettingError
 from tacit.problem import certificate as certificates
 from tacit.problem.certificate import Certificate
 from tacit.problem.design import Design, Indicator
-from tacit.problem.release import Release
+from tacit.problem.release import Release, fingerprint_of
 from tacit.problem.signature import (
     LARGEST_DOCUMENT,
     Layout,
@@ -256,6 +256,9 @@ def _from_document(document: Mapping[str, Any]) -> StoredFit:
         Term(**{name: _number(name, value) for name, value in term.items()})
         for term in document["terms"]
     )
+    names, coefficients = [t.name for t in estimates], [t.coef for t in estimates]
+    if fingerprint_of(names, coefficients) != certificate.document["released"]:
+        raise CertificateError("the certificate was issued for other coefficients")
     fit = StoredFit(design, document["family"], estimates, certificate)
     # The design's reader is lenient; what it had to convert is not what `write` wrote.
     if canonical(fit.document) != canonical(document):

@@ -42,6 +42,8 @@ DEFAULT_TOLERANCE = 2e-4
 _LOWER_ACCURACY = 0.1
 _LOWER_LONGEST = 2**19
 _REFINEMENTS = 2
+# So many distinct pairs are priced on coarser grids and without refinement.
+_MANY, _MANY_TOLERANCE = 100, 1e-3
 # Relative rounding of a sum of squares and its root; relative excess of the Gaussian curve.
 _ROOT_ERROR, _CURVE_ERROR = 2.0**-49, 2e-9
 # Brackets narrower than this need no finer grid, whatever their relative width.
@@ -147,7 +149,7 @@ class Composed:
         for direction in self._directions():
             survey, aim = choose(look(self._with_gaussian("upper"), direction))
             view = _View(direction, survey, aim)
-            chosen = self._resolve(view, "upper", 0.25 * self.tolerance)
+            chosen = self._resolve(view, "upper", 0.25 * self._aimed)
             high = measure(self._transform(view, "upper", chosen), chosen.guess)
             views.append((high, view))
             upper = max(upper, high)
@@ -162,8 +164,9 @@ class Composed:
         self, view: _View, upper: float, measure: Callable[[Transform, float], float]
     ) -> float:
         """Compute lower bounds on finer and finer grids until one is near enough to the upper."""
-        lower, accuracy, step = 0.0, _LOWER_ACCURACY * self.tolerance, math.inf
-        for _ in range(1 + _REFINEMENTS):
+        lower, accuracy, step = 0.0, _LOWER_ACCURACY * self._aimed, math.inf
+        refinements = _REFINEMENTS if len(self.items) < _MANY else 0
+        for _ in range(1 + refinements):
             try:
                 chosen = self._resolve(view, "lower", accuracy)
             except GridTooLong:
@@ -171,10 +174,15 @@ class Composed:
             if not chosen.step < 0.8 * step:
                 break
             lower = max(lower, measure(self._transform(view, "lower", chosen), chosen.guess))
-            if not upper - lower > max(self.tolerance * upper, _NEGLIGIBLE):
+            if not upper - lower > max(self._aimed * upper, _NEGLIGIBLE):
                 break
             step, accuracy = chosen.step, 0.1 * accuracy
         return lower
+
+    @property
+    def _aimed(self) -> float:
+        many = len(self.items) >= _MANY
+        return max(self.tolerance, _MANY_TOLERANCE) if many else self.tolerance
 
     def _directions(self) -> tuple[Direction, ...]:
         symmetric = all(pair.symmetric for pair, _ in self.items)

@@ -109,7 +109,12 @@ def from_pair(pair: Pair, direction: Direction, grid: Grid, bound: Bound) -> Los
 def _upper(pair: Pair, direction: Direction, grid: Grid) -> LossDistribution:
     points = grid.points
     shift = pair.loss_error(float(np.max(np.abs(points))))
-    above_p, above_q = pair.smooth(direction, points)
+    total = 1.0
+    if pair.knows_slopes:
+        extended_p, extended_q = pair.smooth(direction, np.concatenate([[-np.inf], points]))
+        total, above_p, above_q = float(extended_p[0]), extended_p[1:], extended_q[1:]
+    else:
+        above_p, above_q = pair.smooth(direction, points)
     error_p, error_q = tail_error(above_p), tail_error(above_q)
     powers, shrink = np.exp(points[:-1]), -np.expm1(points[:-1] - points[1:])
     inside_p = above_p[:-1] - above_p[1:]
@@ -121,8 +126,7 @@ def _upper(pair: Pair, direction: Direction, grid: Grid) -> LossDistribution:
     tails = np.empty(points.size + 1)
     tails[-1] = above_p[-1] + error_p[-1]
     tails[1:-1] = above_p[1:] + error_p[1:] + right
-    total = pair.smooth(direction, np.array([-np.inf]))[0] if pair.knows_slopes else np.ones(1)
-    tails[0] = float(total[0]) * (1.0 + 32.0 * UNIT)
+    tails[0] = total * (1.0 + 32.0 * UNIT)
     tails = np.maximum.accumulate(tails[::-1])[::-1]
     masses = tails[:-1] - tails[1:]
     infinite = float(tails[-1]) + pair.infinite(direction)

@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.accounting.pld.distribution import from_pair
 from tacit.accounting.pld.grid import LARGEST_LOSS, SMALLEST_STEP, Grid, dyadic
@@ -95,8 +96,11 @@ class Survey:
         One row per pair.
     times
         How often each pair occurs.
-    infinite
-        Mass at infinity of each pair, with what is beyond the last point.
+    groups, group_times
+        Rows averaged over pairs of similar deviation, and how many losses each stands for: the
+        moments of thousands of rows would cost more than the composition.
+    membership
+        The group of each pair.
 
     Examples
     --------
@@ -109,7 +113,9 @@ class Survey:
     points: Floats
     masses: Floats
     times: Floats
-    infinite: Floats
+    groups: Floats
+    group_times: Floats
+    membership: NDArray[np.intp]
 
     def moments(self, tilt: float) -> Moments:
         """Return the cumulant function and its derivatives at a tilt."""
@@ -117,20 +123,16 @@ class Survey:
         top = float(np.max(exponents))
         weights = np.exp(np.maximum(exponents - top, -_UNDERFLOW))
         columns = np.stack([weights, weights * self.points, weights * self.points**2])
-        # A few rows are summed without BLAS, whose threads cost more than the sum.
-        if len(self.masses) < _MANY:
-            sums = (self.masses[:, None, :] * columns).sum(axis=2)
-        else:
-            sums = self.masses @ columns.T
+        sums = (self.groups[:, None, :] * columns).sum(axis=2)
         total = np.maximum(sums[:, 0], 1e-300)
         means = sums[:, 1] / total
         variances = np.maximum(sums[:, 2] / total - means**2, 0.0)
         cumulants = np.log(total) + top
         return Moments(
-            float(self.times @ cumulants),
-            float(self.times @ means),
-            float(self.times @ variances),
-            means,
+            float((self.group_times * cumulants).sum()),
+            float((self.group_times * means).sum()),
+            float((self.group_times * variances).sum()),
+            means[self.membership],
         )
 
     def aim_at_delta(self, delta: float) -> Aim:
@@ -149,7 +151,8 @@ class Survey:
         """Return the survey without the losses that truncation will make infinite."""
         above = np.cumsum(self.masses[:, ::-1], axis=1)[:, ::-1]
         kept = above > self._truncated(log_delta)
-        return replace(self, masses=np.where(kept, self.masses, 0.0))
+        masses = np.where(kept, self.masses, 0.0)
+        return replace(self, masses=masses, groups=_averaged(masses, self.times, self.membership))
 
     def aim_at_epsilon(self, epsilon: float) -> Aim:
         """Estimate delta at epsilon by the saddle-point method."""
@@ -243,12 +246,31 @@ def look(items: Sequence[tuple[Pair, int]], direction: Direction) -> Survey:
     # Columns that no law reaches would only make the exponentials overflow.
     used = np.flatnonzero(masses.max(axis=0) > 1e-100)
     first, last = max(int(used[0]) - 1, 0), min(int(used[-1]) + 2, grid.indices.size)
+    points, masses = grid.points[first:last], masses[:, first:last]
+    times = np.array([float(number) for _, number in items])
+    membership = np.arange(len(items))
+    if len(items) >= _MANY:
+        order = np.argsort((masses * points**2).sum(axis=1), kind="stable")
+        membership[order] = np.arange(len(items)) * _MANY // len(items)
     return Survey(
-        grid.points[first:last],
-        masses[:, first:last],
-        np.array([float(times) for _, times in items]),
-        np.array([law.infinite for law in laws]),
+        points,
+        masses,
+        times,
+        _averaged(masses, times, membership),
+        np.bincount(membership, times),
+        membership,
     )
+
+
+def _averaged(masses: Floats, times: Floats, membership: NDArray[np.intp]) -> Floats:
+    """Average rows over the members of each group, by how often they occur."""
+    number = int(membership.max()) + 1
+    if number == len(masses):
+        return masses
+    sums = np.zeros((number, masses.shape[1]))
+    np.add.at(sums, membership, masses * times[:, None])
+    averages: Floats = sums / np.bincount(membership, times)[:, None]
+    return averages
 
 
 def _log_level(tilt: float, found: Moments) -> float:
