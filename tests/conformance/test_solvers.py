@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from tacit import LogisticRegression
 from tacit.mechanisms.responder import Responder
 from tacit.planning.planner import OUTPUTS, SOLVERS
-from tacit.problem.query import Answer, Query
+from tacit.problem.query import KIND_OF, Answer, Query
 from tacit.problem.sensitivity import Price
 
 FREE: list[dict[str, Any]] = [{"solver": solver, "output": None} for solver in SOLVERS]
@@ -50,7 +50,7 @@ def test_the_reserved_plan_is_asked_in_full_and_in_order(
     answer = Responder.answer
 
     def spy(self: Responder, query: Query, price: Price) -> Answer:
-        asked.append((query.kind, price))
+        asked.append((KIND_OF[type(query)], price))
         return answer(self, query, price)
 
     monkeypatch.setattr(Responder, "answer", spy)
@@ -62,6 +62,7 @@ def test_the_reserved_plan_is_asked_in_full_and_in_order(
 def test_the_truth_is_approached(table: Any, route: dict[str, Any]) -> None:
     """One seeded fit, hence no false alarms: far nearer to the truth than 0 is."""
     model = fit(table, route, epsilon=5.0)
+    assert model.plan_.descent is not None
     # The average of all iterates starts at 0 and arrives late.
     bound = 0.35 if model.plan_.descent.output == "average" else 0.15
     assert np.abs(model.coef_[0] - COEF).max() < bound

@@ -72,8 +72,8 @@ def test_a_query_beyond_the_plan_is_refused_before_a_record_is_touched() -> None
 @pytest.mark.parametrize(
     ("wishes", "query", "words"),
     [
-        ({"solver": "gradient"}, MOMENTS, "reserved gradient, not second-moments"),
-        ({}, GRADIENT, "reserved second-moments, not gradient"),
+        ({"solver": "gradient"}, MOMENTS, "reserved gradient at this point"),
+        ({}, GRADIENT, "reserved second-moments at this point"),
     ],
 )
 def test_another_kind_is_refused_before_a_record_is_touched(
@@ -83,6 +83,19 @@ def test_another_kind_is_refused_before_a_record_is_touched(
     gate = PlannedGate(plan(**wishes), recorder, silent)
     with pytest.raises(PlanViolation, match=words):
         gate.ask(query)
+    assert recorder.asked == []
+
+
+def test_a_query_is_known_by_its_exact_type() -> None:
+    """A subclass could answer differently each time it is looked at: it is no query."""
+
+    class Disguised(SecondMoments):
+        kind = "gradient"
+
+    recorder = Recorder()
+    gate = PlannedGate(plan(), recorder, silent)
+    with pytest.raises(PlanViolation):
+        gate.ask(Disguised(2.0))
     assert recorder.asked == []
 
 

@@ -189,4 +189,9 @@ def test_add_remove_takes_n_from_the_schema(clinic: pd.DataFrame) -> None:
     assert fit.plan.budget.delta == 1e-6
     fewer = tacit.glm("readmit ~ age", clinic[:-1], schema, **settings)
     assert fewer.plan == fit.plan
-    assert fewer.certificate.digest == fit.certificate.digest
+    documents = [model.certificate.document for model in (fit, fewer)]
+    # Only the fingerprint of the released numbers, and with it the digest, tells the two apart.
+    assert {key for key in documents[0] if documents[0][key] != documents[1][key]} <= {
+        "digest",
+        "released",
+    }

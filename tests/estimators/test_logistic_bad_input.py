@@ -123,18 +123,12 @@ TABLES: dict[str, tuple[Any, Any, type[InputError], str]] = {
     "no labels": (matrix(), None, DataError, "y"),
     "labels of two dimensions": (matrix(), labels()[:, None], DataError, "ravel"),
     "lengths differ": (matrix(), labels()[:-1], DataError, "equally many"),
-    "empty": (matrix()[:0], labels()[:0], DataError, "no records"),
-    "one record": (matrix()[:1], labels()[:1], DataError, "one record"),
+    "empty": (matrix()[:0], labels()[:0], DataError, "fewer than 2 records"),
+    "one record": (matrix()[:1], labels()[:1], DataError, "at least 2"),
     "no columns": (matrix()[:, :0], labels(), DataError, "no columns"),
     "one dimension": (matrix()[:, 0], labels(), DataError, "reshape"),
     "three dimensions": (matrix()[:, :, None], labels(), DataError, "two dimensions"),
     "ragged": ([[1.0, 2.0], [3.0]], [0, 1], DataError, "equally long"),
-    "repeated names": (
-        pd.DataFrame(matrix(), columns=["a", "a"]),
-        labels(),
-        DataError,
-        "Column names must differ",
-    ),
 }
 
 

@@ -14,7 +14,7 @@ from tacit import LogisticRegression
 from tacit.accounting.composition import compose
 from tacit.errors import BoundsError
 from tacit.mechanisms.responder import Responder
-from tacit.problem.query import Answer, GradientSum, Query
+from tacit.problem.query import KIND_OF, Answer, GradientSum, Query
 from tacit.problem.sensitivity import Price, event_of
 
 SEEDED: dict[str, Any] = {"epsilon": 1.0, "bounds": (0, 10), "random_state": 7}
@@ -84,7 +84,7 @@ def test_t03_the_charge_is_the_sum_over_all_answers(
     )
 
     def spy(self: Responder, query: Query, price: Price) -> Answer:
-        event = event_of(query.kind, price, model.plan(600, d).relation)
+        event = event_of(KIND_OF[type(query)], price, model.plan(600, d).relation)
         charged.append(Fraction(event.mu_squared))
         return answer(self, query, price)
 
@@ -250,7 +250,7 @@ def degenerate() -> dict[str, tuple[NDArray[Any], NDArray[Any]]]:
 def test_t40_degenerate_tables_have_outputs_of_the_same_shape(case: str, route: str) -> None:
     """Also with the system's noise: nothing that a table holds can make a fit fail."""
     X, y = degenerate()[case]
-    for epsilon in (0.01, 1.0, 100.0):
+    for epsilon in (0.01, 100.0):
         model = LogisticRegression(
             epsilon=epsilon,
             bounds=(0, 10),
@@ -285,5 +285,7 @@ def test_t29_t38_under_add_remove_the_number_of_records_leaves_no_trace(simulate
     more = LogisticRegression(**settings).fit(simulated.X, simulated.y)
     fewer = LogisticRegression(**settings).fit(simulated.X[:-1], simulated.y[:-1])
     assert more.plan_ == fewer.plan_
-    assert more.certificate_.text == fewer.certificate_.text
+    first, second = more.certificate_.document, fewer.certificate_.document
+    # Only the fingerprint of the released numbers, and with it the digest, tells the two apart.
+    assert {key for key in first if first[key] != second[key]} <= {"digest", "released"}
     assert bits(more) != bits(fewer)

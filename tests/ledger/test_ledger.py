@@ -14,7 +14,7 @@ from tacit.errors import BudgetError, FileError, InputError, LedgerError
 from tacit.ledger.chain import Reservation
 from tacit.ledger.ledger import Ledger
 from tacit.privacy.budget import Budget
-from tacit.privacy.event import Gaussian
+from tacit.privacy.event import Gaussian, Pure
 
 BUDGET = Budget(mu=1.0)
 TENTH = (Gaussian(1, 10),)
@@ -144,6 +144,12 @@ def test_a_release_without_privacy_is_refused(ledger: Ledger) -> None:
         charge(ledger, private=False)
     with pytest.raises(LedgerError, match="without events"):
         charge(ledger, ())
+    assert ledger.verify().entries == 1
+
+
+def test_events_without_a_cost_in_its_currency_are_refused(ledger: Ledger) -> None:
+    with pytest.raises(InputError, match="Gaussian"):
+        ledger.reserve([*TENTH, Pure(1)], relation="replace-one", unit="row")
     assert ledger.verify().entries == 1
 
 

@@ -162,7 +162,9 @@ def test_settings_are_checked(settings: dict[str, Any]) -> None:
         admitted(X, Y, **settings)
 
 
-@pytest.mark.parametrize(("records", "text"), [("", "no records"), ("1,1,1,1,0\n", "at least 2")])
+@pytest.mark.parametrize(
+    ("records", "text"), [("", "fewer than 2 records"), ("1,1,1,1,0\n", "fewer than 2")]
+)
 def test_t08_short_files(tmp_path: Path, records: str, text: str) -> None:
     path = tmp_path / "a.csv"
     path.write_text("x0,x1,x2,x3,y\n" + records)

@@ -20,7 +20,7 @@ def read(path: Path, rows: int = 1000) -> tuple[NDArray[np.float64], list[object
 
 def test_spellings_of_numbers_and_missing(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
-    path.write_text('a,b,y\n1e3,x,0\n,,NA\nNA,"q\nr",1.0\n-0.5,z,\n')
+    path.write_text('a,b,y\n1e3,x,0\n,,NA\nNA,"q, r",1.0\n-0.5,z,\n')
     numbers, labels = read(path)
     np.testing.assert_array_equal(numbers, [1000.0, np.nan, np.nan, -0.5])
     assert labels == ["0", "NA", "1.0", ""]

@@ -30,7 +30,7 @@ def test_columns_are_projected_and_read_again(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("rows", [0])
 def test_t08_empty_file(tmp_path: Path, rows: int) -> None:
-    with pytest.raises(DataError, match="no records"):
+    with pytest.raises(DataError, match="fewer than 2 records"):
         open_source(write(tmp_path / "a.parquet", rows))
 
 

@@ -33,7 +33,9 @@ def test_repeated_names_are_refused() -> None:
         require_distinct(("a", "b", "a"))
 
 
-@pytest.mark.parametrize(("length", "text"), [(0, "no records"), (1, "at least 2 records")])
+@pytest.mark.parametrize(
+    ("length", "text"), [(0, "fewer than 2 records"), (1, "fewer than 2 records")]
+)
 def test_t08_empty_and_single_record_tables_are_refused(length: int, text: str) -> None:
     with pytest.raises(DataError, match=text):
         require_records(length)

@@ -12,7 +12,7 @@ from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
 from tacit.problem.design import Binary, matrix_design
 from tacit.problem.plan import Penalty, Plan
-from tacit.problem.query import Answer, GradientSum, Query
+from tacit.problem.query import KIND_OF, Answer, GradientSum, Query
 from tacit.solvers.descent import descend, first_averaged
 from tacit.solvers.newton import minimise
 from tacit.solvers.whitening import shrink_eigenvalues
@@ -80,7 +80,7 @@ def test_queries_are_the_plans_and_their_number_is_public() -> None:
     plan = plan_of(Wishes(iterations=7))
     gate = NoiselessGate()
     descend(gate, plan)
-    kinds = [str(query.kind) for query in gate.asked]
+    kinds = [str(KIND_OF[type(query)]) for query in gate.asked]
     assert kinds == ["second-moments"] * 2 + ["gradient"] * 7
 
 

@@ -20,7 +20,7 @@ from scipy import stats
 
 from tacit.mechanisms.responder import Responder
 from tacit.privacy.relation import Relation
-from tacit.problem.query import GradientSum, Kind, Query, SecondMoments
+from tacit.problem.query import KIND_OF, GradientSum, Kind, Query, SecondMoments
 from tacit.problem.sensitivity import Price, event_of, price_for
 from tacit.rows.store import MemoryStore
 
@@ -109,8 +109,8 @@ def lower_bound(first: NDArray[np.float64], second: NDArray[np.float64], alpha: 
 
 def price_and_mu(case: str) -> tuple[Price, float]:
     query, relation, *_ = PAIRS[case]
-    price = price_for(query.kind, Fraction(1), relation, records=3, width=3)
-    return price, math.sqrt(event_of(query.kind, price, relation).mu_squared)
+    price = price_for(KIND_OF[type(query)], Fraction(1), relation, records=3, width=3)
+    return price, math.sqrt(event_of(KIND_OF[type(query)], price, relation).mu_squared)
 
 
 @pytest.mark.parametrize("case", PAIRS)
@@ -127,7 +127,7 @@ def test_the_claimed_mu_stands_and_seven_tenths_of_it_falls(case: str) -> None:
     assert lower_bound(first, second, 1e-3) > 0.7 * mu
 
 
-@pytest.mark.parametrize("case", PAIRS)
+@pytest.mark.parametrize("case", ["gradient, replace-one", "moments, replace-one"])
 def test_the_claimed_mu_stands_at_999_per_mille(case: str) -> None:
     """Seeded, so that the stricter level raises no false alarm."""
     price, mu = price_and_mu(case)

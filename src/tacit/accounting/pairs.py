@@ -15,6 +15,7 @@ from tacit.accounting.classical import (
 )
 from tacit.accounting.exact import float_up, root_down, root_up
 from tacit.accounting.objective import jacobian_term, objective_mu
+from tacit.accounting.parts import pure_selection
 from tacit.accounting.pld.pairs import (
     DiscreteGaussianPair,
     ExponentialPair,
@@ -39,6 +40,7 @@ from tacit.privacy.event import (
     ObjectivePerturbation,
     PoissonSampled,
     Pure,
+    RandomStopping,
     SampledWithoutReplacement,
     SampledWithReplacement,
 )
@@ -76,6 +78,9 @@ def pair_of(event: Event, relation: Relation | None) -> Pair | None:
             return with_replacement_profile(event)
         case ObjectivePerturbation() if relation is not None:
             return _objective(event, relation)
+        case RandomStopping():
+            pure = pure_selection(event, relation)
+            return None if pure is None else RandomisedResponse(pure)
         case _:
             return _plain(event)
 

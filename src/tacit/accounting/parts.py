@@ -120,7 +120,7 @@ def own_delta(event: Event, relation: Relation | None) -> float | None:
             pair = _sampled_pair(event, relation)
             return None if pair is None else pair[1]
         case RandomStopping():
-            return None if _pure_selection(event, relation) is None else 0.0
+            return None if pure_selection(event, relation) is None else 0.0
         case _:
             return None if pure_epsilon(event) is None else 0.0
 
@@ -144,7 +144,7 @@ def epsilon_at(event: Event, relation: Relation | None, delta: float) -> float |
         case SampledWithReplacement():
             return _with_replacement(event, delta)
         case RandomStopping():
-            pure = _pure_selection(event, relation)
+            pure = pure_selection(event, relation)
             return _by_curve(event, relation, delta) if pure is None else pure
         case Gaussian():
             return gaussian.epsilon(root_up(event.mu_squared), delta)
@@ -259,8 +259,19 @@ def _smallest(curve: Callable[[float], tuple[float, float]], delta: float) -> fl
     return curve(high)[0]
 
 
-def _pure_selection(event: RandomStopping, relation: Relation | None) -> float | None:
-    """The pure epsilon of the best of many pure runs, (2 + shape) epsilon; None if not pure."""
+def pure_selection(event: RandomStopping, relation: Relation | None) -> float | None:
+    """Return the epsilon of the best of many pure runs, (2 + shape) epsilon; None if not pure.
+
+    Guarantee
+    ---------
+    - Three times the epsilon of one run for the geometric law.
+
+    Examples
+    --------
+    >>> from tacit.privacy.event import Pure
+    >>> pure_selection(RandomStopping(Pure(1), NegativeBinomial(1, Fraction(1, 9))), None)
+    3.0
+    """
     if not isinstance(event.law, NegativeBinomial):
         return None
     total = Fraction(0)

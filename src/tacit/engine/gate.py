@@ -6,7 +6,7 @@ from tacit.errors import PlanViolation
 from tacit.mechanisms.responder import Responder
 from tacit.problem.plan import Plan
 from tacit.problem.progress import Progress
-from tacit.problem.query import Answer, Query
+from tacit.problem.query import KIND_OF, Answer, Query
 from tacit.problem.sensitivity import FINEST_BOUND, LARGEST_TOTAL, Price
 
 
@@ -30,8 +30,8 @@ class PlannedGate:
         if self._asked >= len(self._schedule):
             raise PlanViolation("The plan is used up: no further query was reserved.")
         step = self._schedule[self._asked]
-        if step.kind is not query.kind or step.price is None:
-            raise PlanViolation(f"The plan reserved {step.kind}, not {query.kind}, at this point.")
+        if KIND_OF.get(type(query)) is not step.kind or step.price is None:
+            raise PlanViolation(f"The plan reserved {step.kind} at this point, not this query.")
         self._asked += 1
         answer = self._responder.answer(query, step.price)
         self._progress(self._asked, len(self._schedule), step.label)
@@ -53,5 +53,5 @@ class OpenGate:
         """Answer exactly, up to the rounding of the lattice."""
         self._asked += 1
         answer = self._responder.answer(query, self._price)
-        self._progress(self._asked, self._asked, str(query.kind))
+        self._progress(self._asked, self._asked, str(KIND_OF[type(query)]))
         return answer

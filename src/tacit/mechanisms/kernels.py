@@ -54,6 +54,7 @@ def add_gradients(
     square = np.empty(LANES)
     factor = np.empty(LANES)
     for t in range(tiles.shape[0]):
+        finite = True
         for lane in range(LANES):
             margin[lane] = 0.0
             square[lane] = TINY
@@ -71,6 +72,15 @@ def add_gradients(
             # Written so that a slope that is not a number becomes 0.
             slope = slope if slope > -largest else (-largest if slope <= -largest else 0.0)
             factor[lane] = min(slope, largest)
+            finite &= square[lane] < math.inf
+        if not finite:
+            # No store holds such a row; if one did, it would add nothing.
+            for lane in range(LANES):
+                if square[lane] < math.inf:
+                    for j in range(width):
+                        shifted = factor[lane] * np.float64(tiles[t, j, lane]) + MAGIC
+                        total[j] += float_to_bits(shifted) - MAGIC_BITS
+            continue
         for j in range(width):
             integers = np.int64(0)
             for lane in range(LANES):
@@ -119,4 +129,5 @@ def quantise_rows(
         for j in range(width):
             for lane in range(LANES):
                 v = square[lane] * np.float64(tiles[t, j, lane])
-                integers[j, t * LANES + lane] = (v + MAGIC) - MAGIC
+                # The product with an entry that is not finite is not a number, and counts as 0.
+                integers[j, t * LANES + lane] = 0.0 if math.isnan(v) else (v + MAGIC) - MAGIC

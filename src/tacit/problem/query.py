@@ -6,6 +6,7 @@ the integer bound that the price assumes (`problem.sensitivity`).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -47,8 +48,6 @@ class GradientSum:
     matrix: NDArray[np.float64] | None = None
     downweighted: bool = False
 
-    kind = Kind.GRADIENT
-
     def __post_init__(self) -> None:
         """Refuse parameters that could make a margin overflow."""
         _check_finite(self.theta, self.matrix)
@@ -68,8 +67,6 @@ class SecondMoments:
     theta: NDArray[np.float64] | None = None
     weights: Weights = Weights.NONE
 
-    kind = Kind.SECOND_MOMENTS
-
     def __post_init__(self) -> None:
         """Refuse parameters that could make a margin overflow."""
         _check_finite(self.theta, self.matrix)
@@ -79,6 +76,11 @@ class SecondMoments:
 
 
 Query = GradientSum | SecondMoments
+KIND_OF: Mapping[type, Kind] = {
+    GradientSum: Kind.GRADIENT,
+    SecondMoments: Kind.SECOND_MOMENTS,
+}
+"""The kind of a query goes by its exact type: a subclass is no query."""
 
 
 @dataclass(frozen=True)

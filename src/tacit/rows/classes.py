@@ -65,7 +65,8 @@ def _distinct(labels: NDArray[Any]) -> Iterable[Any]:
         return np.unique(labels).tolist()  # type: ignore[no-any-return]
     plain = labels.tolist()
     try:
-        return set(plain)
+        # By type too: 1 and 1.0 are equal, and the first to come must not stand for the other.
+        return {(type(label), label): label for label in plain}.values()
     except TypeError:  # unhashable cells; their text is their normal form
         return {str(label) for label in plain}
 

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from tacit.errors import SchemaError
+from tacit.errors import FileError, SchemaError
 from tacit.rows.arrow import ArrowBatch, arrow_batches, arrow_chunks
 from tacit.rows.cells import not_numeric
 from tacit.rows.files import FileState, read_header, unreadable
+from tacit.rows.lines import LineCounter
 from tacit.rows.source import require_distinct
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ class CsvSource:
     Guarantee
     ---------
     - Memory does not grow with the file.
+    - There are as many records as lines after the first, or the file is refused: no content of a
+      line can change the number of records or how another line is read.
     - No error contains a cell, in its text or in its context.
     """
 
@@ -64,21 +67,32 @@ class CsvSource:
         types: dict[str, CellType] = dict.fromkeys(numeric, "float64")
         types |= dict.fromkeys(labels, "string")
         self.state.require_unchanged()
-        for chunk in self._chunks(types):
+        records = 0
+        counter = LineCounter(self.state.path)
+        for chunk in self._chunks(types, counter):
             if chunk is None:
                 self.state.require_unchanged()
                 self._explain(types)
                 raise unreadable(self.state.path)
+            records += chunk.num_rows
             yield from arrow_batches(chunk, rows)
         self.state.require_unchanged()
+        if records != counter.lines - 1:
+            raise FileError(
+                f"{self.state.path.name!r} must have one record per line: no line break inside "
+                "quotes, no quote left open, no empty line. Otherwise one record could swallow "
+                "others."
+            )
 
-    def _chunks(self, types: Mapping[str, CellType]) -> Iterator[pa.RecordBatch | None]:
+    def _chunks(
+        self, types: Mapping[str, CellType], counter: LineCounter | None = None
+    ) -> Iterator[pa.RecordBatch | None]:
         import pyarrow as pa
         from pyarrow import csv
 
         def read() -> Iterator[pa.RecordBatch]:
             with csv.open_csv(
-                self.state.path,
+                self.state.path if counter is None else counter,
                 read_options=csv.ReadOptions(block_size=CHUNK_BYTES),
                 parse_options=csv.ParseOptions(newlines_in_values=True),
                 convert_options=csv.ConvertOptions(

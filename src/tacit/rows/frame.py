@@ -139,8 +139,10 @@ def series_labels(series: nw.Series[Any]) -> NDArray[Any]:
     absent = series.is_null().to_numpy()
     if (dtype.is_integer() or dtype == nw.Boolean) and not absent.any():
         return plain_labels(series.to_numpy())
+    labels = np.full(len(series), None, dtype=object)
+    present = series.filter(~series.is_null())
     if dtype in {nw.Categorical, nw.Enum}:
-        series = series.cast(nw.String)
-    labels = np.fromiter(series.to_list(), dtype=object, count=len(series))
-    labels[absent] = None
+        # Without the missing ones: beside them integer categories would be read as floats.
+        present = present.cast(nw.String)
+    labels[~absent] = np.fromiter(present.to_list(), dtype=object, count=len(present))
     return labels

@@ -19,6 +19,7 @@ from tacit.rows.cells import is_missing
 NormalForm = Decimal | str | None
 
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,6})?\s*", re.ASCII)
+_REMEMBERED = frozenset({str, int, float, bool, bytes})
 _TRUTH = {"true": Decimal(1), "false": Decimal(0)}
 
 
@@ -39,11 +40,17 @@ def normal_form(value: Any) -> NormalForm:
     if isinstance(value, bytes):
         value = value.decode(errors="replace")
     if isinstance(value, str):
+        # The text itself, also where a subclass (an enumeration, say) prints otherwise.
+        value = str.__str__(value)
         if _NUMBER.fullmatch(value):
             return Decimal(value.strip())
         return _TRUTH.get(value.casefold(), str(value)) if value else None
     if is_missing(value):
         return None
+    if isinstance(value, np.timedelta64 | np.datetime64):
+        return None if np.isnat(value) else str(value)
+    if isinstance(value, Decimal):
+        return value if value.is_finite() else None
     if isinstance(value, bool | np.bool_ | int | np.integer):
         return Decimal(int(value))
     if isinstance(value, float | np.floating):
@@ -89,20 +96,25 @@ def level_codes(labels: NDArray[Any], levels: Sequence[Any], column: str) -> NDA
 
 
 class _Codes:
-    """Codes of labels met so far, kept for one batch so that memory stays flat."""
+    """Codes of labels met so far, kept for one batch so that memory stays flat.
+
+    Labels of different types can be equal in Python and different in normal form, so the type is
+    part of the key, and labels of other types are not remembered: no record's code may depend on
+    the records before it.
+    """
 
     def __init__(self, forms: Sequence[NormalForm]) -> None:
         self._index: dict[NormalForm, int] = {form: i for i, form in enumerate(forms)}
         self._known: dict[Any, int] = {}
 
     def of(self, label: Any) -> int:
-        try:
-            code = self._known.get(label)
-        except TypeError:  # unhashable, hence equal to no level
-            return -1
+        kind = type(label)
+        if kind not in _REMEMBERED:
+            return self._index.get(normal_form(label), -1)
+        code = self._known.get((kind, label))
         if code is None:
             code = self._index.get(normal_form(label), -1)
-            self._known[label] = code
+            self._known[kind, label] = code
         return code
 
 

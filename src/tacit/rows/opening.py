@@ -104,6 +104,8 @@ def _response_labels(response: Any, length: int) -> NDArray[Any]:
     series = nw.from_native(response, pass_through=True, allow_series=True)
     if isinstance(series, nw.Series):
         labels = series_labels(series)
+    elif isinstance(response, list | tuple):
+        labels = _cells(response)
     else:
         labels = plain_labels(_array(response))
     if labels.ndim != 1:
@@ -111,6 +113,16 @@ def _response_labels(response: Any, length: int) -> NDArray[Any]:
     if len(labels) != length:
         raise DataError("The table and the response must have equally many records.")
     return labels
+
+
+def _cells(labels: list[Any] | tuple[Any, ...]) -> NDArray[Any]:
+    """Labels as they are: an array of one type would let one label change how others read."""
+    if any(isinstance(label, list | tuple | np.ndarray) for label in labels):
+        raise DataError("The response must have one dimension: a sequence of labels.")
+    cells = np.empty(len(labels), dtype=object)
+    for index, label in enumerate(labels):
+        cells[index] = label
+    return cells
 
 
 def _array(data: Any) -> NDArray[Any]:

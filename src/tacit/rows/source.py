@@ -83,7 +83,14 @@ def readable_names(source: Source) -> tuple[str, ...]:
 
 def require_columns(known: Sequence[str], wanted: Iterable[str]) -> None:
     """Refuse columns that are not among the known ones, naming those."""
-    unknown = [name for name in dict.fromkeys(wanted) if name not in known]
+    asked = list(dict.fromkeys(wanted))
+    unknown = [name for name in asked if name not in known]
+    if len(asked) > 1 and len(unknown) == len(asked):
+        # Nothing fits: the first line may be a record, which must not be quoted.
+        raise SchemaError(
+            f"The table has no column {', '.join(map(repr, unknown))}, nor any other that is "
+            "asked for. Does it have a line of names?"
+        )
     if unknown:
         raise SchemaError(
             f"The table has no column {', '.join(map(repr, unknown))}. "
@@ -111,5 +118,4 @@ def require_table(length: int, width: int) -> None:
 def require_records(length: int) -> None:
     """Refuse fewer than two records."""
     if length < 2:
-        found = "no records" if length == 0 else "one record"
-        raise DataError(f"The table has {found}; a fit needs at least 2 records.")
+        raise DataError("The table has fewer than 2 records; a fit needs at least 2.")

@@ -1,6 +1,15 @@
 """Privacy-loss distributions: certified numerical composition of dominating pairs."""
 
 from tacit.accounting.pld._signals import BelowRoundOff, GridTooLong
+from tacit.accounting.pld.calibration import largest_count, largest_rate, smallest_noise
 from tacit.accounting.pld.composition import Composed, compose
 
-__all__ = ["BelowRoundOff", "Composed", "GridTooLong", "compose"]
+__all__ = [
+    "BelowRoundOff",
+    "Composed",
+    "GridTooLong",
+    "compose",
+    "largest_count",
+    "largest_rate",
+    "smallest_noise",
+]

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from tacit.accounting import gaussian
+from tacit.accounting.pld import single
 from tacit.accounting.pld._signals import GridTooLong
 from tacit.accounting.pld.distribution import Bound, from_pair
 from tacit.accounting.pld.inversion import epsilon_at
@@ -113,6 +114,9 @@ class Composed:
         if not self.items:
             return _gaussian_delta(self.gaussian_mu, epsilon)
 
+        if self._alone is not None:
+            return _larger(single.profile(self._alone, way, epsilon) for way in self._directions())
+
         def measure(law: Transform, guess: float) -> float:
             del guess
             return law.delta(epsilon)
@@ -128,6 +132,11 @@ class Composed:
             raise SettingError(f"delta is {delta!r}; expected a number between 0 and 1")
         if not self.items:
             return _gaussian_epsilon(self.gaussian_mu, delta)
+
+        if self._alone is not None:
+            return _larger(single.epsilon_of(self._alone, way, delta) for way in self._directions())
+        if self._distance() <= delta:
+            return 0.0, 0.0
 
         def measure(law: Transform, guess: float) -> float:
             return epsilon_at(law, delta, guess)
@@ -184,6 +193,24 @@ class Composed:
         many = len(self.items) >= _MANY
         return max(self.tolerance, _MANY_TOLERANCE) if many else self.tolerance
 
+    @property
+    def _alone(self) -> Pair | None:
+        """The one pair, if it is used once and alone."""
+        if self.gaussian_mu > 0.0 or len(self.items) != 1 or self.items[0][1] != 1:
+            return None
+        pair = self.items[0][0]
+        return pair if pair.knows_slopes else None
+
+    def _distance(self) -> float:
+        """Bound the total variation distance of the composition by the sum of all."""
+        if not all(pair.knows_slopes for pair, _ in self.items):
+            return math.inf
+        items = self._with_gaussian("upper")
+        return max(
+            sum(times * single.profile(pair, way, 0.0)[1] for pair, times in items)
+            for way in self._directions()
+        )
+
     def _directions(self) -> tuple[Direction, ...]:
         symmetric = all(pair.symmetric for pair, _ in self.items)
         return DIRECTIONS[:1] if symmetric else DIRECTIONS
@@ -208,9 +235,7 @@ class Composed:
         return (*self.items, (GaussianPair(self.gaussian_mu * side), 1))
 
 
-def compose(
-    items: Iterable[tuple[Pair, int]], tolerance: float = DEFAULT_TOLERANCE
-) -> Composed:
+def compose(items: Iterable[tuple[Pair, int]], tolerance: float = DEFAULT_TOLERANCE) -> Composed:
     """Compose pairs with counts.
 
     Guarantee
@@ -258,6 +283,11 @@ def _simplified(pair: Pair) -> Pair | None:
     if losses.size == 1 and losses[0] == 0.0 and masses[0] == 1.0:
         return None
     return pair
+
+
+def _larger(brackets: Iterable[Bracket]) -> Bracket:
+    lower, upper = zip(*brackets, strict=True)
+    return max(lower), max(upper)
 
 
 def _gaussian_delta(mu: float, epsilon: float) -> Bracket:

@@ -30,6 +30,8 @@ _MASS_ERROR = 2.0**-49
 _DEPTH_MARGIN = 1.001
 # Error of the apex of a triangle that the margin above covers.
 _APEX_ERROR = 1e-4
+# A cell with so many times the mass of all above it is rounded down as one.
+_STEEP = 4.0
 # An atom this part of a step below a grid point counts as on it; the shift is accounted for.
 _NEARLY = 2.0**-20
 
@@ -145,8 +147,13 @@ def _upper(pair: Pair, direction: Direction, grid: Grid) -> LossDistribution:
 
 def _lower(pair: Pair, direction: Direction, grid: Grid) -> LossDistribution:
     points = grid.points
-    masses = _lowered(pair, points, *pair.smooth(direction, points))
+    masses = np.zeros(points.size)
+    tails = _with_errors(*pair.smooth(direction, points))
     shift = 0.0
+    if pair.knows_slopes:
+        masses, tails = _without_steep_cells(tails)
+        shift = pair.loss_error(float(np.max(np.abs(points)))) if masses.any() else 0.0
+    masses = masses + _lowered(pair, points, tails)
     losses, weights = pair.atoms(direction)
     if losses.size:
         nearly = losses + _NEARLY * grid.step
@@ -155,38 +162,79 @@ def _lower(pair: Pair, direction: Direction, grid: Grid) -> LossDistribution:
         cells = np.searchsorted(points, nearly, side="right") - 1
         masses += np.bincount(cells, weights, points.size)
         # Also covers atoms that are themselves computed with an error.
-        shift = max(float(np.max(points[cells] - losses, initial=0.0)), 0.0)
-        shift += pair.loss_error(float(np.max(np.abs(losses), initial=0.0)))
+        moved = max(float(np.max(points[cells] - losses, initial=0.0)), 0.0)
+        moved += pair.loss_error(float(np.max(np.abs(losses), initial=0.0)))
+        shift = max(shift, moved)
     infinite = pair.infinite(direction)
     return LossDistribution(grid.step, grid.indices, masses, infinite, shift, _MASS_ERROR)
 
 
-def _lowered(pair: Pair, points: Floats, above_p: Floats, above_q: Floats) -> Floats:
+@dataclass(frozen=True)
+class _Tails:
+    """Tails above each point under P and Q, with bounds of their errors."""
+
+    p: Floats
+    q: Floats
+    error_p: Floats
+    error_q: Floats
+
+
+def _with_errors(above_p: Floats, above_q: Floats) -> _Tails:
+    return _Tails(above_p, above_q, tail_error(above_p), tail_error(above_q))
+
+
+def _without_steep_cells(tails: _Tails) -> tuple[Floats, _Tails]:
+    """Round down the cells that hold most of what is above them; return that and the rest.
+
+    The polygon would be lowered by a part of such a cell's mass, and all above it would be lost.
+    """
+    inside_p, inside_q = -np.diff(tails.p), -np.diff(tails.q)
+    steep = inside_p > _STEEP * tails.p[1:]
+    rounded = np.zeros(tails.p.size)
+    if not steep.any():
+        return rounded, tails
+    doubt_p = tails.error_p[:-1] + tails.error_p[1:]
+    doubt_q = tails.error_q[:-1] + tails.error_q[1:]
+    rounded[:-1] = np.where(steep, np.maximum(inside_p - doubt_p, 0.0), 0.0)
+    rest = _Tails(
+        _sums_above(np.where(steep, 0.0, inside_p), tails.p[-1]),
+        _sums_above(np.where(steep, 0.0, inside_q), tails.q[-1]),
+        tails.error_p + _sums_above(np.where(steep, doubt_p, 0.0), 0.0) + UNIT * tails.p,
+        tails.error_q + _sums_above(np.where(steep, doubt_q, 0.0), 0.0) + UNIT * tails.q,
+    )
+    return rounded, rest
+
+
+def _sums_above(cells: Floats, last: float) -> Floats:
+    """Return the sum of all cells above each point, and of what is beyond the last one."""
+    return np.append(np.cumsum(cells[::-1])[::-1] + last, last)
+
+
+def _lowered(pair: Pair, points: Floats, tails: _Tails) -> Floats:
     """Return the masses of a polygon below the profile, with corners at the points."""
-    error_p, error_q = tail_error(above_p), tail_error(above_q)
     powers = np.exp(points)
     shrink = -np.expm1(points[:-1] - points[1:])
-    drop = above_q[:-1] - above_q[1:] + error_q[:-1] + error_q[1:]
+    drop = tails.q[:-1] - tails.q[1:] + tails.error_q[:-1] + tails.error_q[1:]
     if not pair.knows_slopes:
         # The slope at a point is between those of the chords on its two sides.
-        first = (1.0 - above_p[0] + powers[0] * above_q[0]) / powers[0] - above_q[0]
-        drop = drop + np.concatenate([[max(first, 0.0)], above_q[:-2] - above_q[1:-1]])
-    doubt = error_p + powers * error_q
-    inside = above_p[:-1] - above_p[1:] - powers[:-1] * (above_q[:-1] - above_q[1:])
+        first = (1.0 - tails.p[0] + powers[0] * tails.q[0]) / powers[0] - tails.q[0]
+        drop = drop + np.concatenate([[max(first, 0.0)], tails.q[:-2] - tails.q[1:-1]])
+    doubt = tails.error_p + powers * tails.error_q
+    inside = tails.p[:-1] - tails.p[1:] - powers[:-1] * (tails.q[:-1] - tails.q[1:])
     right = np.maximum((inside - doubt[:-1] - doubt[1:]) / shrink, 0.0)
     # Height of a triangle over a chord of length dx with slopes that differ by drop.
     height = 0.25 * _DEPTH_MARGIN * powers[1:] * shrink * np.maximum(drop, 0.0)
     apex, known = _apex(right, doubt, drop * powers[1:], shrink)
     depth = _depth(height, apex, known & pair.knows_slopes)
-    tails = above_p - error_p - depth
-    tails[1:] += right + (depth[1:] - depth[:-1]) / shrink
-    tails[1:] -= 8.0 * UNIT * (depth[1:] + depth[:-1]) / shrink
-    values = above_p - powers * above_q - doubt - depth
-    ended = np.flatnonzero((tails < 0.0) | (values < 0.0))
+    above = tails.p - tails.error_p - depth
+    above[1:] += right + (depth[1:] - depth[:-1]) / shrink
+    above[1:] -= 8.0 * UNIT * (depth[1:] + depth[:-1]) / shrink
+    values = tails.p - powers * tails.q - doubt - depth
+    ended = np.flatnonzero((above < 0.0) | (values < 0.0))
     if ended.size:
-        tails[ended[0] :] = 0.0
-    tails = np.minimum.accumulate(tails)
-    masses: Floats = tails - np.append(tails[1:], 0.0)
+        above[ended[0] :] = 0.0
+    above = np.minimum.accumulate(above)
+    masses: Floats = above - np.append(above[1:], 0.0)
     return masses
 
 

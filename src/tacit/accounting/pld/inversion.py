@@ -39,7 +39,7 @@ def epsilon_at(law: Transform, delta: float, guess: float) -> float:
         return 0.0
     if law.infinite > delta:
         return math.inf
-    above, below = 0.0, max(law.top + law.loss_error, 0.0)
+    above, below = 0.0, max(law.top + 2.0 * law.loss_error, 0.0)
     if law.delta(below) > delta:
         # Only the mass outside the window and round-off are left here.
         if upper:

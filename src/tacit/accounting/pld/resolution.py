@@ -18,11 +18,6 @@ from tacit.accounting.pld.survey import Aim, Survey
 from tacit.accounting.pld.transform import LONGEST, Window
 
 
-
-# A step this many times the wanted one would cost its square times the wanted accuracy.
-_COARSEST = 30.0
-
-
 @dataclass(frozen=True)
 class Resolution:
     """Everything that is needed to discretise and transform a composition.
@@ -57,8 +52,7 @@ def resolve(
 
     Guarantee
     ---------
-    - The window has fewer steps than ``longest``; where that makes the step 30 times too
-      coarse, `GridTooLong` is raised instead.
+    - The window has about as many steps as the accuracy needs, but fewer than ``longest``.
     - A single lattice of atoms lies on the grid up to 2^-29, relatively.
 
     Parameters
@@ -84,10 +78,6 @@ def resolve(
     deviation = math.sqrt(aim.moments.variance / count)
     wanted = accuracy_step(aim, count, accuracy)
     step = _on_lattice(items, max(wanted, width / (longest / 2), SMALLEST_STEP), width)
-    if step > max(_COARSEST * wanted, 2.0 * SMALLEST_STEP) and not _is_lattice(items, step):
-        raise GridTooLong(
-            f"{count:.0f} losses need a grid of more than {longest} points. Use Rényi accounting"
-        )
     per_octave = min(max(math.ceil(deviation / step), 8), 512)
     grids = []
     means = aim.moments.means
@@ -133,10 +123,6 @@ def _on_lattice(items: Sequence[tuple[Pair, int]], step: float, width: float) ->
         if divided >= SMALLEST_STEP and width / divided < LONGEST / 2:
             return rounded_step(divided)
     return rounded_step(step)
-
-
-def _is_lattice(items: Sequence[tuple[Pair, int]], step: float) -> bool:
-    return any(rounded_step(lattice) == step for lattice in _lattices(items))
 
 
 def _with_atoms(grid: Grid, pair: Pair, direction: Direction) -> Grid:

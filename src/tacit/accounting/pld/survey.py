@@ -34,8 +34,8 @@ OUTSIDE = 1e-8
 TRUNCATED = 1e-8
 # Round-off of a composition per loss, as it usually is, and the part of delta it may be.
 _ROUND_OFF, _ROUND_OFF_SHARE = 2e-14, 1e-6
-# At a tilt with K(s) this many times log(1/delta) a bounded loss is at its maximum for good.
-_SATURATED = 30.0
+# Tilted by s, a loss with less than this variance in units of 1/s is at its maximum for good.
+_SATURATED = 0.01
 _UNDERFLOW = 700.0
 _SPREADS = np.geomspace(0.25, 128.0, 28)
 
@@ -96,11 +96,13 @@ class Survey:
         One row per pair.
     times
         How often each pair occurs.
-    groups, group_times
-        Rows averaged over pairs of similar deviation, and how many losses each stands for: the
+    logarithms, group_times
+        Of rows averaged over pairs of similar deviation, and how many losses each stands for: the
         moments of thousands of rows would cost more than the composition.
     membership
         The group of each pair.
+    beyond
+        Mass of each pair beyond the last point.
 
     Examples
     --------
@@ -113,21 +115,22 @@ class Survey:
     points: Floats
     masses: Floats
     times: Floats
-    groups: Floats
+    logarithms: Floats
     group_times: Floats
     membership: NDArray[np.intp]
+    beyond: Floats
 
     def moments(self, tilt: float) -> Moments:
         """Return the cumulant function and its derivatives at a tilt."""
-        exponents = tilt * self.points
-        top = float(np.max(exponents))
-        weights = np.exp(np.maximum(exponents - top, -_UNDERFLOW))
-        columns = np.stack([weights, weights * self.points, weights * self.points**2])
-        sums = (self.groups[:, None, :] * columns).sum(axis=2)
-        total = np.maximum(sums[:, 0], 1e-300)
-        means = sums[:, 1] / total
-        variances = np.maximum(sums[:, 2] / total - means**2, 0.0)
-        cumulants = np.log(total) + top
+        exponents = self.logarithms + tilt * self.points
+        tops = exponents.max(axis=1)
+        weights = np.exp(exponents - tops[:, None])
+        total = weights.sum(axis=1)
+        means = (weights * self.points).sum(axis=1) / total
+        # Around the mean, because the square of a mean may exceed the variance by any factor.
+        around = self.points - means[:, None]
+        variances = (weights * around * around).sum(axis=1) / total
+        cumulants = np.log(total) + tops
         return Moments(
             float((self.group_times * cumulants).sum()),
             float((self.group_times * means).sum()),
@@ -141,31 +144,33 @@ class Survey:
 
         def excess(tilt: float) -> float:
             found = self.moments(tilt)
-            if found.cumulant > -_SATURATED * min(target, -1.0):
+            if tilt * tilt * found.variance < _SATURATED:
                 return math.inf
             return target - _log_level(tilt, found)
 
-        return self._aim(_crossing(excess, self._first_tilt()))
+        aim = self._aim(_crossing(excess, self._first_tilt()))
+        return replace(aim, log_delta=target)
 
     def without_tails(self, log_delta: float) -> Survey:
         """Return the survey without the losses that truncation will make infinite."""
-        above = np.cumsum(self.masses[:, ::-1], axis=1)[:, ::-1]
-        kept = above > self._truncated(log_delta)
+        kept = self._above() > self._truncated(log_delta)
         masses = np.where(kept, self.masses, 0.0)
-        return replace(self, masses=masses, groups=_averaged(masses, self.times, self.membership))
+        logarithms = _averaged(masses, self.times, self.membership)
+        return replace(self, masses=masses, logarithms=logarithms)
 
     def aim_at_epsilon(self, epsilon: float) -> Aim:
         """Estimate delta at epsilon by the saddle-point method."""
 
         def excess(tilt: float) -> float:
             found = self.moments(tilt)
+            if tilt * tilt * found.variance < _SATURATED and tilt > 0.0:
+                return math.inf
             if found.cumulant - tilt * epsilon < -_UNDERFLOW:
                 return math.inf
             return found.mean - epsilon
 
         tilt = 0.0 if excess(0.0) >= 0.0 else _crossing(excess, self._first_tilt())
-        aim = self._aim(tilt)
-        return Aim(aim.tilt, epsilon, aim.log_delta, aim.moments)
+        return replace(self._aim(tilt), epsilon=epsilon)
 
     def working_tilt(self, aim: Aim) -> float:
         """Return the smallest tilt at which round-off stays a small part of delta.
@@ -207,16 +212,19 @@ class Survey:
     def ranges(self, aim: Aim) -> tuple[Floats, Floats]:
         """Return, for each pair, the losses that matter: lowest and highest."""
         count = float(self.times.sum())
-        above = np.cumsum(self.masses[:, ::-1], axis=1)[:, ::-1]
-        beyond = above <= self._truncated(aim.log_delta)
-        last = np.where(beyond.any(axis=1), beyond.argmax(axis=1), -1)
+        negligible = self._above() <= self._truncated(aim.log_delta)
+        last = np.where(negligible.any(axis=1), negligible.argmax(axis=1), -1)
         below = np.cumsum(self.masses, axis=1)
         needed = below > TRUNCATED / count * below[:, -1:]
         first = np.maximum(needed.argmax(axis=1) - 1, 0)
-        return self.points[first], np.where(last >= 0, self.points[last], LARGEST_LOSS)
+        highest = np.where(last >= 0, self.points[last], LARGEST_LOSS)
+        return self.points[first], np.maximum(highest, self.points[first])
+
+    def _above(self) -> Floats:
+        return np.cumsum(self.masses[:, ::-1], axis=1)[:, ::-1] + self.beyond[:, None]
 
     def _truncated(self, log_delta: float) -> float:
-        return math.exp(max(log_delta, -650.0)) * TRUNCATED / float(self.times.sum())
+        return math.exp(min(max(log_delta, -650.0), 0.0)) * TRUNCATED / float(self.times.sum())
 
     def _aim(self, tilt: float) -> Aim:
         found = self.moments(tilt)
@@ -259,18 +267,25 @@ def look(items: Sequence[tuple[Pair, int]], direction: Direction) -> Survey:
         _averaged(masses, times, membership),
         np.bincount(membership, times),
         membership,
+        np.array(
+            [
+                law.infinite - pair.infinite(direction)
+                for law, (pair, _) in zip(laws, items, strict=True)
+            ]
+        ),
     )
 
 
 def _averaged(masses: Floats, times: Floats, membership: NDArray[np.intp]) -> Floats:
-    """Average rows over the members of each group, by how often they occur."""
+    """Average rows over the members of each group; return logarithms."""
     number = int(membership.max()) + 1
-    if number == len(masses):
-        return masses
-    sums = np.zeros((number, masses.shape[1]))
-    np.add.at(sums, membership, masses * times[:, None])
-    averages: Floats = sums / np.bincount(membership, times)[:, None]
-    return averages
+    if number < len(masses):
+        sums = np.zeros((number, masses.shape[1]))
+        np.add.at(sums, membership, masses * times[:, None])
+        masses = sums / np.bincount(membership, times)[:, None]
+    # A mass of 0 becomes one that no exponential can bring back.
+    logarithms: Floats = np.where(masses > 0.0, np.log(np.maximum(masses, 1e-300)), -1e30)
+    return logarithms
 
 
 def _log_level(tilt: float, found: Moments) -> float:

@@ -87,6 +87,8 @@ class Transform:
         Mass at infinity.
     loss_error, mass_error
         Accumulated over all losses.
+    ceiling
+        The largest composed loss; from there on only infinite losses count.
     """
 
     bound: Bound
@@ -100,11 +102,12 @@ class Transform:
     infinite: float
     loss_error: float
     mass_error: float
+    ceiling: float
 
     @property
     def top(self) -> float:
-        """The largest loss of the window."""
-        return (self.first + self.masses.size) * self.step
+        """The largest loss that the window holds or that there is."""
+        return min((self.first + self.masses.size) * self.step, self.ceiling)
 
     def delta(self, epsilon: float) -> float:
         """Return a certified bound of the profile."""
@@ -114,7 +117,10 @@ class Transform:
         """Return a certified bound of the profile, and about its derivative."""
         upper = self.bound == "upper"
         sign = 1.0 if upper else -1.0
+        infinite = self.infinite if upper else self.infinite * (1.0 - self.mass_error)
         epsilon = epsilon - sign * self.loss_error
+        if epsilon >= self.ceiling:
+            return min(infinite, 1.0), 0.0
         start = min(max(math.floor(epsilon / self.step) + 1 - self.first, 0), self.masses.size)
         losses = np.arange(self.first + start, self.first + self.masses.size) * self.step
         gaps = np.maximum(losses - epsilon, 0.0)
@@ -123,7 +129,6 @@ class Transform:
         scale = self._scale(epsilon, sign)
         slope = scale * (value - float(weighted.sum()))
         finite = scale * (value + sign * self._doubt())
-        infinite = self.infinite if upper else self.infinite * (1.0 - self.mass_error)
         return min(max(infinite + finite, 0.0), 1.0), slope
 
     def _doubt(self) -> float:
@@ -178,7 +183,7 @@ def transform(
     )
     if any(part is None for part in parts):
         # A law without finite mass: nothing but the infinite part is left.
-        return Transform(bound, step, 0, np.zeros(1), 0.0, 0.0, 0.0, 0.0, infinite, 0.0, 0.0)
+        return Transform(bound, step, 0, np.zeros(1), 0.0, 0.0, 0.0, 0.0, infinite, 0.0, 0.0, 0.0)
     tilted = [part for part in parts if part is not None]
     above = sum(part.cumulant(window.above) for part in tilted)
     below = sum(part.cumulant(-window.below) for part in tilted)
@@ -214,6 +219,7 @@ def transform(
         infinite=infinite,
         loss_error=sum(times * law.loss_error for law, times in laws),
         mass_error=2.0 * sum(part.times * part.error for part in tilted),
+        ceiling=sum(part.times * int(part.indices[-1]) for part in tilted) * step,
     )
 
 
@@ -230,9 +236,9 @@ class _Tilted:
 
     def cumulant(self, exponent: float) -> float:
         """Return the cumulant function of all repetitions, for a Chernoff bound."""
-        exponents = exponent * self.losses
+        exponents = np.log(self.masses) + exponent * self.losses
         top = float(exponents.max())
-        return self.times * (top + math.log(float((self.masses * np.exp(exponents - top)).sum())))
+        return self.times * (top + math.log(float(np.exp(exponents - top).sum())))
 
 
 def _tilted(law: LossDistribution, times: int, tilt: float) -> _Tilted | None:
@@ -247,7 +253,10 @@ def _tilted(law: LossDistribution, times: int, tilt: float) -> _Tilted | None:
     shift += math.log(float(np.exp(logarithms - shift).sum()))
     reach = float(np.abs(exponents).max()) + abs(shift)
     error = law.mass_error + 4.0 * UNIT * (reach + 8.0)
-    return _Tilted(losses, indices, np.exp(logarithms - shift), times, shift, error)
+    # The smallest normal float in place of 0 keeps logarithms finite. All of it together is far
+    # below the mass that is accounted for as being outside of the window.
+    masses = np.maximum(np.exp(logarithms - shift), 1e-307)
+    return _Tilted(losses, indices, masses, times, shift, error)
 
 
 def _multiply(spectrum: Spectrum, factor: Spectrum, times: int) -> None:

@@ -1,0 +1,255 @@
+"""Calibration: the smallest noise, most steps, largest rate or smallest table within a budget.
+
+Every answer is priced again by the accountant that will price it later, and moved to the safe side
+until that price is within the budget. Proof: ``proofs/accounting/calibration.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Literal
+
+from tacit.accounting import pld
+from tacit.accounting.best import best_of_tally
+from tacit.accounting.composition import mu_squared_of
+from tacit.accounting.exact import root_up
+from tacit.accounting.pairs import pairs_of
+from tacit.accounting.pld.calibration import largest_count, largest_rate, smallest_noise
+from tacit.accounting.pld.pairs import Pair
+from tacit.accounting.run import Run
+from tacit.accounting.tally import tally, total_mu_squared
+from tacit.errors import AccountingError, BudgetError, SettingError
+from tacit.privacy.budget import Budget
+from tacit.privacy.relation import Relation
+
+Unknown = Literal["noise", "steps", "sample_rate", "population"]
+
+_LEAST_NOISE = 0.01
+_LEAST_RATE = 1e-9
+_MOST_STEPS = 10**7
+# A relative step to the safe side, where the two ways of pricing differ by less than this.
+_NUDGE = Fraction(1, 10**4)
+_ACCURACY = 1e-4
+
+
+def calibrate(
+    budget: Budget,
+    *,
+    relation: Relation | str,
+    find: Unknown = "noise",
+    noise: float | Fraction | None = None,
+    steps: int = 1,
+    sample_rate: float | Fraction | None = None,
+    sampling: str = "poisson",
+    population: int | None = None,
+    sample: int | None = None,
+) -> Run:
+    """Return the run that spends a budget best: one number is found, the others are given.
+
+    Guarantee
+    ---------
+    - The price of the answer is within the budget, never above it.
+    - Over the whole table the answer is exact: the smallest float of noise, the most steps.
+    - Sampled: the price is within 0.2 per cent below the budget, unless an end of the range is
+      reached (noise 0.01, rate 1, ten million steps).
+
+    Parameters
+    ----------
+    budget
+        What may be spent; a budget in mu or rho calibrates runs over the whole table only.
+    relation
+        The relation of the guarantee.
+    find
+        ``"noise"`` (smallest), ``"steps"`` (most), ``"sample_rate"`` (largest) or
+        ``"population"`` (the smallest table from which samples of size `sample` may be drawn).
+    noise, steps, sample_rate, sampling, population
+        As in `Run`.
+    sample
+        Expected or fixed size of the sample, where the population is sought.
+
+    Raises
+    ------
+    BudgetError
+        If no number in the range is within the budget.
+
+    Examples
+    --------
+    >>> run = calibrate(Budget(mu=0.5), relation="add-remove", steps=100)
+    >>> run.noise
+    Fraction(20, 1)
+    """
+    if budget.is_infinite:
+        raise BudgetError("an infinite budget needs no noise; expected a finite one")
+    run = Run(
+        noise=1 if noise is None else noise,
+        steps=steps,
+        relation=Relation.parse(relation),
+        sample_rate=sample_rate,
+        sampling=sampling,
+        population=population,
+    )
+    _require_known(find, noise, sample_rate, sample)
+    if sample_rate is None and find in ("noise", "steps"):
+        return _whole_table(run, budget, find)
+    epsilon, delta = _sampled_budget(budget)
+    if find == "noise":
+        return _least_noise(run, budget)
+    if find == "steps":
+        return _most_steps(run, epsilon, delta)
+    if find == "sample_rate":
+        return _largest_rate(run, epsilon, delta)
+    return _smallest_table(run, epsilon, delta, sample or 1)
+
+
+def _require_known(
+    find: str, noise: float | Fraction | None, rate: float | Fraction | None, sample: int | None
+) -> None:
+    if find not in ("noise", "steps", "sample_rate", "population"):
+        raise SettingError(
+            f"cannot find {str(find)[:40]!r}; expected noise, steps, sample_rate or population"
+        )
+    if find != "noise" and noise is None:
+        raise SettingError(f"noise is missing; finding {find} needs it")
+    if find == "noise" and noise is not None:
+        raise SettingError("noise is given and sought; leave one of them out")
+    if find in ("sample_rate", "population") and rate is not None:
+        raise SettingError(f"sample_rate is given where {find} is sought; leave it out")
+    if find == "population" and sample is None:
+        raise SettingError("sample is missing; the smallest population is one for a sample size")
+
+
+def _whole_table(run: Run, budget: Budget, find: str) -> Run:
+    """Solve a sum of squares exactly."""
+    allowed = mu_squared_of(budget)
+    one = total_mu_squared(tally([replace(run, noise=1, steps=1).event])) or Fraction(1)
+    if find == "noise":
+        return replace(run, noise=Fraction(root_up(one * run.steps / allowed)))
+    steps = math.floor(allowed * Fraction(run.noise) ** 2 / one)
+    if steps < 1:
+        raise BudgetError("one step already costs more than the budget; expected more noise")
+    return replace(run, steps=steps)
+
+
+def _sampled_budget(budget: Budget) -> tuple[float, float]:
+    if budget.epsilon is None:
+        raise AccountingError(
+            "sampled steps have no mu and no rho; expected a budget of epsilon and delta"
+        )
+    if budget.delta is None:
+        raise BudgetError("the budget has no delta; sampled Gaussian steps need one")
+    return budget.epsilon, budget.delta
+
+
+def _least_noise(run: Run, budget: Budget) -> Run:
+    epsilon, delta = _sampled_budget(budget)
+    # Without sampling the same noise costs more, so that noise is a safe end of the range.
+    whole = _whole_table(replace(run, sample_rate=None), budget, "noise")
+    high = max(float(whole.noise) * (1.0 + _ACCURACY), _LEAST_NOISE)
+
+    def at(noise: float) -> Run:
+        return replace(run, noise=noise)
+
+    found = _search(at, epsilon, delta, _LEAST_NOISE, high, rising=False)
+    return _settled(found, epsilon, delta, lambda it: replace(it, noise=it.noise * (1 + _NUDGE)))
+
+
+def _largest_rate(run: Run, epsilon: float, delta: float) -> Run:
+    def at(rate: float) -> Run:
+        return replace(run, sample_rate=rate)
+
+    found = _search(at, epsilon, delta, _LEAST_RATE, 1.0, rising=True)
+    return _settled(
+        found, epsilon, delta, lambda it: at(float(it.sample_rate or 0) * float(1 - _NUDGE))
+    )
+
+
+def _smallest_table(run: Run, epsilon: float, delta: float, sample: int) -> Run:
+    with_rate = replace(run, population=None, sampling=_without_population(run.sampling))
+    rate = Fraction(_largest_rate(with_rate, epsilon, delta).sample_rate or 0)
+
+    def at(records: int) -> Run:
+        return replace(run, sample_rate=Fraction(sample, records), population=records)
+
+    return _settled(
+        at(max(math.ceil(sample / rate), sample)),
+        epsilon,
+        delta,
+        lambda it: at(math.ceil((it.population or 1) * (1 + _NUDGE))),
+    )
+
+
+def _without_population(sampling: str) -> str:
+    # Draws with replacement are close to draws without; the answer is settled with its own price.
+    return "without-replacement" if sampling == "with-replacement" else sampling
+
+
+def _most_steps(run: Run, epsilon: float, delta: float) -> Run:
+    def items(steps: int) -> list[tuple[Pair, int]]:
+        return _pairs(replace(run, steps=steps))
+
+    if _epsilon(replace(run, steps=_MOST_STEPS), delta) <= epsilon:
+        return replace(run, steps=_MOST_STEPS)
+    steps = largest_count(items, epsilon, delta, most=_MOST_STEPS)
+    if steps == 0 and _epsilon(replace(run, steps=1), delta) > epsilon:
+        raise BudgetError("one step already costs more than the budget; expected more noise")
+    found = replace(run, steps=max(steps, 1))
+    return _settled(found, epsilon, delta, lambda it: replace(it, steps=max(it.steps - 1, 1)))
+
+
+def _search(
+    at: Callable[[float], Run],
+    epsilon: float,
+    delta: float,
+    low: float,
+    high: float,
+    *,
+    rising: bool,
+) -> Run:
+    """Search by loss distributions, and by bisection of the best price where these do not reach."""
+
+    def items(value: float) -> list[tuple[Pair, int]]:
+        return _pairs(at(value))
+
+    try:
+        solve = largest_rate if rising else smallest_noise
+        return at(solve(items, epsilon, delta, low, high))
+    except (BudgetError, pld.GridTooLong, pld.BelowRoundOff):
+        safe, unsafe = (low, high) if rising else (high, low)
+    if _epsilon(at(safe), delta) > epsilon:
+        raise BudgetError(
+            f"no value between {low:.3g} and {high:.3g} is within the budget; expected a larger "
+            "budget, more noise or a smaller sample"
+        )
+    if _epsilon(at(unsafe), delta) <= epsilon:
+        return at(unsafe)
+    while abs(math.log(safe / unsafe)) > _ACCURACY:
+        middle = math.sqrt(safe * unsafe)
+        if _epsilon(at(middle), delta) <= epsilon:
+            safe = middle
+        else:
+            unsafe = middle
+    return at(safe)
+
+
+def _settled(run: Run, epsilon: float, delta: float, safer: Callable[[Run], Run]) -> Run:
+    """Move to the safe side until the best price is within the budget."""
+    while _epsilon(run, delta) > epsilon:
+        moved = safer(run)
+        if moved == run:
+            raise BudgetError("no value is within the budget; expected a larger one")
+        run = moved
+    return run
+
+
+def _epsilon(run: Run, delta: float) -> float:
+    return best_of_tally(tally([run.event], run.relation), run.relation, delta).epsilon
+
+
+def _pairs(run: Run) -> list[tuple[Pair, int]]:
+    found = pairs_of(tally([run.event], run.relation), run.relation)
+    if found is None:
+        raise AccountingError("the run has no dominating pair; expected Gaussian steps")
+    return found

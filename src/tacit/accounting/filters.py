@@ -1,0 +1,263 @@
+r"""Filters and odometers: budgets for releases that are chosen as one goes along.
+
+Not only the questions but also their noise may depend on earlier answers. A filter lets a release
+through while a sum stays within a capacity:
+
+- ``gdp``: squares of mu, for Gaussian releases; exact rationals;
+- ``zcdp``: rhos, for releases of concentrated privacy;
+- ``rdp``: the Rényi curve at one order that is fixed in advance, for everything with a curve.
+
+The law is fixed for the life of a filter. Adding up loss distributions and stopping when their
+total crosses a budget would **not** be valid, which is why there is no such filter.
+Proof: ``proofs/accounting/filters.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+from typing import Literal
+
+import numpy as np
+
+from tacit.accounting import renyi
+from tacit.accounting.accountants import ACCOUNTANTS
+from tacit.accounting.composition import mu_squared_of
+from tacit.accounting.concentration import total_concentrated
+from tacit.accounting.curves import total_curve
+from tacit.accounting.tally import tally, total_mu_squared
+from tacit.errors import AccountingError, BudgetError, SettingError
+from tacit.privacy.budget import Budget
+from tacit.privacy.event import Event
+from tacit.privacy.relation import Relation
+
+Law = Literal["gdp", "zcdp", "rdp"]
+
+UNIT_BITS = 80
+"""Amounts as integers count units of 2^-80."""
+_UNIT = Fraction(1, 2**UNIT_BITS)
+# Below this rho is no budget.
+_LEAST_RHO = 1e-300
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    r"""A budget that is spent release by release, each chosen in view of the earlier ones.
+
+    Guarantee
+    ---------
+    - Whatever is chosen, all releases that were let through are within the budget together.
+    - ``gdp`` adds exact rationals: ten tenths of a capacity are the capacity, nothing is stranded
+      and nothing exceeded.
+    - `amount` is never below the exact cost, `capacity` never above the exact budget.
+
+    Parameters
+    ----------
+    budget
+        The most that may be spent.
+    relation
+        Every release is priced under it; another relation is refused.
+    law
+        What is added up; see above.
+    order
+        For ``rdp``: the order; chosen from the budget if not given.
+    spent
+        What was spent already.
+
+    Examples
+    --------
+    >>> from tacit.privacy.event import Gaussian
+    >>> first = Filter(Budget(mu=0.5), Relation.REPLACE_ONE)
+    >>> then = first.after([Gaussian(1, 8)])
+    >>> then.admits([Gaussian(1, 8)]), then.admits([Gaussian(1, 7)])
+    (True, False)
+    """
+
+    budget: Budget
+    relation: Relation
+    law: Law = "gdp"
+    order: float | None = None
+    spent: Fraction = Fraction(0)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "relation", Relation.parse(self.relation))
+        if self.law not in ("gdp", "zcdp", "rdp"):
+            raise SettingError(f"unknown law {str(self.law)[:40]!r}; expected gdp, zcdp or rdp")
+        if self.law == "rdp":
+            order = _best_order(self.budget) if self.order is None else float(self.order)
+            if not 1.0 < order < math.inf:
+                raise SettingError(f"order is {self.order!r}; expected a number above 1")
+            object.__setattr__(self, "order", order)
+        if self.capacity <= 0:
+            raise BudgetError(f"the budget is too small for a filter by {self.law}")
+
+    @property
+    def capacity(self) -> Fraction:
+        """The most that may be added up, rounded down."""
+        if self.law == "gdp":
+            return mu_squared_of(self.budget)
+        if self.law == "zcdp":
+            return Fraction(_largest_rho(self.budget))
+        return Fraction(_renyi_capacity(self.budget, self.order or 2.0))
+
+    @property
+    def remaining(self) -> Fraction:
+        """What may still be spent."""
+        return self.capacity - self.spent
+
+    def amount(
+        self, events: Iterable[Event] | Event, relation: Relation | str | None = None
+    ) -> Fraction:
+        """Return what releases cost under the law of the filter, rounded up."""
+        if relation is not None and Relation.parse(relation) is not self.relation:
+            raise AccountingError(
+                f"a release under {relation} cannot be charged to a filter under {self.relation}; "
+                "guarantees of different relations are never added"
+            )
+        counted = tally([events] if isinstance(events, Event) else events, self.relation)
+        found: Fraction | None = None
+        if self.law == "gdp":
+            found = total_mu_squared(counted)
+        elif self.law == "zcdp":
+            total = total_concentrated(counted, self.relation)
+            found = None if total is None or total.leak > 0.0 else total.rho
+        else:
+            curve = total_curve(counted, self.relation)
+            if curve is not None and curve.leak == 0.0:
+                value = float(curve.curve(np.array([self.order]))[0]) if counted else 0.0
+                found = Fraction(value) if math.isfinite(value) else None
+        if found is None:
+            refusal = ACCOUNTANTS[self.law].refusal(counted, self.relation)
+            raise AccountingError(
+                f"{refusal}. A filter by {self.law} cannot take it: choose another law when the "
+                "filter is made"
+            )
+        return found
+
+    def admits(
+        self, events: Iterable[Event] | Event, relation: Relation | str | None = None
+    ) -> bool:
+        """Whether releases still fit."""
+        return self.spent + self.amount(events, relation) <= self.capacity
+
+    def after(
+        self, events: Iterable[Event] | Event, relation: Relation | str | None = None
+    ) -> Filter:
+        """Return the filter after releases; they are refused if they do not fit."""
+        total = self.spent + self.amount(events, relation)
+        if total > self.capacity:
+            raise BudgetError(
+                "the budget does not cover this release; nothing was spent. Expected less, or a "
+                "larger budget from the start"
+            )
+        return replace(self, spent=total)
+
+    def units(self, events: Iterable[Event] | Event) -> int:
+        """Return what releases cost in whole units of 2^-80, rounded up."""
+        return math.ceil(self.amount(events) / _UNIT)
+
+    @property
+    def capacity_units(self) -> int:
+        """The capacity in whole units of 2^-80, rounded down."""
+        return math.floor(self.capacity / _UNIT)
+
+
+def amount(event: Event, relation: Relation | str | None = None, law: Law = "gdp") -> int:
+    """Return the cost of an event by ``gdp`` or ``zcdp`` in units of 2^-80, rounded up.
+
+    Guarantee
+    ---------
+    - Never below the exact cost; exact where the cost is a whole number of units.
+
+    Examples
+    --------
+    >>> from tacit.privacy.event import Gaussian
+    >>> amount(Gaussian(1, 4)) == 2**78
+    True
+    """
+    if law == "rdp":
+        raise SettingError("an amount by rdp needs an order; use Filter(..., law='rdp').units")
+    any_relation = Relation.ADD_REMOVE if relation is None else Relation.parse(relation)
+    # The budget does not enter an amount.
+    return Filter(Budget(rho=1.0), any_relation, law).units(event)
+
+
+def capacity(budget: Budget, law: Law = "gdp") -> int:
+    """Return the capacity of a budget by ``gdp`` or ``zcdp`` in units of 2^-80, rounded down.
+
+    Guarantee
+    ---------
+    - Events whose amounts add up to at most this are within the budget.
+
+    Examples
+    --------
+    >>> capacity(Budget(mu=0.5)) == 2**78
+    True
+    """
+    return Filter(budget, Relation.ADD_REMOVE, law).capacity_units
+
+
+def shares(whole: int, parts: int) -> tuple[int, ...]:
+    """Split units into parts that differ by at most one unit and add up to the whole.
+
+    Guarantee
+    ---------
+    - The sum is exactly the whole: nothing is exceeded and nothing stranded.
+
+    Examples
+    --------
+    >>> shares(10, 3)
+    (4, 3, 3)
+    """
+    if parts < 1 or whole < 0:
+        raise SettingError("shares need a count of parts and an amount of at least 0")
+    share, more = divmod(whole, parts)
+    return tuple(share + (1 if part < more else 0) for part in range(parts))
+
+
+@lru_cache(maxsize=256)
+def _largest_rho(budget: Budget) -> float:
+    """The largest rho that a budget allows, rounded down."""
+    if budget.rho is not None and not budget.is_infinite:
+        return budget.rho
+    epsilon, delta = _pair(budget, "zcdp")
+    low, high = 0.0, max(epsilon, 1.0)
+    while high - low > 1e-10 * high and high > _LEAST_RHO:
+        middle = 0.5 * (low + high)
+        if renyi.zcdp_to_epsilon(middle, delta) <= epsilon:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def _renyi_capacity(budget: Budget, order: float) -> float:
+    """The largest value at one order whose conversion stays within epsilon, rounded down."""
+    epsilon, delta = _pair(budget, "rdp")
+    gain = (math.log(delta) + math.log(order)) / (order - 1.0) - math.log1p(-1.0 / order)
+    value, step = epsilon + gain, 2.0**-46 * (epsilon + abs(gain) + 1.0)
+    while value > 0.0 and renyi.epsilon_from_values([order], [value], delta) > epsilon:
+        value, step = value - step, 2.0 * step
+    return max(value, 0.0)
+
+
+@lru_cache(maxsize=256)
+def _best_order(budget: Budget) -> float:
+    """The order at which a Gaussian release could spend most."""
+    grid = renyi.default_orders()
+    values = [_renyi_capacity(budget, float(order)) / float(order) for order in grid]
+    return float(grid[int(np.argmax(values))])
+
+
+def _pair(budget: Budget, law: str) -> tuple[float, float]:
+    if budget.is_infinite:
+        raise BudgetError("an infinite budget needs no filter; expected a finite one")
+    if budget.epsilon is None or budget.delta is None:
+        raise BudgetError(
+            f"a filter by {law} needs a budget of epsilon and delta, or in rho for zcdp; a mu or "
+            "an epsilon alone does not bound releases that are not Gaussian"
+        )
+    return budget.epsilon, budget.delta
