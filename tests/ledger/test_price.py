@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 from tacit.ledger.price import WHOLE, capacity_of, cost_of, units
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Gaussian, Repeated
+from tacit.privacy.relation import Relation
 
+RELATION = Relation.REPLACE_ONE
 AMOUNTS = st.fractions(min_value=0, max_value=2, max_denominator=10**30)
 
 
@@ -32,7 +34,7 @@ def test_the_next_rational_beyond_the_budget_is_beyond() -> None:
 
 @given(parts=st.integers(min_value=1, max_value=3000))
 def test_t34_equal_parts_never_exceed_nor_strand_the_budget(parts: int) -> None:
-    part = cost_of([Gaussian(1, parts)])
+    part = cost_of([Gaussian(1, parts)], RELATION)
     capacity = capacity_of(Budget(mu=1.0))
     assert units(part * parts, capacity) == WHOLE
     assert units(part * (parts + 1), capacity) > WHOLE
@@ -40,5 +42,7 @@ def test_t34_equal_parts_never_exceed_nor_strand_the_budget(parts: int) -> None:
 
 def test_costs_are_exact_and_add_up() -> None:
     events = [Gaussian(1, 7), Repeated(Gaussian(2, 9), times=5)]
-    assert cost_of(events) == Fraction(1, 7) + Fraction(10, 9)
-    assert cost_of(events) == sum((cost_of([event]) for event in events), start=Fraction(0))
+    assert cost_of(events, RELATION) == Fraction(1, 7) + Fraction(10, 9)
+    assert cost_of(events, RELATION) == sum(
+        (cost_of([event], RELATION) for event in events), start=Fraction(0)
+    )

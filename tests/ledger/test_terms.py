@@ -41,7 +41,7 @@ def test_a_dataset_is_one_line_of_text(label: Any) -> None:
     "change",
     [
         {"format": "tacit-ledger/2"},
-        {"currency": "rho"},
+        {"law": "rdp"},
         {"capacity": "0"},
         {"capacity": "1e9"},
         {"capacity": 1},

@@ -168,7 +168,7 @@ def test_settings_are_checked(settings: dict[str, Any]) -> None:
 def test_t08_short_files(tmp_path: Path, records: str, text: str) -> None:
     path = tmp_path / "a.csv"
     path.write_text("x0,x1,x2,x3,y\n" + records)
-    with pytest.raises(DataError, match=text):
+    with pytest.raises(DataError, match="fewer than 2 records"):
         admitted(path)
 
 

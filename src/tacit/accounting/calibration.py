@@ -30,6 +30,7 @@ Unknown = Literal["noise", "steps", "sample_rate", "population"]
 _LEAST_NOISE = 0.01
 _LEAST_RATE = 1e-9
 _MOST_STEPS = 10**7
+_LARGEST_TABLE = 10**12
 # A relative step to the safe side, where the two ways of pricing differ by less than this.
 _NUDGE = Fraction(1, 10**4)
 _ACCURACY = 1e-4
@@ -153,7 +154,9 @@ def _least_noise(run: Run, budget: Budget) -> Run:
         return replace(run, noise=noise)
 
     found = _search(at, epsilon, delta, _LEAST_NOISE, high, rising=False)
-    return _settled(found, epsilon, delta, lambda it: replace(it, noise=it.noise * (1 + _NUDGE)))
+    return _settled(
+        found, epsilon, delta, lambda it, part: replace(it, noise=Fraction(it.noise) * (1 + part))
+    )
 
 
 def _largest_rate(run: Run, epsilon: float, delta: float) -> Run:
@@ -162,36 +165,45 @@ def _largest_rate(run: Run, epsilon: float, delta: float) -> Run:
 
     found = _search(at, epsilon, delta, _LEAST_RATE, 1.0, rising=True)
     return _settled(
-        found, epsilon, delta, lambda it: at(float(it.sample_rate or 0) * float(1 - _NUDGE))
+        found, epsilon, delta, lambda it, part: at(float(it.sample_rate or 0) * float(1 - part))
     )
 
 
 def _smallest_table(run: Run, epsilon: float, delta: float, sample: int) -> Run:
-    with_rate = replace(run, population=None, sampling=_without_population(run.sampling))
-    rate = Fraction(_largest_rate(with_rate, epsilon, delta).sample_rate or 0)
-
     def at(records: int) -> Run:
         return replace(run, sample_rate=Fraction(sample, records), population=records)
 
+    if run.sampling == "with-replacement":
+        return at(_least_count(lambda records: _epsilon(at(records), delta) <= epsilon, sample))
+    rate = Fraction(_largest_rate(replace(run, population=None), epsilon, delta).sample_rate or 0)
     return _settled(
         at(max(math.ceil(sample / rate), sample)),
         epsilon,
         delta,
-        lambda it: at(math.ceil((it.population or 1) * (1 + _NUDGE))),
+        lambda it, part: at(math.ceil((it.population or 1) * (1 + part))),
     )
 
 
-def _without_population(sampling: str) -> str:
-    # Draws with replacement are close to draws without; the answer is settled with its own price.
-    return "without-replacement" if sampling == "with-replacement" else sampling
+def _least_count(fits: Callable[[int], bool], least: int) -> int:
+    """The least count that fits, to one per cent, where larger counts fit better."""
+    low, high = least - 1, least
+    while not fits(high):
+        low, high = high, 4 * high
+        if high > _LARGEST_TABLE:
+            raise BudgetError("no table is large enough for the budget; expected more noise")
+    while high - low > max(1, low // 100):
+        middle = (low + high) // 2
+        if fits(middle):
+            high = middle
+        else:
+            low = middle
+    return high
 
 
 def _most_steps(run: Run, epsilon: float, delta: float) -> Run:
     def items(steps: int) -> list[tuple[Pair, int]]:
         return _pairs(replace(run, steps=steps))
 
-    if _epsilon(replace(run, steps=_MOST_STEPS), delta) <= epsilon:
-        return replace(run, steps=_MOST_STEPS)
     steps = largest_count(items, epsilon, delta, most=_MOST_STEPS)
     if steps == 0 and _epsilon(replace(run, steps=1), delta) > epsilon:
         raise BudgetError("one step already costs more than the budget; expected more noise")
@@ -234,13 +246,14 @@ def _search(
     return at(safe)
 
 
-def _settled(run: Run, epsilon: float, delta: float, safer: Callable[[Run], Run]) -> Run:
-    """Move to the safe side until the best price is within the budget."""
+def _settled(run: Run, epsilon: float, delta: float, safer: Callable[[Run, Fraction], Run]) -> Run:
+    """Move to the safe side, further each time, until the best price is within the budget."""
+    part = _NUDGE
     while _epsilon(run, delta) > epsilon:
-        moved = safer(run)
-        if moved == run:
+        moved = safer(run, part)
+        if moved == run or part > 1:
             raise BudgetError("no value is within the budget; expected a larger one")
-        run = moved
+        run, part = moved, 2 * part
     return run
 
 

@@ -194,7 +194,7 @@ class Chain:
         if not isinstance(document["events"], list) or not document["events"]:
             raise LedgerError("a charge without events has no price and cannot be kept")
         events = tuple(from_json(event) for event in document["events"])
-        cost = cost_of(events)
+        cost = cost_of(events, relation)
         return Charge(self.length, "", document["label"], events, cost), self.total + cost
 
     def _committed(self, document: Mapping[str, Any]) -> Charge:

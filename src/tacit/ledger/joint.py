@@ -71,6 +71,8 @@ class JointCertificate:
     - What exists is laid out as documented; anything else was refused with `CertificateError`.
     - `check` accepts a total only if the events of all charges add up to it, within the budget.
     - A charge whose answer is not known to have left is part of the total.
+    - The total holds where the prices were fixed without regard to earlier answers. The budget
+      holds also where they were not.
 
     Parameters
     ----------
@@ -219,7 +221,7 @@ def _rederive(document: Mapping[str, Any]) -> Guarantee:
     for name, value in derived.items():
         if value is None or not value <= total[name] <= value * (1.0 + float(TOLERANCE)):
             raise CertificateError(f"total.{name} is not what the events add up to")
-    if cost_of(events) > capacity_of(budget) * (1 + TOLERANCE):
-        raise CertificateError("the events add up to more than the budget")
     relation = Relation.parse(document["relation"])
+    if cost_of(events, relation) > capacity_of(budget) * (1 + TOLERANCE):
+        raise CertificateError("the events add up to more than the budget")
     return Guarantee(relation, document["unit"], total["epsilon"], total["delta"], total["mu"])

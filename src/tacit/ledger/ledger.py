@@ -184,7 +184,11 @@ class Ledger:
             return chain.charges
 
     def guarantee(self) -> Guarantee | None:
-        """State what all charges guarantee together, rounded up; None before the first."""
+        """State what all charges guarantee together, rounded up; None before the first.
+
+        Where the price of a charge was chosen in view of earlier answers, the guarantee is that
+        of the whole budget: a filter bounds what may be spent, not what has been.
+        """
         with self._current() as chain:
             return chain.guarantee() if chain.charges else None
 

@@ -14,34 +14,36 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 
-from tacit.accounting.composition import compose, mu_squared_of
+from tacit.accounting.filters import Filter, Law
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Event
+from tacit.privacy.relation import Relation
 
-CURRENCY = "mu-squared"
-"""What costs are counted in; a ledger in another currency is not read as if it were this one."""
+LAW: Law = "gdp"
+"""What is added up: squares of mu. A ledger under another law is not read as if it were this one."""
 WHOLE = 2**62
 """The whole budget in integer units: the largest power of two with room to spare in 64 bits."""
 
 
-def cost_of(events: Iterable[Event]) -> Fraction:
-    """Exact cost of events in the currency of `capacity_of`; costs of charges add up.
+def cost_of(events: Iterable[Event], relation: Relation) -> Fraction:
+    """Exact cost of events by the filter of a ledger; costs of charges add up.
 
     Adaptively chosen Gaussian releases stay within a budget as long as the squares of their mu
-    add up to no more than its square (Smith and Thakurta 2022, fully adaptive composition).
+    add up to no more than its square (proofs/accounting/filters.md).
 
     Raises
     ------
     AccountingError
-        If an event is not Gaussian and so has no cost in this currency.
+        If an event is not Gaussian and so has no cost by this law.
 
     Examples
     --------
     >>> from tacit.privacy.event import Gaussian
-    >>> cost_of([Gaussian(1, 10), Gaussian(1, 15)])
+    >>> cost_of([Gaussian(1, 10), Gaussian(1, 15)], Relation.REPLACE_ONE)
     Fraction(1, 6)
     """
-    return compose(events).mu_squared
+    # The budget does not enter a cost.
+    return Filter(Budget(mu=1.0), relation, LAW).amount(events)
 
 
 def capacity_of(budget: Budget) -> Fraction:
@@ -52,7 +54,8 @@ def capacity_of(budget: Budget) -> Fraction:
     >>> capacity_of(Budget(mu=0.5))
     Fraction(1, 4)
     """
-    return mu_squared_of(budget)
+    # Nor does the relation enter a capacity.
+    return Filter(budget, Relation.REPLACE_ONE, LAW).capacity
 
 
 def units(total: Fraction, capacity: Fraction) -> int:

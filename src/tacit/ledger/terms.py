@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from tacit.errors import BudgetError, InputError, LedgerError, SettingError
-from tacit.ledger.price import CURRENCY, capacity_of
+from tacit.ledger.price import LAW, capacity_of
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
 
@@ -22,7 +22,7 @@ TOLERANCE = Fraction(1, 10**9)
 
 _NUMBER = re.compile(r"[1-9][0-9]{0,1999}(/[1-9][0-9]{0,1999})?", re.ASCII)
 _CURRENCIES = ("epsilon", "delta", "mu", "rho")
-_FIELDS = {"format", "budget", "currency", "capacity", "dataset", "relation", "unit"}
+_FIELDS = {"format", "budget", "law", "capacity", "dataset", "relation", "unit"}
 _STAMP = {"time", "sqlite"}
 
 
@@ -86,7 +86,7 @@ class Terms:
         return {
             "format": FORMAT,
             "budget": {name: getattr(self.budget, name) for name in _CURRENCIES},
-            "currency": CURRENCY,
+            "law": LAW,
             "capacity": str(self.capacity),
             "dataset": self.dataset,
             "relation": None if self.relation is None else str(self.relation),
@@ -115,8 +115,8 @@ class Terms:
             )
             if terms.capacity > capacity_of(terms.budget) * (1 + TOLERANCE):
                 raise LedgerError("its capacity is more than its budget allows")
-            if document["currency"] != CURRENCY:
-                raise LedgerError("its currency is unknown; a newer version may have written it")
+            if document["law"] != LAW:
+                raise LedgerError("its law is unknown; a newer version may have written it")
         except InputError as error:
             raise LedgerError(f"the first entry of the ledger does not hold: {error}") from error
         return terms

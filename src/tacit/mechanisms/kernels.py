@@ -36,7 +36,7 @@ def enforceable(bound: int, width: int) -> float:
 
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")
-def add_gradients(
+def add_gradients(  # noqa: C901 - one pass
     tiles: NDArray[Any],
     theta: NDArray[np.float64],
     scale: float,
@@ -74,18 +74,28 @@ def add_gradients(
             factor[lane] = min(slope, largest)
             finite &= square[lane] < math.inf
         if not finite:
-            # No store holds such a row; if one did, it would add nothing.
-            for lane in range(LANES):
-                if square[lane] < math.inf:
-                    for j in range(width):
-                        shifted = factor[lane] * np.float64(tiles[t, j, lane]) + MAGIC
-                        total[j] += float_to_bits(shifted) - MAGIC_BITS
+            _add_finite_rows(tiles[t], factor, square, total)
             continue
         for j in range(width):
             integers = np.int64(0)
             for lane in range(LANES):
                 integers += float_to_bits(factor[lane] * np.float64(tiles[t, j, lane]) + MAGIC)
             total[j] += integers - LANES * MAGIC_BITS
+
+
+@numba.njit(nogil=True, error_model="numpy")
+def _add_finite_rows(
+    tile: NDArray[Any],
+    factor: NDArray[np.float64],
+    square: NDArray[np.float64],
+    total: NDArray[np.int64],
+) -> None:
+    """Add the rows of finite squared norm; no store holds others, and here they add nothing."""
+    for lane in range(LANES):
+        if square[lane] < math.inf:
+            for j in range(total.shape[0]):
+                shifted = factor[lane] * np.float64(tile[j, lane]) + MAGIC
+                total[j] += float_to_bits(shifted) - MAGIC_BITS
 
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")

@@ -68,14 +68,14 @@ class CsvSource:
         types |= dict.fromkeys(labels, "string")
         self.state.require_unchanged()
         records = 0
-        counter = LineCounter(self.state.path)
-        for chunk in self._chunks(types, counter):
-            if chunk is None:
-                self.state.require_unchanged()
-                self._explain(types)
-                raise unreadable(self.state.path)
-            records += chunk.num_rows
-            yield from arrow_batches(chunk, rows)
+        with LineCounter(self.state.path) as counter:
+            for chunk in self._chunks(types, counter):
+                if chunk is None:
+                    self.state.require_unchanged()
+                    self._explain(types)
+                    raise unreadable(self.state.path)
+                records += chunk.num_rows
+                yield from arrow_batches(chunk, rows)
         self.state.require_unchanged()
         if records != counter.lines - 1:
             raise FileError(

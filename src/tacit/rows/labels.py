@@ -49,12 +49,16 @@ def normal_form(value: Any) -> NormalForm:
         return None
     if isinstance(value, np.timedelta64 | np.datetime64):
         return None if np.isnat(value) else str(value)
-    if isinstance(value, Decimal):
-        return value if value.is_finite() else None
+    return _number_form(value)
+
+
+def _number_form(value: Any) -> NormalForm:
     if isinstance(value, bool | np.bool_ | int | np.integer):
         return Decimal(int(value))
     if isinstance(value, float | np.floating):
-        return Decimal(repr(float(value))) if np.isfinite(value) else None
+        value = Decimal(repr(float(value)))
+    if isinstance(value, Decimal):
+        return value if value.is_finite() else None
     return str(value)
 
 

@@ -1,7 +1,8 @@
 """The smallest noise, the largest sampling rate and the most repetitions within a budget.
 
 Every answer is checked by the same certified composition that will price it later, so the epsilon
-of what is returned is never above the target. Coarse grids find the neighbourhood, fine ones finish.
+of what is returned is never above the target. Coarse grids find the neighbourhood, fine ones end
+the search.
 """
 
 from __future__ import annotations
@@ -23,6 +24,10 @@ _CLOSE = 2e-4
 _FLOOR, _CEILING = -20.0, 20.0
 _LONGEST_STEP = 3.0
 _MOST_STEPS = 80
+# Slopes of log epsilon against the logarithm of what is sought are kept between these.
+_FLATTEST, _STEEPEST = 0.05, 50.0
+# Two values this close are the same.
+_INDISTINCT = 1e-9
 
 
 def smallest_noise(
@@ -169,7 +174,7 @@ class _Search:
             raise BudgetError(f"delta is {self.delta!r}; expected a number between 0 and 1")
         if not 0.0 < self.low <= self.high < math.inf:
             raise SettingError(
-                f"the range is from {self.low!r} to {self.high!r}; expected positive numbers in order"
+                f"the range is {self.low!r} to {self.high!r}; expected positive numbers in order"
             )
 
     def excess(self, value: float, tolerance: float) -> float:
@@ -183,73 +188,49 @@ class _Search:
             return _FLOOR
         return min(max(math.log(found / self.epsilon), _FLOOR), _CEILING)
 
-    def solve(self, start: float) -> float:
-        """Return a value within the budget and close to its edge, or the harmless end."""
-        value = self.near(start)
-        harmless, harmful = (self.low, self.high) if self.rising else (self.high, self.low)
-        safe: float | None = None
-        unsafe: float | None = None
-        slope = 1.0
-        known: tuple[float, float] | None = None
-        for _ in range(_MOST_STEPS):
-            excess = self.excess(value, DEFAULT_TOLERANCE)
-            if excess <= 0.0:
-                safe = value
-                if excess >= -_CLOSE or value == harmful:
-                    return value
-            else:
-                unsafe = value
-                if value == harmless:
-                    raise BudgetError(
-                        f"epsilon {self.epsilon!r} at delta {self.delta!r} is out of reach between "
-                        f"{self.low!r} and {self.high!r}; expected a wider range or a larger budget"
-                    )
-            point = (math.log(value), abs(excess + 0.5 * _CLOSE))
-            if known is not None and known[0] != point[0]:
-                change = (excess + 0.5 * _CLOSE - known[1]) / (point[0] - known[0])
-                slope = min(max(abs(change), 0.05), 50.0)
-            known = (point[0], excess + 0.5 * _CLOSE)
-            if safe is not None and unsafe is not None and abs(safe / unsafe - 1.0) < 1e-9:
-                return safe
-            value = self._next(value, excess + 0.5 * _CLOSE, slope, safe, unsafe)
-        if safe is None:
-            raise BudgetError(
-                f"no value within epsilon {self.epsilon!r} at delta {self.delta!r} was found between "
-                f"{self.low!r} and {self.high!r}; expected an epsilon that is monotone there"
-            )
-        return safe
-
     def near(self, start: float) -> float:
         """Find the neighbourhood on coarse grids."""
-        value, slope = start, 1.0
+        return self._walk(start, _COARSE, (-_COARSE, _COARSE))
+
+    def solve(self, start: float) -> float:
+        """Return a value within the budget and close to its edge, or the harmful end."""
+        found = self._walk(self.near(start), DEFAULT_TOLERANCE, (-_CLOSE, 0.0))
+        if self.excess(found, DEFAULT_TOLERANCE) > 0.0:
+            raise BudgetError(
+                f"epsilon {self.epsilon!r} at delta {self.delta!r} is out of reach between "
+                f"{self.low!r} and {self.high!r}; expected a wider range or a larger budget"
+            )
+        return found
+
+    def _walk(self, value: float, tolerance: float, accepted: tuple[float, float]) -> float:
+        """Take secant steps until the excess is accepted or no step is left to take."""
         safe: float | None = None
         unsafe: float | None = None
         known: tuple[float, float] | None = None
+        slope, target = 1.0, 0.5 * (accepted[0] + accepted[1])
         for _ in range(_MOST_STEPS):
-            excess = self.excess(value, _COARSE)
+            excess = self.excess(value, tolerance)
             if excess <= 0.0:
                 safe = value
             else:
                 unsafe = value
-            if abs(excess) < 0.03:
-                break
-            at = math.log(value)
-            if known is not None and known[0] != at and abs(excess) < _CEILING:
-                slope = min(max(abs((excess - known[1]) / (at - known[0])), 0.05), 50.0)
-            known = (at, excess)
-            following = self._next(value, excess, slope, safe, unsafe)
-            if abs(following / value - 1.0) < 1e-4:
+            if accepted[0] <= excess <= accepted[1]:
+                return value
+            point = (math.log(value), excess)
+            if known is not None and known[0] != point[0] and abs(excess) < _CEILING:
+                slope = abs((excess - known[1]) / (point[0] - known[0]))
+                slope = min(max(slope, _FLATTEST), _STEEPEST)
+            known = point
+            following = self._next(value, (excess - target) / slope, safe, unsafe)
+            if abs(following / value - 1.0) < _INDISTINCT:
                 break
             value = following
-        return value
+        return value if safe is None else safe
 
-    def _next(
-        self, value: float, excess: float, slope: float, safe: float | None, unsafe: float | None
-    ) -> float:
-        """One secant step in logarithms, kept inside what is known and inside the range."""
-        direction = -1.0 if self.rising else 1.0
-        step = min(max(excess / slope, -_LONGEST_STEP), _LONGEST_STEP)
-        following = value * math.exp(direction * step)
+    def _next(self, value: float, step: float, safe: float | None, unsafe: float | None) -> float:
+        """Take one step in logarithms, kept inside what is known and inside the range."""
+        step = min(max(step, -_LONGEST_STEP), _LONGEST_STEP)
+        following = value * math.exp(-step if self.rising else step)
         if safe is not None and unsafe is not None:
             inner, outer = min(safe, unsafe), max(safe, unsafe)
             if not inner < following < outer:

@@ -85,7 +85,7 @@ class Composed:
     >>> from tacit.accounting.pld.pairs import PoissonGaussian
     >>> lower, upper = compose([(PoissonGaussian(1.25, 0.01), 1000)]).epsilon(1e-5)
     >>> round(upper, 2)
-    3.24
+    3.14
     """
 
     items: Items

@@ -134,10 +134,11 @@ def _upper(pair: Pair, direction: Direction, grid: Grid) -> LossDistribution:
     infinite = float(tails[-1]) + pair.infinite(direction)
     losses, weights = pair.atoms(direction)
     if losses.size:
-        inside = losses < points[-1]
+        inside = losses <= points[-1]
         infinite += float(weights[~inside].sum())
         losses, weights = losses[inside], weights[inside]
-        cells = np.maximum(np.searchsorted(points, losses, side="right") - 1, 0)
+        cells = np.searchsorted(points, losses, side="right") - 1
+        cells = np.clip(cells, 0, points.size - 2)
         part = -np.expm1(np.minimum(points[cells] - losses, 0.0)) / shrink[cells]
         part = np.minimum(part * (1.0 + 8.0 * UNIT), 1.0)
         masses += np.bincount(cells, weights * (1.0 - part), points.size)

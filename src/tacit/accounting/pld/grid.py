@@ -52,7 +52,7 @@ class Grid:
     @property
     def points(self) -> NDArray[np.float64]:
         """The losses themselves."""
-        return self.indices * self.step
+        return self.indices.astype(np.float64) * self.step
 
 
 def rounded_step(step: float) -> float:

@@ -47,24 +47,27 @@ def epsilon_at(law: Transform, delta: float, guess: float) -> float:
                 f"delta {delta!r} is below the round-off of the transform; use Rényi accounting"
             )
         return below
-    trial, side = guess, 1.0 if upper else -1.0
+    return _between(law, delta, guess, (above, below))
+
+
+def _between(law: Transform, delta: float, guess: float, bracket: tuple[float, float]) -> float:
+    """Close a bracket by Newton steps that end a little beyond the root, on the safe side."""
+    above, below = bracket
+    upper, trial = law.bound == "upper", guess
+    side = 1.0 + _ACCURACY if upper else 1.0 - _ACCURACY
     for _ in range(_MOST_STEPS):
         if not above < trial < below:
             trial = 0.5 * (above + below)
         value, slope = law.delta_and_slope(trial)
-        if value > delta:
-            above = trial
-        else:
-            below = trial
+        above, below = (trial, below) if value > delta else (above, trial)
         if below - above <= _ACCURACY * below:
             break
-        trial = _newton(trial, value, slope, delta)
-        # A root that is found is approached from the side that will be returned.
-        if abs(trial - (above if value > delta else below)) < _ACCURACY * trial:
-            trial *= 1.0 + side * _ACCURACY
-            certain = law.delta(trial)
-            if upper and certain <= delta or not upper and certain >= delta:
-                return trial
+        following = _newton(trial, value, slope, delta)
+        if abs(following - trial) < _ACCURACY * trial:
+            safe = law.delta(trial * side)
+            if (safe <= delta) if upper else (safe >= delta):
+                return trial * side
+        trial = following
     return below if upper else above
 
 

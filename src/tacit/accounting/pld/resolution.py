@@ -98,8 +98,8 @@ def accuracy_step(aim: Aim, count: float, accuracy: float) -> float:
 
     .. math:: h = \sqrt{\frac{12\, a\, \varepsilon}{T (1 + s)}}
 
-    Splitting adds at most :math:`h^2/6` on average to the variance of a loss and half of that to its
-    mean, hence :math:`s (1 + s) h^2 / 12` to its cumulant function, and that over s to epsilon.
+    Splitting adds about :math:`h^2/6` to the variance of a loss and half of that to its mean, hence
+    :math:`s (1 + s) h^2 / 12` to its cumulant function, and that over s to epsilon.
 
     Guarantee
     ---------

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.accounting.pld.distribution import from_pair
-from tacit.accounting.pld.grid import LARGEST_LOSS, SMALLEST_STEP, Grid, dyadic
+from tacit.accounting.pld.grid import LARGEST_LOSS, SMALLEST_STEP, dyadic
 from tacit.accounting.pld.pairs.pair import Direction, Floats, Pair
 from tacit.accounting.pld.transform import Window
 
@@ -265,7 +265,7 @@ def look(items: Sequence[tuple[Pair, int]], direction: Direction) -> Survey:
         masses,
         times,
         _averaged(masses, times, membership),
-        np.bincount(membership, times),
+        np.bincount(membership, times).astype(np.float64),
         membership,
         np.array(
             [

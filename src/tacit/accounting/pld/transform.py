@@ -246,7 +246,7 @@ def _tilted(law: LossDistribution, times: int, tilt: float) -> _Tilted | None:
     if not np.any(kept):
         return None
     indices = law.indices[kept]
-    losses = indices * law.step
+    losses = indices.astype(np.float64) * law.step
     exponents = tilt * losses
     logarithms = np.log(law.masses[kept]) + exponents
     shift = float(logarithms.max())

@@ -213,7 +213,7 @@ class WithoutReplacementGaussian:
 
 def _mixture(mu: float, rate: float, points: Floats) -> Floats:
     """Return the probability of (1 - q) N(0) + q N(-mu) below the points."""
-    shifted = rate * special.ndtr(points + mu)
+    shifted: Floats = rate * special.ndtr(points + mu)
     return shifted + (1.0 - rate) * special.ndtr(points) if rate < 1.0 else shifted
 
 
