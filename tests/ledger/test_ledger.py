@@ -147,8 +147,8 @@ def test_a_release_without_privacy_is_refused(ledger: Ledger) -> None:
     assert ledger.verify().entries == 1
 
 
-def test_events_without_a_cost_in_its_currency_are_refused(ledger: Ledger) -> None:
-    with pytest.raises(InputError, match="Gaussian"):
+def test_events_that_its_filter_cannot_take_are_refused(ledger: Ledger) -> None:
+    with pytest.raises(InputError, match="cannot price Pure"):
         ledger.reserve([*TENTH, Pure(1)], relation="replace-one", unit="row")
     assert ledger.verify().entries == 1
 

@@ -20,7 +20,7 @@ from tacit.privacy.event import Event
 from tacit.privacy.relation import Relation
 
 LAW: Law = "gdp"
-"""What is added up: squares of mu. A ledger under another law is not read as if it were this one."""
+"""What is added up: squares of mu. A ledger under another law is refused, not misread."""
 WHOLE = 2**62
 """The whole budget in integer units: the largest power of two with room to spare in 64 bits."""
 

@@ -36,7 +36,7 @@ def enforceable(bound: int, width: int) -> float:
 
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")
-def add_gradients(  # noqa: C901 - one pass
+def add_gradients(
     tiles: NDArray[Any],
     theta: NDArray[np.float64],
     scale: float,
