@@ -129,6 +129,12 @@ TABLES: dict[str, tuple[Any, Any, type[InputError], str]] = {
     "one dimension": (matrix()[:, 0], labels(), DataError, "reshape"),
     "three dimensions": (matrix()[:, :, None], labels(), DataError, "two dimensions"),
     "ragged": ([[1.0, 2.0], [3.0]], [0, 1], DataError, "equally long"),
+    "repeated names": (
+        pd.DataFrame(matrix(), columns=["a", "a"]),
+        labels(),
+        DataError,
+        "Column names must differ",
+    ),
 }
 
 

@@ -66,8 +66,16 @@ def test_t02_a_row_beyond_the_norm_equals_the_shrunken_row(simulated: Any) -> No
 
 
 @pytest.mark.parametrize("d", [1, 5, 50])
-@pytest.mark.parametrize("route", ROUTES)
-@pytest.mark.parametrize("relation", ["replace-one", "zero-out", "add-remove"])
+@pytest.mark.parametrize(
+    ("route", "relation"),
+    [
+        (route, relation)
+        for route in ROUTES
+        for relation in ("replace-one", "zero-out", "add-remove")
+        # Plain descent needs a public n.
+        if (route, relation) != ("plain", "add-remove")
+    ],
+)
 def test_t03_the_charge_is_the_sum_over_all_answers(
     monkeypatch: pytest.MonkeyPatch, d: int, route: str, relation: str
 ) -> None:

@@ -208,7 +208,11 @@ def _most_steps(run: Run, epsilon: float, delta: float) -> Run:
     if steps == 0 and _epsilon(replace(run, steps=1), delta) > epsilon:
         raise BudgetError("one step already costs more than the budget; expected more noise")
     found = replace(run, steps=max(steps, 1))
-    return _settled(found, epsilon, delta, lambda it: replace(it, steps=max(it.steps - 1, 1)))
+    return _settled(found, epsilon, delta, _fewer_steps)
+
+
+def _fewer_steps(run: Run, part: Fraction) -> Run:
+    return replace(run, steps=max(math.floor(run.steps * (1 - part)), 1))
 
 
 def _search(

@@ -23,7 +23,7 @@ def margins(
 
     `coefficients` are on the user's scale, the intercept first.
     """
-    source = open_source(data)
+    source = open_source(data, fewest=0)
     encoder = Encoder.of(design)
     factors = tuple(encoder.levels)
     require_columns(source.names, (*encoder.numeric, *factors))

@@ -101,7 +101,7 @@ class Fit:
 
     def predict(self, data: Any) -> NDArray[np.float64]:
         """Probability of the second class for each new record; not protected, like any lookup."""
-        return np.concatenate(list(self.predict_blocks(data)))
+        return np.concatenate([np.empty(0), *self.predict_blocks(data)])
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fit as JSON; `tacit.load` reads it back."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -21,6 +20,8 @@ from tacit.problem.release import Release
 
 INVALID_ROWS = ("error", "zero")
 DELTA_OF_PRIVATE_N = 1e-6
+LARGEST_PENALTY = 1e30
+"""l2, radius and 1/radius beyond it would leave the range of floats inside a solver."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +40,9 @@ class Request:
     def plan(self, design: Design, records: int | None) -> Plan:
         """Price the fit of a design; `records` is ignored where n is private."""
         if self.relation.n_is_public:
-            if records is None or records < 2:
-                raise SettingError("The number of records must be at least 2.")
+            if not _is_whole(records, 2):
+                raise SettingError("The number of records must be at least 2, a whole number.")
+            records = int(records or 0)
             delta = min(1e-5, records**-1.1)
         else:
             if self.n_at_least is None:
@@ -147,10 +149,11 @@ def common_facts(request: Request, names: Sequence[str]) -> list[PublicFact]:
 
 
 def _penalty(l2: float, prior_mean: Sequence[float] | None, radius: float | None) -> Penalty:
-    if not _is_real(l2) or not 0 <= l2 < math.inf:
-        raise SettingError(f"l2 must be a finite number of at least 0; got {l2!r}.")
-    if radius is not None and (not _is_real(radius) or not 0 < radius < math.inf):
-        raise SettingError(f"radius must be positive and finite; got {radius!r}.")
+    if not _is_real(l2) or not 0 <= l2 <= LARGEST_PENALTY:
+        raise SettingError(f"l2 must lie in [0, {LARGEST_PENALTY:g}]; got {l2!r}.")
+    ends = 1 / LARGEST_PENALTY, LARGEST_PENALTY
+    if radius is not None and (not _is_real(radius) or not ends[0] <= radius <= ends[1]):
+        raise SettingError(f"radius must lie in [{ends[0]:g}, {ends[1]:g}]; got {radius!r}.")
     prior = None
     if prior_mean is not None:
         values = np.asarray(prior_mean, dtype=np.float64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -140,10 +141,15 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: Any) -> LogisticRegression:
         """Fit to private records and release the coefficients."""
         request = self._request()
-        validate_data(self, X, skip_check_array=True)
         if y is None:
             raise DataError("requires y to be passed, but the target y is None.")
+        if isinstance(X, str | os.PathLike) or isinstance(y, str):
+            raise DataError(
+                "fit takes features X and labels y beside them; for a file, or a response named in "
+                "the table, use tacit.glm."
+            )
         with Table(X, y) as table:
+            validate_data(self, X, skip_check_array=True)
             response = table.response or "y"
             classes = table.classes(response) if self.classes is None else self.classes
             design = self._design(table.names, response, classes)
@@ -165,7 +171,8 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the more probable class of new records."""
-        return np.asarray(self.classes_[(self.decision_function(X) > 0).astype(int)])
+        positive = self.decision_function(X) > 0
+        return np.asarray(self.classes_[positive.astype(int)])
 
     def conf_int(self, level: float = 0.95) -> NDArray[np.float64]:
         """Intervals of all coefficients, the intercept first: columns lower and upper."""
@@ -177,6 +184,12 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
         """Coefficients with what was paid for, and the guarantee; print it."""
         check_is_fitted(self)
         return summarise(self.release_)
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that there are two classes, never more."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
 
     def _request(self) -> Request:
         return make_request(

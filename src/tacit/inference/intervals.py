@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special
 
 from tacit.errors import SettingError
 from tacit.problem.release import Release, Sandwich
@@ -66,9 +66,9 @@ def intervals(release: Release, level: float = 0.95) -> Intervals:
         inverse = (sandwich.score_noise * lengths) ** 2 / (2 * (variance * spare) ** 2) + 1 / spare
         if noise > SMALL_NOISE:
             inverse = inverse + _curvature_part(sandwich, U, lengths, spare) / variance**2
-        quantile = stats.t.ppf((1 + level) / 2, 1 / inverse)
+        quantile = special.stdtrit(1 / inverse, (1 + level) / 2)
     else:
-        quantile = np.full(width, stats.norm.ppf((1 + level) / 2))
+        quantile = np.full(width, special.ndtri((1 + level) / 2))
     errors = np.sqrt(variance)
     estimates = release.coefficients()
     return Intervals(

@@ -42,12 +42,14 @@ def integer_second_moments(query: SecondMoments, bound: int, store: Store) -> ND
     weights = _WEIGHTS[query.weights]
 
     def add(tiles: NDArray[Any], total: NDArray[np.int64]) -> None:
-        buffer = np.empty((width, TILES_AT_ONCE * LANES))
+        integers = np.empty((width, TILES_AT_ONCE * LANES))
         for first in range(0, len(tiles), TILES_AT_ONCE):
             part = tiles[first : first + TILES_AT_ONCE]
             if matrix is not None:
                 part = map_tiles(part, matrix)
-            integers = buffer[:, : len(part) * LANES]
+                part.flags.writeable = False  # one type for the compiler, mapped or not
+            if integers.shape[1] != len(part) * LANES:
+                integers = np.empty((width, len(part) * LANES))
             quantise_rows(part, theta, weights, query.row_bound, limit, integers)
             total += (integers @ integers.T).astype(np.int64)
 

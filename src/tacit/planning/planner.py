@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from numbers import Integral, Real
 
 from tacit.accounting.composition import compose, mu_squared_of
 from tacit.errors import SettingError
@@ -56,6 +57,7 @@ class Wishes:
             value = getattr(self, name)
             if value is not None and not (_is_whole(value) and value >= 1):
                 raise SettingError(f"{name} must be a whole number of at least 1; got {value!r}.")
+            object.__setattr__(self, name, None if value is None else int(value))
         if self.step_size is not None and not (
             _is_number(self.step_size) and 0 < self.step_size < math.inf
         ):
@@ -90,7 +92,7 @@ def make_plan(facts: Facts, wishes: Wishes) -> Plan:
     allowed = mu_squared_of(facts.budget)
     if wishes.inference:
         plan = _inferential(facts, wishes, allowed)
-    elif wishes.solver == "gradient":
+    elif wishes.solver == "gradient" or (wishes.solver == "auto" and wishes.max_passes == 1):
         plan = _plain(facts, wishes, allowed)
     else:
         plan = _whitened(facts, wishes, allowed)
@@ -103,6 +105,10 @@ def make_plan(facts: Facts, wishes: Wishes) -> Plan:
 
 def _plain(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
     """Noisy gradient descent of the lecture notes, smooth planner."""
+    if not facts.relation.n_is_public:
+        # The steps would be too long by the unknown factor n / n_at_least; whitening divides it out.
+        raise SettingError('solver="gradient" needs a public n; use solver="auto" with add-remove.')
+    _require_passes(wishes, 0)
     design, row_norm = facts.design, facts.design.row_norm
     radius = UNIT_RADIUS / row_norm
     if facts.penalty.radius is not None:
@@ -147,7 +153,8 @@ def _whitened(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
     else:
         rounds, share = 2, Fraction(10, 100)
     passes = _passes(facts, wishes)
-    rounds = max(1, min(rounds, passes - 1))
+    _require_passes(wishes, 1)
+    rounds = max(1, min(rounds, passes - (wishes.iterations or 1)))
     whitening = Whitening(
         rounds=rounds,
         ridge=0.15 if rounds == 1 else _between(0.08 * math.sqrt(width), 0.3, 1.5),
@@ -188,8 +195,11 @@ def _inferential(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
     width = facts.design.width
     evidence = facts.records * math.sqrt(allowed) / width
     looks = 2
+    _require_passes(wishes, looks + 3)
     pilot = math.ceil(10 * math.log10(max(evidence, 1.0)) - 10)
-    pilot = wishes.iterations or int(_between(pilot, 8, min(30, _passes(facts, wishes))))
+    pilot = wishes.iterations or int(
+        _between(pilot, 8, min(30, _passes(facts, wishes) - looks - 3))
+    )
     whitening = Whitening(
         rounds=looks,
         ridge=_between(0.08 * math.sqrt(width), 0.3, 1.5),
@@ -278,6 +288,13 @@ def _assemble(
     )
 
 
+def _require_passes(wishes: Wishes, besides: int) -> None:
+    """Refuse a cap that leaves no step of descent besides the other answers."""
+    least = besides + (wishes.iterations or 1)
+    if wishes.max_passes is not None and wishes.max_passes < least:
+        raise SettingError(f"max_passes must be at least {least} for this plan.")
+
+
 def _passes(facts: Facts, wishes: Wishes) -> int:
     if wishes.max_passes is not None:
         return wishes.max_passes
@@ -297,11 +314,11 @@ def _between(value: float, low: float, high: float) -> float:
 
 
 def _is_whole(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def _listed(names: tuple[str, ...]) -> str:

@@ -78,6 +78,11 @@ def price_for(
             if not is_resolved(kind, bound, width):
                 break
             return Price(bound, bits)
+    if mu_squared > 1:
+        raise BudgetError(
+            "The budget is beyond what exact noise can spend. Use a smaller epsilon, or "
+            "epsilon=inf to ask for no privacy."
+        )
     raise BudgetError(
         "The budget is too small for this plan: a single answer would be noise alone. "
         "Use a larger epsilon, fewer columns or fewer iterations."

@@ -31,7 +31,7 @@ from tacit.rows.source import (
 )
 
 
-def open_source(data: Any, response: Any = None) -> Source:
+def open_source(data: Any, response: Any = None, *, fewest: int = 2) -> Source:
     """Source of a matrix, a pandas, polars or pyarrow table, or a CSV or Parquet file.
 
     The response is a column of the table (name it, or leave it to the design), or a sequence beside
@@ -40,8 +40,8 @@ def open_source(data: Any, response: Any = None) -> Source:
 
     Guarantee
     ---------
-    - Fewer than two records, no columns, unequal lengths and text in a matrix are refused, with a
-      message that holds no value.
+    - Fewer than `fewest` records (two for a fit), no columns, unequal lengths and text in a matrix
+      are refused, with a message that holds no value.
 
     Examples
     --------
@@ -53,8 +53,8 @@ def open_source(data: Any, response: Any = None) -> Source:
         return _open_file(Path(data), response)
     frame = as_frame(data)
     if frame is not None:
-        return _open_frame(frame, response)
-    return _open_matrix(data, response)
+        return _open_frame(frame, response, fewest)
+    return _open_matrix(data, response, fewest)
 
 
 def _open_file(path: Path, response: object) -> Source:
@@ -67,10 +67,10 @@ def _open_file(path: Path, response: object) -> Source:
     return source
 
 
-def _open_frame(frame: nw.DataFrame[Any], response: object) -> Source:
+def _open_frame(frame: nw.DataFrame[Any], response: object, fewest: int) -> Source:
     names = tuple(map(str, frame.columns))
     require_distinct(names)
-    require_table(len(frame), len(names))
+    require_table(len(frame), len(names), fewest)
     if response is None or isinstance(response, str):
         if response is not None:
             require_columns(names, [response])
@@ -79,7 +79,7 @@ def _open_frame(frame: nw.DataFrame[Any], response: object) -> Source:
     return FrameSource(frame, names, separate_response_name(names), labels)
 
 
-def _open_matrix(data: Any, response: object) -> Source:
+def _open_matrix(data: Any, response: object, fewest: int) -> Source:
     if hasattr(data, "tocsr"):
         raise DataError("Sparse matrices are not read; call .toarray() first.")
     values = _array(data)
@@ -88,7 +88,7 @@ def _open_matrix(data: Any, response: object) -> Source:
             f"Expected a table of two dimensions, records by columns; got {values.ndim}. "
             "A single column is X.reshape(-1, 1)."
         )
-    require_table(*values.shape)
+    require_table(len(values), values.shape[1], fewest)
     if isinstance(response, str):
         raise DataError("A matrix has no column names; give the response as a sequence.")
     names = tuple(f"x{j}" for j in range(values.shape[1]))

@@ -18,6 +18,7 @@ from tacit.problem.design import Design
 
 # Within these, squares of a norm bound are far from overflow and underflow, also in float32.
 SMALLEST_NORM, LARGEST_NORM = 1e-15, 1e15
+LARGEST = 1e300
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,8 @@ class Preparer:
             self.center,
             self.scale,
             self.feature_norm * (1.0 - margin),
-            math.pow(self.feature_norm, 2) * (1.0 + 2.0**-45),
+            # A row on the bound may exceed it by rounding, and is left alone.
+            self.feature_norm * (1.0 + 2.0**-45),
             self.intercept,
             out,
         )
@@ -91,7 +93,7 @@ def _readonly(array: NDArray[Any]) -> NDArray[Any]:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _prepare(  # noqa: PLR0917 - compiled functions take no keywords
+def _prepare(
     values: NDArray[np.float64],
     response: NDArray[np.float64],
     valid: NDArray[np.bool_],
@@ -107,52 +109,22 @@ def _prepare(  # noqa: PLR0917 - compiled functions take no keywords
     rows, count = values.shape
     unit = np.empty(count, dtype=np.float64)
     for i in range(rows):
-        usable = valid[i]
-        if usable:
-            for j in range(count):
-                value = min(max(values[i, j], lower[j]), upper[j])
-                unit[j] = (value - center[j]) / scale[j]
-                out[i, j] = unit[j]
-            # Not "> limit": a NaN must take this branch too.
-            if not _sum_of_squares(out[i, :count]) <= limit:
-                usable = _shrink(unit, target)
-                for j in range(count):
-                    out[i, j] = unit[j]
-        if usable:
-            if intercept:
-                out[i, count] = 1.0
-            out[i, count + intercept] = response[i]
-        else:
-            out[i, :] = 0.0
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _sum_of_squares(row: NDArray[Any]) -> float:
-    # Four accumulators in a fixed order: as fast as a reordered sum, and the same on every run.
-    first = second = third = fourth = 0.0
-    whole = len(row) - len(row) % 4
-    for j in range(0, whole, 4):
-        first += np.float64(row[j]) * np.float64(row[j])
-        second += np.float64(row[j + 1]) * np.float64(row[j + 1])
-        third += np.float64(row[j + 2]) * np.float64(row[j + 2])
-        fourth += np.float64(row[j + 3]) * np.float64(row[j + 3])
-    for j in range(whole, len(row)):
-        first += np.float64(row[j]) * np.float64(row[j])
-    return (first + second) + (third + fourth)
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _shrink(unit: NDArray[np.float64], target: float) -> bool:
-    """Scale to norm `target` by way of the largest entry; False where an entry is NaN."""
-    largest = 0.0
-    for j in range(len(unit)):
-        if math.isnan(unit[j]):
-            return False
-        unit[j] = min(max(unit[j], -1.7976931348623157e308), 1.7976931348623157e308)
-        largest = max(largest, abs(unit[j]))
-    for j in range(len(unit)):
-        unit[j] /= largest
-    factor = target / math.sqrt(_sum_of_squares(unit))
-    for j in range(len(unit)):
-        unit[j] *= factor
-    return True
+        largest = 0.0
+        for j in range(count):
+            value = min(max(values[i, j], lower[j]), upper[j])
+            unit[j] = min(max((value - center[j]) / scale[j], -LARGEST), LARGEST)
+            largest = max(largest, abs(unit[j]))
+        # Divided by the largest entry, so that no square overflows or vanishes.
+        divisor = largest if largest > 0.0 else 1.0
+        square = 0.0
+        for j in range(count):
+            square += (unit[j] / divisor) * (unit[j] / divisor)
+        factor = 1.0
+        if not math.sqrt(square) * divisor <= limit:
+            factor = target / math.sqrt(square) / divisor
+        usable = valid[i] and factor >= 0.0
+        for j in range(count):
+            out[i, j] = unit[j] * factor if usable else 0.0
+        if intercept:
+            out[i, count] = 1.0 if usable else 0.0
+        out[i, count + intercept] = response[i] if usable else 0.0

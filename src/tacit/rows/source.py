@@ -108,11 +108,12 @@ def require_distinct(names: Sequence[str]) -> None:
         )
 
 
-def require_table(length: int, width: int) -> None:
-    """Refuse a table without columns or with fewer than two records."""
+def require_table(length: int, width: int, fewest: int = 2) -> None:
+    """Refuse a table without columns or with too few records."""
     if width == 0:
         raise DataError("The table has no columns.")
-    require_records(length)
+    if length < fewest:
+        require_records(length)
 
 
 def require_records(length: int) -> None:

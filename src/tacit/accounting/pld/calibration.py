@@ -190,20 +190,22 @@ class _Search:
 
     def near(self, start: float) -> float:
         """Find the neighbourhood on coarse grids."""
-        return self._walk(start, _COARSE, (-_COARSE, _COARSE))
+        return self._walk(start, _COARSE, (-_COARSE, _COARSE))[0]
 
     def solve(self, start: float) -> float:
         """Return a value within the budget and close to its edge, or the harmful end."""
-        found = self._walk(self.near(start), DEFAULT_TOLERANCE, (-_CLOSE, 0.0))
-        if self.excess(found, DEFAULT_TOLERANCE) > 0.0:
+        found, within = self._walk(self.near(start), DEFAULT_TOLERANCE, (-_CLOSE, 0.0))
+        if not within:
             raise BudgetError(
                 f"epsilon {self.epsilon!r} at delta {self.delta!r} is out of reach between "
                 f"{self.low!r} and {self.high!r}; expected a wider range or a larger budget"
             )
         return found
 
-    def _walk(self, value: float, tolerance: float, accepted: tuple[float, float]) -> float:
-        """Take secant steps until the excess is accepted or no step is left to take."""
+    def _walk(
+        self, value: float, tolerance: float, accepted: tuple[float, float]
+    ) -> tuple[float, bool]:
+        """Take secant steps until the excess is accepted; also say whether it is within budget."""
         safe: float | None = None
         unsafe: float | None = None
         known: tuple[float, float] | None = None
@@ -215,7 +217,7 @@ class _Search:
             else:
                 unsafe = value
             if accepted[0] <= excess <= accepted[1]:
-                return value
+                return value, excess <= 0.0
             point = (math.log(value), excess)
             if known is not None and known[0] != point[0] and abs(excess) < _CEILING:
                 slope = abs((excess - known[1]) / (point[0] - known[0]))
@@ -225,7 +227,7 @@ class _Search:
             if abs(following / value - 1.0) < _INDISTINCT:
                 break
             value = following
-        return value if safe is None else safe
+        return (value, False) if safe is None else (safe, True)
 
     def _next(self, value: float, step: float, safe: float | None, unsafe: float | None) -> float:
         """Take one step in logarithms, kept inside what is known and inside the range."""

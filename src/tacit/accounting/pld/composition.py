@@ -203,7 +203,8 @@ class Composed:
 
     def _distance(self) -> float:
         """Bound the total variation distance of the composition by the sum of all."""
-        if not all(pair.knows_slopes for pair, _ in self.items):
+        # With many pairs this would cost as much as the composition and rarely settle it.
+        if len(self.items) >= _MANY or not all(pair.knows_slopes for pair, _ in self.items):
             return math.inf
         items = self._with_gaussian("upper")
         return max(

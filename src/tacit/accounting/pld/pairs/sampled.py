@@ -19,6 +19,9 @@ from tacit.accounting.pld.pairs.pair import (
 )
 from tacit.errors import SettingError
 
+# Beyond this loss 1 - q no longer counts beside exp(loss), and the inverse is a straight line.
+_LARGE = 40.0
+
 SampledRelation: TypeAlias = Literal["add-remove", "zero-out", "replace-one"]
 
 
@@ -219,9 +222,10 @@ def _mixture(mu: float, rate: float, points: Floats) -> Floats:
 
 def _mixture_edge(mu: float, rate: float, points: Floats) -> Floats:
     """Solve log(1 - q + q exp(mu x - mu^2 / 2)) = point for x; minus infinity if below all."""
-    ratio = np.maximum(np.expm1(points) / rate, -1.0)
+    ratio = np.maximum(np.expm1(np.minimum(points, _LARGE)) / rate, -1.0)
     with np.errstate(divide="ignore"):
-        return np.log1p(ratio) / mu + 0.5 * mu
+        logarithm = np.log1p(ratio) + np.maximum(points - _LARGE, 0.0)
+    return logarithm / mu + 0.5 * mu
 
 
 def _symmetric_edge(mu: float, rate: float, points: Floats) -> Floats:

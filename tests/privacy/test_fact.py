@@ -1,0 +1,82 @@
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from tacit.errors import SettingError
+from tacit.privacy.fact import (
+    DEEPEST_NESTING,
+    LARGEST_BITS,
+    Event,
+    above_zero,
+    at_least_zero,
+    count,
+    exact,
+    probability,
+    require_line,
+    require_nested,
+)
+from tacit.privacy.noise import Gaussian
+from tacit.privacy.structure import Composed, Repeated
+
+
+@pytest.mark.parametrize("value", [1.0, "1", None, True, float("nan"), 1j, np.float64(1)])
+def test_only_exact_numbers_are_facts(value: object) -> None:
+    with pytest.raises(SettingError, match="amount"):
+        exact("amount", value)
+
+
+def test_integers_and_fractions_are_kept_exactly() -> None:
+    assert exact("amount", np.int64(7)) == 7
+    assert isinstance(exact("amount", Fraction(4, 2)), int)
+    assert exact("amount", Fraction(1, 3)) == Fraction(1, 3)
+    with pytest.raises(SettingError, match="bits"):
+        exact("amount", 2**LARGEST_BITS)
+
+
+def test_ranges_are_checked_exactly() -> None:
+    tiny = Fraction(1, 10**300)
+    assert at_least_zero("x", 0) == 0
+    assert above_zero("x", tiny) == tiny
+    assert probability("x", 1) == 1
+    assert count("x", 3) == 3
+
+
+@pytest.mark.parametrize(
+    ("check", "value"),
+    [
+        (at_least_zero, Fraction(-1, 10**300)),
+        (above_zero, 0),
+        (probability, 1 + Fraction(1, 10**300)),
+        (probability, Fraction(-1, 10**300)),
+        (count, 0),
+        (count, Fraction(1, 2)),
+    ],
+)
+def test_numbers_outside_their_range_are_refused(
+    check: Callable[[str, object], object], value: Fraction | int
+) -> None:
+    with pytest.raises(SettingError, match="amount"):
+        check("amount", value)
+
+
+@pytest.mark.parametrize("label", ["two\nlines", "x" * 201, 7])
+def test_labels_are_short_printable_lines(label: object) -> None:
+    require_line("gradient")
+    with pytest.raises(SettingError):
+        require_line(label)
+
+
+def test_nesting_is_bounded_whatever_nests() -> None:
+    event: Event = Gaussian(1, 1)
+    for level in range(DEEPEST_NESTING):
+        event = Composed((event,)) if level % 2 else Repeated(event, 1)
+    with pytest.raises(SettingError, match="nested"):
+        Composed((Gaussian(1, 1), event))
+    with pytest.raises(SettingError, match="cannot be inside"):
+        require_nested("Composed", "gaussian")
+
+
+def test_an_event_has_no_parts_of_itself() -> None:
+    assert Event().inner() == ()
