@@ -1,3 +1,4 @@
+import itertools
 import math
 
 import numpy as np
@@ -5,8 +6,13 @@ import pytest
 from scipy import integrate
 
 from tacit.accounting import pld
-from tacit.accounting.pld.pairs import ExponentialPair, GaussianPair, LaplacePair, PoissonGaussian
-from tacit.accounting.pld.pairs import RandomisedResponse
+from tacit.accounting.pld.pairs import (
+    ExponentialPair,
+    GaussianPair,
+    LaplacePair,
+    PoissonGaussian,
+    RandomisedResponse,
+)
 from tacit.accounting.poisson_pair import PoissonPair
 from tacit.errors import SettingError
 
@@ -22,8 +28,7 @@ def _laplace_delta(epsilon: float, rate: float, direction: str) -> float:
 
     knots = np.linspace(-1.0, 2.0, 31)
     inner = sum(
-        integrate.quad(difference, a, b, epsabs=1e-12)[0]
-        for a, b in zip(knots[:-1], knots[1:], strict=True)
+        integrate.quad(difference, a, b, epsabs=1e-12)[0] for a, b in itertools.pairwise(knots)
     )
     tails = integrate.quad(difference, -40.0, -1.0)[0] + integrate.quad(difference, 2.0, 40.0)[0]
     return float(inner + tails)

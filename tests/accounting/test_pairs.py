@@ -1,0 +1,100 @@
+from fractions import Fraction
+
+import pytest
+
+from tacit.accounting.pairs import pair_of, pairs_of
+from tacit.accounting.pld.pairs import (
+    DiscreteGaussianPair,
+    ExponentialPair,
+    GaussianPair,
+    LaplacePair,
+    PoissonGaussian,
+    RandomisedResponse,
+    WithoutReplacementGaussian,
+)
+from tacit.accounting.pld.pairs import ObjectivePerturbation as ObjectivePair
+from tacit.accounting.poisson_pair import PoissonPair
+from tacit.accounting.tally import tally
+from tacit.privacy.event import (
+    Approximate,
+    BoundedRange,
+    DiscreteGaussian,
+    Event,
+    Gaussian,
+    Laplace,
+    NegativeBinomial,
+    ObjectivePerturbation,
+    PoissonRuns,
+    PoissonSampled,
+    Pure,
+    RandomStopping,
+    Repeated,
+    SampledWithoutReplacement,
+    SampledWithReplacement,
+)
+from tacit.privacy.relation import Relation
+
+ADD, REPLACE = Relation.ADD_REMOVE, Relation.REPLACE_ONE
+HALF = Fraction(1, 2)
+
+
+@pytest.mark.parametrize(
+    ("event", "relation", "pair"),
+    [
+        (Gaussian(1, 4), None, GaussianPair(0.5)),
+        (Laplace(1, 2), None, LaplacePair(0.5)),
+        (Pure(2), None, RandomisedResponse(2.0)),
+        (Approximate(2, HALF), None, RandomisedResponse(2.0, 0.5)),
+        (BoundedRange(2), None, ExponentialPair(2.0)),
+        (DiscreteGaussian(4, 9), None, DiscreteGaussianPair(2, 3.0)),
+        (DiscreteGaussian(3, 9), None, DiscreteGaussianPair(1, 3.0)),
+        (PoissonSampled(Gaussian(1, 4), HALF), ADD, PoissonGaussian(0.5, 0.5, "add-remove")),
+        (PoissonSampled(Gaussian(1, 4), HALF), REPLACE, PoissonGaussian(0.5, 0.5, "replace-one")),
+        (PoissonSampled(Laplace(1, 2), HALF), ADD, PoissonPair(LaplacePair(0.5), 0.5)),
+        (
+            SampledWithoutReplacement(Gaussian(4, 4), 1, 2),
+            REPLACE,
+            WithoutReplacementGaussian(1.0, 0.5),
+        ),
+        (ObjectivePerturbation(1, 4, 0, 1), ADD, ObjectivePair(0.0, 0.5, 1, c_add=0.0)),
+        (ObjectivePerturbation(1, 4, 0, 1), REPLACE, ObjectivePair(0.0, 1.0, 1)),
+        (ObjectivePerturbation(1, 4, 0, 2), ADD, ObjectivePair(0.0, 0.5, 2, c_add=0.0)),
+        (RandomStopping(Pure(1), NegativeBinomial(1, HALF)), None, RandomisedResponse(3.0)),
+    ],
+)
+def test_each_event_has_its_pair(event: Event, relation: Relation | None, pair: object) -> None:
+    assert pair_of(event, relation) == pair
+
+
+@pytest.mark.parametrize(
+    ("event", "relation"),
+    [
+        (DiscreteGaussian(4, 9, coordinates=2), None),
+        (ObjectivePerturbation(1, 4, 0, 2), REPLACE),
+        (PoissonSampled(DiscreteGaussian(1, 4), HALF), ADD),
+        (SampledWithoutReplacement(DiscreteGaussian(1, 4), 1, 2), REPLACE),
+        (SampledWithReplacement(DiscreteGaussian(1, 4), 1, 2), REPLACE),
+        (RandomStopping(Gaussian(1, 1), NegativeBinomial(1, HALF)), None),
+        (RandomStopping(Pure(1), PoissonRuns(2)), None),
+    ],
+)
+def test_events_without_a_proven_pair_have_none(event: Event, relation: Relation | None) -> None:
+    assert pair_of(event, relation) is None
+
+
+def test_a_sampled_pair_of_numbers_is_amplified_and_doubled_under_replace_one() -> None:
+    event = PoissonSampled(Approximate(1, Fraction(1, 10**6)), Fraction(1, 10))
+    one, two = pair_of(event, ADD), pair_of(event, REPLACE)
+    assert isinstance(one, RandomisedResponse)
+    assert isinstance(two, RandomisedResponse)
+    assert one.epsilon == pytest.approx(0.158565, abs=1e-6)
+    assert one.delta == pytest.approx(1e-7, rel=1e-9)
+    assert two.epsilon == pytest.approx(2 * one.epsilon, rel=1e-12)
+    assert two.delta > 2 * one.delta
+
+
+def test_gaussian_releases_enter_as_their_exact_total() -> None:
+    items = pairs_of(tally([Repeated(Gaussian(1, 400), 100), Pure(1)]), None)
+    assert items is not None
+    assert (GaussianPair(0.5), 1) in items
+    assert len(items) == 2
