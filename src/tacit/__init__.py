@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from tacit.estimators.fit import load as load
     from tacit.estimators.glm import glm as glm
     from tacit.estimators.logistic import LogisticRegression as LogisticRegression
+    from tacit.ledger.ledger import Ledger as Ledger
     from tacit.privacy.budget import Budget as Budget
     from tacit.privacy.relation import Relation as Relation
     from tacit.problem.certificate import Certificate as Certificate
@@ -24,6 +25,7 @@ _HOMES = {
     "Budget": "tacit.privacy.budget",
     "Certificate": "tacit.problem.certificate",
     "Fit": "tacit.estimators.fit",
+    "Ledger": "tacit.ledger.ledger",
     "LogisticRegression": "tacit.estimators.logistic",
     "Relation": "tacit.privacy.relation",
     "Schema": "tacit.problem.schema",
@@ -36,6 +38,7 @@ __all__ = [
     "Budget",
     "Certificate",
     "Fit",
+    "Ledger",
     "LogisticRegression",
     "Relation",
     "Schema",

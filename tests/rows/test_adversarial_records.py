@@ -111,8 +111,9 @@ def test_a_label_in_a_list_does_not_change_another_record(
 
 def test_a_missing_category_does_not_change_another_record() -> None:
     categories = [0, 2**53 + 1]
-    whole = pd.Series(pd.Categorical.from_codes([0, 1] * 5, categories=categories))
-    holed = pd.Series(pd.Categorical.from_codes([0, 1] * 4 + [0, -1], categories=categories))
+    index = pd.Index(categories)
+    whole = pd.Series(pd.Categorical.from_codes([0, 1] * 5, categories=index))
+    holed = pd.Series(pd.Categorical.from_codes([0, 1] * 4 + [0, -1], categories=index))
     classes = (0, 2**53 + 1)
     assert np.array_equal(prepared(holed, classes)[:-1], prepared(whole, classes)[:-1])
 

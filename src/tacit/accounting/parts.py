@@ -41,6 +41,8 @@ from tacit.privacy.relation import Relation
 # A share of delta below the smallest normal float is no share.
 _SMALLEST_SHARE = 1e-300
 _DOWN = 1.0 - 2.0**-50
+# More than the rounding upwards of an amplified delta.
+_BELOW = 1.0 - 2.0**-44
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +203,7 @@ def _sampled(
     """Amplify a release with a curve: find the base delta whose amplified delta fits."""
     poisson = isinstance(event, PoissonSampled)
     fixed = Relation.ADD_REMOVE if poisson else Relation.REPLACE_ONE
-    base = min(delta / float_up(event.rate), 1.0) * _DOWN
+    base = min(delta / float_up(event.rate), 1.0) * _BELOW
     while base > _SMALLEST_SHARE:
         epsilon = epsilon_at(event.event, fixed, base)
         if epsilon is None:
@@ -210,7 +212,7 @@ def _sampled(
         if found[1] <= delta:
             return found[0]
         # Under replace-one the group's factor multiplies delta; epsilon grows only slowly.
-        base = min(0.5 * base, base * delta / found[1] * 0.9)
+        base *= min(0.9, 0.98 * delta / found[1])
     return math.inf
 
 

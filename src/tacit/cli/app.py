@@ -15,6 +15,7 @@ from tacit import __version__
 from tacit.cli.demo import demo
 from tacit.cli.exits import EPILOG, Exit, exit_of, tell_error, tell_fault
 from tacit.cli.fit import fit
+from tacit.cli.ledger import ledger
 from tacit.cli.plan import plan
 from tacit.cli.predict import predict
 from tacit.cli.schema import schema
@@ -53,6 +54,7 @@ def start(
 
 for command in (demo, fit, plan, predict, schema, verify, key):
     app.command(epilog=EPILOG)(command)
+app.add_typer(ledger)
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -10,7 +10,7 @@ import sys
 import traceback
 from enum import IntEnum
 
-from tacit.errors import CertificateError, DataError, FileError, TacitError
+from tacit.errors import CertificateError, DataError, FileError, LedgerError, TacitError
 
 
 class Exit(IntEnum):
@@ -27,7 +27,8 @@ class Exit(IntEnum):
 
 EPILOG = (
     "Exit codes: 0 done; 1 a fault of Tacit; 2 something given is wrong, nothing was spent; "
-    "3 a table or a file is wrong; 4 a certificate or a stored fit does not hold; 130 interrupted."
+    "3 a table or a file is wrong; 4 a certificate, a stored fit or a ledger does not hold; "
+    "130 interrupted."
 )
 
 
@@ -39,7 +40,7 @@ def exit_of(error: TacitError) -> Exit:
     >>> exit_of(FileError("…"))
     <Exit.DATA: 3>
     """
-    if isinstance(error, CertificateError):
+    if isinstance(error, CertificateError | LedgerError):
         return Exit.CERTIFICATE
     return Exit.DATA if isinstance(error, DataError | FileError) else Exit.INPUT
 

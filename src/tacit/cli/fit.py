@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,7 +13,7 @@ from tacit.cli import options
 from tacit.cli.exits import error_document, exit_of, tell_error
 from tacit.cli.files import require_writable
 from tacit.cli.screen import Screen
-from tacit.errors import FileError
+from tacit.errors import FileError, SettingError
 
 if TYPE_CHECKING:
     from tacit.estimators.fit import Fit
@@ -59,6 +60,8 @@ def fit(
         int | None,
         typer.Option("--random-state", metavar="N", help="Reproducible noise: NOT private."),
     ] = None,
+    ledger: options.LedgerFile = None,
+    dataset: options.Dataset = None,
     force: options.Force = False,
     quiet: options.Quiet = False,
     as_json: options.AsJson = False,
@@ -68,13 +71,13 @@ def fit(
     Everything given is checked before anything is spent.
     """
     screen = Screen(as_json, quiet)
-    require_writable([output, certificate], [data, schema, sign], force=force)
+    require_writable([output, certificate], [data, schema, sign, ledger], force=force)
     budget = options.budget_of(epsilon, delta, mu, rho)
     if sign is not None:
         _require_readable(sign)
     from tacit.estimators.glm import glm
 
-    with screen.work() as progress:
+    with charging(ledger, dataset), screen.work() as progress:
         fitted = glm(
             formula,
             data,
@@ -97,6 +100,22 @@ def fit(
     if sign is not None:
         fitted = signed(fitted, sign)
     report(fitted, screen, {"fit": output, "certificate": certificate})
+
+
+def charging(ledger: Path | None, dataset: str | None) -> AbstractContextManager[object]:
+    """The ledger that the fit is charged to; it must exist and be that of the dataset."""
+    if ledger is None:
+        if dataset is not None:
+            raise SettingError("--dataset names the table of a ledger: add --ledger FILE")
+        return nullcontext()
+    from tacit.ledger.ledger import Ledger
+
+    if not ledger.exists():
+        raise FileError(
+            f"the ledger {str(ledger)!r} does not exist; begin it with its budget: "
+            f"tacit ledger create {ledger} --epsilon 3 --delta 1e-6"
+        )
+    return Ledger(ledger, dataset=dataset)
 
 
 def report(fitted: Fit, screen: Screen, files: dict[str, Path | None]) -> None:

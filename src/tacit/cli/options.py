@@ -69,6 +69,14 @@ RowNorm = Annotated[
     float | None,
     typer.Option("--row-norm", metavar="B", help="Public bound on the norm of a prepared row."),
 ]
+LedgerFile = Annotated[
+    Path | None,
+    typer.Option("--ledger", metavar="FILE", help="Charge this ledger (see tacit ledger create)."),
+]
+Dataset = Annotated[
+    str | None,
+    typer.Option("--dataset", metavar="NAME", help="Public name of the table, as in its ledger."),
+]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No plan and no progress bar.")]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]

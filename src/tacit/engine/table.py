@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from types import TracebackType
 from typing import Any
 
 import numpy as np
 
+from tacit.engine.charging import charge
 from tacit.engine.gate import OpenGate, PlannedGate
 from tacit.errors import SettingError
+from tacit.ledger.refits import RefitWarning, refit_warning
 from tacit.mechanisms.responder import Responder
 from tacit.problem.design import Design
 from tacit.problem.gate import Gate
@@ -39,6 +42,7 @@ class Table:
     """
 
     def __init__(self, data: Any, response: Any = None, progress: Progress = silent) -> None:
+        self._data = data
         self._source = open_source(data, response)
         self._progress = progress
         self._store: Store | None = None
@@ -82,10 +86,22 @@ class Table:
         ---------
         - The solver sees answers of the reserved plan and nothing else.
         - The release costs `plan.events()`, whatever the records are.
+        - Within a ledger, the charge is durable before the first answer is computed.
         """
         if self._store is None:
             raise SettingError("No records have been admitted yet.")
-        responder = Responder(self._store, private=plan.private, seed=seed)
+        private = plan.private and seed is None
+        charged = charge(plan, private=private)
+        warning = refit_warning(self._data, charged=charged is not None) if private else None
+        if warning is not None:
+            warnings.warn(warning, RefitWarning, stacklevel=4)
+        release = self._run(self._store, plan, seed)
+        if charged is not None:
+            charged.settle(release)
+        return release
+
+    def _run(self, store: Store, plan: Plan, seed: int | None) -> Release:
+        responder = Responder(store, private=plan.private, seed=seed)
         with responder:
             gate: Gate
             if plan.private:

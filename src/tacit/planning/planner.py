@@ -106,7 +106,7 @@ def make_plan(facts: Facts, wishes: Wishes) -> Plan:
 def _plain(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
     """Noisy gradient descent of the lecture notes, smooth planner."""
     if not facts.relation.n_is_public:
-        # The steps would be too long by the unknown factor n / n_at_least; whitening divides it out.
+        # The steps would be too long by the unknown factor n / n_at_least; whitening removes it.
         raise SettingError('solver="gradient" needs a public n; use solver="auto" with add-remove.')
     _require_passes(wishes, 0)
     design, row_norm = facts.design, facts.design.row_norm

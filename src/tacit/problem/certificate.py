@@ -381,7 +381,7 @@ def _compare_total(
         raise CertificateError("total.mu_squared is not the sum over the events")
     if total["delta"] != budget.delta:
         raise CertificateError("total.delta is not the delta of the budget")
-    derived = {"epsilon": composition.epsilon(total["delta"]), "mu": composition.mu}
+    derived = {"epsilon": composition.epsilon(total["delta"]), "mu": composition.mu or 0.0}
     stated = {name: _number(f"total.{name}", total[name]) for name in derived}
     for name, value in derived.items():
         if not value <= stated[name] <= value * (1.0 + float(TOLERANCE)):

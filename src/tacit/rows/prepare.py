@@ -93,7 +93,7 @@ def _readonly(array: NDArray[Any]) -> NDArray[Any]:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _prepare(
+def _prepare(  # noqa: PLR0917 - compiled code takes no keywords
     values: NDArray[np.float64],
     response: NDArray[np.float64],
     valid: NDArray[np.bool_],

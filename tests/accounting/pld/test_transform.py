@@ -1,3 +1,4 @@
+import itertools
 import math
 from dataclasses import replace
 from fractions import Fraction
@@ -93,9 +94,13 @@ def test_round_off_bound_covers_the_actual_error() -> None:
 
 
 def test_forgetting_the_alias_would_be_caught() -> None:
-    composed = transform(LAWS, Window(0.0, 3.0, 3.0, 0.1), "lower")
+    laws = [(law_of([0.3, 0.2, 0.5], -60), 1), (law_of([0.6, 0.4], 0), 3)]
+    # So short that the low losses come out again at the top.
+    composed = transform(laws, Window(0.0, 1.0, 9.0, -60.0), "lower")
     bare = replace(composed, outside=0.0, round_off=0.0)
-    assert any(bare.delta(e) > exact_delta(LAWS, e) * (1 + 1e-9) for e in (0.0, 1.0, 2.6))
+    assert composed.masses.size < 60
+    assert composed.delta(-14.0) <= exact_delta(laws, -14.0)
+    assert bare.delta(-14.0) > exact_delta(laws, -14.0) * (1 + 1e-9)
 
 
 def test_the_scale_of_the_tilt_is_undone() -> None:
@@ -103,7 +108,7 @@ def test_the_scale_of_the_tilt_is_undone() -> None:
     law = from_pair(GaussianPair(0.7), "remove", grid, "upper")
     values = [
         transform([(law, 5)], Window(tilt, 2.0, 2.0, 40.0), "upper").delta(3.0)
-        for tilt in (0.0, 0.5, 2.0, 4.0)
+        for tilt in (0.0, 0.5, 1.0)
     ]
     assert max(values) == pytest.approx(min(values), rel=1e-9)
 
@@ -132,4 +137,4 @@ def test_delta_falls() -> None:
     ]
     composed: Transform = transform(laws, Window(1.0, 2.0, 2.0, 30.0), "upper")
     values = [composed.delta(e) for e in np.linspace(0.0, 5.0, 300)]
-    assert all(a >= b * (1 - 1e-9) for a, b in zip(values, values[1:], strict=False))
+    assert all(a >= b * (1 - 1e-9) for a, b in itertools.pairwise(values))

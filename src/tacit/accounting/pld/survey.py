@@ -86,7 +86,8 @@ class Survey:
 
     Guarantee
     ---------
-    - For a Gaussian pair the moments agree with the closed forms within 5 %.
+    - For a Gaussian pair the moments agree with the closed forms within 5 % and, for the mean, a
+      twentieth of the deviation.
 
     Parameters
     ----------

@@ -1,0 +1,61 @@
+"""`tacit ledger` and `tacit fit --ledger`."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+FIT = ("fit", "clinic.csv", "readmit ~ age", "--schema", "clinic.toml", "--delta", 1e-6)
+BEGIN = ("ledger", "create", "clinic.db", "--epsilon", 1.5, "--delta", 1e-6, "--dataset", "clinic")
+
+
+def test_fits_share_a_budget(command: Callable[..., Any], clinic: Path) -> None:
+    assert command(*BEGIN).code == 0
+    charged = (*FIT, "--ledger", "clinic.db", "--dataset", "clinic", "--quiet", "--json")
+    for _ in range(2):
+        assert command(*charged, "--epsilon", 1).code == 0
+    refused = command(*charged, "--epsilon", 1)
+    assert refused.code == 2
+    assert refused.document["error"]["kind"] == "BudgetError"
+    shown = command("ledger", "show", "clinic.db", "--json").document
+    assert len(shown["charges"]) == 2
+    assert shown["total"]["epsilon"] <= 1.5
+    assert "of the budget" in command("ledger", "show", "clinic.db").out
+    verified = command("ledger", "verify", "clinic.db", "--json")
+    assert (verified.code, verified.document["charges"]) == (0, 2)
+
+
+def test_a_damaged_ledger_is_refused(command: Callable[..., Any], clinic: Path) -> None:
+    command(*BEGIN)
+    damaged = bytearray(Path("clinic.db").read_bytes())
+    damaged[5000] ^= 1
+    Path("clinic.db").write_bytes(damaged)
+    outcome = command("ledger", "verify", "clinic.db")
+    assert outcome.code == 4
+    assert "byte 5000" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (("ledger", "show", "none.db"), 3),
+        (("ledger", "verify", "clinic.csv"), 4),
+        (BEGIN, 3),
+        (("ledger", "create", "new.db"), 2),
+        ((*FIT, "--epsilon", 1, "--ledger", "none.db"), 3),
+        ((*FIT, "--epsilon", 1, "--ledger", "clinic.db", "--dataset", "school"), 4),
+        ((*FIT, "--epsilon", 1, "--dataset", "clinic"), 2),
+        ((*FIT, "--epsilon", "inf", "--ledger", "clinic.db"), 4),
+        ((*FIT, "--epsilon", 1, "--ledger", "clinic.db", "--output", "clinic.db", "--force"), 3),
+    ],
+)
+def test_bad_input_is_refused_and_costs_nothing(
+    command: Callable[..., Any], clinic: Path, arguments: tuple[object, ...], code: int
+) -> None:
+    command(*BEGIN)
+    outcome = command(*arguments)
+    assert outcome.code == code
+    assert outcome.err.startswith("error: ")
+    assert command("ledger", "show", "clinic.db", "--json").document["charges"] == []
+    assert not Path("new.db").exists()
