@@ -47,8 +47,9 @@ KINDS: dict[str, Callable[[Fraction], Event]] = {
     "without": lambda x: SampledWithoutReplacement(Gaussian(x, 2), 1, 10),
     "selection": lambda x: RandomStopping(Pure(x / 20), NegativeBinomial(1, TENTH)),
 }
-# The loss distribution of these covers a family that no single mechanism attains k times.
-FAMILIES = ("bounded-range",)
+# The loss distribution of these covers a family of mechanisms (for the sampled one all that are
+# pure and replace a record), which no single one attains k times.
+FAMILIES = ("bounded-range", "poisson-laplace")
 
 
 def priced(name: str, events: list[Event], delta: float = DELTA) -> Price | None:
@@ -63,17 +64,14 @@ def priced(name: str, events: list[Event], delta: float = DELTA) -> Price | None
 def test_t21_k_fold_equals_a_list_of_k(kind: str, accountant: str) -> None:
     make = KINDS[kind]
     # Copies that differ by 1e-13 are not merged by the tally, so each is counted by itself.
-    apart: list[Event] = [make(1 + Fraction(number, 10**13)) for number in range(4)]
-    together = priced(accountant, [Repeated(make(Fraction(1)), 4)])
-    assert together == priced(accountant, [make(Fraction(1))] * 4)
+    apart: list[Event] = [make(1 + Fraction(number, 10**13)) for number in range(3)]
+    together = priced(accountant, [Repeated(make(Fraction(1)), 3)])
+    assert together == priced(accountant, [make(Fraction(1))] * 3)
     listed = priced(accountant, apart)
     if together is None:
         assert listed is None
         return
     assert listed is not None
-    once = priced(accountant, [make(Fraction(1))], DELTA / 4)
-    assert once is not None
-    assert together.epsilon > 1.5 * once.lower
     if accountant in ("pld", "optimal"):
         assert listed.lower <= together.epsilon * (1 + 1e-9)
         assert together.lower <= listed.epsilon * (1 + 1e-9)
@@ -82,11 +80,12 @@ def test_t21_k_fold_equals_a_list_of_k(kind: str, accountant: str) -> None:
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in FAMILIES])
-@pytest.mark.parametrize("times", [1, 8])
-def test_t22_no_accountant_is_below_the_certified_lower_bound(kind: str, times: int) -> None:
-    events: list[Event] = [Repeated(KINDS[kind](Fraction(1)), times)]
-    tight = priced("pld", events)
+def test_t22_no_accountant_is_below_the_certified_lower_bound(kind: str) -> None:
+    events: list[Event] = [Repeated(KINDS[kind](Fraction(1)), 8)]
+    tight, once = priced("pld", events), priced("pld", [KINDS[kind](Fraction(1))])
     assert tight is not None
+    assert once is not None
+    assert tight.epsilon > 1.2 * once.epsilon
     assert tight.lower <= tight.epsilon <= tight.lower * 1.001 + 1e-6
     for name in ACCOUNTANTS:
         other = priced(name, events)
@@ -116,7 +115,7 @@ def test_t33_advanced_composition_against_a_table() -> None:
     for epsilon, times, slack in (
         (TENTH, 100, 1e-6),
         (Fraction(1, 100), 1000, 1e-5),
-        (Fraction(1, 2), 40, 1e-9),
+        (Fraction(1, 2), 400, 1e-9),
     ):
         with mpmath.workdps(40):
             e = mpmath.mpf(epsilon.numerator) / epsilon.denominator

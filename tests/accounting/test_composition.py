@@ -9,9 +9,17 @@ from hypothesis import strategies as st
 
 from tacit.accounting import gaussian
 from tacit.accounting.composition import Composition, compose, guarantee_of, mu_squared_of
-from tacit.errors import BudgetError, InputError, SchemaError, SettingError
+from tacit.errors import AccountingError, BudgetError, InputError, SchemaError, SettingError
 from tacit.privacy.budget import Budget
-from tacit.privacy.event import Event, Gaussian, Repeated
+from tacit.privacy.event import (
+    Composed,
+    Event,
+    Gaussian,
+    Laplace,
+    PoissonSampled,
+    Repeated,
+    Votes,
+)
 from tacit.privacy.relation import Relation
 
 SETTINGS = settings(max_examples=100, deadline=None)
@@ -187,3 +195,32 @@ def test_t18_more_noise_gives_a_smaller_epsilon() -> None:
     ]
     assert epsilons == sorted(epsilons, reverse=True)
     assert len(set(epsilons)) == len(epsilons)
+
+
+def test_mixed_events_have_no_mu_but_an_epsilon_and_a_delta() -> None:
+    composition = compose([Gaussian(1, 100), Laplace(1, 10)])
+    assert composition.mu is None
+    with pytest.raises(AccountingError, match="not all of them are Gaussian"):
+        _ = composition.mu_squared
+    alone = compose([Gaussian(1, 100)]).epsilon(1e-6)
+    assert alone < composition.epsilon(1e-6) <= alone + 0.1 + 1e-9
+    assert composition.delta(composition.epsilon(1e-6)) == pytest.approx(1e-6, rel=0.01)
+    assert composition.price(1e-6).accountant == "pld"
+    assert compose([Gaussian(1, 100)]).price(1e-6).accountant == "gdp"
+
+
+def test_sampled_events_need_their_relation_and_get_another_price_under_each() -> None:
+    step = Repeated(PoissonSampled(Gaussian(1, 2), Fraction(1, 50)), 100)
+    with pytest.raises(AccountingError, match="relation"):
+        compose([step])
+    added = compose([step], "add-remove").epsilon(1e-6)
+    assert compose([step], "zero-out").epsilon(1e-6) == added
+    assert compose([step], "replace-one").epsilon(1e-6) > 1.2 * added
+    stated = guarantee_of([step], delta=1e-6, relation="add-remove", unit="row")
+    assert stated.epsilon == added
+    assert stated.mu is None
+
+
+def test_votes_and_nested_gaussians_stay_on_the_exact_path() -> None:
+    events: list[Event] = [Votes(1600, 100), Composed((Gaussian(1, 16), Gaussian(1, 16)))]
+    assert compose(events) == Composition(Fraction(1, 4))

@@ -3,7 +3,6 @@
 import itertools
 import math
 import multiprocessing
-from contextlib import nullcontext
 from fractions import Fraction
 from typing import Any
 
@@ -38,14 +37,6 @@ QUERIES: dict[str, Query] = {
 }
 BOUNDS = [(0.0, 100.0), (100.0, 101.0), (-1e-6, 1e6), (-3.0, -1.0)]
 CELLS = (-1e300, 0.0, 1e-310, 50.0, 100.5, 101.0, 1e300)
-
-
-@pytest.fixture(autouse=True)
-def _many_small_tables(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Limiting the threads of BLAS costs milliseconds a call, and no bit depends on them."""
-    monkeypatch.setattr(
-        "tacit.mechanisms.moments.threadpool_limits", lambda *_: nullcontext(), raising=False
-    )
 
 
 def integer_sum(query: Query, bound: int, store: Store) -> NDArray[np.int64]:

@@ -6,7 +6,6 @@ import gc
 import math
 import types
 from collections.abc import Callable
-from contextlib import nullcontext
 from fractions import Fraction
 from typing import Any
 
@@ -148,11 +147,8 @@ def test_worst_pairs_are_told_apart_as_well_as_claimed_and_no_better(
     relation: Relation,
     one: list[float],
     other: list[float] | None,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The likelihood-ratio statistic has shift μ: measured within five standard errors of it."""
-    # Looking for BLAS libraries takes milliseconds, thousands of times.
-    monkeypatch.setattr("tacit.mechanisms.moments.threadpool_limits", lambda *_: nullcontext())
     draws = 3000
     price = price_for(kind, Fraction(1), relation, records=1000, width=3)
     answer: Any = answer_gradient if kind is Kind.GRADIENT else answer_second_moments

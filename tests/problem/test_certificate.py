@@ -215,12 +215,10 @@ FREE = {*"unit solver loss public versions records digest signature released".sp
 def test_a_forger_who_recomputes_the_digest_cannot_touch_the_proof() -> None:
     """Every number that the total rests on is bound to the others, digest or no digest."""
     document = ISSUED.document
-    free = FREE
     tried = 0
-    for path, value in leaves(document):
-        # A little more epsilon is within the tolerance, and a larger budget is not exceeded.
+    for path, value in leaves(document):  # a little more epsilon, a larger budget are harmless
         tolerated = path in {("total", "epsilon"), ("total", "mu"), ("budget", "epsilon")}
-        if path[0] in free or (path[-1] == "label" and len(path) == 3) or tolerated:
+        if path[0] in FREE or (path[-1] == "label" and len(path) == 3) or tolerated:
             continue
         tried += 1
         with pytest.raises(CertificateError):

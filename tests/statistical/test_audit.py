@@ -9,7 +9,6 @@ A refutation at level α of a true claim has probability at most α.
 """
 
 import math
-from contextlib import nullcontext
 from fractions import Fraction
 from typing import Any
 
@@ -74,14 +73,6 @@ PAIRS: dict[str, tuple[Query, Relation, list[float], list[float], Any]] = {
 }
 OTHERS = [[0.3, -0.2, 1.0, 1.0], [-0.5, 0.1, 1.0, 0.0]]
 """Records of both tables."""
-
-
-@pytest.fixture(autouse=True)
-def _many_small_tables(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Limiting the threads of BLAS costs milliseconds a call, and no bit depends on them."""
-    monkeypatch.setattr(
-        "tacit.mechanisms.moments.threadpool_limits", lambda *_: nullcontext(), raising=False
-    )
 
 
 def world(case: str, price: Price, seed: int | None, *, second: bool) -> NDArray[np.float64]:

@@ -19,7 +19,15 @@ from tacit.accounting.forecast import forecast
 from tacit.accounting.pairs import pairs_of
 from tacit.accounting.tally import Tally, tally, total_mu_squared
 from tacit.errors import AccountingError, BudgetError
-from tacit.privacy.event import BoundedRange, Event, Repeated, SampledWithReplacement
+from tacit.privacy.event import (
+    BoundedRange,
+    Event,
+    Gaussian,
+    PoissonSampled,
+    Repeated,
+    SampledWithoutReplacement,
+    SampledWithReplacement,
+)
 from tacit.privacy.relation import Relation
 
 # A bracket this narrow leaves nothing to gain for another accountant.
@@ -150,10 +158,12 @@ def compare(
 
 
 def _is_loose(counted: Tally) -> bool:
-    """Whether a pair bounds one release well but not many: those of a whole family of losses."""
-    families = BoundedRange | SampledWithReplacement
+    """Whether a pair stands for a whole family, which no one mechanism attains many times."""
+    samples = PoissonSampled | SampledWithoutReplacement | SampledWithReplacement
     return any(
-        isinstance(event, families) or any(isinstance(part, families) for part in event.inner())
+        isinstance(event, BoundedRange)
+        or (isinstance(event, samples) and not isinstance(event.event, Gaussian))
+        or isinstance(event, SampledWithReplacement)
         for event, _ in counted
     )
 

@@ -139,9 +139,13 @@ def truncated_epsilon(counted: Tally, relation: Relation | None, delta: float) -
     base = total_concentrated(tuple(plain), relation)
     if base is None:
         return None
+    if not counted:
+        return 0.0
     rest = without_leak(delta, base.leak)
-    if rest <= 0.0 or not curves:
-        return renyi.zcdp_to_epsilon(float_up(base.rho), rest) if rest > 0.0 else math.inf
+    if rest <= 0.0:
+        return math.inf
+    if not curves:
+        return renyi.zcdp_to_epsilon(float_up(base.rho), rest)
     starts = np.concatenate([[1.0], _ORDERS[:-1]])
     rhos = np.full_like(_ORDERS, float_up(base.rho))
     for part, times in curves:

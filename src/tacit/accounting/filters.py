@@ -98,7 +98,7 @@ class Filter:
     def capacity(self) -> Fraction:
         """The most that may be added up, rounded down."""
         if self.law == "gdp":
-            return mu_squared_of(self.budget)
+            return _largest_square(self.budget)
         if self.law == "zcdp":
             return Fraction(_largest_rho(self.budget))
         return Fraction(_renyi_capacity(self.budget, self.order or 2.0))
@@ -216,6 +216,10 @@ def shares(whole: int, parts: int) -> tuple[int, ...]:
         raise SettingError("shares need a count of parts and an amount of at least 0")
     share, more = divmod(whole, parts)
     return tuple(share + (1 if part < more else 0) for part in range(parts))
+
+
+# Every step of a filter asks for the same number.
+_largest_square = lru_cache(maxsize=256)(mu_squared_of)
 
 
 @lru_cache(maxsize=256)

@@ -5,12 +5,13 @@ Proof: proofs/mechanisms/moments.md.
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from tacit.mechanisms.blocks import sum_blocks
 from tacit.mechanisms.kernels import CURVATURE, PLAIN, SCORE, enforceable, quantise_rows
@@ -53,8 +54,14 @@ def integer_second_moments(query: SecondMoments, bound: int, store: Store) -> ND
             quantise_rows(part, theta, weights, query.row_bound, limit, integers)
             total += (integers @ integers.T).astype(np.int64)
 
-    with threadpool_limits(1, "blas"):
+    with _blas().limit(limits=1, user_api="blas"):
         return sum_blocks(store, add, (width, width))
+
+
+@functools.cache
+def _blas() -> ThreadpoolController:
+    """The loaded BLAS libraries; looking for them takes milliseconds, so it is done once."""
+    return ThreadpoolController()
 
 
 def answer_second_moments(

@@ -160,8 +160,8 @@ def _whitened(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
         ridge=0.15 if rounds == 1 else _between(0.08 * math.sqrt(width), 0.3, 1.5),
         row_factor=_between(0.25 * quality ** (1 / 3), 1.0, 2.0),
     )
-    # On large tables 20 steps arrive where 64 do (docs/solvers.md), at a third of the passes.
-    longest = 1.25 if _is_large(facts) else 4.0
+    # On large tables 16 steps arrive where 64 do (docs/solvers.md), at a quarter of the passes.
+    longest = 1.0 if _is_large(facts) else 4.0
     wanted = round(16 * _between(quality / 100, 1.0, longest))
     iterations = wishes.iterations or max(1, min(wanted, passes - rounds))
     descent = Descent(

@@ -114,14 +114,14 @@ def _prepare(  # noqa: PLR0917 - compiled code takes no keywords
             value = min(max(values[i, j], lower[j]), upper[j])
             unit[j] = min(max((value - center[j]) / scale[j], -LARGEST), LARGEST)
             largest = max(largest, abs(unit[j]))
-        # Divided by the largest entry, so that no square overflows or vanishes.
-        divisor = largest if largest > 0.0 else 1.0
+        # Entries so large or small that a square would overflow or vanish are scaled first.
+        shrink = 1.0 if 1e-100 < largest < 1e100 or largest == 0.0 else 1.0 / largest
         square = 0.0
         for j in range(count):
-            square += (unit[j] / divisor) * (unit[j] / divisor)
+            square += (unit[j] * shrink) * (unit[j] * shrink)
         factor = 1.0
-        if not math.sqrt(square) * divisor <= limit:
-            factor = target / math.sqrt(square) / divisor
+        if not math.sqrt(square) <= limit * shrink:
+            factor = target * shrink / math.sqrt(square)
         usable = valid[i] and factor >= 0.0
         for j in range(count):
             out[i, j] = unit[j] * factor if usable else 0.0

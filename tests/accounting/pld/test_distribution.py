@@ -123,5 +123,5 @@ def test_losses_beyond_the_grid_become_infinite_above_and_vanish_below() -> None
 def test_atoms_on_the_grid_are_exact_on_both_sides() -> None:
     grid = dyadic(0.5, center=0, low=-1.0, high=1.0, per_octave=8)
     for bound in ("upper", "lower"):
-        law = from_pair(RandomisedResponse(1.0), "remove", grid, bound)  # type: ignore[arg-type]
+        law = from_pair(RandomisedResponse(1.0), "remove", grid, bound)
         assert law.indices[law.masses > 1e-12].tolist() == [-2, 2]

@@ -42,7 +42,8 @@ DEFAULT_TOLERANCE = 2e-4
 # The lower bound is second order only where the grid resolves the bulk of every law.
 _LOWER_ACCURACY = 0.1
 _LOWER_LONGEST = 2**19
-_REFINEMENTS = 2
+# Where transforms are short there is time for more of them.
+_REFINEMENTS, _SHORT, _MORE_REFINEMENTS = 2, 2**15, 4
 # So many distinct pairs are priced on coarser grids and without refinement.
 _MANY, _MANY_TOLERANCE = 100, 1e-3
 # Relative rounding of a sum of squares and its root; relative excess of the Gaussian curve.
@@ -174,15 +175,18 @@ class Composed:
     ) -> float:
         """Compute lower bounds on finer and finer grids until one is near enough to the upper."""
         lower, accuracy, step = 0.0, _LOWER_ACCURACY * self._aimed, math.inf
-        refinements = _REFINEMENTS if len(self.items) < _MANY else 0
-        for _ in range(1 + refinements):
+        refinements = _MORE_REFINEMENTS if len(self.items) < _MANY else 0
+        for number in range(1 + refinements):
             try:
                 chosen = self._resolve(view, "lower", accuracy)
             except GridTooLong:
                 break
             if not chosen.step < 0.8 * step:
                 break
-            lower = max(lower, measure(self._transform(view, "lower", chosen), chosen.guess))
+            law = self._transform(view, "lower", chosen)
+            lower = max(lower, measure(law, chosen.guess))
+            if number >= _REFINEMENTS and law.masses.size > _SHORT:
+                break
             if not upper - lower > max(self._aimed * upper, _NEGLIGIBLE):
                 break
             step, accuracy = chosen.step, 0.1 * accuracy

@@ -10,6 +10,8 @@ from tacit.accounting.pld.transform import Transform
 # Relative accuracy of the root: far below the width of a bracket.
 _ACCURACY = 1e-7
 _MOST_STEPS = 60
+# Parts of the guess at which a lower law is tried.
+_SHARES = (0.98, 0.9, 0.75, 0.5, 0.25, 0.1)
 
 
 def epsilon_at(law: Transform, delta: float, guess: float) -> float:
@@ -34,12 +36,13 @@ def epsilon_at(law: Transform, delta: float, guess: float) -> float:
     BelowRoundOff
         If delta is below the round-off of an upper law everywhere in its window.
     """
-    upper = law.bound == "upper"
-    if law.delta(0.0) <= delta:
-        return 0.0
     if law.infinite > delta:
         return math.inf
-    above, below = 0.0, max(law.top + 2.0 * law.loss_error, 0.0)
+    upper = law.bound == "upper"
+    below = max(law.top + 2.0 * law.loss_error, 0.0)
+    above = 0.0 if upper else _largest_certain(law, delta, guess)
+    if law.delta(above) <= delta:
+        return 0.0 if upper else above
     if law.delta(below) > delta:
         # Only the mass outside the window and round-off are left here.
         if upper:
@@ -48,6 +51,17 @@ def epsilon_at(law: Transform, delta: float, guess: float) -> float:
             )
         return below
     return _between(law, delta, guess, (above, below))
+
+
+def _largest_certain(law: Transform, delta: float, guess: float) -> float:
+    """Return an epsilon at which a lower law is still above delta, or 0.
+
+    Far below the guess the doubt of a tilted law is larger than its value, so 0 may not do.
+    """
+    for share in _SHARES:
+        if law.delta(share * guess) >= delta:
+            return share * guess
+    return 0.0
 
 
 def _between(law: Transform, delta: float, guess: float, bracket: tuple[float, float]) -> float:

@@ -105,9 +105,9 @@ def accuracy_step(aim: Aim, count: float, accuracy: float) -> float:
     ---------
     - Positive unless the composition has no variance.
     """
-    deviation = math.sqrt(aim.moments.variance / count)
-    step = math.sqrt(12.0 * accuracy * max(aim.epsilon, 0.0) / (count * (1.0 + aim.tilt)))
-    return step if step > 0.0 else 0.05 * deviation
+    # An epsilon near 0 is measured against the deviation of the composition.
+    size = max(aim.epsilon, 0.1 * math.sqrt(aim.moments.variance))
+    return math.sqrt(12.0 * accuracy * size / (count * (1.0 + aim.tilt)))
 
 
 def _lattices(items: Sequence[tuple[Pair, int]]) -> set[float]:

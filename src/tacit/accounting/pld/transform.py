@@ -117,7 +117,7 @@ class Transform:
         """Return a certified bound of the profile, and about its derivative."""
         upper = self.bound == "upper"
         sign = 1.0 if upper else -1.0
-        infinite = self.infinite if upper else self.infinite * (1.0 - self.mass_error)
+        infinite = self.infinite * (1.0 + sign * self.mass_error)
         epsilon = epsilon - sign * self.loss_error
         if epsilon >= self.ceiling:
             return min(infinite, 1.0), 0.0
@@ -219,7 +219,9 @@ def transform(
         infinite=infinite,
         loss_error=sum(times * law.loss_error for law, times in laws),
         mass_error=2.0 * sum(part.times * part.error for part in tilted),
-        ceiling=sum(part.times * int(part.indices[-1]) for part in tilted) * step,
+        ceiling=math.nextafter(
+            sum(part.times * int(part.indices[-1]) for part in tilted) * step, math.inf
+        ),
     )
 
 

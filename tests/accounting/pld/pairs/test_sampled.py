@@ -3,6 +3,7 @@ import math
 import mpmath
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from tacit.accounting import gaussian
 from tacit.accounting.pld.pairs import Pair, PoissonGaussian, WithoutReplacementGaussian
@@ -56,6 +57,35 @@ def test_tails_are_exact_within_their_declared_errors(direction: Direction) -> N
                 assert ends[0][which] - slack <= value <= ends[1][which] + slack
 
 
+def test_replace_one_tails_are_exact_within_their_declared_errors() -> None:
+    generator = np.random.default_rng(12)
+    for _ in range(150):
+        mu = float(10 ** generator.uniform(-4, 1.0))
+        rate = float(10 ** generator.uniform(-6, -0.001))
+        with mpmath.workdps(60):
+            m, q = mpmath.mpf(mu), mpmath.mpf(rate)
+
+            def loss(x: mpmath.mpf, m: mpmath.mpf = m, q: mpmath.mpf = q) -> mpmath.mpf:
+                up, down = (mpmath.exp(s * m * x - m * m / 2) for s in (1, -1))
+                return mpmath.log((1 - q + q * up) / (1 - q + q * down))
+
+            epsilon = float(loss(mpmath.mpf(generator.uniform(-8, 8 + mu))))
+            pair = PoissonGaussian(mu, rate, "replace-one")
+            computed = pair.smooth("remove", np.array([epsilon]))
+            shift = pair.loss_error(abs(epsilon))
+            ends = []
+            for s in (1, -1):
+                c, k = 1 - q, q * mpmath.exp(-m * m / 2)
+                power = mpmath.exp(mpmath.mpf(epsilon) + s * shift)
+                root = c * (power - 1) + mpmath.sqrt((c * (power - 1)) ** 2 + 4 * k * k * power)
+                edge = mpmath.log(root / (2 * k)) / m
+                ends.append([c * normal(-edge) + q * normal(t * m - edge) for t in (1, -1)])
+            for which in (0, 1):
+                slack = float(tail_error(computed[which])[0]) + 1e-300
+                assert ends[0][which] - slack <= float(computed[which][0])
+                assert float(computed[which][0]) <= ends[1][which] + slack
+
+
 def by_integration(mu: float, rate: float, epsilon: float) -> float:
     """The hockey-stick divergence of the replace-one pair, by a fine trapezoidal sum."""
     x = np.linspace(-12 - mu, 12 + mu, 400001)
@@ -80,9 +110,10 @@ def test_replace_one_pair_dominates_all_pairs_of_records() -> None:
     x, y = np.meshgrid(axis, axis)
     cell = (axis[1] - axis[0]) ** 2
 
-    def density(center: np.ndarray) -> np.ndarray:
+    def density(center: NDArray[np.float64]) -> NDArray[np.float64]:
         square = (x - center[0]) ** 2 + (y - center[1]) ** 2
-        return np.exp(-0.5 * square) / (2 * math.pi)
+        values: NDArray[np.float64] = np.exp(-0.5 * square) / (2 * math.pi)
+        return values
 
     for _ in range(25):
         mu, rate = generator.uniform(0.3, 2.0), generator.uniform(0.05, 0.95)
@@ -154,9 +185,9 @@ def test_large_noise_and_small_rates_stay_finite() -> None:
     for mu in (1e-6, 1.0, 100.0):
         for rate in (1e-12, 1e-3, 1.0 - 2.0**-53, 1.0):
             for relation in ("add-remove", "replace-one"):
-                pair = PoissonGaussian(mu, rate, relation)  # type: ignore[arg-type]
+                pair = PoissonGaussian(mu, rate, relation)
                 for direction in ("remove", "add"):
-                    for tail in pair.smooth(direction, points):  # type: ignore[arg-type]
+                    for tail in pair.smooth(direction, points):
                         assert np.all(np.isfinite(tail))
                         assert np.all(np.diff(tail) <= 0.0)
 

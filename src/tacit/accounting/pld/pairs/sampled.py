@@ -244,5 +244,7 @@ def _symmetric_edge(mu: float, rate: float, points: Floats) -> Floats:
 
 
 def _sampled_loss_error(mu: float, rate: float, largest: float) -> float:
-    depth = 1.0 + largest + (math.log(1.0 / rate) if rate > 0.0 else 0.0)
-    return 32.0 * UNIT * (largest * depth + min(rate, 1.0) * mu * mu)
+    if rate == 0.0:
+        return 0.0
+    odds = -math.log(rate) - (math.log1p(-rate) if rate < 1.0 else 0.0)
+    return 32.0 * UNIT * (largest * (1.0 + largest + odds + mu * mu) + rate * mu * mu)

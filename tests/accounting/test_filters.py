@@ -1,0 +1,184 @@
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tacit.accounting import renyi
+from tacit.accounting.composition import compose, mu_squared_of
+from tacit.accounting.filters import UNIT_BITS, Filter, Law, amount, capacity, shares
+from tacit.errors import AccountingError, BudgetError, SettingError
+from tacit.privacy.budget import Budget
+from tacit.privacy.event import (
+    Approximate,
+    BoundedRange,
+    Event,
+    Gaussian,
+    Laplace,
+    PoissonSampled,
+    Pure,
+    Repeated,
+)
+from tacit.privacy.relation import Relation
+
+SETTINGS = settings(max_examples=60, deadline=None)
+REPLACE = Relation.REPLACE_ONE
+BUDGET = Budget(epsilon=2.0, delta=1e-6)
+budgets = st.one_of(
+    st.builds(Budget, epsilon=st.floats(1e-3, 100.0), delta=st.floats(1e-15, 0.5)),
+    st.builds(Budget, mu=st.floats(1e-6, 100.0)),
+    st.builds(Budget, rho=st.floats(1e-6, 100.0)),
+)
+
+
+@SETTINGS
+@given(budgets, st.integers(1, 60))
+def test_t34_equal_parts_of_a_budget_fit_to_the_last_one(budget: Budget, parts: int) -> None:
+    filter_ = Filter(budget, REPLACE)
+    part = Gaussian(filter_.capacity / parts, 1)
+    for _ in range(parts):
+        filter_ = filter_.after(part)
+    assert filter_.spent == filter_.capacity
+    assert filter_.remaining == 0
+    assert not filter_.admits(Gaussian(Fraction(1, 10**400), 1))
+
+
+@SETTINGS
+@given(budgets, st.integers(1, 500))
+def test_t34_integer_shares_add_up_and_cost_what_they_are(budget: Budget, parts: int) -> None:
+    whole = capacity(budget)
+    split = shares(whole, parts)
+    assert sum(split) == whole
+    assert max(split) - min(split) <= 1
+    for share in {*split} - {0}:
+        assert amount(Gaussian(Fraction(share, 2**UNIT_BITS), 1)) == share
+
+
+def test_a_filter_refuses_what_does_not_fit_and_spends_nothing_on_it() -> None:
+    filter_ = Filter(Budget(mu=0.5), REPLACE).after(Gaussian(1, 8))
+    with pytest.raises(BudgetError, match="nothing was spent"):
+        filter_.after(Gaussian(1, 7))
+    assert filter_.spent == Fraction(1, 8)
+
+
+def test_units_round_against_us() -> None:
+    assert amount(Gaussian(1, 3)) * 3 > 2**UNIT_BITS
+    assert amount(Gaussian(1, 4)) == 2 ** (UNIT_BITS - 2)
+    allowed = mu_squared_of(BUDGET)
+    assert capacity(BUDGET) <= allowed * 2**UNIT_BITS < capacity(BUDGET) + 1
+    assert amount(Pure(1), law="zcdp") >= 2**UNIT_BITS * math.tanh(0.5)
+
+
+@pytest.mark.parametrize("law", ["zcdp", "rdp"])
+def test_the_capacity_of_mixed_releases_converts_to_the_budget(law: Law) -> None:
+    filter_ = Filter(BUDGET, REPLACE, law)
+    value = float(filter_.capacity)
+    if law == "zcdp":
+        assert renyi.zcdp_to_epsilon(value, 1e-6) <= 2.0
+        assert renyi.zcdp_to_epsilon(value * 1.001, 1e-6) > 2.0
+    else:
+        assert filter_.order is not None
+        assert renyi.epsilon_from_values([filter_.order], [value], 1e-6) <= 2.0
+        assert renyi.epsilon_from_values([filter_.order], [value * 1.001], 1e-6) > 2.0
+        # At the chosen order a Gaussian may spend as much as by zcdp, to two per cent.
+        best = Filter(BUDGET, REPLACE, "zcdp").capacity
+        assert value / filter_.order == pytest.approx(float(best), rel=0.02)
+
+
+@pytest.mark.parametrize("law", ["zcdp", "rdp"])
+def test_mixed_releases_within_a_filter_are_within_its_budget(law: Law) -> None:
+    generator = np.random.default_rng(5)
+    menu: list[Event] = [
+        Gaussian(1, 900),
+        Laplace(1, 20),
+        BoundedRange(Fraction(1, 9)),
+        Pure(Fraction(1, 30)),
+    ]
+    if law == "rdp":
+        menu.append(PoissonSampled(Gaussian(1, 2), Fraction(1, 100)))
+    filter_ = Filter(BUDGET, Relation.ADD_REMOVE, law)
+    released: list[Event] = []
+    while True:
+        event = Repeated(menu[generator.integers(len(menu))], int(generator.integers(1, 6)))
+        if not filter_.admits(event):
+            break
+        filter_, released = filter_.after(event), [*released, event]
+    assert len(released) > 5
+    assert filter_.remaining >= 0
+    assert compose(released, "add-remove").epsilon(1e-6) <= 2.0
+
+
+def test_an_adaptive_strategy_cannot_beat_the_gaussian_filter() -> None:
+    # An analyst who spends the rest at once after an outcome that favours one table: the exact
+    # delta of the whole interaction, by summing over a fine grid of first outcomes.
+    allowed = float(mu_squared_of(BUDGET))
+    first = math.sqrt(0.5 * allowed)
+    points = np.linspace(-12.0, 12.0, 4001)
+    weights = (
+        np.exp(-0.5 * (points - first) ** 2) / math.sqrt(2 * math.pi) * (points[1] - points[0])
+    )
+    losses = first * points - 0.5 * first * first
+    total = 0.0
+    for loss, weight in zip(losses, weights, strict=True):
+        rest = math.sqrt(0.5 * allowed) if loss > 0.3 else math.sqrt(0.05 * allowed)
+        total += weight * _gaussian_delta(2.0 - loss, rest)
+    assert total <= 1e-6
+
+
+def _gaussian_delta(epsilon: float, mu: float) -> float:
+    from scipy import special
+
+    first = special.ndtr(-epsilon / mu + 0.5 * mu)
+    return float(first - math.exp(epsilon) * special.ndtr(-epsilon / mu - 0.5 * mu))
+
+
+@pytest.mark.parametrize(
+    ("law", "event"),
+    [
+        ("gdp", Laplace(1, 10)),
+        ("zcdp", Approximate(1, Fraction(1, 10**9))),
+        ("rdp", Approximate(1, Fraction(1, 10**9))),
+        ("zcdp", PoissonSampled(Gaussian(1, 1), Fraction(1, 2))),
+    ],
+)
+def test_what_a_law_cannot_add_up_is_refused(law: Law, event: Event) -> None:
+    with pytest.raises(AccountingError, match="filter"):
+        Filter(BUDGET, REPLACE, law).admits(event)
+
+
+def test_mixed_relations_are_refused() -> None:
+    filter_ = Filter(BUDGET, REPLACE)
+    assert filter_.admits(Gaussian(1, 10**4), "replace-one")
+    with pytest.raises(AccountingError, match="never added"):
+        filter_.after(Gaussian(1, 10**4), "add-remove")
+
+
+@pytest.mark.parametrize(
+    ("budget", "law"),
+    [
+        (Budget(mu=0.5), "zcdp"),
+        (Budget(mu=0.5), "rdp"),
+        (Budget(rho=0.5), "rdp"),
+        (Budget(epsilon=1.0), "gdp"),
+        (Budget(epsilon=1.0), "zcdp"),
+        (Budget(epsilon=math.inf, delta=1e-6), "gdp"),
+        (Budget(epsilon=math.inf, delta=1e-6), "zcdp"),
+        (Budget(rho=math.inf), "zcdp"),
+    ],
+)
+def test_budgets_that_say_nothing_under_a_law_are_refused(budget: Budget, law: Law) -> None:
+    with pytest.raises(BudgetError):
+        Filter(budget, REPLACE, law)
+
+
+def test_bad_settings_are_refused() -> None:
+    with pytest.raises(SettingError):
+        Filter(BUDGET, REPLACE, "pld")  # type: ignore[arg-type]
+    with pytest.raises(SettingError):
+        Filter(BUDGET, REPLACE, "rdp", order=1.0)
+    with pytest.raises(SettingError):
+        amount(Gaussian(1, 1), law="rdp")
+    with pytest.raises(SettingError):
+        shares(10, 0)
