@@ -66,6 +66,7 @@ def test_order_and_grouping_do_not_matter(events: list[Event]) -> None:
 def test_mu_is_the_smallest_float_above_the_root(square: Fraction, power: int) -> None:
     square *= Fraction(2) ** power
     mu = Composition(square).mu
+    assert mu is not None
     if math.isinf(mu):
         assert square > Fraction(math.nextafter(math.inf, 0.0)) ** 2
         return

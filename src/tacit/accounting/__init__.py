@@ -2,18 +2,34 @@
 
 from tacit.accounting.accountants import ACCOUNTANTS, Price, price
 from tacit.accounting.best import best, compare
+from tacit.accounting.calibration import calibrate
 from tacit.accounting.composition import Composition, compose, guarantee_of, mu_squared_of
+from tacit.accounting.filters import Filter, amount, capacity, shares
 from tacit.accounting.forecast import forecast
+from tacit.accounting.odometer import Odometer
+from tacit.accounting.reading import Reading, group_epsilon, reading, trade_off
+from tacit.accounting.run import Run
 
 __all__ = [
     "ACCOUNTANTS",
     "Composition",
+    "Filter",
+    "Odometer",
     "Price",
+    "Reading",
+    "Run",
+    "amount",
     "best",
+    "calibrate",
+    "capacity",
     "compare",
     "compose",
     "forecast",
+    "group_epsilon",
     "guarantee_of",
     "mu_squared_of",
     "price",
+    "reading",
+    "shares",
+    "trade_off",
 ]

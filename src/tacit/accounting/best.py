@@ -31,7 +31,7 @@ from tacit.privacy.event import (
 from tacit.privacy.relation import Relation
 
 # A bracket this narrow leaves nothing to gain for another accountant.
-_NARROW = 0.01
+_NARROW = 0.03
 _NEGLIGIBLE = 1e-6
 _FALLBACKS = ("rdp", "zcdp", "basic")
 

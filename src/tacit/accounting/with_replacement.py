@@ -55,7 +55,7 @@ def with_replacement_profile(event: SampledWithReplacement) -> Profile | None:
 @lru_cache(maxsize=256)
 def _profile(mu: float, epsilon: float, draws: int, population: int) -> Profile:
     copies = np.arange(1.0, min(draws, _MOST_COPIES) + 1.0)
-    # binom.pmf of the standard library of statistics, in logarithms; betainc for the tail.
+    # Logarithms, because the factorials alone leave the range of floats.
     logs = special.gammaln(draws + 1.0) - special.gammaln(copies + 1.0)
     logs -= special.gammaln(draws - copies + 1.0) + copies * math.log(population)
     if population > 1:
@@ -73,9 +73,14 @@ def _profile(mu: float, epsilon: float, draws: int, population: int) -> Profile:
     used = weights > 1e-300
     eta = min((1.0 - stays) * (1.0 + _SLACK), 1.0)
     function = partial(
-        _delta, mu=mu, epsilon=epsilon, eta=eta, tail=tail,
-        copies=tuple(copies[used].tolist()), weights=tuple(weights[used].tolist()),
-    )  # fmt: skip
+        _delta,
+        mu=mu,
+        epsilon=epsilon,
+        eta=eta,
+        tail=tail,
+        copies=tuple(copies[used].tolist()),
+        weights=tuple(weights[used].tolist()),
+    )
     return Profile(function, limit=tail)
 
 

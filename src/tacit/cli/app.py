@@ -12,6 +12,7 @@ import typer
 import typer.main
 
 from tacit import __version__
+from tacit.cli.account import account
 from tacit.cli.demo import demo
 from tacit.cli.exits import EPILOG, Exit, exit_of, tell_error, tell_fault
 from tacit.cli.fit import fit
@@ -52,7 +53,7 @@ def start(
         typer.echo(context.get_help())
 
 
-for command in (demo, fit, plan, predict, schema, verify, key):
+for command in (demo, fit, plan, predict, schema, verify, key, account):
     app.command(epilog=EPILOG)(command)
 app.add_typer(ledger)
 

@@ -16,22 +16,22 @@ if TYPE_CHECKING:
 KINDS = (".png", ".svg")
 INTERCEPT = "Intercept"
 
-_INK = "#22313f"
-_FAINT = "#dfe4e8"
-_STYLE: dict[Any, Any] = {
+INK = "#22313f"
+FAINT = "#dfe4e8"
+STYLE: dict[Any, Any] = {
     "font.family": ["DejaVu Sans"],
     "font.size": 10.5,
-    "text.color": _INK,
-    "axes.labelcolor": _INK,
-    "xtick.color": _INK,
-    "ytick.color": _INK,
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
     # The same picture is the same file: no random names inside an SVG.
     "svg.hashsalt": "tacit",
 }
 _SHIFT = 0.22
 """Dots of one term stand this far apart, so that those that agree stay visible side by side."""
 _MARKS: tuple[tuple[str, Mapping[str, Any]], ...] = (
-    ("truth", {"marker": "D", "color": "none", "edgecolors": _INK, "s": 52, "linewidths": 1.4}),
+    ("truth", {"marker": "D", "color": "none", "edgecolors": INK, "s": 52, "linewidths": 1.4}),
     ("not private", {"marker": "o", "color": "#e08e0b", "s": 42}),
     ("private", {"marker": "s", "color": "#1f6fb2", "s": 40}),
 )
@@ -67,15 +67,21 @@ def coefficients_picture(
     title, axis
         What stands above and below.
     """
+    target = picture_file(path)
+    import matplotlib as mpl
+
+    with mpl.rc_context(STYLE):
+        shown = [term for term in terms if term["name"] != INTERCEPT]
+        figure = _drawn(shown, (truth, reference), units or {}, title, axis)
+        save_whole(figure, target)
+
+
+def picture_file(path: str | os.PathLike[str]) -> Path:
+    """Return the path of a picture; what is neither .png nor .svg is refused."""
     target = Path(path)
     if target.suffix.lower() not in KINDS:
         raise SettingError(f"a picture is a .png or .svg file; got {target.name!r}")
-    import matplotlib as mpl
-
-    with mpl.rc_context(_STYLE):
-        shown = [term for term in terms if term["name"] != INTERCEPT]
-        figure = _drawn(shown, (truth, reference), units or {}, title, axis)
-        _save(figure, target)
+    return target
 
 
 def _drawn(
@@ -132,15 +138,16 @@ def _intervals(
 
 
 def _tidy(axes: Axes) -> None:
-    axes.axvline(0.0, color=_INK, linewidth=0.8, zorder=1)
-    axes.grid(axis="both", color=_FAINT, linewidth=0.8)
+    axes.axvline(0.0, color=INK, linewidth=0.8, zorder=1)
+    axes.grid(axis="both", color=FAINT, linewidth=0.8)
     axes.set_axisbelow(True)
     axes.tick_params(length=0)
     for side in axes.spines.values():
         side.set_visible(False)
 
 
-def _save(figure: Figure, target: Path) -> None:
+def save_whole(figure: Figure, target: Path) -> None:
+    """Write a figure to a file, whole or not at all, and the same every time."""
     kind = target.suffix.lower()
     metadata = {"Date": None} if kind == ".svg" else {"Software": None}
     draft = target.with_name(f".{target.name}.draft{kind}")

@@ -263,7 +263,7 @@ def best(items: list[tuple[Pair, int]], delta: float) -> float | None:
 
 @pytest.mark.parametrize("rate", [0.0, 1e-6, 1e-3, 0.3, 1.0])
 def test_t26_corners_are_finite_and_monotone_or_refused(rate: float) -> None:
-    for times, delta in itertools.product((1, 10**3, 10**6), (1e-20, 1e-5)):
+    for times, delta in itertools.product((1, 10**6), (1e-20, 1e-5)):
         found = [
             best([(PoissonGaussian(1 / noise, rate), times)], delta)
             for noise in (0.01, 0.5, 3.0, 1e6)

@@ -45,7 +45,7 @@ _LOWER_LONGEST = 2**19
 # Where transforms are short there is time for more of them.
 _REFINEMENTS, _SHORT, _MORE_REFINEMENTS = 2, 2**15, 4
 # So many distinct pairs are priced on coarser grids and without refinement.
-_MANY, _MANY_TOLERANCE = 100, 1e-3
+_MANY, _MANY_TOLERANCE = 100, 4e-3
 # Relative rounding of a sum of squares and its root; relative excess of the Gaussian curve.
 _ROOT_ERROR, _CURVE_ERROR = 2.0**-49, 2e-9
 # Brackets narrower than this need no finer grid, whatever their relative width.

@@ -110,7 +110,7 @@ def from_pair(pair: Pair, direction: Direction, grid: Grid, bound: Bound) -> Los
 
 def _upper(pair: Pair, direction: Direction, grid: Grid) -> LossDistribution:
     points = grid.points
-    shift = pair.loss_error(float(np.max(np.abs(points))))
+    shift = pair.loss_error(float(np.max(np.abs(points)))) + _product_error(points)
     total = 1.0
     if pair.knows_slopes:
         extended_p, extended_q = pair.smooth(direction, np.concatenate([[-np.inf], points]))
@@ -167,7 +167,13 @@ def _lower(pair: Pair, direction: Direction, grid: Grid) -> LossDistribution:
         moved += pair.loss_error(float(np.max(np.abs(losses), initial=0.0)))
         shift = max(shift, moved)
     infinite = pair.infinite(direction)
+    shift += _product_error(points)
     return LossDistribution(grid.step, grid.indices, masses, infinite, shift, _MASS_ERROR)
+
+
+def _product_error(points: Floats) -> float:
+    """Bound the rounding of an index times a step, where the index has more than 23 bits."""
+    return 2.0 * UNIT * float(np.max(np.abs(points)))
 
 
 @dataclass(frozen=True)

@@ -30,8 +30,7 @@ class Grid:
 
     Guarantee
     ---------
-    - Every product is exact: the step has at most 30 bits and every index at most 53 - 30, or the
-      step is a power of 2.
+    - Products are exact for indices of at most 23 bits, or if the step is a power of 2.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ from tacit.accounting.pld.pairs.pair import Direction, Floats, Pair
 from tacit.accounting.pld.transform import Window
 
 # Points per doubling of the loss: enough for a few pairs, affordable for thousands.
-_PER_OCTAVE, _PER_OCTAVE_MANY, _MANY = 24, 8, 30
+_PER_OCTAVE, _PER_OCTAVE_MANY, _MANY = 24, 5, 30
 _COARSE, _COARSEST = (
     dyadic(SMALLEST_STEP, center=0, low=-LARGEST_LOSS, high=LARGEST_LOSS, per_octave=number)
     for number in (_PER_OCTAVE, _PER_OCTAVE_MANY)

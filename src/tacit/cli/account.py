@@ -1,0 +1,226 @@
+"""`tacit account`: what a run would cost by every accountant, or the noise that it needs."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tacit.cli import options
+from tacit.cli.files import require_writable
+from tacit.cli.screen import Screen
+from tacit.errors import SettingError
+
+if TYPE_CHECKING:
+    from tacit.accounting.run import Run
+    from tacit.report.account import Account
+
+# At equal rates ε grows with the number of records and levels off: this is within 0.1% of the end.
+_ASSUMED_RECORDS, _FEWEST_DRAWS = 100_000, 1000
+_LONGEST_RATE, _LARGEST_EXPONENT = 60, 300
+
+
+def account(
+    *,
+    steps: Annotated[int, typer.Option("--steps", metavar="T", help="How many noisy sums.")],
+    delta: Annotated[float, typer.Option("--delta", metavar="D", help="From 0 to below 1.")],
+    noise: Annotated[
+        float | None,
+        typer.Option("--noise", metavar="Z", help="Noise's standard deviation / clip bound."),
+    ] = None,
+    epsilon: Annotated[
+        float | None,
+        typer.Option("--epsilon", metavar="E", help="Instead of --noise: find the least noise."),
+    ] = None,
+    sample_rate: Annotated[
+        str | None,
+        typer.Option(
+            "--sample-rate", metavar="q", help="0 to 1, such as 0.01 or 256/60000. Default: all."
+        ),
+    ] = None,
+    sampling: Annotated[
+        str | None,
+        typer.Option(
+            "--sampling",
+            metavar="SCHEME",
+            help="poisson (default), without-replacement or with-replacement.",
+        ),
+    ] = None,
+    relation: Annotated[
+        str | None,
+        typer.Option(
+            "--relation",
+            metavar="RELATION",
+            help="add-remove, zero-out or replace-one.",
+            show_default="add-remove for Poisson samples, else replace-one",
+        ),
+    ] = None,
+    records: Annotated[
+        int | None,
+        typer.Option(
+            "--records", metavar="N", help="Size of the table, for samples of fixed size."
+        ),
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", metavar="FILE", help="Draw it: .png or .svg.")
+    ] = None,
+    picture: Annotated[
+        str,
+        typer.Option("--picture", metavar="KIND", help="all, curve, tradeoff, steps or loss."),
+    ] = "all",
+    force: options.Force = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Price a run of noisy sums by every accountant.
+
+    With --epsilon in place of --noise, find the least noise within the budget.
+    Nothing is read and nothing is spent.
+    """
+    screen = Screen(as_json)
+    _require_one(noise, epsilon)
+    if plot is not None:
+        from tacit.report.account_pictures import require_picture
+
+        require_picture(plot, picture)
+        require_writable([plot], force=force)
+    elif picture != "all":
+        raise SettingError("--picture says what is drawn: add --plot FILE")
+    from tacit.accounting.accountants import required_delta
+
+    required_delta(delta)
+    run = _run(steps, noise, sample_rate, sampling, relation, records)
+    if epsilon is not None:
+        run = _calibrated(run, epsilon, delta)
+    from tacit.report.account import account_document, account_of
+
+    found = account_of(run, delta)
+    if plot is not None:
+        from tacit.report.account_pictures import account_picture
+
+        account_picture(found, plot, picture)
+    screen.result(
+        {
+            **account_document(found),
+            "target": epsilon,
+            "picture": None if plot is None else str(plot),
+        }
+    )
+    _show(found, screen, epsilon, assumed=records is None)
+    if plot is not None:
+        screen.say(str(plot), "picture")
+
+
+def _require_one(noise: float | None, epsilon: float | None) -> None:
+    if noise is not None and epsilon is not None:
+        raise SettingError(
+            "--noise and --epsilon were given together; with --noise a run is priced, with "
+            "--epsilon its noise is found: leave one of them out"
+        )
+    if noise is None and epsilon is None:
+        raise SettingError(
+            "neither --noise nor --epsilon was given; add --noise 1 to price a run, or "
+            "--epsilon 1 to find its noise"
+        )
+
+
+def _run(
+    steps: int,
+    noise: float | None,
+    sample_rate: str | None,
+    sampling: str | None,
+    relation: str | None,
+    records: int | None,
+) -> Run:
+    """The run that was asked for; without noise, one of noise 1."""
+    from tacit.accounting.run import Run
+    from tacit.privacy.relation import Relation
+
+    if sample_rate is None and sampling is not None:
+        raise SettingError(f"--sampling {sampling[:40]} samples at a rate: add --sample-rate")
+    fixed = sample_rate is not None and sampling not in (None, "poisson")
+    if records is not None and not fixed:
+        raise SettingError(
+            "--records is for samples of fixed size: add --sampling without-replacement or "
+            "with-replacement and --sample-rate, or leave it out"
+        )
+    rate = None if sample_rate is None else _rate(sample_rate)
+    if relation is None:
+        relation = "replace-one" if rate is None or fixed else "add-remove"
+    if rate and sampling == "with-replacement" and records is None:
+        records = max(_ASSUMED_RECORDS, math.ceil(_FEWEST_DRAWS / rate))
+    return Run(
+        noise=1 if noise is None else noise,
+        steps=steps,
+        relation=Relation.parse(relation),
+        sample_rate=rate,
+        sampling=sampling or "poisson",
+        population=records,
+    )
+
+
+def _rate(text: str) -> Fraction:
+    """A rate as it was written, without the rounding of a float."""
+    try:
+        if len(text) > _LONGEST_RATE:
+            raise InvalidOperation
+        parts = [Decimal(part) for part in text.split("/", 1)]
+        # Before they become fractions, whose digits would fill the memory.
+        if not all(it.is_finite() and abs(it.adjusted()) <= _LARGEST_EXPONENT for it in parts):
+            raise InvalidOperation
+        whole, *divisor = map(Fraction, parts)
+        rate = whole / divisor[0] if divisor else whole
+    except (InvalidOperation, ZeroDivisionError):
+        rate = Fraction(-1)
+    if not 0 <= rate <= 1:
+        raise SettingError(
+            f"--sample-rate is {text[:40]!r}; expected a number from 0 to 1, such as 0.01 or "
+            "256/60000"
+        )
+    return rate
+
+
+def _calibrated(run: Run, epsilon: float, delta: float) -> Run:
+    from tacit.accounting.calibration import calibrate
+    from tacit.privacy.budget import Budget
+
+    return calibrate(
+        Budget(epsilon=epsilon, delta=delta),
+        relation=run.relation,
+        steps=run.steps,
+        sample_rate=run.sample_rate,
+        sampling=run.sampling,
+        population=run.population,
+    )
+
+
+def _show(found: Account, screen: Screen, target: float | None, *, assumed: bool) -> None:
+    from tacit.report.account import account_table, few_digits, run_line
+
+    run, smallest = found.run, found.smallest
+    screen.heading("Run")
+    if target is not None:
+        noise = few_digits(found.noise)
+        screen.say(f"{noise}, the least for (ε = {target:g}, δ = {found.delta:g})", "noise")
+    screen.say(run_line(run), "release")
+    if assumed and run.population is not None:
+        screen.say(
+            f"{run.population:,} records, for want of --records; a larger table at the same rate "
+            "costs slightly more",
+            "assumed",
+        )
+    screen.say(str(run.relation), "relation")
+    screen.heading(f"Price at δ = {found.delta:g}")
+    screen.table(account_table(found))
+    screen.heading("Reading")
+    amount = few_digits(smallest.epsilon)
+    lower = f", and at least {few_digits(smallest.lower, up=False)}" if smallest.lower > 0.0 else ""
+    screen.say(f"ε = {amount} ({smallest.accountant}){lower}", "smallest")
+    screen.say(str(found.reading), "attacker")
+    if found.forecast is not None:
+        screen.say("gdp-clt may be below the truth: a forecast, no guarantee", "forecast")
+    if found.note:
+        screen.say(found.note, "fallback")

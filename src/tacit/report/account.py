@@ -1,0 +1,230 @@
+"""What a run costs by every accountant: the numbers, a table for people, a document for programs.
+
+A forecast stands beside the prices and is never taken for one: it cannot be the smallest.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+from typing import Any
+
+from tacit.accounting.accountants import Price
+from tacit.accounting.best import best, compare
+from tacit.accounting.classical import Forecast, TradeOff, power_at
+from tacit.accounting.composition import Composition, compose
+from tacit.accounting.exact import float_up
+from tacit.accounting.reading import Reading, trade_off
+from tacit.accounting.run import Run
+from tacit.report.statements import finite_or_inf
+from tacit.report.table import Table
+
+FALSE_ALARM = 0.05
+
+_MEANING = {
+    "basic": "epsilons add up",
+    "advanced": "Dwork, Rothblum and Vadhan",
+    "optimal": "Kairouz, Oh and Viswanath",
+    "zcdp": "zero-concentrated",
+    "tcdp": "truncated concentrated",
+    "rdp": "Rényi, the moments accountant",
+    "gdp": "Gaussian, exact",
+    "gdp-clt": "central limit: no guarantee",
+    "pld": "privacy-loss distributions",
+}
+_FIRST = ("gdp", "pld")
+_ADVICE = ". Use best(), which falls back"
+_LARGEST_FIXED = 1e7
+_FEWEST_DECIMALS, _MOST_DECIMALS = 3, 9
+
+
+@dataclass(frozen=True)
+class Account:
+    """A run, its price by every accountant, and what that means for an attacker.
+
+    Guarantee
+    ---------
+    - `smallest` is the least of the prices that are guarantees, never a forecast.
+    - `reading` is the one of `tacit.accounting.reading.reading` at 5% false alarms.
+
+    Parameters
+    ----------
+    run, delta
+        What was priced.
+    prices
+        As `tacit.accounting.best.compare` returns them.
+    composition
+        Of the run.
+    trade_off
+        Between false alarms and misses.
+    note
+        Why an accountant fell back on another one, if it did.
+    """
+
+    run: Run
+    delta: float
+    prices: Mapping[str, Price | Forecast | None]
+    composition: Composition
+    trade_off: TradeOff
+    note: str = ""
+
+    @property
+    def smallest(self) -> Price:
+        """The least price that is a guarantee; of equal ones the exact, then the certified one."""
+        sound = [price for price in self.prices.values() if isinstance(price, Price)]
+        return min(sound, key=lambda it: (it.epsilon, it.accountant not in _FIRST, it.accountant))
+
+    @property
+    def forecast(self) -> Forecast | None:
+        """The forecast, where there is one."""
+        return next((it for it in self.prices.values() if isinstance(it, Forecast)), None)
+
+    @property
+    def reading(self) -> Reading:
+        """The most that an attacker detects at 5% false alarms."""
+        return Reading(FALSE_ALARM, power_at(FALSE_ALARM, self.trade_off))
+
+    @property
+    def noise(self) -> float:
+        """The noise over the clip bound, as a float that is not below it."""
+        return float_up(Fraction(self.run.noise))
+
+    def epsilon(self, accountant: str) -> float | None:
+        """What an accountant says, forecasts included; None where it has no price."""
+        found = self.prices[accountant]
+        if isinstance(found, Forecast):
+            return found.approximate_epsilon(self.delta)
+        return None if found is None else found.epsilon
+
+
+def account_of(run: Run, delta: float) -> Account:
+    """Price a run by every accountant.
+
+    Guarantee
+    ---------
+    - A run that no accountant can price is refused, and so is an amplification that does not hold.
+
+    Examples
+    --------
+    >>> found = account_of(Run(noise=2, steps=4, relation="replace-one"), 1e-5)
+    >>> found.smallest.accountant, round(found.smallest.epsilon, 2)
+    ('gdp', 10.13)
+    """
+    # First, because it refuses what no accountant can price and says when it fell back.
+    note = best([run.event], delta=delta, relation=run.relation).note
+    composition = compose([run.event], run.relation)
+    return Account(
+        run=run,
+        delta=float(delta),
+        prices=compare([run.event], delta=delta, relation=run.relation),
+        composition=composition,
+        trade_off=trade_off(composition),
+        note=note.removesuffix(_ADVICE),
+    )
+
+
+def account_table(account: Account) -> Table:
+    """Every accountant and its epsilon, rounded up; the smallest and the forecast are marked."""
+    epsilons = [account.epsilon(name) for name in account.prices]
+    smallest = account.smallest.accountant
+    rows = []
+    for name, cell in zip(account.prices, rounded_up(epsilons), strict=True):
+        mark = "smallest" if name == smallest else ""
+        if isinstance(account.prices[name], Forecast):
+            mark = "forecast"
+        rows.append((f"{name:<9} {_MEANING[name]}", cell, mark))
+    return Table(("accountant", "ε", ""), tuple(rows))
+
+
+def rounded_up(numbers: list[float | None]) -> tuple[str, ...]:
+    """Write numbers with the same decimals, none below what it stands for.
+
+    Examples
+    --------
+    >>> rounded_up([1.00001, None, math.inf, 0.25])
+    ('1.001', 'no price', 'inf', '0.250')
+    """
+    least = min((it for it in numbers if it is not None and 0.0 < it < math.inf), default=1.0)
+    wanted = 2 - math.floor(math.log10(least))
+    decimals = min(max(wanted, _FEWEST_DECIMALS), _MOST_DECIMALS)
+    return tuple("no price" if it is None else _up(it, decimals) for it in numbers)
+
+
+def _up(number: float, decimals: int) -> str:
+    if math.isinf(number):
+        return "inf"
+    exact = Decimal(repr(number))
+    if number >= _LARGEST_FIXED:
+        return f"{float(Context(prec=5, rounding=ROUND_CEILING).create_decimal(exact)):.4e}"
+    return str(exact.quantize(Decimal(1).scaleb(-decimals), rounding=ROUND_CEILING))
+
+
+def few_digits(number: float, *, up: bool = True) -> str:
+    """Write a number with six digits, rounded up or down.
+
+    Examples
+    --------
+    >>> few_digits(1.41478131), few_digits(1.41478131, up=False)
+    ('1.41479', '1.41478')
+    """
+    if not 0.0 < number < math.inf:
+        return f"{number:g}"
+    digits = Context(prec=6, rounding=ROUND_CEILING if up else ROUND_FLOOR)
+    return f"{float(digits.create_decimal(Decimal(repr(number)))):.6g}"
+
+
+def run_line(run: Run) -> str:
+    """What is released, in one sentence.
+
+    Examples
+    --------
+    >>> run_line(Run(noise=2, steps=10, relation="replace-one"))
+    '10 noisy sums over the whole table, noise 2 times the clip bound'
+    """
+    sums = "1 noisy sum" if run.steps == 1 else f"{run.steps:,} noisy sums"
+    return f"{sums} over {_sample(run)}, noise {few_digits(float_up(Fraction(run.noise)))} " + (
+        "times the clip bound"
+    )
+
+
+def _sample(run: Run) -> str:
+    if run.sample_rate is None:
+        return "the whole table"
+    rate = f"rate {float(run.sample_rate):.6g}"
+    if run.sampling == "poisson":
+        return f"Poisson samples, {rate}"
+    where = "" if run.population is None else f" of {run.population:,} records"
+    return f"samples {run.sampling.replace('-', ' ')}{where}, {rate}"
+
+
+def account_document(account: Account) -> dict[str, Any]:
+    """The account as plain data: infinity is "inf", no price is null."""
+    run, smallest, found = account.run, account.smallest, account.reading
+    epsilons = {name: account.epsilon(name) for name in account.prices}
+    return {
+        "epsilon": {
+            name: None if it is None else finite_or_inf(it) for name, it in epsilons.items()
+        },
+        "noise": account.noise,
+        "steps": run.steps,
+        "delta": account.delta,
+        "sample_rate": None if run.sample_rate is None else float_up(Fraction(run.sample_rate)),
+        "sampling": None if run.sample_rate is None else run.sampling,
+        "records": run.population,
+        "relation": str(run.relation),
+        "smallest": {
+            "accountant": smallest.accountant,
+            "epsilon": finite_or_inf(smallest.epsilon),
+            "lower": finite_or_inf(smallest.lower),
+        },
+        "no_guarantee": [name for name, it in account.prices.items() if isinstance(it, Forecast)],
+        "reading": {
+            "false_alarm": found.false_alarm,
+            "detection": found.detection,
+            "statement": str(found),
+        },
+        "fallback": account.note or None,
+    }
