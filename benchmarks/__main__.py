@@ -7,7 +7,7 @@ import sys
 
 from benchmarks.record import write_overview
 
-TOPICS = ("startup", "noise", "gradient", "whole_fit", "parquet")
+TOPICS = ("startup", "noise", "gradient", "whole_fit", "parquet", "accounting", "ledger")
 
 
 def main() -> int:

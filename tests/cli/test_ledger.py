@@ -6,6 +6,9 @@ from typing import Any
 
 import pytest
 
+from tacit import Budget, Ledger
+from tacit.privacy import Gaussian
+
 FIT = ("fit", "clinic.csv", "readmit ~ age", "--schema", "clinic.toml", "--delta", 1e-6)
 BEGIN = ("ledger", "create", "clinic.db", "--epsilon", 1.5, "--delta", 1e-6, "--dataset", "clinic")
 
@@ -59,3 +62,17 @@ def test_bad_input_is_refused_and_costs_nothing(
     assert outcome.err.startswith("error: ")
     assert command("ledger", "show", "clinic.db", "--json").document["charges"] == []
     assert not Path("new.db").exists()
+
+
+def test_the_certificate_of_a_ledger_is_verified(tmp_path: Path, command: Any) -> None:
+    kept = Ledger(tmp_path / "one.db", budget=Budget(mu=1.0))
+    charge = kept.reserve([Gaussian(1, 100)], relation="replace-one", unit="row")
+    kept.commit(charge, "sha256:" + "a" * 64)
+    file = tmp_path / "joint.json"
+    file.write_text(kept.certificate().to_json(), encoding="utf-8")
+    found = command("verify", file, "--json")
+    assert found.code == 0
+    assert found.document["consistent"]
+    assert found.document["mu"] == pytest.approx(0.1)
+    file.write_text(file.read_text(encoding="utf-8").replace("100", "400"), encoding="utf-8")
+    assert command("verify", file).code == 4

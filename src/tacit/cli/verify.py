@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tacit.cli import options
 from tacit.cli.screen import Screen
 
+if TYPE_CHECKING:
+    from tacit.ledger.joint import JointCertificate
+
 
 def verify(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="A certificate, or a fit that was kept.")
+        Path,
+        typer.Argument(
+            metavar="FILE", help="A certificate, of a fit or a ledger, or a fit that was kept."
+        ),
     ],
     key: Annotated[
         str | None,
@@ -29,10 +35,12 @@ def verify(
     checks that the certificate agrees with itself, and no more.
     """
     screen = Screen(as_json)
+    from tacit.problem.certificate import Certificate
     from tacit.problem.stored import read_certificate
     from tacit.report.statements import certificate_table, promise
 
-    certificate = read_certificate(file)
+    joint = _joint_certificate(file)
+    certificate = read_certificate(file) if joint is None else joint
     found = certificate.check(key)
     document = certificate.document
     total = document["total"]
@@ -42,7 +50,7 @@ def verify(
             "signed": found.signed,
             "signer": found.signer,
             "statement": found.statement,
-            "private": certificate.private,
+            "private": document["private"],
             "epsilon": total["epsilon"],
             "delta": total["delta"],
             "mu": total["mu"],
@@ -51,12 +59,25 @@ def verify(
             "digest": certificate.digest,
         }
     )
-    if document["events"]:
+    if isinstance(certificate, Certificate) and document["events"]:
         screen.heading("Events")
         screen.table(certificate_table(certificate))
     screen.heading("Found")
     screen.say(found.statement)
-    screen.say(promise(certificate))
+    if isinstance(certificate, Certificate):
+        screen.say(promise(certificate))
+
+
+def _joint_certificate(file: Path) -> JointCertificate | None:
+    """The certificate of a whole ledger, if the file holds one."""
+    from tacit.ledger.joint import FORMAT, JointCertificate
+    from tacit.problem.signature import parse_document
+    from tacit.problem.stored import read_bytes
+
+    content = read_bytes(file)
+    if parse_document(content).get("format") != FORMAT:
+        return None
+    return JointCertificate.from_json(content)
 
 
 def key(

@@ -185,9 +185,8 @@ def run_line(run: Run) -> str:
     '10 noisy sums over the whole table, noise 2 times the clip bound'
     """
     sums = "1 noisy sum" if run.steps == 1 else f"{run.steps:,} noisy sums"
-    return f"{sums} over {_sample(run)}, noise {few_digits(float_up(Fraction(run.noise)))} " + (
-        "times the clip bound"
-    )
+    noise = few_digits(float_up(Fraction(run.noise)))
+    return f"{sums} over {_sample(run)}, noise {noise} times the clip bound"
 
 
 def _sample(run: Run) -> str:

@@ -39,7 +39,7 @@ _DEEP = 1e-3
 _LEAST_DELTA = 1e-11
 _MANY_POINTS, _FEW_POINTS, _STEP_POINTS = 121, 25, 11
 _BINS, _REACH, _TAIL = 160, 4.0, 2e-5
-_ACCURACY = 1e-3
+_ACCURACY, _FINEST = 1e-3, 20_000
 _TABLE_DELTA = 1e-6
 
 
@@ -82,6 +82,8 @@ def profile(account: Account) -> Mapping[str, tuple[Floats, Floats]]:
     laws = _laws(account, reach) if account.delta * _DEEP >= _LEAST_DELTA else []
     quick = found.mu is not None or bool(laws)
     epsilons = np.linspace(0.0, reach, _MANY_POINTS if quick else _FEW_POINTS)
+    if math.isfinite(account.smallest.epsilon):
+        epsilons = np.union1d(epsilons, account.smallest.epsilon)
 
     def at(epsilon: float) -> float:
         if laws:
@@ -91,7 +93,7 @@ def profile(account: Account) -> Mapping[str, tuple[Floats, Floats]]:
     curves = {BEST: (epsilons, _values(at, epsilons))}
     curve = total_curve(tally([account.run.event], account.run.relation), account.run.relation)
     if curve is not None and curve.leak == 0.0 and found.mu is None:
-        orders = renyi.default_orders()
+        orders = np.union1d(renyi.default_orders(), 1.0 + np.geomspace(0.1, 30.0, 30))
         values = curve.curve(orders)
         curves["rdp"] = (
             epsilons,
@@ -175,11 +177,15 @@ def _laws(account: Account, epsilon: float) -> list[Transform]:
 def _law(items: list[tuple[Pair, int]], direction: Direction, delta: float) -> Transform:
     survey = look(items, direction)
     aim = survey.aim_at_delta(delta)
-    grids = resolve(items, direction, survey, aim, _ACCURACY).grids
-    window, _ = survey.window(0.0, aim)
+    window, width = survey.window(0.0, aim)
+    chosen = resolve(items, direction, survey, aim, _ACCURACY)
+    if width < _FINEST * chosen.step:
+        # Enough for the price of few steps, but too coarse to be looked at.
+        finer = _ACCURACY * (width / (_FINEST * chosen.step)) ** 2
+        chosen = resolve(items, direction, survey, aim, finer)
     parts = [
         (from_pair(pair, direction, grid, "upper"), times)
-        for (pair, times), grid in zip(items, grids, strict=True)
+        for (pair, times), grid in zip(items, chosen.grids, strict=True)
     ]
     return transform(parts, window, "upper")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -102,8 +102,9 @@ def _curve(axes: Axes, account: Account) -> None:
         axes.annotate(
             f"ε = {few_digits(epsilon)}",
             (epsilon, account.delta),
-            xytext=(8, 6),
+            xytext=(8, 6) if epsilon < 0.7 * axes.get_xlim()[1] else (-8, -12),
             textcoords="offset points",
+            ha="left" if epsilon < 0.7 * axes.get_xlim()[1] else "right",
             fontsize=10,
             bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 1.5},
         )
@@ -112,7 +113,7 @@ def _curve(axes: Axes, account: Account) -> None:
     axes.set_xlim(left=0.0)
     axes.set_xlabel("ε")
     axes.set_ylabel("δ")
-    _legend(axes, "lower left")
+    _legend(axes, "upper right")
 
 
 def _trade_off(axes: Axes, account: Account) -> None:
@@ -132,7 +133,8 @@ def _trade_off(axes: Axes, account: Account) -> None:
         fontsize=10,
         arrowprops={"arrowstyle": "-", "color": INK, "linewidth": 0.8, "shrinkB": 4},
     )
-    axes.text(0.04, 0.05, "no attack reaches this", color=_BLUE, fontsize=9.5)
+    if account.trade_off.misses_at(0.35) > 0.15:
+        axes.text(0.04, 0.05, "no attack reaches this", color=_BLUE, fontsize=9.5)
     axes.text(0.67, 0.36, "guessing", color=_GREY, fontsize=9.5)
     axes.set_xlim(0.0, 1.0)
     axes.set_ylim(0.0, 1.005)
@@ -170,10 +172,20 @@ def _loss(axes: Axes, account: Account) -> None:
         return
     axes.fill_between(law.losses, law.within, color=_BLUE, alpha=0.22, linewidth=0.0)
     axes.plot(
-        law.losses, law.within, color=_BLUE, linewidth=1.8, label="the person is in the table"
+        law.losses,
+        law.within,
+        color=_BLUE,
+        linewidth=1.8,
+        label=_WORLDS[str(account.run.relation)][0],
     )
     axes.fill_between(law.losses, law.without, color=_ORANGE, alpha=0.16, linewidth=0.0)
-    axes.plot(law.losses, law.without, color=_ORANGE, linewidth=1.8, label="the person is not")
+    axes.plot(
+        law.losses,
+        law.without,
+        color=_ORANGE,
+        linewidth=1.8,
+        label=_WORLDS[str(account.run.relation)][1],
+    )
     epsilon = account.smallest.epsilon
     if math.isfinite(epsilon):
         axes.axvline(epsilon, color=INK, linewidth=1.0, linestyle=(0, (4, 2)))
@@ -193,7 +205,7 @@ def _title(axes: Axes, text: str) -> None:
     axes.set_title(text, loc="left", fontsize=11.5, fontweight="bold", pad=9)
 
 
-def _legend(axes: Axes, place: str) -> None:
+def _legend(axes: Axes, place: Literal["upper left", "upper right"]) -> None:
     if len(axes.get_legend_handles_labels()[0]) > 1:
         axes.legend(loc=place, fontsize=9.5, frameon=True, framealpha=0.9, edgecolor="none")
 
@@ -211,6 +223,11 @@ def _percent_up(rate: float) -> str:
     return f"{math.ceil(rate * 1000.0 - 1e-9) / 10.0:g}%"
 
 
+_WORLDS = {
+    "add-remove": ("the person is in the table", "the person is not"),
+    "zero-out": ("the person's record counts", "it is blank"),
+    "replace-one": ("the person's record is this one", "it is another one"),
+}
 _DOT: Mapping[str, Any] = {
     "marker": "o", "markersize": 7.5, "color": _BLUE, "markeredgecolor": "white",
     "markeredgewidth": 1.4, "linestyle": "none", "zorder": 5,
