@@ -35,7 +35,7 @@ _MEANING = {
     "gdp-clt": "central limit: no guarantee",
     "pld": "privacy-loss distributions",
 }
-_FIRST = ("gdp", "pld")
+_ROUNDING = 1e-12
 _ADVICE = ". Use best(), which falls back"
 _LARGEST_FIXED = 1e7
 _FEWEST_DECIMALS, _MOST_DECIMALS = 3, 9
@@ -73,9 +73,11 @@ class Account:
 
     @property
     def smallest(self) -> Price:
-        """The least price that is a guarantee; of equal ones the exact, then the certified one."""
-        sound = [price for price in self.prices.values() if isinstance(price, Price)]
-        return min(sound, key=lambda it: (it.epsilon, it.accountant not in _FIRST, it.accountant))
+        """The least price that is a guarantee; the exact one, if it is that up to rounding."""
+        sound = {it.accountant: it for it in self.prices.values() if isinstance(it, Price)}
+        least = min(reversed(sound.values()), key=lambda it: it.epsilon)
+        exact = sound.get("gdp", least)
+        return exact if exact.epsilon <= least.epsilon * (1.0 + _ROUNDING) else least
 
     @property
     def forecast(self) -> Forecast | None:

@@ -19,6 +19,7 @@ from tacit.accounting.curves import total_curve
 from tacit.accounting.forecast import forecast
 from tacit.accounting.pairs import pairs_of
 from tacit.accounting.pld.distribution import from_pair
+from tacit.accounting.pld.grid import dyadic, rounded_step
 from tacit.accounting.pld.pairs.pair import DIRECTIONS, Direction, Pair
 from tacit.accounting.pld.resolution import resolve
 from tacit.accounting.pld.survey import look
@@ -179,13 +180,17 @@ def _law(items: list[tuple[Pair, int]], direction: Direction, delta: float) -> T
     aim = survey.aim_at_delta(delta)
     window, width = survey.window(0.0, aim)
     chosen = resolve(items, direction, survey, aim, _ACCURACY)
+    grids = list(chosen.grids)
     if width < _FINEST * chosen.step:
         # Enough for the price of few steps, but too coarse to be looked at.
-        finer = _ACCURACY * (width / (_FINEST * chosen.step)) ** 2
-        chosen = resolve(items, direction, survey, aim, finer)
+        step = rounded_step(width / _FINEST)
+        grids = [
+            dyadic(step, center=0, low=float(low), high=float(high) + step, per_octave=_FINEST)
+            for low, high in zip(*survey.ranges(aim), strict=True)
+        ]
     parts = [
         (from_pair(pair, direction, grid, "upper"), times)
-        for (pair, times), grid in zip(items, chosen.grids, strict=True)
+        for (pair, times), grid in zip(items, grids, strict=True)
     ]
     return transform(parts, window, "upper")
 
