@@ -21,7 +21,7 @@ from tacit.report.account import (
 )
 
 WHOLE = Run(noise=20, steps=100, relation=Relation.REPLACE_ONE)
-SAMPLED = Run(noise=0.8, steps=1000, relation=Relation.ADD_REMOVE, sample_rate=0.01)
+SAMPLED = Run(noise=0.8, steps=1, relation=Relation.ADD_REMOVE, sample_rate=0.01)
 
 
 @pytest.fixture(scope="module")
@@ -40,8 +40,9 @@ def test_t31_the_forecast_is_never_the_smallest(sampled: Account) -> None:
     assert account_document(sampled)["no_guarantee"] == ["gdp-clt"]
 
 
-def test_the_reading_is_that_of_the_accounting(sampled: Account) -> None:
-    assert sampled.reading == reading(sampled.composition)
+def test_the_reading_is_that_of_the_accounting() -> None:
+    found = account_of(WHOLE, 1e-5)
+    assert found.reading == reading(found.composition)
 
 
 def test_cells_are_never_below_the_numbers(sampled: Account) -> None:
@@ -59,7 +60,7 @@ def test_equal_prices_name_the_exact_accountant() -> None:
 
 def test_a_fallback_is_told() -> None:
     found = account_of(
-        Run(noise=0.01, steps=10**6, relation=Relation.ADD_REMOVE, sample_rate=1e-3), 1e-5
+        Run(noise=0.01, steps=1000, relation=Relation.ADD_REMOVE, sample_rate=1e-3), 1e-5
     )
     assert (found.epsilon("pld"), found.smallest.accountant) == (None, "rdp")
     assert "numerical range" in found.note
@@ -99,7 +100,7 @@ def test_numbers_are_rounded_to_their_side() -> None:
 
 
 def test_a_run_in_words() -> None:
-    assert run_line(SAMPLED).startswith("1,000 noisy sums over Poisson samples, rate 0.01, noise")
+    assert run_line(SAMPLED).startswith("1 noisy sum over Poisson samples, rate 0.01, noise")
     fixed = Run(
         noise=1,
         steps=1,

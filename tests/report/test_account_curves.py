@@ -45,7 +45,7 @@ def test_gaussian_runs_have_their_exact_curve_alone() -> None:
     assert deltas[30] == gaussian.delta(float(epsilons[30]), 1.0)
 
 
-@pytest.mark.parametrize("steps", [1, 3, 100])
+@pytest.mark.parametrize("steps", [1, 20])
 def test_a_loss_has_mass_one_in_both_worlds(steps: int) -> None:
     run = Run(noise=1.0, steps=steps, relation=Relation.ADD_REMOVE, sample_rate=0.1)
     law = loss_law(account_of(run, 1e-5))

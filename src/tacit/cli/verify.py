@@ -9,6 +9,7 @@ import typer
 
 from tacit.cli import options
 from tacit.cli.screen import Screen
+from tacit.errors import CertificateError
 
 if TYPE_CHECKING:
     from tacit.ledger.joint import JointCertificate
@@ -39,8 +40,14 @@ def verify(
     from tacit.problem.stored import read_certificate
     from tacit.report.statements import certificate_table, promise
 
-    joint = _joint_certificate(file)
-    certificate = read_certificate(file) if joint is None else joint
+    certificate: Certificate | JointCertificate
+    try:
+        certificate = read_certificate(file)
+    except CertificateError:
+        joint = _joint_certificate(file)
+        if joint is None:
+            raise
+        certificate = joint
     found = certificate.check(key)
     document = certificate.document
     total = document["total"]

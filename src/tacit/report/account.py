@@ -113,7 +113,7 @@ def account_of(run: Run, delta: float) -> Account:
     --------
     >>> found = account_of(Run(noise=2, steps=4, relation="replace-one"), 1e-5)
     >>> found.smallest.accountant, round(found.smallest.epsilon, 2)
-    ('gdp', 10.13)
+    ('gdp', 10.0)
     """
     # First, because it refuses what no accountant can price and says when it fell back.
     note = best([run.event], delta=delta, relation=run.relation).note
