@@ -67,7 +67,7 @@ def test_records_are_given_up_after_one_run() -> None:
     table = open_table()
     table.admit(design(), invalid_rows="error", exact=False)
     table.run(plan(), seed=0)
-    with pytest.raises(DataError, match="given up"):
+    with pytest.raises(SettingError, match="admitted"):
         table.run(plan(), seed=0)
     table.admit(design(), invalid_rows="error", exact=False)
     assert table.run(plan(), seed=0).theta.shape == (3,)
@@ -91,7 +91,7 @@ def test_records_are_given_up_when_a_run_fails(monkeypatch: pytest.MonkeyPatch) 
     with pytest.raises(OSError, match="disk"):
         table.run(plan(), seed=None)
     monkeypatch.undo()
-    with pytest.raises(DataError, match="given up"):
+    with pytest.raises(SettingError, match="admitted"):
         table.run(plan(), seed=None)
 
 

@@ -90,9 +90,9 @@ def test_summary_shows_what_was_paid_for() -> None:
 
 def test_relative_noise() -> None:
     matrix = np.diag([0.2, 0.1])
-    kept = Sandwich(matrix, matrix, np.eye(2), False, 0.0, 0.05, 0.0)
+    kept = Sandwich(matrix, matrix, np.eye(2), False, False, 0.0, 0.05, 0.0)
     assert relative_noise(kept) == pytest.approx(1.0)
-    assert relative_noise(Sandwich(matrix, matrix, np.eye(2), False, 0.0, 0.0, 0.0)) == 0.0
+    assert relative_noise(Sandwich(matrix, matrix, np.eye(2), False, False, 0.0, 0.0, 0.0)) == 0.0
 
 
 def test_intervals_are_refused_with_a_penalty() -> None:

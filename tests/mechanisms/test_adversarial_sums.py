@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 import tacit
 from tacit.engine.gate import OpenGate, PlannedGate
 from tacit.engine.table import Table
-from tacit.errors import DataError, PlanViolation, SettingError
+from tacit.errors import PlanViolation, SettingError
 from tacit.mechanisms.gradient import answer_gradient, integer_gradient_sum
 from tacit.mechanisms.kernels import add_gradients, enforceable, quantise_rows
 from tacit.mechanisms.moments import answer_second_moments, integer_second_moments
@@ -197,7 +197,7 @@ def test_a_table_is_run_once() -> None:
     plan = tacit.LogisticRegression(epsilon=1.0, bounds=(-1, 1)).plan(50, 1)
     table.admit(design, invalid_rows="error", exact=False)
     table.run(plan, seed=None)
-    with pytest.raises(DataError):
+    with pytest.raises(SettingError):
         table.run(plan, seed=None)
 
 

@@ -24,9 +24,10 @@ class Ridge:
         """Return the argmin over t of ½‖t - theta‖² + step·penalty(t)."""
         if self.l2 == 0.0:
             return theta
-        weight = step * self.l2
-        system = np.eye(len(theta)) + weight * self.matrix.T @ self.matrix
-        return np.asarray(np.linalg.solve(system, theta + weight * self.matrix.T @ self.prior))
+        # By the matrix inversion lemma, which stays solvable however heavy the penalty is.
+        B = self.matrix
+        system = np.eye(len(B)) / (step * self.l2) + B @ B.T
+        return np.asarray(theta + B.T @ np.linalg.solve(system, self.prior - B @ theta))
 
     def gradient(self, theta: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the slope of the penalty."""

@@ -95,7 +95,9 @@ class Table:
         warning = refit_warning(self._data, charged=charged is not None) if private else None
         if warning is not None:
             warnings.warn(warning, RefitWarning, stacklevel=4)
-        release = self._run(self._store, plan, seed)
+        # Taken out first: a table is run once, and a second run is refused before it is charged.
+        store, self._store = self._store, None
+        release = self._run(store, plan, seed)
         if charged is not None:
             charged.settle(release)
         return release

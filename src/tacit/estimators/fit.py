@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tacit.engine.prediction import margins
 from tacit.errors import SettingError
-from tacit.inference.intervals import intervals
+from tacit.inference.intervals import intervals, term_rows
 from tacit.inference.summary import Summary, summarise
 from tacit.losses import logistic
 from tacit.problem.certificate import Certificate
@@ -49,12 +49,7 @@ class Fit:
     @classmethod
     def of(cls, release: Release, family: str) -> Fit:
         """Fit of a release, with intervals where the plan paid for them."""
-        estimates = None
-        if release.sandwich is not None:
-            found = intervals(release)
-            columns = (found.coefficients, found.std_errors, found.lower, found.upper)
-            numbers = zip(*(column.tolist() for column in columns), strict=True)
-            estimates = [Term(name, *row) for name, row in zip(found.names, numbers, strict=True)]
+        estimates = [Term(*row) for row in term_rows(release)]
         return cls(StoredFit.from_release(release, family, estimates), release)
 
     @property

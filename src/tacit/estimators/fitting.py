@@ -157,8 +157,8 @@ def _penalty(l2: float, prior_mean: Sequence[float] | None, radius: float | None
     prior = None
     if prior_mean is not None:
         values = np.asarray(prior_mean, dtype=np.float64)
-        if values.ndim != 1 or not np.isfinite(values).all():
-            raise SettingError("prior_mean must be a sequence of finite numbers, one a column.")
+        if values.ndim != 1 or not (np.abs(values) <= LARGEST_PENALTY).all():
+            raise SettingError("prior_mean must be a sequence of moderate numbers, one a column.")
         prior = tuple(values.tolist())
     return Penalty(float(l2), prior, None if radius is None else float(radius))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from tacit.engine.table import Table
 from tacit.errors import DataError
 from tacit.estimators.fitting import Request, common_facts, fit_release, make_request
-from tacit.inference.intervals import intervals
+from tacit.inference.intervals import intervals, term_rows
 from tacit.inference.summary import Summary, summarise
+from tacit.ledger.active import active_ledger, inherited, mark
 from tacit.losses import logistic
 from tacit.privacy.budget import Budget
 from tacit.problem.certificate import Certificate
@@ -148,7 +150,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
                 "fit takes features X and labels y beside them; for a file, or a response named in "
                 "the table, use tacit.glm."
             )
-        with Table(X, y) as table:
+        with self._ledger_of_origin(), Table(X, y) as table:
             validate_data(self, X, skip_check_array=True)
             response = table.response or "y"
             classes = table.classes(response) if self.classes is None else self.classes
@@ -157,6 +159,13 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
             release = fit_release(table, request, design, facts)
         self._keep(release)
         return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Take the active ledger along: a copy that fits in a worker process must charge it."""
+        state = dict(super().__getstate__())
+        state.pop("_ledger", None)
+        words = mark()
+        return {**state, "_ledger": words} if words else state
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Linear predictor of new records."""
@@ -190,6 +199,11 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
+
+    def _ledger_of_origin(self) -> AbstractContextManager[object]:
+        """The ledger that was active where this copy was made, if none is here."""
+        ledger = None if active_ledger() else inherited(getattr(self, "_ledger", ""))
+        return nullcontext() if ledger is None else ledger
 
     def _request(self) -> Request:
         return make_request(
@@ -235,7 +249,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
         design = release.plan.design
         self.release_ = release
         self.plan_ = release.plan
-        self.certificate_ = Certificate.issue(release)
+        self.certificate_ = Certificate.issue(release, term_rows(release))
         self.classes_ = np.asarray(design.response.classes)
         self.intercept_ = coefficients[:1] if design.intercept else np.zeros(1)
         self.coef_ = coefficients[int(design.intercept) :][None, :]

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +47,7 @@ def intervals(release: Release, level: float = 0.95) -> Intervals:
     ---------
     - Nothing but the release enters: no record, no further charge.
     - They are called nominal only where n·μ ≥ 100 d, the noise of the curvature is small and no
-      eigenvalue had to be lifted; otherwise approximate.
+      eigenvalue had to be lifted nor the step cut; otherwise approximate.
     """
     if release.sandwich is None:
         raise SettingError("This fit did not pay for intervals; fit with inference=True.")
@@ -82,6 +83,16 @@ def intervals(release: Release, level: float = 0.95) -> Intervals:
     )
 
 
+def term_rows(release: Release) -> list[list[Any]]:
+    """Return name, coefficient, standard error and 95% interval of each term; None if not paid."""
+    if release.sandwich is None:
+        return release.estimates()
+    found = intervals(release)
+    columns = (found.coefficients, found.std_errors, found.lower, found.upper)
+    numbers = zip(*(column.tolist() for column in columns), strict=True)
+    return [[name, *row] for name, row in zip(found.names, numbers, strict=True)]
+
+
 def relative_noise(sandwich: Sandwich) -> float:
     """√(2d)·s_M over the smallest eigenvalue of M: how much of the curvature is noise."""
     smallest = float(np.linalg.eigvalsh(sandwich.curvature).min())
@@ -107,5 +118,5 @@ def _statement(release: Release, noise: float) -> str:
     if mu is None or sandwich is None:
         return "nominal"
     enough = plan.records * mu >= ENOUGH_EVIDENCE * plan.design.width
-    nominal = enough and noise <= LARGE_NOISE and not sandwich.lifted
+    nominal = enough and noise <= LARGE_NOISE and not (sandwich.lifted or sandwich.capped)
     return "nominal" if nominal else "approximate"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -95,6 +96,14 @@ class Chain:
             return None
         events = [event for charge in self.charges for event in charge.events]
         return guarantee_of(events, delta=self.terms.delta, relation=self.relation, unit=self.unit)
+
+    def extended(self, entries: Iterable[Entry]) -> Chain:
+        """Return the chain with further entries; this one stays as it is."""
+        longer = copy(self)
+        vars(longer).update(_charges=dict(self._charges), _hashes=dict(self._hashes))
+        for entry in entries:
+            longer.accept(entry)
+        return longer
 
     def accept(self, entry: Entry) -> None:
         """Take the next entry, or refuse it with `LedgerError` and stay as before."""

@@ -93,6 +93,7 @@ class Ledger:
     ) -> None:
         self._storage: Storage = MemoryStorage() if path is None else FileStorage(_file(path))
         self._chain = Chain()
+        self._written: Entry | None = None
         given = None if relation is None else Relation.parse(relation)
         file = self._storage.path
         if file is None or not file.exists():
@@ -164,6 +165,7 @@ class Ledger:
             self._catch_up(tables.read_entries(connection, self._chain.length - 2))
             entry = self._chain.draft_charge(charged, relation=relation, unit=unit, label=label)
             tables.insert(connection, entry)
+        self._written = entry
         return Reservation(entry.sequence, entry.hash)
 
     def commit(self, reservation: Reservation, release: str) -> None:
@@ -262,13 +264,16 @@ class Ledger:
 
     def _catch_up(self, entries: list[Entry]) -> None:
         """Accept what others have written; the first entry given is the last one known."""
-        if not entries or entries[0] != self._chain.head:
+        mine = self._written
+        lost = mine is not None and mine.sequence >= self._chain.length and mine not in entries
+        if not entries or entries[0] != self._chain.head or lost:
             raise LedgerError(
                 "the ledger is not the one that was opened: entries that were there are gone or "
                 "altered. Restoring an older copy forgets charges"
             )
-        for entry in entries[1:]:
-            self._chain.accept(entry)
+        if entries[1:]:
+            # In one assignment: an interruption leaves the chain as it was.
+            self._chain = self._chain.extended(entries[1:])
 
 
 def _check(chain: Chain) -> Check:

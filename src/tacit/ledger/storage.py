@@ -46,8 +46,10 @@ class Storage(ABC):
     def writing(self) -> Iterator[sqlite3.Connection]:
         """Alone with the entries; what is inserted is durable when the block has ended."""
         with self._lock, _translated(self.path), self._connected() as connection:
-            _begin_alone(connection)
+            # Before anything is spent: a reader that never ends is noticed while it is free.
+            self._settle(connection)
             try:
+                _begin_alone(connection)
                 yield connection
                 connection.execute("COMMIT")
             except BaseException:
@@ -60,8 +62,8 @@ class Storage(ABC):
     def reading(self) -> Iterator[sqlite3.Connection]:
         """See one state of the entries, whatever others write meanwhile."""
         with self._lock, _translated(self.path), self._connected() as connection:
-            connection.execute("BEGIN")
             try:
+                connection.execute("BEGIN")
                 yield connection
             finally:
                 if connection.in_transaction:
@@ -100,6 +102,9 @@ class MemoryStorage(Storage):
                 "a ledger in memory belongs to the process that made it; give the ledger a path, "
                 "so that several processes can share it"
             )
+        # What an interruption left open was never acknowledged.
+        if self._memory.in_transaction:
+            self._memory.execute("ROLLBACK")
         yield self._memory
 
     def _settle(self, connection: sqlite3.Connection) -> None:
@@ -146,6 +151,12 @@ class FileStorage(Storage):
     def _connected(self) -> Iterator[sqlite3.Connection]:
         if not self.path.is_file():
             raise FileError(f"the ledger {self.path} cannot be read: no such file")
+        # Locks go by name: under two names, two writers would not see each other.
+        if self.path.stat().st_nlink > 1:
+            raise LedgerError(
+                f"the ledger {self.path} has a second name (a hard link), under which it could be "
+                "spent twice; remove the other name"
+            )
         writable = os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK)
         # A connection per operation: none is ever carried into another thread or a forked process.
         with closing(_connect(self.path, "rw" if writable else "ro&immutable=1")) as connection:
@@ -157,8 +168,8 @@ class FileStorage(Storage):
         while connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] != 0:
             if time.monotonic() > deadline:
                 raise LedgerError(
-                    "the ledger is kept busy by another process; the charge stays spent and no "
-                    "answer was released. Close the other process and try again"
+                    "the ledger is kept busy by another process. Close that process and try again; "
+                    "a charge that was written meanwhile stays spent, and no answer was released"
                 )
             time.sleep(_PAUSE)
 

@@ -43,7 +43,9 @@ _INSERT = f"INSERT INTO entries VALUES ({', '.join('?' * len(COLUMNS))})"  # noq
 
 def read_entries(connection: sqlite3.Connection, after: int = -1) -> list[Entry]:
     """Return the entries after a position, each with a hash that fits."""
-    return [Entry.from_row(row) for row in connection.execute(_SELECT, (after,))]
+    # All at once: a cursor left half read by an interruption would keep the file locked.
+    rows = connection.execute(_SELECT, (after,)).fetchall()
+    return [Entry.from_row(row) for row in rows]
 
 
 def insert(connection: sqlite3.Connection, entry: Entry) -> None:

@@ -62,6 +62,8 @@ class Wishes:
             _is_number(self.step_size) and 0 < self.step_size < math.inf
         ):
             raise SettingError(f"step_size must be positive and finite; got {self.step_size!r}.")
+        if self.step_size is not None and not 1e-30 <= self.step_size <= 1e30:
+            raise SettingError("step_size must lie between 1e-30 and 1e30.")
 
 
 @dataclass(frozen=True)

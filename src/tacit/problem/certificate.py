@@ -11,7 +11,7 @@ import math
 import os
 import platform
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from importlib import metadata
@@ -27,7 +27,7 @@ from tacit.privacy.guarantee import Guarantee
 from tacit.privacy.relation import Relation
 from tacit.problem.plan import Plan
 from tacit.problem.query import Kind
-from tacit.problem.release import Release
+from tacit.problem.release import Release, fingerprint_of
 from tacit.problem.sensitivity import LARGEST_BITS, Price, event_of
 from tacit.problem.signature import (
     Layout,
@@ -145,8 +145,10 @@ class Certificate:
         object.__setattr__(self, "text", canonical(document))
 
     @classmethod
-    def issue(cls, release: Release) -> Certificate:
-        """State what a release guarantees.
+    def issue(
+        cls, release: Release, estimates: Sequence[Sequence[Any]] | None = None
+    ) -> Certificate:
+        """State what a release guarantees; `estimates` are its terms, with intervals if any.
 
         Raises
         ------
@@ -164,7 +166,7 @@ class Certificate:
             "unit": plan.unit,
             "solver": plan.solver,
             "loss": plan.loss,
-            "released": release.fingerprint(),
+            "released": fingerprint_of(release.estimates() if estimates is None else estimates),
             "public": [
                 {"name": fact.name, "value": plain(fact.value), "source": fact.source}
                 for fact in plan.facts

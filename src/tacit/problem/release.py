@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,15 +19,17 @@ from tacit.problem.plan import Plan
 class Sandwich:
     """What intervals are made of, in working coordinates and on the scale of means.
 
-    `curvature` is M (eigenvalues lifted to twice its noise where `lifted`), `score` is Q, and
-    `to_user` takes working coefficients to the user's. The last three are standard deviations of
-    the noise: on the gradient of the last step, on the diagonals of M and of Q.
+    `curvature` is M (eigenvalues lifted to twice its noise where `lifted`) and `score` is Q;
+    `capped` says that the last step was too long and was cut; `to_user` takes working coefficients
+    to the user's. The last three are standard deviations of the noise: on the gradient of the last
+    step, on the diagonals of M and of Q.
     """
 
     curvature: NDArray[np.float64]
     score: NDArray[np.float64]
     to_user: NDArray[np.float64]
     lifted: bool
+    capped: bool
     step_noise: float
     curvature_noise: float
     score_noise: float
@@ -52,12 +56,22 @@ class Release:
         """Coefficients on the user's scale, the intercept first."""
         return self.plan.design.to_user() @ self.theta
 
-    def fingerprint(self) -> str:
-        """Digest of the released coefficients, which ties a certificate to them."""
-        return fingerprint_of(self.plan.design.names, self.coefficients().tolist())
+    def estimates(self) -> list[list[Any]]:
+        """Name and coefficient of each term, without intervals."""
+        numbers = self.coefficients().tolist()
+        names = self.plan.design.names
+        return [
+            [name, number, None, None, None] for name, number in zip(names, numbers, strict=True)
+        ]
 
 
-def fingerprint_of(names: Sequence[str], coefficients: Sequence[float]) -> str:
-    """SHA-256 of names and coefficients on the user's scale, written as JSON."""
-    text = json.dumps([list(names), list(coefficients)], ensure_ascii=True, allow_nan=False)
+def fingerprint_of(estimates: Sequence[Sequence[Any]]) -> str:
+    """SHA-256 of (name, coef, std_err, lower, upper) of each term, written as JSON."""
+    rows = [[_written(value) for value in row] for row in estimates]
+    text = json.dumps(rows, ensure_ascii=True, allow_nan=False)
     return "sha256:" + hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def _written(value: Any) -> Any:
+    """An infinite end of an interval is a word."""
+    return str(value) if isinstance(value, float) and math.isinf(value) else value

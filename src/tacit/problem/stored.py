@@ -10,7 +10,7 @@ import math
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
 from types import NoneType
 from typing import Any
@@ -138,13 +138,12 @@ class StoredFit:
         certificate
             The release's certificate if it was signed meanwhile; otherwise it is issued.
         """
-        issued = Certificate.issue(release)
-        if certificate is not None and certificate.digest != issued.digest:
-            raise SettingError("this certificate was issued for another release; pass its own")
         design = release.plan.design
         if estimates is None:
-            coefficients = release.coefficients().tolist()
-            estimates = [Term(*pair) for pair in zip(design.names, coefficients, strict=True)]
+            estimates = [Term(*row) for row in release.estimates()]
+        issued = Certificate.issue(release, [astuple(term) for term in estimates])
+        if certificate is not None and certificate.digest != issued.digest:
+            raise SettingError("this certificate was issued for another release; pass its own")
         return cls(design, family, tuple(estimates), certificate or issued)
 
     @property
@@ -256,9 +255,8 @@ def _from_document(document: Mapping[str, Any]) -> StoredFit:
         Term(**{name: _number(name, value) for name, value in term.items()})
         for term in document["terms"]
     )
-    names, coefficients = [t.name for t in estimates], [t.coef for t in estimates]
-    if fingerprint_of(names, coefficients) != certificate.document["released"]:
-        raise CertificateError("the certificate was issued for other coefficients")
+    if fingerprint_of([astuple(term) for term in estimates]) != certificate.document["released"]:
+        raise CertificateError("the certificate was issued for other coefficients or intervals")
     fit = StoredFit(design, document["family"], estimates, certificate)
     # The design's reader is lenient; what it had to convert is not what `write` wrote.
     if canonical(fit.document) != canonical(document):

@@ -38,14 +38,16 @@ def take_step(
     noise = curvature.noise_scale * logistic.SMOOTHNESS / count
     lifted_curvature, lifted = lift(curvature.value * logistic.SMOOTHNESS / count, FLOOR * noise)
     step = np.linalg.lstsq(lifted_curvature, gradient.value / count, rcond=1e-13)[0]
-    if plan.private:
-        step *= min(1.0, LONGEST_STEP / max(float(np.linalg.norm(step)), 1e-300))
+    capped = plan.private and bool(np.linalg.norm(step) > LONGEST_STEP)
+    if capped:
+        step *= LONGEST_STEP / np.linalg.norm(step)
     to_user = plan.design.to_user()
     sandwich = Sandwich(
         curvature=lifted_curvature,
         score=score.value / count,
         to_user=to_user if matrix is None else to_user @ matrix,
         lifted=lifted,
+        capped=capped,
         step_noise=gradient.noise_scale / count,
         curvature_noise=noise,
         score_noise=score.noise_scale / count,
