@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from pathlib import Path
 
 from benchmarks.record import Figure, write
 
@@ -38,7 +39,9 @@ def run() -> None:
         environment["NUMBA_CACHE_DIR"] = cache
         fit = [sys.executable, "-c", FIRST_FIT]
         first = seconds_of(fit, environment)
+        compiled = sum(1 for _ in Path(cache).rglob("*.nbc"))
         later = statistics.median(seconds_of(fit, environment) for _ in range(5))
+        again = sum(1 for _ in Path(cache).rglob("*.nbc")) - compiled
         helps = [sys.executable, "-m", "tacit", "--help"]
         shown = statistics.median(seconds_of(helps, environment) for _ in range(10))
         bare = [sys.executable, "-c", "pass"]
@@ -49,9 +52,14 @@ def run() -> None:
         "startup",
         [
             Figure("first fit, compilation included", first, "s", "under 8", first < 8),
-            Figure("fit in a later process", later, "s", "no compilation", later < first / 2),
+            Figure("kernels compiled by later processes", again, "", "0", again == 0),
             Figure("tacit --help", shown, "s", "under 0.5", shown < 0.5),
             Figure("import tacit", imported - nothing, "s", "under 0.3", imported - nothing < 0.3),
         ],
-        {"bare interpreter": nothing, "import tacit, whole process": imported},
+        {
+            "bare interpreter": nothing,
+            "import tacit, whole process": imported,
+            "kernels compiled by the first": compiled,
+            "fit in a later process, imports included": later,
+        },
     )

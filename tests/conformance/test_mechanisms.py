@@ -143,10 +143,10 @@ def test_t12_the_noise_is_that_of_the_sum_and_is_stated(case: str, n: int) -> No
 @pytest.mark.parametrize("case", QUERIES)
 def test_t18_half_the_mu_is_twice_the_noise(case: str) -> None:
     query = QUERIES[case]
-    store = MemoryStore.of(random_rows(10))
+    rows = random_rows(10)
     scales = []
     for mu in (0.01, 0.1, 1.0, 10.0):
-        responder = Responder(store, private=True, seed=0)
+        responder = Responder(MemoryStore.of(rows), private=True, seed=0)
         scales.append(mu * responder.answer(query, price_of(query, mu)).noise_scale)
     # Rounding of the bound costs second moments up to 2^-14, gradients next to nothing.
     assert max(scales) <= min(scales) * 1.001
@@ -171,10 +171,10 @@ def test_t16_answers_of_any_two_tables_lie_on_one_lattice(case: str) -> None:
 
 
 def noise_of_a_process(queue: Any) -> None:
-    responder = Responder(MemoryStore.of(np.zeros((4, 4))), private=True, seed=None)
-    values = [
-        responder.answer(query, Price(2**36, 40)).value.tobytes() for query in QUERIES.values()
-    ]
+    values = []
+    for query in QUERIES.values():
+        responder = Responder(MemoryStore.of(np.zeros((4, 4))), private=True, seed=None)
+        values.append(responder.answer(query, Price(2**36, 40)).value.tobytes())
     queue.put(values)
 
 

@@ -1,6 +1,7 @@
 """Attacks on the ledger, kept as tests: nothing uncharged, nothing lost, nothing burnt."""
 
 import os
+import resource
 import shutil
 import sqlite3
 from collections.abc import Callable
@@ -236,7 +237,6 @@ def test_the_joint_total_is_the_exact_sum_over_the_certificates_of_the_fits() ->
 
 
 def test_a_full_disk_refuses_a_charge_and_loses_none(tmp_path: Path) -> None:
-    resource = pytest.importorskip("resource")
     ledger = Ledger(tmp_path / "clinic.db", budget=Budget(mu=1.0))
     ledger.reserve(PART, **TERMS, label="before")
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)

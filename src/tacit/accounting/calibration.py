@@ -149,6 +149,8 @@ def _least_noise(run: Run, budget: Budget) -> Run:
     # Without sampling the same noise costs more, so that noise is a safe end of the range.
     whole = _whole_table(replace(run, sample_rate=None), budget, "noise")
     high = max(float(whole.noise) * (1.0 + _ACCURACY), _LEAST_NOISE)
+    if run.sampling == "with-replacement":
+        high *= max(math.ceil(Fraction(run.sample_rate or 0) * (run.population or 1)), 1)
 
     def at(noise: float) -> Run:
         return replace(run, noise=noise)
@@ -231,7 +233,11 @@ def _search(
 
     try:
         solve = largest_rate if rising else smallest_noise
-        return at(solve(items, epsilon, delta, low, high))
+        found = solve(items, epsilon, delta, low, high)
+        if _epsilon(at(found), delta) >= (1.0 - 2e-3) * epsilon:
+            return at(found)
+        # The loss distributions end here, not the budget.
+        safe, unsafe = (found, high) if rising else (found, low)
     except (BudgetError, pld.GridTooLong, pld.BelowRoundOff):
         safe, unsafe = (low, high) if rising else (high, low)
     if _epsilon(at(safe), delta) > epsilon:

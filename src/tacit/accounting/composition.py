@@ -23,7 +23,7 @@ from tacit.accounting.exact import root_up
 from tacit.accounting.tally import Tally, tally, total_mu_squared
 from tacit.errors import AccountingError, BudgetError
 from tacit.privacy.budget import Budget
-from tacit.privacy.event import Event, Gaussian
+from tacit.privacy.event import Event
 from tacit.privacy.guarantee import Guarantee
 from tacit.privacy.relation import Relation
 
@@ -88,10 +88,10 @@ class Composition:
 
     def price(self, delta: float) -> Price:
         """Return the epsilon at delta with the accountant it comes from."""
-        counted = self.counted
+        target = required_delta(delta)
         if self.square is not None:
-            counted = ((Gaussian(self.square, 1), 1),) if self.square > 0 else ()
-        return best_of_tally(counted, self.relation, required_delta(delta))
+            return Price("gdp", self.epsilon(target), target, self.relation)
+        return best_of_tally(self.counted, self.relation, target)
 
 
 def compose(events: Iterable[Event], relation: Relation | str | None = None) -> Composition:

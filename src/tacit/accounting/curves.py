@@ -247,9 +247,17 @@ def _selection_table(
     grid, law = renyi.default_orders(), event.law
     if isinstance(law, NegativeBinomial):
         # More runs cost more: a smaller gamma and a larger shape are the safe sides.
-        shape, gamma = float_up(law.shape), max(float_down(law.gamma), 1e-300)
+        shape, gamma = float_up(law.shape), float_down(law.gamma)
+        if gamma < 1e-300 or not shape < math.inf:
+            return np.full_like(grid, math.inf)
+        shape = 1e-300 if 0.0 < shape < 1e-300 else shape
         return renyi.negative_binomial_selection(grid, base.curve, shape, gamma)
-    return renyi.poisson_selection(grid, base.curve, float_up(law.mean))
+    mean = float_up(law.mean)
+    return (
+        renyi.poisson_selection(grid, base.curve, mean)
+        if mean < math.inf
+        else np.full_like(grid, math.inf)
+    )
 
 
 def _least(first: Curve, second: Curve) -> Curve:

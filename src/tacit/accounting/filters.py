@@ -91,6 +91,8 @@ class Filter:
             if not 1.0 < order < math.inf:
                 raise SettingError(f"order is {self.order!r}; expected a number above 1")
             object.__setattr__(self, "order", order)
+        if self.spent < 0:
+            raise BudgetError("spent is negative")
         if self.capacity <= 0:
             raise BudgetError(f"the budget is too small for a filter by {self.law}")
 

@@ -47,7 +47,7 @@ def forecast(events: Iterable[Event], *, relation: Relation | str | None = None)
     for event, times in tally(events, known):
         match event:
             case Gaussian():
-                square = float(event.mu_squared) * times
+                square = float_up(event.mu_squared * times)
             case PoissonSampled(event=Gaussian() as release) if known is not Relation.REPLACE_ONE:
                 mu, rate = root_up(release.mu_squared), float_up(event.rate)
                 square = forecast_poisson(mu, rate, times).approximate_mu ** 2

@@ -86,6 +86,8 @@ class Odometer:
         if target == 0.0:
             return math.inf
         spent = float_up(self.spent)
+        if spent > 1e300:
+            return math.inf
         rung = max(math.ceil(math.log(spent / _LOWEST_RHO) / math.log(_RATIO)), 0)
         while _LOWEST_RHO * _RATIO**rung * (1.0 - _SLACK) < spent:
             rung += 1

@@ -16,6 +16,7 @@ from tacit.accounting.classical import (
 from tacit.accounting.exact import float_up, root_down, root_up
 from tacit.accounting.objective import jacobian_term, objective_mu
 from tacit.accounting.parts import pure_selection
+from tacit.accounting.pld._signals import GridTooLong
 from tacit.accounting.pld.pairs import (
     DiscreteGaussianPair,
     ExponentialPair,
@@ -30,6 +31,7 @@ from tacit.accounting.pld.pairs import ObjectivePerturbation as ObjectivePair
 from tacit.accounting.poisson_pair import PoissonPair
 from tacit.accounting.tally import Tally, pure_epsilon
 from tacit.accounting.with_replacement import with_replacement_profile
+from tacit.errors import SettingError
 from tacit.privacy.event import (
     Approximate,
     BoundedRange,
@@ -69,6 +71,13 @@ def pair_of(event: Event, relation: Relation | None) -> Pair | None:
     >>> pair_of(Gaussian(1, 4), None)
     GaussianPair(mu=0.5)
     """
+    try:
+        return _pair_of(event, relation)
+    except (GridTooLong, SettingError, OverflowError):
+        return None
+
+
+def _pair_of(event: Event, relation: Relation | None) -> Pair | None:
     match event:
         case PoissonSampled() if relation is not None:
             return _poisson(event, relation)
@@ -108,7 +117,10 @@ def pairs_of(counted: Tally, relation: Relation | None) -> list[tuple[Pair, int]
             return None
         items.append((pair, times))
     if squares > 0:
-        items.append((GaussianPair(root_up(squares)), 1))
+        mu = root_up(squares)
+        if mu > 1e150:
+            return None
+        items.append((GaussianPair(mu), 1))
     return items
 
 

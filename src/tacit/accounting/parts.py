@@ -231,7 +231,7 @@ def _with_replacement(event: SampledWithReplacement, delta: float) -> float | No
         def group_delta(copies: int, epsilon: float) -> float:
             whole = copies * one * (1.0 + 2.0**-52)
             gap = max(whole - epsilon, 0.0)
-            return -math.expm1(-gap) / (1.0 + math.exp(-whole)) * (1.0 + 2.0**-50)
+            return min(-math.expm1(-gap) / (1.0 + math.exp(-whole)) * (1.0 + 2.0**-50), 1.0)
 
     else:
         return None

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.accounting.pld._signals import GridTooLong
 from tacit.accounting.pld.pairs import Direction, Pair
 from tacit.accounting.pld.pairs.pair import UNIT, Floats
 from tacit.errors import SettingError
@@ -85,6 +86,8 @@ class PoissonPair:
     def atoms(self, direction: Direction) -> tuple[Floats, Floats]:
         """Return the images of the base's atoms."""
         losses, masses = self.base.atoms("remove")
+        if losses.size and float(np.abs(losses).max()) > 690.0:
+            raise GridTooLong("losses above 690")
         if direction == "remove":
             mixed = (1.0 - self.rate) * np.exp(-losses) + self.rate
             return np.log1p(self.rate * np.expm1(losses)), masses * mixed

@@ -75,13 +75,13 @@ def trade_off(of: Composition | Guarantee) -> TradeOff:
     if isinstance(of, Guarantee):
         if of.mu is not None:
             return classical.Gaussian(of.mu)
-        return classical.Approximate(of.epsilon, of.delta)
+        return classical.Approximate(of.epsilon, 1.0 if of.infinite else of.delta)
     mu = of.mu
     if mu is not None:
         return classical.Gaussian(mu)
     largest = of.epsilon(_SMALLEST_DELTA)
     if math.isinf(largest):
-        return classical.Approximate(math.inf, of.delta(1.0))
+        return classical.Approximate(1.0, of.delta(1.0))
     pairs = [(part * largest, of.delta(part * largest)) for part in _PARTS]
     return classical.Profile(tuple(pairs))
 

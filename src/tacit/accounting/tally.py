@@ -7,6 +7,7 @@ Proof: ``proofs/accounting/tally.md``.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from fractions import Fraction
@@ -30,6 +31,7 @@ from tacit.privacy.event import (
     SampledWithReplacement,
     Votes,
 )
+from tacit.privacy.fact import LARGEST_BITS
 from tacit.privacy.relation import Relation
 
 Tally: TypeAlias = tuple[tuple[Event, int], ...]
@@ -105,10 +107,24 @@ def _unfold(event: Event, times: int, relation: Relation | None) -> Iterator[tup
         case RandomStopping():
             inside = tally(event.inner(), relation)
             if inside:
-                parts = tuple(Repeated(release, number) for release, number in inside)
-                yield RandomStopping(Composed(parts), event.law), times
+                parts = tuple(r if k == 1 else Repeated(r, k) for r, k in inside)
+                yield (
+                    RandomStopping(parts[0] if len(parts) == 1 else Composed(parts), event.law),
+                    times,
+                )
         case _:
             yield from _unfold_release(event, times, relation)
+
+
+def _gaussian(square: Fraction) -> Gaussian:
+    """Gaussian of this squared μ, rounded up where its digits would be too many for an event."""
+    long = max(square.numerator.bit_length(), square.denominator.bit_length())
+    if long > LARGEST_BITS:
+        shift = 1024 - (square.numerator.bit_length() - square.denominator.bit_length())
+        shift = max(min(shift, 1500), -1500)
+        scaled = square * Fraction(2) ** shift
+        square = Fraction(math.ceil(scaled)) * Fraction(2) ** -shift
+    return Gaussian(square, 1)
 
 
 def _unfold_release(
@@ -117,7 +133,7 @@ def _unfold_release(
     match event:
         case Gaussian():
             if event.squared_sensitivity > 0:
-                yield Gaussian(event.mu_squared, 1), times
+                yield _gaussian(event.mu_squared), times
         case Laplace():
             if event.sensitivity > 0:
                 yield Laplace(event.epsilon, 1), times
@@ -193,7 +209,7 @@ def _one_release(event: Event, relation: Relation) -> Event | None:
         return release
     squares = total_mu_squared(inside)
     if squares is not None:
-        return Gaussian(squares, 1)
+        return _gaussian(squares)
     amounts = [(pure_epsilon(release), times) for release, times in inside]
     if all(epsilon is not None for epsilon, _ in amounts):
         return Pure(sum((epsilon or 0) * times for epsilon, times in amounts))

@@ -25,6 +25,7 @@ from tacit.privacy.event import Gaussian, SampledWithReplacement
 # A record drawn more often than this is charged as if nothing were promised.
 _MOST_COPIES = 256
 _SLACK = 2.0**-44
+_LARGE = 40.0
 _ROOT_HALF = math.sqrt(0.5)
 
 
@@ -60,10 +61,10 @@ def _profile(mu: float, epsilon: float, draws: int, population: int) -> Profile:
     logs -= special.gammaln(draws - copies + 1.0) + copies * math.log(population)
     if population > 1:
         rest = (draws - copies) * math.log1p(-1.0 / population)
-        stays = math.exp(draws * math.log1p(-1.0 / population))
+        drawn = -math.expm1(draws * math.log1p(-1.0 / population))
     else:
         rest = np.where(copies == draws, 0.0, -np.inf)
-        stays = 0.0
+        drawn = 1.0
     sizes = 3.0 * float(special.gammaln(draws + 1.0)) + copies * math.log(population) + draws
     weights = np.exp(np.minimum(logs + rest + 2.0**-49 * sizes, 0.0))
     tail = 0.0
@@ -71,7 +72,7 @@ def _profile(mu: float, epsilon: float, draws: int, population: int) -> Profile:
         tail = float(special.betainc(_MOST_COPIES + 1.0, draws - _MOST_COPIES, 1.0 / population))
         tail = min(tail * (1.0 + 1e-9), 1.0)
     used = weights > 1e-300
-    eta = min((1.0 - stays) * (1.0 + _SLACK), 1.0)
+    eta = min(drawn * (1.0 + _SLACK), 1.0)
     function = partial(
         _delta,
         mu=mu,
@@ -95,7 +96,8 @@ def _delta(
 ) -> Floats:
     positive = np.abs(points)
     # A smaller base epsilon has a larger delta, which is the safe side.
-    base = np.log1p(np.expm1(positive) / eta) * (1.0 - _SLACK)
+    base = np.log1p(np.expm1(np.minimum(positive, _LARGE)) / eta)
+    base = (base + np.maximum(positive - _LARGE, 0.0)) * (1.0 - _SLACK)
     total = np.full_like(base, tail)
     for number, weight in zip(copies, weights, strict=True):
         if mu > 0.0:

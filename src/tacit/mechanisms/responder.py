@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from dataclasses import replace
 from types import TracebackType
 
 import numpy as np
@@ -21,7 +21,10 @@ MECHANISMS = {GradientSum: answer_gradient, SecondMoments: answer_second_moments
 
 
 class Responder:
-    """Answers over one store, and over it in the coordinates that queries ask for.
+    """Answers over one store, in the coordinates that queries ask for.
+
+    Looks at second moments may use any coordinates. The first gradient in others than the design's
+    settles them: the rows are recast, in place where they lie in memory, and stay so.
 
     Parameters
     ----------
@@ -34,38 +37,34 @@ class Responder:
     """
 
     def __init__(self, store: Store, *, private: bool, seed: int | None) -> None:
-        self._original = store
-        self._mapped: tuple[bytes, Store] | None = None
+        self._store = store
+        self._settled: bytes | None = None
         self._entropy: Entropy | None = None
         if private:
             self._entropy = SystemEntropy() if seed is None else SeededEntropy(seed)
 
     def answer(self, query: Query, price: Price) -> Answer:
         """Answer a query; the plan it belongs to has been reserved before."""
-        width = self._original.width
+        width = self._store.width
         if query.theta is not None and query.theta.shape != (width,):
             raise SettingError(f"theta must have {width} entries.")
         if isinstance(query, SecondMoments):
-            return answer_second_moments(query, price, self._original, self._entropy)
-        store = self._in_coordinates(query.matrix)
-        return answer_gradient(query, price, store, self._entropy)
+            # Before coordinates are settled, rows are mapped as they are read and not kept.
+            if self._settled is not None:
+                self._require_settled(query.matrix)
+                query = replace(query, matrix=None)
+            return answer_second_moments(query, price, self._store, self._entropy)
+        if query.matrix is not None and self._settled is None:
+            self._store = self._store.recast(query.matrix)
+            self._settled = query.matrix.tobytes()
+        self._require_settled(query.matrix)
+        return answer_gradient(query, price, self._store, self._entropy)
 
-    def _in_coordinates(self, matrix: NDArray[np.float64] | None) -> Store:
-        """Store of z = matrix' u; the last one asked for is kept."""
-        if matrix is None:
-            return self._original
-        key = matrix.tobytes()
-        if self._mapped is not None and self._mapped[0] == key:
-            return self._mapped[1]
-        self._forget()
-        mapped = self._original.map(matrix)
-        self._mapped = (key, mapped)
-        return mapped
-
-    def _forget(self) -> None:
-        if self._mapped is not None:
-            self._mapped[1].close()
-            self._mapped = None
+    def _require_settled(self, matrix: NDArray[np.float64] | None) -> None:
+        """Refuse coordinates other than those that the first gradient settled."""
+        asked = None if matrix is None else matrix.tobytes()
+        if asked != self._settled:
+            raise SettingError("The working coordinates were settled before and cannot change.")
 
     def __enter__(self) -> Responder:
         """Take responsibility for the store."""
@@ -77,7 +76,5 @@ class Responder:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Close every store, whatever happened."""
-        with ExitStack() as stack:
-            stack.callback(self._original.close)
-            stack.callback(self._forget)
+        """Give the records up, whatever happened."""
+        self._store.close()

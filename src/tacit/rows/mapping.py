@@ -55,14 +55,19 @@ def map_tiles(
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _map(tiles: NDArray[Any], matrix: NDArray[Any], out: NDArray[Any]) -> None:
+def _map(tiles: NDArray[Any], matrix: NDArray[Any], out: NDArray[Any]) -> None:  # noqa: C901
     # Two images and four columns at a time, for speed; each record's sum is still column after
     # column, and an odd last image is computed twice.
     width = matrix.shape[0]
     fours = width - width % 4
     one = np.empty(LANES, dtype=tiles.dtype)
     two = np.empty(LANES, dtype=tiles.dtype)
+    # A copy of the tile, so that its image may take its place.
+    features = np.empty((width, LANES), dtype=tiles.dtype)
     for t in range(tiles.shape[0]):
+        for j in range(width):
+            for lane in range(LANES):
+                features[j, lane] = tiles[t, j, lane]
         for k in range(0, width, 2):
             m = min(k + 1, width - 1)
             for lane in range(LANES):
@@ -72,15 +77,15 @@ def _map(tiles: NDArray[Any], matrix: NDArray[Any], out: NDArray[Any]) -> None:
                 a, b, c, d = matrix[j, k], matrix[j + 1, k], matrix[j + 2, k], matrix[j + 3, k]
                 e, f, g, h = matrix[j, m], matrix[j + 1, m], matrix[j + 2, m], matrix[j + 3, m]
                 for lane in range(LANES):
-                    u, v = tiles[t, j, lane], tiles[t, j + 1, lane]
-                    w, x = tiles[t, j + 2, lane], tiles[t, j + 3, lane]
+                    u, v = features[j, lane], features[j + 1, lane]
+                    w, x = features[j + 2, lane], features[j + 3, lane]
                     one[lane] = (((one[lane] + a * u) + b * v) + c * w) + d * x
                     two[lane] = (((two[lane] + e * u) + f * v) + g * w) + h * x
             for j in range(fours, width):
                 a, e = matrix[j, k], matrix[j, m]
                 for lane in range(LANES):
-                    one[lane] += a * tiles[t, j, lane]
-                    two[lane] += e * tiles[t, j, lane]
+                    one[lane] += a * features[j, lane]
+                    two[lane] += e * features[j, lane]
             for lane in range(LANES):
                 out[t, k, lane] = one[lane]
                 out[t, m, lane] = two[lane]

@@ -112,6 +112,12 @@ class Store(ABC):
     def map(self, matrix: ArrayLike) -> Store:
         """A new store with features M'u in place of u, for a public matrix M."""
 
+    def recast(self, matrix: ArrayLike) -> Store:
+        """Return the store in other coordinates, as `map` says; it is given up for them."""
+        image = self.map(matrix)
+        self.close()
+        return image
+
     @abstractmethod
     def close(self) -> None:
         """Give the records up; no block can be read afterwards."""
@@ -145,7 +151,8 @@ class MemoryStore(Store):
 
     def __init__(self, layout: Layout, blocks: Sequence[NDArray[Any]]) -> None:
         super().__init__(layout)
-        self._blocks: tuple[NDArray[Any], ...] | None = tuple(map(_frozen, blocks))
+        self._writable: Sequence[NDArray[Any]] | None = [*map(np.ascontiguousarray, blocks)]
+        self._blocks: tuple[NDArray[Any], ...] | None = tuple(map(_frozen, self._writable))
 
     @classmethod
     def of(cls, table: NDArray[Any], block_rows: int | None = None) -> MemoryStore:
@@ -170,22 +177,35 @@ class MemoryStore(Store):
         """A new store in memory."""
         M = public_matrix(matrix, self.width)
         tiles = empty_tiles(self._layout)
+        self._mapped(M, [tiles[self._layout.tiles(index)] for index in range(self.block_count)])
+        return MemoryStore.of_tiles(self._layout, tiles)
+
+    def recast(self, matrix: ArrayLike) -> MemoryStore:
+        """Return the store in other coordinates, in the same memory."""
+        M = public_matrix(matrix, self.width)
+        if self._writable is None:
+            raise closed()
+        places, self._writable = self._writable, None
+        self._mapped(M, places)
+        self.close()
+        return MemoryStore(self._layout, places)
+
+    def _mapped(self, matrix: NDArray[np.float64], places: Sequence[NDArray[Any]]) -> None:
         with ThreadPoolExecutor(THREADS) as pool:
             # Asking for the results raises what a worker raised.
             list(
                 pool.map(
-                    lambda index: map_tiles(self.block(index), M, tiles[self._layout.tiles(index)]),
+                    lambda index: map_tiles(self.block(index), matrix, places[index]),
                     range(self.block_count),
                 )
             )
-        return MemoryStore.of_tiles(self._layout, tiles)
 
     def close(self) -> None:
         """Drop the records."""
-        self._blocks = None
+        self._blocks = self._writable = None
 
 
 def _frozen(block: NDArray[Any]) -> NDArray[Any]:
-    view = np.ascontiguousarray(block).view()
+    view = block.view()
     view.flags.writeable = False
     return view

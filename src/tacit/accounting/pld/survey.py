@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.accounting.pld._signals import GridTooLong
 from tacit.accounting.pld.distribution import from_pair
 from tacit.accounting.pld.grid import LARGEST_LOSS, SMALLEST_STEP, dyadic
 from tacit.accounting.pld.pairs.pair import Direction, Floats, Pair
@@ -254,6 +255,8 @@ def look(items: Sequence[tuple[Pair, int]], direction: Direction) -> Survey:
     masses = np.stack([law.masses for law in laws])
     # Columns that no law reaches would only make the exponentials overflow.
     used = np.flatnonzero(masses.max(axis=0) > 1e-100)
+    if not used.size:
+        raise GridTooLong(f"no finite losses below {LARGEST_LOSS:.0f}; use Rényi accounting")
     first, last = max(int(used[0]) - 1, 0), min(int(used[-1]) + 2, grid.indices.size)
     points, masses = grid.points[first:last], masses[:, first:last]
     times = np.array([float(number) for _, number in items])

@@ -181,6 +181,8 @@ def transform(
     infinite = -math.expm1(
         sum(times * math.log1p(-min(law.infinite, 1.0 - UNIT)) for law, times in laws)
     )
+    if any(law.infinite >= 1.0 for law, _ in laws):
+        infinite = 1.0
     if any(part is None for part in parts):
         # A law without finite mass: nothing but the infinite part is left.
         return Transform(bound, step, 0, np.zeros(1), 0.0, 0.0, 0.0, 0.0, infinite, 0.0, 0.0, 0.0)

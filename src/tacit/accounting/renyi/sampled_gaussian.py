@@ -125,8 +125,14 @@ def _by_quadrature(order: float, mu: float, rate: float) -> float:
     degree = max(2.0, order)
     end = degree * mu + 0.5 * mu + _REACH
     points = np.arange(-_REACH, end + step, step)
-    shifts = rate * np.expm1(mu * points - 0.5 * mu * mu)
-    logs = _log_beyond_linear(shifts, order) - 0.5 * points * points - _LOG_SQRT_TWO_PI
+    exponents = mu * points - 0.5 * mu * mu
+    shifts = rate * np.expm1(np.minimum(exponents, 700.0))
+    logs = (
+        _log_beyond_linear(shifts, order)
+        + order * np.maximum(exponents - 700.0, 0.0)
+        - 0.5 * points * points
+        - _LOG_SQRT_TWO_PI
+    )
     # Past the last node the integrand falls at least like exp(-s x).
     fall = _REACH - degree / _REACH
     tail = float(logs[-1]) - math.log(-math.expm1(-fall * step))

@@ -62,7 +62,10 @@ class LaplacePair:
         """Return both tails of the losses strictly between the atoms."""
         del direction
         below = 0.5 * (self.epsilon - np.clip(points, -self.epsilon, self.epsilon))
-        return -0.5 * np.expm1(-below), 0.5 * math.exp(-self.epsilon) * np.expm1(below)
+        other = 0.5 * (np.exp(below - self.epsilon) - math.exp(-self.epsilon))
+        return -0.5 * np.expm1(-below), np.where(
+            below < 1.0, 0.5 * math.exp(-self.epsilon) * np.expm1(np.minimum(below, 1.0)), other
+        )
 
     def atoms(self, direction: Direction) -> tuple[Floats, Floats]:
         """Return the two ends, where the output lies beyond both centres."""
@@ -205,7 +208,9 @@ class ExponentialPair:
             return np.zeros_like(points), np.zeros_like(points)
         whole = -math.expm1(-self.eta)
         below = 0.5 * (self.eta - np.clip(points, -self.eta, self.eta))
-        return -np.expm1(-below) / whole, math.exp(-self.eta) * np.expm1(below) / whole
+        other = np.exp(below - self.eta) - math.exp(-self.eta)
+        near = math.exp(-self.eta) * np.expm1(np.minimum(below, 1.0))
+        return -np.expm1(-below) / whole, np.where(below < 1.0, near, other) / whole
 
     def atoms(self, direction: Direction) -> tuple[Floats, Floats]:
         """Without range the loss is 0."""
