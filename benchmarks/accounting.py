@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import statistics
 import sys
 import time
@@ -22,6 +23,7 @@ from tacit.privacy.event import Gaussian, PoissonSampled, Repeated
 BUDGET = Budget(epsilon=1.0, delta=1e-5)
 SETTINGS = ((0.01, 1000, 1.41463), (0.001, 10**4, 0.74068), (0.05, 400, None))
 MIXES = 500
+COUNTER = itertools.count()
 
 
 def seconds_of(function: Callable[[], object], repeats: int) -> float:
@@ -79,8 +81,9 @@ def run() -> None:
     for rate, steps, known in SETTINGS:
 
         def calibrated(rate: float = rate, steps: int = steps) -> float:
+            # A budget of its own each time, so that no price is remembered.
             run = calibrate(
-                BUDGET,
+                Budget(epsilon=1.0 + 1e-9 * next(COUNTER), delta=1e-5),
                 relation="add-remove",
                 find="noise",
                 steps=steps,

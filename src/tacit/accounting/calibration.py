@@ -6,6 +6,7 @@ until that price is within the budget. Proof: ``proofs/accounting/calibration.md
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from dataclasses import replace
@@ -267,6 +268,7 @@ def _settled(run: Run, epsilon: float, delta: float, safer: Callable[[Run, Fract
     return run
 
 
+@functools.lru_cache(maxsize=16)
 def _epsilon(run: Run, delta: float) -> float:
     return best_of_tally(tally([run.event], run.relation), run.relation, delta).epsilon
 
