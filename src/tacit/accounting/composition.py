@@ -113,6 +113,7 @@ def compose(events: Iterable[Event], relation: Relation | str | None = None) -> 
     Examples
     --------
     >>> from tacit.privacy.event import Repeated
+    >>> from tacit.privacy.event import Gaussian
     >>> compose([Gaussian(1, 16), Repeated(Gaussian(1, 32), times=6)]).mu
     0.5
     """
