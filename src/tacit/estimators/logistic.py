@@ -81,9 +81,8 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.uniform(-1, 1, (20_000, 2))
-    >>> y = rng.random(20_000) < 1 / (1 + np.exp(-3 * X[:, 0]))
+    >>> X = np.linspace(-1, 1, 20_000).reshape(-1, 1)
+    >>> y = np.arange(20_000) * 0.618 % 1 < 1 / (1 + np.exp(-3 * X[:, 0]))
     >>> model = LogisticRegression(epsilon=1.0, bounds=(-1, 1)).fit(X, y)
     >>> bool(abs(model.coef_[0, 0] - 3) < 0.5)
     True
