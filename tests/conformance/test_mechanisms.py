@@ -15,8 +15,9 @@ from tacit.mechanisms.gradient import integer_gradient_sum
 from tacit.mechanisms.moments import integer_second_moments
 from tacit.mechanisms.responder import MECHANISMS, Responder
 from tacit.privacy.relation import Relation
-from tacit.problem.design import Binary, matrix_design
+from tacit.problem.design import matrix_design
 from tacit.problem.query import KIND_OF, GradientSum, Kind, Query, SecondMoments, Weights
+from tacit.problem.response import Binary
 from tacit.problem.sensitivity import Price, event_of, price_for, squared_sensitivity
 from tacit.rows.admit import admit
 from tacit.rows.opening import open_source
@@ -43,6 +44,7 @@ def integer_sum(query: Query, bound: int, store: Store) -> NDArray[np.int64]:
     """The sum that is noised, as a vector."""
     if isinstance(query, SecondMoments):
         return integer_second_moments(query, bound, store).ravel()
+    assert isinstance(query, GradientSum)
     rows = store if query.matrix is None else store.map(query.matrix)
     return integer_gradient_sum(query, bound, rows)
 

@@ -12,10 +12,11 @@ from tacit.mechanisms.responder import Responder
 from tacit.planning.planner import Facts, Wishes, make_plan
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
-from tacit.problem.design import Binary, matrix_design
+from tacit.problem.design import matrix_design
 from tacit.problem.plan import Penalty, Plan
 from tacit.problem.progress import silent
 from tacit.problem.query import Answer, GradientSum, Query, SecondMoments
+from tacit.problem.response import Binary
 from tacit.problem.sensitivity import Price
 from tacit.rows.store import MemoryStore
 

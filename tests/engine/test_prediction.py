@@ -6,7 +6,8 @@ import pytest
 
 from tacit.engine import prediction
 from tacit.errors import SchemaError
-from tacit.problem.design import Binary, matrix_design
+from tacit.problem.design import matrix_design
+from tacit.problem.response import Binary
 
 NAMES = ("a", "b")
 

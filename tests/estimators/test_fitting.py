@@ -9,8 +9,9 @@ from tacit.engine.table import Table
 from tacit.errors import BudgetError, DataError, SettingError
 from tacit.estimators.fitting import common_facts, fit_release, make_budget, make_request
 from tacit.privacy.budget import Budget
-from tacit.problem.design import Binary, matrix_design
+from tacit.problem.design import matrix_design
 from tacit.problem.plan import Plan
+from tacit.problem.response import Binary
 
 DESIGN = matrix_design(["x0"], Binary("y", (0, 1)), bounds=(0, 1), row_norm=None, intercept=True)
 

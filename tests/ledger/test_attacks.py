@@ -32,8 +32,9 @@ from tacit.planning.planner import Facts, Wishes, make_plan
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Gaussian
 from tacit.privacy.relation import Relation
-from tacit.problem.design import Binary, matrix_design
+from tacit.problem.design import matrix_design
 from tacit.problem.plan import Penalty
+from tacit.problem.response import Binary
 
 WHOLE = [Gaussian(1, 1)]
 PART = [Gaussian(1, 100)]

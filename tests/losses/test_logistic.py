@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.losses import logistic
+from tacit.losses.exponential import exp_negative
 
 Vector = NDArray[np.float64]
 
@@ -16,7 +17,7 @@ def _compiled(z: Vector, y: float) -> tuple[Vector, Vector, Vector]:
     for i in range(len(z)):
         slopes[i] = logistic.derivative(z[i], y)
         curvatures[i] = logistic.curvature(z[i])
-        exponentials[i] = logistic.exp_negative(-abs(z[i]))
+        exponentials[i] = exp_negative(-abs(z[i]))
     return slopes, curvatures, exponentials
 
 

@@ -23,14 +23,18 @@ from tacit.mechanisms.moments import answer_second_moments, integer_second_momen
 from tacit.mechanisms.responder import Responder
 from tacit.noise.entropy import SystemEntropy
 from tacit.privacy.relation import Relation
-from tacit.problem.design import Binary, matrix_design
+from tacit.problem.design import matrix_design
 from tacit.problem.progress import silent
 from tacit.problem.query import GradientSum, Kind, SecondMoments
+from tacit.problem.response import Binary
 from tacit.problem.sensitivity import event_of, price_for
 from tacit.rows.admit import admit
 from tacit.rows.opening import open_source
 from tacit.rows.store import MemoryStore
 from tacit.rows.tiles import LANES, to_rows
+
+LOGISTIC = (0, (0.0, 0.0), False, False)
+LOGISTIC_MOMENTS = (0, (0.0, 0.0, 0.25, 1.0), False, False)
 
 # --- sums, noise and plans ----------------------------------------------------------------------
 
@@ -67,12 +71,12 @@ def test_no_row_outgrows_its_bound(dtype: Any) -> None:
             rng.choice([0.0, math.inf, math.nan, 1e308, limit * 10 ** rng.uniform(-99, 99)])
         )
         total = np.zeros(width, dtype=np.int64)
-        add_gradients(tile, theta, scale, limit, bool(rng.random() < 0.5), total)
+        add_gradients(tile, theta, *LOGISTIC, scale, limit, bool(rng.random() < 0.5), total)
         assert sum(int(q) ** 2 for q in total) <= bound**2
         out = np.full((width, LANES), 7.0)
         room = enforceable(math.isqrt(bound), width)
         row_bound = float(10.0 ** rng.uniform(-100, 100))
-        quantise_rows(tile, theta, int(rng.integers(3)), row_bound, room, out)
+        quantise_rows(tile, theta, int(rng.integers(3)), *LOGISTIC_MOMENTS, row_bound, room, out)
         assert sum(int(v) ** 2 for v in out[:, lane]) <= bound
         assert not np.delete(out, lane, axis=1).any()
 
@@ -82,7 +86,9 @@ def test_no_row_outgrows_its_bound(dtype: Any) -> None:
 def test_zero_rows_add_nothing_whatever_the_scale(scale: float, downweighted: bool) -> None:
     total = np.zeros(4, dtype=np.int64)
     tiles = np.zeros((3, 5, LANES), dtype=np.float32)
-    add_gradients(tiles, np.full(4, 1e100), scale, enforceable(2**36, 4), downweighted, total)
+    add_gradients(
+        tiles, np.full(4, 1e100), *LOGISTIC, scale, enforceable(2**36, 4), downweighted, total
+    )
     assert not total.any()
 
 

@@ -14,9 +14,10 @@ from tacit.errors import BudgetError, SettingError
 from tacit.planning.planner import Facts, Wishes, make_plan
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
-from tacit.problem.design import Binary, matrix_design
+from tacit.problem.design import matrix_design
 from tacit.problem.plan import Penalty, Plan
 from tacit.problem.query import Kind
+from tacit.problem.response import Binary
 
 FACTORS = {
     ("gradient", "replace-one"): 4,

@@ -13,13 +13,15 @@ from hypothesis import strategies as st
 
 from tacit.accounting.composition import mu_squared_of
 from tacit.errors import BudgetError, CertificateError
+from tacit.losses import logistic
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
 from tacit.problem.certificate import FORMAT, INFINITE, SEEDED, Certificate
-from tacit.problem.design import Binary, matrix_design
+from tacit.problem.design import matrix_design
 from tacit.problem.plan import Penalty, Plan, PublicFact, Step
 from tacit.problem.query import Kind
 from tacit.problem.release import Release
+from tacit.problem.response import Binary
 from tacit.problem.sensitivity import price_for
 from tacit.problem.signature import canonical, digest_of
 
@@ -47,7 +49,7 @@ def make_plan(relation: Relation = Relation.REPLACE_ONE, budget: Budget = BUDGET
         steps.append(Step(kind, price, times, f"{kind} look"))
     return Plan(
         solver="gradient",
-        loss="logistic",
+        loss=logistic.LOSS,
         design=design,
         records=1000,
         relation=relation,

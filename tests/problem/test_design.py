@@ -10,15 +10,8 @@ import numpy as np
 import pytest
 
 from tacit.errors import BoundsError, CertificateError
-from tacit.problem.design import (
-    Binary,
-    Column,
-    Design,
-    Indicator,
-    Numeric,
-    matrix_design,
-    numeric_column,
-)
+from tacit.problem.design import Column, Design, Indicator, Numeric, matrix_design, numeric_column
+from tacit.problem.response import Binary
 
 RESPONSE = Binary("y", (0, 1))
 

@@ -13,13 +13,15 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 
 from tacit.accounting.composition import mu_squared_of
 from tacit.errors import CertificateError, FileError, SettingError
+from tacit.losses import logistic
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
 from tacit.problem.certificate import Certificate
-from tacit.problem.design import Binary, matrix_design
+from tacit.problem.design import matrix_design
 from tacit.problem.plan import Penalty, Plan, Step
 from tacit.problem.query import Kind
 from tacit.problem.release import Release
+from tacit.problem.response import Binary
 from tacit.problem.sensitivity import price_for
 from tacit.problem.signature import (
     DEEPEST_DOCUMENT,
@@ -43,7 +45,7 @@ def make_certificate(epsilon: float = 1.0) -> Certificate:
     price = price_for(Kind.GRADIENT, mu_squared_of(budget) / 5, relation, records=100, width=2)
     plan = Plan(
         solver="gradient",
-        loss="logistic",
+        loss=logistic.LOSS,
         design=matrix_design(
             ["a"], Binary("y", (0, 1)), bounds=(0, 1), row_norm=None, intercept=True
         ),

@@ -11,13 +11,15 @@ import pytest
 
 from tacit.accounting.composition import mu_squared_of
 from tacit.errors import CertificateError, FileError, SettingError
+from tacit.losses import logistic
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
 from tacit.problem.certificate import Certificate
-from tacit.problem.design import Binary, Column, Design, Indicator, Numeric, matrix_design
+from tacit.problem.design import Column, Design, Indicator, Numeric, matrix_design
 from tacit.problem.plan import Penalty, Plan, Step
 from tacit.problem.query import Kind
 from tacit.problem.release import Release
+from tacit.problem.response import Binary
 from tacit.problem.sensitivity import price_for
 from tacit.problem.signature import canonical, digest_of, new_key, sign
 from tacit.problem.stored import FORMAT, StoredFit, Term, read_certificate, write_text
@@ -40,7 +42,7 @@ def make_release(design: Design = BOUNDED, epsilon: float = 1.0) -> Release:
     price = price_for(Kind.GRADIENT, share, relation, records=100, width=design.width)
     plan = Plan(
         solver="gradient",
-        loss="logistic",
+        loss=logistic.LOSS,
         design=design,
         records=100,
         relation=relation,

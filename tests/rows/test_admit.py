@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from pyarrow import parquet
 
 from tacit.errors import DataError, FileError, SchemaError, SettingError
-from tacit.problem.design import Binary, Column, Design, Indicator, Numeric, matrix_design
+from tacit.problem.design import Column, Design, Indicator, Numeric, matrix_design
+from tacit.problem.response import Binary
 from tacit.rows import store as store_module
 from tacit.rows.admit import admit
 from tacit.rows.opening import open_source

@@ -21,10 +21,11 @@ from tacit.engine.gate import PlannedGate
 from tacit.errors import DataError, FileError, PlanViolation
 from tacit.mechanisms.kernels import add_gradients, enforceable
 from tacit.mechanisms.responder import Responder
-from tacit.problem.design import Binary, matrix_design
+from tacit.problem.design import matrix_design
 from tacit.problem.formula import design_from_formula
 from tacit.problem.progress import silent
 from tacit.problem.query import GradientSum, Kind
+from tacit.problem.response import Binary
 from tacit.problem.schema import Schema
 from tacit.rows.admit import admit
 from tacit.rows.classes import read_classes
@@ -32,6 +33,8 @@ from tacit.rows.labels import level_codes
 from tacit.rows.opening import open_source
 from tacit.rows.store import MemoryStore
 from tacit.rows.tiles import LANES, to_rows
+
+LOGISTIC = (0, (0.0, 0.0), False, False)
 
 ROWS = 10
 
@@ -147,7 +150,7 @@ def test_a_row_that_is_not_finite_contributes_nothing(bad: float) -> None:
     tile = np.zeros((1, 3, LANES))
     tile[0, :2, 0] = bad, 1.0
     total = np.zeros(2, dtype=np.int64)
-    add_gradients(tile, np.ones(2), 1e9, enforceable(2**30, 2), False, total)
+    add_gradients(tile, np.ones(2), *LOGISTIC, 1e9, enforceable(2**30, 2), False, total)
     assert not total.any()
 
 

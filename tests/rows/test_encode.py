@@ -6,7 +6,8 @@ import pandas as pd
 import pytest
 
 from tacit.errors import SchemaError
-from tacit.problem.design import Binary, Column, Design, Factor, Indicator, Numeric, matrix_design
+from tacit.problem.design import Column, Design, Factor, Indicator, Numeric, matrix_design
+from tacit.problem.response import Binary
 from tacit.rows.encode import Encoded, Encoder, encode
 from tacit.rows.opening import open_source
 

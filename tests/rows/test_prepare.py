@@ -9,7 +9,8 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
 from tacit.errors import BoundsError
-from tacit.problem.design import Binary, Column, Design, Numeric, matrix_design
+from tacit.problem.design import Column, Design, Numeric, matrix_design
+from tacit.problem.response import Binary
 from tacit.rows.prepare import Preparer
 
 RESPONSE = Binary("y", (0, 1))

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from tacit.planning.planner import Facts, Wishes, make_plan
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
-from tacit.problem.design import Binary, matrix_design
+from tacit.problem.design import matrix_design
 from tacit.problem.plan import Penalty, Plan
 from tacit.problem.query import KIND_OF, Answer, GradientSum, Query
+from tacit.problem.response import Binary
 from tacit.solvers.descent import descend, first_averaged
 from tacit.solvers.newton import minimise
 from tacit.solvers.whitening import shrink_eigenvalues
@@ -30,6 +31,7 @@ class NoiselessGate:
         self.asked: list[Query] = []
 
     def ask(self, query: Query) -> Answer:
+        assert isinstance(query, GradientSum | SecondMoments)
         self.asked.append(query)
         rows = PREPARED if query.matrix is None else PREPARED @ query.matrix
         if isinstance(query, GradientSum):

@@ -46,7 +46,7 @@ def charge(plan: Plan, *, private: bool) -> Charged | None:
         plan.events(),
         relation=plan.relation,
         unit=plan.unit,
-        label=f"{plan.loss} by {plan.solver}",
+        label=f"{plan.loss.name} by {plan.solver}",
         private=private,
     )
     return Charged(ledger, reservation)

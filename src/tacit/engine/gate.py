@@ -32,6 +32,8 @@ class PlannedGate:
         step = self._schedule[self._asked]
         if KIND_OF.get(type(query)) is not step.kind or step.price is None:
             raise PlanViolation(f"The plan reserved {step.kind} at this point, not this query.")
+        if getattr(query, "size", 1) != step.size:
+            raise PlanViolation("The plan reserved another number of counts at this point.")
         self._asked += 1
         answer = self._responder.answer(query, step.price)
         self._progress(self._asked, len(self._schedule), step.label)

@@ -21,9 +21,10 @@ from tacit.ledger.active import active_ledger, inherited, mark
 from tacit.losses import logistic
 from tacit.privacy.budget import Budget
 from tacit.problem.certificate import Certificate
-from tacit.problem.design import Binary, Design, matrix_design
+from tacit.problem.design import Design, matrix_design
 from tacit.problem.plan import Plan, PublicFact
 from tacit.problem.release import Release
+from tacit.problem.response import Binary
 
 
 class LogisticRegression(ClassifierMixin, BaseEstimator):

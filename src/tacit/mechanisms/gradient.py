@@ -25,7 +25,18 @@ def integer_gradient_sum(query: GradientSum, bound: int, store: Store) -> NDArra
     limit = enforceable(bound, store.width)
 
     def add(tiles: NDArray[Any], total: NDArray[np.int64]) -> None:
-        add_gradients(tiles, theta, limit / query.clip, limit, query.downweighted, total)
+        add_gradients(
+            tiles,
+            theta,
+            int(query.loss.code),
+            query.loss.shape,
+            store.weighted,
+            store.shifted,
+            limit / query.clip,
+            limit,
+            query.downweighted,
+            total,
+        )
 
     return sum_blocks(store, add, (store.width,))
 

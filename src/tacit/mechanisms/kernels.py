@@ -1,7 +1,7 @@
 """Compiled passes over blocks of records. Private: `tiles`.
 
 A block is an array (tile, column, lane): 64 records side by side, their features column by column,
-the response last. Every per-record sum runs over the columns in order, so a record's integers
+then the response, and a weight and an offset where declared. Every per-record sum runs over the columns in order, so a record's integers
 depend on that record and on public numbers only, and the compiler vectorises over records, not
 over a sum: no reassociation is needed or allowed. Proof: proofs/mechanisms/kernels.md.
 """
@@ -15,8 +15,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.losses import logistic
 from tacit.losses.bits import MAGIC, MAGIC_BITS, float_to_bits
+from tacit.losses.switch import curvatures, slopes
 from tacit.rows.tiles import LANES
 
 PLAIN, CURVATURE, SCORE = 0, 1, 2
@@ -36,17 +36,22 @@ def enforceable(bound: int, width: int) -> float:
 
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")
-def add_gradients(
+def add_gradients(  # noqa: PLR0917 - compiled code takes no keywords
     tiles: NDArray[Any],
     theta: NDArray[np.float64],
+    code: int,
+    shape: tuple[float, float],
+    weighted: bool,
+    shifted: bool,
     scale: float,
     limit: float,
     downweighted: bool,
     total: NDArray[np.int64],
 ) -> None:
-    """Add rint(c z) of every record to `total`, c = loss'·scale kept within limit / ‖z‖.
+    """Add rint(c z) of every record to `total`, c = weight·loss'·scale kept within limit / ‖z‖.
 
-    With `downweighted`, c is first multiplied by min(1, (limit / scale)² / ‖z‖²).
+    With `downweighted`, c is first multiplied by min(1, (limit / scale)² / ‖z‖²). A weight, if
+    there is one, stands behind the response, and an offset of the margin behind that.
     """
     width = theta.shape[0]
     clip = limit / scale
@@ -55,17 +60,13 @@ def add_gradients(
     factor = np.empty(LANES)
     for t in range(tiles.shape[0]):
         finite = True
-        for lane in range(LANES):
-            margin[lane] = 0.0
-            square[lane] = TINY
-        for j in range(width):
-            weight = theta[j]
+        add_margins(tiles[t], theta, shifted, weighted, margin, square)
+        slopes(code, shape[0], shape[1], margin, tiles[t, width], factor)
+        if weighted:
             for lane in range(LANES):
-                z = np.float64(tiles[t, j, lane])
-                margin[lane] += z * weight
-                square[lane] += z * z
+                factor[lane] *= np.float64(tiles[t, width + 1, lane])
         for lane in range(LANES):
-            slope = logistic.derivative(margin[lane], np.float64(tiles[t, width, lane])) * scale
+            slope = factor[lane] * scale
             if downweighted:
                 slope *= min(1.0, clip * clip / square[lane])
             largest = limit / math.sqrt(square[lane])
@@ -84,6 +85,31 @@ def add_gradients(
 
 
 @numba.njit(nogil=True, error_model="numpy")
+def add_margins(
+    tile: NDArray[Any],
+    theta: NDArray[np.float64],
+    shifted: bool,
+    weighted: bool,
+    margin: NDArray[np.float64],
+    square: NDArray[np.float64],
+) -> None:
+    """Write margin z·theta (plus offset) and squared norm of every record of a tile."""
+    width = theta.shape[0]
+    for lane in range(LANES):
+        margin[lane] = 0.0
+        square[lane] = TINY
+    for j in range(width):
+        weight = theta[j]
+        for lane in range(LANES):
+            z = np.float64(tile[j, lane])
+            margin[lane] += z * weight
+            square[lane] += z * z
+    if shifted:
+        for lane in range(LANES):
+            margin[lane] += np.float64(tile[width + 1 + weighted, lane])
+
+
+@numba.njit(nogil=True, error_model="numpy")
 def _add_finite_rows(
     tile: NDArray[Any],
     factor: NDArray[np.float64],
@@ -99,10 +125,14 @@ def _add_finite_rows(
 
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")
-def quantise_rows(
+def quantise_rows(  # noqa: PLR0917 - compiled code takes no keywords
     tiles: NDArray[Any],
     theta: NDArray[np.float64],
     weights: int,
+    code: int,
+    constants: tuple[float, float, float, float],
+    weighted: bool,
+    shifted: bool,
     bound: float,
     limit: float,
     integers: NDArray[np.float64],
@@ -110,30 +140,36 @@ def quantise_rows(
     """Write rint(f z), f = min(limit / bound, limit / ‖z‖), as float64 into (column, record).
 
     `weights` 1 multiplies z by the root of the loss's curvature at z·theta over its upper bound,
-    2 by the loss's slope over its upper bound and min(1, bound / ‖z‖), 0 by nothing.
+    2 by the loss's slope over its upper bound and min(1, bound / ‖z‖), 0 by nothing. A record's
+    own weight w multiplies z by √w, for a score by w. `constants` are the loss's shape, smoothness
+    and Lipschitz bound.
     """
     width = integers.shape[0]
+    a, b, smoothness, lipschitz = constants
     margin = np.empty(LANES)
     square = np.empty(LANES)
+    bend = np.empty(LANES)
     for t in range(tiles.shape[0]):
-        for lane in range(LANES):
-            margin[lane] = 0.0
-            square[lane] = TINY
-        for j in range(width):
-            weight = theta[j] if weights > 0 else 0.0
+        add_margins(tiles[t], theta, shifted, weighted, margin, square)
+        if weights == CURVATURE:
+            curvatures(code, a, b, margin, tiles[t, width], bend)
             for lane in range(LANES):
-                z = np.float64(tiles[t, j, lane])
-                margin[lane] += z * weight
-                square[lane] += z * z
+                bend[lane] = math.sqrt(bend[lane] / smoothness)
+        elif weights == SCORE:
+            slopes(code, a, b, margin, tiles[t, width], bend)
+            for lane in range(LANES):
+                bend[lane] = abs(bend[lane]) / lipschitz
+        else:
+            for lane in range(LANES):
+                bend[lane] = 1.0
         for lane in range(LANES):
             norm = max(math.sqrt(square[lane]), bound)
-            factor = limit / norm
-            if weights == CURVATURE:
-                share = logistic.curvature(margin[lane]) / logistic.SMOOTHNESS
-                factor *= min(1.0, math.sqrt(share))
-            elif weights == SCORE:
-                slope = logistic.derivative(margin[lane], np.float64(tiles[t, width, lane]))
-                factor *= min(1.0, abs(slope) / logistic.LIPSCHITZ) * (bound / norm)
+            factor = limit / norm * min(1.0, bend[lane])
+            if weights == SCORE:
+                factor *= bound / norm
+            if weighted:
+                own = np.float64(tiles[t, width + 1, lane])
+                factor *= own if weights == SCORE else math.sqrt(own)
             # A factor that is not a number, or above the limit's, becomes 0.
             square[lane] = factor if factor <= limit / bound else 0.0
         for j in range(width):

@@ -41,6 +41,7 @@ def integer_second_moments(query: SecondMoments, bound: int, store: Store) -> ND
     matrix = None if query.matrix is None else public_matrix(query.matrix, width)
     theta = np.zeros(width) if query.theta is None else np.ascontiguousarray(query.theta)
     weights = _WEIGHTS[query.weights]
+    constants = (*query.loss.shape, query.loss.smoothness, query.loss.lipschitz)
 
     def add(tiles: NDArray[Any], total: NDArray[np.int64]) -> None:
         integers = np.empty((width, TILES_AT_ONCE * LANES))
@@ -51,7 +52,18 @@ def integer_second_moments(query: SecondMoments, bound: int, store: Store) -> ND
                 part.flags.writeable = False  # one type for the compiler, mapped or not
             if integers.shape[1] != len(part) * LANES:
                 integers = np.empty((width, len(part) * LANES))
-            quantise_rows(part, theta, weights, query.row_bound, limit, integers)
+            quantise_rows(
+                part,
+                theta,
+                weights,
+                int(query.loss.code),
+                constants,
+                store.weighted,
+                store.shifted,
+                query.row_bound,
+                limit,
+                integers,
+            )
             total += (integers @ integers.T).astype(np.int64)
 
     with _blas().limit(limits=1, user_api="blas"):

@@ -12,7 +12,14 @@ from tacit.errors import SettingError
 from tacit.mechanisms.gradient import answer_gradient
 from tacit.mechanisms.moments import answer_second_moments
 from tacit.noise.entropy import Entropy, SeededEntropy, SystemEntropy
-from tacit.problem.query import Answer, GradientSum, Query, SecondMoments
+from tacit.problem.query import (
+    Answer,
+    ColumnCounts,
+    GradientSum,
+    Query,
+    ResidualSize,
+    SecondMoments,
+)
 from tacit.problem.sensitivity import Price
 from tacit.rows.store import Store
 
@@ -45,20 +52,32 @@ class Responder:
 
     def answer(self, query: Query, price: Price) -> Answer:
         """Answer a query; the plan it belongs to has been reserved before."""
+        match query:
+            case SecondMoments():
+                self._require_width(query.theta)
+                # Before coordinates are settled, rows are mapped as they are read and not kept.
+                if self._settled is not None:
+                    self._require_settled(query.matrix)
+                    query = replace(query, matrix=None)
+                return answer_second_moments(query, price, self._store, self._entropy)
+            case GradientSum():
+                self._require_width(query.theta)
+                self._settle(query.matrix)
+                return answer_gradient(query, price, self._store, self._entropy)
+            case ColumnCounts() | ResidualSize():
+                raise SettingError("Counts are not answered here.")
+
+    def _settle(self, matrix: NDArray[np.float64] | None) -> None:
+        """Let the first gradient in other coordinates recast the rows; refuse any after it."""
+        if matrix is not None and self._settled is None:
+            self._store = self._store.recast(matrix)
+            self._settled = matrix.tobytes()
+        self._require_settled(matrix)
+
+    def _require_width(self, theta: NDArray[np.float64] | None) -> None:
         width = self._store.width
-        if query.theta is not None and query.theta.shape != (width,):
+        if theta is not None and theta.shape[0] != width:
             raise SettingError(f"theta must have {width} entries.")
-        if isinstance(query, SecondMoments):
-            # Before coordinates are settled, rows are mapped as they are read and not kept.
-            if self._settled is not None:
-                self._require_settled(query.matrix)
-                query = replace(query, matrix=None)
-            return answer_second_moments(query, price, self._store, self._entropy)
-        if query.matrix is not None and self._settled is None:
-            self._store = self._store.recast(query.matrix)
-            self._settled = query.matrix.tobytes()
-        self._require_settled(query.matrix)
-        return answer_gradient(query, price, self._store, self._entropy)
 
     def _require_settled(self, matrix: NDArray[np.float64] | None) -> None:
         """Refuse coordinates other than those that the first gradient settled."""

@@ -276,7 +276,7 @@ def _assemble(
 ) -> Plan:
     return Plan(
         solver=solver,
-        loss=logistic.NAME,
+        loss=logistic.LOSS,
         design=facts.design,
         records=facts.records,
         relation=facts.relation,

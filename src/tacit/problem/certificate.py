@@ -165,7 +165,7 @@ class Certificate:
             "relation": str(plan.relation),
             "unit": plan.unit,
             "solver": plan.solver,
-            "loss": plan.loss,
+            "loss": plan.loss.name,
             "released": fingerprint_of(release.estimates() if estimates is None else estimates),
             "public": [
                 {"name": fact.name, "value": plain(fact.value), "source": fact.source}

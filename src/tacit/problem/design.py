@@ -16,7 +16,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tacit.errors import BoundsError, CertificateError, SettingError
+from tacit.errors import BoundsError, CertificateError
+from tacit.problem.record import Beside
+from tacit.problem.response import (
+    Classes,
+    Continuous,
+    Response,
+    response_from_json,
+    response_to_json,
+)
 
 INTERCEPT = "Intercept"
 LARGEST_BOUND = 1e150
@@ -54,22 +62,6 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Binary:
-    """A response of two declared kinds, coded 0 (first) and 1 (second)."""
-
-    column: str
-    classes: tuple[Any, Any]
-
-    @classmethod
-    def of(cls, column: str, classes: Sequence[Any]) -> Binary:
-        """Response of exactly two different labels."""
-        labels = [label.item() if isinstance(label, np.generic) else label for label in classes]
-        if len(labels) != 2 or labels[0] == labels[1]:
-            raise SettingError("classes must be two different labels, the negative one first.")
-        return cls(column, (labels[0], labels[1]))
-
-
-@dataclass(frozen=True)
 class Design:
     """A record's way to a row of the design.
 
@@ -79,16 +71,23 @@ class Design:
     """
 
     columns: tuple[Column, ...]
-    response: Binary
+    response: Response
     feature_norm: float
     intercept: bool = True
     levels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Declared levels of every factor column used, the reference level included."""
+    beside: Beside = field(default_factory=Beside)
+    """Weight, offset and person of a record, where declared."""
 
     @property
     def width(self) -> int:
         """Number of coefficients, the intercept included."""
         return len(self.columns) + self.intercept
+
+    @property
+    def outputs(self) -> int:
+        """Number of linear predictors: one a class where there are three or more, else one."""
+        return len(self.response.classes) if isinstance(self.response, Classes) else 1
 
     @property
     def row_norm(self) -> float:
@@ -102,7 +101,10 @@ class Design:
         return (INTERCEPT, *names) if self.intercept else names
 
     def to_user(self) -> NDArray[np.float64]:
-        """Matrix from prepared coefficients (intercept last) to the user's (intercept first)."""
+        """Matrix from prepared coefficients (intercept last) to the user's (intercept first).
+
+        The response's scale is in it; its center, which adds to the intercept, is `shift`.
+        """
         count = len(self.columns)
         matrix = np.zeros((self.width, self.width))
         first = int(self.intercept)
@@ -112,7 +114,15 @@ class Design:
                 matrix[0, j] = -column.center / column.scale
         if self.intercept:
             matrix[0, count] = 1.0
-        return matrix
+        scale = self.response.scale if isinstance(self.response, Continuous) else 1.0
+        return matrix * scale
+
+    def shift(self) -> NDArray[np.float64]:
+        """What the response's center adds to the user's coefficients."""
+        constant = np.zeros(self.width)
+        if self.intercept and isinstance(self.response, Continuous):
+            constant[0] = self.response.center
+        return constant
 
     def to_json(self) -> dict[str, Any]:
         """Plain data for the stored fit."""
@@ -120,7 +130,8 @@ class Design:
             "intercept": self.intercept,
             "feature_norm": self.feature_norm,
             "levels": {name: list(levels) for name, levels in self.levels.items()},
-            "response": {"column": self.response.column, "classes": list(self.response.classes)},
+            "response": response_to_json(self.response),
+            "beside": self.beside.to_json(),
             "columns": [
                 {
                     "name": column.name,
@@ -138,7 +149,6 @@ class Design:
     def from_json(cls, data: Mapping[str, Any]) -> Design:
         """Read back what `to_json` wrote."""
         try:
-            first, second = data["response"]["classes"]
             return cls(
                 columns=tuple(
                     Column(
@@ -151,12 +161,13 @@ class Design:
                     )
                     for item in data["columns"]
                 ),
-                response=Binary(str(data["response"]["column"]), (first, second)),
+                response=response_from_json(data["response"]),
                 feature_norm=float(data["feature_norm"]),
                 intercept=bool(data["intercept"]),
                 levels={
                     str(name): tuple(map(str, levels)) for name, levels in data["levels"].items()
                 },
+                beside=Beside.from_json(data["beside"]),
             )
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise CertificateError(f"The stored design is incomplete: {error!r}.") from error
@@ -187,7 +198,7 @@ def numeric_column(name: str, lower: float, upper: float, *, centred: bool = Tru
 
 def matrix_design(
     names: Sequence[str],
-    response: Binary,
+    response: Response,
     *,
     bounds: ArrayLike | None,
     row_norm: float | None,

@@ -18,15 +18,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tacit.errors import BoundsError, FormulaError
-from tacit.problem.design import (
-    Binary,
-    Column,
-    Design,
-    Factor,
-    Indicator,
-    Numeric,
-    numeric_column,
-)
+from tacit.problem.design import Column, Design, Factor, Indicator, Numeric, numeric_column
+from tacit.problem.response import Binary
 from tacit.problem.schema import BinaryColumn, DeclaredColumn, NumericColumn, Schema
 
 _CATEGORICAL = re.compile(r"C\(\s*(?:`(?P<quoted>[^`]+)`|(?P<bare>[^\W\d][\w.]*))\s*\)")

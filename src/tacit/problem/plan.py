@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tacit.accounting.composition import guarantee_of
+from tacit.losses.loss import Loss
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Event, Repeated
 from tacit.privacy.guarantee import Guarantee
@@ -21,12 +22,16 @@ SMALLEST_SIGNAL = 15.0
 
 @dataclass(frozen=True)
 class Step:
-    """`times` answers of one kind, each at the same price; no price means no noise (ε = ∞)."""
+    """`times` answers of one kind, each at the same price; no price means no noise (ε = ∞).
+
+    `size` is the number of counts in one answer, and 1 for the other kinds.
+    """
 
     kind: Kind
     price: Price | None
     times: int
     label: str
+    size: int = 1
 
 
 @dataclass(frozen=True)
@@ -95,7 +100,7 @@ class Plan:
     """Solver, prices and settings of one fit. Holds no record and nothing read from one."""
 
     solver: str
-    loss: str
+    loss: Loss
     design: Design
     records: int
     relation: Relation
@@ -122,7 +127,7 @@ class Plan:
     def events(self) -> tuple[Event, ...]:
         """Return the facts that running this plan leaves behind, step by step."""
         return tuple(
-            Repeated(event_of(step.kind, step.price, self.relation), step.times)
+            Repeated(event_of(step.kind, step.price, self.relation, step.size), step.times)
             for step in self.steps
             if step.price is not None
         )

@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import SettingError
+from tacit.losses import logistic
+from tacit.losses.loss import Loss
 
 LARGEST = 1e100
 """Parameters beyond this are refused: margins must stay finite whatever the records are."""
@@ -32,12 +34,14 @@ class Kind(StrEnum):
 
     GRADIENT = "gradient"
     SECOND_MOMENTS = "second-moments"
+    COUNTS = "counts"
 
 
 @dataclass(frozen=True)
 class GradientSum:
     """Sum over records of loss'(z·theta, y) z, each term clipped to norm `clip`.
 
+    For several classes theta is (width, class), a term is z (p - e_y)' and so is the answer.
     z = matrix' u, where u is the prepared row and `matrix` the working coordinates (None: z = u).
     With `downweighted` a term is first multiplied by min(1, (clip / ‖z‖)²), a weight that depends
     on the features alone: it bounds the influence of a record and leaves the model consistent.
@@ -47,6 +51,7 @@ class GradientSum:
     clip: float
     matrix: NDArray[np.float64] | None = None
     downweighted: bool = False
+    loss: Loss = logistic.LOSS
 
     def __post_init__(self) -> None:
         """Refuse parameters that could make a margin overflow."""
@@ -66,19 +71,74 @@ class SecondMoments:
     matrix: NDArray[np.float64] | None = None
     theta: NDArray[np.float64] | None = None
     weights: Weights = Weights.NONE
+    loss: Loss = logistic.LOSS
 
     def __post_init__(self) -> None:
         """Refuse parameters that could make a margin overflow."""
         _check_finite(self.theta, self.matrix)
         _check_positive(self.row_bound)
+        if self.weights is Weights.SCORE and not np.isfinite(self.loss.lipschitz):
+            raise SettingError("A loss without a bound on its slope has no bounded score.")
         if (self.weights is Weights.NONE) != (self.theta is None):
             raise SettingError("Weights of second moments need a theta, and a theta weights.")
 
 
-Query = GradientSum | SecondMoments
+@dataclass(frozen=True)
+class ColumnCounts:
+    """For each listed column of the stored record, how many records lie in (lower, upper].
+
+    Column j < width is the j-th prepared feature, column `width` the prepared response. Comparisons
+    need no bound on the values.
+    """
+
+    columns: tuple[int, ...]
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        """Refuse ends that do not belong to the columns."""
+        if not self.columns or any(
+            len(ends) != len(self.columns) or np.isnan(ends).any()
+            for ends in (self.lower, self.upper)
+        ):
+            raise SettingError("Every counted column needs a lower and an upper end.")
+
+    @property
+    def size(self) -> int:
+        """Number of counts."""
+        return len(self.columns)
+
+
+@dataclass(frozen=True)
+class ResidualSize:
+    """Sum over records of min(|link(z·theta) - y| / cap, 1): how far predictions are off.
+
+    The prediction is z·theta kept within [lowest, highest], which is public.
+    """
+
+    theta: NDArray[np.float64]
+    cap: float
+    matrix: NDArray[np.float64] | None = None
+    lowest: float = -1.0
+    highest: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Refuse parameters that could make a margin overflow."""
+        _check_finite(self.theta, self.matrix)
+        _check_positive(self.cap)
+
+    @property
+    def size(self) -> int:
+        """Number of sums."""
+        return 1
+
+
+Query = GradientSum | SecondMoments | ColumnCounts | ResidualSize
 KIND_OF: Mapping[type, Kind] = {
     GradientSum: Kind.GRADIENT,
     SecondMoments: Kind.SECOND_MOMENTS,
+    ColumnCounts: Kind.COUNTS,
+    ResidualSize: Kind.COUNTS,
 }
 """The kind of a query goes by its exact type: a subclass is no query."""
 

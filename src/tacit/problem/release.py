@@ -53,8 +53,10 @@ class Release:
         return self.plan.private and not self.reproducible
 
     def coefficients(self) -> NDArray[np.float64]:
-        """Coefficients on the user's scale, the intercept first."""
-        return self.plan.design.to_user() @ self.theta
+        """Coefficients on the user's scale, the intercept first; one column a class if several."""
+        design = self.plan.design
+        mapped = design.to_user() @ self.theta
+        return np.asarray(mapped + (design.shift() if mapped.ndim == 1 else 0.0))
 
     def estimates(self) -> list[list[Any]]:
         """Name and coefficient of each term, without intervals."""

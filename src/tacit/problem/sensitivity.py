@@ -1,14 +1,17 @@
 """Every sensitivity formula, once.
 
 A mechanism adds up integer vectors (or matrices) q_i, one a record, with a bound S that it
-enforces: ‖q_i‖₂ ≤ S for gradients, q_i = v v' with ‖v‖₂² ≤ S for second moments. What one record
-can change in the sum is then a theorem about integers (proofs/mechanisms):
+enforces: ‖q_i‖₂ ≤ S for gradients, q_i = v v' with ‖v‖₂² ≤ S for second moments (a sum of such
+with Σ‖v‖₂² ≤ S where a person has several records), 0 ≤ q_i ≤ S in each of k entries for counts.
+What one record (or person) can change in the sum is then a theorem about integers
+(proofs/mechanisms):
 
     =============  =======================  =========================
     squared        replace-one              zero-out, add-remove
     =============  =======================  =========================
     gradient       (2S)² = 4S²              S²
     second moment  2S²   (Frobenius)        S²   (Frobenius)
+    k counts       k S²                     k S²
     =============  =======================  =========================
 
 The noise is 2^bits times a standard Gaussian on every coordinate, rounded to the integers, so a
@@ -40,6 +43,9 @@ _FACTOR = {
     (Kind.SECOND_MOMENTS, Relation.REPLACE_ONE): 2,
     (Kind.SECOND_MOMENTS, Relation.ZERO_OUT): 1,
     (Kind.SECOND_MOMENTS, Relation.ADD_REMOVE): 1,
+    (Kind.COUNTS, Relation.REPLACE_ONE): 1,
+    (Kind.COUNTS, Relation.ZERO_OUT): 1,
+    (Kind.COUNTS, Relation.ADD_REMOVE): 1,
 }
 
 
@@ -51,27 +57,35 @@ class Price:
     bits: int
 
 
-def squared_sensitivity(kind: Kind, bound: int, relation: Relation) -> int:
-    """Largest squared L2 (Frobenius) change of the integer sum between neighbours."""
-    return _FACTOR[kind, relation] * bound * bound
+def squared_sensitivity(kind: Kind, bound: int, relation: Relation, size: int = 1) -> int:
+    """Largest squared L2 (Frobenius) change of the integer sum between neighbours.
+
+    `size` is the number k of counts, and 1 for the other kinds.
+    """
+    if size != 1 and kind is not Kind.COUNTS:
+        raise ValueError("Only counts have a size.")
+    return _FACTOR[kind, relation] * size * bound * bound
 
 
-def event_of(kind: Kind, price: Price, relation: Relation) -> Gaussian:
+def event_of(kind: Kind, price: Price, relation: Relation, size: int = 1) -> Gaussian:
     """The fact that one answer at this price leaves behind."""
-    return Gaussian(squared_sensitivity(kind, price.bound, relation), 4**price.bits, str(kind))
+    squared = squared_sensitivity(kind, price.bound, relation, size)
+    return Gaussian(squared, 4**price.bits, str(kind))
 
 
 def price_for(
-    kind: Kind, mu_squared: Fraction, relation: Relation, *, records: int, width: int
+    kind: Kind, mu_squared: Fraction, relation: Relation, *, records: int, width: int, size: int = 1
 ) -> Price:
     """Finest price whose event costs at most `mu_squared`.
 
+    `width` is the number of coordinates that a record's integers have, `size` that of counts.
+
     Guarantee
     ---------
-    - `event_of(kind, price, relation).mu_squared <= mu_squared`, in exact rationals.
+    - `event_of(kind, price, relation, size).mu_squared <= mu_squared`, in exact rationals.
     """
     finest = max(1, min(FINEST_BOUND, LARGEST_TOTAL // max(records, 1)))
-    ratio = mu_squared / _FACTOR[kind, relation]
+    ratio = mu_squared / squared_sensitivity(kind, 1, relation, size)
     for bits in range(LARGEST_BITS, -1, -1):
         bound = math.isqrt(math.floor(ratio * 4**bits))
         if bound <= finest:
@@ -91,5 +105,7 @@ def price_for(
 
 def is_resolved(kind: Kind, bound: int, width: int) -> bool:
     """Whether the bound leaves room above the rounding of `width` coordinates."""
+    if kind is Kind.COUNTS:
+        return bound >= 1
     norm = bound if kind is Kind.GRADIENT else math.isqrt(bound)
     return norm >= 32 * math.sqrt(width)

@@ -274,24 +274,15 @@ def _number(name: str, value: Any) -> Any:
 
 def _unwrapped(design: Design) -> Design:
     """Return the design with labels that JSON can hold, numpy's scalars as Python's."""
-    first, second = (
-        label.item() if isinstance(label, np.generic) else label
-        for label in design.response.classes
-    )
-    return Design.from_json(
-        {
-            **design.to_json(),
-            "response": {"column": design.response.column, "classes": (first, second)},
-        }
-    )
+    return Design.from_json(design.to_json())
 
 
-def _require_labels(classes: tuple[Any, Any]) -> None:
+def _require_labels(classes: tuple[Any, ...]) -> None:
     for label in classes:
         if type(label) not in (str, int, float, bool) or label in (math.inf, -math.inf):
             raise CertificateError("a class label is neither text nor a finite number")
-    if classes[0] == classes[1] or any(label != label for label in classes):  # noqa: PLR0124
-        raise CertificateError("the two class labels are not distinct")
+    if len(set(classes)) < len(classes) or any(label != label for label in classes):  # noqa: PLR0124
+        raise CertificateError("the class labels are not distinct")
 
 
 def _require_design(design: Design) -> None:

@@ -68,7 +68,7 @@ def plan_document(plan: Plan) -> dict[str, Any]:
     forecast = plan.forecast
     return {
         "solver": plan.solver,
-        "loss": plan.loss,
+        "loss": plan.loss.name,
         "records": plan.records,
         "coefficients": list(plan.design.names),
         "steps": [

@@ -78,7 +78,8 @@ def admit(
 
     Examples
     --------
-    >>> from tacit.problem.design import Binary, matrix_design
+    >>> from tacit.problem.design import matrix_design
+    >>> from tacit.problem.response import Binary
     >>> from tacit.rows.opening import open_source
     >>> source = open_source([[0.0], [5.0]], response=[0, 1])
     >>> design = matrix_design(

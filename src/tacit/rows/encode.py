@@ -120,7 +120,8 @@ def encode(batch: Batch, design: Design) -> Encoded:
 
     Examples
     --------
-    >>> from tacit.problem.design import Binary, matrix_design
+    >>> from tacit.problem.design import matrix_design
+    >>> from tacit.problem.response import Binary
     >>> from tacit.rows.opening import open_source
     >>> source = open_source([[1.0], [float("nan")]], response=["no", "yes"])
     >>> design = matrix_design(

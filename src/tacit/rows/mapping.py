@@ -33,7 +33,7 @@ def public_matrix(matrix: ArrayLike, width: int) -> NDArray[np.float64]:
 def map_tiles(
     tiles: NDArray[Any], matrix: NDArray[np.float64], out: NDArray[Any] | None = None
 ) -> NDArray[Any]:
-    """Image of tiles (features, response) under a checked matrix; the response is copied.
+    """Image of tiles under a checked matrix; what stands behind the features is copied.
 
     Guarantee
     ---------
@@ -89,5 +89,6 @@ def _map(tiles: NDArray[Any], matrix: NDArray[Any], out: NDArray[Any]) -> None: 
             for lane in range(LANES):
                 out[t, k, lane] = one[lane]
                 out[t, m, lane] = two[lane]
-        for lane in range(LANES):
-            out[t, width, lane] = tiles[t, width, lane]
+        for j in range(width, tiles.shape[1]):
+            for lane in range(LANES):
+                out[t, j, lane] = tiles[t, j, lane]

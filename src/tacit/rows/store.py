@@ -37,6 +37,13 @@ class Layout:
     width: int
     dtype: np.dtype[Any]
     block_rows: int
+    weighted: bool = False
+    shifted: bool = False
+
+    @property
+    def columns(self) -> int:
+        """Columns of a tile: features, response, and weight and offset where there are any."""
+        return self.width + 1 + self.weighted + self.shifted
 
     @property
     def block_count(self) -> int:
@@ -61,7 +68,7 @@ def default_block_rows(width: int, dtype: np.dtype[Any]) -> int:
 
 def empty_tiles(layout: Layout) -> NDArray[Any]:
     """Room for all tiles of a store."""
-    return np.empty((layout.tile_count, layout.width + 1, LANES), dtype=layout.dtype)
+    return np.empty((layout.tile_count, layout.columns, LANES), dtype=layout.dtype)
 
 
 def require_dtype(dtype: Any) -> np.dtype[Any]:
@@ -73,7 +80,7 @@ def require_dtype(dtype: Any) -> np.dtype[Any]:
 
 
 class Store(ABC):
-    """Records (features…, intercept, response), read block by block, in tiles of 64.
+    """Records (features…, intercept, response, weight?, offset?), read in tiles of 64.
 
     Guarantee
     ---------
@@ -95,6 +102,16 @@ class Store(ABC):
         return self._layout.width
 
     @property
+    def weighted(self) -> bool:
+        """Whether a weight stands behind the response."""
+        return self._layout.weighted
+
+    @property
+    def shifted(self) -> bool:
+        """Whether an offset of the margin stands behind response and weight."""
+        return self._layout.shifted
+
+    @property
     def dtype(self) -> np.dtype[Any]:
         """float32 or float64."""
         return self._layout.dtype
@@ -106,7 +123,7 @@ class Store(ABC):
 
     @abstractmethod
     def block(self, index: int) -> NDArray[Any]:
-        """Tiles of one block, (tile, width + 1, 64)."""
+        """Tiles of one block, (tile, columns, 64)."""
 
     @abstractmethod
     def map(self, matrix: ArrayLike) -> Store:

@@ -1,0 +1,46 @@
+"""The exponential function as a fixed sequence of IEEE operations.
+
+No library call: the same argument gives the same bits wherever it stands in a block and whatever
+the machine's vector unit, as the sensitivity proofs need.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numba
+
+from tacit.losses.bits import MAGIC, MAGIC_BITS, bits_to_float, float_to_bits
+
+_SMALLEST_EXPONENT = -700.0
+_INVERSE_LOG_TWO = 1.4426950408889634
+# log 2 in two parts; the first has 32 trailing zero bits, so that k times it is exact.
+_LOG_TWO_HIGH = 0.6931471803691238
+_LOG_TWO_LOW = 1.9082149292705877e-10
+_C2, _C3, _C4, _C5, _C6, _C7, _C8, _C9, _C10, _C11, _C12, _C13 = (
+    1.0 / math.factorial(k) for k in range(2, 14)
+)
+
+
+@numba.njit(nogil=True, error_model="numpy", inline="always")
+def exp_negative(t: float) -> float:
+    """Return e^t for t <= 0, e^-700 below: reduction by log 2, Taylor polynomial of degree 13."""
+    t = max(t, _SMALLEST_EXPONENT)
+    shifted = t * _INVERSE_LOG_TWO + MAGIC
+    k = shifted - MAGIC
+    r = (t - k * _LOG_TWO_HIGH) - k * _LOG_TWO_LOW
+    p = _C12 + r * _C13
+    p = _C11 + r * p
+    p = _C10 + r * p
+    p = _C9 + r * p
+    p = _C8 + r * p
+    p = _C7 + r * p
+    p = _C6 + r * p
+    p = _C5 + r * p
+    p = _C4 + r * p
+    p = _C3 + r * p
+    p = _C2 + r * p
+    p = 1.0 + r * (1.0 + r * p)
+    power = ((float_to_bits(shifted) - MAGIC_BITS) + 1023) << 52
+    scaled: float = p * bits_to_float(power)
+    return scaled

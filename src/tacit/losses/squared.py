@@ -1,0 +1,25 @@
+"""The squared loss ½(z - y)² of a prediction z and a response y.
+
+Its slope is the residual z - y, which nothing bounds but a clip; its curvature is 1.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.losses.loss import Code, Loss
+
+LOSS = Loss("squared", Code.SQUARED, lipschitz=float("inf"), smoothness=1.0)
+
+
+@numba.njit(nogil=True, error_model="numpy", inline="always")
+def derivative(z: float, y: float) -> float:
+    """Return the residual."""
+    return z - y
+
+
+def value(z: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return half the squared residual."""
+    return np.asarray(0.5 * (z - y) ** 2)
