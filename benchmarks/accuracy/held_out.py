@@ -14,14 +14,20 @@ from benchmarks.accuracy.encoding import Encoder
 from benchmarks.accuracy.folder import read
 from benchmarks.accuracy.table import Table, split
 
-STATES = (
+
+def words(text: str) -> tuple[str, ...]:
+    """Levels from a line of them."""
+    return tuple(text.split(","))
+
+
+STATES = words(
     "Alabama,Alaska,Arizona,Arkansas,California,Colorado,Connecticut,Delaware,"
     "District of Columbia,Florida,Georgia,Hawaii,Idaho,Illinois,Indiana,Iowa,Kansas,Kentucky,"
     "Louisiana,Maine,Maryland,Massachusetts,Michigan,Minnesota,Mississippi,Missouri,Montana,"
     "Nebraska,Nevada,New Hampshire,New Jersey,New Mexico,New York,North Carolina,North Dakota,"
     "Ohio,Oklahoma,Oregon,Pennsylvania,Rhode Island,South Carolina,South Dakota,Tennessee,Texas,"
     "Utah,Vermont,Virginia,Washington,West Virginia,Wisconsin,Wyoming"
-).split(",")
+)
 SCHOOLING = ("8th Grade", "9 - 11th Grade", "High School", "Some College", "College Grad")
 MARITAL = ("Married", "NeverMarried", "Divorced", "Widowed", "LivePartner", "Separated")
 HEALTH = ("Excellent", "Vgood", "Good", "Fair", "Poor")
@@ -73,14 +79,14 @@ def bank() -> Table:
         encoder,
         frame,
         {
-            "job": tuple(jobs.split(",")),
+            "job": words(jobs),
             "marital": ("married", "single", "divorced", "unknown"),
-            "education": tuple(schools.split(",")),
+            "education": words(schools),
             "default": answers,
             "housing": answers,
             "loan": answers,
             "contact": ("cellular", "telephone"),
-            "month": tuple("jan feb mar apr may jun jul aug sep oct nov dec".split()),
+            "month": words("jan,feb,mar,apr,may,jun,jul,aug,sep,oct,nov,dec"),
             "day_of_week": ("mon", "tue", "wed", "thu", "fri"),
             "poutcome": ("nonexistent", "failure", "success"),
         },
@@ -181,7 +187,7 @@ def census2000() -> Table:
     """Logarithm of the weekly income."""
     frame, encoder = read("wooldridge_census2000"), Encoder()
     numbers(encoder, frame, {"educ": (0, 20), "exper": (0, 60), "expersq": (0, 3600)})
-    categories(encoder, frame, {"state": tuple(STATES)})
+    categories(encoder, frame, {"state": STATES})
     y = frame["lweekinc"].to_numpy(dtype=float)
     return split("census2000", "regression", "held out", encoder.rows(), y, (-2.0, 12.0))
 

@@ -25,8 +25,8 @@ from benchmarks.rivals.scaling import back, unit_response, unit_rows
 MOMENTUM, BLOCK = 0.9, 4096
 CLIPS = (0.03, 0.1, 0.3, 1.0)
 STEPS: dict[Kind, tuple[float, ...]] = {
-    "classification": (0.5, 1.5, 5.0, 15.0),
-    "regression": (0.1, 0.3, 1.0, 3.0),
+    "classification": (0.5, 1.5, 5.0, 15.0, 45.0),
+    "regression": (0.1, 0.3, 1.0, 3.0, 10.0),
 }
 LENGTHS = (30.0, 100.0, 300.0)
 Single = NDArray[np.float32]

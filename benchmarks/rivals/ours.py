@@ -51,9 +51,7 @@ class Tacit:
     def _fit(self, table: Table, epsilon: float) -> Fit:
         estimator = getattr(importlib.import_module("tacit"), ESTIMATORS[table.kind])
         facts = (
-            {"classes": (0, 1)}
-            if table.kind == "classification"
-            else {"y_bounds": table.y_bounds}
+            {"classes": (0, 1)} if table.kind == "classification" else {"y_bounds": table.y_bounds}
         )
         model = estimator(
             epsilon=epsilon, delta=DELTA, bounds=(-1, 1), row_norm=table.row_norm, **facts

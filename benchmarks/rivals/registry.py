@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from benchmarks.rivals.adassp import Published, Tuned
 from benchmarks.rivals.descent import NoisyDescent
-from benchmarks.rivals.diffprivlib import STRENGTHS, Diffprivlib, Workers
+from benchmarks.rivals.foreign_library import STRENGTHS, Diffprivlib, Workers
 from benchmarks.rivals.method import Method
 from benchmarks.rivals.non_private import NonPrivate
 from benchmarks.rivals.objective import ObjectivePerturbation

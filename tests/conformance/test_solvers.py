@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from tacit import LogisticRegression
 from tacit.mechanisms.responder import Responder
-from tacit.planning.planner import OUTPUTS, SOLVERS
+from tacit.planning.wishes import OUTPUTS, SOLVERS
 from tacit.problem.query import KIND_OF, Answer, Query
 from tacit.problem.sensitivity import Price
 
@@ -62,9 +62,8 @@ def test_the_reserved_plan_is_asked_in_full_and_in_order(
 def test_the_truth_is_approached(table: Any, route: dict[str, Any]) -> None:
     """One seeded fit, hence no false alarms: far nearer to the truth than 0 is."""
     model = fit(table, route, epsilon=5.0)
-    assert model.plan_.descent is not None
     # The average of all iterates starts at 0 and arrives late.
-    bound = 0.35 if model.plan_.descent.output == "average" else 0.15
+    bound = 0.35 if model.plan_.stages[0].output == "average" else 0.15
     assert np.abs(model.coef_[0] - COEF).max() < bound
 
 
@@ -102,9 +101,8 @@ def test_shrinkage_grows_with_l2(table: Any, route: dict[str, Any]) -> None:
 @pytest.mark.parametrize("route", FREE, ids=str)
 def test_outputs_are_marked_in_the_plan(table: Any, route: dict[str, Any]) -> None:
     plan = fit(table, route).plan_
-    assert plan.descent is not None
     default = "average" if route["solver"] == "gradient" else "tail"
-    assert plan.descent.output == (route["output"] or default)
+    assert plan.stages[0].output == (route["output"] or default)
 
 
 def test_the_three_outputs_average_the_same_iterates(table: Any) -> None:

@@ -95,8 +95,7 @@ def test_t34_the_budget_is_never_exceeded(
     assert cost == compose(plan.events()).mu_squared
     assert plan.queries == sum(step.times for step in plan.steps)
     if asked.iterations is not None:
-        assert plan.descent is not None
-        assert plan.descent.iterations == asked.iterations
+        assert plan.stages[0].iterations == asked.iterations
     for step in plan.steps:
         assert step.price is not None
         assert 0 <= step.price.bits <= 52
@@ -132,13 +131,11 @@ def test_a_declared_cap_on_passes_holds(solver: str, passes: int) -> None:
 
 def test_wishes_are_honoured() -> None:
     plan = make_plan(facts(), Wishes("gradient", "last", 7, 0.25))
-    assert plan.descent is not None
-    assert (plan.solver, plan.descent.output) == ("gradient", "last")
-    assert (plan.descent.iterations, plan.descent.step_size) == (7, 0.25)
+    assert (plan.solver, plan.stages[0].output) == ("gradient", "last")
+    assert (plan.stages[0].iterations, plan.stages[0].step_size) == (7, 0.25)
     assert [(step.kind, step.times) for step in plan.steps] == [(Kind.GRADIENT, 7)]
     white = make_plan(facts(), Wishes(output="average", iterations=9, step_size=1.5))
-    assert white.descent is not None
-    assert (white.descent.output, white.descent.step_size) == ("average", 1.5)
+    assert (white.stages[0].output, white.stages[0].step_size) == ("average", 1.5)
     assert white.steps[-1].times == 9
 
 

@@ -56,7 +56,7 @@ def make_plan(relation: Relation = Relation.REPLACE_ONE, budget: Budget = BUDGET
         unit="patient",
         budget=budget,
         steps=tuple(steps),
-        descent=None,
+        stages=(),
         whitening=None,
         penalty=Penalty(),
         forecast=None,

@@ -49,7 +49,7 @@ def make_release(design: Design = BOUNDED, epsilon: float = 1.0) -> Release:
         unit="row",
         budget=budget,
         steps=(Step(Kind.GRADIENT, price, 5, "descent"),),
-        descent=None,
+        stages=(),
         whitening=None,
         penalty=Penalty(),
         forecast=None,

@@ -12,7 +12,7 @@ from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
 from tacit.problem.design import matrix_design
 from tacit.problem.plan import Penalty, Plan
-from tacit.problem.query import KIND_OF, Answer, GradientSum, Query
+from tacit.problem.query import KIND_OF, Answer, GradientSum, Query, SecondMoments
 from tacit.problem.response import Binary
 from tacit.solvers.descent import descend, first_averaged
 from tacit.solvers.newton import minimise

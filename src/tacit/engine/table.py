@@ -22,10 +22,7 @@ from tacit.rows.admit import admit
 from tacit.rows.classes import read_classes
 from tacit.rows.opening import open_source
 from tacit.rows.store import Store
-from tacit.solvers.coordinates import Coordinates
-from tacit.solvers.descent import descend
-from tacit.solvers.newton import minimise
-from tacit.solvers.onestep import take_step
+from tacit.solvers.solve import solve
 
 
 class Table:
@@ -103,21 +100,20 @@ class Table:
         return release
 
     def _run(self, store: Store, plan: Plan, seed: int | None) -> Release:
-        responder = Responder(store, private=plan.private, seed=seed)
-        with responder:
+        with Responder(store, private=plan.private, seed=seed) as responder:
             gate: Gate
             if plan.private:
                 gate = PlannedGate(plan, responder, self._progress)
-                coordinates, theta = descend(gate, plan)
             else:
                 gate = OpenGate(plan, responder, self._progress)
-                coordinates = Coordinates(None, float(plan.design.width))
-                theta = minimise(gate, plan)
-            sandwich = None
-            if plan.inference is not None:
-                theta, sandwich = take_step(gate, plan, coordinates, theta)
-        prepared = coordinates.prepared(theta)
-        return Release(plan, prepared, reproducible=seed is not None, sandwich=sandwich)
+            found = solve(gate, plan)
+        return Release(
+            plan,
+            found.theta,
+            reproducible=seed is not None,
+            sandwich=found.sandwich,
+            moments=found.moments,
+        )
 
     def close(self) -> None:
         """Forget the records."""

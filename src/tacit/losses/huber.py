@@ -17,7 +17,14 @@ EFFICIENT = 1.345
 
 def loss(threshold: float) -> Loss:
     """Huber's loss with a public threshold."""
-    return Loss("huber", Code.HUBER, lipschitz=threshold, smoothness=1.0, shape=(threshold, 0.0))
+    return Loss(
+        "huber",
+        Code.HUBER,
+        lipschitz=threshold,
+        smoothness=1.0,
+        shape=(threshold, 0.0),
+        degree=2,
+    )
 
 
 @numba.njit(nogil=True, error_model="numpy", inline="always")

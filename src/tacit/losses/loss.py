@@ -43,6 +43,8 @@ class Loss:
         Public parameters: threshold, quantile, cap. Zeros where the loss has none.
     one_signed
         Whether the slope has one sign given the label.
+    degree
+        The loss grows by c^degree where prediction and response are both multiplied by c.
     """
 
     name: str
@@ -51,3 +53,4 @@ class Loss:
     smoothness: float
     shape: tuple[float, float] = (0.0, 0.0)
     one_signed: bool = False
+    degree: int = 0

@@ -22,6 +22,7 @@ def loss(quantile: float, width: float) -> Loss:
         lipschitz=max(quantile, 1.0 - quantile),
         smoothness=0.5 / width,
         shape=(quantile, width),
+        degree=1,
     )
 
 

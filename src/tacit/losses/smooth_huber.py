@@ -28,6 +28,7 @@ def loss(threshold: float) -> Loss:
         lipschitz=threshold,
         smoothness=1.0,
         shape=(threshold, 0.0),
+        degree=2,
     )
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tacit.losses.loss import Code, Loss
 
-LOSS = Loss("squared", Code.SQUARED, lipschitz=float("inf"), smoothness=1.0)
+LOSS = Loss("squared", Code.SQUARED, lipschitz=float("inf"), smoothness=1.0, degree=2)
 
 
 @numba.njit(nogil=True, error_model="numpy", inline="always")

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from tacit.errors import BoundsError, CertificateError
 from tacit.problem.record import Beside
 from tacit.problem.response import (
+    Absent,
     Classes,
     Continuous,
     Response,
@@ -98,13 +99,22 @@ class Design:
     def names(self) -> tuple[str, ...]:
         """Names of the coefficients, the intercept first as it is reported."""
         names = tuple(column.name for column in self.columns)
-        return (INTERCEPT, *names) if self.intercept else names
+        return (INTERCEPT, *names) if self.reports_intercept else names
+
+    @property
+    def reports_intercept(self) -> bool:
+        """Whether the constant has a coefficient; beside a mean it only helps to whiten."""
+        return self.intercept and not isinstance(self.response, Absent)
 
     def to_user(self) -> NDArray[np.float64]:
         """Matrix from prepared coefficients (intercept last) to the user's (intercept first).
 
-        The response's scale is in it; its center, which adds to the intercept, is `shift`.
+        The response's scale is in it; its center, which adds to the intercept, is `shift`. Where
+        there is no response, it takes the mean of prepared rows to the mean of the user's columns.
         """
+        if isinstance(self.response, Absent):
+            scales = np.array([column.scale for column in self.columns])
+            return np.eye(len(scales), self.width) * scales[:, None]
         count = len(self.columns)
         matrix = np.zeros((self.width, self.width))
         first = int(self.intercept)
@@ -118,7 +128,9 @@ class Design:
         return matrix * scale
 
     def shift(self) -> NDArray[np.float64]:
-        """What the response's center adds to the user's coefficients."""
+        """What the response's center adds to the user's coefficients, or the columns' to means."""
+        if isinstance(self.response, Absent):
+            return np.array([column.center for column in self.columns])
         constant = np.zeros(self.width)
         if self.intercept and isinstance(self.response, Continuous):
             constant[0] = self.response.center

@@ -49,6 +49,7 @@ class Descent:
 
     `clip_factor` times the root of the effective dimension is the clip in whitened coordinates;
     without whitening the clip is the bound on a row's gradient, and nothing is ever clipped.
+    With `scaled` the mean size of the residuals is asked for first, and the clip is in its units.
     """
 
     iterations: int
@@ -56,6 +57,7 @@ class Descent:
     momentum: float
     clip_factor: float | None
     output: str
+    scaled: bool = False
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,7 @@ class Plan:
     unit: str
     budget: Budget
     steps: tuple[Step, ...]
-    descent: Descent | None
+    stages: tuple[Descent, ...]
     whitening: Whitening | None
     penalty: Penalty
     forecast: Forecast | None

@@ -46,6 +46,8 @@ class Release:
     theta: NDArray[np.float64]
     reproducible: bool = False
     sandwich: Sandwich | None = None
+    moments: NDArray[np.float64] | None = None
+    """Mean second moments of prepared rows (intercept last), where a mean was asked for."""
 
     @property
     def private(self) -> bool:

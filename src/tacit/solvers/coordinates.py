@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,17 +11,20 @@ from numpy.typing import NDArray
 from tacit.constraints.ball import Ball
 from tacit.constraints.ridge import Ridge
 from tacit.problem.plan import Plan
+from tacit.problem.response import Continuous
 
 
 @dataclass(frozen=True)
 class Coordinates:
     """z = matrix' u of a prepared row u (None: z = u), so that prepared theta = matrix·theta.
 
-    `dimension` is the effective dimension: how many directions stand out of the noise.
+    `dimension` is the effective dimension: how many directions stand out of the noise. `moments`
+    are the mean second moments of prepared rows as last looked at.
     """
 
     matrix: NDArray[np.float64] | None
     dimension: float
+    moments: NDArray[np.float64] | None = None
 
     def prepared(self, theta: NDArray[np.float64]) -> NDArray[np.float64]:
         """Coefficients of the prepared row."""
@@ -33,14 +37,30 @@ def penalty_in(plan: Plan, coordinates: Coordinates) -> tuple[Ridge, Ball, NDArr
     The start is 0, or the declared prior mean with an intercept of 0 in prepared coordinates.
     """
     design = plan.design
+    scale = design.response.scale if isinstance(design.response, Continuous) else 1.0
     to_slopes = design.to_user()[int(design.intercept) :]
     slopes = to_slopes if coordinates.matrix is None else to_slopes @ coordinates.matrix
     prior = np.zeros(len(to_slopes))
-    start: NDArray[np.float64] = np.zeros(design.width)
+    outputs = () if design.outputs == 1 else (design.outputs,)
+    start: NDArray[np.float64] = np.zeros((design.width, *outputs))
     if plan.penalty.prior_mean is not None:
         prior = np.asarray(plan.penalty.prior_mean, dtype=np.float64)
-        start[: len(prior)] = prior / np.diagonal(to_slopes)
+        start[: len(prior)] = (prior / np.diagonal(to_slopes)).reshape(-1, *(1 for _ in outputs))
         if coordinates.matrix is not None:
             start = np.asarray(np.linalg.solve(coordinates.matrix, start))
     ball = Ball(plan.penalty.radius, slopes)
-    return Ridge(plan.penalty.l2, slopes, prior), ball, ball.project(start)
+    # The user's loss is scale^degree times the prepared one, and so is the penalty beside it.
+    l2 = plan.penalty.l2 / scale**plan.loss.degree
+    return Ridge(l2, slopes, prior.reshape(-1, *(1 for _ in outputs))), ball, ball.project(start)
+
+
+def gradient_bound(plan: Plan) -> float:
+    """Bound on a record's gradient in prepared coordinates, from row norm and slope alone.
+
+    The squared loss has no bound on its slope, but at its minimum ‖residuals‖ ≤ ‖y‖ ≤ √n, so that
+    1 + √n clips nothing there.
+    """
+    slope = plan.loss.lipschitz
+    if math.isinf(slope):
+        slope = 1.0 + math.sqrt(plan.records)
+    return plan.design.row_norm * slope

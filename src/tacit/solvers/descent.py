@@ -4,7 +4,8 @@
     θ_t = Proj(prox(φ_t - η g_t)),   φ_{t+1} = θ_t + m (θ_t - θ_{t-1})
 
 T gradients are asked for and T iterates θ_1 … θ_T averaged (all of them, their second half, or the
-last alone). How many are taken and how long they are is public: nothing here stops on what it sees.
+last alone); a plan may have several such stages, each starting where the one before ended. How many
+steps are taken and how long they are is public: nothing here stops on what it sees.
 """
 
 from __future__ import annotations
@@ -14,45 +15,63 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import SettingError
-from tacit.losses import logistic
 from tacit.problem.gate import Gate
-from tacit.problem.plan import Plan
-from tacit.problem.query import LARGEST, GradientSum
-from tacit.solvers.coordinates import Coordinates, penalty_in
+from tacit.problem.plan import Descent, Plan
+from tacit.problem.query import LARGEST, GradientSum, ResidualSize
+from tacit.solvers.coordinates import Coordinates, gradient_bound, penalty_in
 from tacit.solvers.whitening import whiten
 
-OUTPUTS = ("average", "tail", "last")
+SMALLEST_RESIDUAL = 2.0**-20
+"""Floor of the residuals' mean size, in units of the response's half range."""
+RANGE = 2.0
+"""Largest residual of a prepared response in [-1, 1] and a prediction kept there."""
+
+Vector = NDArray[np.float64]
 
 
-def descend(gate: Gate, plan: Plan) -> tuple[Coordinates, NDArray[np.float64]]:
-    """Run the plan's descent; return its coordinates and the coefficients in them."""
-    descent = plan.descent
-    if descent is None:
-        raise SettingError("The plan has no descent.")
+def descend(gate: Gate, plan: Plan) -> tuple[Coordinates, Vector]:
+    """Run the plan's stages; return their coordinates and the coefficients in them."""
     if plan.whitening is None:
         coordinates = Coordinates(None, float(plan.design.width))
     else:
         coordinates = whiten(gate, plan, plan.whitening)
-    clip = plan.design.row_norm * logistic.LIPSCHITZ
-    if plan.inference is not None:
-        clip = plan.inference.clip_factor * math.sqrt(plan.design.width)
-    elif descent.clip_factor is not None:
-        clip = descent.clip_factor * math.sqrt(coordinates.dimension)
-    ridge, ball, theta = penalty_in(plan, coordinates)
+    _, _, theta = penalty_in(plan, coordinates)
+    for stage in plan.stages:
+        theta = _descend(gate, plan, stage, coordinates, theta)
+    return coordinates, theta
+
+
+def _descend(
+    gate: Gate, plan: Plan, stage: Descent, coordinates: Coordinates, theta: Vector
+) -> Vector:
+    clip = _clip(gate, plan, stage, coordinates, theta)
+    ridge, ball, _ = penalty_in(plan, coordinates)
     previous = theta
     iterates = []
-    for _ in range(descent.iterations):
-        ahead = theta + descent.momentum * (theta - previous)
-        query = GradientSum(ahead, clip, coordinates.matrix, plan.inference is not None)
+    for _ in range(stage.iterations):
+        ahead = theta + stage.momentum * (theta - previous)
+        downweighted = plan.inference is not None
+        query = GradientSum(ahead, clip, coordinates.matrix, downweighted, plan.loss)
         answer = gate.ask(query)
-        stepped = ahead - descent.step_size * (answer.value / plan.records)
+        stepped = ahead - stage.step_size * (answer.value / plan.records)
         previous = theta
-        theta = ball.project(ridge.proximal(stepped, descent.step_size))
+        theta = ball.project(ridge.proximal(stepped, stage.step_size))
         theta = np.clip(theta, -LARGEST / 1e10, LARGEST / 1e10)
         iterates.append(theta)
-    averaged = iterates[first_averaged(descent.output, len(iterates)) :]
-    return coordinates, np.mean(averaged, axis=0)
+    return np.asarray(np.mean(iterates[first_averaged(stage.output, len(iterates)) :], axis=0))
+
+
+def _clip(gate: Gate, plan: Plan, stage: Descent, coordinates: Coordinates, theta: Vector) -> float:
+    if plan.inference is not None:
+        return plan.inference.clip_factor * math.sqrt(plan.design.width)
+    if stage.clip_factor is None:
+        return gradient_bound(plan)
+    unit = math.sqrt(coordinates.dimension)
+    if stage.scaled:
+        answer = gate.ask(ResidualSize(theta, RANGE, coordinates.matrix))
+        mean = RANGE * float(answer.value[0]) / plan.records
+        unit *= min(max(mean, SMALLEST_RESIDUAL), RANGE)
+    return stage.clip_factor * unit
 
 
 def first_averaged(output: str, iterations: int) -> int:

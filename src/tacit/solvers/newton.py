@@ -8,39 +8,50 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.constraints.ridge import Ridge
-from tacit.losses import logistic
+from tacit.losses.loss import Code
 from tacit.problem.gate import Gate
 from tacit.problem.plan import Plan
 from tacit.problem.query import GradientSum, SecondMoments, Weights
-from tacit.solvers.coordinates import Coordinates, penalty_in
+from tacit.solvers.coordinates import Coordinates, gradient_bound, penalty_in
+from tacit.solvers.quasi_newton import quasi_newton
 
 ITERATIONS = 100
 TOLERANCE = 1e-11
 HALVINGS = 30
+CURVED = frozenset({Code.LOGISTIC, Code.SQUARED, Code.SMOOTH_HUBER, Code.POISSON})
+"""Losses with a curvature that Newton's method can rely on; the others go by gradients alone."""
 
 
 def minimise(gate: Gate, plan: Plan) -> NDArray[np.float64]:
     """Minimise mean loss + penalty in prepared coordinates, inside the ball if one is declared."""
     ridge, ball, theta = penalty_in(plan, Coordinates(None, float(plan.design.width)))
-    theta = _newton(gate, plan, ridge, theta)
+    theta = _unconstrained(gate, plan, ridge, theta)
     if ball.radius is None or np.linalg.norm(ball.matrix @ theta) <= ball.radius:
         return theta
     return _on_the_sphere(gate, plan, ridge, ball.radius, theta)
 
 
+def _unconstrained(
+    gate: Gate, plan: Plan, ridge: Ridge, theta: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    if plan.loss.code in CURVED:
+        return _newton(gate, plan, ridge, theta)
+    return quasi_newton(gate, plan, ridge, theta)
+
+
 def _newton(
     gate: Gate, plan: Plan, ridge: Ridge, theta: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    row_norm = plan.design.row_norm
+    row_norm, clip = plan.design.row_norm, gradient_bound(plan)
 
     def slope(at: NDArray[np.float64]) -> NDArray[np.float64]:
-        answer = gate.ask(GradientSum(at, row_norm * logistic.LIPSCHITZ))
+        answer = gate.ask(GradientSum(at, clip, loss=plan.loss))
         return answer.value / plan.records + ridge.gradient(at)
 
     gradient = slope(theta)
     for _ in range(ITERATIONS):
-        answer = gate.ask(SecondMoments(row_norm, theta=theta, weights=Weights.CURVATURE))
-        curvature = answer.value * logistic.SMOOTHNESS / plan.records + ridge.curvature()
+        look = SecondMoments(row_norm, None, theta, Weights.CURVATURE, plan.loss)
+        curvature = gate.ask(look).value * plan.loss.smoothness / plan.records + ridge.curvature()
         step = -np.linalg.lstsq(curvature, gradient, rcond=1e-13)[0]
         descent = float(gradient @ step)
         if np.linalg.norm(step) <= TOLERANCE * (1 + np.linalg.norm(theta)):
@@ -65,7 +76,7 @@ def _on_the_sphere(
     def at(multiplier: float) -> NDArray[np.float64]:
         total = ridge.l2 + multiplier
         centre = ridge.prior * (ridge.l2 / total)
-        return _newton(gate, plan, replace(ridge, l2=total, prior=centre), theta)
+        return _unconstrained(gate, plan, replace(ridge, l2=total, prior=centre), theta)
 
     low, high = 1e-12, 1e-3
     while np.linalg.norm(ridge.matrix @ (theta := at(high))) > radius:

@@ -13,7 +13,6 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.losses import logistic
 from tacit.problem.gate import Gate
 from tacit.problem.plan import OneStep, Plan
 from tacit.problem.query import GradientSum, SecondMoments, Weights
@@ -32,11 +31,11 @@ def take_step(
     """Ask for curvature, score and gradient at the pilot, and step once."""
     clip = _clip(plan)
     matrix, count = coordinates.matrix, plan.records
-    curvature = gate.ask(SecondMoments(clip, matrix, pilot, Weights.CURVATURE))
-    score = gate.ask(SecondMoments(clip, matrix, pilot, Weights.SCORE))
-    gradient = gate.ask(GradientSum(pilot, clip, matrix, downweighted=True))
-    noise = curvature.noise_scale * logistic.SMOOTHNESS / count
-    lifted_curvature, lifted = lift(curvature.value * logistic.SMOOTHNESS / count, FLOOR * noise)
+    curvature = gate.ask(SecondMoments(clip, matrix, pilot, Weights.CURVATURE, plan.loss))
+    score = gate.ask(SecondMoments(clip, matrix, pilot, Weights.SCORE, plan.loss))
+    gradient = gate.ask(GradientSum(pilot, clip, matrix, True, plan.loss))
+    noise = curvature.noise_scale * plan.loss.smoothness / count
+    lifted_curvature, lifted = lift(curvature.value * plan.loss.smoothness / count, FLOOR * noise)
     step = np.linalg.lstsq(lifted_curvature, gradient.value / count, rcond=1e-13)[0]
     capped = plan.private and bool(np.linalg.norm(step) > LONGEST_STEP)
     if capped:

@@ -23,19 +23,24 @@ def whiten(gate: Gate, plan: Plan, whitening: Whitening) -> Coordinates:
     """Ask for the second moments `rounds` times, each in the coordinates of the one before."""
     width = plan.design.width
     matrix: NDArray[np.float64] | None = None
+    seen: NDArray[np.float64] | None = None
     dimension = float(width)
     for look in range(whitening.rounds):
         bound = plan.design.row_norm
         if look > 0:
             bound = whitening.row_factor * math.sqrt(dimension)
         answer = gate.ask(SecondMoments(bound, matrix))
+        seen = answer.value / plan.records
+        if matrix is not None:
+            inverse = np.linalg.inv(matrix)
+            seen = inverse.T @ seen @ inverse
         values, vectors = np.linalg.eigh(answer.value)
         spread = shrink_eigenvalues(values, answer.noise_scale)
         ridge = whitening.ridge * answer.noise_scale * math.sqrt(2 * width)
         root = (vectors * np.sqrt(plan.records / (spread + ridge))) @ vectors.T
         matrix = root if matrix is None else matrix @ root
         dimension = max(1.0, float(np.sum(spread / (spread + ridge))))
-    return Coordinates(matrix, dimension)
+    return Coordinates(matrix, dimension, seen)
 
 
 def shrink_eigenvalues(values: NDArray[np.float64], noise: float) -> NDArray[np.float64]:

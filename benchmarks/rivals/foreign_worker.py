@@ -1,6 +1,6 @@
 """Runs inside the environment of diffprivlib: fits on request, one JSON line each way.
 
-    python diffprivlib_worker.py table.npz margins.npy
+python foreign_worker.py table.npz margins.npy
 """
 
 import importlib

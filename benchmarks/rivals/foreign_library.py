@@ -21,7 +21,7 @@ from benchmarks.rivals.method import Fit, Setting
 VERSION = "0.6.6"
 REQUIREMENTS = (f"diffprivlib=={VERSION}", "scikit-learn==1.5.2")
 ENVIRONMENT = Path(__file__).parents[2] / ".cache" / "rivals" / f"diffprivlib-{VERSION}"
-WORKER = Path(__file__).with_name("diffprivlib_worker.py")
+WORKER = Path(__file__).with_name("foreign_worker.py")
 STRENGTHS = (1e-6, 1e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 1.0)
 
 

@@ -1,0 +1,137 @@
+"""Run the cells that are missing: choose settings where there are any, then repeat the fit."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from benchmarks.accuracy.cells import Cell, Store
+from benchmarks.accuracy.scores import METRICS, better, score, trivial
+from benchmarks.accuracy.table import Kind, Table, Vector
+from benchmarks.rivals.method import Method, Setting
+
+FEW_ROWS = 5000
+
+
+def tuning_seeds(table: Table) -> int:
+    """Seeds to judge a setting by: small tables are noisier, and quicker."""
+    return 10 if len(table.y_train) < FEW_ROWS else 2
+
+
+@dataclass(frozen=True)
+class Grid:
+    """What a run covers."""
+
+    epsilons: tuple[float, ...]
+    repetitions: int
+
+    def budgets(self, method: Method) -> list[float | None]:
+        """The ε of a method; None once for a method without privacy."""
+        if method.epsilons is None:
+            return list(self.epsilons)
+        return [e for e in self.epsilons if e in method.epsilons] if method.epsilons else [None]
+
+    def cells(self, method: Method, name: str, kind: Kind) -> Iterator[Cell]:
+        """Every repetition of a method on a table."""
+        if kind not in method.kinds:
+            return
+        for epsilon in self.budgets(method):
+            for repetition in range(1 if epsilon is None else self.repetitions):
+                yield Cell(method.name, name, epsilon, repetition, method.version)
+
+
+def seed_of(*words: object) -> int:
+    """A seed that depends on what is run, and on nothing else."""
+    return zlib.crc32("/".join(map(str, words)).encode())
+
+
+def tune(method: Method, table: Table, epsilon: float) -> dict[str, Setting]:
+    """The best setting for each metric, by its mean over a few seeds **on the test rows**."""
+    settings = method.settings(table, epsilon)
+    metrics = METRICS[table.kind]
+    totals = np.zeros((len(metrics), len(settings)))
+    for attempt in range(tuning_seeds(table)):
+        seed = seed_of("tuning", method.name, table.name, epsilon, attempt)
+        for place, fit in enumerate(method.fits(table, epsilon, settings, seed)):
+            scores = score(table, fit.margins)
+            totals[:, place] += [scores[metric] for metric in metrics]
+    return {
+        metric: settings[better(metric, total)]
+        for metric, total in zip(metrics, totals, strict=True)
+    }
+
+
+def repeat(
+    method: Method,
+    table: Table,
+    cell: Cell,
+    chosen: Mapping[str, Setting],
+    baseline: Vector | None,
+) -> dict[str, Any]:
+    """One repetition: each metric from the setting that is best for it.
+
+    Slope and seconds are those of the fit with the first metric's setting.
+    """
+    distinct: list[Setting] = []
+    for setting in chosen.values():
+        if setting not in distinct:
+            distinct.append(setting)
+    epsilon = 0.0 if cell.epsilon is None else cell.epsilon
+    seed = seed_of(method.name, table.name, epsilon, cell.repetition)
+    fits = method.fits(table, epsilon, distinct, seed)
+    scored = [score(table, fit.margins, baseline) for fit in fits]
+    first = METRICS[table.kind][0]
+    primary = distinct.index(chosen[first])
+    scores = {metric: scored[distinct.index(setting)][metric] for metric, setting in chosen.items()}
+    if baseline is not None:
+        scores["slope"] = scored[primary]["slope"]
+    return {"scores": scores, "seconds": fits[primary].seconds}
+
+
+class Trials:
+    """All work on one table; the fit without privacy is made once, for the slopes."""
+
+    def __init__(self, store: Store, table: Table, reference: Method) -> None:
+        self.store = store
+        self.table = table
+        self._reference = reference
+        self._baseline: Vector | None = None
+
+    @property
+    def baseline(self) -> Vector:
+        """Margins of the fit without privacy."""
+        if self._baseline is None:
+            (fit,) = self._reference.fits(self.table, 0.0, [{}], 0)
+            self._baseline = np.asarray(fit.margins, dtype=np.float64)
+        return self._baseline
+
+    def settings(self, method: Method, cell: Cell) -> dict[str, Setting]:
+        """Settings by metric: chosen earlier, or now."""
+        metrics = METRICS[self.table.kind]
+        if cell.epsilon is None:
+            return {metric: {} for metric in metrics}
+        offered: Sequence[Setting] = method.settings(self.table, cell.epsilon)
+        if len(offered) == 1:
+            return dict.fromkeys(metrics, offered[0])
+        choice = Cell(cell.method, cell.table, cell.epsilon, None, cell.version)
+        if choice not in self.store:
+            found = tune(method, self.table, cell.epsilon)
+            self.store.add(
+                choice,
+                {"settings": found, "tried": len(offered), "seeds": tuning_seeds(self.table)},
+            )
+        return dict(self.store[choice]["settings"])
+
+    def run(self, method: Method, cell: Cell) -> None:
+        """Run one cell and keep it."""
+        chosen = self.settings(method, cell)
+        private = cell.epsilon is not None
+        row = repeat(method, self.table, cell, chosen, self.baseline if private else None)
+        if not private:
+            row["trivial"] = trivial(self.table)
+            row["rows"], row["width"] = self.table.X_train.shape
+        self.store.add(cell, row)

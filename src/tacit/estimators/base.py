@@ -1,0 +1,251 @@
+"""What all estimators share: the way from parameters to a release, and what is read off it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from tacit.engine.prediction import margins
+from tacit.engine.table import Table
+from tacit.errors import DataError
+from tacit.estimators.beside import ORDER, UNIT, WEIGHT, Declared
+from tacit.estimators.fitting import Request, common_facts, fit_release, make_request
+from tacit.inference.intervals import intervals, term_rows
+from tacit.inference.summary import Summary, summarise
+from tacit.ledger.active import active_ledger, inherited, mark
+from tacit.losses.loss import Loss
+from tacit.privacy.budget import Budget
+from tacit.problem.certificate import Certificate
+from tacit.problem.design import Design, matrix_design
+from tacit.problem.plan import Plan, PublicFact
+from tacit.problem.release import Release
+from tacit.problem.response import Absent, Response
+
+
+class Model(BaseEstimator):
+    """A private estimator, without its loss.
+
+    A class of models says what its response is (`_response`), which loss it minimises (`_loss`),
+    which further facts are public (`_facts`) and what its fitted attributes are (`_keep`). Its
+    constructor lists its parameters, as scikit-learn wants them.
+
+    Guarantee
+    ---------
+    - Settings that need no table are checked before it is touched, and a refusal costs nothing.
+    - What `fit` leaves behind is a function of the release, which was paid for, and public facts.
+    """
+
+    epsilon: float | None
+    delta: float | None
+    budget: Budget | None
+    bounds: ArrayLike | str | None
+    row_norm: float | None
+    relation: str
+    n_at_least: int | None
+    solver: str
+    output: str | None
+    iterations: int | None
+    step_size: float | None
+    max_passes: int | None
+    radius: float | None
+    l2: float
+    prior_mean: Sequence[float] | None
+    constraint: Any
+    fit_intercept: bool
+    feature_map: Any
+    inference: bool
+    max_weight: float | None
+    max_rows_per_unit: int | None
+    invalid_rows: str
+    random_state: int | None
+
+    def _set(self, parameters: dict[str, Any]) -> None:
+        """Keep the constructor's arguments as they are, unchecked, as scikit-learn wants it."""
+        vars(self).update((name, value) for name, value in parameters.items() if name != "self")
+
+    def plan(self, n: int, d: int) -> Plan:
+        """Price and forecast of a fit on n records and d features; no data."""
+        names = [f"x{j}" for j in range(d)]
+        response = self._response("y", None)
+        design = self._design(names, response, {}, sparse=False)
+        return self._request().plan(design, n, self._loss(response))
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, units: Any = None, order: Any = None
+    ) -> Self:
+        """Fit to private records and release the coefficients.
+
+        Parameters
+        ----------
+        X, y
+            Features, as a matrix, a sparse matrix or a table, and the response beside them.
+        sample_weight
+            How often a record counts, not below 0; needs `max_weight`, above which it is capped.
+        units
+            Whose record each one is; needs `max_rows_per_unit`. The guarantee then is for all
+            records of a unit together.
+        order
+            Of a unit's records those with the smallest entries are kept; without it, those with the
+            smallest hash of their content.
+        """
+        return self._fit(X, y, {WEIGHT: sample_weight, UNIT: units, ORDER: order})
+
+    def conf_int(self, level: float = 0.95) -> NDArray[np.float64]:
+        """Intervals of all coefficients, the intercept first: columns lower and upper."""
+        check_is_fitted(self)
+        found = intervals(self.release_, level)
+        return np.column_stack([found.lower, found.upper])
+
+    def summary(self) -> Summary:
+        """Coefficients with what was paid for, and the guarantee; print it."""
+        check_is_fitted(self)
+        return summarise(self.release_)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Take the active ledger along: a copy that fits in a worker process must charge it."""
+        state = dict(super().__getstate__())
+        state.pop("_ledger", None)
+        words = mark()
+        return {**state, "_ledger": words} if words else state
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that sparse matrices are read."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _fit(self, X: Any, y: Any, beside: Mapping[str, Any]) -> Self:
+        request = self._request()
+        given = {name: values for name, values in beside.items() if values is not None}
+        declared = self._declared()
+        declared.require(given)
+        self._require_table(X, y)
+        with self._ledger_of_origin(), Table(X, y, beside=given) as table:
+            validate_data(self, X, skip_check_array=True)
+            response = self._response(table.response or "y", table)
+            design = self._design(table.names, response, table.beside, sparse=is_sparse(X))
+            facts = [
+                *common_facts(request, table.names),
+                *self._design_facts(design),
+                *self._facts(response),
+                *declared.facts(given),
+            ]
+            declared.warn(given)
+            release = fit_release(table, request, design, facts, loss=self._loss(response))
+        self.release_ = release
+        self.plan_ = release.plan
+        self.certificate_ = Certificate.issue(release, term_rows(release))
+        self._keep(release.coefficients(), release.plan.design)
+        return self
+
+    def _response(self, name: str, table: Table | None) -> Response:
+        """The kind of response; `table` may be asked for classes that are not declared."""
+        raise NotImplementedError
+
+    def _loss(self, response: Response) -> Loss:
+        raise NotImplementedError
+
+    def _facts(self, response: Response) -> list[PublicFact]:
+        """Public facts about the response."""
+        raise NotImplementedError
+
+    def _keep(self, coefficients: NDArray[np.float64], design: Design) -> None:
+        """Set the fitted attributes; the intercept is first where there is one."""
+        raise NotImplementedError
+
+    def _class_weights(self, response: Response) -> tuple[float, ...] | None:
+        del response
+        return None
+
+    def _declared(self) -> Declared:
+        return Declared(self.max_weight, self.max_rows_per_unit)
+
+    def _request(self) -> Request:
+        return make_request(
+            epsilon=self.epsilon,
+            delta=self.delta,
+            budget=self.budget,
+            relation=self.relation,
+            unit="row" if self.max_rows_per_unit is None else "unit",
+            n_at_least=self.n_at_least,
+            solver=self.solver,
+            output=self.output,
+            iterations=self.iterations,
+            step_size=self.step_size,
+            max_passes=self.max_passes,
+            radius=self.radius,
+            l2=self.l2,
+            prior_mean=self.prior_mean,
+            constraint=self.constraint,
+            inference=self.inference,
+            invalid_rows=self.invalid_rows,
+            random_state=self.random_state,
+        )
+
+    def _design(
+        self, names: Sequence[str], response: Response, columns: Mapping[str, str], *, sparse: bool
+    ) -> Design:
+        return matrix_design(
+            names,
+            response,
+            bounds=self.bounds,
+            row_norm=self.row_norm,
+            intercept=self.fit_intercept,
+            shifted=not sparse,
+            feature_map=self.feature_map,
+            beside=self._declared().beside(columns, self._class_weights(response)),
+        )
+
+    def _design_facts(self, design: Design) -> list[PublicFact]:
+        facts = []
+        if isinstance(self.bounds, str):
+            facts.append(PublicFact("bounds", self.bounds, "declared"))
+        elif self.bounds is not None:
+            ends = [[column.lower, column.upper] for column in design.columns]
+            facts.append(PublicFact("bounds", ends, "declared"))
+        if self.row_norm is not None:
+            facts.append(PublicFact("row_norm", float(self.row_norm), "declared"))
+        return facts
+
+    def _require_table(self, X: Any, y: Any) -> None:
+        if y is None:
+            raise DataError("requires y to be passed, but the target y is None.")
+        if isinstance(X, str | os.PathLike) or isinstance(y, str):
+            raise DataError(
+                "fit takes features X and a response y beside them; for a file, or a response "
+                "named in the table, use tacit.glm."
+            )
+
+    def _ledger_of_origin(self) -> AbstractContextManager[object]:
+        """The ledger that was active where this copy was made, if none is here."""
+        ledger = None if active_ledger() else inherited(getattr(self, "_ledger", ""))
+        return nullcontext() if ledger is None else ledger
+
+    def _margins(self, X: Any) -> NDArray[np.float64]:
+        """Linear predictors of new records on the user's scale: (n,), or (n, K) for K ≥ 3."""
+        check_is_fitted(self)
+        values = validate_data(self, X, reset=False, dtype=np.float64, accept_sparse="csr")
+        coefficients = self.release_.coefficients()
+        design = self.plan_.design
+        if self.feature_map is not None:
+            return np.concatenate(list(margins(values, design, coefficients)))
+        slopes = coefficients[int(design.intercept) :]
+        return np.asarray(values @ slopes + (coefficients[0] if design.intercept else 0.0))
+
+
+def is_sparse(X: Any) -> bool:
+    """Whether a matrix is one of scipy's sparse ones."""
+    return hasattr(X, "tocsr")
+
+
+def split(coefficients: NDArray[np.float64], design: Design) -> tuple[Any, NDArray[np.float64]]:
+    """Intercept (0 where there is none) and slopes of a regression's coefficients."""
+    first = int(design.intercept)
+    return (float(coefficients[0]) if first else 0.0), np.array(coefficients[first:])

@@ -1,0 +1,131 @@
+"""What is minimised: from a family and a user's declared numbers to a loss in prepared units.
+
+A continuous response is prepared as (y - center) / scale, so thresholds and widths that the user
+gives in units of y are divided by the scale here, and nowhere else.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import SettingError
+from tacit.losses import hinge, huber, logistic, pinball, poisson, softmax, squared
+from tacit.losses.loss import Loss
+from tacit.problem.response import Absent, Binary, Classes, Continuous, Count, Response
+
+ROUNDING = 0.05
+"""Half width of the pinball's rounded corner where none is given, in half ranges of y_bounds.
+
+A corner rounded over ±h moves a quantile like errors with a further variance h² / 3: for a response
+whose spread is a fifth of the half range that is 1% of its spread.
+"""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Public numbers of losses that have some; the others ignore them.
+
+    Parameters
+    ----------
+    threshold, scale
+        Huber's threshold in units of the error's deviation, and that deviation in units of y;
+        without a scale it is found privately.
+    quantile, smoothing
+        Which quantile, and the half width of the pinball's rounded corner in units of y.
+    """
+
+    threshold: float = huber.EFFICIENT
+    scale: float | None = None
+    quantile: float = 0.5
+    smoothing: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what no loss can have."""
+        require_positive("threshold", self.threshold)
+        for name in ("scale", "smoothing"):
+            if getattr(self, name) is not None:
+                require_positive(name, getattr(self, name))
+        if not is_real(self.quantile) or not 0.0 < self.quantile < 1.0:
+            raise SettingError(f"quantile must lie between 0 and 1; got {self.quantile!r}.")
+
+
+def huber_loss(response: Continuous, shape: Shape) -> Loss:
+    """Huber's loss; without a declared scale its threshold is in units of a deviation to come."""
+    unit = 1.0 if shape.scale is None else float(shape.scale) / response.scale
+    return huber.loss(float(shape.threshold) * unit)
+
+
+def pinball_loss(response: Continuous, shape: Shape) -> Loss:
+    """The pinball loss of a quantile with its corner rounded."""
+    width = ROUNDING if shape.smoothing is None else float(shape.smoothing) / response.scale
+    return pinball.loss(float(shape.quantile), width)
+
+
+def poisson_loss(response: Count) -> Loss:
+    """The Poisson loss; beyond e times the largest count the predictor is capped."""
+    return poisson.loss(math.log(response.upper) + 1.0, response.upper)
+
+
+def loss_of(family: str, response: Response, shape: Shape | None = None) -> Loss:
+    """Return the loss of a family of `glm` for a response of the right kind."""
+    shape = Shape() if shape is None else shape
+    match family, response:
+        case "binomial", Binary():
+            return logistic.LOSS
+        case "multinomial", Classes():
+            return softmax.LOSS
+        case "gaussian", Continuous():
+            return squared.LOSS
+        case "huber", Continuous():
+            return huber_loss(response, shape)
+        case "quantile", Continuous():
+            return pinball_loss(response, shape)
+        case "poisson", Count():
+            return poisson_loss(response)
+    raise SettingError(f"A {response.kind} response does not go with the family {family!r}.")
+
+
+def classifying_loss(response: Response) -> Loss:
+    """Logistic for two classes, softmax for more."""
+    return softmax.LOSS if isinstance(response, Classes) else logistic.LOSS
+
+
+def separating_loss() -> Loss:
+    """The Huberised hinge of the support vector classifier."""
+    return hinge.loss()
+
+
+def predicted(response: Response, margins: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the expected response at linear predictors on the user's scale; NaN stays NaN.
+
+    Probabilities of the second class or of all classes; values within y_bounds; rates up to e times
+    the largest count, where the loss was capped.
+    """
+    match response:
+        case Binary():
+            return logistic.probability(margins)
+        case Classes():
+            return softmax.probability(margins)
+        case Continuous():
+            return np.clip(margins, response.lower, response.upper)
+        case Count():
+            return np.exp(np.minimum(margins, math.log(response.upper) + 1.0))
+        case Absent():
+            raise SettingError("A mean predicts no response.")
+
+
+def require_positive(name: str, value: Any) -> float:
+    """Return a declared positive number of moderate size, or refuse it."""
+    if not is_real(value) or not 1e-150 <= value <= 1e150:
+        raise SettingError(f"{name} must be a positive number of moderate size; got {value!r}.")
+    return float(value)
+
+
+def is_real(value: Any) -> bool:
+    """Whether a setting is a number; True and False are not."""
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)

@@ -1,0 +1,56 @@
+"""Putting a plan together: priced steps and the facts they rest on."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from tacit.planning.wishes import Facts
+from tacit.problem.plan import Descent, Forecast, Plan, Step, Whitening
+from tacit.problem.query import Kind
+from tacit.problem.sensitivity import price_for
+
+
+def priced(
+    facts: Facts, kind: Kind, mu_squared: Fraction, times: int, label: str, size: int = 1
+) -> Step:
+    """`times` answers that cost at most `mu_squared` together."""
+    price = price_for(
+        kind,
+        mu_squared / times,
+        facts.relation,
+        records=facts.records,
+        width=facts.coordinates if kind is Kind.GRADIENT else facts.design.width,
+        size=size,
+    )
+    return Step(kind, price, times, label, size)
+
+
+def assembled(
+    facts: Facts,
+    solver: str,
+    steps: tuple[Step, ...],
+    *,
+    stages: tuple[Descent, ...] = (),
+    whitening: Whitening | None = None,
+    forecast: Forecast | None = None,
+) -> Plan:
+    """Return the plan of these steps."""
+    return Plan(
+        solver=solver,
+        loss=facts.loss,
+        design=facts.design,
+        records=facts.records,
+        relation=facts.relation,
+        unit=facts.unit,
+        budget=facts.budget,
+        steps=steps,
+        stages=stages,
+        whitening=whitening,
+        penalty=facts.penalty,
+        forecast=forecast,
+    )
+
+
+def between(value: float, low: float, high: float) -> float:
+    """Keep a value within two ends."""
+    return min(max(value, low), high)

@@ -1,0 +1,36 @@
+"""The mean of the rows, by one sum: in prepared coordinates, or in whitened ones.
+
+With rows (u, 1), whitening resolves columns that are narrow inside their bounds, so that the noise
+on the mean follows the spread of the data and not the width of the bounds.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.losses import distance
+from tacit.problem.gate import Gate
+from tacit.problem.plan import Plan
+from tacit.problem.query import GradientSum, SecondMoments
+from tacit.solvers.coordinates import Coordinates
+from tacit.solvers.whitening import whiten
+
+
+def take_mean(gate: Gate, plan: Plan) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+    """Return the mean of the prepared rows (u, 1), and their mean second moments if looked at."""
+    width = plan.design.width
+    coordinates, clip = Coordinates(None, float(width)), plan.design.row_norm
+    if plan.whitening is not None:
+        coordinates = whiten(gate, plan, plan.whitening)
+        clip = (plan.stages[0].clip_factor or 1.0) * math.sqrt(coordinates.dimension)
+    elif not plan.private:
+        seen = gate.ask(SecondMoments(plan.design.row_norm)).value / plan.records
+        coordinates = Coordinates(None, float(width), seen)
+    query = GradientSum(np.zeros(width), clip, coordinates.matrix, loss=distance.LOSS)
+    mean = np.asarray(-gate.ask(query).value / plan.records)
+    if coordinates.matrix is not None:
+        mean = np.asarray(np.linalg.solve(coordinates.matrix.T, mean), dtype=np.float64)
+    return mean, coordinates.moments

@@ -1,0 +1,43 @@
+"""From a plan and a gate to coefficients: which strategy runs which plan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.problem.gate import Gate
+from tacit.problem.plan import Plan
+from tacit.problem.release import Sandwich
+from tacit.problem.response import Absent
+from tacit.solvers.coordinates import Coordinates
+from tacit.solvers.descent import descend
+from tacit.solvers.mean import take_mean
+from tacit.solvers.newton import minimise
+from tacit.solvers.onestep import take_step
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Coefficients of the prepared row, and what intervals or a covariance are made of."""
+
+    theta: NDArray[np.float64]
+    sandwich: Sandwich | None = None
+    moments: NDArray[np.float64] | None = None
+
+
+def solve(gate: Gate, plan: Plan) -> Solution:
+    """Run the plan's strategy; it sees answers of the gate and nothing else."""
+    if isinstance(plan.design.response, Absent):
+        mean, moments = take_mean(gate, plan)
+        return Solution(mean, None, moments)
+    if plan.private:
+        coordinates, theta = descend(gate, plan)
+    else:
+        coordinates = Coordinates(None, float(plan.design.width))
+        theta = minimise(gate, plan)
+    sandwich = None
+    if plan.inference is not None:
+        theta, sandwich = take_step(gate, plan, coordinates, theta)
+    return Solution(coordinates.prepared(theta), sandwich)
