@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 from rich.console import Console
@@ -20,15 +21,19 @@ from rich.progress import (
 from benchmarks.accuracy import folder
 from benchmarks.accuracy.catalogue import CATALOGUE, available
 from benchmarks.accuracy.cells import Cell, Store
+from benchmarks.accuracy.page import page
+from benchmarks.accuracy.pictures import pictures
+from benchmarks.accuracy.results import Results
 from benchmarks.accuracy.trials import Grid, Trials
-from benchmarks.record import RESULTS
+from benchmarks.accuracy.verdicts import checks, marks
+from benchmarks.record import RESULTS, Figure, write
 from benchmarks.rivals.foreign_library import EnvironmentFailedError
 from benchmarks.rivals.method import Method
 from benchmarks.rivals.registry import BASELINE, WORKERS, methods
 
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 4.0, 8.0)
 REPETITIONS = 5
-ROWS = "accuracy.jsonl"
+ROWS, PAGE = "accuracy.jsonl", "accuracy.md"
 
 
 def parser() -> argparse.ArgumentParser:
@@ -98,6 +103,26 @@ def run_missing(store: Store, tables: Sequence[str], wanted: Sequence[Method], g
                 progress.advance(task)
 
 
+def write_results(results: Results, target: Path) -> None:
+    """Write the page, the pictures, and the counts for the overview of all benchmarks."""
+    if not results.epsilons:
+        print("  nothing private has been run yet: no page")
+        return
+    drawn = pictures(results, target)
+    (target / PAGE).write_text(page(results, drawn), encoding="utf-8")
+    found = [("marks", list(marks(results))), ("checks", checks(results))]
+    figures = []
+    for words, verdicts in found:
+        missed = sum(not verdict.met for verdict in verdicts)
+        if verdicts:
+            name = f"{words} missed of {len(verdicts)}"
+            figures.append(Figure(name, missed, "", "0", missed == 0))
+    missed_ones = [asdict(verdict) for _, each in found for verdict in each if not verdict.met]
+    if target == RESULTS:
+        write("accuracy", figures, {"missed": missed_ones})
+    print(f"  {target / PAGE}")
+
+
 def main(arguments: Sequence[str]) -> None:
     """Parse, run, write."""
     options = parser().parse_args(arguments)
@@ -121,3 +146,4 @@ def main(arguments: Sequence[str]) -> None:
             run_missing(store, tables, wanted, grid)
         finally:
             WORKERS.close()
+    write_results(Results(store, every), options.results)

@@ -14,12 +14,13 @@ from benchmarks.accuracy.scores import METRICS, better, score, trivial
 from benchmarks.accuracy.table import Kind, Table, Vector
 from benchmarks.rivals.method import Method, Setting
 
-FEW_ROWS = 5000
+FEW_ROWS, MANY_ROWS = 5000, 50_000
 
 
 def tuning_seeds(table: Table) -> int:
-    """Seeds to judge a setting by: small tables are noisier, and quicker."""
-    return 10 if len(table.y_train) < FEW_ROWS else 2
+    """Seeds to judge a setting by: large tables are slower, and vary less."""
+    rows = len(table.y_train)
+    return 10 if rows < FEW_ROWS else 2 if rows < MANY_ROWS else 1
 
 
 @dataclass(frozen=True)

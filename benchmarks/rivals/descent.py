@@ -15,7 +15,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 
 from benchmarks.accuracy.table import Kind, Table
 from benchmarks.rivals.calibration import mu_of
@@ -37,18 +36,22 @@ def noise_scale(mu: float, clip: float, length: int) -> float:
     return 2.0 * clip * math.sqrt(length) / mu
 
 
-def clipped_sum(X: Single, y: Single, theta: Single, clips: Single, kind: Kind) -> Single:
-    """Sums over records of gradients clipped to norm `clips`, one column per setting."""
+def clipped_sum(
+    X: Single, y: Single, reach: Single, theta: Single, clips: Single, kind: Kind
+) -> Single:
+    """Sums over records of gradients clipped to norm `clips`, one column per setting.
+
+    `reach` is 1/‖row‖: a gradient is a slope times its row, so its slope is clipped at clip·reach.
+    """
     total = np.zeros_like(theta)
     for first in range(0, len(X), BLOCK):
-        rows = X[first : first + BLOCK]
-        slopes = rows @ theta
+        block = slice(first, first + BLOCK)
+        slopes = X[block] @ theta
         if kind == "classification":
-            slopes = expit(slopes)
-        slopes -= y[first : first + BLOCK, None]
-        norms = np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
-        limits = clips / norms
-        total += rows.T @ np.clip(slopes, -limits, limits)
+            slopes = (np.tanh(slopes / 2) + 1) / 2
+        slopes -= y[block, None]
+        limits = clips * reach[block, None]
+        total += X[block].T @ np.clip(slopes, -limits, limits)
     return total
 
 
@@ -57,6 +60,7 @@ def descend(
 ) -> Single:
     """Averages of the last half of the iterates, one column per setting; one length for all."""
     rng = np.random.default_rng(seed)
+    reach = 1 / np.sqrt(np.einsum("ij,ij->i", X, X))
     length = int(settings[0]["length"])
     clips = np.array([setting["clip"] for setting in settings], dtype=np.float32)
     steps = np.array([setting["step"] for setting in settings], dtype=np.float32) / len(X)
@@ -64,7 +68,7 @@ def descend(
     theta = np.zeros((X.shape[1], len(settings)), dtype=np.float32)
     velocity, average = np.zeros_like(theta), np.zeros_like(theta)
     for t in range(length):
-        gradient = clipped_sum(X, y, theta + MOMENTUM * velocity, clips, kind)
+        gradient = clipped_sum(X, y, reach, theta + MOMENTUM * velocity, clips, kind)
         # One draw for all settings: they are compared on the same noise.
         noise = rng.standard_normal((X.shape[1], 1)) * scales
         velocity = MOMENTUM * velocity - steps * (gradient + noise.astype(np.float32))
@@ -107,7 +111,7 @@ class NoisyDescent:
             batch = [settings[k] for k in places]
             thetas = descend(X, y, table.kind, mu, batch, seed)
             seconds = (time.perf_counter() - start) / len(places)
-            margins = test @ thetas.astype(np.float64)
+            margins = np.asarray(test @ thetas, dtype=np.float64)
             for column, place in enumerate(places):
                 found = margins[:, column]
                 fits[place] = Fit(back(table, found) if regression else found, seconds)

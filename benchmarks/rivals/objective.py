@@ -87,7 +87,7 @@ class ObjectivePerturbation:
         for place in sorted(range(len(settings)), key=lambda k: -settings[k]["ridge"]):
             ridge = settings[place]["ridge"]
             start = time.perf_counter()
-            linear = noise_scale(epsilon, DELTA, ridge) * direction
+            linear = np.asarray(noise_scale(epsilon, DELTA, ridge) * direction)
             theta = minimise(X, y, ridge, linear, theta)
             fits[place] = Fit(test @ theta, time.perf_counter() - start)
         return [fits[place] for place in range(len(settings))]

@@ -10,7 +10,7 @@ from benchmarks.accuracy.table import Matrix, Table, Vector
 
 def unit_rows(X: Matrix, row_norm: float, dtype: type[np.floating] = np.float64) -> Matrix:
     """Rows over their public bound, shrunk to norm 1 where one is longer."""
-    scaled = np.asarray(X, dtype=dtype) / dtype(row_norm)
+    scaled: Matrix = np.asarray(X, dtype=dtype) / dtype(row_norm)
     norms = np.sqrt(np.einsum("ij,ij->i", scaled, scaled))
     too_long = norms > 1.0
     scaled[too_long] /= norms[too_long, None]

@@ -12,7 +12,14 @@ if TYPE_CHECKING:
     from tacit.estimators.fit import Fit as Fit
     from tacit.estimators.fit import load as load
     from tacit.estimators.glm import glm as glm
+    from tacit.estimators.huber import HuberRegressor as HuberRegressor
+    from tacit.estimators.linear import LinearRegression as LinearRegression
+    from tacit.estimators.linear import Ridge as Ridge
     from tacit.estimators.logistic import LogisticRegression as LogisticRegression
+    from tacit.estimators.mean import GaussianMean as GaussianMean
+    from tacit.estimators.poisson import PoissonRegressor as PoissonRegressor
+    from tacit.estimators.quantile import QuantileRegressor as QuantileRegressor
+    from tacit.estimators.svm import LinearSVC as LinearSVC
     from tacit.ledger.ledger import Ledger as Ledger
     from tacit.privacy.budget import Budget as Budget
     from tacit.privacy.relation import Relation as Relation
@@ -25,9 +32,16 @@ _HOMES = {
     "Budget": "tacit.privacy.budget",
     "Certificate": "tacit.problem.certificate",
     "Fit": "tacit.estimators.fit",
+    "GaussianMean": "tacit.estimators.mean",
+    "HuberRegressor": "tacit.estimators.huber",
     "Ledger": "tacit.ledger.ledger",
+    "LinearRegression": "tacit.estimators.linear",
+    "LinearSVC": "tacit.estimators.svm",
     "LogisticRegression": "tacit.estimators.logistic",
+    "PoissonRegressor": "tacit.estimators.poisson",
+    "QuantileRegressor": "tacit.estimators.quantile",
     "Relation": "tacit.privacy.relation",
+    "Ridge": "tacit.estimators.linear",
     "Schema": "tacit.problem.schema",
     "glm": "tacit.estimators.glm",
     "load": "tacit.estimators.fit",
@@ -38,9 +52,16 @@ __all__ = [
     "Budget",
     "Certificate",
     "Fit",
+    "GaussianMean",
+    "HuberRegressor",
     "Ledger",
+    "LinearRegression",
+    "LinearSVC",
     "LogisticRegression",
+    "PoissonRegressor",
+    "QuantileRegressor",
     "Relation",
+    "Ridge",
     "Schema",
     "glm",
     "load",

@@ -24,9 +24,12 @@ def classes_of(response: Any) -> list[Any]:
         (["10", "9"], ["9", "10"]),
         (pd.Series(["no", None, "yes"]), ["no", "yes"]),
         (np.array([None, "x", 3], dtype=object), [3, "x"]),
+        ([2, 0, 1, 2], [0, 1, 2]),
+        (["b", "10", "a", "9"], ["9", "10", "a", "b"]),
+        (np.arange(1000)[::-1], list(range(1000))),
     ],
 )
-def test_two_kinds_sorted(response: Any, expected: list[Any]) -> None:
+def test_kinds_sorted(response: Any, expected: list[Any]) -> None:
     found = classes_of(response)
     assert found == expected
     assert [type(label) for label in found] == [type(label) for label in expected]
@@ -42,10 +45,26 @@ def test_t08_answer_does_not_depend_on_the_order(tmp_path: Path) -> None:
     assert answers[0] == answers[1] == ["0", "1"]
 
 
-def test_t41_a_third_kind_is_not_named() -> None:
-    with pytest.raises(DataError, match="more than two kinds") as caught:
-        classes_of(["canary", "dog", "eel", "fox"])
+def test_t41_a_kind_too_many_is_not_named() -> None:
+    source = open_source(np.zeros((4, 1)), response=["canary", "dog", "eel", "fox"])
+    assert len(read_classes(source, "y", most=4)) == 4
+    with pytest.raises(DataError, match="more than 2 kinds") as caught:
+        read_classes(source, "y", most=2)
     assert not any(word in str(caught.value) for word in ("canary", "dog", "eel", "fox", "4"))
+
+
+@pytest.mark.parametrize("response", [np.arange(1001), np.linspace(0, 1, 5000)])
+def test_a_thousand_kinds_are_read_and_no_more(response: Any) -> None:
+    with pytest.raises(DataError, match=r"more than 1000 kinds.*classes=…"):
+        classes_of(response)
+
+
+def test_classes_are_read_beside_other_columns() -> None:
+    source = open_source(
+        pd.DataFrame({"y": [1.0, 2.0]}), response=["b", "a"], beside={"unit": ["p", "q"]}
+    )
+    assert read_classes(source, "y_") == ["a", "b"]
+    assert read_classes(source, "unit") == ["p", "q"]
 
 
 def test_one_kind_is_not_named() -> None:

@@ -6,16 +6,17 @@ from numpy.typing import NDArray
 
 from tacit.rows.collector import Collector
 from tacit.rows.scratch import ScratchStore
-from tacit.rows.store import MemoryStore, Store, default_block_rows
+from tacit.rows.store import Layout, MemoryStore, Store, default_block_rows
 from tacit.rows.tiles import to_rows
 
 DTYPE = np.dtype(np.float64)
 WIDTH = 1 << 12
 ROWS = default_block_rows(WIDTH, DTYPE)
+LAYOUT = Layout(0, WIDTH, DTYPE, ROWS)
 
 
-def collect(length: int, step: int, limit: int) -> Store:
-    collector = Collector(WIDTH, DTYPE, limit)
+def collect(length: int, step: int, limit: int, layout: Layout = LAYOUT) -> Store:
+    collector = Collector(layout, limit)
     done = 0
     while done < length:
         room = collector.room(min(step, length - done))
@@ -28,9 +29,9 @@ def collect(length: int, step: int, limit: int) -> Store:
     return store
 
 
-def first_column(store: Store) -> NDArray[Any]:
+def content(store: Store) -> NDArray[Any]:
     blocks = [store.block(index) for index in range(store.block_count)]
-    return to_rows(np.concatenate(blocks), store.length)[:, 0]
+    return to_rows(np.concatenate(blocks), store.length)
 
 
 @pytest.mark.parametrize("length", [2, ROWS - 1, ROWS, ROWS + 1, 3 * ROWS])
@@ -40,11 +41,20 @@ def test_rows_arrive_in_order(length: int, step: int, limit: int, kind: type[Sto
     with collect(length, step, limit) as store:
         assert isinstance(store, kind)
         assert store.length == length
-        np.testing.assert_array_equal(first_column(store), np.arange(length))
+        np.testing.assert_array_equal(content(store)[:, 0], np.arange(length))
+
+
+@pytest.mark.parametrize(("limit", "kind"), [(1 << 40, MemoryStore), (0, ScratchStore)])
+def test_weight_and_offset_are_kept(limit: int, kind: type[Store]) -> None:
+    layout = Layout(0, 2, DTYPE, 64, weighted=True, shifted=True)
+    with collect(200, 7, limit, layout) as store:
+        assert isinstance(store, kind)
+        assert (store.width, store.weighted, store.shifted) == (2, True, True)
+        assert content(store).tolist() == [[i] * 5 for i in range(200)]
 
 
 def test_close_frees_the_scratch_file() -> None:
-    collector = Collector(WIDTH, DTYPE, 0)
+    collector = Collector(LAYOUT, 0)
     for _ in range(ROWS + 1):
         collector.room(1)[:] = 0.0
         collector.advance(1)

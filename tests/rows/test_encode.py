@@ -7,24 +7,29 @@ import pytest
 
 from tacit.errors import SchemaError
 from tacit.problem.design import Column, Design, Factor, Indicator, Numeric, matrix_design
-from tacit.problem.response import Binary
+from tacit.problem.record import Beside, Offset, Weighting
+from tacit.problem.response import Absent, Binary, Count, Response
 from tacit.rows.encode import Encoded, Encoder, encode
 from tacit.rows.opening import open_source
 
 LEVELS = {"ward": ("a", "b", "c"), "sex": ("0", "1")}
 
 
-def design_of(*products: Sequence[Factor]) -> Design:
+def design_of(
+    *products: Sequence[Factor],
+    response: Response = Binary("out", ("no", "yes")),
+    beside: Beside = Beside(),
+) -> Design:
     columns = tuple(
         Column(f"c{j}", tuple(factors), -9.0, 9.0, 0.0, 1.0) for j, factors in enumerate(products)
     )
-    return Design(columns, Binary("out", ("no", "yes")), 3.0, levels=LEVELS)
+    return Design(columns, response, 3.0, levels=LEVELS, beside=beside)
 
 
 def encode_frame(frame: Any, design: Design) -> Encoded:
     encoder = Encoder.of(design)
     source = open_source(frame)
-    return encode(next(source.batches(100, numeric=encoder.numeric, labels=encoder.labels)), design)
+    return encode(next(source.batches(100, numeric=encoder.numbers, labels=encoder.labels)), design)
 
 
 FRAME = pd.DataFrame(
@@ -51,7 +56,7 @@ def test_products_of_factors() -> None:
     expected = [[2, 0, 1, 0, 0], [3, 1, 3, 3, 1], [4, 0, 8, 0, 0], [5, 1, 20, 5, 0]]
     np.testing.assert_array_equal(values, expected)
     assert values.flags.c_contiguous
-    assert response.tolist() == [0.0, 1.0, 1.0, 0.0]
+    assert response.tolist() == [[0.0], [1.0], [1.0], [0.0]]
     assert valid.all()
 
 
@@ -107,6 +112,24 @@ def test_features_do_not_need_a_response() -> None:
     values, valid = encoder.features(batch)
     np.testing.assert_array_equal(values, encode_frame(FRAME, design)[0])
     assert valid.all()
+
+
+def test_columns_are_asked_for_once_and_only_where_needed() -> None:
+    beside = Beside(Weighting("dose", 4.0), Offset("age", 0.0, 1.0))
+    counts = Encoder.of(design_of((Numeric("age"),), response=Count("visits", 9), beside=beside))
+    assert (counts.numeric, counts.numbers) == (("age",), ("age", "visits", "dose"))
+    assert counts.labels == ()
+    wards = Encoder.of(design_of((Indicator("ward", "b"),)))
+    assert (wards.numbers, wards.labels) == ((), ("ward", "out"))
+    assert Encoder.of(design_of((Numeric("age"),), response=Absent())).labels == ()
+
+
+def test_a_record_is_invalid_by_its_features_or_by_what_stands_behind_them() -> None:
+    frame = FRAME.assign(age=[2.0, np.nan, 4.0, 5.0], dose=[0.5, 1.0, -2.0, 4.0])
+    design = design_of((Numeric("age"),), beside=Beside(Weighting("dose", 4.0)))
+    _, behind, valid = encode_frame(frame, design)
+    assert valid.tolist() == [True, False, False, True]
+    assert behind[valid].tolist() == [[0.0, 0.125], [0.0, 1.0]]
 
 
 def test_plain_matrix_is_not_copied() -> None:

@@ -27,7 +27,7 @@ def prepared(
     rows = np.ascontiguousarray(values, dtype=np.float64)
     flags = np.ones(len(rows), dtype=bool) if valid is None else np.asarray(valid)
     out = np.full((len(rows), design.width + 1), 7.0, dtype=dtype)
-    Preparer.of(design).prepare(rows, np.ones(len(rows)), flags, out)
+    Preparer.of(design).prepare(rows, np.ones((len(rows), 1)), flags, out)
     return out
 
 
@@ -87,6 +87,22 @@ def test_t40_invalid_rows_are_zero(value: float) -> None:
     out = prepared(matrix(2, bounds=(0, 1)), rows, valid=[True, False, True])
     assert out[1].tolist() == [0.0] * 4
     assert out[0].tolist() == out[2].tolist() != [0.0] * 4
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_what_stands_behind_the_features_is_written_behind_them(
+    dtype: Any, intercept: bool
+) -> None:
+    design = matrix(2, bounds=(0, 1), intercept=intercept)
+    behind = np.array([[3.0, 0.25, -1.5], [2.0, 1.0, 0.5]])
+    out = np.full((2, design.width + 3), 7.0, dtype=dtype)
+    values = np.array([[1.0, 0.5], [1.0, 0.5]])
+    Preparer.of(design).prepare(values, behind, np.array([True, False]), out)
+    assert out[0, -3:].tolist() == [3.0, 0.25, -1.5]
+    assert out[1].tolist() == [0.0] * (design.width + 3)
+    alone = prepared(design, values[:1], dtype)
+    assert out[0, : design.width].tobytes() == alone[0, : design.width].tobytes()
 
 
 def test_t40_a_nan_that_was_not_marked_is_zero_or_bounded() -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -25,11 +27,28 @@ from tacit.privacy.budget import Budget
 from tacit.problem.certificate import Certificate
 from tacit.problem.design import Design, matrix_design
 from tacit.problem.plan import Plan, PublicFact
-from tacit.problem.release import Release
 from tacit.problem.response import Absent, Response
 
+SETTINGS = (
+    "relation",
+    "n_at_least",
+    "solver",
+    "output",
+    "iterations",
+    "step_size",
+    "max_passes",
+    "radius",
+    "l2",
+    "prior_mean",
+    "constraint",
+    "inference",
+    "invalid_rows",
+    "random_state",
+)
+"""Parameters that go to the request as they are; an estimator may have fewer."""
 
-class Model(BaseEstimator):
+
+class Model(BaseEstimator, ABC):
     """A private estimator, without its loss.
 
     A class of models says what its response is (`_response`), which loss it minimises (`_loss`),
@@ -68,7 +87,9 @@ class Model(BaseEstimator):
 
     def _set(self, parameters: dict[str, Any]) -> None:
         """Keep the constructor's arguments as they are, unchecked, as scikit-learn wants it."""
-        vars(self).update((name, value) for name, value in parameters.items() if name != "self")
+        for name, value in parameters.items():
+            if name != "self":
+                setattr(self, name, value)
 
     def plan(self, n: int, d: int) -> Plan:
         """Price and forecast of a fit on n records and d features; no data."""
@@ -126,7 +147,7 @@ class Model(BaseEstimator):
         given = {name: values for name, values in beside.items() if values is not None}
         declared = self._declared()
         declared.require(given)
-        self._require_table(X, y)
+        self._require_table(X, y, given)
         with self._ledger_of_origin(), Table(X, y, beside=given) as table:
             validate_data(self, X, skip_check_array=True)
             response = self._response(table.response or "y", table)
@@ -145,20 +166,21 @@ class Model(BaseEstimator):
         self._keep(release.coefficients(), release.plan.design)
         return self
 
+    @abstractmethod
     def _response(self, name: str, table: Table | None) -> Response:
         """The kind of response; `table` may be asked for classes that are not declared."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _loss(self, response: Response) -> Loss:
-        raise NotImplementedError
+        """What is minimised."""
 
+    @abstractmethod
     def _facts(self, response: Response) -> list[PublicFact]:
         """Public facts about the response."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _keep(self, coefficients: NDArray[np.float64], design: Design) -> None:
         """Set the fitted attributes; the intercept is first where there is one."""
-        raise NotImplementedError
 
     def _class_weights(self, response: Response) -> tuple[float, ...] | None:
         del response
@@ -168,40 +190,28 @@ class Model(BaseEstimator):
         return Declared(self.max_weight, self.max_rows_per_unit)
 
     def _request(self) -> Request:
+        chosen = {name: getattr(self, name) for name in SETTINGS if hasattr(self, name)}
+        unit = "row" if self.max_rows_per_unit is None else "unit"
         return make_request(
-            epsilon=self.epsilon,
-            delta=self.delta,
-            budget=self.budget,
-            relation=self.relation,
-            unit="row" if self.max_rows_per_unit is None else "unit",
-            n_at_least=self.n_at_least,
-            solver=self.solver,
-            output=self.output,
-            iterations=self.iterations,
-            step_size=self.step_size,
-            max_passes=self.max_passes,
-            radius=self.radius,
-            l2=self.l2,
-            prior_mean=self.prior_mean,
-            constraint=self.constraint,
-            inference=self.inference,
-            invalid_rows=self.invalid_rows,
-            random_state=self.random_state,
+            epsilon=self.epsilon, delta=self.delta, budget=self.budget, unit=unit, **chosen
         )
 
     def _design(
         self, names: Sequence[str], response: Response, columns: Mapping[str, str], *, sparse: bool
     ) -> Design:
-        return matrix_design(
+        options: dict[str, Any] = {"shifted": False} if sparse else {}
+        if self.feature_map is not None:
+            options["feature_map"] = self.feature_map
+        design = matrix_design(
             names,
             response,
             bounds=self.bounds,
             row_norm=self.row_norm,
             intercept=self.fit_intercept,
-            shifted=not sparse,
-            feature_map=self.feature_map,
-            beside=self._declared().beside(columns, self._class_weights(response)),
+            **options,
         )
+        beside = self._declared().beside(columns, self._class_weights(response))
+        return replace(design, beside=beside)
 
     def _design_facts(self, design: Design) -> list[PublicFact]:
         facts = []
@@ -214,30 +224,33 @@ class Model(BaseEstimator):
             facts.append(PublicFact("row_norm", float(self.row_norm), "declared"))
         return facts
 
-    def _require_table(self, X: Any, y: Any) -> None:
-        if y is None:
+    def _require_table(self, X: Any, y: Any, given: Mapping[str, Any]) -> None:
+        if y is None and not isinstance(self._response("y", None), Absent):
             raise DataError("requires y to be passed, but the target y is None.")
         if isinstance(X, str | os.PathLike) or isinstance(y, str):
             raise DataError(
                 "fit takes features X and a response y beside them; for a file, or a response "
                 "named in the table, use tacit.glm."
             )
+        if any(isinstance(values, str) for values in given.values()):
+            raise DataError("Weights, units, order and exposure are sequences beside X.")
 
     def _ledger_of_origin(self) -> AbstractContextManager[object]:
         """The ledger that was active where this copy was made, if none is here."""
         ledger = None if active_ledger() else inherited(getattr(self, "_ledger", ""))
         return nullcontext() if ledger is None else ledger
 
-    def _margins(self, X: Any) -> NDArray[np.float64]:
-        """Linear predictors of new records on the user's scale: (n,), or (n, K) for K ≥ 3."""
-        check_is_fitted(self)
-        values = validate_data(self, X, reset=False, dtype=np.float64, accept_sparse="csr")
-        coefficients = self.release_.coefficients()
-        design = self.plan_.design
-        if self.feature_map is not None:
-            return np.concatenate(list(margins(values, design, coefficients)))
-        slopes = coefficients[int(design.intercept) :]
-        return np.asarray(values @ slopes + (coefficients[0] if design.intercept else 0.0))
+
+def linear_predictors(model: Any, X: Any) -> NDArray[np.float64]:
+    """Linear predictors of new records on the user's scale: (n,), or (n, K) for K ≥ 3 classes."""
+    check_is_fitted(model)
+    values = validate_data(model, X, reset=False, dtype=np.float64, accept_sparse="csr")
+    coefficients = model.release_.coefficients()
+    design = model.plan_.design
+    if model.feature_map is not None:
+        return np.concatenate(list(margins(values, design, coefficients)))
+    slopes = coefficients[int(design.intercept) :]
+    return np.asarray(values @ slopes + (coefficients[0] if design.intercept else 0.0))
 
 
 def is_sparse(X: Any) -> bool:
@@ -245,7 +258,7 @@ def is_sparse(X: Any) -> bool:
     return hasattr(X, "tocsr")
 
 
-def split(coefficients: NDArray[np.float64], design: Design) -> tuple[Any, NDArray[np.float64]]:
-    """Intercept (0 where there is none) and slopes of a regression's coefficients."""
+def split(coefficients: NDArray[np.float64], design: Design) -> tuple[float, NDArray[np.float64]]:
+    """Intercept, 0 where there is none, and slopes of one linear predictor."""
     first = int(design.intercept)
     return (float(coefficients[0]) if first else 0.0), np.array(coefficients[first:])

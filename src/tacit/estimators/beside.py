@@ -58,9 +58,7 @@ class Declared:
                 "off the exposures. Values outside act as if they stood on them."
             )
 
-    def beside(
-        self, columns: Mapping[str, str], class_weights: tuple[float, ...] | None
-    ) -> Beside:
+    def beside(self, columns: Mapping[str, str], class_weights: tuple[float, ...] | None) -> Beside:
         """Declarations of the columns that were given, by the names they go by."""
         weighting = offset = unit = None
         if WEIGHT in columns or class_weights is not None:

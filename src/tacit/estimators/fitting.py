@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from tacit.engine.table import Table
 from tacit.errors import BudgetError, SettingError
+from tacit.estimators.objective import is_real
+from tacit.losses import logistic
+from tacit.losses.loss import Loss
 from tacit.planning.planner import Facts, Wishes, make_plan
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
@@ -37,8 +40,8 @@ class Request:
     invalid_rows: str
     seed: int | None
 
-    def plan(self, design: Design, records: int | None) -> Plan:
-        """Price the fit of a design; `records` is ignored where n is private."""
+    def plan(self, design: Design, records: int | None, loss: Loss = logistic.LOSS) -> Plan:
+        """Price the fit of a loss and a design; `records` is ignored where n is private."""
         if self.relation.n_is_public:
             if not _is_whole(records, 2):
                 raise SettingError("The number of records must be at least 2, a whole number.")
@@ -54,9 +57,8 @@ class Request:
             expected = len(design.columns)
             if len(self.penalty.prior_mean) != expected:
                 raise SettingError(f"prior_mean must have {expected} entries, one a column.")
-        facts = Facts(
-            design, records, self.relation, self.unit, self.budget.with_delta(delta), self.penalty
-        )
+        budget = self.budget.with_delta(delta)
+        facts = Facts(design, records, self.relation, self.unit, budget, self.penalty, loss)
         return make_plan(facts, self.wishes)
 
 
@@ -76,6 +78,7 @@ def make_request(
     radius: float | None = None,
     l2: float = 0.0,
     prior_mean: Sequence[float] | None = None,
+    constraint: Any = None,
     inference: bool | None = None,
     invalid_rows: str = "error",
     random_state: int | None = None,
@@ -83,10 +86,11 @@ def make_request(
     """Check every setting that needs no table.
 
     Intervals are paid for unless they are declined (`inference` False) or, where nothing is said,
-    a penalty, a ball or a solver is asked for, for which there are none.
+    a penalty, a constraint or a solver is asked for, for which there are none.
     """
     if inference is None:
-        inference = not l2 and prior_mean is None and radius is None and solver == "auto"
+        free = not l2 and prior_mean is None and radius is None and constraint is None
+        inference = free and solver == "auto"
     if invalid_rows not in INVALID_ROWS:
         raise SettingError(f'invalid_rows must be "error" or "zero"; got {invalid_rows!r}.')
     if random_state is not None and not _is_whole(random_state, 0):
@@ -98,7 +102,7 @@ def make_request(
         relation=Relation.parse(relation),
         unit=unit,
         n_at_least=None if n_at_least is None else int(n_at_least),
-        penalty=_penalty(l2, prior_mean, radius),
+        penalty=_penalty(l2, prior_mean, radius, constraint),
         wishes=Wishes(solver, output, iterations, step_size, max_passes, bool(inference)),
         invalid_rows=invalid_rows,
         seed=None if random_state is None else int(random_state),
@@ -126,16 +130,33 @@ def fit_release(
     design: Design,
     facts: Sequence[PublicFact],
     on_plan: Callable[[Plan], None] | None = None,
+    *,
+    loss: Loss = logistic.LOSS,
 ) -> Release:
-    """Admit the table, plan, run."""
+    """Admit the table, plan, run.
+
+    Guarantee
+    ---------
+    - Warnings are of public facts alone.
+    """
     exact = request.budget.is_infinite
     table.admit(design, invalid_rows=request.invalid_rows, exact=exact)
-    plan = request.plan(design, table.records).with_facts(*facts)
-    for text in plan.warnings():
+    plan = request.plan(design, table.records, loss).with_facts(*facts)
+    for text in (*plan.warnings(), *_more_columns_than_records(plan)):
         warnings.warn(text, UserWarning, stacklevel=3)
     if on_plan is not None:
         on_plan(plan)
     return table.run(plan, seed=request.seed)
+
+
+def _more_columns_than_records(plan: Plan) -> tuple[str, ...]:
+    if plan.design.width <= plan.records:
+        return ()
+    text = (
+        f"There are more coefficients ({plan.design.width}) than records: many fit equally well, "
+        "and this is one of them. Use fewer columns, or l2=…"
+    )
+    return (text,)
 
 
 def common_facts(request: Request, names: Sequence[str]) -> list[PublicFact]:
@@ -148,11 +169,13 @@ def common_facts(request: Request, names: Sequence[str]) -> list[PublicFact]:
     return facts
 
 
-def _penalty(l2: float, prior_mean: Sequence[float] | None, radius: float | None) -> Penalty:
-    if not _is_real(l2) or not 0 <= l2 <= LARGEST_PENALTY:
+def _penalty(
+    l2: float, prior_mean: Sequence[float] | None, radius: float | None, constraint: Any
+) -> Penalty:
+    if not is_real(l2) or not 0 <= l2 <= LARGEST_PENALTY:
         raise SettingError(f"l2 must lie in [0, {LARGEST_PENALTY:g}]; got {l2!r}.")
     ends = 1 / LARGEST_PENALTY, LARGEST_PENALTY
-    if radius is not None and (not _is_real(radius) or not ends[0] <= radius <= ends[1]):
+    if radius is not None and (not is_real(radius) or not ends[0] <= radius <= ends[1]):
         raise SettingError(f"radius must lie in [{ends[0]:g}, {ends[1]:g}]; got {radius!r}.")
     prior = None
     if prior_mean is not None:
@@ -160,11 +183,8 @@ def _penalty(l2: float, prior_mean: Sequence[float] | None, radius: float | None
         if values.ndim != 1 or not (np.abs(values) <= LARGEST_PENALTY).all():
             raise SettingError("prior_mean must be a sequence of moderate numbers, one a column.")
         prior = tuple(values.tolist())
-    return Penalty(float(l2), prior, None if radius is None else float(radius))
-
-
-def _is_real(value: Any) -> bool:
-    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    penalty = Penalty(float(l2), prior, None if radius is None else float(radius))
+    return penalty if constraint is None else replace(penalty, constraint=constraint)
 
 
 def _is_whole(value: Any, least: int) -> bool:

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import SettingError
-from tacit.losses import hinge, huber, logistic, pinball, poisson, softmax, squared
+from tacit.losses import huber, logistic, pinball, poisson, softmax, squared
 from tacit.losses.loss import Loss
+from tacit.problem.record import Offset
 from tacit.problem.response import Absent, Binary, Classes, Continuous, Count, Response
 
 ROUNDING = 0.05
@@ -54,25 +55,11 @@ class Shape:
             raise SettingError(f"quantile must lie between 0 and 1; got {self.quantile!r}.")
 
 
-def huber_loss(response: Continuous, shape: Shape) -> Loss:
-    """Huber's loss; without a declared scale its threshold is in units of a deviation to come."""
-    unit = 1.0 if shape.scale is None else float(shape.scale) / response.scale
-    return huber.loss(float(shape.threshold) * unit)
-
-
-def pinball_loss(response: Continuous, shape: Shape) -> Loss:
-    """The pinball loss of a quantile with its corner rounded."""
-    width = ROUNDING if shape.smoothing is None else float(shape.smoothing) / response.scale
-    return pinball.loss(float(shape.quantile), width)
-
-
-def poisson_loss(response: Count) -> Loss:
-    """The Poisson loss; beyond e times the largest count the predictor is capped."""
-    return poisson.loss(math.log(response.upper) + 1.0, response.upper)
-
-
 def loss_of(family: str, response: Response, shape: Shape | None = None) -> Loss:
-    """Return the loss of a family of `glm` for a response of the right kind."""
+    """Return the loss of a family of `glm`, for a response of its kind.
+
+    Without a declared scale Huber's threshold is in units of a deviation that is yet to be found.
+    """
     shape = Shape() if shape is None else shape
     match family, response:
         case "binomial", Binary():
@@ -82,12 +69,19 @@ def loss_of(family: str, response: Response, shape: Shape | None = None) -> Loss
         case "gaussian", Continuous():
             return squared.LOSS
         case "huber", Continuous():
-            return huber_loss(response, shape)
+            unit = 1.0 if shape.scale is None else float(shape.scale) / response.scale
+            return huber.loss(float(shape.threshold) * unit)
         case "quantile", Continuous():
-            return pinball_loss(response, shape)
+            width = ROUNDING if shape.smoothing is None else shape.smoothing / response.scale
+            return pinball.loss(float(shape.quantile), float(width))
         case "poisson", Count():
-            return poisson_loss(response)
+            return poisson.loss(highest_predictor(response), response.upper)
     raise SettingError(f"A {response.kind} response does not go with the family {family!r}.")
+
+
+def highest_predictor(response: Count) -> float:
+    """Return where the Poisson loss is capped: at e times the largest count."""
+    return math.log(response.upper) + 1.0
 
 
 def classifying_loss(response: Response) -> Loss:
@@ -95,16 +89,13 @@ def classifying_loss(response: Response) -> Loss:
     return softmax.LOSS if isinstance(response, Classes) else logistic.LOSS
 
 
-def separating_loss() -> Loss:
-    """The Huberised hinge of the support vector classifier."""
-    return hinge.loss()
-
-
-def predicted(response: Response, margins: NDArray[np.float64]) -> NDArray[np.float64]:
+def predicted(
+    response: Response, margins: NDArray[np.float64], offset: Offset | None = None
+) -> NDArray[np.float64]:
     """Return the expected response at linear predictors on the user's scale; NaN stays NaN.
 
-    Probabilities of the second class or of all classes; values within y_bounds; rates up to e times
-    the largest count, where the loss was capped.
+    Probabilities of the second class, or of all classes; values within y_bounds; rates, kept where
+    the loss was not capped at the smallest exposure.
     """
     match response:
         case Binary():
@@ -114,7 +105,8 @@ def predicted(response: Response, margins: NDArray[np.float64]) -> NDArray[np.fl
         case Continuous():
             return np.clip(margins, response.lower, response.upper)
         case Count():
-            return np.exp(np.minimum(margins, math.log(response.upper) + 1.0))
+            smallest = 0.0 if offset is None else offset.lower
+            return np.exp(np.minimum(margins, highest_predictor(response) - smallest))
         case Absent():
             raise SettingError("A mean predicts no response.")
 

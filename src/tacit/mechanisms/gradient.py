@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.mechanisms.blocks import sum_blocks
+from tacit.mechanisms.classes import add_class_gradients
 from tacit.mechanisms.kernels import add_gradients, enforceable
 from tacit.noise.entropy import Entropy
 from tacit.noise.gaussian import rounded_gaussian
@@ -21,6 +22,8 @@ from tacit.rows.store import Store
 
 def integer_gradient_sum(query: GradientSum, bound: int, store: Store) -> NDArray[np.int64]:
     """Sum of the records' integer vectors, each of norm at most `bound`. Private."""
+    if query.theta.ndim > 1:
+        return _class_gradient_sum(query, bound, store)
     theta = np.ascontiguousarray(query.theta, dtype=np.float64)
     limit = enforceable(bound, store.width)
 
@@ -41,6 +44,16 @@ def integer_gradient_sum(query: GradientSum, bound: int, store: Store) -> NDArra
     return sum_blocks(store, add, (store.width,))
 
 
+def _class_gradient_sum(query: GradientSum, bound: int, store: Store) -> NDArray[np.int64]:
+    theta = np.ascontiguousarray(query.theta.T, dtype=store.dtype)
+    limit = enforceable(bound, theta.size)
+
+    def add(tiles: NDArray[Any], total: NDArray[np.int64]) -> None:
+        add_class_gradients(tiles, theta, store.weighted, limit / query.clip, limit, total)
+
+    return np.ascontiguousarray(sum_blocks(store, add, theta.shape).T)
+
+
 def answer_gradient(
     query: GradientSum, price: Price, store: Store, entropy: Entropy | None
 ) -> Answer:
@@ -53,9 +66,10 @@ def answer_gradient(
     - The noise is the real Gaussian of scale 2^bits rounded to integers, drawn exactly.
     - The integers are the same for any block size, thread count or order of the records.
     """
-    unit = enforceable(price.bound, store.width) / query.clip
+    unit = enforceable(price.bound, query.theta.size) / query.clip
     total = integer_gradient_sum(query, price.bound, store)
     if entropy is None:
         return Answer(total / unit, 0.0)
-    noised = total + rounded_gaussian(store.width, price.bits, entropy)
+    noise = rounded_gaussian(total.size, price.bits, entropy).reshape(total.shape)
+    noised = total + noise
     return Answer(noised / unit, 2.0**price.bits / unit)

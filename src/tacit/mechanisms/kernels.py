@@ -128,20 +128,15 @@ def quantise_rows(  # noqa: PLR0917 - compiled code takes no keywords
         else:
             for lane in range(LANES):
                 bend[lane] = 1.0
-        if weighted:
-            weight = column_behind(block, t, width, 1)
-            for lane in range(LANES):
-                own = np.float64(weight[lane])
-                margin[lane] = own if weights == SCORE else math.sqrt(own)
-        else:
-            for lane in range(LANES):
-                margin[lane] = 1.0
+        own = column_behind(block, t, width, int(weighted))
         for lane in range(LANES):
             norm = max(math.sqrt(square[lane]), bound)
             factor = limit / norm * min(1.0, bend[lane])
             if weights == SCORE:
                 factor *= bound / norm
-            factor *= margin[lane]
+            if weighted:
+                weight = np.float64(own[lane])
+                factor *= weight if weights == SCORE else math.sqrt(weight)
             # A factor that is not a number, or above the limit's, becomes 0.
             square[lane] = factor if factor <= limit / bound else 0.0
         write_tile(block, t, square, integers)

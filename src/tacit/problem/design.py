@@ -1,7 +1,6 @@
 """The design: how a record becomes a vector of bounded numbers, in public facts only.
 
-A design column is a product of factors (numeric columns, indicators of declared levels) with public
-bounds. Its value v is clipped into [lower, upper] and mapped to u = (v - center) / scale. The
+A design column is a product of factors, functions of one cell each, with public bounds. Its value v is clipped into [lower, upper] and mapped to u = (v - center) / scale. The
 vector of all u, without the intercept, is shrunk to norm `feature_norm` where it is longer; the
 intercept then adds a coordinate 1. Coefficients return to the user's scale by the inverse map.
 """
@@ -10,13 +9,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tacit.errors import BoundsError, CertificateError
+from tacit.problem.cell import Cell, cell_from_json, cell_to_json
+from tacit.problem.factor import Factor, Indicator, Numeric, factor_from_json, factor_to_json
+from tacit.problem.feature_map import (
+    Custom,
+    FeatureMap,
+    feature_map_from_json,
+    feature_map_to_json,
+)
 from tacit.problem.record import Beside
 from tacit.problem.response import (
     Absent,
@@ -27,32 +34,27 @@ from tacit.problem.response import (
     response_to_json,
 )
 
+__all__ = [
+    "Column",
+    "Design",
+    "Factor",
+    "Indicator",
+    "Numeric",
+    "matrix_design",
+    "numeric_column",
+]
+
 INTERCEPT = "Intercept"
 LARGEST_BOUND = 1e150
 """Bounds beyond it could make a map between scales overflow."""
 
 
 @dataclass(frozen=True)
-class Numeric:
-    """The value of a numeric column."""
-
-    column: str
-
-
-@dataclass(frozen=True)
-class Indicator:
-    """1 where the column equals a declared level, else 0."""
-
-    column: str
-    level: str
-
-
-Factor = Numeric | Indicator
-
-
-@dataclass(frozen=True)
 class Column:
-    """One column of the design: a product of factors, its public bounds and its map to u."""
+    """One column of the design: a product of factors, its public bounds and its map to u.
+
+    A column that comes out of a feature map has no factors.
+    """
 
     name: str
     factors: tuple[Factor, ...]
@@ -79,6 +81,13 @@ class Design:
     """Declared levels of every factor column used, the reference level included."""
     beside: Beside = field(default_factory=Beside)
     """Weight, offset and person of a record, where declared."""
+    cells: Mapping[str, Cell] = field(default_factory=dict)
+    """What becomes of a cell before the factors see it; a matrix has no such rules."""
+    feature_map: FeatureMap | None = None
+    """The map that makes the columns out of `inputs`; only for a matrix."""
+    inputs: tuple[Column, ...] = ()
+    input_norm: float | None = None
+    """Bound to which the mapped inputs are shrunk before they enter the feature map."""
 
     @property
     def width(self) -> int:
@@ -114,7 +123,7 @@ class Design:
         """
         if isinstance(self.response, Absent):
             scales = np.array([column.scale for column in self.columns])
-            return np.eye(len(scales), self.width) * scales[:, None]
+            return np.asarray(np.eye(len(scales), self.width) * scales[:, None])
         count = len(self.columns)
         matrix = np.zeros((self.width, self.width))
         first = int(self.intercept)
@@ -144,17 +153,11 @@ class Design:
             "levels": {name: list(levels) for name, levels in self.levels.items()},
             "response": response_to_json(self.response),
             "beside": self.beside.to_json(),
-            "columns": [
-                {
-                    "name": column.name,
-                    "factors": [_factor_to_json(factor) for factor in column.factors],
-                    "lower": column.lower,
-                    "upper": column.upper,
-                    "center": column.center,
-                    "scale": column.scale,
-                }
-                for column in self.columns
-            ],
+            "cells": {name: cell_to_json(cell) for name, cell in self.cells.items()},
+            "columns": [_column_to_json(column) for column in self.columns],
+            "feature_map": feature_map_to_json(self.feature_map),
+            "inputs": [_column_to_json(column) for column in self.inputs],
+            "input_norm": self.input_norm,
         }
 
     @classmethod
@@ -162,17 +165,7 @@ class Design:
         """Read back what `to_json` wrote."""
         try:
             return cls(
-                columns=tuple(
-                    Column(
-                        name=str(item["name"]),
-                        factors=tuple(_factor_from_json(factor) for factor in item["factors"]),
-                        lower=float(item["lower"]),
-                        upper=float(item["upper"]),
-                        center=float(item["center"]),
-                        scale=float(item["scale"]),
-                    )
-                    for item in data["columns"]
-                ),
+                columns=tuple(_column_from_json(item) for item in data["columns"]),
                 response=response_from_json(data["response"]),
                 feature_norm=float(data["feature_norm"]),
                 intercept=bool(data["intercept"]),
@@ -180,21 +173,35 @@ class Design:
                     str(name): tuple(map(str, levels)) for name, levels in data["levels"].items()
                 },
                 beside=Beside.from_json(data["beside"]),
+                cells={str(name): cell_from_json(cell) for name, cell in data["cells"].items()},
+                feature_map=feature_map_from_json(data["feature_map"]),
+                inputs=tuple(_column_from_json(item) for item in data["inputs"]),
+                input_norm=None if data["input_norm"] is None else float(data["input_norm"]),
             )
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise CertificateError(f"The stored design is incomplete: {error!r}.") from error
 
 
-def _factor_to_json(factor: Factor) -> dict[str, str]:
-    if isinstance(factor, Numeric):
-        return {"column": factor.column}
-    return {"column": factor.column, "level": factor.level}
+def _column_to_json(column: Column) -> dict[str, Any]:
+    return {
+        "name": column.name,
+        "factors": [factor_to_json(factor) for factor in column.factors],
+        "lower": column.lower,
+        "upper": column.upper,
+        "center": column.center,
+        "scale": column.scale,
+    }
 
 
-def _factor_from_json(data: Mapping[str, Any]) -> Factor:
-    if "level" in data:
-        return Indicator(str(data["column"]), str(data["level"]))
-    return Numeric(str(data["column"]))
+def _column_from_json(item: Mapping[str, Any]) -> Column:
+    return Column(
+        name=str(item["name"]),
+        factors=tuple(factor_from_json(factor) for factor in item["factors"]),
+        lower=float(item["lower"]),
+        upper=float(item["upper"]),
+        center=float(item["center"]),
+        scale=float(item["scale"]),
+    )
 
 
 def numeric_column(name: str, lower: float, upper: float, *, centred: bool = True) -> Column:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tacit.accounting.composition import guarantee_of
+from tacit.constraints.region import Region
+from tacit.errors import SettingError
 from tacit.losses.loss import Loss
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Event, Repeated
@@ -32,6 +34,19 @@ class Step:
     times: int
     label: str
     size: int = 1
+
+
+@dataclass(frozen=True)
+class Locating:
+    """Bounds are found first, by counts: of which columns, in how many rounds.
+
+    `columns` are places in the stored record, the response's the width of the design. The rounds
+    for location and for scale have a price each.
+    """
+
+    columns: tuple[int, ...]
+    location_rounds: int
+    scale_rounds: int
 
 
 @dataclass(frozen=True)
@@ -73,11 +88,20 @@ class OneStep:
 
 @dataclass(frozen=True)
 class Penalty:
-    """(l2 / 2)·‖coef - prior_mean‖² and ‖coef‖ ≤ radius, on the user's scale, intercept free."""
+    """(l2 / 2)·‖coef - prior_mean‖², and ‖coef‖ ≤ radius or coef in a region.
+
+    All on the user's scale; the intercept is free.
+    """
 
     l2: float = 0.0
     prior_mean: tuple[float, ...] | None = None
     radius: float | None = None
+    constraint: Region | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse two regions at once."""
+        if self.radius is not None and self.constraint is not None:
+            raise SettingError("Give either radius=… or constraint=…, not both.")
 
 
 @dataclass(frozen=True)
@@ -114,6 +138,7 @@ class Plan:
     penalty: Penalty
     forecast: Forecast | None
     inference: OneStep | None = None
+    locating: Locating | None = None
     facts: tuple[PublicFact, ...] = ()
 
     @property

@@ -58,7 +58,15 @@ class Release:
         """Coefficients on the user's scale, the intercept first; one column a class if several."""
         design = self.plan.design
         mapped = design.to_user() @ self.theta
-        return np.asarray(mapped + (design.shift() if mapped.ndim == 1 else 0.0))
+        mapped = mapped + (design.shift() if mapped.ndim == 1 else 0.0)
+        region = self.plan.penalty.constraint
+        if region is not None:
+            # Rounding on the way back may have left the region by a last bit.
+            first = int(design.reports_intercept)
+            slopes = mapped[first:]
+            held = [region.nearest(column) for column in np.atleast_2d(slopes.T)]
+            mapped[first:] = np.asarray(held).T.reshape(slopes.shape)
+        return np.asarray(mapped)
 
     def estimates(self) -> list[list[Any]]:
         """Name and coefficient of each term, without intervals."""

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import difflib
 import json
-import math
 import os
 import re
-import sys
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -19,79 +17,22 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-import numpy as np
-
-from tacit.errors import BoundsError, FileError, InputError, SchemaError
+from tacit.errors import FileError, InputError, SchemaError
 from tacit.privacy.relation import Relation
+from tacit.problem.declared import (
+    BinaryColumn,
+    DeclaredColumn,
+    FactorColumn,
+    Level,
+    NumericColumn,
+)
+from tacit.problem.record import Unit, Weighting
 
-Level = str | int | float
+__all__ = ["BinaryColumn", "DeclaredColumn", "FactorColumn", "NumericColumn", "Schema"]
 
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _SHOWN_NAMES = 20
-_TRUTH = {"true": 1.0, "false": 0.0}
-
-
-@dataclass(frozen=True)
-class NumericColumn:
-    """A column of numbers with public bounds; a value outside them is clipped to them.
-
-    Guarantee
-    ---------
-    - The bounds are finite, lower < upper, and their map to [-1, 1] is finite both ways.
-    """
-
-    lower: float
-    upper: float
-
-    def __post_init__(self) -> None:
-        """Keep the bounds as floats, or refuse them."""
-        lower, upper = _bound("lower", self.lower), _bound("upper", self.upper)
-        if lower >= upper:
-            raise BoundsError(
-                f"lower = {lower:g} must lie below upper = {upper:g}; are they reversed?"
-            )
-        if not math.isfinite(lower + upper) or not math.isfinite(upper - lower):
-            raise BoundsError("lower and upper are too large for float64; rescale the column.")
-        if (upper - lower) / 2 < sys.float_info.min:
-            raise BoundsError("lower and upper are too close for float64; rescale the column.")
-        object.__setattr__(self, "lower", lower)
-        object.__setattr__(self, "upper", upper)
-
-
-@dataclass(frozen=True)
-class FactorColumn:
-    """A column of two or more declared levels; the first is the reference.
-
-    Guarantee
-    ---------
-    - No two levels can be the same in a file: 1, 1.0, "1" and "true" are one level.
-    """
-
-    levels: tuple[Level, ...]
-
-    def __post_init__(self) -> None:
-        """Keep the levels as a tuple, or refuse them."""
-        object.__setattr__(self, "levels", _distinct_levels(self.levels))
-
-
-@dataclass(frozen=True)
-class BinaryColumn:
-    """A column of two declared levels, the negative one first: a response or a 0/1 predictor."""
-
-    levels: tuple[Level, ...] = (0, 1)
-
-    def __post_init__(self) -> None:
-        """Keep the levels as a tuple, or refuse them."""
-        levels = _distinct_levels(self.levels)
-        if len(levels) != 2:
-            raise SchemaError(
-                f"a binary column has exactly two levels; got {len(levels)}. "
-                'Declare type = "factor" for more.'
-            )
-        object.__setattr__(self, "levels", levels)
-
-
-DeclaredColumn = NumericColumn | FactorColumn | BinaryColumn
+_ROW = "row"
 
 _TYPES: dict[str, type[DeclaredColumn]] = {
     "numeric": NumericColumn,
@@ -99,8 +40,12 @@ _TYPES: dict[str, type[DeclaredColumn]] = {
     "binary": BinaryColumn,
 }
 _REQUIRED = {"numeric": ("lower", "upper"), "factor": ("levels",), "binary": ()}
-_ALLOWED = {"numeric": ("lower", "upper"), "factor": ("levels",), "binary": ("levels",)}
-_TOP_KEYS = ("relation", "unit", "n_at_least", "columns")
+_ALLOWED = {
+    "numeric": ("lower", "upper", "missing", "missing_indicator"),
+    "factor": ("levels", "missing", "other"),
+    "binary": ("levels", "missing", "other"),
+}
+_TOP_KEYS = ("relation", "unit", "n_at_least", "weight", "columns")
 
 
 @dataclass(frozen=True)
@@ -119,10 +64,15 @@ class Schema:
     relation
         What makes two tables neighbours.
     unit
-        What one record is, e.g. "patient"; each unit holds at most one record.
+        The unit of privacy in words, e.g. "patient". Each unit holds at most one record, unless
+        `person` says otherwise; then the default is the name of its column.
     n_at_least
         Public lower bound on the number of records, only where that number is private
         (relation "add-remove").
+    person
+        The column that says whose record it is, and how many records of one person are kept.
+    weight
+        The column that says how often a record counts, and its public largest value.
 
     Examples
     --------
@@ -134,13 +84,15 @@ class Schema:
     ... upper = 110
     ... ''')
     >>> schema.columns["age"]
-    NumericColumn(lower=0.0, upper=110.0)
+    NumericColumn(lower=0.0, upper=110.0, missing=None, missing_indicator=False)
     """
 
     columns: Mapping[str, DeclaredColumn] = field(hash=False)
     relation: Relation = Relation.REPLACE_ONE
-    unit: str = "row"
+    unit: str = _ROW
     n_at_least: int | None = None
+    person: Unit | None = None
+    weight: Weighting | None = None
 
     def __post_init__(self) -> None:
         """Freeze the columns and check what the fields say together."""
@@ -156,6 +108,8 @@ class Schema:
                 )
         if not isinstance(self.unit, str) or not self.unit.strip():
             raise SchemaError('unit must say what one record is, e.g. unit = "patient".')
+        if self.person is not None and self.unit == _ROW:
+            object.__setattr__(self, "unit", self.person.column)
         relation = Relation.parse(self.relation)
         _check_n_at_least(self.n_at_least, relation)
         object.__setattr__(self, "relation", relation)
@@ -163,7 +117,14 @@ class Schema:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy through the constructor: a read-only mapping cannot be copied by itself."""
-        return (Schema, (dict(self.columns), self.relation, self.unit, self.n_at_least))
+        facts = (self.relation, self.unit, self.n_at_least, self.person, self.weight)
+        return (Schema, (dict(self.columns), *facts))
+
+    @property
+    def predictors(self) -> tuple[str, ...]:
+        """Declared columns but those that say whose record it is or how often it counts."""
+        beside = {part.column for part in (self.person, self.weight) if part is not None}
+        return tuple(name for name in self.columns if name not in beside)
 
     def column(self, name: str) -> DeclaredColumn:
         """The declared column of that name, or an error that lists the declared ones."""
@@ -210,29 +171,38 @@ class Schema:
         declared = data.get("columns", {})
         if not isinstance(declared, Mapping):
             raise SchemaError("columns must be a table with one [columns.NAME] per column.")
+        unit = data.get("unit", _ROW)
+        person = None
+        if isinstance(unit, Mapping):
+            unit, person = _declared_person(unit)
         return cls(
             columns={name: _declared_column(name, facts) for name, facts in declared.items()},
             relation=data.get("relation", Relation.REPLACE_ONE),
-            unit=data.get("unit", "row"),
+            unit=unit,
             n_at_least=data.get("n_at_least"),
+            person=person,
+            weight=_declared_weight(data["weight"]) if "weight" in data else None,
         )
 
     def to_toml(self) -> str:
         """TOML text that `parse` reads back as the same schema."""
-        lines = [f"relation = {toml_string(self.relation)}", f"unit = {toml_string(self.unit)}"]
+        lines = [f"relation = {toml_string(self.relation)}"]
+        if self.person is None:
+            lines.append(f"unit = {toml_string(self.unit)}")
         if self.n_at_least is not None:
             lines.append(f"n_at_least = {self.n_at_least}")
+        if self.person is not None:
+            lines += ["", "[unit]"]
+            lines += _toml_lines(self.person, ("column", "max_rows", "order"))
+            if self.unit != self.person.column:
+                lines.append(f"name = {toml_string(self.unit)}")
+        if self.weight is not None:
+            lines += ["", "[weight]", *_toml_lines(self.weight, ("column", "maximum"))]
+        kinds = {declared: kind for kind, declared in _TYPES.items()}
         for name, column in self.columns.items():
-            lines += ["", f"[columns.{toml_key(name)}]"]
-            match column:
-                case NumericColumn():
-                    lines.append('type = "numeric"')
-                    lines.append(f"lower = {_toml_value(column.lower)}")
-                    lines.append(f"upper = {_toml_value(column.upper)}")
-                case FactorColumn() | BinaryColumn():
-                    kind = "factor" if isinstance(column, FactorColumn) else "binary"
-                    lines.append(f'type = "{kind}"')
-                    lines.append(f"levels = [{', '.join(map(_toml_value, column.levels))}]")
+            kind = kinds[type(column)]
+            lines += ["", f"[columns.{toml_key(name)}]", f'type = "{kind}"']
+            lines += _toml_lines(column, _ALLOWED[kind])
         return "\n".join(lines) + "\n"
 
 
@@ -246,7 +216,19 @@ def toml_key(name: str) -> str:
     return name if _BARE_KEY.fullmatch(name) else toml_string(name)
 
 
-def _toml_value(value: Level) -> str:
+def _toml_lines(facts: object, keys: Iterable[str]) -> list[str]:
+    """The facts that are declared, one a line; what is left out has no value."""
+    values = ((key, getattr(facts, key)) for key in keys)
+    return [
+        f"{key} = {_toml_value(value)}"
+        for key, value in values
+        if value is not None and (key, value) != ("missing_indicator", False)
+    ]
+
+
+def _toml_value(value: Level | tuple[Level, ...]) -> str:
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_toml_value, value))}]"
     if isinstance(value, str):
         return toml_string(value)
     return str(value).lower() if isinstance(value, bool) else repr(value)
@@ -278,58 +260,48 @@ def _declared_column(name: str, facts: object) -> DeclaredColumn:
         raise type(error)(f"{where}{error}") from error
 
 
-def _bound(key: str, value: object) -> float:
-    plain = value.item() if isinstance(value, np.generic) else value
-    if isinstance(plain, bool) or not isinstance(plain, int | float):
-        raise BoundsError(f"{key} must be a number; got {plain!r}.")
+def _declared_person(facts: Mapping[str, Any]) -> tuple[str, Unit]:
+    """The unit in words, and the column that holds it."""
+    where = "unit: "
+    keys = ("column", "max_rows", "order", "name")
+    form = '[unit] with column = "patient_number" and max_rows = 3'
+    _require_section(facts, ("column", "max_rows"), keys, where, form)
+    for key in ("column", "order", "name"):
+        if key in facts and (not isinstance(facts[key], str) or not facts[key].strip()):
+            raise SchemaError(f"{where}{key} must be text; got {facts[key]!r}.")
+    if isinstance(facts["max_rows"], bool):
+        raise SchemaError(f"{where}max_rows must be a whole number.")
     try:
-        number = float(plain)
-    except OverflowError:
-        number = math.inf
-    if not math.isfinite(number):
-        raise BoundsError(f"{key} must be a finite number; got {number}.")
-    return number
+        person = Unit(facts["column"], facts["max_rows"], facts.get("order"))
+    except InputError as error:
+        raise SchemaError(f"{where}{error}") from error
+    return facts.get("name", person.column), person
 
 
-def _distinct_levels(values: object) -> tuple[Level, ...]:
-    if isinstance(values, str) or not isinstance(values, Iterable):
-        raise SchemaError('levels must be a list, e.g. levels = ["a", "b", "c"].')
-    levels = tuple(v.item() if isinstance(v, np.generic) else v for v in values)
-    for level in levels:
-        if not isinstance(level, str | int | float):
-            raise SchemaError(f"a level must be text, a number or a boolean; got {level!r}.")
-        if isinstance(level, float) and not math.isfinite(level):
-            raise SchemaError("a level must be a finite number.")
-        if level == "":
-            raise SchemaError("an empty level cannot be told from a missing value; name it.")
-    if len({_sort(level) for level in levels}) > 1:
-        raise SchemaError("levels must be all text, all numbers or all booleans.")
-    if len(levels) < 2:
-        raise SchemaError(f"at least two levels are needed; got {len(levels)}.")
-    seen: dict[float | str, Level] = {}
-    for level in levels:
-        identity = _identity(level)
-        if identity in seen:
-            raise SchemaError(
-                f"the levels {seen[identity]!r} and {level!r} are the same; list each once."
-            )
-        seen[identity] = level
-    return levels
-
-
-def _sort(level: Level) -> str:
-    if isinstance(level, bool):
-        return "boolean"
-    return "text" if isinstance(level, str) else "number"
-
-
-def _identity(level: Level) -> float | str:
-    """The number a level spells, else its text: files do not tell 1 from "1", 1.0 or "true"."""
+def _declared_weight(facts: object) -> Weighting:
+    where, keys = "weight: ", ("column", "maximum")
+    form = '[weight] with column = "weight" and maximum = 10'
+    if not isinstance(facts, Mapping):
+        raise SchemaError(f"{where}expected a table, {form}.")
+    _require_section(facts, keys, keys, where, form)
+    column, maximum = facts["column"], facts["maximum"]
+    if not isinstance(column, str) or not column.strip():
+        raise SchemaError(f"{where}column must be text; got {column!r}.")
+    if isinstance(maximum, bool) or not isinstance(maximum, int | float):
+        raise SchemaError(f"{where}maximum must be a number; got {maximum!r}.")
     try:
-        number = float(_TRUTH.get(str(level).casefold(), level))
-    except (ValueError, OverflowError):
-        return str(level)
-    return number if math.isfinite(number) else str(level)
+        return Weighting(column, float(maximum))
+    except (InputError, OverflowError) as error:
+        raise SchemaError(f"{where}maximum must be a positive finite number.") from error
+
+
+def _require_section(
+    facts: Mapping[str, Any], required: Iterable[str], known: Iterable[str], where: str, form: str
+) -> None:
+    _refuse_unknown_keys(facts, known, where)
+    missing = [key for key in required if key not in facts]
+    if missing:
+        raise SchemaError(f"{where}missing {' and '.join(missing)}; expected {form}.")
 
 
 def _check_n_at_least(value: object, relation: Relation) -> None:

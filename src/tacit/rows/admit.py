@@ -5,26 +5,22 @@ Private: the source and the store. Public: the design and the declared levels.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
 from tacit.errors import DataError, FileError, SettingError
 from tacit.problem.design import Design
 from tacit.problem.progress import Progress, silent
+from tacit.rows.beside import names_read
 from tacit.rows.collector import Collector
-from tacit.rows.encode import Encoder
+from tacit.rows.encode import Encoded, Encoder
 from tacit.rows.prepare import Preparer
-from tacit.rows.source import (
-    Batch,
-    Source,
-    readable_names,
-    require_columns,
-    require_records,
-)
+from tacit.rows.source import Batch, Source, require_columns, require_records
 from tacit.rows.store import (
     THREADS,
     Layout,
@@ -56,7 +52,7 @@ def admit(
     - The stored bits are the same for any layout, file type or block size of the same records, and
       a record's do not depend on the other records.
     - With invalid_rows="zero" no content of a record can raise or change the number of records; an
-      invalid record is a row of zeros.
+      invalid record is a row of zeros, its weight among them.
     - No message contains a value, a row number or a number of rows.
     - Where reading fails, the scratch file is closed.
 
@@ -67,8 +63,8 @@ def admit(
     design
         Public: how a record becomes a row.
     invalid_rows
-        What a missing, infinite or undeclared value does: "error" raises `DataError`, "zero"
-        makes the record a row of zeros.
+        What a missing, infinite or undeclared value does, or a count, weight or exposure that is
+        none: "error" raises `DataError`, "zero" makes the record a row of zeros.
     dtype
         float32 or float64.
     progress
@@ -91,14 +87,15 @@ def admit(
     """
     if invalid_rows not in {"error", "zero"}:
         raise SettingError(f'invalid_rows must be "error" or "zero"; got {invalid_rows!r}.')
-    kind = require_dtype(dtype)
-    door = _Door(Encoder.of(design), Preparer.of(design), invalid_rows == "error")
-    require_columns(readable_names(source), (*door.encoder.numeric, *door.encoder.labels))
+    door = _Door(
+        Encoder.of(design), Preparer.of(design), require_dtype(dtype), invalid_rows == "error"
+    )
+    require_columns(names_read(source), (*door.encoder.numbers, *door.encoder.labels))
     progress(0, 1, LABEL)
     if source.resident:
-        store = _admit_resident(source, door, kind)
+        store = _admit_resident(source, door)
     else:
-        store = _admit_streamed(source, door, kind, memory_limit)
+        store = _admit_streamed(source, door, memory_limit)
     progress(1, 1, LABEL)
     return store
 
@@ -107,48 +104,55 @@ def admit(
 class _Door:
     encoder: Encoder
     preparer: Preparer
+    dtype: np.dtype[Any]
     strict: bool
 
-    @property
-    def width(self) -> int:
-        return self.encoder.design.width
+    def layout(self, length: int) -> Layout:
+        width, behind = self.encoder.design.width, self.encoder.behind
+        rows = default_block_rows(width, self.dtype, behind.count)
+        return Layout(length, width, self.dtype, rows, behind.weighted, behind.shifted)
 
-    def encode(self, batch: Batch) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.bool_]]:
-        values, response, valid = self.encoder.encode(batch)
+    def batches(self, source: Source) -> Iterator[Batch]:
+        return source.batches(
+            self.layout(0).block_rows, numeric=self.encoder.numbers, labels=self.encoder.labels
+        )
+
+    def encode(self, batch: Batch) -> Encoded:
+        values, behind, valid = self.encoder.encode(batch)
         if self.strict and not valid.all():
+            # What is demanded of the cells is public; which demand was not met is not said.
+            demands = "".join(f"{sentence} " for sentence in self.encoder.behind.demands)
             raise DataError(
                 "Some records are invalid: a needed value is missing or infinite, or a label is "
-                'not declared. Mend or remove them, or set invalid_rows="zero" to let such records '
-                "contribute nothing."
+                f"not declared. {demands}"
+                'Mend or remove them, or set invalid_rows="zero" to let such records contribute '
+                "nothing."
             )
-        return values, response, valid
+        return values, behind, valid
 
 
-def _admit_resident(source: Source, door: _Door, dtype: np.dtype[Any]) -> Store:
+def _admit_resident(source: Source, door: _Door) -> Store:
     length = source.length or 0
     require_records(length)
-    rows = default_block_rows(door.width, dtype)
-    layout = Layout(length, door.width, dtype, rows)
+    layout = door.layout(length)
     tiles = empty_tiles(layout)
 
     def work(item: tuple[int, Batch]) -> None:
         index, batch = item
-        prepared = np.empty((batch.length, door.width + 1), dtype=dtype)
+        prepared = np.empty((batch.length, layout.columns), dtype=layout.dtype)
         door.preparer.prepare(*door.encode(batch), prepared)
         to_tiles(prepared, tiles[layout.tiles(index)])
 
-    batches = source.batches(rows, numeric=door.encoder.numeric, labels=door.encoder.labels)
     with ThreadPoolExecutor(THREADS) as pool:
         # Asking for the results raises what a worker raised.
-        list(pool.map(work, enumerate(batches)))
+        list(pool.map(work, enumerate(door.batches(source))))
     return MemoryStore.of_tiles(layout, tiles)
 
 
-def _admit_streamed(source: Source, door: _Door, dtype: np.dtype[Any], memory_limit: int) -> Store:
-    collector = Collector(door.width, dtype, memory_limit)
-    rows = default_block_rows(door.width, dtype)
+def _admit_streamed(source: Source, door: _Door, memory_limit: int) -> Store:
+    collector = Collector(door.layout(0), memory_limit)
     try:
-        for batch in source.batches(rows, numeric=door.encoder.numeric, labels=door.encoder.labels):
+        for batch in door.batches(source):
             _collect(collector, door, batch)
         require_records(collector.length)
         if source.length not in {None, collector.length}:
@@ -159,11 +163,11 @@ def _admit_streamed(source: Source, door: _Door, dtype: np.dtype[Any], memory_li
 
 
 def _collect(collector: Collector, door: _Door, batch: Batch) -> None:
-    values, response, valid = door.encode(batch)
+    values, behind, valid = door.encode(batch)
     start = 0
     while start < batch.length:
         room = collector.room(batch.length - start)
         part = slice(start, start + len(room))
-        door.preparer.prepare(values[part], response[part], valid[part], room)
+        door.preparer.prepare(values[part], behind[part], valid[part], room)
         collector.advance(len(room))
         start = part.stop

@@ -137,7 +137,6 @@ def names_beside(source: Source) -> Mapping[str, str]:
     Examples
     --------
     >>> from tacit.rows.opening import open_source
-    >>> table = {"sample_weight": [[1.0], [2.0]]}
     >>> names_beside(open_source([[1.0], [2.0]], beside={"unit": ["a", "b"], "order": None}))
     {'unit': 'unit'}
     """

@@ -1,4 +1,4 @@
-"""The two kinds of a response whose classes were not declared.
+"""The kinds of a response whose classes were not declared.
 
 Private: the response. What is returned is assumed public, and the certificate says so.
 """
@@ -13,23 +13,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import DataError
+from tacit.rows.beside import names_read
 from tacit.rows.labels import NormalForm, normal_form
-from tacit.rows.source import Source, readable_names, require_columns, require_records
+from tacit.rows.source import Source, require_columns, require_records
 
 BATCH_ROWS = 65_536
-_KINDS = 2
+MOST = 1000
+"""Kinds beyond which a response is taken for a number or a name rather than for a class."""
+_FEWEST = 2
 
 
-def read_classes(source: Source, column: str) -> list[Any]:
-    """The two labels of a response, smaller first (numbers by value, before text).
+def read_classes(source: Source, column: str, *, most: int = MOST) -> list[Any]:
+    """The labels of a response, smallest first (numbers by value, before text).
 
     Labels are told apart by their normal form; missing ones are no class. Reading stops at the
-    first label of a third kind.
+    first label of one kind more than `most`.
 
     Guarantee
     ---------
     - The answer does not depend on the order of the records.
-    - No message contains a label or a number of labels.
+    - No message contains a label or the number of labels found.
 
     Examples
     --------
@@ -37,7 +40,7 @@ def read_classes(source: Source, column: str) -> list[Any]:
     >>> read_classes(open_source([[0.0], [1.0]], response=["yes", "no"]), "y")
     ['no', 'yes']
     """
-    require_columns(readable_names(source), [column])
+    require_columns(names_read(source), [column])
     spellings: dict[NormalForm, Any] = {}
     length = 0
     for batch in source.batches(BATCH_ROWS, numeric=(), labels=(column,)):
@@ -46,16 +49,17 @@ def read_classes(source: Source, column: str) -> list[Any]:
             form = normal_form(label)
             if form is not None:
                 spellings[form] = min(label, spellings.get(form, label), key=_spelling)
-        if len(spellings) > _KINDS:
-            raise DataError(
-                f"The response {column!r} has more than two kinds of labels. Declare the two with "
-                "classes=…; records with another label are then invalid rows."
-            )
+            if len(spellings) > most:
+                raise DataError(
+                    f"The response {column!r} has more than {most} kinds of labels. Declare those "
+                    "that count with classes=…; records with another label are then invalid rows. "
+                    "If it holds amounts rather than classes, use a regression."
+                )
     require_records(length)
-    if len(spellings) < _KINDS:
+    if len(spellings) < _FEWEST:
         raise DataError(
-            f"The response {column!r} needs two kinds of labels and has fewer. Declare the two "
-            "with classes=…"
+            f"The response {column!r} needs two kinds of labels or more and has fewer. Declare "
+            "them with classes=…"
         )
     return [spellings[form] for form in sorted(spellings, key=_order)]
 

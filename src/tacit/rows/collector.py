@@ -5,13 +5,14 @@ Private: the rows.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.rows.scratch import ScratchFile, ScratchStore
-from tacit.rows.store import Layout, MemoryStore, Store, default_block_rows
+from tacit.rows.store import Layout, MemoryStore, Store
 from tacit.rows.tiles import to_tiles
 
 
@@ -23,21 +24,26 @@ class Collector:
     - At most `memory_limit` bytes and one block are held; the rest is in a scratch file.
     - `close` frees the scratch file unless `finish` handed it on.
 
+    Parameters
+    ----------
+    layout
+        Shape of the store to be; its length is counted here.
+    memory_limit
+        Bytes beyond which blocks go to a scratch file.
+
     Examples
     --------
-    >>> collector = Collector(1, np.dtype(np.float32), memory_limit=1 << 20)
+    >>> collector = Collector(Layout(0, 1, np.dtype(np.float32), 64), memory_limit=1 << 20)
     >>> collector.room(2)[:] = [[0.5, 1.0], [0.25, 0.0]]
     >>> collector.advance(2)
     >>> collector.finish().length
     2
     """
 
-    def __init__(self, width: int, dtype: np.dtype[Any], memory_limit: int) -> None:
-        self._width = width
-        self._dtype = dtype
+    def __init__(self, layout: Layout, memory_limit: int) -> None:
+        self._layout = layout
         self._limit = memory_limit
-        self._block_rows = default_block_rows(width, dtype)
-        self._block = np.empty((self._block_rows, width + 1), dtype=dtype)
+        self._block = np.empty((layout.block_rows, layout.columns), dtype=layout.dtype)
         self._filled = 0
         self._length = 0
         self._kept: list[NDArray[Any]] = []
@@ -56,7 +62,7 @@ class Collector:
         """Count rows that were written to `room`."""
         self._filled += rows
         self._length += rows
-        if self._filled == self._block_rows:
+        if self._filled == self._layout.block_rows:
             self._keep(to_tiles(self._block))
             self._filled = 0
 
@@ -64,7 +70,7 @@ class Collector:
         """The store of all rows; the collector is empty afterwards."""
         if self._filled:
             self._keep(to_tiles(self._block[: self._filled]))
-        layout = Layout(self._length, self._width, self._dtype, self._block_rows)
+        layout = replace(self._layout, length=self._length)
         store: Store
         if self._file is None:
             store = MemoryStore(layout, self._kept)

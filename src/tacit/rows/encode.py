@@ -1,4 +1,4 @@
-"""Encoding: a batch of records becomes design columns, a 0/1 response and a mark of validity.
+"""Encoding: a batch of records becomes design columns, what stands behind them, and validity.
 
 Private: the batch and all three results. Public: the design and the declared levels.
 """
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from tacit.errors import SchemaError
 from tacit.problem.design import Design, Indicator, Numeric
+from tacit.rows.behind import Behind
 from tacit.rows.labels import level_codes, normal_form
 from tacit.rows.source import Batch
 
@@ -34,11 +35,14 @@ class Encoder:
         Numeric columns it needs, each once.
     levels
         Declared levels of every factor column it needs.
+    behind
+        Response, weight and offset of a record.
     """
 
     design: Design
     numeric: tuple[str, ...]
     levels: Mapping[str, tuple[str, ...]]
+    behind: Behind
 
     @classmethod
     def of(cls, design: Design) -> Encoder:
@@ -54,12 +58,17 @@ class Encoder:
                     raise SchemaError(f"The levels of {factor.column!r} are not declared.")
                 needed[factor.column] = tuple(design.levels[factor.column])
                 _position(needed[factor.column], factor)
-        return cls(design, numeric, needed)
+        return cls(design, numeric, needed, Behind.of(design))
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """Columns whose numbers are needed: the features', then those behind them."""
+        return _distinct((*self.numeric, *self.behind.numbers))
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Columns whose labels are needed: the factors, then the response."""
-        return _distinct((*self.levels, self.design.response.column))
+        """Columns whose labels are needed: the factors, then the response if it has classes."""
+        return _distinct((*self.levels, *self.behind.labels))
 
     def features(self, batch: Batch) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """Design columns and validity of the records of a batch, the response left aside."""
@@ -75,12 +84,11 @@ class Encoder:
         return self._values(numbers, codes), valid
 
     def encode(self, batch: Batch) -> Encoded:
-        """Design columns, response and validity of the records of a batch."""
-        response = self.design.response
-        classes = level_codes(batch.labels(response.column), response.classes, response.column)
+        """Design columns, what stands behind them, and validity of the records of a batch."""
         values, valid = self.features(batch)
-        valid &= classes >= 0
-        return values, (classes == 1).astype(np.float64), valid
+        behind, fit = self.behind.encode(batch)
+        valid &= fit
+        return values, behind, valid
 
     def _values(
         self, numbers: NDArray[np.float64], codes: Mapping[str, NDArray[np.int64]]
@@ -107,11 +115,12 @@ class Encoder:
 
 
 def encode(batch: Batch, design: Design) -> Encoded:
-    """Design columns (m, p), response in {0, 1} and validity of the records of a batch.
+    """Design columns (m, p), what stands behind them, and validity of the records of a batch.
 
-    A design column is the product of its factors: v = Π numeric · Π [label = level]. A record is
-    invalid where a needed number is missing or infinite, a factor's label is missing or not
-    declared, or the response is missing or neither class; its values then mean nothing.
+    A design column is the product of its factors: v = Π numeric · Π [label = level]. Behind them
+    stand response, weight and offset, as `Behind` says. A record is invalid where a needed number
+    is missing or infinite, a label is missing or not declared, a count is no whole number from 0,
+    a weight negative or an exposure not positive; its values then mean nothing.
 
     Guarantee
     ---------
@@ -129,7 +138,7 @@ def encode(batch: Batch, design: Design) -> Encoded:
     ... )
     >>> batch = next(source.batches(10, numeric=("x0",), labels=("y",)))
     >>> [part.tolist() for part in encode(batch, design)]
-    [[[1.0], [nan]], [0.0, 1.0], [True, False]]
+    [[[1.0], [nan]], [[0.0], [1.0]], [True, False]]
     """
     return Encoder.of(design).encode(batch)
 

@@ -25,9 +25,9 @@ LARGEST = 1e300
 class Preparer:
     """The public numbers of a design, as the kernel takes them.
 
-    The prepared record is (u, 1 if there is an intercept, response) with
+    The prepared record is (u, 1 if there is an intercept, response, weight?, offset?) with
     u = (clip(v, lower, upper) - center) / scale, shrunk to norm `feature_norm` where it is longer.
-    An invalid record is all zeros.
+    What stands behind the features comes prepared. An invalid record is all zeros.
 
     Guarantee
     ---------
@@ -62,7 +62,7 @@ class Preparer:
     def prepare(
         self,
         values: NDArray[np.float64],
-        response: NDArray[np.float64],
+        behind: NDArray[np.float64],
         valid: NDArray[np.bool_],
         out: NDArray[Any],
     ) -> None:
@@ -71,7 +71,7 @@ class Preparer:
         margin = 2.0**-22 if out.dtype == np.float32 else 2.0**-50
         _prepare(
             _readonly(values),
-            _readonly(response),
+            _readonly(behind),
             _readonly(valid),
             self.lower,
             self.upper,
@@ -95,7 +95,7 @@ def _readonly(array: NDArray[Any]) -> NDArray[Any]:
 @njit(cache=True, nogil=True, error_model="numpy")
 def _prepare(  # noqa: PLR0917 - compiled code takes no keywords
     values: NDArray[np.float64],
-    response: NDArray[np.float64],
+    behind: NDArray[np.float64],
     valid: NDArray[np.bool_],
     lower: NDArray[np.float64],
     upper: NDArray[np.float64],
@@ -127,4 +127,5 @@ def _prepare(  # noqa: PLR0917 - compiled code takes no keywords
             out[i, j] = unit[j] * factor if usable else 0.0
         if intercept:
             out[i, count] = 1.0 if usable else 0.0
-        out[i, count + intercept] = response[i] if usable else 0.0
+        for j in range(behind.shape[1]):
+            out[i, count + intercept + j] = behind[i, j] if usable else 0.0

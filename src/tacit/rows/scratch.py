@@ -97,7 +97,7 @@ class ScratchStore(Store):
     def block(self, index: int) -> NDArray[Any]:
         """Records of one block, in a fresh buffer."""
         tiles = self._layout.tiles(index)
-        columns = self.width + 1
+        columns = self._layout.columns
         size = self.dtype.itemsize * columns * LANES
         data = self._file.read(tiles.start * size, (tiles.stop - tiles.start) * size)
         return np.frombuffer(data, dtype=self.dtype).reshape(-1, columns, LANES)

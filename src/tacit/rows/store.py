@@ -61,9 +61,9 @@ class Layout:
         return slice(start, min(start + self.block_rows // LANES, self.tile_count))
 
 
-def default_block_rows(width: int, dtype: np.dtype[Any]) -> int:
-    """Records in a block of about 4 MiB: whole tiles."""
-    return LANES * max(1, BLOCK_BYTES // (dtype.itemsize * (width + 1) * LANES))
+def default_block_rows(width: int, dtype: np.dtype[Any], behind: int = 1) -> int:
+    """Records in a block of about 4 MiB: whole tiles, of features and columns behind them."""
+    return LANES * max(1, BLOCK_BYTES // (dtype.itemsize * (width + behind) * LANES))
 
 
 def empty_tiles(layout: Layout) -> NDArray[Any]:
@@ -98,7 +98,7 @@ class Store(ABC):
 
     @property
     def width(self) -> int:
-        """Number of coefficients: columns of a block less the response."""
+        """Number of coefficients: columns of a block less those behind the features."""
         return self._layout.width
 
     @property
@@ -172,12 +172,21 @@ class MemoryStore(Store):
         self._blocks: tuple[NDArray[Any], ...] | None = tuple(map(_frozen, self._writable))
 
     @classmethod
-    def of(cls, table: NDArray[Any], block_rows: int | None = None) -> MemoryStore:
-        """Store of one prepared table (row, column)."""
+    def of(
+        cls,
+        table: NDArray[Any],
+        block_rows: int | None = None,
+        *,
+        weighted: bool = False,
+        shifted: bool = False,
+    ) -> MemoryStore:
+        """Store of one prepared table (row, column); its last columns are weight and offset."""
         dtype = require_dtype(table.dtype)
-        width = table.shape[1] - 1
-        rows = default_block_rows(width, dtype) if block_rows is None else block_rows
-        return cls.of_tiles(Layout(len(table), width, dtype, rows), to_tiles(table))
+        behind = 1 + weighted + shifted
+        width = table.shape[1] - behind
+        rows = default_block_rows(width, dtype, behind) if block_rows is None else block_rows
+        layout = Layout(len(table), width, dtype, rows, weighted, shifted)
+        return cls.of_tiles(layout, to_tiles(table))
 
     @classmethod
     def of_tiles(cls, layout: Layout, tiles: NDArray[Any]) -> MemoryStore:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.constraints.ball import Ball
+from tacit.constraints.projection import Projection
 from tacit.constraints.ridge import Ridge
 from tacit.problem.plan import Plan
 from tacit.problem.response import Continuous
@@ -31,8 +32,10 @@ class Coordinates:
         return theta if self.matrix is None else self.matrix @ theta
 
 
-def penalty_in(plan: Plan, coordinates: Coordinates) -> tuple[Ridge, Ball, NDArray[np.float64]]:
-    """Return the plan's penalty and ball in these coordinates, and the starting point.
+def penalty_in(
+    plan: Plan, coordinates: Coordinates
+) -> tuple[Ridge, Ball | Projection, NDArray[np.float64]]:
+    """Return the plan's penalty and region in these coordinates, and the starting point.
 
     The start is 0, or the declared prior mean with an intercept of 0 in prepared coordinates.
     """
@@ -48,10 +51,17 @@ def penalty_in(plan: Plan, coordinates: Coordinates) -> tuple[Ridge, Ball, NDArr
         start[: len(prior)] = (prior / np.diagonal(to_slopes)).reshape(-1, *(1 for _ in outputs))
         if coordinates.matrix is not None:
             start = np.asarray(np.linalg.solve(coordinates.matrix, start))
-    ball = Ball(plan.penalty.radius, slopes)
+    region: Ball | Projection = Ball(plan.penalty.radius, slopes)
+    if plan.penalty.constraint is not None:
+        plan.penalty.constraint.check(len(to_slopes))
+        region = Projection(plan.penalty.constraint, slopes)
     # The user's loss is scale^degree times the prepared one, and so is the penalty beside it.
     l2 = plan.penalty.l2 / scale**plan.loss.degree
-    return Ridge(l2, slopes, prior.reshape(-1, *(1 for _ in outputs))), ball, ball.project(start)
+    return (
+        Ridge(l2, slopes, prior.reshape(-1, *(1 for _ in outputs))),
+        region,
+        region.project(start),
+    )
 
 
 def gradient_bound(plan: Plan) -> float:

@@ -45,7 +45,7 @@ def _descend(
     gate: Gate, plan: Plan, stage: Descent, coordinates: Coordinates, theta: Vector
 ) -> Vector:
     clip = _clip(gate, plan, stage, coordinates, theta)
-    ridge, ball, _ = penalty_in(plan, coordinates)
+    ridge, region, _ = penalty_in(plan, coordinates)
     previous = theta
     iterates = []
     for _ in range(stage.iterations):
@@ -55,7 +55,7 @@ def _descend(
         answer = gate.ask(query)
         stepped = ahead - stage.step_size * (answer.value / plan.records)
         previous = theta
-        theta = ball.project(ridge.proximal(stepped, stage.step_size))
+        theta = region.project(ridge.proximal(stepped, stage.step_size))
         theta = np.clip(theta, -LARGEST / 1e10, LARGEST / 1e10)
         iterates.append(theta)
     return np.asarray(np.mean(iterates[first_averaged(stage.output, len(iterates)) :], axis=0))

@@ -7,12 +7,14 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.constraints.ball import Ball
 from tacit.constraints.ridge import Ridge
 from tacit.losses.loss import Code
 from tacit.problem.gate import Gate
 from tacit.problem.plan import Plan
 from tacit.problem.query import GradientSum, SecondMoments, Weights
 from tacit.solvers.coordinates import Coordinates, gradient_bound, penalty_in
+from tacit.solvers.projected import project_and_descend
 from tacit.solvers.quasi_newton import quasi_newton
 
 ITERATIONS = 100
@@ -23,10 +25,16 @@ CURVED = frozenset({Code.LOGISTIC, Code.SQUARED, Code.SMOOTH_HUBER, Code.POISSON
 
 
 def minimise(gate: Gate, plan: Plan) -> NDArray[np.float64]:
-    """Minimise mean loss + penalty in prepared coordinates, inside the ball if one is declared."""
+    """Minimise mean loss + penalty in prepared coordinates, inside the declared region."""
+    if plan.penalty.constraint is not None:
+        return project_and_descend(gate, plan)
     ridge, ball, theta = penalty_in(plan, Coordinates(None, float(plan.design.width)))
     theta = _unconstrained(gate, plan, ridge, theta)
-    if ball.radius is None or np.linalg.norm(ball.matrix @ theta) <= ball.radius:
+    if (
+        not isinstance(ball, Ball)
+        or ball.radius is None
+        or np.linalg.norm(ball.matrix @ theta) <= ball.radius
+    ):
         return theta
     return _on_the_sphere(gate, plan, ridge, ball.radius, theta)
 

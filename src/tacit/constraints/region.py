@@ -1,0 +1,123 @@
+"""Public regions for the slopes, on the user's scale: box, l1 ball, simplex.
+
+A region knows the nearest of its points in the user's own coordinates; `constraints.projection`
+finds the nearest in any other coordinates from that alone.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import SettingError
+
+Vector = NDArray[np.float64]
+
+
+class Region(ABC):
+    """A closed convex set of slope vectors."""
+
+    @abstractmethod
+    def nearest(self, slopes: Vector) -> Vector:
+        """Return the nearest point of the region, in the Euclidean norm."""
+
+    def check(self, count: int) -> None:
+        """Refuse a number of slopes that the region does not fit."""
+        del count
+
+
+@dataclass(frozen=True)
+class Box(Region):
+    """lower ≤ slope ≤ upper, for all slopes or one pair of ends a slope; an end may be infinite.
+
+    Examples
+    --------
+    >>> Box(0, math.inf).nearest(np.array([-1.0, 2.0])).tolist()
+    [0.0, 2.0]
+    """
+
+    lower: float | Sequence[float] = -math.inf
+    upper: float | Sequence[float] = math.inf
+
+    def __post_init__(self) -> None:
+        """Refuse an empty box."""
+        low, high = np.asarray(self.lower, np.float64), np.asarray(self.upper, np.float64)
+        if low.ndim > 1 or high.ndim > 1 or not (low <= high).all():
+            raise SettingError("Every lower end of a box must be at most its upper end.")
+        if (low == math.inf).any() or (high == -math.inf).any():
+            raise SettingError("A box must contain finite slopes.")
+
+    def nearest(self, slopes: Vector) -> Vector:
+        """Clip every slope."""
+        return np.asarray(np.clip(slopes, self.lower, self.upper))
+
+    def check(self, count: int) -> None:
+        """Refuse ends for another number of slopes."""
+        for ends in (np.asarray(self.lower), np.asarray(self.upper)):
+            if ends.shape not in {(), (count,)}:
+                raise SettingError(f"The ends of a box must be single numbers or {count} each.")
+
+
+def non_negative() -> Box:
+    """No slope below zero."""
+    return Box(0.0, math.inf)
+
+
+@dataclass(frozen=True)
+class L1Ball(Region):
+    """Σ|slope| ≤ radius: a lasso in its constrained form.
+
+    Examples
+    --------
+    >>> L1Ball(1.0).nearest(np.array([3.0, 0.5])).tolist()
+    [1.0, 0.0]
+    """
+
+    radius: float
+
+    def __post_init__(self) -> None:
+        """Refuse a radius that is not positive and finite."""
+        if not 0 < self.radius < math.inf:
+            raise SettingError("The radius of an l1 ball must be positive and finite.")
+
+    def nearest(self, slopes: Vector) -> Vector:
+        """Shrink all sizes by one threshold, found by sorting."""
+        sizes = np.abs(slopes)
+        if sizes.sum() <= self.radius:
+            return slopes
+        return np.asarray(np.sign(slopes) * _onto_simplex(sizes, self.radius))
+
+
+@dataclass(frozen=True)
+class Simplex(Region):
+    """No slope below zero, and their sum `total`: shares.
+
+    Examples
+    --------
+    >>> Simplex().nearest(np.array([0.5, 0.5, -1.0])).tolist()
+    [0.5, 0.5, 0.0]
+    """
+
+    total: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Refuse a total that is not positive and finite."""
+        if not 0 < self.total < math.inf:
+            raise SettingError("The total of a simplex must be positive and finite.")
+
+    def nearest(self, slopes: Vector) -> Vector:
+        """Shift all slopes by one threshold and cut at zero."""
+        return _onto_simplex(slopes, self.total)
+
+
+def _onto_simplex(values: Vector, total: float) -> Vector:
+    """Nearest point with entries ≥ 0 and the given sum."""
+    falling = np.sort(values)[::-1]
+    thresholds = (np.cumsum(falling) - total) / np.arange(1, len(values) + 1)
+    threshold = thresholds[np.flatnonzero(falling > thresholds)[-1]]
+    return np.asarray(np.maximum(values - threshold, 0.0))

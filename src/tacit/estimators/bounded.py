@@ -1,0 +1,74 @@
+"""Responses that are numbers within public bounds: what their regressions share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tacit.engine.table import Table
+from tacit.errors import BoundsError
+from tacit.estimators.base import linear_predictors, split
+from tacit.estimators.objective import is_real, predicted
+from tacit.problem.design import Design
+from tacit.problem.plan import Plan, PublicFact
+from tacit.problem.response import Continuous, Response
+
+
+class BoundedResponse:
+    """A regression of a continuous response with declared `y_bounds`.
+
+    Guarantee
+    ---------
+    - Without declared bounds nothing is fitted: they are never read off the responses.
+    - A response outside them acts as if it stood on them.
+    - Predictions lie within them.
+    """
+
+    y_bounds: ArrayLike | None
+    fit_intercept: bool
+    plan_: Plan
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """Return the predicted response of new records, within `y_bounds`."""
+        margins = linear_predictors(self, X)
+        return predicted(self.plan_.design.response, margins)
+
+    def _response(self, name: str, table: Table | None) -> Response:
+        del table
+        lower, upper = response_ends(self.y_bounds)
+        return Continuous.of(name, lower, upper, centred=self.fit_intercept)
+
+    def _facts(self, response: Response) -> list[PublicFact]:
+        if not isinstance(response, Continuous):
+            return []
+        ends = [response.lower, response.upper]
+        return [PublicFact("y_bounds", ends, "declared"), *self._shape_facts()]
+
+    def _shape_facts(self) -> list[PublicFact]:
+        """Public numbers of the loss."""
+        return []
+
+    def _keep(self, coefficients: NDArray[np.float64], design: Design) -> None:
+        self.intercept_, self.coef_ = split(coefficients, design)
+
+
+def response_ends(bounds: Any) -> tuple[float, float]:
+    """Public bounds of the response, or a refusal that names the ways out."""
+    if bounds is None:
+        raise BoundsError(
+            "Public bounds of the response are missing, and they are never read off the data. Two "
+            "ways out: declare y_bounds=(lower, upper), outside of which responses act as if they "
+            'stood on the bound, or, in a schema, declare "lower" and "upper" of its column and '
+            "use tacit.glm."
+        )
+    try:
+        lower, upper = bounds
+    except (TypeError, ValueError) as error:
+        raise BoundsError("y_bounds must be two numbers (lower, upper).") from error
+    if not (is_real(lower) and is_real(upper)):
+        raise BoundsError("y_bounds must be two numbers (lower, upper).")
+    if not (np.isfinite(lower) and np.isfinite(upper) and lower < upper):
+        raise BoundsError("y_bounds must be finite, the lower one below the upper.")
+    return float(lower), float(upper)

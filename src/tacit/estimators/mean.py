@@ -1,0 +1,119 @@
+"""Private mean of the features, and their covariance where the plan looked at it."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tacit.engine.table import Table
+from tacit.estimators.base import Model
+from tacit.estimators.beside import ORDER, UNIT, WEIGHT
+from tacit.losses import distance
+from tacit.losses.loss import Loss
+from tacit.privacy.budget import Budget
+from tacit.problem.design import Design
+from tacit.problem.plan import PublicFact
+from tacit.problem.release import Release
+from tacit.problem.response import Absent, Response
+
+
+class GaussianMean(Model):
+    """Mean of the columns of a table under differential privacy.
+
+    Minimises mean ½‖x - location‖².
+
+    Guarantee
+    ---------
+    - The fitted attributes are (ε, δ)-differentially private for one record under `relation` (for
+      one unit where units are given), given the public facts that `certificate_` lists.
+    - Values outside the declared bounds act as if they stood on them.
+    - Without declared bounds nothing is fitted: they are never read off the data.
+
+    Parameters
+    ----------
+    bounds, row_norm
+        Public facts about the columns, as in `LogisticRegression`.
+
+    The other parameters are those of `LogisticRegression`.
+
+    Attributes
+    ----------
+    mean_, location_
+        The mean of each column.
+    covariance_
+        The covariance of the columns, where the plan looked at their second moments; else None.
+    release_, plan_, certificate_
+        What left the wall, the plan that paid for it, and what was guaranteed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.column_stack([np.linspace(0, 1, 10_000), np.linspace(4, 6, 10_000)])
+    >>> model = GaussianMean(epsilon=1.0, bounds=(0, 10)).fit(X)
+    >>> bool(np.abs(model.mean_ - [0.5, 5.0]).max() < 0.2)
+    True
+    """
+
+    def __init__(
+        self,
+        epsilon: float | None = None,
+        delta: float | None = None,
+        *,
+        budget: Budget | None = None,
+        bounds: ArrayLike | str | None = None,
+        row_norm: float | None = None,
+        relation: str = "replace-one",
+        n_at_least: int | None = None,
+        solver: str = "auto",
+        max_weight: float | None = None,
+        max_rows_per_unit: int | None = None,
+        invalid_rows: str = "error",
+        random_state: int | None = None,
+    ) -> None:
+        self._set(locals())
+
+    fit_intercept = True
+    """A constant beside the columns, so that their second moments hold their means."""
+    feature_map = None
+
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, units: Any = None, order: Any = None
+    ) -> Self:
+        """Release the mean of private records; y is ignored.
+
+        The parameters are those of `LogisticRegression.fit`.
+        """
+        del y
+        return self._fit(X, None, {WEIGHT: sample_weight, UNIT: units, ORDER: order})
+
+    def _response(self, name: str, table: Table | None) -> Response:
+        del name, table
+        return Absent()
+
+    def _loss(self, response: Response) -> Loss:
+        del response
+        return distance.LOSS
+
+    def _facts(self, response: Response) -> list[PublicFact]:
+        del response
+        return []
+
+    def _keep(self, coefficients: NDArray[np.float64], design: Design) -> None:
+        del design
+        self.mean_ = self.location_ = coefficients
+        self.covariance_ = _covariance(self.release_)
+
+
+def _covariance(release: Release) -> NDArray[np.float64] | None:
+    """Second moments less the squared mean, without negative eigenvalues, on the user's scale."""
+    if release.moments is None:
+        return None
+    design = release.plan.design
+    count = len(design.columns)
+    mean = release.theta[:count]
+    values, vectors = np.linalg.eigh(release.moments[:count, :count] - np.outer(mean, mean))
+    scales = np.array([column.scale for column in design.columns])
+    root = scales[:, None] * (vectors * np.sqrt(np.maximum(values, 0.0)))
+    return np.asarray(root @ root.T)

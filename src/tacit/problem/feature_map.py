@@ -1,0 +1,276 @@
+"""Feature maps: public functions of one mapped row, with a norm bound that holds by construction.
+
+A map is applied to the row u of a plain matrix after its columns were mapped from their public
+bounds to [-1, 1] (after division by the public row norm where there are no bounds); the row of
+features φ(u) then takes the place of u. Nothing of a map is read off the data.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import SettingError
+
+MOST_FEATURES = 100_000
+_SEEDS = 2**63
+
+
+@dataclass(frozen=True)
+class Polynomial:
+    """All products of up to `degree` mapped columns; the constant is left to the intercept.
+
+    With `interaction_only` no column is multiplied by itself. In order and number the features are
+    those of scikit-learn's PolynomialFeatures(degree, interaction_only, include_bias=False).
+
+    Guarantee
+    ---------
+    - For |u_j| <= 1 and ‖u‖ <= R, ‖φ(u)‖² <= Σ_k min(number of products of k columns, R^(2k)).
+    """
+
+    degree: int
+    interaction_only: bool = False
+    kind: ClassVar[str] = "polynomial"
+    needs_bounds: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        """Refuse degrees that are none."""
+        if type(self.degree) is not int or not 1 <= self.degree <= 20:
+            raise SettingError("The degree of a polynomial must be a whole number from 1 to 20.")
+
+    def monomials(self, width: int) -> tuple[tuple[int, ...], ...]:
+        """Which columns each feature multiplies, products of fewer columns first."""
+        if self.outputs(width) > MOST_FEATURES:
+            raise SettingError(
+                f"A polynomial of degree {self.degree} has more than {MOST_FEATURES} products of "
+                f"{width} columns; lower the degree or use RandomFourier."
+            )
+        choose = (
+            itertools.combinations
+            if self.interaction_only
+            else itertools.combinations_with_replacement
+        )
+        return tuple(
+            itertools.chain.from_iterable(
+                choose(range(width), size) for size in range(1, self.degree + 1)
+            )
+        )
+
+    def outputs(self, width: int) -> int:
+        """Number of features of so many columns."""
+        return sum(self._products(width, size) for size in range(1, self.degree + 1))
+
+    def names(self, columns: Sequence[str]) -> tuple[str, ...]:
+        """Names of the features: "a", "a^2", "a b"."""
+        return tuple(
+            " ".join(
+                columns[j] if power == 1 else f"{columns[j]}^{power}"
+                for j, power in _powers(monomial)
+            )
+            for monomial in self.monomials(len(columns))
+        )
+
+    def norm(self, width: int, input_norm: float) -> float:
+        """Bound on ‖φ(u)‖ for |u_j| <= 1 and ‖u‖ <= input_norm."""
+        # The products of k columns are among the terms of (Σ u_j²)^k, each at least once.
+        return math.sqrt(
+            sum(
+                min(float(self._products(width, size)), input_norm ** (2 * size))
+                for size in range(1, self.degree + 1)
+            )
+        )
+
+    def reach(self, width: int) -> float:
+        """Bound on the size of one feature."""
+        del width
+        return 1.0
+
+    def _products(self, width: int, size: int) -> int:
+        return math.comb(width if self.interaction_only else width + size - 1, size)
+
+
+@dataclass(frozen=True)
+class RandomFourier:
+    """√(1/count)·(cos w·u, sin w·u) for `count` random frequencies w ~ N(0, I / scale²).
+
+    The inner product of two rows of features approaches the Gaussian kernel
+    exp(-‖u - v‖² / (2 scale²)) as `count` grows. The frequencies are public: they come from `seed`
+    by a fixed integer generator, the same on every machine, and protect nothing.
+
+    Guarantee
+    ---------
+    - ‖φ(u)‖ = 1 for every u, since cos² + sin² = 1.
+    - The frequencies depend on seed, scale, count and the number of columns alone.
+
+    References
+    ----------
+    Rahimi & Recht, "Random features for large-scale kernel machines", NeurIPS 2007.
+    """
+
+    count: int
+    scale: float = 1.0
+    seed: int = 0
+    kind: ClassVar[str] = "random-fourier"
+    needs_bounds: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        """Keep the scale as a float, or refuse the settings."""
+        if type(self.count) is not int or not 1 <= self.count <= MOST_FEATURES // 2:
+            raise SettingError(f"count must be a whole number from 1 to {MOST_FEATURES // 2}.")
+        if isinstance(self.scale, bool) or not isinstance(self.scale, int | float):
+            raise SettingError("scale must be a number.")
+        if not 1e-6 <= self.scale <= 1e6:
+            raise SettingError("scale must lie in [1e-6, 1e6]; the columns lie in [-1, 1].")
+        if type(self.seed) is not int or not 0 <= self.seed < _SEEDS:
+            raise SettingError(f"seed must be a whole number from 0 to {_SEEDS - 1}.")
+        object.__setattr__(self, "scale", float(self.scale))
+
+    def outputs(self, width: int) -> int:
+        """Number of features, a cosine and a sine for each frequency."""
+        del width
+        return 2 * self.count
+
+    def names(self, columns: Sequence[str]) -> tuple[str, ...]:
+        """Names of the features: the cosines, then the sines."""
+        del columns
+        return tuple(
+            f"{wave}{index}" for wave in ("cos", "sin") for index in range(self.count)
+        )
+
+    def norm(self, width: int, input_norm: float) -> float:
+        """Bound on ‖φ(u)‖."""
+        del width, input_norm
+        return 1.0
+
+    def reach(self, width: int) -> float:
+        """Bound on the size of one feature."""
+        del width
+        return 1.0 / math.sqrt(self.count)
+
+
+@dataclass(frozen=True)
+class Custom:
+    """A user's function of one row, its result shrunk to `row_norm` where it is longer.
+
+    The function is given one row of the matrix at a time, on the user's scale (clipped into the
+    bounds where there are any), and returns a vector of always the same length. A row on which it
+    fails, or returns something else or no finite numbers, is an invalid record.
+
+    Guarantee
+    ---------
+    - The function never sees two rows at once. It must not remember rows itself: a function that
+      does breaks the guarantee of the release.
+    - ‖φ(x)‖ <= row_norm, whatever the function returns.
+    - No message carries what the function raised.
+
+    Parameters
+    ----------
+    function
+        Takes a vector of numbers, returns one.
+    row_norm
+        Public bound on the norm of the result.
+    features
+        Length of the result; None: found by calling the function on a public row.
+    label
+        Name in the stored fit, by default the function's own. The function itself is not stored.
+    """
+
+    function: Callable[[NDArray[np.float64]], Any] | None
+    row_norm: float
+    features: int | None = None
+    label: str | None = None
+    kind: ClassVar[str] = "custom"
+    needs_bounds: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        """Keep the norm as a float and name the function, or refuse the settings."""
+        if self.function is not None and not callable(self.function):
+            raise SettingError("function must be callable: it takes one row and returns a vector.")
+        if isinstance(self.row_norm, bool) or not isinstance(self.row_norm, int | float):
+            raise SettingError("row_norm of a feature map must be a number.")
+        if not 0 < self.row_norm < math.inf:
+            raise SettingError("row_norm of a feature map must be positive and finite.")
+        if self.features is not None and (
+            type(self.features) is not int or not 1 <= self.features <= MOST_FEATURES
+        ):
+            raise SettingError(f"features must be a whole number from 1 to {MOST_FEATURES}.")
+        if self.label is None:
+            name = getattr(self.function, "__qualname__", type(self.function).__name__)
+            object.__setattr__(self, "label", str(name))
+        object.__setattr__(self, "row_norm", float(self.row_norm))
+
+    def measured(self, public_row: NDArray[np.float64]) -> Custom:
+        """The map with its number of features, found on a row that is no record."""
+        if self.features is not None or self.function is None:
+            return self
+        try:
+            result = np.asarray(self.function(public_row.copy()), dtype=np.float64)
+        except Exception as error:
+            raise SettingError(
+                "The function of the feature map fails on a public row, the middle of the bounds; "
+                "mend it, or declare features=…"
+            ) from error
+        if result.ndim != 1 or not 1 <= len(result) <= MOST_FEATURES:
+            raise SettingError("The function of a feature map must return a vector of numbers.")
+        return replace(self, features=len(result))
+
+    def outputs(self, width: int) -> int:
+        """Number of features."""
+        del width
+        if self.features is None:
+            raise SettingError("The number of features is not known; declare features=…")
+        return self.features
+
+    def names(self, columns: Sequence[str]) -> tuple[str, ...]:
+        """Names of the features: f0, f1, …"""
+        return tuple(f"f{index}" for index in range(self.outputs(len(columns))))
+
+    def norm(self, width: int, input_norm: float) -> float:
+        """Bound on ‖φ(x)‖."""
+        del width, input_norm
+        return self.row_norm
+
+    def reach(self, width: int) -> float:
+        """Size of one feature where all are alike; a single one may be larger."""
+        return self.row_norm / math.sqrt(self.outputs(width))
+
+
+FeatureMap = Polynomial | RandomFourier | Custom
+
+
+def feature_map_to_json(feature_map: FeatureMap | None) -> dict[str, Any] | None:
+    """Plain data for the stored fit; of a custom map, its name and no code."""
+    if feature_map is None:
+        return None
+    fields = {}
+    if isinstance(feature_map, Custom):
+        named = replace(feature_map, function=None)
+        fields = {key: value for key, value in asdict(named).items() if key != "function"}
+    else:
+        fields = asdict(feature_map)
+    return {"kind": feature_map.kind, **fields}
+
+
+def feature_map_from_json(data: Mapping[str, Any] | None) -> FeatureMap | None:
+    """Read back what `feature_map_to_json` wrote; a custom map comes back without its function."""
+    if data is None:
+        return None
+    fields = {key: value for key, value in data.items() if key != "kind"}
+    match data["kind"]:
+        case Polynomial.kind:
+            return Polynomial(**fields)
+        case RandomFourier.kind:
+            return RandomFourier(**fields)
+        case Custom.kind:
+            return Custom(None, **fields)
+    raise SettingError("A feature map is of an unknown kind.")
+
+
+def _powers(monomial: Sequence[int]) -> list[tuple[int, int]]:
+    return [(j, len(list(same))) for j, same in itertools.groupby(monomial)]
