@@ -29,8 +29,9 @@ lint: $(DEVELOPMENT) ## Everything of make test but the tests
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# All topics, or those named: make bench TOPICS="accuracy --tables adult"
 bench: $(BENCHMARKS) ## Run the benchmarks
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks $(TOPICS)
 
 docs: $(DEVELOPMENT) ## Run every example of the documentation
 	$(BIN)/python tools/run_docs.py

@@ -14,6 +14,7 @@ TOPICS = (
     "startup",
     "noise",
     "gradient",
+    "sparse",
     "whole_fit",
     "parquet",
     "accounting",

@@ -16,7 +16,7 @@ from tacit.report.pictures import FAINT, INK, STYLE
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-PANEL = (4.7, 3.3)
+PANEL = (5.2, 3.3)
 # Name beside the line, colour, and whether the panel is scaled to show the whole line.
 LINES: dict[str, tuple[str, str, bool]] = {
     OURS: ("Tacit", "#1f6fb2", True),
@@ -27,7 +27,7 @@ LINES: dict[str, tuple[str, str, bool]] = {
     "diffprivlib-tuned": ("diffprivlib*", "#b5443c", False),
     "diffprivlib": ("diffprivlib", "#d99a95", False),
 }
-NOTE = "* settings chosen on the test rows.   Band: one standard deviation of the repetitions."
+NOTE = "* settings chosen on the test rows.   Band: one standard deviation of Tacit's repetitions."
 
 
 @dataclass(frozen=True)
@@ -69,8 +69,8 @@ def limits(drawn: Sequence[Line], reference: float | None, metric: str) -> tuple
     low, high = min(values), max(values)
     room = max(high - low, 0.02)
     if metric in SMALLER_IS_BETTER:
-        return low - 0.08 * room, high + 0.3 * room
-    return low - 0.3 * room, high + 0.08 * room
+        return low - 0.14 * room, high + 0.3 * room
+    return low - 0.3 * room, high + 0.14 * room
 
 
 def spread_apart(heights: Sequence[float], gap: float, low: float, high: float) -> list[float]:
@@ -100,11 +100,11 @@ def panel(axes: Axes, results: Results, entry: Entry, metric: str) -> None:
         axes.axhline(reference, color=INK, linewidth=1.1, linestyle=(0, (4, 3)), zorder=2)
         axes.annotate(
             "not private",
-            (1.0, reference),
+            (0.0, reference),
             xycoords=("axes fraction", "data"),
-            xytext=(-3, -3 if metric in SMALLER_IS_BETTER else 3),
+            xytext=(2, -3 if metric in SMALLER_IS_BETTER else 3),
             textcoords="offset points",
-            ha="right",
+            ha="left",
             va="top" if metric in SMALLER_IS_BETTER else "bottom",
             fontsize=8.5,
         )
@@ -118,7 +118,7 @@ def panel(axes: Axes, results: Results, entry: Entry, metric: str) -> None:
 
 
 def draw_line(axes: Axes, line: Line) -> None:
-    """One method: its means, and a band of one standard deviation."""
+    """One method: its means, and for ours a band of one standard deviation."""
     ours = line.name == OURS
     style: dict[str, Any] = {"color": LINES[line.name][1], "zorder": 5 if ours else 3}
     axes.plot(
@@ -129,9 +129,11 @@ def draw_line(axes: Axes, line: Line) -> None:
         linewidth=2.6 if ours else 1.5,
         **style,
     )
+    if not ours:
+        return
     below = [mean - spread for mean, spread in zip(line.means, line.spreads, strict=True)]
     above = [mean + spread for mean, spread in zip(line.means, line.spreads, strict=True)]
-    axes.fill_between(line.epsilons, below, above, alpha=0.13, linewidth=0.0, **style)
+    axes.fill_between(line.epsilons, below, above, alpha=0.16, linewidth=0.0, **style)
 
 
 def label_lines(axes: Axes, drawn: Sequence[Line]) -> None:
@@ -144,7 +146,9 @@ def label_lines(axes: Axes, drawn: Sequence[Line]) -> None:
         text, color, _ = LINES[line.name]
         outside = not low <= start <= high
         axes.annotate(
-            f"{text}  {start:.2f} {'↓' if start < low else '↑'}" if outside else text,
+            f"{text}  {start:.2f} {'↓' if start < low else '↑'}".replace("-", "−")
+            if outside
+            else text,
             (line.epsilons[0], min(max(start, low), high)),
             xytext=(-0.045, height),
             textcoords=("axes fraction", "data"),
@@ -196,11 +200,11 @@ def picture(
             panel(axes, results, entry, metric)
         height = figure.get_figheight()
         figure.subplots_adjust(
-            left=1.35 / figure.get_figwidth(),
+            left=1.6 / figure.get_figwidth(),
             right=1 - 0.55 / figure.get_figwidth(),
             top=1 - 0.95 / height,
             bottom=0.75 / height,
-            wspace=0.62,
+            wspace=0.66,
             hspace=0.42,
         )
         figure.text(0.015, 1 - 0.36 / height, title, fontsize=14, fontweight="bold", color=INK)

@@ -29,7 +29,8 @@ class Summary:
         return self.spread / math.sqrt(self.count)
 
     def __str__(self) -> str:
-        return f"{self.mean:.3f}" if self.count == 1 else f"{self.mean:.3f} ± {self.spread:.3f}"
+        words = f"{self.mean:.4f}"
+        return words if self.count == 1 else f"{words} ± {self.spread:.4f}"
 
 
 class Results:

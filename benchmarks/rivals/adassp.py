@@ -31,6 +31,14 @@ def isometric(rng: np.random.Generator, width: int) -> NDArray[np.float64]:
     return np.asarray((full + full.T) / 2.0)
 
 
+def scales(mu: float, share: float) -> tuple[float, float]:
+    """Noise of X'X and of X'y, rows and responses of norm 1, one record replaced.
+
+    X'X moves by at most √2 in the Frobenius norm, X'y by at most 2.
+    """
+    return math.sqrt(2.0) / (mu * math.sqrt(share)), 2.0 / (mu * math.sqrt(1.0 - share))
+
+
 def solve(gram: NDArray[np.float64], cross: Vector, ridge: float) -> Vector:
     """Solution of the ridge equations; the noisy matrix may be indefinite."""
     return np.asarray(np.linalg.lstsq(gram + ridge * np.eye(len(gram)), cross, rcond=None)[0])
@@ -107,8 +115,7 @@ class Tuned:
         mu, fits = mu_of(epsilon, DELTA), []
         for setting in settings:
             start = time.perf_counter()
-            scale = math.sqrt(2.0) / (mu * math.sqrt(setting["share"]))
-            cross_scale = 2.0 / (mu * math.sqrt(1.0 - setting["share"]))
+            scale, cross_scale = scales(mu, setting["share"])
             ridge = setting["ridge"] * math.sqrt(2.0 * width) * scale
             theta = solve(gram + scale * gram_noise, cross + cross_scale * cross_noise, ridge)
             seconds = shared + time.perf_counter() - start

@@ -11,12 +11,22 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
+from tacit.mechanisms.counts import integer_counts, integer_residual_size
 from tacit.mechanisms.gradient import integer_gradient_sum
 from tacit.mechanisms.moments import integer_second_moments
 from tacit.mechanisms.responder import MECHANISMS, Responder
 from tacit.privacy.relation import Relation
 from tacit.problem.design import matrix_design
-from tacit.problem.query import KIND_OF, GradientSum, Kind, Query, SecondMoments, Weights
+from tacit.problem.query import (
+    KIND_OF,
+    ColumnCounts,
+    GradientSum,
+    Kind,
+    Query,
+    ResidualSize,
+    SecondMoments,
+    Weights,
+)
 from tacit.problem.response import Binary
 from tacit.problem.sensitivity import Price, event_of, price_for, squared_sensitivity
 from tacit.rows.admit import admit
@@ -35,6 +45,10 @@ QUERIES: dict[str, Query] = {
     "moments, mapped and shrunk": SecondMoments(0.5, MATRIX),
     "moments, curvature": SecondMoments(1.8, None, THETA, Weights.CURVATURE),
     "moments, score": SecondMoments(0.9, MATRIX, THETA, Weights.SCORE),
+    "counts": ColumnCounts((0, 1, 3), np.array([-0.5, -np.inf, 0.2]), np.array([0.7, 0.1, np.inf])),
+    "counts of nothing and all": ColumnCounts((1, 1), np.array([2.0, -np.inf]), np.full(2, np.inf)),
+    "residuals": ResidualSize(THETA, 0.7),
+    "residuals, mapped": ResidualSize(THETA, 2.0, MATRIX, 0.1, 0.9),
 }
 BOUNDS = [(0.0, 100.0), (100.0, 101.0), (-1e-6, 1e6), (-3.0, -1.0)]
 CELLS = (-1e300, 0.0, 1e-310, 50.0, 100.5, 101.0, 1e300)
@@ -44,9 +58,17 @@ def integer_sum(query: Query, bound: int, store: Store) -> NDArray[np.int64]:
     """The sum that is noised, as a vector."""
     if isinstance(query, SecondMoments):
         return integer_second_moments(query, bound, store).ravel()
-    assert isinstance(query, GradientSum)
+    if isinstance(query, ColumnCounts):
+        return integer_counts(query, bound, store)
+    assert isinstance(query, GradientSum | ResidualSize)
     rows = store if query.matrix is None else store.map(query.matrix)
+    if isinstance(query, ResidualSize):
+        return integer_residual_size(query, bound, rows)
     return integer_gradient_sum(query, bound, rows)
+
+
+def size_of(query: Query) -> int:
+    return int(getattr(query, "size", 1))
 
 
 def prepared(bounds: tuple[float, float]) -> NDArray[np.float64]:
@@ -68,7 +90,14 @@ def random_rows(n: int, seed: int = 0) -> NDArray[np.float64]:
 
 
 def price_of(query: Query, mu: float = 1.0, relation: Relation = Relation.REPLACE_ONE) -> Price:
-    return price_for(KIND_OF[type(query)], Fraction(mu) ** 2, relation, records=1000, width=3)
+    return price_for(
+        KIND_OF[type(query)],
+        Fraction(mu) ** 2,
+        relation,
+        records=1000,
+        width=3,
+        size=size_of(query),
+    )
 
 
 def test_every_mechanism_of_the_registry_is_covered() -> None:
@@ -96,11 +125,10 @@ def test_t01_t04_brute_force_over_neighbours_stays_within_the_sensitivity(
         else:
             pairs = [(one, [0] * len(one)) for one in sums]
         largest = max(sum((a - b) ** 2 for a, b in zip(*pair, strict=True)) for pair in pairs)
-        allowed = squared_sensitivity(KIND_OF[type(query)], price.bound, relation)
+        kind, size = KIND_OF[type(query)], size_of(query)
+        allowed = squared_sensitivity(kind, price.bound, relation, size)
         assert 0 < largest <= allowed
-        assert event_of(KIND_OF[type(query)], price, relation).mu_squared >= Fraction(
-            largest, 4**price.bits
-        )
+        assert event_of(kind, price, relation, size).mu_squared >= Fraction(largest, 4**price.bits)
         responder = Responder(MemoryStore.of(rows), private=True, seed=0)
         assert responder.answer(query, price).noise_scale > 0
 

@@ -39,14 +39,14 @@ SETTINGS: dict[str, tuple[dict[str, Any], type[InputError], str]] = {
     "two budgets": ({"budget": Budget(mu=1.0)}, BudgetError, "not both"),
     "no Budget": ({"epsilon": None, "budget": 1.0}, BudgetError, "tacit.Budget"),
     "budget too small": ({"epsilon": 1e-13, "delta": 1e-13}, BudgetError, "too small"),
-    "bounds missing": ({"bounds": None}, BoundsError, r"bounds=.*row_norm=.*schema"),
+    "bounds missing": ({"bounds": None}, BoundsError, r'bounds=.*row_norm=.*"private"'),
     "bounds reversed": ({"bounds": (10, 0)}, BoundsError, "reversed"),
     "bounds equal": ({"bounds": (1, 1)}, BoundsError, "below"),
     "bounds too long": ({"bounds": ([0, 0, 0], [1, 1, 1])}, BoundsError, "length 2"),
     "bounds too short": ({"bounds": ([0], [1])}, BoundsError, "length 2"),
     "one bound reversed": ({"bounds": ([0, 5], [1, 4])}, BoundsError, "reversed"),
     "bounds of three": ({"bounds": (0, 1, 2)}, BoundsError, "two numbers"),
-    "bounds text": ({"bounds": "private"}, BoundsError, "two numbers"),
+    "bounds text": ({"bounds": "public"}, BoundsError, '"private"'),
     "bounds infinite": ({"bounds": (0, np.inf)}, BoundsError, "finite"),
     "bounds NaN": ({"bounds": (np.nan, 1)}, BoundsError, "finite"),
     "row norm zero": ({"row_norm": 0.0}, BoundsError, "row_norm"),
@@ -77,7 +77,10 @@ SETTINGS: dict[str, tuple[dict[str, Any], type[InputError], str]] = {
     "seed half": ({"random_state": 0.5}, SettingError, "random_state"),
     "one class": ({"classes": [0]}, SettingError, "two different"),
     "equal classes": ({"classes": [0, 0]}, SettingError, "two different"),
-    "three classes": ({"classes": [0, 1, 2]}, SettingError, "two different"),
+    "three equal classes": ({"classes": [0, 1, 1]}, SettingError, "three different"),
+    "feature map": ({"feature_map": "magic"}, SettingError, "feature_map"),
+    "largest weight": ({"max_weight": 0.0}, SettingError, "max_weight"),
+    "balanced": ({"class_weight": "balanced"}, SettingError, "read off the data"),
 }
 
 
@@ -115,11 +118,11 @@ TABLES: dict[str, tuple[Any, Any, type[InputError], str]] = {
     "text in polars": (pl.DataFrame({"age": ["7654.321"] * N}), labels(), DataError, "'age'"),
     "dates": (matrix().astype("datetime64[s]"), labels(), DataError, "not numbers"),
     "complex": (matrix() + 1j, labels(), DataError, "not numbers"),
-    "three kinds of labels": (matrix(), labels_with(CANARY), DataError, "more than two"),
+    "fractions among labels": (matrix(), labels_with(CANARY), DataError, "regression"),
     "one kind of labels": (matrix(), np.zeros(N), DataError, "fewer"),
     "missing label": (matrix(), labels_with(None), DataError, "invalid_rows"),
     "NaN label": (matrix(), labels_with(np.nan), DataError, "invalid_rows"),
-    "continuous labels": (matrix(), matrix()[:, 0], DataError, "more than two"),
+    "continuous labels": (matrix(), matrix()[:, 0], DataError, "regression"),
     "no labels": (matrix(), None, DataError, "y"),
     "labels of two dimensions": (matrix(), labels()[:, None], DataError, "ravel"),
     "lengths differ": (matrix(), labels()[:-1], DataError, "equally many"),
@@ -188,20 +191,6 @@ def test_labels_beside_the_declared_ones_are_invalid_rows() -> None:
     model = LogisticRegression(**GOOD, classes=["no", "yes"])
     with pytest.raises(DataError, match="not declared"):
         model.fit(matrix(), labels())
-
-
-def test_sparse_input_is_refused_with_the_way_out() -> None:
-    class Sparse:
-        shape = (N, 2)
-
-        def tocsr(self) -> None:
-            """Mark of a scipy matrix."""
-
-        def __len__(self) -> int:
-            return N
-
-    with pytest.raises(DataError, match="toarray"):
-        LogisticRegression(**GOOD).fit(Sparse(), labels())
 
 
 def test_a_failed_refit_does_not_pass_for_a_fit() -> None:

@@ -1,8 +1,7 @@
-"""scikit-learn's conventions: parameters, cloning, pipelines, names, its own checks."""
+"""scikit-learn's conventions: parameters, cloning, pipelines, names."""
 
 import copy
 import pickle
-import warnings
 from typing import Any
 
 import numpy as np
@@ -13,25 +12,11 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
-from sklearn.utils.estimator_checks import estimator_checks_generator
 from sklearn.utils.validation import check_is_fitted
 
 from tacit import LogisticRegression
 
 SETTINGS: dict[str, Any] = {"epsilon": 2.0, "bounds": (0, 10), "random_state": 3}
-
-OTHER_WORDS = "the refusal is right, its words are Tacit's own"
-EXPECTED_FAILURES = {
-    "check_complex_data": OTHER_WORDS,
-    "check_dtype_object": "objects that are no numbers are a DataError, hence not a TypeError",
-    "check_estimators_empty_data_messages": OTHER_WORDS,
-    "check_classifiers_regression_target": OTHER_WORDS,
-    "check_classifier_not_supporting_multiclass": OTHER_WORDS,
-    "check_fit2d_1sample": OTHER_WORDS,
-    "check_supervised_y_2d": "a response of two dimensions is refused, not flattened and warned of",
-    "check_array_api_input": "needs an environment variable of scipy",
-}
-"""Checks of scikit-learn that Tacit does not pass, and why."""
 
 
 def test_parameters_round_trip() -> None:
@@ -148,20 +133,3 @@ def test_a_fitted_model_survives_a_copy(simulated: Any) -> None:
     for twin in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
         np.testing.assert_array_equal(twin.predict(simulated.X), model.predict(simulated.X))
         assert twin.certificate_.digest == model.certificate_.digest
-
-
-def test_scikit_learns_own_checks() -> None:
-    """Every check of scikit-learn passes but those listed, each with its reason."""
-    model = LogisticRegression(epsilon=100.0, delta=1e-6, bounds=(-10, 10), random_state=0)
-    failures = {}
-    with warnings.catch_warnings():
-        # Their tables have tens of records: that the budget is small for them is true.
-        warnings.simplefilter("ignore")
-        for estimator, check in estimator_checks_generator(model):
-            name = check.func.__name__
-            try:
-                check(estimator)
-            except Exception as error:  # noqa: BLE001 - a check may fail in any way
-                failures[name] = repr(error)
-    unexpected = {name: why for name, why in failures.items() if name not in EXPECTED_FAILURES}
-    assert unexpected == {}

@@ -128,7 +128,7 @@ def test_t15_a_seed_marks_the_result_not_private(simulated: Any) -> None:
 
 @pytest.mark.parametrize("route", ROUTES)
 @pytest.mark.parametrize("n", [2, 3, 63, 64, 65, 1999, 2000])
-@pytest.mark.filterwarnings("ignore:The budget is small")
+@pytest.mark.filterwarnings("ignore:The budget is small", "ignore:There are more coefficients")
 def test_t08_t20_the_order_of_the_records_changes_no_bit(
     simulated: Any, route: str, n: int
 ) -> None:
@@ -254,7 +254,7 @@ def degenerate() -> dict[str, tuple[NDArray[Any], NDArray[Any]]]:
 
 @pytest.mark.parametrize("route", ROUTES)
 @pytest.mark.parametrize("case", degenerate())
-@pytest.mark.filterwarnings("ignore:The budget is small")
+@pytest.mark.filterwarnings("ignore:The budget is small", "ignore:There are more coefficients")
 def test_t40_degenerate_tables_have_outputs_of_the_same_shape(case: str, route: str) -> None:
     """Also with the system's noise: nothing that a table holds can make a fit fail."""
     X, y = degenerate()[case]

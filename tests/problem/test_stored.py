@@ -202,11 +202,11 @@ def test_every_misplaced_type_is_found_though_the_digest_fits(design: Design) ->
     values: list[Any] = [None, True, [], {}, "1.0", "nan", 10**400, [[1]], "infinity"]
     for path in places(parts):
         for value in values:
-            text = forged(with_place(document, path, value))
-            if is_harmless(path, value):
+            changed = with_place(document, path, value)
+            if is_harmless(path, value) or canonical(changed) == canonical(document):
                 continue
             with pytest.raises(CertificateError):
-                StoredFit.from_json(text)
+                StoredFit.from_json(forged(changed))
 
 
 def test_an_indicator_of_an_undeclared_level_is_refused() -> None:

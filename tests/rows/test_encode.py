@@ -13,12 +13,14 @@ from tacit.rows.encode import Encoded, Encoder, encode
 from tacit.rows.opening import open_source
 
 LEVELS = {"ward": ("a", "b", "c"), "sex": ("0", "1")}
+RESPONSE = Binary("out", ("no", "yes"))
+NOTHING = Beside()
 
 
 def design_of(
     *products: Sequence[Factor],
-    response: Response = Binary("out", ("no", "yes")),
-    beside: Beside = Beside(),
+    response: Response = RESPONSE,
+    beside: Beside = NOTHING,
 ) -> Design:
     columns = tuple(
         Column(f"c{j}", tuple(factors), -9.0, 9.0, 0.0, 1.0) for j, factors in enumerate(products)

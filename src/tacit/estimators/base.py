@@ -26,6 +26,7 @@ from tacit.losses.loss import Loss
 from tacit.privacy.budget import Budget
 from tacit.problem.certificate import Certificate
 from tacit.problem.design import Design, matrix_design
+from tacit.problem.feature_map import feature_map_to_json
 from tacit.problem.plan import Plan, PublicFact
 from tacit.problem.response import Absent, Response
 
@@ -199,16 +200,14 @@ class Model(BaseEstimator, ABC):
     def _design(
         self, names: Sequence[str], response: Response, columns: Mapping[str, str], *, sparse: bool
     ) -> Design:
-        options: dict[str, Any] = {"shifted": False} if sparse else {}
-        if self.feature_map is not None:
-            options["feature_map"] = self.feature_map
         design = matrix_design(
             names,
             response,
             bounds=self.bounds,
             row_norm=self.row_norm,
             intercept=self.fit_intercept,
-            **options,
+            shifted=not sparse,
+            feature_map=self.feature_map,
         )
         beside = self._declared().beside(columns, self._class_weights(response))
         return replace(design, beside=beside)
@@ -218,10 +217,14 @@ class Model(BaseEstimator, ABC):
         if isinstance(self.bounds, str):
             facts.append(PublicFact("bounds", self.bounds, "declared"))
         elif self.bounds is not None:
-            ends = [[column.lower, column.upper] for column in design.columns]
+            columns = design.columns if design.feature_map is None else design.inputs
+            ends = [[column.lower, column.upper] for column in columns]
             facts.append(PublicFact("bounds", ends, "declared"))
         if self.row_norm is not None:
             facts.append(PublicFact("row_norm", float(self.row_norm), "declared"))
+        if design.feature_map is not None:
+            said = feature_map_to_json(design.feature_map)
+            facts.append(PublicFact("feature_map", said, "declared"))
         return facts
 
     def _require_table(self, X: Any, y: Any, given: Mapping[str, Any]) -> None:

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from tacit.engine.prediction import margins
 from tacit.errors import SettingError
+from tacit.estimators.objective import predicted
 from tacit.inference.intervals import intervals, term_rows
 from tacit.inference.summary import Summary, summarise
-from tacit.losses import logistic
 from tacit.problem.certificate import Certificate
 from tacit.problem.plan import Plan
 from tacit.problem.release import Release
@@ -87,16 +87,21 @@ class Fit:
         return self.stored.certificate
 
     def predict_blocks(self, data: Any) -> Iterator[NDArray[np.float64]]:
-        """Probabilities of the second class for new records, block by block.
+        """Predictions for new records, block by block.
 
-        A record with a missing or undeclared value has probability NaN.
+        Probabilities of the second class, or a column of them for each of several classes;
+        responses within their bounds; expected counts. A record with a missing or undeclared value
+        has NaN.
         """
-        for block in margins(data, self.stored.design, self.stored.coefficients):
-            yield logistic.probability(block)
+        design = self.stored.design
+        for block in margins(data, design, self.stored.coefficients):
+            yield predicted(design.response, block)
 
     def predict(self, data: Any) -> NDArray[np.float64]:
-        """Probability of the second class for each new record; not protected, like any lookup."""
-        return np.concatenate([np.empty(0), *self.predict_blocks(data)])
+        """Prediction for each new record, as `predict_blocks`; not protected, like any lookup."""
+        outputs = self.stored.design.outputs
+        empty = np.empty(0 if outputs == 1 else (0, outputs))
+        return np.concatenate([empty, *self.predict_blocks(data)])
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fit as JSON; `tacit.load` reads it back."""

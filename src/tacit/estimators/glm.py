@@ -7,17 +7,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tacit.engine.table import Table
-from tacit.errors import SettingError
 from tacit.estimators.fit import Fit
 from tacit.estimators.fitting import common_facts, fit_release, make_request
+from tacit.estimators.objective import Shape, loss_of
 from tacit.privacy.budget import Budget
 from tacit.problem.design import Design
 from tacit.problem.formula import design_from_formula
 from tacit.problem.plan import Plan, PublicFact
 from tacit.problem.progress import Progress, silent
+from tacit.problem.response import Continuous, Count, Response
 from tacit.problem.schema import Schema
-
-FAMILIES = ("binomial",)
 
 
 def glm(
@@ -38,6 +37,11 @@ def glm(
     radius: float | None = None,
     l2: float = 0.0,
     prior_mean: Sequence[float] | None = None,
+    constraint: Any = None,
+    threshold: float = 1.345,
+    scale: float | None = None,
+    quantile: float = 0.5,
+    smoothing: float | None = None,
     inference: bool | None = None,
     invalid_rows: str = "error",
     random_state: int | None = None,
@@ -61,12 +65,18 @@ def glm(
     schema
         A `Schema`, or the path of a TOML file.
     family
-        "binomial": logistic regression of a binary column.
+        "binomial" (a binary column), "multinomial" (a factor of three or more levels), "gaussian",
+        "huber" or "quantile" (a numeric column, whose declared bounds are those of the response),
+        or "poisson" (a numeric column from 0 to its largest count).
     epsilon, delta, budget
         The budget; ε has no default.
+    threshold, scale
+        Of the family "huber", as in `HuberRegressor`.
+    quantile, smoothing
+        Of the family "quantile", as in `QuantileRegressor`.
     inference
         Whether to pay for standard errors and intervals out of the same budget. By default yes,
-        unless a penalty, a ball or a solver is asked for.
+        unless a penalty, a constraint or a solver is asked for.
     progress
         Called with (done, total, label) after each public step.
     on_plan
@@ -74,8 +84,7 @@ def glm(
 
     The other parameters are those of `LogisticRegression`.
     """
-    if family not in FAMILIES:
-        raise SettingError(f'family must be "binomial"; got {family!r}.')
+    shape = Shape(threshold, scale, quantile, smoothing)
     facts_about = schema if isinstance(schema, Schema) else Schema.read(schema)
     request = make_request(
         epsilon=epsilon,
@@ -92,25 +101,42 @@ def glm(
         radius=radius,
         l2=l2,
         prior_mean=prior_mean,
+        constraint=constraint,
         inference=inference,
         invalid_rows=invalid_rows,
         random_state=random_state,
     )
-    design = design_from_formula(formula, facts_about, row_norm=row_norm)
+    design = design_from_formula(formula, facts_about, family=family, row_norm=row_norm)
+    loss = loss_of(family, design.response, shape)
     with Table(data, progress=progress) as table:
-        facts = [*common_facts(request, table.names), *_facts(formula, design, row_norm)]
-        release = fit_release(table, request, design, facts, on_plan)
+        facts = [
+            *common_facts(request, table.names),
+            *_facts(formula, design, row_norm),
+            *shape.facts(family),
+        ]
+        release = fit_release(table, request, design, facts, on_plan, loss=loss)
     return Fit.of(release, family)
 
 
 def _facts(formula: str, design: Design, row_norm: float | None) -> list[PublicFact]:
     facts = [
         PublicFact("formula", formula, "declared"),
-        PublicFact("classes", list(design.response.classes), "declared"),
+        *_response_facts(design.response),
         PublicFact("bounds", {c.name: [c.lower, c.upper] for c in design.columns}, "declared"),
     ]
     for name, levels in design.levels.items():
         facts.append(PublicFact(f"levels of {name}", list(levels), "declared"))
     if row_norm is not None:
         facts.append(PublicFact("row_norm", row_norm, "declared"))
+    beside = {name: part for name, part in design.beside.to_json().items() if part is not None}
+    facts.extend(PublicFact(name, part, "declared") for name, part in beside.items())
     return facts
+
+
+def _response_facts(response: Response) -> list[PublicFact]:
+    match response:
+        case Continuous():
+            return [PublicFact("y_bounds", [response.lower, response.upper], "declared")]
+        case Count():
+            return [PublicFact("y_max", response.upper, "declared")]
+    return [PublicFact("classes", list(response.classes), "declared")]

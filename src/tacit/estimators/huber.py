@@ -98,6 +98,4 @@ class HuberRegressor(BoundedResponse, RegressorMixin, Model):
         return Shape(threshold=self.threshold, scale=self.scale)
 
     def _shape_facts(self) -> list[PublicFact]:
-        shape = self._shape()
-        value = {"threshold": shape.threshold, "scale": shape.scale or "private"}
-        return [PublicFact("loss", value, "declared")]
+        return self._shape().facts("huber")

@@ -135,7 +135,8 @@ class LogisticRegression(Classified, ClassifierMixin, Model):
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probabilities of all classes for new records."""
-        chances = predicted(self.plan_.design.response, self.decision_function(X))
+        margins = self.decision_function(X)
+        chances = predicted(self.plan_.design.response, margins)
         return chances if chances.ndim == 2 else np.column_stack([1.0 - chances, chances])
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from tacit.errors import SettingError
 from tacit.losses import huber, logistic, pinball, poisson, softmax, squared
 from tacit.losses.loss import Loss
+from tacit.problem.plan import PublicFact
 from tacit.problem.record import Offset
 from tacit.problem.response import Absent, Binary, Classes, Continuous, Count, Response
 
@@ -53,6 +54,17 @@ class Shape:
                 require_positive(name, getattr(self, name))
         if not is_real(self.quantile) or not 0.0 < self.quantile < 1.0:
             raise SettingError(f"quantile must lie between 0 and 1; got {self.quantile!r}.")
+
+    def facts(self, family: str) -> list[PublicFact]:
+        """What the certificate says of the numbers that a family uses."""
+        if family == "huber":
+            numbers = {"threshold": self.threshold, "scale": self.scale or "private"}
+        elif family == "quantile":
+            width = self.smoothing or f"{ROUNDING} half ranges"
+            numbers = {"quantile": self.quantile, "smoothing": width}
+        else:
+            return []
+        return [PublicFact("loss", numbers, "declared")]
 
 
 def loss_of(family: str, response: Response, shape: Shape | None = None) -> Loss:

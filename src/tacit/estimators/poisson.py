@@ -117,9 +117,15 @@ class PoissonRegressor(RegressorMixin, Model):
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Return the rates of new records: expected counts at exposure 1."""
-        return predicted(
-            self.plan_.design.response, linear_predictors(self, X), self.plan_.design.beside.offset
-        )
+        margins = linear_predictors(self, X)
+        design = self.plan_.design
+        return predicted(design.response, margins, design.beside.offset)
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that counts are not negative."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.positive_only = True
+        return tags
 
     def _response(self, name: str, table: Table | None) -> Response:
         del table

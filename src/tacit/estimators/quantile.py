@@ -97,6 +97,4 @@ class QuantileRegressor(BoundedResponse, RegressorMixin, Model):
         return Shape(quantile=self.quantile, smoothing=self.smoothing)
 
     def _shape_facts(self) -> list[PublicFact]:
-        shape = self._shape()
-        value = {"quantile": shape.quantile, "smoothing": shape.smoothing or "2.5% of the range"}
-        return [PublicFact("loss", value, "declared")]
+        return self._shape().facts("quantile")

@@ -43,6 +43,9 @@ class Loss:
         Public parameters: threshold, quantile, cap. Zeros where the loss has none.
     one_signed
         Whether the slope has one sign given the label.
+    joint
+        Bound on (curvature / smoothness)² + (slope / lipschitz)⁴: how much more than one of them
+        the two matrices of a sandwich can take together.
     degree
         The loss grows by c^degree where prediction and response are both multiplied by c.
     """
@@ -54,3 +57,4 @@ class Loss:
     shape: tuple[float, float] = (0.0, 0.0)
     one_signed: bool = False
     degree: int = 0
+    joint: float = 2.0

@@ -29,6 +29,7 @@ def loss(threshold: float) -> Loss:
         smoothness=1.0,
         shape=(threshold, 0.0),
         degree=2,
+        joint=1.0,
     )
 
 

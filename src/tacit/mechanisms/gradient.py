@@ -17,7 +17,10 @@ from tacit.noise.entropy import Entropy
 from tacit.noise.gaussian import rounded_gaussian
 from tacit.problem.query import Answer, GradientSum
 from tacit.problem.sensitivity import Price
+from tacit.rows.sparse_block import dense_tiles, tile_parts
 from tacit.rows.store import Store
+
+TILES_AT_ONCE = 32
 
 
 def integer_gradient_sum(query: GradientSum, bound: int, store: Store) -> NDArray[np.int64]:
@@ -27,9 +30,9 @@ def integer_gradient_sum(query: GradientSum, bound: int, store: Store) -> NDArra
     theta = np.ascontiguousarray(query.theta, dtype=np.float64)
     limit = enforceable(bound, store.width)
 
-    def add(tiles: NDArray[Any], total: NDArray[np.int64]) -> None:
+    def add(block: Any, total: NDArray[np.int64]) -> None:
         add_gradients(
-            tiles,
+            block,
             theta,
             int(query.loss.code),
             query.loss.shape,
@@ -48,8 +51,12 @@ def _class_gradient_sum(query: GradientSum, bound: int, store: Store) -> NDArray
     theta = np.ascontiguousarray(query.theta.T, dtype=store.dtype)
     limit = enforceable(bound, theta.size)
 
-    def add(tiles: NDArray[Any], total: NDArray[np.int64]) -> None:
-        add_class_gradients(tiles, theta, store.weighted, limit / query.clip, limit, total)
+    def add(block: Any, total: NDArray[np.int64]) -> None:
+        # Sparse records are written out a few at a time: this pass reads arrays of tiles alone.
+        for part in tile_parts(block, TILES_AT_ONCE):
+            tiles = dense_tiles(part, store.width)
+            tiles.flags.writeable = False  # one type for the compiler, written out or not
+            add_class_gradients(tiles, theta, store.weighted, limit / query.clip, limit, total)
 
     return np.ascontiguousarray(sum_blocks(store, add, theta.shape).T)
 

@@ -62,9 +62,7 @@ def add_gradients(  # noqa: PLR0917 - compiled code takes no keywords
     square = np.empty(LANES)
     factor = np.empty(LANES)
     for t in range(count_tiles(block)):
-        measure_tile(block, t, theta, margin, square)
-        if shifted:
-            _add_column(column_behind(block, t, width, 1 + weighted), margin)
+        measure_records(block, t, theta, weighted, shifted, margin, square)
         slopes(code, shape[0], shape[1], margin, column_behind(block, t, width, 0), factor)
         if weighted:
             weight = column_behind(block, t, width, 1)
@@ -82,9 +80,21 @@ def add_gradients(  # noqa: PLR0917 - compiled code takes no keywords
 
 
 @numba.njit(nogil=True, error_model="numpy")
-def _add_column(column: NDArray[Any], margin: NDArray[np.float64]) -> None:
-    for lane in range(LANES):
-        margin[lane] += np.float64(column[lane])
+def measure_records(
+    block: Any,
+    t: int,
+    theta: NDArray[np.float64],
+    weighted: bool,
+    shifted: bool,
+    margin: NDArray[np.float64],
+    square: NDArray[np.float64],
+) -> None:
+    """Write margin z·theta (plus offset) and squared norm of every record of tile t."""
+    measure_tile(block, t, theta, margin, square)
+    if shifted:
+        offset = column_behind(block, t, theta.shape[0], 1 + weighted)
+        for lane in range(LANES):
+            margin[lane] += np.float64(offset[lane])
 
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")
@@ -113,9 +123,7 @@ def quantise_rows(  # noqa: PLR0917 - compiled code takes no keywords
     square = np.empty(LANES)
     bend = np.empty(LANES)
     for t in range(count_tiles(block)):
-        measure_tile(block, t, theta, margin, square)
-        if shifted:
-            _add_column(column_behind(block, t, width, 1 + weighted), margin)
+        measure_records(block, t, theta, weighted, shifted, margin, square)
         label = column_behind(block, t, width, 0)
         if weights == CURVATURE:
             curvatures(code, a, b, margin, label, bend)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import math
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from tacit.noise.gaussian import rounded_gaussian
 from tacit.problem.query import Answer, SecondMoments, Weights
 from tacit.problem.sensitivity import FINEST_BOUND, Price
 from tacit.rows.mapping import map_tiles, public_matrix
+from tacit.rows.sparse_block import dense_tiles, tile_parts, tiles_in
 from tacit.rows.store import Store
 from tacit.rows.tiles import LANES
 
@@ -43,15 +45,15 @@ def integer_second_moments(query: SecondMoments, bound: int, store: Store) -> ND
     weights = _WEIGHTS[query.weights]
     constants = (*query.loss.shape, query.loss.smoothness, query.loss.lipschitz)
 
-    def add(tiles: NDArray[Any], total: NDArray[np.int64]) -> None:
-        integers = np.empty((width, TILES_AT_ONCE * LANES))
-        for first in range(0, len(tiles), TILES_AT_ONCE):
-            part = tiles[first : first + TILES_AT_ONCE]
+    def add(block: Any, total: NDArray[np.int64]) -> None:
+        integers = np.empty((width, 0))
+        for part in tile_parts(block, TILES_AT_ONCE):
             if matrix is not None:
-                part = map_tiles(part, matrix)
+                part = map_tiles(dense_tiles(part, width), matrix)  # noqa: PLW2901 - the same rows
                 part.flags.writeable = False  # one type for the compiler, mapped or not
-            if integers.shape[1] != len(part) * LANES:
-                integers = np.empty((width, len(part) * LANES))
+            records = tiles_in(part) * LANES
+            if integers.shape[1] != records:
+                integers = np.empty((width, records))
             quantise_rows(
                 part,
                 theta,
@@ -66,8 +68,13 @@ def integer_second_moments(query: SecondMoments, bound: int, store: Store) -> ND
             )
             total += (integers @ integers.T).astype(np.int64)
 
-    with _blas().limit(limits=1, user_api="blas"):
+    with one_blas_thread():
         return sum_blocks(store, add, (width, width))
+
+
+def one_blas_thread() -> AbstractContextManager[object]:
+    """Keep BLAS to one thread: blocks have threads of their own."""
+    return _blas().limit(limits=1, user_api="blas")  # type: ignore[no-any-return]
 
 
 @functools.cache

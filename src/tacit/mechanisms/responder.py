@@ -9,21 +9,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import SettingError
+from tacit.mechanisms.counts import answer_counts, answer_residual_size
 from tacit.mechanisms.gradient import answer_gradient
 from tacit.mechanisms.moments import answer_second_moments
+from tacit.mechanisms.sandwich import answer_curvature_and_score
 from tacit.noise.entropy import Entropy, SeededEntropy, SystemEntropy
+from tacit.problem.design import Design
 from tacit.problem.query import (
     Answer,
     ColumnCounts,
+    CurvatureAndScore,
     GradientSum,
     Query,
     ResidualSize,
     SecondMoments,
 )
 from tacit.problem.sensitivity import Price
+from tacit.rows.rebound import rebound
 from tacit.rows.store import Store
 
-MECHANISMS = {GradientSum: answer_gradient, SecondMoments: answer_second_moments}
+MECHANISMS = {
+    GradientSum: answer_gradient,
+    SecondMoments: answer_second_moments,
+    CurvatureAndScore: answer_curvature_and_score,
+    ColumnCounts: answer_counts,
+    ResidualSize: answer_residual_size,
+}
 """Which mechanism answers which query; each has a page in proofs/mechanisms."""
 
 
@@ -31,12 +42,14 @@ class Responder:
     """Answers over one store, in the coordinates that queries ask for.
 
     Looks at second moments may use any coordinates. The first gradient in others than the design's
-    settles them: the rows are recast, in place where they lie in memory, and stay so.
+    settles them: the rows are recast, in place where they lie in memory, and stay so. Columns are
+    counted before that. Records that were kept as they came, because bounds are yet to be found,
+    answer counts alone until `prepare_with` has prepared them.
 
     Parameters
     ----------
     store
-        The prepared records.
+        The prepared records, or such as await their bounds.
     private
         False only where the budget is infinite: no noise is added then.
     seed
@@ -52,6 +65,8 @@ class Responder:
 
     def answer(self, query: Query, price: Price) -> Answer:
         """Answer a query; the plan it belongs to has been reserved before."""
+        if self._store.opened is not None and not isinstance(query, ColumnCounts):
+            raise SettingError("These records await their bounds: they are counted, and no more.")
         match query:
             case SecondMoments():
                 self._require_width(query.theta)
@@ -60,12 +75,31 @@ class Responder:
                     self._require_settled(query.matrix)
                     query = replace(query, matrix=None)
                 return answer_second_moments(query, price, self._store, self._entropy)
+            case CurvatureAndScore():
+                self._require_width(query.theta)
+                self._settle(query.matrix)
+                bare = replace(query, matrix=None)
+                return answer_curvature_and_score(bare, price, self._store, self._entropy)
             case GradientSum():
                 self._require_width(query.theta)
                 self._settle(query.matrix)
                 return answer_gradient(query, price, self._store, self._entropy)
-            case ColumnCounts() | ResidualSize():
-                raise SettingError("Counts are not answered here.")
+            case ResidualSize():
+                self._require_width(query.theta)
+                self._settle(query.matrix)
+                return answer_residual_size(query, price, self._store, self._entropy)
+            case ColumnCounts():
+                self._require_settled(None)
+                return answer_counts(query, price, self._store, self._entropy)
+
+    def prepare_with(self, design: Design) -> None:
+        """Prepare records that were kept as they came, by their design with the bounds found.
+
+        In float32, or in float64 where no noise is added.
+        """
+        self._store = rebound(
+            self._store, design, np.float64 if self._entropy is None else np.float32
+        )
 
     def _settle(self, matrix: NDArray[np.float64] | None) -> None:
         """Let the first gradient in other coordinates recast the rows; refuse any after it."""

@@ -30,11 +30,11 @@ TINY = 2.0**-600
 """Added to squared norms, so that records below it cannot outgrow their limit."""
 
 
-def count_tiles(block: Any) -> int:
+def count_tiles(block: Any) -> Any:
     """Tiles of a block."""
 
 
-def column_behind(block: Any, t: int, width: int, place: int) -> NDArray[Any]:
+def column_behind(block: Any, t: int, width: int, place: int) -> Any:
     """Column behind the features of tile t: the response at place 0, then weight and offset."""
 
 
@@ -64,19 +64,19 @@ def write_tile(
     """Write rint(factor·z) of tile t into its 64 columns of (column, record); NaN becomes 0."""
 
 
-def _dense_count(block: Any) -> int:
+def _dense_count(block: Any) -> Any:
     return block.shape[0]
 
 
-def _sparse_count(block: Any) -> int:
+def _sparse_count(block: Any) -> Any:
     return block.behind.shape[0]
 
 
-def _dense_behind(block: Any, t: int, width: int, place: int) -> NDArray[Any]:
+def _dense_behind(block: Any, t: int, width: int, place: int) -> Any:
     return block[t, width + place]
 
 
-def _sparse_behind(block: Any, t: int, width: int, place: int) -> NDArray[Any]:
+def _sparse_behind(block: Any, t: int, _width: int, place: int) -> Any:
     return block.behind[t, place]
 
 

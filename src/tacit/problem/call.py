@@ -37,7 +37,12 @@ class Call:
     keywords: Mapping[str, Value] = field(hash=False)
 
 
-Value = Name | Raised | Call | bool | Number | tuple[Number, ...]
+@dataclass(frozen=True)
+class Other:
+    """An argument that is none of these."""
+
+
+Value = Name | Raised | Call | Other | bool | Number | tuple[Number, ...]
 
 
 def read_call(spelling: str) -> Value | None:
@@ -90,8 +95,15 @@ def _call(node: ast.Call, quoted: Mapping[str, str]) -> Call:
     for keyword in node.keywords:
         if keyword.arg is None:
             raise ValueError("a call takes its keywords by name")
-        keywords[keyword.arg] = _value(keyword.value, quoted)
-    return Call(function, tuple(_value(item, quoted) for item in node.args), keywords)
+        keywords[keyword.arg] = _argument(keyword.value, quoted)
+    return Call(function, tuple(_argument(item, quoted) for item in node.args), keywords)
+
+
+def _argument(node: ast.expr, quoted: Mapping[str, str]) -> Value:
+    try:
+        return _value(node, quoted)
+    except ValueError:
+        return Other()
 
 
 def _number(node: ast.expr, quoted: Mapping[str, str]) -> Number:

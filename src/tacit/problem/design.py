@@ -1,21 +1,23 @@
 """The design: how a record becomes a vector of bounded numbers, in public facts only.
 
-A design column is a product of factors, functions of one cell each, with public bounds. Its value v is clipped into [lower, upper] and mapped to u = (v - center) / scale. The
-vector of all u, without the intercept, is shrunk to norm `feature_norm` where it is longer; the
-intercept then adds a coordinate 1. Coefficients return to the user's scale by the inverse map.
+A design column is a product of factors, functions of one cell each, with public bounds. Its value
+v is clipped into [lower, upper] and mapped to u = (v - center) / scale. The vector of all u,
+without the intercept, is shrunk to norm `feature_norm` where it is longer; the intercept then adds
+a coordinate 1. Coefficients return to the user's scale by the inverse map. Of a matrix, a feature
+map may stand between the mapped columns and those of the design.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tacit.errors import BoundsError, CertificateError
+from tacit.errors import BoundsError, CertificateError, SettingError
 from tacit.problem.cell import Cell, cell_from_json, cell_to_json
 from tacit.problem.factor import Factor, Indicator, Numeric, factor_from_json, factor_to_json
 from tacit.problem.feature_map import (
@@ -45,6 +47,8 @@ __all__ = [
 ]
 
 INTERCEPT = "Intercept"
+PRIVATE = "private"
+"""In place of bounds: they are found by counts, and paid for."""
 LARGEST_BOUND = 1e150
 """Bounds beyond it could make a map between scales overflow."""
 
@@ -62,6 +66,11 @@ class Column:
     upper: float
     center: float
     scale: float
+
+    @property
+    def is_open(self) -> bool:
+        """Whether its bounds are yet to be found, by counts that are paid for."""
+        return math.isinf(self.scale)
 
 
 @dataclass(frozen=True)
@@ -114,6 +123,14 @@ class Design:
     def reports_intercept(self) -> bool:
         """Whether the constant has a coefficient; beside a mean it only helps to whiten."""
         return self.intercept and not isinstance(self.response, Absent)
+
+    @property
+    def open_places(self) -> tuple[int, ...]:
+        """Columns whose bounds are yet to be found; the response's place is the width."""
+        places = [j for j, column in enumerate(self.columns) if column.is_open]
+        if isinstance(self.response, Continuous) and self.response.is_open:
+            places.append(self.width)
+        return tuple(places)
 
     def to_user(self) -> NDArray[np.float64]:
         """Matrix from prepared coefficients (intercept last) to the user's (intercept first).
@@ -222,38 +239,109 @@ def matrix_design(
     bounds: ArrayLike | None,
     row_norm: float | None,
     intercept: bool,
+    shifted: bool = True,
+    feature_map: FeatureMap | None = None,
 ) -> Design:
     """Design of a plain numeric matrix with public bounds, a public row norm, or both.
 
     `bounds` is (lower, upper) for all columns, or a pair of vectors of their length. Where only
     `row_norm` is declared the columns are scaled by √d / row_norm, so that the mean square of a
-    prepared coordinate is at most 1, as it is with bounds.
+    prepared coordinate is at most 1, as it is with bounds. With bounds="private" the columns are
+    open: a part of the budget is spent on finding bounds for them.
+
+    Unless `shifted`, columns are scaled only, so that the zeros of a sparse matrix stay zeros.
+
+    With a `feature_map` the columns so mapped are its inputs, `row_norm` bounds the norm of the
+    inputs, and the columns of the design are the map's features, with the map's own norm bound.
     """
     count = len(names)
     if count == 0:
         raise BoundsError("There are no features.")
     if row_norm is not None:
         row_norm = _positive("row_norm", row_norm)
+    if feature_map is not None:
+        if isinstance(bounds, str):
+            raise BoundsError("A feature map needs columns with declared bounds or row_norm.")
+        return _mapped_design(names, response, bounds, row_norm, intercept, feature_map)
     if bounds is None:
         if row_norm is None:
             raise BoundsError(
                 "Public bounds are missing, and they are never read off the data. Three ways out: "
                 "declare bounds=(lower, upper) for the features, declare row_norm=… (a bound on "
-                'the L2 norm of a feature row), or, in a schema, declare "lower" and "upper" of '
-                "each column."
+                'the L2 norm of a feature row), or set bounds="private" to spend part of the '
+                "budget on finding them."
             )
         scale = row_norm / math.sqrt(count)
         columns = tuple(
             Column(name, (Numeric(name),), -math.inf, math.inf, 0.0, scale) for name in names
         )
         return Design(columns, response, math.sqrt(count), intercept)
-    lower, upper = _bound_vectors(bounds, count)
-    columns = tuple(
-        numeric_column(name, low, high, centred=intercept)
-        for name, low, high in zip(names, lower.tolist(), upper.tolist(), strict=True)
-    )
+    columns = _bounded_columns(names, bounds, intercept=intercept, shifted=shifted)
     norm = math.sqrt(count) if row_norm is None else min(row_norm, math.sqrt(count))
     return Design(columns, response, norm, intercept)
+
+
+def _mapped_design(
+    names: Sequence[str],
+    response: Response,
+    bounds: ArrayLike | None,
+    row_norm: float | None,
+    intercept: bool,
+    feature_map: FeatureMap,
+) -> Design:
+    if not isinstance(feature_map, FeatureMap):
+        raise SettingError("feature_map must be a Polynomial, RandomFourier or Custom.")
+    if bounds is None and feature_map.needs_bounds:
+        raise BoundsError(
+            "This feature map needs columns in [-1, 1]: declare bounds=(lower, upper) for them."
+        )
+    if bounds is None and row_norm is None and isinstance(feature_map, Custom):
+        inputs = tuple(
+            Column(name, (Numeric(name),), -math.inf, math.inf, 0.0, 1.0) for name in names
+        )
+        input_norm = None
+    else:
+        # The map takes up any shift, with an intercept or without.
+        plain = matrix_design(names, response, bounds=bounds, row_norm=row_norm, intercept=True)
+        inputs, input_norm = plain.columns, plain.feature_norm
+    if isinstance(feature_map, Custom):
+        feature_map = feature_map.measured(np.array([column.center for column in inputs]))
+        input_norm = None
+    width = len(names)
+    scale = feature_map.reach(width)
+    # Only of a custom map can a single feature reach further than the others.
+    reach = math.inf if isinstance(feature_map, Custom) else scale
+    bound = feature_map.norm(width, math.sqrt(width) if input_norm is None else input_norm)
+    return Design(
+        tuple(Column(name, (), -reach, reach, 0.0, scale) for name in feature_map.names(names)),
+        response,
+        bound / scale,
+        intercept,
+        feature_map=feature_map,
+        inputs=inputs,
+        input_norm=input_norm,
+    )
+
+
+def _bounded_columns(
+    names: Sequence[str], bounds: ArrayLike, *, intercept: bool, shifted: bool
+) -> tuple[Column, ...]:
+    if isinstance(bounds, str):
+        if bounds != PRIVATE:
+            raise BoundsError(f'bounds must be numbers, or the word "{PRIVATE}".')
+        if not shifted:
+            raise BoundsError(
+                f'bounds="{PRIVATE}" shifts the columns, which a sparse matrix does not allow. '
+                "Declare bounds or row_norm, or pass X.toarray()."
+            )
+        return tuple(
+            Column(name, (Numeric(name),), -math.inf, math.inf, 0.0, math.inf) for name in names
+        )
+    lower, upper = _bound_vectors(bounds, len(names))
+    return tuple(
+        numeric_column(name, low, high, centred=intercept and shifted)
+        for name, low, high in zip(names, lower.tolist(), upper.tolist(), strict=True)
+    )
 
 
 def _bound_vectors(bounds: ArrayLike, count: int) -> tuple[NDArray[np.float64], ...]:

@@ -41,8 +41,9 @@ class Polynomial:
 
     def __post_init__(self) -> None:
         """Refuse degrees that are none."""
-        if type(self.degree) is not int or not 1 <= self.degree <= 20:
-            raise SettingError("The degree of a polynomial must be a whole number from 1 to 20.")
+        object.__setattr__(self, "degree", _whole("degree", self.degree, 1, 20))
+        if not isinstance(self.interaction_only, bool):
+            raise SettingError("interaction_only must be True or False.")
 
     def monomials(self, width: int) -> tuple[tuple[int, ...], ...]:
         """Which columns each feature multiplies, products of fewer columns first."""
@@ -121,15 +122,12 @@ class RandomFourier:
 
     def __post_init__(self) -> None:
         """Keep the scale as a float, or refuse the settings."""
-        if type(self.count) is not int or not 1 <= self.count <= MOST_FEATURES // 2:
-            raise SettingError(f"count must be a whole number from 1 to {MOST_FEATURES // 2}.")
-        if isinstance(self.scale, bool) or not isinstance(self.scale, int | float):
-            raise SettingError("scale must be a number.")
-        if not 1e-6 <= self.scale <= 1e6:
+        object.__setattr__(self, "count", _whole("count", self.count, 1, MOST_FEATURES // 2))
+        object.__setattr__(self, "seed", _whole("seed", self.seed, 0, _SEEDS - 1))
+        scale = _number("scale", self.scale)
+        if not 1e-6 <= scale <= 1e6:
             raise SettingError("scale must lie in [1e-6, 1e6]; the columns lie in [-1, 1].")
-        if type(self.seed) is not int or not 0 <= self.seed < _SEEDS:
-            raise SettingError(f"seed must be a whole number from 0 to {_SEEDS - 1}.")
-        object.__setattr__(self, "scale", float(self.scale))
+        object.__setattr__(self, "scale", scale)
 
     def outputs(self, width: int) -> int:
         """Number of features, a cosine and a sine for each frequency."""
@@ -139,9 +137,7 @@ class RandomFourier:
     def names(self, columns: Sequence[str]) -> tuple[str, ...]:
         """Names of the features: the cosines, then the sines."""
         del columns
-        return tuple(
-            f"{wave}{index}" for wave in ("cos", "sin") for index in range(self.count)
-        )
+        return tuple(f"{wave}{index}" for wave in ("cos", "sin") for index in range(self.count))
 
     def norm(self, width: int, input_norm: float) -> float:
         """Bound on ‖φ(u)‖."""
@@ -192,18 +188,18 @@ class Custom:
         """Keep the norm as a float and name the function, or refuse the settings."""
         if self.function is not None and not callable(self.function):
             raise SettingError("function must be callable: it takes one row and returns a vector.")
-        if isinstance(self.row_norm, bool) or not isinstance(self.row_norm, int | float):
-            raise SettingError("row_norm of a feature map must be a number.")
-        if not 0 < self.row_norm < math.inf:
+        norm = _number("row_norm", self.row_norm)
+        if not 0 < norm < math.inf:
             raise SettingError("row_norm of a feature map must be positive and finite.")
-        if self.features is not None and (
-            type(self.features) is not int or not 1 <= self.features <= MOST_FEATURES
-        ):
-            raise SettingError(f"features must be a whole number from 1 to {MOST_FEATURES}.")
+        object.__setattr__(self, "row_norm", norm)
+        if self.features is not None:
+            whole = _whole("features", self.features, 1, MOST_FEATURES)
+            object.__setattr__(self, "features", whole)
+        if self.label is not None and not isinstance(self.label, str):
+            raise SettingError("label of a feature map must be text.")
         if self.label is None:
             name = getattr(self.function, "__qualname__", type(self.function).__name__)
             object.__setattr__(self, "label", str(name))
-        object.__setattr__(self, "row_norm", float(self.row_norm))
 
     def measured(self, public_row: NDArray[np.float64]) -> Custom:
         """The map with its number of features, found on a row that is no record."""
@@ -228,7 +224,7 @@ class Custom:
         return self.features
 
     def names(self, columns: Sequence[str]) -> tuple[str, ...]:
-        """Names of the features: f0, f1, …"""
+        """Names of the features: f0, f1 and so on."""
         return tuple(f"f{index}" for index in range(self.outputs(len(columns))))
 
     def norm(self, width: int, input_norm: float) -> float:
@@ -274,3 +270,17 @@ def feature_map_from_json(data: Mapping[str, Any] | None) -> FeatureMap | None:
 
 def _powers(monomial: Sequence[int]) -> list[tuple[int, int]]:
     return [(j, len(list(same))) for j, same in itertools.groupby(monomial)]
+
+
+def _whole(name: str, value: object, least: int, largest: int) -> int:
+    plain = value.item() if isinstance(value, np.integer) else value
+    if type(plain) is not int or not least <= plain <= largest:
+        raise SettingError(f"{name} must be a whole number from {least} to {largest}.")
+    return plain
+
+
+def _number(name: str, value: object) -> float:
+    plain = value.item() if isinstance(value, np.integer | np.floating) else value
+    if isinstance(plain, bool) or not isinstance(plain, int | float):
+        raise SettingError(f"{name} of a feature map must be a number.")
+    return float(plain)

@@ -20,6 +20,8 @@ from tacit.problem.sensitivity import Price, event_of
 
 SMALLEST_SIGNAL = 15.0
 """n·μ/√d below which even the best plan returns mostly noise."""
+LARGEST_COUNT_NOISE = 1 / 16
+"""Noise of a count, as a share of the records, beyond which found bounds are often far off."""
 
 
 @dataclass(frozen=True)
@@ -41,12 +43,14 @@ class Locating:
     """Bounds are found first, by counts: of which columns, in how many rounds.
 
     `columns` are places in the stored record, the response's the width of the design. The rounds
-    for location and for scale have a price each.
+    for location and for scale have a price each; `noise` is the standard deviation of a count of
+    the latter, as a share of the records.
     """
 
     columns: tuple[int, ...]
     location_rounds: int
     scale_rounds: int
+    noise: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -172,15 +176,21 @@ class Plan:
         mu = self.guarantee().mu
         if mu is None:
             return ()
+        texts = []
         signal = self.records * mu / math.sqrt(self.design.width)
-        if signal >= SMALLEST_SIGNAL:
-            return ()
-        text = (
-            f"The budget is small for this table: n·μ/√d is {signal:.2g}, and below "
-            f"{SMALLEST_SIGNAL:g} a fit is mostly noise. Use a larger epsilon, more records or "
-            "fewer columns."
-        )
-        return (text,)
+        if signal < SMALLEST_SIGNAL:
+            texts.append(
+                f"The budget is small for this table: n·μ/√d is {signal:.2g}, and below "
+                f"{SMALLEST_SIGNAL:g} a fit is mostly noise. Use a larger epsilon, more records or "
+                "fewer columns."
+            )
+        if self.locating is not None and self.locating.noise > LARGEST_COUNT_NOISE:
+            texts.append(
+                "The budget is too small to find bounds reliably: a count of records has noise of "
+                f"{self.locating.noise:.0%} of them. Declare bounds, or use a larger epsilon, more "
+                "records or fewer columns."
+            )
+        return tuple(texts)
 
     def __str__(self) -> str:
         """Read the plan aloud: route, queries, price, forecast."""

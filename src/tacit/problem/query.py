@@ -35,6 +35,7 @@ class Kind(StrEnum):
     GRADIENT = "gradient"
     SECOND_MOMENTS = "second-moments"
     COUNTS = "counts"
+    SANDWICH = "sandwich"
 
 
 @dataclass(frozen=True)
@@ -133,10 +134,33 @@ class ResidualSize:
         return 1
 
 
-Query = GradientSum | SecondMoments | ColumnCounts | ResidualSize
+@dataclass(frozen=True)
+class CurvatureAndScore:
+    """Two second moments at once: sums over records of w h z z' and of w² a² z z'.
+
+    w = min(1, (row_bound / ‖z‖)²) is the weight of a downweighted row, h the curvature at `theta`
+    over its upper bound and a the slope over its. One record's pair of matrices is bounded as a
+    whole, by `loss.joint`: both together cost little more than one.
+    """
+
+    theta: NDArray[np.float64]
+    row_bound: float
+    matrix: NDArray[np.float64] | None
+    loss: Loss
+
+    def __post_init__(self) -> None:
+        """Refuse parameters that could make a margin overflow, and slopes without a bound."""
+        _check_finite(self.theta, self.matrix)
+        _check_positive(self.row_bound)
+        if not np.isfinite(self.loss.lipschitz):
+            raise SettingError("A loss without a bound on its slope has no bounded score.")
+
+
+Query = GradientSum | SecondMoments | CurvatureAndScore | ColumnCounts | ResidualSize
 KIND_OF: Mapping[type, Kind] = {
     GradientSum: Kind.GRADIENT,
     SecondMoments: Kind.SECOND_MOMENTS,
+    CurvatureAndScore: Kind.SANDWICH,
     ColumnCounts: Kind.COUNTS,
     ResidualSize: Kind.COUNTS,
 }

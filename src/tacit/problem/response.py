@@ -63,6 +63,16 @@ class Continuous:
     classes: ClassVar[tuple[Any, ...]] = ()
 
     @classmethod
+    def opened(cls, column: str) -> Continuous:
+        """Leave the bounds to be found, by counts that are paid for; the cells are kept as is."""
+        return cls(column, -math.inf, math.inf, 0.0, 1.0)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the bounds are yet to be found."""
+        return math.isinf(self.upper)
+
+    @classmethod
     def of(cls, column: str, lower: float, upper: float, *, centred: bool = True) -> Continuous:
         """Map the bounds to [-1, 1]; shift only where an intercept can absorb it (`centred`)."""
         if not (math.isfinite(lower) and math.isfinite(upper) and lower < upper):

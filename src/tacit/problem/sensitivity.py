@@ -2,7 +2,8 @@
 
 A mechanism adds up integer vectors (or matrices) q_i, one a record, with a bound S that it
 enforces: ‖q_i‖₂ ≤ S for gradients, q_i = v v' with ‖v‖₂² ≤ S for second moments (a sum of such
-with Σ‖v‖₂² ≤ S where a person has several records), 0 ≤ q_i ≤ S in each of k entries for counts.
+with Σ‖v‖₂² ≤ S where a person has several records), q_i = (v v', w w') with ‖v‖₂⁴ + ‖w‖₂⁴ ≤ S² for
+a sandwich, 0 ≤ q_i ≤ S in each of k entries for counts.
 What one record (or person) can change in the sum is then a theorem about integers
 (proofs/mechanisms):
 
@@ -11,6 +12,7 @@ What one record (or person) can change in the sum is then a theorem about intege
     =============  =======================  =========================
     gradient       (2S)² = 4S²              S²
     second moment  2S²   (Frobenius)        S²   (Frobenius)
+    sandwich       2S²   (Frobenius)        S²   (Frobenius)
     k counts       k S²                     k S²
     =============  =======================  =========================
 
@@ -43,6 +45,9 @@ _FACTOR = {
     (Kind.SECOND_MOMENTS, Relation.REPLACE_ONE): 2,
     (Kind.SECOND_MOMENTS, Relation.ZERO_OUT): 1,
     (Kind.SECOND_MOMENTS, Relation.ADD_REMOVE): 1,
+    (Kind.SANDWICH, Relation.REPLACE_ONE): 2,
+    (Kind.SANDWICH, Relation.ZERO_OUT): 1,
+    (Kind.SANDWICH, Relation.ADD_REMOVE): 1,
     (Kind.COUNTS, Relation.REPLACE_ONE): 1,
     (Kind.COUNTS, Relation.ZERO_OUT): 1,
     (Kind.COUNTS, Relation.ADD_REMOVE): 1,

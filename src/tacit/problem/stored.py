@@ -18,10 +18,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import CertificateError, FileError, SettingError
+from tacit.errors import CertificateError, FileError, InputError, SettingError
 from tacit.problem import certificate as certificates
+from tacit.problem.cell import LabelCell
 from tacit.problem.certificate import Certificate
-from tacit.problem.design import Design, Indicator
+from tacit.problem.design import Column, Design, Indicator, Numeric
+from tacit.problem.factor import require_declared
+from tacit.problem.family import FAMILIES
+from tacit.problem.feature_map import Custom
 from tacit.problem.release import Release, fingerprint_of
 from tacit.problem.signature import (
     LARGEST_DOCUMENT,
@@ -34,7 +38,6 @@ from tacit.problem.signature import (
 )
 
 FORMAT = "tacit-fit/1"
-FAMILIES = ("binomial",)
 
 _INFINITE = {"inf": math.inf, "-inf": -math.inf}
 _LAYOUT: Layout = {
@@ -95,7 +98,7 @@ class StoredFit:
     design
         A record's way to a row, so that new records are prepared as the old ones were.
     family
-        ``"binomial"``.
+        One of `tacit.problem.family.FAMILIES`.
     estimates
         One per coefficient, in the order of ``design.names``.
     certificate
@@ -114,6 +117,8 @@ class StoredFit:
         if self.family not in FAMILIES:
             known = ", ".join(FAMILIES)
             raise CertificateError(f"unknown family {self.family[:60]!r}; expected {known}")
+        if not isinstance(self.design.response, FAMILIES[self.family].response):
+            raise CertificateError("the response of the fit is not of its family's kind")
         object.__setattr__(self, "design", _unwrapped(self.design))
         _require_design(self.design)
 
@@ -293,11 +298,53 @@ def _require_design(design: Design) -> None:
         raise CertificateError("feature_norm of the design is not positive and finite")
     if any(not 0 < len(set(levels)) == len(levels) for levels in design.levels.values()):
         raise CertificateError("a factor of the design has no levels, or one of them twice")
-    for column in design.columns:
+    for column in (*design.columns, *design.inputs):
         usable = column.lower < column.upper and 0.0 < column.scale < math.inf
-        if not (usable and math.isfinite(column.center) and column.factors):
-            raise CertificateError("a column of the design has no usable bounds, map or factors")
-        for factor in column.factors:
-            levels = design.levels.get(factor.column, ())
-            if isinstance(factor, Indicator) and factor.level not in levels:
-                raise CertificateError("an indicator in the design is of an undeclared level")
+        if not (usable and math.isfinite(column.center)):
+            raise CertificateError("a column of the design has no usable bounds or map")
+    _require_cells(design)
+    if design.feature_map is not None:
+        _require_map(design)
+        return
+    if design.inputs or design.input_norm is not None:
+        raise CertificateError("the design has inputs and no feature map")
+    for column in design.columns:
+        _require_factors(column, design)
+
+
+def _require_factors(column: Column, design: Design) -> None:
+    if not column.factors:
+        raise CertificateError("a column of the design has no factors")
+    for factor in column.factors:
+        try:
+            require_declared(factor, design.levels, design.cells)
+        except InputError as error:
+            raise CertificateError(str(error)) from error
+        if isinstance(factor, Indicator) and factor.level not in design.levels[factor.column]:
+            raise CertificateError("an indicator in the design is of an undeclared level")
+
+
+def _require_cells(design: Design) -> None:
+    for name, cell in design.cells.items():
+        levels = (None, *design.levels.get(name, ()))
+        if isinstance(cell, LabelCell) and not {cell.missing, cell.other} <= set(levels):
+            raise CertificateError("what stands for a missing label is an undeclared level")
+
+
+def _require_map(design: Design) -> None:
+    names = tuple(column.name for column in design.inputs)
+    plain = all(column.factors == (Numeric(column.name),) for column in design.inputs)
+    if design.feature_map is None or not names or not plain:
+        raise CertificateError("the feature map of the design has no inputs")
+    if any(column.factors for column in design.columns):
+        raise CertificateError("a column of the design has factors beside a feature map")
+    try:
+        expected = design.feature_map.names(names)
+    except InputError as error:
+        raise CertificateError(str(error)) from error
+    if expected != tuple(column.name for column in design.columns):
+        raise CertificateError("the columns of the design are not those of its feature map")
+    custom = isinstance(design.feature_map, Custom)
+    norm = 1.0 if design.input_norm is None else design.input_norm
+    if custom != (design.input_norm is None) or not 0.0 < norm < math.inf:
+        raise CertificateError("the norm of the inputs does not fit the feature map")

@@ -14,14 +14,28 @@ from tacit.problem.schema import toml_key, toml_string
 _HEADER = """\
 # Public facts about {source}.
 # Fill in what is known without looking at the records: the range an instrument can show, the
-# codes of a questionnaire. Values outside the bounds are clipped to them. The response of a model
-# has type = "binary" and levels = [negative, positive]. Delete the columns that no model needs.
+# codes of a questionnaire. Values outside the bounds are clipped to them. Delete the columns that
+# no model needs. A binary response has type = "binary" and levels = [negative, positive]; of a
+# count, upper is the largest one.
+#
+# "missing" and "other" are optional. Without them a record with a missing or undeclared value is
+# refused, or contributes nothing. missing_indicator = true adds a column that marks such records.
 
 relation = "replace-one"   # or "zero-out", or "add-remove" where the number of records is private
-unit = "row"               # what one record is, e.g. "patient"; a unit has at most one record"""
+unit = "row"               # what one record is, e.g. "patient"; a unit has at most one record
 
-_NUMERIC = ('type = "numeric"', "# lower = ", "# upper = ")
-_FACTOR = ('type = "factor"', '# levels = ["…", "…"]')
+# Where a person can have several records, replace the line above by:
+# [unit]
+# column = "…"             # whose record it is
+# max_rows = 3             # records of one person that are kept
+# order = "…"              # optional: those with the smallest values of this column are kept
+
+# [weight]
+# column = "…"             # how often a record counts
+# maximum = 1              # larger weights are capped"""
+
+_NUMERIC = ('type = "numeric"', "# lower = ", "# upper = ", "# missing = ")
+_FACTOR = ('type = "factor"', '# levels = ["…", "…"]', '# missing = "…"', '# other = "…"')
 
 _LINES: dict[str, tuple[str, ...]] = {
     "numeric": _NUMERIC,
@@ -36,8 +50,11 @@ _LINES: dict[str, tuple[str, ...]] = {
         '# type = "numeric"',
         "# lower = ",
         "# upper = ",
+        "# missing = ",
         '# type = "factor"',
         '# levels = ["…", "…"]',
+        '# missing = "…"',
+        '# other = "…"',
         '# type = "binary"',
         "# levels = [0, 1]",
     ),
@@ -63,8 +80,8 @@ def template(names: Sequence[str], kinds: Sequence[str], source_name: str) -> st
 
     Examples
     --------
-    >>> template(["age"], ["numeric"], "clinic.csv").splitlines()[-4:]
-    ['[columns.age]', 'type = "numeric"', '# lower =', '# upper =']
+    >>> template(["age"], ["numeric"], "clinic.csv").splitlines()[-5:]
+    ['[columns.age]', 'type = "numeric"', '# lower =', '# upper =', '# missing =']
     """
     if len(names) != len(kinds):
         raise SchemaError(f"{len(names)} names and {len(kinds)} kinds: expected one kind a column.")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike
+from numpy.typing import DTypeLike, NDArray
 
 from tacit.errors import DataError, FileError, SettingError
 from tacit.problem.design import Design
@@ -20,6 +20,7 @@ from tacit.rows.beside import names_read
 from tacit.rows.collector import Collector
 from tacit.rows.encode import Encoded, Encoder
 from tacit.rows.prepare import Preparer
+from tacit.rows.rebound import RawPreparer, stored_type
 from tacit.rows.source import Batch, Source, require_columns, require_records
 from tacit.rows.store import (
     THREADS,
@@ -28,7 +29,6 @@ from tacit.rows.store import (
     Store,
     default_block_rows,
     empty_tiles,
-    require_dtype,
 )
 from tacit.rows.tiles import to_tiles
 
@@ -88,7 +88,10 @@ def admit(
     if invalid_rows not in {"error", "zero"}:
         raise SettingError(f'invalid_rows must be "error" or "zero"; got {invalid_rows!r}.')
     door = _Door(
-        Encoder.of(design), Preparer.of(design), require_dtype(dtype), invalid_rows == "error"
+        Encoder.of(design),
+        RawPreparer(design.intercept) if design.open_places else Preparer.of(design),
+        stored_type(design, dtype),
+        invalid_rows == "error",
     )
     require_columns(names_read(source), (*door.encoder.numbers, *door.encoder.labels))
     progress(0, 1, LABEL)
@@ -103,14 +106,17 @@ def admit(
 @dataclass(frozen=True)
 class _Door:
     encoder: Encoder
-    preparer: Preparer
+    preparer: Preparer | RawPreparer
     dtype: np.dtype[Any]
     strict: bool
 
     def layout(self, length: int) -> Layout:
-        width, behind = self.encoder.design.width, self.encoder.behind
-        rows = default_block_rows(width, self.dtype, behind.count)
-        return Layout(length, width, self.dtype, rows, behind.weighted, behind.shifted)
+        design, behind = self.encoder.design, self.encoder.behind
+        rows = default_block_rows(design.width, self.dtype, behind.count)
+        opened = design if design.open_places else None
+        return Layout(
+            length, design.width, self.dtype, rows, behind.weighted, behind.shifted, opened
+        )
 
     def batches(self, source: Source) -> Iterator[Batch]:
         return source.batches(
@@ -119,6 +125,10 @@ class _Door:
 
     def encode(self, batch: Batch) -> Encoded:
         values, behind, valid = self.encoder.encode(batch)
+        self.check(valid)
+        return values, behind, valid
+
+    def check(self, valid: NDArray[np.bool_]) -> None:
         if self.strict and not valid.all():
             # What is demanded of the cells is public; which demand was not met is not said.
             demands = "".join(f"{sentence} " for sentence in self.encoder.behind.demands)
@@ -128,7 +138,6 @@ class _Door:
                 'Mend or remove them, or set invalid_rows="zero" to let such records contribute '
                 "nothing."
             )
-        return values, behind, valid
 
 
 def _admit_resident(source: Source, door: _Door) -> Store:

@@ -5,7 +5,6 @@ Private: the batch and what is encoded from it. Public: the declarations in the 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -128,15 +127,19 @@ class Behind:
             return codes.astype(np.float64), codes >= 0
         if isinstance(response, Continuous):
             y = cells[response.column]
-            mapped = (np.clip(y, response.lower, response.upper) - response.center) / response.scale
-            # Rounding may leave a bound's image just outside of [-1, 1].
-            bounded = math.isfinite(response.upper - response.lower)
-            limit = 1.0 if bounded else LARGEST_RESPONSE
-            return np.clip(mapped, -limit, limit), np.isfinite(y)
+            return mapped_response(response, y), np.isfinite(y)
         if isinstance(response, Count):
             y = cells[response.column]
             return np.minimum(y, response.upper), np.isfinite(y) & (y >= 0) & (np.floor(y) == y)
         return np.zeros(batch.length), np.ones(batch.length, dtype=np.bool_)
+
+
+def mapped_response(response: Continuous, y: Cells) -> Cells:
+    """Prepared responses: clipped into the bounds and mapped, or cut where there are none yet."""
+    mapped = (np.clip(y, response.lower, response.upper) - response.center) / response.scale
+    # Rounding may leave a bound's image just outside of [-1, 1].
+    limit = LARGEST_RESPONSE if response.is_open else 1.0
+    return np.clip(mapped, -limit, limit)
 
 
 def _weights(

@@ -23,6 +23,7 @@ from tacit.rows.frame import FrameSource, as_frame
 from tacit.rows.matrix import MatrixSource
 from tacit.rows.parquet_file import ParquetSource
 from tacit.rows.source import Source, require_columns, require_distinct, require_table
+from tacit.rows.sparse_source import SparseSource
 
 
 def open_source(
@@ -32,11 +33,11 @@ def open_source(
     beside: Mapping[str, Any] | None = None,
     fewest: int = 2,
 ) -> Source:
-    """Source of a matrix, a pandas, polars or pyarrow table, or a CSV or Parquet file.
+    """Source of a matrix (sparse ones too), a pandas, polars or pyarrow table, or a file.
 
     The response is a column of the table (name it, or leave it to the design), or a sequence beside
     the table; `Source.response` then is the name it goes by, "y" unless a column is called so. The
-    columns of a matrix are named x0, x1, …
+    columns of a matrix are named x0, x1, … A file is CSV or Parquet.
 
     Other columns beside the table (weights, exposures, persons) are given in `beside` by the
     caller's word for them; `tacit.rows.beside.names_beside` tells the names they go by.
@@ -85,7 +86,7 @@ def _open_frame(frame: nw.DataFrame[Any], response: str | None, fewest: int) -> 
 
 def _open_matrix(data: Any, response: str | None, fewest: int) -> Source:
     if hasattr(data, "tocsr"):
-        raise DataError("Sparse matrices are not read; call .toarray() first.")
+        return _open_sparse(data, response, fewest)
     values = as_array(data)
     if values.ndim != 2:
         raise DataError(
@@ -99,3 +100,9 @@ def _open_matrix(data: Any, response: str | None, fewest: int) -> Source:
     if values.dtype.kind not in "biuf":
         values = np.column_stack([to_float64(values[:, j], name) for j, name in enumerate(names)])
     return MatrixSource(values, names, None, None)
+
+
+def _open_sparse(data: Any, response: str | None, fewest: int) -> Source:
+    if response is not None:
+        raise DataError("A matrix has no column names; give the response as a sequence.")
+    return SparseSource.of(data, fewest)

@@ -5,6 +5,7 @@ Private: the block. It takes the place of an array of tiles wherever a pass read
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -65,6 +66,24 @@ class SparseBlock(NamedTuple):
         tiles[:, width:] = self.behind
         _scatter(self.starts, self.indices, self.values, tiles)
         return tiles
+
+
+def tiles_in(block: Any) -> int:
+    """Number of tiles of a block in either storage."""
+    return block.tiles if isinstance(block, SparseBlock) else len(block)
+
+
+def tile_parts(block: Any, tiles: int) -> Iterator[Any]:
+    """Parts of at most so many tiles of a block in either storage; nothing is copied."""
+    for first in range(0, tiles_in(block), tiles):
+        stop = first + tiles
+        yield block.part(first, stop) if isinstance(block, SparseBlock) else block[first:stop]
+
+
+def dense_tiles(block: Any, width: int) -> NDArray[Any]:
+    """Tiles (tile, column, 64) of a block in either storage."""
+    tiles: NDArray[Any] = block.dense(width) if isinstance(block, SparseBlock) else block
+    return tiles
 
 
 @njit(cache=True, nogil=True)

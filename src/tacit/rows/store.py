@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tacit.errors import DataError, SettingError
+from tacit.problem.design import Design
 from tacit.rows.mapping import map_tiles, public_matrix
 from tacit.rows.tiles import LANES, tile_count, to_tiles
 
@@ -39,6 +40,8 @@ class Layout:
     block_rows: int
     weighted: bool = False
     shifted: bool = False
+    opened: Design | None = None
+    """The design of records kept as they came, because bounds are yet to be found."""
 
     @property
     def columns(self) -> int:
@@ -110,6 +113,11 @@ class Store(ABC):
     def shifted(self) -> bool:
         """Whether an offset of the margin stands behind response and weight."""
         return self._layout.shifted
+
+    @property
+    def opened(self) -> Design | None:
+        """The design by which the records are kept as they came; None once they are prepared."""
+        return self._layout.opened
 
     @property
     def dtype(self) -> np.dtype[Any]:

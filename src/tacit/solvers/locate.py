@@ -1,19 +1,22 @@
 """Bounds of columns from noisy counts alone: where a column lies and how wide it is.
 
 A column's median is bisected over a public grid of floats in their order: 2^-64 to 2^64 on either
-side of zero, 32 binary digits an octave, so that no bounds need to be known to begin with and a
-column as narrow as 2^-32 of its distance from zero is resolved. Then the radius around it that
-holds a share L of the records is bisected over quarter octaves. With noise of standard deviation σ
-on a share of records,
+side of zero, 2^32 of them an octave. So no bounds need to be known to begin with, and a column as
+narrow as 2^-32 of its distance from zero is resolved. Then the radius around the median that holds
+a share L of the records is bisected over quarter octaves. With noise of standard deviation σ on a
+share of the records,
 
-    L = clip(1 - 4σ, .6, .98),   scale = radius / Φ⁻¹((1 + L) / 2),   bounds = median ± 4·scale:
+    L = clip(1 - 4σ, .6, .98),   scale = radius / Φ⁻¹((1 + L) / 2),   bounds = median ± 8·scale:
 
-the share is as large as the noise lets one see, the bounds hold all but 6e-5 of a normal column,
-and in place of the rounding up of the grid up to 19% more. Records beyond are clipped.
+the share is as large as the noise lets one see, and a false decision on either side of it a matter
+of four deviations. Eight deviations of a normal column are twice what holds nearly all of it; the
+rest is for skewed columns (a lognormal one has 0.05% of its records clipped at L = .98),
+and costs nothing measurable, since whitening takes up loose bounds (docs/private_bounds.md).
 
-Where about as many records as L asks for share the median's value (a rare indicator, a constant),
-no radius can be seen: between the value and the rest the share is flat, and noise would pick any
-power of two. Such a column gets median ± max(1, |median|), which holds every 0/1 column.
+Between a value that many records share and the other records the share within a radius is flat.
+Where it is flat at about L, noise would pick any power of two. So the records on the median are
+counted first. With a share p of the records elsewhere, a column with p ≤ 8σ counts as one of a
+single value and gets median ± 1, which holds every 0/1 column; else L is at least 1 - p/2.
 
 Which question comes next is a function of earlier answers and public numbers, and how many are
 asked is fixed: everything here is post-processing.
@@ -48,8 +51,8 @@ STEPS = 4
 """Radii in an octave."""
 SCALE_ROUNDS = 2 + (OCTAVES * STEPS).bit_length()
 """The number of records again, the records on the median, and one for each halving of the radii."""
-REACH = 4.0
-"""Half width of the bounds in standard deviations of a normal column."""
+REACH = 8.0
+"""Half width of the bounds, in standard deviations of a normal column."""
 
 Vector = NDArray[np.float64]
 Places = NDArray[np.int64]
@@ -118,9 +121,8 @@ def _half_widths(gate: Gate, locating: Locating, places: Places, most: float) ->
         answer = gate.ask(ColumnCounts(locating.columns, median - radius, median + radius))
         enough = answer.value >= share * records
         low, high = np.where(enough, low, middle), np.where(enough, middle, high)
-    half = np.exp2(high / STEPS) * _reaches(share)
-    half = np.maximum(half, np.abs(median) * 2.0 ** (1 - DIGITS))
-    return np.where(single, np.maximum(1.0, np.abs(median)), half)
+    half = np.where(single, 1.0, np.exp2(high / STEPS) * _reaches(share))
+    return np.maximum(half, np.abs(median) * 2.0 ** (1 - DIGITS))
 
 
 def _shares(elsewhere: Vector, noise: float) -> Vector:
@@ -151,7 +153,7 @@ def _ends(count: int, farthest: int) -> tuple[Places, Places]:
 
 
 def with_bounds(design: Design, places: Sequence[int], lower: Vector, upper: Vector) -> Design:
-    """Return the design with these bounds of its columns; the place of the response is its width."""
+    """Return the design with these bounds of the columns at some places, as `open_places` has."""
     columns, response = list(design.columns), design.response
     for place, low, high in zip(places, lower.tolist(), upper.tolist(), strict=True):
         if place < len(columns):

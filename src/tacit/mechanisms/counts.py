@@ -1,0 +1,175 @@
+"""Counts and sizes of residuals, with exact Gaussian noise. Private: the store, the blocks.
+
+Every record adds to each of k sums an integer between 0 and a bound S. Proof:
+proofs/mechanisms/counts.md.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import SettingError
+from tacit.mechanisms.blocks import sum_blocks
+from tacit.mechanisms.storage import column_behind, count_tiles, measure_tile
+from tacit.noise.entropy import Entropy
+from tacit.noise.gaussian import rounded_gaussian
+from tacit.problem.query import Answer, ColumnCounts, ResidualSize
+from tacit.problem.sensitivity import Price
+from tacit.rows.store import Store
+from tacit.rows.tiles import LANES, tile_count
+
+
+@numba.njit(nogil=True, cache=True, error_model="numpy")
+def part_of(bound: float, share: float) -> int:
+    """Integer nearest to bound·share, kept within 0 and the bound; 0 if share is not a number."""
+    part = np.rint(bound * share)
+    if not part > 0.0:
+        return 0
+    return int(min(part, bound))
+
+
+@numba.njit(nogil=True, cache=True, error_model="numpy")
+def residual_share(margin: float, label: float, lowest: float, highest: float, cap: float) -> float:
+    """Distance of the label from the margin kept within lowest and highest, in caps, at most 1."""
+    gap = abs(min(max(margin, lowest), highest) - label) / cap
+    return min(gap, 1.0) if gap >= 0.0 else 0.0
+
+
+@numba.njit(nogil=True, cache=True, error_model="numpy")
+def add_counts(
+    tiles: NDArray[Any],
+    columns: NDArray[np.int64],
+    lower: NDArray[np.float64],
+    upper: NDArray[np.float64],
+    width: int,
+    weighted: bool,
+    bound: int,
+    total: NDArray[np.int64],
+) -> None:
+    """Add to total[k] the bound, times the record's weight, where lower < column ≤ upper."""
+    entry = np.full(LANES, bound, dtype=np.int64)
+    for t in range(tiles.shape[0]):
+        if weighted:
+            for lane in range(LANES):
+                entry[lane] = part_of(float(bound), np.float64(tiles[t, width + 1, lane]))
+        for k in range(columns.shape[0]):
+            column = tiles[t, columns[k]]
+            low, high = lower[k], upper[k]
+            inside = np.int64(0)
+            for lane in range(LANES):
+                value = np.float64(column[lane])
+                # Not a number is inside of nothing.
+                inside += entry[lane] if (low < value) & (value <= high) else np.int64(0)
+            total[k] += inside
+
+
+@numba.njit(nogil=True, cache=True, error_model="numpy")
+def add_residual_sizes(  # noqa: PLR0917 - compiled code takes no keywords
+    block: Any,
+    theta: NDArray[np.float64],
+    weighted: bool,
+    shifted: bool,
+    lowest: float,
+    highest: float,
+    cap: float,
+    bound: int,
+    total: NDArray[np.int64],
+) -> None:
+    """Add to total[0] the bound, times the record's share of a cap, times its weight."""
+    width = theta.shape[0]
+    margin = np.empty(LANES)
+    square = np.empty(LANES)
+    for t in range(count_tiles(block)):
+        measure_tile(block, t, theta, margin, square)
+        if shifted:
+            offset = column_behind(block, t, width, 1 + weighted)
+            for lane in range(LANES):
+                margin[lane] += np.float64(offset[lane])
+        label = column_behind(block, t, width, 0)
+        for lane in range(LANES):
+            y = np.float64(label[lane])
+            margin[lane] = residual_share(margin[lane], y, lowest, highest, cap)
+        if weighted:
+            weight = column_behind(block, t, width, 1)
+            for lane in range(LANES):
+                margin[lane] *= np.float64(weight[lane])
+        size = np.int64(0)
+        for lane in range(LANES):
+            size += part_of(float(bound), margin[lane])
+        total[0] += size
+
+
+def integer_counts(query: ColumnCounts, bound: int, store: Store) -> NDArray[np.int64]:
+    """Sum of the records' integers, each 0 or `bound` (times a weight). Private."""
+    columns = np.array(query.columns, dtype=np.int64)
+    lower = np.ascontiguousarray(query.lower, dtype=np.float64)
+    upper = np.ascontiguousarray(query.upper, dtype=np.float64)
+    if not ((columns >= 0) & (columns <= store.width)).all():
+        raise SettingError("Features and the response are counted, and no other column.")
+
+    def add(tiles: Any, total: NDArray[np.int64]) -> None:
+        if not isinstance(tiles, np.ndarray):
+            raise SettingError("Columns are counted in dense tables alone.")
+        add_counts(tiles, columns, lower, upper, store.width, store.weighted, bound, total)
+
+    zero_inside = ((lower < 0.0) & (upper >= 0.0)).astype(np.int64)
+    return sum_blocks(store, add, columns.shape) - zero_inside * (_padding(store) * bound)
+
+
+def integer_residual_size(query: ResidualSize, bound: int, store: Store) -> NDArray[np.int64]:
+    """Sum of the records' integers, each within 0 and `bound`. Private."""
+    theta = np.ascontiguousarray(query.theta, dtype=np.float64)
+    if theta.ndim > 1:
+        raise SettingError("The size of residuals is asked for one linear predictor.")
+    ends = float(query.lowest), float(query.highest), float(query.cap)
+
+    def add(block: Any, total: NDArray[np.int64]) -> None:
+        add_residual_sizes(block, theta, store.weighted, store.shifted, *ends, bound, total)
+
+    share = residual_share(0.0, 0.0, *ends)
+    return sum_blocks(store, add, (1,)) - _padding(store) * part_of(float(bound), share)
+
+
+def _padding(store: Store) -> int:
+    """Zero records that fill up the last tile and count as records; with weights theirs are 0."""
+    return 0 if store.weighted else tile_count(store.length) * LANES - store.length
+
+
+def answer_counts(
+    query: ColumnCounts, price: Price, store: Store, entropy: Entropy | None
+) -> Answer:
+    """Noised counts; without entropy the counts alone (ε = ∞).
+
+    Guarantee
+    ---------
+    - Integer sums of neighbours differ by at most the bound in each of the k counts.
+    - The noise is the real Gaussian of scale 2^bits rounded to integers, drawn exactly.
+    - The integers are the same for any block size, thread count or order of the records.
+    """
+    return _noised(integer_counts(query, price.bound, store), price, entropy)
+
+
+def answer_residual_size(
+    query: ResidualSize, price: Price, store: Store, entropy: Entropy | None
+) -> Answer:
+    """Noised sum of sizes of residuals in units of the cap; without entropy the sum alone.
+
+    Guarantee
+    ---------
+    - Integer sums of neighbours differ by at most the bound.
+    - The noise is the real Gaussian of scale 2^bits rounded to integers, drawn exactly.
+    - The integers are the same for any block size, thread count or order of the records.
+    """
+    return _noised(integer_residual_size(query, price.bound, store), price, entropy)
+
+
+def _noised(total: NDArray[np.int64], price: Price, entropy: Entropy | None) -> Answer:
+    if entropy is None:
+        return Answer(total / price.bound, 0.0)
+    noised = total + rounded_gaussian(total.size, price.bits, entropy)
+    return Answer(noised / price.bound, math.ldexp(1.0, price.bits) / price.bound)

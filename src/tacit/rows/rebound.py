@@ -1,0 +1,122 @@
+"""Records whose bounds are found only after they came in: kept as they are, then prepared.
+
+Private: the records. Public: the designs, before and after. Where a design has open columns the
+store holds the numbers as they came, in float64, and not-a-number throughout an invalid record, so
+that a count passes over it. Once bounds are found `rebound` prepares the records by them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from tacit.errors import SettingError
+from tacit.problem.design import Design
+from tacit.problem.response import Continuous
+from tacit.rows.behind import mapped_response
+from tacit.rows.prepare import Preparer
+from tacit.rows.scratch import ScratchStore
+from tacit.rows.store import THREADS, Layout, MemoryStore, Store, empty_tiles, require_dtype
+from tacit.rows.tiles import LANES, to_rows, to_tiles
+
+
+@dataclass(frozen=True)
+class RawPreparer:
+    """Keeps records as they came: (values, 1 if there is an intercept, what stands behind).
+
+    Guarantee
+    ---------
+    - A kept record depends on that record alone, bit by bit; an invalid one is NaN throughout.
+    """
+
+    intercept: bool
+
+    def prepare(
+        self,
+        values: NDArray[np.float64],
+        behind: NDArray[np.float64],
+        valid: NDArray[np.bool_],
+        out: NDArray[Any],
+    ) -> None:
+        """Write the records into `out`, one row each."""
+        count = values.shape[1]
+        out[:, :count] = values
+        out[:, count : count + self.intercept] = 1.0
+        out[:, count + self.intercept :] = behind
+        out[~valid] = np.nan
+
+
+def stored_type(design: Design, dtype: DTypeLike) -> np.dtype[Any]:
+    """Type of a store; records with open columns need float64, whatever is asked for."""
+    return require_dtype(np.float64 if design.open_places else dtype)
+
+
+def rebound(store: Store, design: Design, dtype: DTypeLike = np.float32) -> Store:
+    """Prepare the records of an opened store by a design with bounds; the store is given up.
+
+    Guarantee
+    ---------
+    - The result is, bit by bit, what admission by this design would have stored.
+    - A design that differs from the store's by more than the bounds of open columns is refused.
+    """
+    opened = store.opened
+    if opened is None or _closed_like(opened, design) != design:
+        raise SettingError("Records are prepared by their own design, once, with all its bounds.")
+    # All blocks are as long as the first, but the last.
+    rows = len(store.block(0)) * LANES
+    layout = Layout(
+        store.length, store.width, require_dtype(dtype), rows, store.weighted, store.shifted
+    )
+    preparer = Preparer.of(design)
+
+    def prepared(index: int) -> NDArray[Any]:
+        raw = to_rows(store.block(index), min(rows, store.length - index * rows))
+        values = np.ascontiguousarray(raw[:, : len(design.columns)])
+        behind = np.ascontiguousarray(raw[:, store.width :])
+        valid = ~np.isnan(behind[:, 0])
+        if isinstance(design.response, Continuous) and opened.response != design.response:
+            behind[:, 0] = mapped_response(design.response, behind[:, 0])
+        out = np.empty(raw.shape, dtype=layout.dtype)
+        preparer.prepare(values, behind, valid, out)
+        return out
+
+    image: Store
+    if isinstance(store, ScratchStore):
+        image = ScratchStore.of(layout, _tiled(prepared, store.block_count))
+    else:
+        tiles = empty_tiles(layout)
+        with ThreadPoolExecutor(THREADS) as pool:
+            # Asking for the results raises what a worker raised.
+            list(
+                pool.map(
+                    lambda index: to_tiles(prepared(index), tiles[layout.tiles(index)]),
+                    range(store.block_count),
+                )
+            )
+        image = MemoryStore.of_tiles(layout, tiles)
+    store.close()
+    return image
+
+
+def _tiled(prepared: Any, blocks: int) -> Iterator[NDArray[Any]]:
+    return (to_tiles(prepared(index)) for index in range(blocks))
+
+
+def _closed_like(opened: Design, design: Design) -> Design | None:
+    """The opened design with the other's map of its open columns; None where one is still open."""
+    places = opened.open_places
+    if design.open_places or len(design.columns) != len(opened.columns):
+        return None
+    columns = tuple(
+        replace(before, lower=b.lower, upper=b.upper, center=b.center, scale=b.scale)
+        if before.is_open
+        else before
+        for before, b in zip(opened.columns, design.columns, strict=True)
+    )
+    response = design.response if opened.width in places else opened.response
+    return replace(opened, columns=columns, response=response)

@@ -1,0 +1,190 @@
+"""Weights, units and exposures beside a table: what must be declared, and what is made of it."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression as Reference
+
+from tacit import LinearRegression, LogisticRegression
+from tacit.errors import DataError, InputError, SettingError
+from tacit.estimators.beside import Declared, class_weights
+from tacit.problem.record import Offset, Unit, Weighting
+
+FACTS: dict[str, Any] = {"bounds": (0, 10)}
+SEEDED: dict[str, Any] = {**FACTS, "epsilon": 2.0, "random_state": 1}
+
+
+def table(n: int = 900) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    rng = np.random.default_rng(6)
+    X = rng.uniform(0, 10, (n, 2))
+    return X, ((X - 5) @ [0.5, -0.3] + rng.logistic(size=n) > 0).astype(np.int64)
+
+
+def reference(X: Any, y: Any, weights: Any = None, **settings: Any) -> Any:
+    return Reference(C=np.inf, solver="newton-cholesky", tol=1e-13, **settings).fit(X, y, weights)
+
+
+def test_what_is_given_must_be_declared() -> None:
+    nothing = Declared()
+    nothing.require(())
+    for given, words in (
+        ({"sample_weight"}, "max_weight"),
+        ({"unit"}, "max_rows_per_unit"),
+        ({"order"}, "units="),
+        ({"exposure"}, "exposure_bounds"),
+    ):
+        with pytest.raises(InputError, match=words):
+            nothing.require(given)
+    with pytest.raises(SettingError, match="units="):
+        Declared(max_rows_per_unit=3).require(())
+    Declared(2.0, 3, (1, 2)).require({"sample_weight", "unit", "order", "exposure"})
+
+
+def test_declarations_become_those_of_the_record() -> None:
+    declared = Declared(2.0, 3, (1.0, np.e))
+    names = {"sample_weight": "sample_weight_", "unit": "unit", "order": "day", "exposure": "t"}
+    beside = declared.beside(names, (1.0, 4.0))
+    assert beside.weighting == Weighting("sample_weight_", 2.0, (1.0, 4.0))
+    assert beside.unit == Unit("unit", 3, "day")
+    assert beside.offset == Offset("t", 0.0, 1.0, exposure=True)
+    assert declared.beside({}, None).weighting is None
+    assert Declared(5.0).beside({}, (1.0, 2.0)).weighting == Weighting(None, 1.0, (1.0, 2.0))
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {"max_weight": 0.0},
+        {"max_weight": np.nan},
+        {"max_weight": "1"},
+        {"max_weight": True},
+        {"max_rows_per_unit": 2.5},
+        {"max_rows_per_unit": 0},
+        {"max_rows_per_unit": True},
+    ],
+    ids=str,
+)
+def test_limits_are_checked_before_the_table_is_touched(limits: dict[str, Any]) -> None:
+    with pytest.raises(SettingError, match=next(iter(limits))):
+        LogisticRegression(epsilon=1.0, **FACTS, **limits).plan(100, 2)
+
+
+def test_undeclared_weights_and_units_are_refused_by_fit() -> None:
+    X, y = table()
+    model = LogisticRegression(**SEEDED)
+    with pytest.raises(SettingError, match="max_weight"):
+        model.fit(X, y, sample_weight=np.ones(len(X)))
+    with pytest.raises(SettingError, match="max_rows_per_unit"):
+        model.fit(X, y, units=np.arange(len(X)))
+    with pytest.raises(SettingError, match="units="):
+        LogisticRegression(**SEEDED, max_rows_per_unit=2).fit(X, y)
+
+
+def test_t11_weights_above_the_maximum_are_capped_and_that_is_always_said() -> None:
+    X, y = table()
+    weights, far = np.full(len(X), 2.0), np.full(len(X), 2.0)
+    far[5], weights[5] = 1e9, 3.0
+    settings: dict[str, Any] = {**SEEDED, "max_weight": 3.0}
+    with pytest.warns(UserWarning, match="max_weight=3 are capped") as first:
+        capped = LogisticRegression(**settings).fit(X, y, sample_weight=far)
+    with pytest.warns(UserWarning, match="max_weight=3 are capped") as second:
+        plain = LogisticRegression(**settings).fit(X, y, sample_weight=weights)
+    assert [str(w.message) for w in first] == [str(w.message) for w in second]
+    assert capped.coef_.tobytes() == plain.coef_.tobytes()
+    facts = {fact["name"]: fact for fact in plain.certificate_.document["public"]}
+    assert facts["sample_weight"]["value"] == {"max_weight": 3.0, "larger weights": "capped"}
+    assert facts["sample_weight"]["source"] == "declared"
+
+
+@pytest.mark.filterwarnings("ignore:Weights above")
+def test_weights_without_privacy_are_scikit_learns() -> None:
+    X, y = table()
+    weights = np.random.default_rng(0).uniform(0, 2, len(X))
+    model = LogisticRegression(epsilon=np.inf, max_weight=5.0, **FACTS)
+    model.fit(X, y, sample_weight=weights)
+    np.testing.assert_allclose(model.coef_, reference(X, y, weights).coef_, atol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore:Weights above")
+def test_t11_the_price_does_not_depend_on_the_weights() -> None:
+    X, y = table()
+    settings: dict[str, Any] = {**SEEDED, "max_weight": 50.0}
+    plain = LogisticRegression(**SEEDED).fit(X, y)
+    weighted = LogisticRegression(**settings).fit(X, y, sample_weight=np.full(len(X), 50.0))
+    assert weighted.plan_.steps == plain.plan_.steps
+    # All weights at the maximum: the same model.
+    np.testing.assert_array_equal(weighted.coef_, plain.coef_)
+
+
+@pytest.mark.filterwarnings("ignore:Weights above")
+@pytest.mark.parametrize("weights", [[1.0, -1.0], [1.0, np.nan], [1.0], [[1.0, 1.0]], ["a", "b"]])
+def test_t41_bad_weights_are_refused_without_their_values(weights: Any) -> None:
+    X, y = table(200)
+    values = np.resize(weights, 200) if np.ndim(weights) == 1 and len(weights) == 2 else weights
+    with pytest.raises(DataError) as caught:
+        LogisticRegression(**SEEDED, max_weight=2.0).fit(X, y, sample_weight=values)
+    assert "-1" not in str(caught.value)
+
+
+def test_weights_are_sequences() -> None:
+    X, y = table()
+    with pytest.raises(DataError, match="sequences"):
+        LogisticRegression(**SEEDED, max_weight=2.0).fit(X, y, sample_weight="x0")
+
+
+def test_class_weights_are_scikit_learns() -> None:
+    X, y = table()
+    weights = {0: 1.0, 1: 5.0}
+    model = LogisticRegression(epsilon=np.inf, class_weight=weights, **FACTS).fit(X, y)
+    expected = reference(X, y, class_weight=weights)
+    np.testing.assert_allclose(model.coef_, expected.coef_, atol=1e-6)
+    np.testing.assert_allclose(model.intercept_, expected.intercept_, atol=1e-6)
+    facts = {fact["name"]: fact for fact in model.certificate_.document["public"]}
+    assert facts["class_weight"]["value"] == [1.0, 5.0]
+
+
+def test_t11_class_weights_are_the_users_own() -> None:
+    assert class_weights(None, [0, 1]) is None
+    assert class_weights({"b": 2, "a": 0.5}, ["a", "b", "c"]) == (0.5, 2.0, 1.0)
+    assert class_weights({np.int64(1): 3}, [0, 1]) == (1.0, 3.0)
+    for weights, words in (
+        ("balanced", "read off the data"),
+        ([1.0, 2.0], "dictionary"),
+        ({2: 1.0}, "not among"),
+        ({0: "1"}, "numbers"),
+    ):
+        with pytest.raises(SettingError, match=words):
+            class_weights(weights, [0, 1])
+    X, y = table()
+    with pytest.raises(SettingError, match="balanced"):
+        LogisticRegression(**SEEDED, class_weight="balanced").fit(X, y)
+    with pytest.raises(SettingError, match="not negative"):
+        LogisticRegression(**SEEDED, class_weight={0: -1.0}).fit(X, y)
+
+
+def test_t35_a_unit_counts_no_more_than_its_declared_records() -> None:
+    """Of a unit with many records only the declared number move the fit, by order or content."""
+    rng = np.random.default_rng(0)
+    X, y = table()
+    units = np.arange(len(X)) // 3
+    settings: dict[str, Any] = {**SEEDED, "max_rows_per_unit": 2}
+    order = np.arange(len(X)) % 3
+    model = LogisticRegression(**settings).fit(X, y, units=units, order=order)
+    changed, labels = np.array(X), np.array(y)
+    changed[order == 2] = rng.uniform(0, 10, (len(X) // 3, 2))
+    labels[order == 2] = 1 - labels[order == 2]
+    same = LogisticRegression(**settings).fit(changed, labels, units=units, order=order)
+    assert model.coef_.tobytes() == same.coef_.tobytes()
+    assert model.certificate_.document["unit"] == "unit"
+    facts = {fact["name"]: fact for fact in model.certificate_.document["public"]}
+    assert facts["max_rows_per_unit"]["value"] == 2
+
+
+def test_t35_two_records_of_a_unit_cost_more_noise_than_one() -> None:
+    """The same budget for all records of a unit together: one unit moves a sum twice as far."""
+    one = LinearRegression(epsilon=1.0, y_bounds=(0, 1), max_rows_per_unit=1, **FACTS)
+    row = LinearRegression(epsilon=1.0, y_bounds=(0, 1), **FACTS)
+    assert one.plan(1000, 2).guarantee().mu == row.plan(1000, 2).guarantee().mu
+    assert one.plan(1000, 2).guarantee().unit == "unit"
