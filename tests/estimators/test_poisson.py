@@ -33,7 +33,7 @@ def exposed(n: int) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.
 @pytest.mark.parametrize("l2", [0.0, 0.05])
 def test_without_privacy_it_equals_scikit_learn(l2: float, fit_intercept: bool) -> None:
     X, y = table(1500)
-    settings = {"fit_intercept": fit_intercept}
+    settings: dict[str, Any] = {"fit_intercept": fit_intercept}
     model = PoissonRegressor(epsilon=np.inf, l2=l2, **FACTS, **settings).fit(X, y)
     expected = Reference(alpha=l2, tol=1e-12, solver="newton-cholesky", **settings).fit(X, y)
     np.testing.assert_allclose(model.coef_, expected.coef_, atol=EXACT)

@@ -5,8 +5,20 @@ import pytest
 
 from tacit.errors import DataError, SettingError
 from tacit.mechanisms.responder import MECHANISMS, Responder
-from tacit.problem.query import GradientSum, Query, SecondMoments, Weights
+from tacit.problem.design import matrix_design
+from tacit.problem.query import (
+    KIND_OF,
+    ColumnCounts,
+    GradientSum,
+    Query,
+    ResidualSize,
+    SecondMoments,
+    Weights,
+)
+from tacit.problem.response import Binary
 from tacit.problem.sensitivity import Price
+from tacit.rows.admit import admit
+from tacit.rows.opening import open_source
 from tacit.rows.store import MemoryStore
 
 RNG = np.random.default_rng(13)
@@ -73,4 +85,51 @@ def test_rows_are_given_up_on_leaving() -> None:
 
 
 def test_every_query_has_a_mechanism() -> None:
-    assert set(MECHANISMS) == {GradientSum, SecondMoments}
+    assert set(MECHANISMS) == set(KIND_OF)
+
+
+def test_residuals_are_those_of_the_working_coordinates_and_settle_them() -> None:
+    rows = store()
+    matrix, theta = RNG.normal(size=(3, 3)), RNG.normal(size=3)
+    with Responder(rows, private=False, seed=None) as responder:
+        plain = responder.answer(ResidualSize(matrix @ theta, 2.0), PRICE).value
+        mapped = responder.answer(ResidualSize(theta, 2.0, matrix), PRICE).value
+        np.testing.assert_allclose(mapped, plain, atol=1e-6)
+        with pytest.raises(SettingError, match="settled"):
+            responder.answer(ResidualSize(theta, 2.0), PRICE)
+        with pytest.raises(SettingError, match="entries"):
+            responder.answer(ResidualSize(np.zeros(2), 2.0), PRICE)
+
+
+def test_columns_are_counted_before_coordinates_are_settled() -> None:
+    query = ColumnCounts((0, 3), np.zeros(2), np.ones(2))
+    with Responder(store(), private=False, seed=None) as responder:
+        assert (responder.answer(query, PRICE).value > 0).all()
+        responder.answer(GradientSum(np.zeros(3), 1.0, np.eye(3)), PRICE)
+        with pytest.raises(SettingError, match="settled"):
+            responder.answer(query, PRICE)
+
+
+def test_records_without_bounds_answer_counts_alone_until_they_are_prepared() -> None:
+    X, y = RNG.normal(50, 9, (150, 2)), RNG.integers(0, 2, 150)
+    design = matrix_design(
+        ["x0", "x1"], Binary("y", (0, 1)), bounds="private", row_norm=None, intercept=True
+    )
+    found = matrix_design(
+        ["x0", "x1"], Binary("y", (0, 1)), bounds=(20, 80), row_norm=None, intercept=True
+    )
+    counts = ColumnCounts((0,), np.array([45.0]), np.array([50.0]))
+    gradient = GradientSum(np.zeros(3), 10.0)
+    with Responder(admit(open_source(X, y), design), private=False, seed=None) as responder:
+        inside = ((X[:, 0] > 45) & (X[:, 0] <= 50)).sum()
+        assert responder.answer(counts, PRICE).value.tolist() == [inside]
+        for query in (gradient, SecondMoments(1.0), ResidualSize(np.zeros(3), 1.0)):
+            with pytest.raises(SettingError, match="bounds"):
+                responder.answer(query, PRICE)
+        responder.prepare_with(found)
+        value = responder.answer(gradient, PRICE).value
+    prepared = admit(open_source(X, y), found, dtype=np.float64)
+    with Responder(prepared, private=False, seed=None) as direct:
+        assert (direct.answer(gradient, PRICE).value == value).all()
+        with pytest.raises(SettingError, match="own design"):
+            direct.prepare_with(found)

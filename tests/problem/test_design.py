@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tacit.errors import BoundsError, CertificateError
+from tacit.errors import BoundsError, CertificateError, SettingError
 from tacit.problem.design import Column, Design, Indicator, Numeric, matrix_design, numeric_column
-from tacit.problem.response import Binary
+from tacit.problem.feature_map import Custom, FeatureMap, Polynomial, RandomFourier
+from tacit.problem.response import Binary, Continuous
 
 RESPONSE = Binary("y", (0, 1))
 
@@ -87,7 +88,7 @@ def test_row_norm_alone_scales_without_clipping_a_coordinate() -> None:
 
 
 def test_t36_missing_bounds_name_the_three_ways_out() -> None:
-    with pytest.raises(BoundsError, match=r"bounds=.*row_norm=.*schema"):
+    with pytest.raises(BoundsError, match=r'bounds=.*row_norm=.*bounds="private"'):
         design()
 
 
@@ -132,6 +133,56 @@ def test_json_round_trip(classes: tuple[Any, Any]) -> None:
     assert Design.from_json(json.loads(json.dumps(subject.to_json()))) == subject
 
 
+def mapped(feature_map: FeatureMap, **facts: Any) -> Design:
+    given = {"bounds": (0, 4), "row_norm": None, "intercept": True, **facts}
+    return matrix_design(["a", "b", "c"], RESPONSE, feature_map=feature_map, **given)
+
+
+def test_a_polynomial_takes_the_place_of_its_inputs() -> None:
+    subject = mapped(Polynomial(2))
+    assert subject.names == ("Intercept", "a", "b", "c", "a^2", "a b", "a c", "b^2", "b c", "c^2")
+    assert {(c.factors, c.lower, c.upper, c.center, c.scale) for c in subject.columns} == {
+        ((), -1.0, 1.0, 0.0, 1.0)
+    }
+    assert subject.feature_norm == 3.0
+    assert [(c.name, c.center, c.scale) for c in subject.inputs] == [
+        (name, 2.0, 2.0) for name in "abc"
+    ]
+    assert subject.input_norm == math.sqrt(3)
+    np.testing.assert_array_equal(mapped(Polynomial(2), intercept=False).to_user(), np.eye(9))
+
+
+def test_fourier_features_are_scaled_so_that_a_coordinate_reaches_one() -> None:
+    for facts in ({}, {"bounds": None, "row_norm": 7.0}):
+        subject = mapped(RandomFourier(16), **facts)
+        assert {(c.lower, c.upper, c.scale) for c in subject.columns} == {(-0.25, 0.25, 0.25)}
+        assert (len(subject.columns), subject.feature_norm) == (32, 4.0)
+
+
+def test_a_custom_map_needs_no_bounds_but_its_own() -> None:
+    for facts in ({}, {"bounds": None, "row_norm": 7.0}, {"bounds": None}):
+        subject = mapped(Custom(lambda row: row[:2], 6.0), **facts)
+        assert subject.names == ("Intercept", "f0", "f1")
+        assert {(c.lower, c.upper) for c in subject.columns} == {(-math.inf, math.inf)}
+        assert subject.feature_norm * subject.columns[0].scale == pytest.approx(6.0)
+        assert subject.input_norm is None
+
+
+@pytest.mark.parametrize("feature_map", [Polynomial(2), RandomFourier(4, 2.0, 9)])
+def test_mapped_json_round_trip(feature_map: FeatureMap) -> None:
+    subject = mapped(feature_map)
+    assert Design.from_json(json.loads(json.dumps(subject.to_json()))) == subject
+
+
+def test_t36_a_map_does_without_no_bound_it_needs() -> None:
+    with pytest.raises(BoundsError, match="bounds="):
+        mapped(Polynomial(2), bounds=None, row_norm=3.0)
+    with pytest.raises(BoundsError, match="never read off the data"):
+        mapped(RandomFourier(3), bounds=None)
+    with pytest.raises(SettingError, match="feature_map"):
+        mapped("polynomial")  # type: ignore[arg-type]
+
+
 def test_an_incomplete_stored_design_is_refused() -> None:
     whole = design((0, 1)).to_json()
     for key in whole:
@@ -139,3 +190,28 @@ def test_an_incomplete_stored_design_is_refused() -> None:
             Design.from_json({name: value for name, value in whole.items() if name != key})
     with pytest.raises(CertificateError):
         Design.from_json({**whole, "response": {"column": "y", "classes": [0, 1, 2]}})
+
+
+def test_private_bounds_leave_every_column_open() -> None:
+    subject = design("private")
+    assert subject.open_places == (0, 1, 2)
+    assert all(column.is_open for column in subject.columns)
+    assert subject.feature_norm == math.sqrt(3)
+    assert not any(column.is_open for column in design(row_norm=2.0).columns)
+    assert design((0, 1)).open_places == ()
+    names = ["x0", "x1"]
+    for bounds, places in (("private", (0, 1, 3)), ((0, 1), (3,))):
+        opened = matrix_design(
+            names, Continuous.opened("y"), bounds=bounds, row_norm=None, intercept=True
+        )
+        assert opened.open_places == places
+
+
+def test_private_bounds_are_refused_where_columns_cannot_be_shifted_or_are_mapped() -> None:
+    facts: dict[str, Any] = {"bounds": "private", "row_norm": None, "intercept": True}
+    with pytest.raises(BoundsError, match="toarray"):
+        matrix_design(["x0"], RESPONSE, **facts, shifted=False)
+    with pytest.raises(BoundsError, match="declared"):
+        matrix_design(["x0"], RESPONSE, **facts, feature_map=Polynomial(2))
+    with pytest.raises(BoundsError, match='"private"'):
+        matrix_design(["x0"], RESPONSE, **{**facts, "bounds": "auto"})

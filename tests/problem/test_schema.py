@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from tacit.errors import BoundsError, FileError, InputError, SchemaError
 from tacit.privacy.relation import Relation
+from tacit.problem.record import Unit, Weighting
 from tacit.problem.schema import BinaryColumn, FactorColumn, NumericColumn, Schema
 
 CLINIC = """
@@ -129,6 +130,10 @@ def test_t37_missing_levels_are_an_error() -> None:
         ({"relation": 3, **with_column(type="binary")}, "replace-one"),
         ({"unit": " ", **with_column(type="binary")}, "what one record is"),
         ({"unit": 3, **with_column(type="binary")}, "what one record is"),
+        ({"unit": {"column": "id"}, **with_column(type="binary")}, "unit: missing max_rows"),
+        ({"unit": {"max_rows": 3}, **with_column(type="binary")}, "unit: missing column"),
+        ({"weight": 3, **with_column(type="binary")}, "weight: expected a table"),
+        ({"weight": {"column": "w"}, **with_column(type="binary")}, "weight: missing maximum"),
         ({"n_at_least": 10, **with_column(type="binary")}, "add-remove"),
         *(
             (
@@ -143,6 +148,77 @@ def test_a_wrong_schema_is_refused(data: dict[str, Any], words: str) -> None:
     with pytest.raises(SchemaError) as caught:
         Schema.from_mapping(data)
     assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("section", "wrong", "words"),
+    [
+        ("unit", {"max_rows": 0}, "unit: "),
+        ("unit", {"max_rows": True}, "whole number"),
+        ("unit", {"max_rows": 2.5}, "whole number"),
+        ("unit", {"column": ""}, "column must be text"),
+        ("unit", {"order": 3}, "order must be text"),
+        ("unit", {"name": " "}, "name must be text"),
+        ("unit", {"max_row": 3}, 'Did you mean "max_rows"'),
+        ("weight", {"maximum": 0}, "positive finite"),
+        ("weight", {"maximum": 10**400}, "positive finite"),
+        ("weight", {"maximum": float("inf")}, "positive finite"),
+        ("weight", {"maximum": "3"}, "must be a number"),
+        ("weight", {"maximum": True}, "must be a number"),
+        ("weight", {"column": 3}, "column must be text"),
+        ("weight", {"max": 3}, 'Did you mean "maximum"'),
+    ],
+)
+def test_a_wrong_section_is_refused(section: str, wrong: dict[str, Any], words: str) -> None:
+    right = {"unit": {"column": "id", "max_rows": 3}, "weight": {"column": "w", "maximum": 3}}
+    Schema.from_mapping({**right, **with_column(type="binary")})
+    changed: dict[str, Any] = {section: {**right[section], **wrong}}
+    with pytest.raises(SchemaError) as caught:
+        Schema.from_mapping({**changed, **with_column(type="binary")})
+    assert str(caught.value).startswith(f"{section}: ")
+    assert words in str(caught.value)
+
+
+def test_t35_a_person_can_have_several_records() -> None:
+    column = '[columns.age]\ntype = "binary"\n'
+    schema = Schema.parse(f'[unit]\ncolumn = "id"\nmax_rows = 3\norder = "visit"\n{column}')
+    assert (schema.person, schema.unit) == (Unit("id", 3, "visit"), "id")
+    named = Schema.parse(f'[unit]\ncolumn = "id"\nmax_rows = 1\nname = "patient"\n{column}')
+    assert (named.person, named.unit) == (Unit("id", 1), "patient")
+    plain = Schema.parse(f'unit = "patient"\n{column}')
+    assert (plain.person, plain.unit) == (None, "patient")
+    for one in (schema, named, plain):
+        assert Schema.parse(one.to_toml()) == one
+        assert copy.deepcopy(one) == one
+    # Without a word for the unit a person is never called a row.
+    assert Schema({"age": BinaryColumn()}, person=Unit("id", 3)).unit == "id"
+
+
+def test_t11_a_weight_has_a_declared_largest_value() -> None:
+    schema = Schema.parse('[weight]\ncolumn = "w"\nmaximum = 10\n[columns.w]\ntype = "binary"\n')
+    assert schema.weight == Weighting("w", 10.0)
+    assert Schema.parse(schema.to_toml()) == schema
+    assert copy.deepcopy(schema) == schema
+
+
+def test_columns_beside_the_features_are_no_predictors() -> None:
+    columns = {name: BinaryColumn() for name in ("id", "w", "visit", "age")}
+    schema = Schema(columns, person=Unit("id", 3, "visit"), weight=Weighting("w", 2.0))
+    assert schema.predictors == ("visit", "age")
+    assert Schema(columns).predictors == tuple(columns)
+
+
+def test_t37_what_stands_for_a_missing_cell_is_written_and_read() -> None:
+    schema = Schema(
+        {
+            "age": NumericColumn(0, 110, missing=40, missing_indicator=True),
+            "bmi": NumericColumn(10, 60, missing=25.5),
+            "ward": FactorColumn(("a", "b"), missing="b", other="a"),
+            "sex": BinaryColumn((False, True), missing=True),
+        }
+    )
+    assert Schema.parse(schema.to_toml()) == schema
+    assert "missing_indicator = false" not in schema.to_toml()
 
 
 def test_something_else_than_a_mapping_is_refused() -> None:

@@ -8,6 +8,7 @@ import tomllib
 import pytest
 
 from tacit.errors import SchemaError
+from tacit.problem.record import Unit, Weighting
 from tacit.problem.schema import BinaryColumn, FactorColumn, NumericColumn, Schema
 from tacit.problem.template import template
 
@@ -54,6 +55,27 @@ def test_an_unknown_column_can_be_filled_in_by_uncommenting() -> None:
     text = text.replace('# type = "binary"', 'type = "binary"')
     text = text.replace("# levels = [0, 1]", "levels = [0, 1]")
     assert Schema.parse(text).columns["sex"] == BinaryColumn((0, 1))
+
+
+def test_the_optional_facts_are_comments_that_can_be_uncommented() -> None:
+    text = template(["age", "ward"], ["numeric", "text"], "clinic.csv")
+    text = text.replace("# lower =", "lower = 0").replace("# upper =", "upper = 110")
+    text = text.replace("# missing =\n", "missing = 40\nmissing_indicator = true\n")
+    text = text.replace('# levels = ["…", "…"]', 'levels = ["a", "b"]')
+    text = text.replace('# missing = "…"', 'missing = "a"').replace('# other = "…"', 'other = "b"')
+    text = text.replace('unit = "row"', "#").replace("# [unit]", "[unit]")
+    text = text.replace('# column = "…"', 'column = "id"', 1).replace("# max_rows", "max_rows")
+    text = text.replace('# order = "…"', 'order = "visit"').replace("# [weight]", "[weight]")
+    text = text.replace('# column = "…"', 'column = "w"').replace("# maximum", "maximum")
+    assert Schema.parse(text) == Schema(
+        {
+            "age": NumericColumn(0, 110, 40, missing_indicator=True),
+            "ward": FactorColumn(("a", "b"), "a", "b"),
+        },
+        unit="id",
+        person=Unit("id", 3, "visit"),
+        weight=Weighting("w", 1.0),
+    )
 
 
 def test_the_name_of_the_table_cannot_write_lines() -> None:

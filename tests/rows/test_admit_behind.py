@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 from numpy.typing import NDArray
 from pyarrow import parquet
+from scipy.sparse import csr_array
 
 from tacit.errors import DataError, SchemaError, SettingError
 from tacit.problem.design import Column, Design, Numeric
@@ -19,6 +20,7 @@ from tacit.rows import store as store_module
 from tacit.rows.admit import admit
 from tacit.rows.opening import open_source
 from tacit.rows.scratch import ScratchStore
+from tacit.rows.sparse_store import SparseStore
 from tacit.rows.store import MemoryStore, Store
 from tacit.rows.tiles import to_rows
 
@@ -194,6 +196,23 @@ def test_t08_no_record_changes_another(kind: str) -> None:
     assert zeroed(frame().iloc[order], design).tobytes() == reference[order].tobytes()
     for first in (1, 2, 250):
         assert zeroed(frame().iloc[first:], design).tobytes() == reference[first:].tobytes()
+
+
+def test_sparse_tables_take_the_same_columns_beside_them() -> None:
+    columns = tuple(Column(name, (Numeric(name),), -4.0, 4.0, 0.0, 4.0) for name in ("x0", "x1"))
+    design = Design(columns, Count("y", 3.0), 1.2, beside=FULL)
+    beside = {"w": WEIGHT, "t": TIME}
+    dense = content(admit(open_source(X, Y, beside=beside), design))
+    with admit(open_source(csr_array(X), Y, beside=beside), design) as store:
+        assert isinstance(store, SparseStore)
+        assert (store.weighted, store.shifted) == (True, True)
+        tiles = np.concatenate(
+            [store.block(index).dense(store.width) for index in range(store.block_count)]
+        )
+        assert (to_rows(tiles, store.length) == dense).all()
+    holed = np.where(np.arange(ROWS) == 7, np.nan, WEIGHT)
+    with pytest.raises(DataError, match="Weights must be numbers >= 0"):
+        admit(open_source(csr_array(X), Y, beside=beside | {"w": holed}), design)
 
 
 def test_mean_estimation_needs_no_response() -> None:

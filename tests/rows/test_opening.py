@@ -48,7 +48,7 @@ def test_response_named_in_the_frame() -> None:
         (np.zeros((3, 0)), [0, 1, 1], "no columns"),
         (np.zeros((2, 2)), "y", "no column names"),
         ([[1.0], [1.0, 2.0]], [0, 1], "equally long"),
-        (scipy.sparse.eye_array(3), [0, 1, 1], "toarray"),
+        (scipy.sparse.eye_array(3), "y", "no column names"),
         (pl.LazyFrame({"a": [1, 2]}), None, "collect"),
         (pd.DataFrame({"a": []}), None, "fewer than 2 records"),
         (pa.table({}), None, "no columns"),
@@ -72,6 +72,23 @@ def test_masked_cells_are_missing() -> None:
     masked = np.ma.MaskedArray([[1, 2], [3, 4]], mask=[[False, True], [False, False]])
     batch = next(open_source(masked).batches(2, numeric=(), labels=()))
     np.testing.assert_array_equal(batch.numeric(("x0", "x1")), [[1.0, np.nan], [3.0, 4.0]])
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        np.eye(2),
+        scipy.sparse.eye_array(2),
+        pd.DataFrame({"x0": [1.0, 0.0], "x1": [0.0, 1.0]}),
+        pl.DataFrame({"x0": [1.0, 0.0], "x1": [0.0, 1.0]}),
+    ],
+)
+def test_columns_beside_every_kind_of_table(data: Any) -> None:
+    source = open_source(data, response=[3, 5], beside={"sample_weight": [0.5, 2.0], "unit": None})
+    assert (source.names, source.response, source.length) == (("x0", "x1"), "y", 2)
+    names = ("x1", "y", "sample_weight")
+    batch = next(source.batches(2, numeric=names, labels=()))
+    assert batch.numeric(names).tolist() == [[0.0, 3.0, 0.5], [1.0, 5.0, 2.0]]
 
 
 def test_files_take_the_name_of_a_response(tmp_path: Path) -> None:

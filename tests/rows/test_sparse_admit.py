@@ -1,5 +1,6 @@
 """Sparse tables through their door: the same records as through the door of dense ones."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,8 @@ from numpy.typing import NDArray
 
 from tacit.errors import BoundsError, DataError
 from tacit.problem.design import Design, matrix_design
-from tacit.problem.record import Beside, Offset, Weighting
+from tacit.problem.feature_map import Polynomial
+from tacit.problem.record import Beside, Offset, Unit, Weighting
 from tacit.problem.response import Binary, Continuous
 from tacit.rows.admit import admit
 from tacit.rows.opening import open_source
@@ -110,4 +112,8 @@ def test_which_tables_stay_sparse() -> None:
         NAMES[:3], Binary("y", (0, 1)), bounds=(-1, 1), row_norm=None, intercept=True
     )
     assert not stays_sparse(sparse, some)
+    assert not stays_sparse(sparse, design_of(bounds="private", shifted=True))
+    assert not stays_sparse(sparse, design_of(feature_map=Polynomial(2)))
+    persons = replace(design_of(), beside=Beside(unit=Unit("unit", 2)))
+    assert not stays_sparse(sparse, persons)
     assert (content(admit(sparse, some)) == content(admit(dense, some))).all()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
+from dataclasses import replace
 from types import TracebackType
 from typing import Any
 
@@ -19,9 +21,11 @@ from tacit.problem.plan import Plan
 from tacit.problem.progress import Progress, silent
 from tacit.problem.release import Release
 from tacit.rows.admit import admit
+from tacit.rows.beside import names_beside
 from tacit.rows.classes import read_classes
 from tacit.rows.opening import open_source
 from tacit.rows.store import Store
+from tacit.solvers.locate import locate
 from tacit.solvers.solve import solve
 
 
@@ -36,11 +40,20 @@ class Table:
         Labels beside the matrix, or the name of a column; None where the design names it.
     progress
         Told of public steps.
+    beside
+        Columns beside the table (weights, exposures, persons) by the caller's word for them.
     """
 
-    def __init__(self, data: Any, response: Any = None, progress: Progress = silent) -> None:
+    def __init__(
+        self,
+        data: Any,
+        response: Any = None,
+        progress: Progress = silent,
+        *,
+        beside: Mapping[str, Any] | None = None,
+    ) -> None:
         self._data = data
-        self._source = open_source(data, response)
+        self._source = open_source(data, response, beside=beside)
         self._progress = progress
         self._store: Store | None = None
 
@@ -53,6 +66,11 @@ class Table:
     def response(self) -> str | None:
         """Name of the response, where it was given or named."""
         return self._source.response
+
+    @property
+    def beside(self) -> Mapping[str, str]:
+        """By the caller's word for a column beside the table, the name under which it is read."""
+        return names_beside(self._source)
 
     @property
     def records(self) -> int:
@@ -106,6 +124,10 @@ class Table:
                 gate = PlannedGate(plan, responder, self._progress)
             else:
                 gate = OpenGate(plan, responder, self._progress)
+            if plan.locating is not None:
+                # The bounds are an answer of the gate; the rest of the plan goes by them.
+                plan = replace(plan, design=locate(gate, plan))
+                responder.prepare_with(plan.design)
             found = solve(gate, plan)
         return Release(
             plan,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -26,8 +27,10 @@ from tacit.losses.loss import Loss
 from tacit.privacy.budget import Budget
 from tacit.problem.certificate import Certificate
 from tacit.problem.design import Design, matrix_design
+from tacit.problem.factor import Numeric
 from tacit.problem.feature_map import feature_map_to_json
 from tacit.problem.plan import Plan, PublicFact
+from tacit.problem.release import Release
 from tacit.problem.response import Absent, Response
 
 SETTINGS = (
@@ -117,7 +120,8 @@ class Model(BaseEstimator, ABC):
             Of a unit's records those with the smallest entries are kept; without it, those with the
             smallest hash of their content.
         """
-        return self._fit(X, y, {WEIGHT: sample_weight, UNIT: units, ORDER: order})
+        with self._prepared(X, y, {WEIGHT: sample_weight, UNIT: units, ORDER: order}) as run:
+            return self._take(run())
 
     def conf_int(self, level: float = 0.95) -> NDArray[np.float64]:
         """Intervals of all coefficients, the intercept first: columns lower and upper."""
@@ -143,7 +147,14 @@ class Model(BaseEstimator, ABC):
         tags.input_tags.sparse = True
         return tags
 
-    def _fit(self, X: Any, y: Any, beside: Mapping[str, Any]) -> Self:
+    @contextmanager
+    def _prepared(
+        self, X: Any, y: Any, beside: Mapping[str, Any]
+    ) -> Iterator[Callable[[], Release]]:
+        """Check everything that needs no record, open the table, and yield the run to come.
+
+        `fit` itself calls it, so that warnings point at the line that called `fit`.
+        """
         request = self._request()
         given = {name: values for name, values in beside.items() if values is not None}
         declared = self._declared()
@@ -159,8 +170,10 @@ class Model(BaseEstimator, ABC):
                 *self._facts(response),
                 *declared.facts(given),
             ]
-            declared.warn(given)
-            release = fit_release(table, request, design, facts, loss=self._loss(response))
+            loss, warned = self._loss(response), declared.warnings(given)
+            yield partial(fit_release, table, request, design, facts, loss=loss, warned=warned)
+
+    def _take(self, release: Release) -> Self:
         self.release_ = release
         self.plan_ = release.plan
         self.certificate_ = Certificate.issue(release, term_rows(release))
@@ -250,10 +263,19 @@ def linear_predictors(model: Any, X: Any) -> NDArray[np.float64]:
     values = validate_data(model, X, reset=False, dtype=np.float64, accept_sparse="csr")
     coefficients = model.release_.coefficients()
     design = model.plan_.design
-    if model.feature_map is not None:
-        return np.concatenate(list(margins(values, design, coefficients)))
+    if design.feature_map is not None:
+        return np.concatenate(list(margins(values, _by_position(design), coefficients)))
     slopes = coefficients[int(design.intercept) :]
     return np.asarray(values @ slopes + (coefficients[0] if design.intercept else 0.0))
+
+
+def _by_position(design: Design) -> Design:
+    """The design for a matrix whose columns have no names of their own."""
+    inputs = tuple(
+        replace(column, factors=(Numeric(f"x{place}"),))
+        for place, column in enumerate(design.inputs)
+    )
+    return replace(design, inputs=inputs)
 
 
 def is_sparse(X: Any) -> bool:

@@ -6,7 +6,6 @@ The arrays are private and only ever pass through; this module sees which of the
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -84,14 +83,11 @@ class Declared:
             facts.append(PublicFact("max_rows_per_unit", self.max_rows_per_unit, "declared"))
         return facts
 
-    def warn(self, given: Collection[str]) -> None:
+    def warnings(self, given: Collection[str]) -> list[str]:
         """Say that weights are capped, whether or not one is: that would tell of the records."""
-        if WEIGHT in given:
-            warnings.warn(
-                f"Weights above the declared max_weight={self.max_weight:g} are capped at it.",
-                UserWarning,
-                stacklevel=4,
-            )
+        if WEIGHT not in given:
+            return []
+        return [f"Weights above the declared max_weight={self.max_weight:g} are capped at it."]
 
 
 def exposure_ends(bounds: Any) -> tuple[float, float]:

@@ -11,7 +11,7 @@ from tacit.engine.table import Table
 from tacit.errors import BoundsError
 from tacit.estimators.base import linear_predictors, split
 from tacit.estimators.objective import is_real, predicted
-from tacit.problem.design import Design
+from tacit.problem.design import PRIVATE, Design
 from tacit.problem.plan import Plan, PublicFact
 from tacit.problem.response import Continuous, Response
 
@@ -21,12 +21,12 @@ class BoundedResponse:
 
     Guarantee
     ---------
-    - Without declared bounds nothing is fitted: they are never read off the responses.
+    - Without bounds nothing is fitted; they are declared, or found at a price, never read off.
     - A response outside them acts as if it stood on them.
     - Predictions lie within them.
     """
 
-    y_bounds: ArrayLike | None
+    y_bounds: ArrayLike | str | None
     fit_intercept: bool
     plan_: Plan
 
@@ -37,13 +37,15 @@ class BoundedResponse:
 
     def _response(self, name: str, table: Table | None) -> Response:
         del table
+        if isinstance(self.y_bounds, str) and self.y_bounds == PRIVATE:
+            return Continuous.opened(name)
         lower, upper = response_ends(self.y_bounds)
         return Continuous.of(name, lower, upper, centred=self.fit_intercept)
 
     def _facts(self, response: Response) -> list[PublicFact]:
-        if not isinstance(response, Continuous):
-            return []
-        ends = [response.lower, response.upper]
+        ends: Any = PRIVATE
+        if isinstance(response, Continuous) and not response.is_open:
+            ends = [response.lower, response.upper]
         return [PublicFact("y_bounds", ends, "declared"), *self._shape_facts()]
 
     def _shape_facts(self) -> list[PublicFact]:
@@ -58,17 +60,18 @@ def response_ends(bounds: Any) -> tuple[float, float]:
     """Public bounds of the response, or a refusal that names the ways out."""
     if bounds is None:
         raise BoundsError(
-            "Public bounds of the response are missing, and they are never read off the data. Two "
-            "ways out: declare y_bounds=(lower, upper), outside of which responses act as if they "
-            'stood on the bound, or, in a schema, declare "lower" and "upper" of its column and '
-            "use tacit.glm."
+            "Public bounds of the response are missing, and they are never read off the data. "
+            "Three ways out: declare y_bounds=(lower, upper), outside of which responses act as if "
+            'they stood on the bound, set y_bounds="private" to spend part of the budget on '
+            'finding them, or, in a schema, declare "lower" and "upper" of its column and use '
+            "tacit.glm."
         )
     try:
         lower, upper = bounds
     except (TypeError, ValueError) as error:
-        raise BoundsError("y_bounds must be two numbers (lower, upper).") from error
+        raise BoundsError('y_bounds must be two numbers (lower, upper), or "private".') from error
     if not (is_real(lower) and is_real(upper)):
-        raise BoundsError("y_bounds must be two numbers (lower, upper).")
+        raise BoundsError('y_bounds must be two numbers (lower, upper), or "private".')
     if not (np.isfinite(lower) and np.isfinite(upper) and lower < upper):
         raise BoundsError("y_bounds must be finite, the lower one below the upper.")
     return float(lower), float(upper)

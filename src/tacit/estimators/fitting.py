@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from tacit.constraints.region import Region
 from tacit.engine.table import Table
 from tacit.errors import BudgetError, SettingError
 from tacit.estimators.objective import is_real
@@ -57,6 +58,8 @@ class Request:
             expected = len(design.columns)
             if len(self.penalty.prior_mean) != expected:
                 raise SettingError(f"prior_mean must have {expected} entries, one a column.")
+        if self.penalty.constraint is not None:
+            self.penalty.constraint.check(len(design.columns))
         budget = self.budget.with_delta(delta)
         facts = Facts(design, records, self.relation, self.unit, budget, self.penalty, loss)
         return make_plan(facts, self.wishes)
@@ -132,6 +135,7 @@ def fit_release(
     on_plan: Callable[[Plan], None] | None = None,
     *,
     loss: Loss = logistic.LOSS,
+    warned: Sequence[str] = (),
 ) -> Release:
     """Admit the table, plan, run.
 
@@ -142,7 +146,7 @@ def fit_release(
     exact = request.budget.is_infinite
     table.admit(design, invalid_rows=request.invalid_rows, exact=exact)
     plan = request.plan(design, table.records, loss).with_facts(*facts)
-    for text in (*plan.warnings(), *_more_columns_than_records(plan)):
+    for text in (*warned, *plan.warnings(), *_more_columns_than_records(plan)):
         warnings.warn(text, UserWarning, stacklevel=3)
     if on_plan is not None:
         on_plan(plan)
@@ -183,8 +187,9 @@ def _penalty(
         if values.ndim != 1 or not (np.abs(values) <= LARGEST_PENALTY).all():
             raise SettingError("prior_mean must be a sequence of moderate numbers, one a column.")
         prior = tuple(values.tolist())
-    penalty = Penalty(float(l2), prior, None if radius is None else float(radius))
-    return penalty if constraint is None else replace(penalty, constraint=constraint)
+    if constraint is not None and not isinstance(constraint, Region):
+        raise SettingError("constraint must be one of tacit.constraints.region: Box, L1Ball, …")
+    return Penalty(float(l2), prior, None if radius is None else float(radius), constraint)
 
 
 def _is_whole(value: Any, least: int) -> bool:

@@ -34,7 +34,8 @@ class HuberRegressor(BoundedResponse, RegressorMixin, Model):
     Parameters
     ----------
     y_bounds
-        Public (lower, upper) of the response. Predictions are kept within them.
+        Public (lower, upper) of the response, or "private": part of the budget is spent on finding
+        them. Predictions are kept within them.
     threshold
         In units of the errors' standard deviation; 1.345 has 95% efficiency under Gaussian errors.
     scale
@@ -68,7 +69,7 @@ class HuberRegressor(BoundedResponse, RegressorMixin, Model):
         scale: float | None = None,
         budget: Budget | None = None,
         bounds: ArrayLike | str | None = None,
-        y_bounds: ArrayLike | None = None,
+        y_bounds: ArrayLike | str | None = None,
         row_norm: float | None = None,
         relation: str = "replace-one",
         n_at_least: int | None = None,

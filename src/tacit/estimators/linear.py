@@ -33,7 +33,8 @@ class LinearRegression(BoundedResponse, RegressorMixin, Model):
     Parameters
     ----------
     y_bounds
-        Public (lower, upper) of the response. Predictions are kept within them.
+        Public (lower, upper) of the response, or "private": part of the budget is spent on finding
+        them. Predictions are kept within them.
     l2, prior_mean
         Ridge penalty on the slopes, and the point it shrinks to (default 0).
 
@@ -63,7 +64,7 @@ class LinearRegression(BoundedResponse, RegressorMixin, Model):
         *,
         budget: Budget | None = None,
         bounds: ArrayLike | str | None = None,
-        y_bounds: ArrayLike | None = None,
+        y_bounds: ArrayLike | str | None = None,
         row_norm: float | None = None,
         relation: str = "replace-one",
         n_at_least: int | None = None,
@@ -110,7 +111,8 @@ class Ridge(BoundedResponse, RegressorMixin, Model):
         Penalty on the slopes, and the point it shrinks to (default 0). It multiplies no record, so
         it costs nothing.
     y_bounds
-        Public (lower, upper) of the response. Predictions are kept within them.
+        Public (lower, upper) of the response, or "private": part of the budget is spent on finding
+        them. Predictions are kept within them.
 
     The other parameters are those of `LogisticRegression`, the attributes those of
     `LinearRegression`.
@@ -135,7 +137,7 @@ class Ridge(BoundedResponse, RegressorMixin, Model):
         prior_mean: Sequence[float] | None = None,
         budget: Budget | None = None,
         bounds: ArrayLike | str | None = None,
-        y_bounds: ArrayLike | None = None,
+        y_bounds: ArrayLike | str | None = None,
         row_norm: float | None = None,
         relation: str = "replace-one",
         n_at_least: int | None = None,

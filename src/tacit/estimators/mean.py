@@ -86,7 +86,8 @@ class GaussianMean(Model):
         The parameters are those of `LogisticRegression.fit`.
         """
         del y
-        return self._fit(X, None, {WEIGHT: sample_weight, UNIT: units, ORDER: order})
+        with self._prepared(X, None, {WEIGHT: sample_weight, UNIT: units, ORDER: order}) as run:
+            return self._take(run())
 
     def _response(self, name: str, table: Table | None) -> Response:
         del name, table

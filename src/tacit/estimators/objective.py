@@ -20,13 +20,6 @@ from tacit.problem.plan import PublicFact
 from tacit.problem.record import Offset
 from tacit.problem.response import Absent, Binary, Classes, Continuous, Count, Response
 
-ROUNDING = 0.05
-"""Half width of the pinball's rounded corner where none is given, in half ranges of y_bounds.
-
-A corner rounded over ±h moves a quantile like errors with a further variance h² / 3: for a response
-whose spread is a fifth of the half range that is 1% of its spread.
-"""
-
 
 @dataclass(frozen=True)
 class Shape:
@@ -60,7 +53,7 @@ class Shape:
         if family == "huber":
             numbers = {"threshold": self.threshold, "scale": self.scale or "private"}
         elif family == "quantile":
-            width = self.smoothing or f"{ROUNDING} half ranges"
+            width = self.smoothing or f"{pinball.RELATIVE_WIDTH} private deviations"
             numbers = {"quantile": self.quantile, "smoothing": width}
         else:
             return []
@@ -81,14 +74,23 @@ def loss_of(family: str, response: Response, shape: Shape | None = None) -> Loss
         case "gaussian", Continuous():
             return squared.LOSS
         case "huber", Continuous():
-            unit = 1.0 if shape.scale is None else float(shape.scale) / response.scale
-            return huber.loss(float(shape.threshold) * unit)
+            if shape.scale is None:
+                return huber.loss(float(shape.threshold), relative=True)
+            return huber.loss(float(shape.threshold) * _prepared(shape.scale, response))
         case "quantile", Continuous():
-            width = ROUNDING if shape.smoothing is None else shape.smoothing / response.scale
-            return pinball.loss(float(shape.quantile), float(width))
+            if shape.smoothing is None:
+                return pinball.loss(float(shape.quantile), relative=True)
+            return pinball.loss(float(shape.quantile), _prepared(shape.smoothing, response))
         case "poisson", Count():
             return poisson.loss(highest_predictor(response), response.upper)
     raise SettingError(f"A {response.kind} response does not go with the family {family!r}.")
+
+
+def _prepared(value: float, response: Continuous) -> float:
+    """A number in units of y in prepared units, which need declared bounds."""
+    if response.is_open:
+        raise SettingError("scale and smoothing are in units of y: they need declared y_bounds.")
+    return float(value) / response.scale
 
 
 def highest_predictor(response: Count) -> float:

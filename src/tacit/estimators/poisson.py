@@ -113,7 +113,8 @@ class PoissonRegressor(RegressorMixin, Model):
         The other parameters are those of `LogisticRegression.fit`.
         """
         beside = {WEIGHT: sample_weight, UNIT: units, ORDER: order, EXPOSURE: exposure}
-        return self._fit(X, y, beside)
+        with self._prepared(X, y, beside) as run:
+            return self._take(run())
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Return the rates of new records: expected counts at exposure 1."""

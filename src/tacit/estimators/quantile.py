@@ -39,7 +39,8 @@ class QuantileRegressor(BoundedResponse, RegressorMixin, Model):
         Half width h of the rounded corner, in units of y; None: 2.5% of the range of `y_bounds`. A
         corner over ±h moves a quantile about as much as errors of variance h² / 3 would.
     y_bounds
-        Public (lower, upper) of the response. Predictions are kept within them.
+        Public (lower, upper) of the response, or "private": part of the budget is spent on finding
+        them. Predictions are kept within them.
 
     The other parameters are those of `LogisticRegression`, the attributes those of
     `LinearRegression`.
@@ -67,7 +68,7 @@ class QuantileRegressor(BoundedResponse, RegressorMixin, Model):
         smoothing: float | None = None,
         budget: Budget | None = None,
         bounds: ArrayLike | str | None = None,
-        y_bounds: ArrayLike | None = None,
+        y_bounds: ArrayLike | str | None = None,
         row_norm: float | None = None,
         relation: str = "replace-one",
         n_at_least: int | None = None,

@@ -15,8 +15,8 @@ EFFICIENT = 1.345
 """Threshold, in units of the error's deviation, with 95% efficiency under Gaussian errors."""
 
 
-def loss(threshold: float) -> Loss:
-    """Huber's loss with a public threshold."""
+def loss(threshold: float, *, relative: bool = False) -> Loss:
+    """Huber's loss with a public threshold, or one in units of a deviation yet to be found."""
     return Loss(
         "huber",
         Code.HUBER,
@@ -24,6 +24,7 @@ def loss(threshold: float) -> Loss:
         smoothness=1.0,
         shape=(threshold, 0.0),
         degree=2,
+        relative=relative,
     )
 
 

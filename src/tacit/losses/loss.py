@@ -46,6 +46,8 @@ class Loss:
     joint
         Bound on (curvature / smoothness)² + (slope / lipschitz)⁴: how much more than one of them
         the two matrices of a sandwich can take together.
+    relative
+        Whether the shape is in units of the residuals' deviation, which is yet to be found.
     degree
         The loss grows by c^degree where prediction and response are both multiplied by c.
     """
@@ -58,3 +60,4 @@ class Loss:
     one_signed: bool = False
     degree: int = 0
     joint: float = 2.0
+    relative: bool = False

@@ -14,8 +14,19 @@ from numpy.typing import NDArray
 from tacit.losses.loss import Code, Loss
 
 
-def loss(quantile: float, width: float) -> Loss:
-    """The loss of a public quantile with a public width of the rounded corner."""
+RELATIVE_WIDTH = 0.3
+"""Half width of the corner in deviations of the residuals, where none is declared.
+
+A corner rounded over ±h moves a quantile like errors with a further variance h² / 3: 1.5% of the
+deviation here.
+"""
+
+
+def loss(quantile: float, width: float = RELATIVE_WIDTH, *, relative: bool = False) -> Loss:
+    """The loss of a public quantile with a public width of the rounded corner.
+
+    A relative width is in units of the residuals' deviation, which is yet to be found.
+    """
     return Loss(
         "pinball",
         Code.PINBALL,
@@ -23,6 +34,7 @@ def loss(quantile: float, width: float) -> Loss:
         smoothness=0.5 / width,
         shape=(quantile, width),
         degree=1,
+        relative=relative,
     )
 
 

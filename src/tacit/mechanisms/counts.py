@@ -14,14 +14,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import SettingError
+from tacit.losses.exponential import exp_negative
 from tacit.mechanisms.blocks import sum_blocks
 from tacit.mechanisms.storage import column_behind, count_tiles, measure_tile
 from tacit.noise.entropy import Entropy
 from tacit.noise.gaussian import rounded_gaussian
-from tacit.problem.query import Answer, ColumnCounts, ResidualSize
+from tacit.problem.query import Answer, ColumnCounts, Measure, ResidualSize
 from tacit.problem.sensitivity import Price
 from tacit.rows.store import Store
 from tacit.rows.tiles import LANES, tile_count
+
+SIZE, WITHIN, SHARE, DISPERSION = 0, 1, 2, 3
+"""Measures of residuals, as the compiler takes them."""
+_MEASURES = {
+    Measure.SIZE: SIZE,
+    Measure.WITHIN: WITHIN,
+    Measure.SHARE: SHARE,
+    Measure.DISPERSION: DISPERSION,
+}
 
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")
@@ -34,10 +44,28 @@ def part_of(bound: float, share: float) -> int:
 
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")
-def residual_share(margin: float, label: float, lowest: float, highest: float, cap: float) -> float:
-    """Distance of the label from the margin kept within lowest and highest, in caps, at most 1."""
-    gap = abs(min(max(margin, lowest), highest) - label) / cap
-    return min(gap, 1.0) if gap >= 0.0 else 0.0
+def residual_share(
+    margin: float, label: float, measure: int, numbers: tuple[float, float, float, float, bool]
+) -> float:
+    """Measure of a residual, within 0 and 1; 0 if it is not a number.
+
+    `numbers` are the ends that the margin is kept within, start, cap, and whether the prediction
+    is its exponential.
+    """
+    lowest, highest, start, cap, exponential = numbers
+    prediction = min(max(margin, lowest), highest)
+    if exponential:
+        # e^(p - highest)·e^highest: the compiled exponential takes no positive argument.
+        prediction = exp_negative(prediction - highest) * math.exp(highest)
+    gap = label - prediction
+    if measure == WITHIN:
+        return 1.0 if (start < gap) & (gap <= start + cap) else 0.0
+    share = abs(gap) / cap
+    if measure == SHARE:
+        share = (gap - start) / cap
+    elif measure == DISPERSION:
+        share = gap * gap / (max(1.0, prediction) * cap)
+    return min(share, 1.0) if share >= 0.0 else 0.0
 
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")
@@ -69,18 +97,17 @@ def add_counts(
 
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")
-def add_residual_sizes(  # noqa: PLR0917 - compiled code takes no keywords
+def add_residual_sizes(
     block: Any,
     theta: NDArray[np.float64],
     weighted: bool,
     shifted: bool,
-    lowest: float,
-    highest: float,
-    cap: float,
+    measure: int,
+    numbers: tuple[float, float, float, float, bool],
     bound: int,
     total: NDArray[np.int64],
 ) -> None:
-    """Add to total[0] the bound, times the record's share of a cap, times its weight."""
+    """Add to total[0] the bound, times the record's measure, times its weight."""
     width = theta.shape[0]
     margin = np.empty(LANES)
     square = np.empty(LANES)
@@ -93,7 +120,7 @@ def add_residual_sizes(  # noqa: PLR0917 - compiled code takes no keywords
         label = column_behind(block, t, width, 0)
         for lane in range(LANES):
             y = np.float64(label[lane])
-            margin[lane] = residual_share(margin[lane], y, lowest, highest, cap)
+            margin[lane] = residual_share(margin[lane], y, measure, numbers)
         if weighted:
             weight = column_behind(block, t, width, 1)
             for lane in range(LANES):
@@ -126,12 +153,21 @@ def integer_residual_size(query: ResidualSize, bound: int, store: Store) -> NDAr
     theta = np.ascontiguousarray(query.theta, dtype=np.float64)
     if theta.ndim > 1:
         raise SettingError("The size of residuals is asked for one linear predictor.")
-    ends = float(query.lowest), float(query.highest), float(query.cap)
+    how = (
+        _MEASURES[query.measure],
+        (
+            float(query.lowest),
+            float(query.highest),
+            float(query.start),
+            float(query.cap),
+            bool(query.exponential),
+        ),
+    )
 
     def add(block: Any, total: NDArray[np.int64]) -> None:
-        add_residual_sizes(block, theta, store.weighted, store.shifted, *ends, bound, total)
+        add_residual_sizes(block, theta, store.weighted, store.shifted, *how, bound, total)
 
-    share = residual_share(0.0, 0.0, *ends)
+    share = residual_share(0.0, 0.0, *how)
     return sum_blocks(store, add, (1,)) - _padding(store) * part_of(float(bound), share)
 
 

@@ -34,7 +34,8 @@ def pair_limit(bound: int, joint: float, width: int) -> float:
     """
     room = math.sqrt(bound) - 2.0**0.25 * math.sqrt(width) / 2 * (1 + 2.0**-40)
     quarter = math.sqrt(math.sqrt(joint))
-    return max(0.0, room / quarter * (1 - (width + 64) * 2.0**-50))
+    limit: float = max(0.0, room / quarter * (1 - (width + 64) * 2.0**-50))
+    return limit
 
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")

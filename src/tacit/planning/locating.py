@@ -43,7 +43,9 @@ def locating_share(records: int, columns: int, mu: float) -> float:
     def needed(noise: float) -> float:
         return 2 * SCALE_ROUNDS * columns / (records * mu * noise) ** 2
 
-    return min(needed(SMALLEST_NOISE), between(needed(0.99 * LARGEST_COUNT_NOISE), SHARE, LARGEST_SHARE))
+    return min(
+        needed(SMALLEST_NOISE), between(needed(0.99 * LARGEST_COUNT_NOISE), SHARE, LARGEST_SHARE)
+    )
 
 
 def with_locating(facts: Facts, allowed: Fraction, route: Callable[[Fraction], Plan]) -> Plan:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from fractions import Fraction
 
 from tacit.accounting.composition import compose, mu_squared_of
 from tacit.errors import SettingError
 from tacit.planning.inferential import plan_inference
+from tacit.planning.locating import with_exact_locating, with_locating
 from tacit.planning.mean import plan_mean
 from tacit.planning.plain import plan_plain
 from tacit.planning.pricing import assembled
+from tacit.planning.staged import plan_staged
 from tacit.planning.whitened import plan_whitened
 from tacit.planning.wishes import Facts, Wishes
 from tacit.problem.plan import OneStep, Penalty, Plan
-from tacit.problem.response import Absent
+from tacit.problem.response import Absent, Continuous, Count
 
 __all__ = ["Facts", "Wishes", "make_plan"]
 
@@ -30,18 +33,25 @@ def make_plan(facts: Facts, wishes: Wishes) -> Plan:
     if wishes.inference and facts.penalty != Penalty():
         raise SettingError("Intervals are for fits without l2, prior_mean and radius.")
     if facts.budget.is_infinite:
-        plan = assembled(facts, "newton", ())
+        plan = with_exact_locating(assembled(facts, "newton", ()))
         return replace(plan, inference=OneStep(math.inf)) if wishes.inference else plan
     allowed = mu_squared_of(facts.budget)
-    if isinstance(facts.design.response, Absent):
-        plan = plan_mean(facts, wishes, allowed)
-    elif wishes.inference:
-        plan = plan_inference(facts, wishes, allowed)
-    elif wishes.solver == "gradient" or (wishes.solver == "auto" and wishes.max_passes == 1):
-        plan = plan_plain(facts, wishes, allowed)
-    else:
-        plan = plan_whitened(facts, wishes, allowed)
+    plan = with_locating(facts, allowed, lambda rest: _route(facts, wishes, rest))
     if compose(plan.events()).mu_squared > allowed:
         # A theorem; checked because everything rests on it.
         raise AssertionError("A plan would cost more than its budget.")
     return plan
+
+
+def _route(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
+    """Plan what comes after the bounds are known."""
+    plainly = wishes.solver == "gradient" or (wishes.solver == "auto" and wishes.max_passes == 1)
+    if isinstance(facts.design.response, Absent):
+        return plan_mean(facts, wishes, allowed)
+    if wishes.inference:
+        return plan_inference(facts, wishes, allowed)
+    if plainly:
+        return plan_plain(facts, wishes, allowed)
+    if isinstance(facts.design.response, Continuous | Count):
+        return plan_staged(facts, wishes, allowed)
+    return plan_whitened(facts, wishes, allowed)

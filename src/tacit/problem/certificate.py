@@ -25,7 +25,7 @@ from tacit.privacy.budget import Budget
 from tacit.privacy.event import Event, Repeated
 from tacit.privacy.guarantee import Guarantee
 from tacit.privacy.relation import Relation
-from tacit.problem.plan import Plan
+from tacit.problem.plan import Plan, Step
 from tacit.problem.query import Kind
 from tacit.problem.release import Release, fingerprint_of
 from tacit.problem.sensitivity import LARGEST_BITS, Price, event_of
@@ -83,7 +83,7 @@ _FACT: Layout = {"name": (str,), "value": (object,), "source": (str,)}
 _ENTRY: Layout = {
     **dict.fromkeys(("query", "label", "arithmetic"), (str,)),
     **dict.fromkeys(("event", "sensitivity", "noise"), (dict, NoneType)),
-    "times": (int,),
+    **dict.fromkeys(("times", "size"), (int,)),
 }
 _SENSITIVITY: Layout = {"bound": (str,), "squared": (str,)}
 _NOISE: Layout = {"law": (str,), "bits": (int,), "variance": (str,)}
@@ -172,10 +172,7 @@ class Certificate:
                 for fact in plan.facts
             ],
             "records": {"which": _which(plan.relation), "value": int(plan.records)},
-            "events": [
-                _entry(step.kind, step.price, int(step.times), step.label, plan.relation)
-                for step in plan.steps
-            ],
+            "events": [_entry(step, plan.relation) for step in plan.steps],
             "total": _total(plan) if release.private else _NOTHING,
             "budget": {name: plain(getattr(plan.budget, name)) for name in _INNER["budget"]},
             "versions": {name: _version(name) for name in _VERSIONED},
@@ -298,14 +295,14 @@ def _total(plan: Plan) -> dict[str, Any]:
     }
 
 
-def _entry(
-    kind: Kind, price: Price | None, times: int, label: str, relation: Relation
-) -> dict[str, Any]:
+def _entry(step: Step, relation: Relation) -> dict[str, Any]:
     """Everything the certificate says of one step, derived from the few facts that fix it."""
-    entry = {"query": str(kind), "label": label, "times": times, "arithmetic": "exact"}
+    entry = {"query": str(step.kind), "label": step.label, "arithmetic": "exact"}
+    entry |= {"times": (times := int(step.times)), "size": int(step.size)}
+    price = step.price
     if price is None:
         return {**entry, "event": None, "sensitivity": None, "noise": None}
-    event = event_of(kind, price, relation)
+    event = event_of(step.kind, price, relation, step.size)
     return {
         **entry,
         "event": events.to_json(Repeated(event, times)),
@@ -353,8 +350,11 @@ def _read_entry(entry: Mapping[str, Any], relation: Relation, place: str) -> Eve
         raise CertificateError(f"{place}: unknown query; a newer version may have written it")
     if not 0 <= entry["times"] < LARGEST_COUNT:
         raise CertificateError(f"{place}: times is not a count")
+    kind, size = Kind(entry["query"]), entry["size"]
+    if not 1 <= size < (LARGEST_COUNT if kind is Kind.COUNTS else 2):
+        raise CertificateError(f"{place}: size is not a number of counts")
     price = None if entry["event"] is None else _read_price(entry, place)
-    derived = _entry(Kind(entry["query"]), price, entry["times"], entry["label"], relation)
+    derived = _entry(Step(kind, price, entry["times"], entry["label"], size), relation)
     for name, value in derived.items():
         if canonical({name: entry[name]}) != canonical({name: value}):
             raise CertificateError(

@@ -55,11 +55,25 @@ class Locating:
 
 @dataclass(frozen=True)
 class Whitening:
-    """Looks at the second moments: how many, the ridge in noise edges, the later looks' bound."""
+    """Looks at the second moments: how many, the ridge in noise edges, the later looks' bound.
+
+    With `steepest` the ridge is at least what keeps a whitened curvature below it, where noise
+    hides that much.
+    """
 
     rounds: int
     ridge: float
     row_factor: float
+    steepest: float | None = None
+
+
+@dataclass(frozen=True)
+class Placing:
+    """Counts that place the response: its median, the radius around it, and its mean or not."""
+
+    medians: int
+    radii: int
+    mean: bool = False
 
 
 @dataclass(frozen=True)
@@ -68,7 +82,10 @@ class Descent:
 
     `clip_factor` times the root of the effective dimension is the clip in whitened coordinates;
     without whitening the clip is the bound on a row's gradient, and nothing is ever clipped.
-    With `scaled` the mean size of the residuals is asked for first, and the clip is in its units.
+
+    Before a stage the residuals may be asked for: their mean size (one of `scale_rounds`) or the
+    radius that holds most of them (several), and their quantile (`shift_rounds`). Clip and loss
+    are then in those units. `averaged` is the share of the iterates behind output "tail".
     """
 
     iterations: int
@@ -76,7 +93,9 @@ class Descent:
     momentum: float
     clip_factor: float | None
     output: str
-    scaled: bool = False
+    averaged: float = 0.5
+    scale_rounds: int = 0
+    shift_rounds: int = 0
 
 
 @dataclass(frozen=True)
@@ -143,6 +162,9 @@ class Plan:
     forecast: Forecast | None
     inference: OneStep | None = None
     locating: Locating | None = None
+    placing: Placing | None = None
+    shrinkage: float = 0.0
+    """How much of the noise's share is taken off the result, by blocks; 0 for none."""
     facts: tuple[PublicFact, ...] = ()
 
     @property

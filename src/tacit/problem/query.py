@@ -110,11 +110,25 @@ class ColumnCounts:
         return len(self.columns)
 
 
+class Measure(StrEnum):
+    """What is summed of a residual y - p, as a number within 0 and 1.
+
+    size: min(|y - p| / cap, 1); within: whether start < y - p ≤ start + cap; share: how far y - p
+    lies between start and start + cap; dispersion: min((y - p)² / (max(1, p)·cap), 1).
+    """
+
+    SIZE = "size"
+    WITHIN = "within"
+    SHARE = "share"
+    DISPERSION = "dispersion"
+
+
 @dataclass(frozen=True)
 class ResidualSize:
-    """Sum over records of min(|link(z·theta) - y| / cap, 1): how far predictions are off.
+    """Sum over records of a measure of the residual y - p: how far predictions are off.
 
-    The prediction is z·theta kept within [lowest, highest], which is public.
+    The prediction p is z·theta kept within [lowest, highest], which is public, or the exponential
+    of that.
     """
 
     theta: NDArray[np.float64]
@@ -122,10 +136,14 @@ class ResidualSize:
     matrix: NDArray[np.float64] | None = None
     lowest: float = -1.0
     highest: float = 1.0
+    measure: Measure = Measure.SIZE
+    start: float = 0.0
+    exponential: bool = False
 
     def __post_init__(self) -> None:
         """Refuse parameters that could make a margin overflow."""
         _check_finite(self.theta, self.matrix)
+        _check_finite(np.array([self.lowest, self.highest, self.start]))
         _check_positive(self.cap)
 
     @property

@@ -22,6 +22,7 @@ from tacit.rows.encode import Encoded, Encoder
 from tacit.rows.prepare import Preparer
 from tacit.rows.rebound import RawPreparer, stored_type
 from tacit.rows.source import Batch, Source, require_columns, require_records
+from tacit.rows.sparse_admit import admit_sparse, stays_sparse
 from tacit.rows.store import (
     THREADS,
     Layout,
@@ -95,7 +96,10 @@ def admit(
     )
     require_columns(names_read(source), (*door.encoder.numbers, *door.encoder.labels))
     progress(0, 1, LABEL)
-    if source.resident:
+    store: Store
+    if stays_sparse(source, design):
+        store = admit_sparse(source, design, door.dtype, door.check)
+    elif source.resident:
         store = _admit_resident(source, door)
     else:
         store = _admit_streamed(source, door, memory_limit)

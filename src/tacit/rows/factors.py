@@ -28,7 +28,7 @@ from tacit.problem.factor import (
     require_declared,
 )
 from tacit.rows.features import FeatureMapper
-from tacit.rows.labels import level_codes, normal_form
+from tacit.rows.labels import NormalForm, level_codes, normal_form
 from tacit.rows.source import Batch
 from tacit.rows.splines import spline_basis
 from tacit.rows.transforms import power, transform
@@ -57,6 +57,8 @@ class FeatureReader:
     design: Design
     numeric: tuple[str, ...]
     levels: Mapping[str, tuple[str, ...]]
+    places: Mapping[Indicator, int]
+    """Code of the level that an indicator marks."""
     mapper: FeatureMapper | None
 
     @classmethod
@@ -64,18 +66,22 @@ class FeatureReader:
         """Work out the columns a design needs, and refuse factors that need more than it says."""
         if design.feature_map is not None:
             names = tuple(column.name for column in design.inputs)
-            return cls(design, names, {}, FeatureMapper.of(design))
+            return cls(design, names, {}, {}, FeatureMapper.of(design))
         factors = [factor for column in design.columns for factor in column.factors]
         numeric: dict[str, None] = {}
         needed: dict[str, tuple[str, ...]] = {}
+        codes: dict[str, dict[NormalForm, int]] = {}
+        places: dict[Indicator, int] = {}
         for factor in factors:
             require_declared(factor, design.levels, design.cells)
             if isinstance(factor, Indicator):
-                needed[factor.column] = tuple(design.levels[factor.column])
-                level_position(needed[factor.column], factor.level, factor.column)
+                if factor.column not in needed:
+                    needed[factor.column] = tuple(design.levels[factor.column])
+                    codes[factor.column] = _codes_of_levels(needed[factor.column])
+                places[factor] = _place(codes[factor.column], factor.level, factor.column)
             else:
                 numeric[factor.column] = None
-        return cls(design, tuple(numeric), needed, None)
+        return cls(design, tuple(numeric), needed, places, None)
 
     def read(self, batch: Batch) -> tuple[Cells, Valid]:
         """Design columns and validity of the records of a batch."""
@@ -110,7 +116,7 @@ class FeatureReader:
         ):
             return numbers
         position = {name: j for j, name in enumerate(self.numeric)}
-        factors = _Factors(numbers, absent, codes, position, self.levels)
+        factors = _Factors(numbers, absent, codes, position, self.places)
         values = np.ones((len(numbers), len(columns)), dtype=np.float64)
         for j, column in enumerate(columns):
             value = values[:, j]
@@ -130,14 +136,12 @@ class _Factors:
     absent: Valid | None
     codes: Mapping[str, Codes]
     position: Mapping[str, int]
-    levels: Mapping[str, Sequence[str]]
+    places: Mapping[Indicator, int]
     bases: dict[Any, Cells] = field(default_factory=dict)
 
     def of(self, factor: Factor) -> Cells | Valid:
         if isinstance(factor, Indicator):
-            levels = self.levels[factor.column]
-            code = level_position(levels, factor.level, factor.column)
-            return np.equal(self.codes[factor.column], code)
+            return np.equal(self.codes[factor.column], self.places[factor])
         place = self.position[factor.column]
         if isinstance(factor, Missing):
             if self.absent is None:
@@ -167,13 +171,15 @@ class _Factors:
         return self.bases[key]
 
 
-def level_position(levels: Sequence[str], level: str, column: str) -> int:
-    """Index of a level among the declared ones."""
-    forms = [normal_form(declared) for declared in levels]
-    wanted = normal_form(level)
-    if wanted not in forms:
+def _codes_of_levels(levels: Sequence[str]) -> dict[NormalForm, int]:
+    return {normal_form(level): code for code, level in enumerate(levels)}
+
+
+def _place(codes: Mapping[NormalForm, int], level: str, column: str) -> int:
+    form = normal_form(level)
+    if form not in codes:
         raise SchemaError(f"The design uses level {level!r} of {column!r}, which is not declared.")
-    return forms.index(wanted)
+    return codes[form]
 
 
 def _codes(labels: NDArray[Any], levels: Sequence[str], cell: Cell | None, column: str) -> Codes:
@@ -181,8 +187,9 @@ def _codes(labels: NDArray[Any], levels: Sequence[str], cell: Cell | None, colum
     codes = level_codes(labels, levels, column)
     if not isinstance(cell, LabelCell):
         return codes
+    places = _codes_of_levels(levels)
     missing, other = (
-        -1 if level is None else level_position(levels, level, column)
+        -1 if level is None else _place(places, level, column)
         for level in (cell.missing, cell.other)
     )
     for index in np.flatnonzero(codes < 0).tolist():

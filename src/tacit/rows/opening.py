@@ -81,7 +81,7 @@ def _open_frame(frame: nw.DataFrame[Any], response: str | None, fewest: int) -> 
     require_table(len(frame), len(names), fewest)
     if response is not None:
         require_columns(names, [response])
-    return FrameSource(frame, names, response, None)
+    return FrameSource(frame, names, response)
 
 
 def _open_matrix(data: Any, response: str | None, fewest: int) -> Source:
@@ -99,7 +99,7 @@ def _open_matrix(data: Any, response: str | None, fewest: int) -> Source:
     names = tuple(f"x{j}" for j in range(values.shape[1]))
     if values.dtype.kind not in "biuf":
         values = np.column_stack([to_float64(values[:, j], name) for j, name in enumerate(names)])
-    return MatrixSource(values, names, None, None)
+    return MatrixSource(values, names)
 
 
 def _open_sparse(data: Any, response: str | None, fewest: int) -> Source:

@@ -26,13 +26,16 @@ from tacit.rows.store import THREADS, Layout
 def stays_sparse(source: Source, design: Design) -> bool:
     """Whether the table is sparse and the design takes its columns as they stand.
 
-    Anything else that a design asks of a sparse table (a feature map, some of the columns) is read
-    with its zeros written out, like any table.
+    Anything else that a design asks of a sparse table (a feature map, some of the columns, bounds
+    that are yet to be found, records of one person) is read with its zeros written out, by the door
+    of all tables.
     """
     table = source.table if isinstance(source, BesideSource) else source
     return (
         isinstance(table, SparseSource)
         and design.feature_map is None
+        and not design.open_places
+        and design.beside.unit is None
         and tuple(column.factors for column in design.columns)
         == tuple((Numeric(name),) for name in table.names)
     )

@@ -20,16 +20,22 @@ class Coordinates:
     """z = matrix' u of a prepared row u (None: z = u), so that prepared theta = matrix·theta.
 
     `dimension` is the effective dimension: how many directions stand out of the noise. `moments`
-    are the mean second moments of prepared rows as last looked at.
+    are the mean second moments of prepared rows as last looked at, and `look` the eigenvectors of
+    the last look with the share of each eigenvalue that is not ridge.
     """
 
     matrix: NDArray[np.float64] | None
     dimension: float
     moments: NDArray[np.float64] | None = None
+    look: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
 
     def prepared(self, theta: NDArray[np.float64]) -> NDArray[np.float64]:
         """Coefficients of the prepared row."""
         return theta if self.matrix is None else self.matrix @ theta
+
+    def working(self, theta: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Working coefficients of those of the prepared row."""
+        return theta if self.matrix is None else np.asarray(np.linalg.solve(self.matrix, theta))
 
 
 def penalty_in(
@@ -49,8 +55,7 @@ def penalty_in(
     if plan.penalty.prior_mean is not None:
         prior = np.asarray(plan.penalty.prior_mean, dtype=np.float64)
         start[: len(prior)] = (prior / np.diagonal(to_slopes)).reshape(-1, *(1 for _ in outputs))
-        if coordinates.matrix is not None:
-            start = np.asarray(np.linalg.solve(coordinates.matrix, start))
+        start = coordinates.working(start)
     region: Ball | Projection = Ball(plan.penalty.radius, slopes)
     if plan.penalty.constraint is not None:
         plan.penalty.constraint.check(len(to_slopes))

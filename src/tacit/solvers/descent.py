@@ -15,16 +15,12 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.losses.loss import Loss
 from tacit.problem.gate import Gate
 from tacit.problem.plan import Descent, Plan
-from tacit.problem.query import LARGEST, GradientSum, ResidualSize
+from tacit.problem.query import LARGEST, GradientSum
 from tacit.solvers.coordinates import Coordinates, gradient_bound, penalty_in
 from tacit.solvers.whitening import whiten
-
-SMALLEST_RESIDUAL = 2.0**-20
-"""Floor of the residuals' mean size, in units of the response's half range."""
-RANGE = 2.0
-"""Largest residual of a prepared response in [-1, 1] and a prediction kept there."""
 
 Vector = NDArray[np.float64]
 
@@ -37,43 +33,45 @@ def descend(gate: Gate, plan: Plan) -> tuple[Coordinates, Vector]:
         coordinates = whiten(gate, plan, plan.whitening)
     _, _, theta = penalty_in(plan, coordinates)
     for stage in plan.stages:
-        theta = _descend(gate, plan, stage, coordinates, theta)
+        clip = _clip(plan, stage, coordinates)
+        theta, _ = run_stage(gate, plan, stage, coordinates, theta, clip, plan.loss)
     return coordinates, theta
 
 
-def _descend(
-    gate: Gate, plan: Plan, stage: Descent, coordinates: Coordinates, theta: Vector
-) -> Vector:
-    clip = _clip(gate, plan, stage, coordinates, theta)
+def run_stage(
+    gate: Gate,
+    plan: Plan,
+    stage: Descent,
+    coordinates: Coordinates,
+    theta: Vector,
+    clip: float,
+    loss: Loss,
+) -> tuple[Vector, float]:
+    """Run one stage; return its output and the deviation of the noise on its mean gradients."""
     ridge, region, _ = penalty_in(plan, coordinates)
-    previous = theta
+    downweighted = plan.inference is not None
+    previous, noise = theta, 0.0
     iterates = []
     for _ in range(stage.iterations):
         ahead = theta + stage.momentum * (theta - previous)
-        downweighted = plan.inference is not None
-        query = GradientSum(ahead, clip, coordinates.matrix, downweighted, plan.loss)
-        answer = gate.ask(query)
+        answer = gate.ask(GradientSum(ahead, clip, coordinates.matrix, downweighted, loss))
         stepped = ahead - stage.step_size * (answer.value / plan.records)
-        previous = theta
+        previous, noise = theta, answer.noise_scale / plan.records
         theta = region.project(ridge.proximal(stepped, stage.step_size))
         theta = np.clip(theta, -LARGEST / 1e10, LARGEST / 1e10)
         iterates.append(theta)
-    return np.asarray(np.mean(iterates[first_averaged(stage.output, len(iterates)) :], axis=0))
+    return np.asarray(np.mean(iterates[first_averaged(stage) :], axis=0)), noise
 
 
-def _clip(gate: Gate, plan: Plan, stage: Descent, coordinates: Coordinates, theta: Vector) -> float:
+def _clip(plan: Plan, stage: Descent, coordinates: Coordinates) -> float:
     if plan.inference is not None:
         return plan.inference.clip_factor * math.sqrt(plan.design.width)
     if stage.clip_factor is None:
         return gradient_bound(plan)
-    unit = math.sqrt(coordinates.dimension)
-    if stage.scaled:
-        answer = gate.ask(ResidualSize(theta, RANGE, coordinates.matrix))
-        mean = RANGE * float(answer.value[0]) / plan.records
-        unit *= min(max(mean, SMALLEST_RESIDUAL), RANGE)
-    return stage.clip_factor * unit
+    return stage.clip_factor * math.sqrt(coordinates.dimension)
 
 
-def first_averaged(output: str, iterations: int) -> int:
-    """Index of the first iterate that enters the output."""
-    return {"average": 0, "tail": iterations // 2, "last": iterations - 1}[output]
+def first_averaged(stage: Descent) -> int:
+    """Index of the first iterate that enters a stage's output."""
+    share = {"average": 1.0, "tail": stage.averaged, "last": 0.0}[stage.output]
+    return stage.iterations - max(1, math.ceil(stage.iterations * share))

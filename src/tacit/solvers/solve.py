@@ -16,6 +16,7 @@ from tacit.solvers.descent import descend
 from tacit.solvers.mean import take_mean
 from tacit.solvers.newton import minimise
 from tacit.solvers.onestep import take_step
+from tacit.solvers.staged import descend_in_stages
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,9 @@ def solve(gate: Gate, plan: Plan) -> Solution:
     if isinstance(plan.design.response, Absent):
         mean, moments = take_mean(gate, plan)
         return Solution(mean, None, moments)
-    if plan.private:
+    if plan.placing is not None:
+        coordinates, theta = descend_in_stages(gate, plan)
+    elif plan.private:
         coordinates, theta = descend(gate, plan)
     else:
         coordinates = Coordinates(None, float(plan.design.width))

@@ -24,10 +24,11 @@ def whiten(gate: Gate, plan: Plan, whitening: Whitening) -> Coordinates:
     width = plan.design.width
     matrix: NDArray[np.float64] | None = None
     seen: NDArray[np.float64] | None = None
+    look: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
     dimension = float(width)
-    for look in range(whitening.rounds):
+    for taken in range(whitening.rounds):
         bound = plan.design.row_norm
-        if look > 0:
+        if taken > 0:
             bound = whitening.row_factor * math.sqrt(dimension)
         answer = gate.ask(SecondMoments(bound, matrix))
         seen = answer.value / plan.records
@@ -36,11 +37,26 @@ def whiten(gate: Gate, plan: Plan, whitening: Whitening) -> Coordinates:
             seen = inverse.T @ seen @ inverse
         values, vectors = np.linalg.eigh(answer.value)
         spread = shrink_eigenvalues(values, answer.noise_scale)
-        ridge = whitening.ridge * answer.noise_scale * math.sqrt(2 * width)
+        edge = answer.noise_scale * math.sqrt(2 * width)
+        # Whitened rows have mean squares of about 1; the first look's are at most the row norm's.
+        largest = plan.records * (bound**2 if taken == 0 else 1.0)
+        ridge = edge * ridge_in_edges(whitening, edge / largest)
         root = (vectors * np.sqrt(plan.records / (spread + ridge))) @ vectors.T
         matrix = root if matrix is None else matrix @ root
-        dimension = max(1.0, float(np.sum(spread / (spread + ridge))))
-    return Coordinates(matrix, dimension, seen)
+        look = vectors, spread / (spread + ridge)
+        dimension = max(1.0, float(np.sum(look[1])))
+    return Coordinates(matrix, dimension, seen, look)
+
+
+def ridge_in_edges(whitening: Whitening, edge: float) -> float:
+    """Ridge in units of the noise edge, which is given as a share of the largest eigenvalue.
+
+    An eigenvalue that noise has pushed down by an edge would be whitened too much: its curvature
+    would be 1 / (1 - edge + ridge), and a step that suits the others would overshoot along it.
+    """
+    if whitening.steepest is None or edge == 0.0:
+        return whitening.ridge
+    return max(whitening.ridge, (1 / whitening.steepest - max(0.0, 1.0 - edge)) / edge)
 
 
 def shrink_eigenvalues(values: NDArray[np.float64], noise: float) -> NDArray[np.float64]:

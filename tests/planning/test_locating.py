@@ -1,0 +1,134 @@
+"""What finding bounds costs: its share of the budget, counted to the last unit."""
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tacit.accounting.composition import compose, mu_squared_of
+from tacit.planning.locating import (
+    LARGEST_SHARE,
+    SHARE,
+    locating_share,
+    with_exact_locating,
+    with_locating,
+)
+from tacit.planning.pricing import assembled, priced
+from tacit.planning.wishes import Facts
+from tacit.privacy.budget import Budget
+from tacit.privacy.event import Gaussian, Repeated
+from tacit.privacy.relation import Relation
+from tacit.problem.design import matrix_design
+from tacit.problem.plan import LARGEST_COUNT_NOISE, Penalty, Plan
+from tacit.problem.query import Kind
+from tacit.problem.response import Continuous, Response
+from tacit.solvers.locate import LOCATION_ROUNDS, SCALE_ROUNDS
+
+OPEN, KNOWN = Continuous.opened("y"), Continuous.of("y", 0.0, 1.0)
+
+
+def facts(
+    d: int,
+    n: int,
+    mu: float,
+    relation: Relation = Relation.REPLACE_ONE,
+    response: Response = OPEN,
+    bounds: object = "private",
+) -> Facts:
+    design = matrix_design(
+        [f"x{j}" for j in range(d)],
+        response,
+        bounds=bounds,  # type: ignore[arg-type]
+        row_norm=None,
+        intercept=True,
+    )
+    return Facts(design, n, relation, "row", Budget(mu=mu).with_delta(1e-6), Penalty())
+
+
+def located(given: Facts) -> Plan:
+    """A plan that spends the rest on one gradient."""
+    allowed = mu_squared_of(given.budget)
+
+    def route(rest: Fraction) -> Plan:
+        return assembled(given, "one", (priced(given, Kind.GRADIENT, rest, 1, "gradient"),))
+
+    return with_locating(given, allowed, route)
+
+
+@pytest.mark.parametrize("relation", list(Relation))
+@pytest.mark.parametrize("d", [1, 5, 50])
+def test_t03_every_count_of_every_column_is_in_the_charge(d: int, relation: Relation) -> None:
+    """J counts a round have squared sensitivity J·S², under every relation."""
+    plan = located(facts(d, 20_000, 1.0, relation))
+    assert plan.locating is not None
+    assert plan.locating.columns == (*range(d), d + 1)
+    first, second, rest = plan.steps
+    assert [step.times for step in plan.steps] == [LOCATION_ROUNDS, SCALE_ROUNDS, 1]
+    expected = []
+    for step in (first, second):
+        assert step.price is not None
+        assert step.size == d + 1
+        squared = (d + 1) * step.price.bound**2
+        expected.append(Repeated(Gaussian(squared, 4**step.price.bits, "counts"), step.times))
+    assert plan.events()[:2] == tuple(expected)
+    total = compose(plan.events()).mu_squared
+    assert Fraction(999, 1000) < total <= 1
+    assert rest.kind is Kind.GRADIENT
+
+
+@given(st.integers(1, 200), st.integers(10, 10**7), st.floats(0.05, 5))
+def test_the_share_is_never_exceeded(d: int, n: int, mu: float) -> None:
+    share = locating_share(n, d, mu)
+    assert 0 < share <= LARGEST_SHARE
+    given = facts(d, n, mu, response=KNOWN)
+    plan = with_locating(given, mu_squared_of(given.budget), lambda _: assembled(given, "no", ()))
+    cost = compose(plan.events()).mu_squared
+    assert cost <= Fraction(share) * mu_squared_of(given.budget)
+    assert plan.locating is not None
+    expected = math.sqrt(2 * SCALE_ROUNDS * d / share) / (n * mu)
+    assert math.isclose(plan.locating.noise, expected, rel_tol=1e-3)
+
+
+def test_the_share_is_what_the_counts_need() -> None:
+    assert locating_share(10**6, 10, 1.0) < 0.0001
+    assert locating_share(5000, 10, 1.0) == SHARE
+    assert SHARE < locating_share(500, 5, 1.0) < LARGEST_SHARE
+    assert locating_share(100, 5, 1.0) == LARGEST_SHARE
+    shares = [locating_share(n, 10, 1.0) for n in (100, 500, 1000, 10_000, 10**5)]
+    assert shares == sorted(shares, reverse=True)
+
+
+def test_a_plan_warns_where_counts_drown_and_nowhere_else() -> None:
+    for n in (500, 1000, 10**5):
+        assert located(facts(4, n, 1.0)).warnings() == ()
+    drowned = located(facts(19, 400, 1.0))
+    assert drowned.locating is not None
+    assert drowned.locating.noise > LARGEST_COUNT_NOISE
+    (text,) = drowned.warnings()
+    assert "Declare bounds" in text
+    assert replace(drowned, locating=None).warnings() == ()
+
+
+def test_declared_bounds_cost_nothing() -> None:
+    plan = located(facts(3, 1000, 1.0, response=KNOWN, bounds=(0, 1)))
+    assert plan.locating is None
+    assert len(plan.steps) == 1
+    assert with_exact_locating(plan) is plan
+
+
+def test_the_response_alone_may_be_open() -> None:
+    plan = located(facts(3, 1000, 1.0, bounds=(0, 1)))
+    assert plan.locating is not None
+    assert plan.locating.columns == (4,)
+    assert {step.size for step in plan.steps[:2]} == {1}
+
+
+def test_without_noise_there_is_no_price() -> None:
+    given = facts(3, 1000, 1.0)
+    plan = with_exact_locating(assembled(given, "newton", ()))
+    assert plan.locating is not None
+    assert plan.locating.noise == 0.0
+    assert plan.steps == ()
