@@ -1,5 +1,6 @@
 """Noised counts and residual sizes: integers within [0, S], the same for any layout."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from tacit.mechanisms.counts import (
     residual_share,
 )
 from tacit.noise.entropy import SeededEntropy
-from tacit.problem.query import ColumnCounts, ResidualSize
+from tacit.problem.query import ColumnCounts, Measure, ResidualSize
 from tacit.problem.sensitivity import Price
 from tacit.rows.sparse_block import SparseBlock
 from tacit.rows.sparse_store import SparseStore
@@ -121,9 +122,30 @@ def test_t40_a_share_is_a_share_whatever_the_numbers_are(
     margin: float, label: float, lowest: float, highest: float, cap: float
 ) -> None:
     for measure in range(4):
-        for exponential in (False, True):
-            numbers = (lowest, min(highest, 700.0), lowest, cap, exponential)
+        for largest in (0.0, cap):
+            numbers = (lowest, highest, lowest, cap, largest)
             assert 0.0 <= residual_share(margin, label, measure, numbers) <= 1.0
+
+
+@pytest.mark.parametrize("exponential", [False, True])
+@pytest.mark.parametrize("measure", list(Measure))
+def test_every_measure_of_a_residual_is_what_it_says(measure: Measure, exponential: bool) -> None:
+    values = table(200)
+    values[:, WIDTH] = RNG.uniform(-1, 4, 200)
+    query = replace(SIZES, measure=measure, start=-0.3, exponential=exponential)
+    p = np.clip(values[:, :WIDTH] @ query.theta, query.lowest, query.highest)
+    p = np.exp(p) if exponential else p
+    gap = values[:, WIDTH] - p
+    by_hand = {
+        Measure.SIZE: np.abs(gap) / query.cap,
+        Measure.WITHIN: (gap > query.start) & (gap <= query.start + query.cap),
+        Measure.SHARE: (gap - query.start) / query.cap,
+        Measure.DISPERSION: gap**2 / (np.maximum(1, p) * query.cap),
+    }[measure]
+    expected = BOUND * np.clip(by_hand, 0, 1).sum()
+    total = integer_residual_size(query, BOUND, MemoryStore.of(values))
+    # Integers of 2^36 at most, from margins with errors of some 2^-51.
+    assert abs(float(total[0]) - expected) <= 2 * len(values)
 
 
 def test_t02_a_residual_beyond_the_cap_counts_as_the_cap() -> None:

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from tacit.losses.loss import Code, Loss
 
-
 RELATIVE_WIDTH = 0.3
 """Half width of the corner in deviations of the residuals, where none is declared.
 

@@ -45,18 +45,18 @@ def part_of(bound: float, share: float) -> int:
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")
 def residual_share(
-    margin: float, label: float, measure: int, numbers: tuple[float, float, float, float, bool]
+    margin: float, label: float, measure: int, numbers: tuple[float, float, float, float, float]
 ) -> float:
     """Measure of a residual, within 0 and 1; 0 if it is not a number.
 
-    `numbers` are the ends that the margin is kept within, start, cap, and whether the prediction
-    is its exponential.
+    `numbers` are the ends that the margin is kept within, start, cap, and e^highest where the
+    prediction is the exponential of the margin, else 0.
     """
-    lowest, highest, start, cap, exponential = numbers
+    lowest, highest, start, cap, largest = numbers
     prediction = min(max(margin, lowest), highest)
-    if exponential:
+    if largest > 0.0:
         # e^(p - highest)·e^highest: the compiled exponential takes no positive argument.
-        prediction = exp_negative(prediction - highest) * math.exp(highest)
+        prediction = exp_negative(prediction - highest) * largest
     gap = label - prediction
     if measure == WITHIN:
         return 1.0 if (start < gap) & (gap <= start + cap) else 0.0
@@ -103,7 +103,7 @@ def add_residual_sizes(
     weighted: bool,
     shifted: bool,
     measure: int,
-    numbers: tuple[float, float, float, float, bool],
+    numbers: tuple[float, float, float, float, float],
     bound: int,
     total: NDArray[np.int64],
 ) -> None:
@@ -160,7 +160,7 @@ def integer_residual_size(query: ResidualSize, bound: int, store: Store) -> NDAr
             float(query.highest),
             float(query.start),
             float(query.cap),
-            bool(query.exponential),
+            math.exp(min(query.highest, 700.0)) if query.exponential else 0.0,
         ),
     )
 

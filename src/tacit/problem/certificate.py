@@ -297,9 +297,9 @@ def _total(plan: Plan) -> dict[str, Any]:
 
 def _entry(step: Step, relation: Relation) -> dict[str, Any]:
     """Everything the certificate says of one step, derived from the few facts that fix it."""
-    entry = {"query": str(step.kind), "label": step.label, "arithmetic": "exact"}
-    entry |= {"times": (times := int(step.times)), "size": int(step.size)}
-    price = step.price
+    times, price = int(step.times), step.price
+    entry: dict[str, Any] = {"query": str(step.kind), "label": step.label, "times": times}
+    entry |= {"size": int(step.size), "arithmetic": "exact"}
     if price is None:
         return {**entry, "event": None, "sensitivity": None, "noise": None}
     event = event_of(step.kind, price, relation, step.size)

@@ -74,7 +74,7 @@ class FeatureMapper:
         """Features of records of finite numbers; a record that has none is marked invalid."""
         out = np.zeros((len(numbers), self.feature_map.outputs(numbers.shape[1])))
         if isinstance(self.feature_map, Custom):
-            if True:
+            with self.turnstile:
                 _apply(self.feature_map, np.clip(numbers, *self.bounds[:2]), valid, out)
             return out
         rows = np.empty(numbers.shape, dtype=np.float64)

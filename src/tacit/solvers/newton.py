@@ -16,6 +16,7 @@ from tacit.problem.query import GradientSum, SecondMoments, Weights
 from tacit.solvers.coordinates import Coordinates, gradient_bound, penalty_in
 from tacit.solvers.projected import project_and_descend
 from tacit.solvers.quasi_newton import quasi_newton
+from tacit.solvers.relative import minimise_in_turns
 
 ITERATIONS = 100
 TOLERANCE = 1e-11
@@ -26,6 +27,8 @@ CURVED = frozenset({Code.LOGISTIC, Code.SQUARED, Code.SMOOTH_HUBER, Code.POISSON
 
 def minimise(gate: Gate, plan: Plan) -> NDArray[np.float64]:
     """Minimise mean loss + penalty in prepared coordinates, inside the declared region."""
+    if plan.loss.relative:
+        return minimise_in_turns(gate, plan, lambda turn: minimise(gate, turn))
     if plan.penalty.constraint is not None:
         return project_and_descend(gate, plan)
     ridge, ball, theta = penalty_in(plan, Coordinates(None, float(plan.design.width)))

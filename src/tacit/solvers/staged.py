@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import SettingError
-from tacit.losses import huber, pinball, poisson
+from tacit.losses import pinball, poisson
 from tacit.losses.loss import Code, Loss
 from tacit.problem.gate import Gate
 from tacit.problem.plan import Descent, Plan
@@ -31,6 +31,7 @@ from tacit.solvers.placement import (
     place_response,
     response_ends,
 )
+from tacit.solvers.relative import in_units
 from tacit.solvers.shrinkage import shrink
 from tacit.solvers.whitening import whiten
 
@@ -94,12 +95,11 @@ def loss_in_units(plan: Plan, known: Measured, *, first: bool) -> Loss:
     loss = plan.loss
     match loss.code:
         case Code.HUBER if loss.relative:
-            return huber.loss(loss.shape[0] * known.deviation)
+            return in_units(loss, known.deviation)
         case Code.PINBALL:
-            quantile, width = loss.shape
             if first:
                 return pinball.loss(0.5, FIRST_CORNER * known.deviation)
-            return pinball.loss(quantile, width * known.deviation if loss.relative else width)
+            return in_units(loss, known.deviation) if loss.relative else loss
         case Code.POISSON:
             largest = response_ends(plan)[1]
             cap = min(loss.shape[0], math.log(known.rate) + LARGEST_RATE)
