@@ -265,6 +265,9 @@ def linear_predictors(model: Any, X: Any) -> NDArray[np.float64]:
     design = model.plan_.design
     if design.feature_map is not None:
         return np.concatenate(list(margins(values, _by_position(design), coefficients)))
+    if model.plan_.locating is not None:
+        # Found bounds may be narrow: records beyond them act as they did in the fit.
+        values = np.clip(values, *np.array([(c.lower, c.upper) for c in design.columns]).T)
     slopes = coefficients[int(design.intercept) :]
     return np.asarray(values @ slopes + (coefficients[0] if design.intercept else 0.0))
 

@@ -9,6 +9,7 @@ from fractions import Fraction
 from tacit.accounting.composition import compose, mu_squared_of
 from tacit.errors import SettingError
 from tacit.planning.inferential import plan_inference
+from tacit.planning.level import is_hopeless, plan_level
 from tacit.planning.locating import with_exact_locating, with_locating
 from tacit.planning.mean import plan_mean
 from tacit.planning.plain import plan_plain
@@ -53,5 +54,7 @@ def _route(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
     if plainly:
         return plan_plain(facts, wishes, allowed)
     if isinstance(facts.design.response, Continuous | Count):
+        if is_hopeless(facts, allowed) and wishes.solver == "auto":
+            return plan_level(facts, allowed)
         return plan_staged(facts, wishes, allowed)
     return plan_whitened(facts, wishes, allowed)

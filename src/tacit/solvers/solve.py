@@ -13,6 +13,7 @@ from tacit.problem.release import Sandwich
 from tacit.problem.response import Absent
 from tacit.solvers.coordinates import Coordinates
 from tacit.solvers.descent import descend
+from tacit.solvers.level import find_level
 from tacit.solvers.mean import take_mean
 from tacit.solvers.newton import minimise
 from tacit.solvers.onestep import take_step
@@ -33,6 +34,8 @@ def solve(gate: Gate, plan: Plan) -> Solution:
     if isinstance(plan.design.response, Absent):
         mean, moments = take_mean(gate, plan)
         return Solution(mean, None, moments)
+    if plan.solver == "level":
+        return Solution(find_level(gate, plan))
     if plan.placing is not None:
         coordinates, theta = descend_in_stages(gate, plan)
     elif plan.private:
