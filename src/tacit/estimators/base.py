@@ -27,7 +27,6 @@ from tacit.losses.loss import Loss
 from tacit.privacy.budget import Budget
 from tacit.problem.certificate import Certificate
 from tacit.problem.design import Design, matrix_design
-from tacit.problem.factor import Numeric
 from tacit.problem.feature_map import feature_map_to_json
 from tacit.problem.plan import Plan, PublicFact
 from tacit.problem.release import Release
@@ -274,10 +273,7 @@ def linear_predictors(model: Any, X: Any) -> NDArray[np.float64]:
 
 def _by_position(design: Design) -> Design:
     """The design for a matrix whose columns have no names of their own."""
-    inputs = tuple(
-        replace(column, factors=(Numeric(f"x{place}"),))
-        for place, column in enumerate(design.inputs)
-    )
+    inputs = tuple(replace(column, name=f"x{j}") for j, column in enumerate(design.inputs))
     return replace(design, inputs=inputs)
 
 
