@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy import optimize
+from scipy import optimize, stats
 
 from tacit import HuberRegressor
 from tacit.errors import SettingError
@@ -61,14 +61,25 @@ def test_bounds_of_the_response_do_not_move_the_threshold() -> None:
     np.testing.assert_allclose(narrow.coef_, wide.coef_, atol=1e-6)
 
 
-def test_outliers_hardly_count() -> None:
+def test_the_undeclared_scale_is_the_residuals_own() -> None:
+    X, y = table()
+    model = HuberRegressor(epsilon=np.inf, **FACTS).fit(X, y)
+    residuals = y - X @ model.coef_ - model.intercept_
+    deviation = np.quantile(np.abs(residuals), 0.7) / stats.norm.ppf(0.85)
+    declared = HuberRegressor(epsilon=np.inf, scale=deviation, **FACTS).fit(X, y)
+    np.testing.assert_allclose(model.coef_, declared.coef_, atol=1e-3)
+    assert model.intercept_ == pytest.approx(declared.intercept_, abs=1e-2)
+
+
+@pytest.mark.parametrize("scale", [None, 1.0])
+def test_outliers_hardly_count(scale: float | None) -> None:
     """One fit with the system's noise on n = 40,000 records, a tenth of them 40 off, ε = 1.
 
     Least squares would be off by 4 in its predictions; the bound 1.5 is more than ten standard
     deviations of the noise beyond what the outliers do to the minimum. False-alarm rate below 1e-6.
     """
     X, y = table(40_000)
-    model = HuberRegressor(epsilon=1.0, scale=1.0, **FACTS).fit(X, y)
+    model = HuberRegressor(epsilon=1.0, scale=scale, **FACTS).fit(X, y)
     assert abs(model.predict([[5.0, 5.0]])[0] - 2.0) < 1.5
 
 

@@ -40,7 +40,18 @@ def test_numbers_in_units_of_the_response_become_prepared_ones() -> None:
     """The half range is 20."""
     assert loss_of("huber", NUMBER, Shape(threshold=2.0, scale=5.0)).shape == (0.5, 0.0)
     assert loss_of("quantile", NUMBER, Shape(quantile=0.3, smoothing=4.0)).shape == (0.3, 0.2)
-    assert loss_of("quantile", NUMBER).shape == (0.5, 0.05)
+
+
+def test_undeclared_numbers_are_in_units_of_a_deviation_to_come() -> None:
+    huber = loss_of("huber", NUMBER, Shape(threshold=2.0))
+    pinball = loss_of("quantile", NUMBER, Shape(quantile=0.9))
+    assert (huber.shape, huber.relative) == ((2.0, 0.0), True)
+    assert (pinball.shape, pinball.relative) == ((0.9, 0.3), True)
+    assert not loss_of("huber", NUMBER, Shape(scale=1.0)).relative
+    opened = Continuous.opened("y")
+    assert loss_of("huber", opened).relative
+    with pytest.raises(SettingError, match="units of y"):
+        loss_of("huber", opened, Shape(scale=1.0))
 
 
 def test_the_poisson_predictor_is_capped_at_e_times_the_largest_count() -> None:

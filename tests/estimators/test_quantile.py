@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy import optimize
+from scipy import optimize, stats
 from sklearn.linear_model import QuantileRegressor as Linear
 
 from tacit import QuantileRegressor
@@ -39,18 +39,30 @@ def minimum(X: Any, y: Any, quantile: float, width: float, l2: float) -> NDArray
     return np.asarray(found.x)
 
 
-@pytest.mark.parametrize(("smoothing", "width"), [(None, 1.0), (0.3, 0.3)])
+@pytest.mark.parametrize("width", [0.3, 1.0])
 @pytest.mark.parametrize(("quantile", "l2"), [(0.5, 0.0), (0.9, 0.0), (0.25, 0.1)])
 def test_without_privacy_it_is_the_documented_minimum(
-    quantile: float, l2: float, smoothing: float | None, width: float
+    quantile: float, l2: float, width: float
 ) -> None:
     X, y = table()
     model = QuantileRegressor(
-        epsilon=np.inf, quantile=quantile, smoothing=smoothing, l2=l2, **FACTS
+        epsilon=np.inf, quantile=quantile, smoothing=width, l2=l2, **FACTS
     ).fit(X, y)
     expected = minimum(X, y, quantile, width, l2)
     np.testing.assert_allclose(model.coef_, expected[1:], atol=1e-6)
     assert model.intercept_ == pytest.approx(expected[0], abs=1e-5)
+
+
+def test_the_undeclared_width_is_in_units_of_the_residuals() -> None:
+    X, y = table()
+    model = QuantileRegressor(epsilon=np.inf, quantile=0.7, **FACTS).fit(X, y)
+    residuals = y - X @ model.coef_ - model.intercept_
+    deviation = np.quantile(np.abs(residuals), 0.7) / stats.norm.ppf(0.85)
+    declared = QuantileRegressor(
+        epsilon=np.inf, quantile=0.7, smoothing=0.3 * deviation, **FACTS
+    ).fit(X, y)
+    np.testing.assert_allclose(model.coef_, declared.coef_, atol=1e-3)
+    assert model.intercept_ == pytest.approx(declared.intercept_, abs=1e-2)
 
 
 def test_little_smoothing_is_near_the_linear_programme() -> None:

@@ -33,8 +33,8 @@ from tacit.rows.opening import open_source
 from tacit.rows.store import MemoryStore
 from tacit.rows.tiles import LANES, to_rows
 
-LOGISTIC = (0, (0.0, 0.0), False, False)
-LOGISTIC_MOMENTS = (0, (0.0, 0.0, 0.25, 1.0), False, False)
+LOGISTIC = (0, np.zeros(2), False, False)
+LOGISTIC_MOMENTS = (0, np.zeros(2), (0.25, 1.0), False, False)
 
 # --- sums, noise and plans ----------------------------------------------------------------------
 
@@ -71,7 +71,15 @@ def test_no_row_outgrows_its_bound(dtype: Any) -> None:
             rng.choice([0.0, math.inf, math.nan, 1e308, limit * 10 ** rng.uniform(-99, 99)])
         )
         total = np.zeros(width, dtype=np.int64)
-        add_gradients(tile, theta, *LOGISTIC, scale, limit, bool(rng.random() < 0.5), total)
+        add_gradients(
+            tile,
+            theta,
+            *LOGISTIC,
+            scale,
+            limit,
+            (float(np.divide(limit, scale or 1.0)) if rng.random() < 0.5 else np.inf),
+            total,
+        )
         assert sum(int(q) ** 2 for q in total) <= bound**2
         out = np.full((width, LANES), 7.0)
         room = enforceable(math.isqrt(bound), width)
@@ -87,7 +95,13 @@ def test_zero_rows_add_nothing_whatever_the_scale(scale: float, downweighted: bo
     total = np.zeros(4, dtype=np.int64)
     tiles = np.zeros((3, 5, LANES), dtype=np.float32)
     add_gradients(
-        tiles, np.full(4, 1e100), *LOGISTIC, scale, enforceable(2**36, 4), downweighted, total
+        tiles,
+        np.full(4, 1e100),
+        *LOGISTIC,
+        scale,
+        enforceable(2**36, 4),
+        (enforceable(2**36, 4) / (scale or 1.0) if downweighted else np.inf),
+        total,
     )
     assert not total.any()
 

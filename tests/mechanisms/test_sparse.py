@@ -229,7 +229,7 @@ def test_t40_a_record_without_a_finite_norm_adds_nothing(entry: float, dtype: An
     limit = enforceable(BOUND, 2)
     for storage in odd_records(entry, dtype):
         total = np.zeros(2, dtype=np.int64)
-        rest = (0, (0.0, 0.0), False, False, limit, limit, False, total)
+        rest = (0, np.zeros(2), False, False, limit, limit, np.inf, total)
         add_gradients(storage, np.zeros(2), *rest)
         assert total.tolist() == [0, round(0.25 * limit)]
 
@@ -239,7 +239,7 @@ def test_t40_second_moments_of_such_a_record_stay_within_their_bound(entry: floa
     limit = enforceable(math.isqrt(BOUND), 2)
     for storage in odd_records(entry, np.float32):
         integers = np.empty((2, LANES))
-        rest = (0, (0.0, 0.0, 0.25, 1.0), False, False, 1.0, limit, integers)
+        rest = (0, np.zeros(2), (0.25, 1.0), False, False, 1.0, limit, integers)
         quantise_rows(storage, np.zeros(2), 0, *rest)
         assert np.isfinite(integers).all()
         assert np.square(integers).sum(axis=0).max() <= BOUND
@@ -250,4 +250,4 @@ def test_a_tuple_that_is_no_block_is_refused() -> None:
     block = (np.zeros(65, np.int64), np.zeros(0, np.int32), np.zeros(0), np.zeros((1, 1, 64)))
     total = np.zeros(1, dtype=np.int64)
     with pytest.raises(TypingError, match="count_tiles"):
-        add_gradients(block, np.zeros(1), 0, (0.0, 0.0), False, False, 1.0, 1.0, False, total)
+        add_gradients(block, np.zeros(1), 0, (0.0, 0.0), False, False, 1.0, 1.0, np.inf, total)

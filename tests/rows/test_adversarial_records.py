@@ -34,7 +34,7 @@ from tacit.rows.opening import open_source
 from tacit.rows.store import MemoryStore
 from tacit.rows.tiles import LANES, to_rows
 
-LOGISTIC = (0, (0.0, 0.0), False, False)
+LOGISTIC = (0, np.zeros(2), False, False)
 
 ROWS = 10
 
@@ -150,7 +150,7 @@ def test_a_row_that_is_not_finite_contributes_nothing(bad: float) -> None:
     tile = np.zeros((1, 3, LANES))
     tile[0, :2, 0] = bad, 1.0
     total = np.zeros(2, dtype=np.int64)
-    add_gradients(tile, np.ones(2), *LOGISTIC, 1e9, enforceable(2**30, 2), False, total)
+    add_gradients(tile, np.ones(2), *LOGISTIC, 1e9, enforceable(2**30, 2), np.inf, total)
     assert not total.any()
 
 

@@ -39,8 +39,8 @@ class HuberRegressor(BoundedResponse, RegressorMixin, Model):
     threshold
         In units of the errors' standard deviation; 1.345 has 95% efficiency under Gaussian errors.
     scale
-        The errors' standard deviation, a public guess in units of y; None: part of the budget is
-        spent on finding it.
+        The errors' standard deviation, a public guess in units of y; None: the radius that holds
+        seven tenths of the residuals over that of a unit normal variable, found privately.
 
     The other parameters are those of `LogisticRegression`, the attributes those of
     `LinearRegression`.

@@ -16,9 +16,12 @@ from numpy.typing import NDArray
 from tacit.errors import SettingError
 from tacit.losses import huber, logistic, pinball, poisson, softmax, squared
 from tacit.losses.loss import Loss
+from tacit.problem.family import find_family
 from tacit.problem.plan import PublicFact
 from tacit.problem.record import Offset
 from tacit.problem.response import Absent, Binary, Classes, Continuous, Count, Response
+
+_SHAPELESS = {"binomial": logistic.LOSS, "multinomial": softmax.LOSS, "gaussian": squared.LOSS}
 
 
 @dataclass(frozen=True)
@@ -63,27 +66,31 @@ class Shape:
 def loss_of(family: str, response: Response, shape: Shape | None = None) -> Loss:
     """Return the loss of a family of `glm`, for a response of its kind.
 
-    Without a declared scale Huber's threshold is in units of a deviation that is yet to be found.
+    Without a declared scale or width Huber's and the pinball's shape is in units of a deviation
+    that is yet to be found.
     """
+    if not isinstance(response, find_family(family).response):
+        raise SettingError(f"A {response.kind} response does not go with the family {family!r}.")
+    if isinstance(response, Count):
+        return poisson.loss(highest_predictor(response), response.upper)
     shape = Shape() if shape is None else shape
-    match family, response:
-        case "binomial", Binary():
-            return logistic.LOSS
-        case "multinomial", Classes():
-            return softmax.LOSS
-        case "gaussian", Continuous():
-            return squared.LOSS
-        case "huber", Continuous():
-            if shape.scale is None:
-                return huber.loss(float(shape.threshold), relative=True)
-            return huber.loss(float(shape.threshold) * _prepared(shape.scale, response))
-        case "quantile", Continuous():
-            if shape.smoothing is None:
-                return pinball.loss(float(shape.quantile), relative=True)
-            return pinball.loss(float(shape.quantile), _prepared(shape.smoothing, response))
-        case "poisson", Count():
-            return poisson.loss(highest_predictor(response), response.upper)
-    raise SettingError(f"A {response.kind} response does not go with the family {family!r}.")
+    if isinstance(response, Continuous) and family == "huber":
+        return _huber(response, shape)
+    if isinstance(response, Continuous) and family == "quantile":
+        return _pinball(response, shape)
+    return _SHAPELESS[family]
+
+
+def _huber(response: Continuous, shape: Shape) -> Loss:
+    if shape.scale is None:
+        return huber.loss(float(shape.threshold), relative=True)
+    return huber.loss(float(shape.threshold) * _prepared(shape.scale, response))
+
+
+def _pinball(response: Continuous, shape: Shape) -> Loss:
+    if shape.smoothing is None:
+        return pinball.loss(float(shape.quantile), relative=True)
+    return pinball.loss(float(shape.quantile), _prepared(shape.smoothing, response))
 
 
 def _prepared(value: float, response: Continuous) -> float:

@@ -36,8 +36,9 @@ class QuantileRegressor(BoundedResponse, RegressorMixin, Model):
     quantile
         Which quantile, between 0 and 1; 0.5 is the median.
     smoothing
-        Half width h of the rounded corner, in units of y; None: 2.5% of the range of `y_bounds`. A
-        corner over ±h moves a quantile about as much as errors of variance h² / 3 would.
+        Half width h of the rounded corner, in units of y; None: 0.3 deviations of the residuals,
+        found privately. A corner over ±h moves a quantile about as much as further errors of
+        variance h² / 3 would.
     y_bounds
         Public (lower, upper) of the response, or "private": part of the budget is spent on finding
         them. Predictions are kept within them.

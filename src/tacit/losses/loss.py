@@ -1,7 +1,7 @@
 """What every margin loss publishes: its constants, and which compiled branch computes it.
 
 A loss sees a margin z and a label y, never a feature. The slope is its derivative in z, the
-curvature the second derivative. A loss may have up to two public shape parameters.
+curvature the second derivative. A loss may have public shape parameters.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Loss:
     code: Code
     lipschitz: float
     smoothness: float
-    shape: tuple[float, float] = (0.0, 0.0)
+    shape: tuple[float, ...] = (0.0, 0.0)
     one_signed: bool = False
     degree: int = 0
     joint: float = 2.0

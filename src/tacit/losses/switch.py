@@ -27,10 +27,11 @@ _DISTANCE = int(Code.DISTANCE)
 
 @numba.njit(nogil=True, error_model="numpy")
 def slopes(  # noqa: C901, PLR0912 - one branch a loss
-    code: int, a: float, b: float, margin: NDArray[Any], label: NDArray[Any], out: NDArray[Any]
+    code: int, shape: NDArray[Any], margin: NDArray[Any], label: NDArray[Any], out: NDArray[Any]
 ) -> None:
-    """Write the slope of every record of a tile; `a` and `b` are the loss's shape."""
+    """Write the slope of every record of a tile; `shape` are the loss's public parameters."""
     count = out.shape[0]
+    a, b = shape[0], shape[1]
     if code == _LOGISTIC:
         for i in range(count):
             out[i] = logistic.derivative(margin[i], np.float64(label[i]))
@@ -62,10 +63,11 @@ def slopes(  # noqa: C901, PLR0912 - one branch a loss
 
 @numba.njit(nogil=True, error_model="numpy")
 def curvatures(  # noqa: C901, PLR0912 - one branch a loss
-    code: int, a: float, b: float, margin: NDArray[Any], label: NDArray[Any], out: NDArray[Any]
+    code: int, shape: NDArray[Any], margin: NDArray[Any], label: NDArray[Any], out: NDArray[Any]
 ) -> None:
     """Write the curvature of every record of a tile."""
     count = out.shape[0]
+    a, b = shape[0], shape[1]
     if code == _LOGISTIC:
         for i in range(count):
             out[i] = logistic.curvature(margin[i])
@@ -94,7 +96,7 @@ def curvatures(  # noqa: C901, PLR0912 - one branch a loss
 
 def value(loss: Loss, z: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the loss of margins and labels; not compiled, for public data."""
-    a, b = loss.shape
+    a, b = loss.shape[:2]
     by_code = {
         Code.LOGISTIC: lambda: logistic.value(z, y),
         Code.SQUARED: lambda: squared.value(z, y),

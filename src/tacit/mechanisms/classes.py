@@ -39,8 +39,8 @@ def add_class_gradients(
     features = np.empty((width, LANES))
     for t in range(tiles.shape[0]):
         _read(tiles[t], features, square)
-        _margins(tiles[t], theta, margins)
-        _residuals(margins, tiles[t, width], factors)
+        class_margins(tiles[t], theta, margins)
+        class_residuals(margins, tiles[t, width], factors)
         if weighted:
             for k in range(classes):
                 for lane in range(LANES):
@@ -95,7 +95,7 @@ def _add(
 
 
 @numba.njit(nogil=True, error_model="numpy")
-def _margins(features: NDArray[Any], theta: NDArray[Any], margins: NDArray[Any]) -> None:
+def class_margins(features: NDArray[Any], theta: NDArray[Any], margins: NDArray[Any]) -> None:
     """Write the margins of a tile, each sum over the columns in order, four columns at a time."""
     classes, width = theta.shape
     fours = width - width % 4
@@ -124,7 +124,7 @@ def _margins(features: NDArray[Any], theta: NDArray[Any], margins: NDArray[Any])
 
 
 @numba.njit(nogil=True, error_model="numpy")
-def _residuals(margins: NDArray[Any], label: NDArray[Any], out: NDArray[np.float64]) -> None:
+def class_residuals(margins: NDArray[Any], label: NDArray[Any], out: NDArray[np.float64]) -> None:
     """Write p - e_y."""
     classes = margins.shape[0]
     largest = np.full(LANES, -math.inf)

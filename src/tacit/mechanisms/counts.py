@@ -1,7 +1,7 @@
 """Counts and sizes of residuals, with exact Gaussian noise. Private: the store, the blocks.
 
-Every record adds to each of k sums an integer between 0 and a bound S. Proof:
-proofs/mechanisms/counts.md.
+Every record adds to each of k sums an integer between 0 and a bound S; where records are those of
+persons, every person does, by the mean over their records. Proof: proofs/mechanisms/counts.md.
 """
 
 from __future__ import annotations
@@ -16,11 +16,13 @@ from numpy.typing import NDArray
 from tacit.errors import SettingError
 from tacit.losses.exponential import exp_negative
 from tacit.mechanisms.blocks import sum_blocks
+from tacit.mechanisms.kernels import measure_records
 from tacit.mechanisms.storage import column_behind, count_tiles, measure_tile
 from tacit.noise.entropy import Entropy
 from tacit.noise.gaussian import rounded_gaussian
 from tacit.problem.query import Answer, ColumnCounts, Measure, ResidualSize
 from tacit.problem.sensitivity import Price
+from tacit.rows.persons import PersonBlock, PersonStore
 from tacit.rows.store import Store
 from tacit.rows.tiles import LANES, tile_count
 
@@ -131,6 +133,72 @@ def add_residual_sizes(
         total[0] += size
 
 
+@numba.njit(nogil=True, cache=True, error_model="numpy")
+def add_person_counts(
+    block: Any,
+    columns: NDArray[np.int64],
+    lower: NDArray[np.float64],
+    upper: NDArray[np.float64],
+    width: int,
+    weighted: bool,
+    bound: int,
+    total: NDArray[np.int64],
+) -> None:
+    """Add to total[k] the bound times the mean weight of a person's records within the ends."""
+    share = np.empty(LANES)
+    for g in range(block.counts.shape[0]):
+        for k in range(columns.shape[0]):
+            share[:] = 0.0
+            for t in range(block.starts[g], block.starts[g + 1]):
+                column = block.tiles[t, columns[k]]
+                own = column_behind(block.tiles, t, width, int(weighted))
+                for lane in range(LANES):
+                    value = np.float64(column[lane])
+                    there = t - block.starts[g] < block.counts[g, lane]
+                    # Not a number is inside of nothing.
+                    inside = there & (lower[k] < value) & (value <= upper[k])
+                    weight = np.float64(own[lane]) if weighted else 1.0
+                    share[lane] += weight if inside else 0.0
+            total[k] += _parts_of_means(share, block.counts[g], bound)
+
+
+@numba.njit(nogil=True, cache=True, error_model="numpy")
+def add_person_residual_sizes(
+    block: Any,
+    theta: NDArray[np.float64],
+    weighted: bool,
+    shifted: bool,
+    measure: int,
+    numbers: tuple[float, float, float, float, float],
+    bound: int,
+    total: NDArray[np.int64],
+) -> None:
+    """Add to total[0] the bound times a person's mean of measure times weight."""
+    width = theta.shape[0]
+    margin, square, share = np.empty(LANES), np.empty(LANES), np.empty(LANES)
+    for g in range(block.counts.shape[0]):
+        share[:] = 0.0
+        for t in range(block.starts[g], block.starts[g + 1]):
+            measure_records(block.tiles, t, theta, weighted, shifted, margin, square)
+            label = column_behind(block.tiles, t, width, 0)
+            own = column_behind(block.tiles, t, width, int(weighted))
+            for lane in range(LANES):
+                size = residual_share(margin[lane], np.float64(label[lane]), measure, numbers)
+                weight = np.float64(own[lane]) if weighted else 1.0
+                there = t - block.starts[g] < block.counts[g, lane]
+                share[lane] += size * weight if there else 0.0
+        total[0] += _parts_of_means(share, block.counts[g], bound)
+
+
+@numba.njit(nogil=True, error_model="numpy")
+def _parts_of_means(share: NDArray[np.float64], counts: NDArray[np.int64], bound: int) -> np.int64:
+    """Sum of a group's integers; a lane without records has a share of 0."""
+    parts = np.int64(0)
+    for lane in range(LANES):
+        parts += part_of(float(bound), share[lane] / max(counts[lane], 1))
+    return parts
+
+
 def integer_counts(query: ColumnCounts, bound: int, store: Store) -> NDArray[np.int64]:
     """Sum of the records' integers, each 0 or `bound` (times a weight). Private."""
     columns = np.array(query.columns, dtype=np.int64)
@@ -139,10 +207,14 @@ def integer_counts(query: ColumnCounts, bound: int, store: Store) -> NDArray[np.
     if not ((columns >= 0) & (columns <= store.width)).all():
         raise SettingError("Features and the response are counted, and no other column.")
 
-    def add(tiles: Any, total: NDArray[np.int64]) -> None:
-        if not isinstance(tiles, np.ndarray):
+    def add(block: Any, total: NDArray[np.int64]) -> None:
+        how = columns, lower, upper, store.width, store.weighted, bound, total
+        if isinstance(block, PersonBlock):
+            add_person_counts(block, *how)
+        elif isinstance(block, np.ndarray):
+            add_counts(block, *how)
+        else:
             raise SettingError("Columns are counted in dense tables alone.")
-        add_counts(tiles, columns, lower, upper, store.width, store.weighted, bound, total)
 
     zero_inside = ((lower < 0.0) & (upper >= 0.0)).astype(np.int64)
     return sum_blocks(store, add, columns.shape) - zero_inside * (_padding(store) * bound)
@@ -165,15 +237,22 @@ def integer_residual_size(query: ResidualSize, bound: int, store: Store) -> NDAr
     )
 
     def add(block: Any, total: NDArray[np.int64]) -> None:
-        add_residual_sizes(block, theta, store.weighted, store.shifted, *how, bound, total)
+        pass_over = add_residual_sizes
+        if isinstance(block, PersonBlock):
+            pass_over = add_person_residual_sizes
+        pass_over(block, theta, store.weighted, store.shifted, *how, bound, total)
 
     share = residual_share(0.0, 0.0, *how)
     return sum_blocks(store, add, (1,)) - _padding(store) * part_of(float(bound), share)
 
 
 def _padding(store: Store) -> int:
-    """Zero records that fill up the last tile and count as records; with weights theirs are 0."""
-    return 0 if store.weighted else tile_count(store.length) * LANES - store.length
+    """Zero records that fill up the last tile and count as records; with weights theirs are 0.
+
+    Lanes without a person count as nobody.
+    """
+    apart = store.weighted or isinstance(store, PersonStore)
+    return 0 if apart else tile_count(store.length) * LANES - store.length
 
 
 def answer_counts(

@@ -5,6 +5,7 @@ Proof: proofs/mechanisms/gradient.md.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,12 @@ from numpy.typing import NDArray
 from tacit.mechanisms.blocks import sum_blocks
 from tacit.mechanisms.classes import add_class_gradients
 from tacit.mechanisms.kernels import add_gradients, enforceable
+from tacit.mechanisms.persons import add_person_class_gradients, add_person_gradients
 from tacit.noise.entropy import Entropy
 from tacit.noise.gaussian import rounded_gaussian
 from tacit.problem.query import Answer, GradientSum
 from tacit.problem.sensitivity import Price
+from tacit.rows.persons import PersonBlock
 from tacit.rows.sparse_block import dense_tiles, tile_parts
 from tacit.rows.store import Store
 
@@ -24,23 +27,27 @@ TILES_AT_ONCE = 32
 
 
 def integer_gradient_sum(query: GradientSum, bound: int, store: Store) -> NDArray[np.int64]:
-    """Sum of the records' integer vectors, each of norm at most `bound`. Private."""
+    """Sum of the records' (persons') integer vectors, each of norm at most `bound`. Private."""
     if query.theta.ndim > 1:
         return _class_gradient_sum(query, bound, store)
     theta = np.ascontiguousarray(query.theta, dtype=np.float64)
+    shape = np.array(query.loss.shape)
+    # A slope is at most lipschitz, so rows beyond clip / lipschitz are the ones to weigh down.
+    radius = query.clip / query.loss.lipschitz if query.downweighted else math.inf
     limit = enforceable(bound, store.width)
 
     def add(block: Any, total: NDArray[np.int64]) -> None:
-        add_gradients(
+        pass_over = add_person_gradients if isinstance(block, PersonBlock) else add_gradients
+        pass_over(
             block,
             theta,
             int(query.loss.code),
-            query.loss.shape,
+            shape,
             store.weighted,
             store.shifted,
             limit / query.clip,
             limit,
-            query.downweighted,
+            radius,
             total,
         )
 
@@ -52,6 +59,11 @@ def _class_gradient_sum(query: GradientSum, bound: int, store: Store) -> NDArray
     limit = enforceable(bound, theta.size)
 
     def add(block: Any, total: NDArray[np.int64]) -> None:
+        if isinstance(block, PersonBlock):
+            flat = total.reshape(-1)
+            scale = limit / query.clip
+            add_person_class_gradients(block, theta, store.weighted, scale, limit, math.inf, flat)
+            return
         # Sparse records are written out a few at a time: this pass reads arrays of tiles alone.
         for part in tile_parts(block, TILES_AT_ONCE):
             tiles = dense_tiles(part, store.width)

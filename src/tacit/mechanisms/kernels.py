@@ -43,35 +43,34 @@ def add_gradients(  # noqa: PLR0917 - compiled code takes no keywords
     block: Any,
     theta: NDArray[np.float64],
     code: int,
-    shape: tuple[float, float],
+    shape: NDArray[np.float64],
     weighted: bool,
     shifted: bool,
     scale: float,
     limit: float,
-    downweighted: bool,
+    radius: float,
     total: NDArray[np.int64],
 ) -> None:
     """Add rint(c z) of every record to `total`, c = weight·loss'·scale kept within limit / ‖z‖.
 
-    With `downweighted`, c is first multiplied by min(1, (limit / scale)² / ‖z‖²). A weight, if
+    c is first multiplied by min(1, (radius / ‖z‖)²), where radius is finite. A weight, if
     there is one, stands behind the response, and an offset of the margin behind that.
     """
     width = theta.shape[0]
-    clip = limit / scale
     margin = np.empty(LANES)
     square = np.empty(LANES)
     factor = np.empty(LANES)
     for t in range(count_tiles(block)):
         measure_records(block, t, theta, weighted, shifted, margin, square)
-        slopes(code, shape[0], shape[1], margin, column_behind(block, t, width, 0), factor)
+        slopes(code, shape, margin, column_behind(block, t, width, 0), factor)
         if weighted:
             weight = column_behind(block, t, width, 1)
             for lane in range(LANES):
                 factor[lane] *= np.float64(weight[lane])
         for lane in range(LANES):
             slope = factor[lane] * scale
-            if downweighted:
-                slope *= min(1.0, clip * clip / square[lane])
+            if radius < math.inf:
+                slope *= min(1.0, radius * radius / square[lane])
             largest = limit / math.sqrt(square[lane])
             # Written so that a slope that is not a number becomes 0.
             slope = slope if slope > -largest else (-largest if slope <= -largest else 0.0)
@@ -103,7 +102,8 @@ def quantise_rows(  # noqa: PLR0917 - compiled code takes no keywords
     theta: NDArray[np.float64],
     weights: int,
     code: int,
-    constants: tuple[float, float, float, float],
+    shape: NDArray[np.float64],
+    bounds: tuple[float, float],
     weighted: bool,
     shifted: bool,
     bound: float,
@@ -114,11 +114,11 @@ def quantise_rows(  # noqa: PLR0917 - compiled code takes no keywords
 
     `weights` 1 multiplies z by the root of the loss's curvature at z·theta over its upper bound,
     2 by the loss's slope over its upper bound and min(1, bound / ‖z‖), 0 by nothing. A record's
-    own weight w multiplies z by √w, for a score by w. `constants` are the loss's shape, smoothness
-    and Lipschitz bound.
+    own weight w multiplies z by √w, for a score by w. `bounds` are those on the loss's
+    curvature and slope.
     """
     width = integers.shape[0]
-    a, b, smoothness, lipschitz = constants
+    smoothness, lipschitz = bounds
     margin = np.empty(LANES)
     square = np.empty(LANES)
     bend = np.empty(LANES)
@@ -126,11 +126,11 @@ def quantise_rows(  # noqa: PLR0917 - compiled code takes no keywords
         measure_records(block, t, theta, weighted, shifted, margin, square)
         label = column_behind(block, t, width, 0)
         if weights == CURVATURE:
-            curvatures(code, a, b, margin, label, bend)
+            curvatures(code, shape, margin, label, bend)
             for lane in range(LANES):
                 bend[lane] = math.sqrt(bend[lane] / smoothness)
         elif weights == SCORE:
-            slopes(code, a, b, margin, label, bend)
+            slopes(code, shape, margin, label, bend)
             for lane in range(LANES):
                 bend[lane] = abs(bend[lane]) / lipschitz
         else:

@@ -16,19 +16,16 @@ from threadpoolctl import ThreadpoolController
 
 from tacit.mechanisms.blocks import sum_blocks
 from tacit.mechanisms.kernels import CURVATURE, PLAIN, SCORE, enforceable, quantise_rows
+from tacit.mechanisms.person_moments import TILES_AT_ONCE, add_person_moments
 from tacit.noise.entropy import Entropy
 from tacit.noise.gaussian import rounded_gaussian
 from tacit.problem.query import Answer, SecondMoments, Weights
-from tacit.problem.sensitivity import FINEST_BOUND, Price
+from tacit.problem.sensitivity import Price
 from tacit.rows.mapping import map_tiles, public_matrix
+from tacit.rows.persons import PersonBlock
 from tacit.rows.sparse_block import dense_tiles, tile_parts, tiles_in
 from tacit.rows.store import Store
 from tacit.rows.tiles import LANES
-
-TILES_AT_ONCE = 32
-"""Tiles in one product: its entries stay below 2^53, where float64 sums of integers are exact."""
-if TILES_AT_ONCE * LANES * FINEST_BOUND > 2**53:
-    raise AssertionError("Second moments would not be summed exactly.")
 
 _WEIGHTS = {Weights.NONE: PLAIN, Weights.CURVATURE: CURVATURE, Weights.SCORE: SCORE}
 
@@ -36,16 +33,31 @@ _WEIGHTS = {Weights.NONE: PLAIN, Weights.CURVATURE: CURVATURE, Weights.SCORE: SC
 def integer_second_moments(query: SecondMoments, bound: int, store: Store) -> NDArray[np.int64]:
     """Sum of v v' over the records' integer vectors v, each of squared norm at most `bound`.
 
+    Of a person with several records the bound is on the sum of their squared norms.
     Private. The rows are mapped to the query's coordinates as they are read, and not kept.
     """
     width = store.width
-    limit = enforceable(math.isqrt(bound), width)
+    limit = moment_limit(bound, store)
     matrix = None if query.matrix is None else public_matrix(query.matrix, width)
     theta = np.zeros(width) if query.theta is None else np.ascontiguousarray(query.theta)
     weights = _WEIGHTS[query.weights]
-    constants = (*query.loss.shape, query.loss.smoothness, query.loss.lipschitz)
+    shape = np.array(query.loss.shape)
+    bounds = query.loss.smoothness, query.loss.lipschitz
 
     def add(block: Any, total: NDArray[np.int64]) -> None:
+        if isinstance(block, PersonBlock):
+            add_person_moments(
+                block,
+                matrix,
+                theta,
+                weights,
+                (int(query.loss.code), shape, bounds),
+                (store.weighted, store.shifted),
+                bound=query.row_bound,
+                limit=limit,
+                total=total,
+            )
+            return
         integers = np.empty((width, 0))
         for part in tile_parts(block, TILES_AT_ONCE):
             if matrix is not None:
@@ -59,7 +71,8 @@ def integer_second_moments(query: SecondMoments, bound: int, store: Store) -> ND
                 theta,
                 weights,
                 int(query.loss.code),
-                constants,
+                shape,
+                bounds,
                 store.weighted,
                 store.shifted,
                 query.row_bound,
@@ -70,6 +83,11 @@ def integer_second_moments(query: SecondMoments, bound: int, store: Store) -> ND
 
     with one_blas_thread():
         return sum_blocks(store, add, (width, width))
+
+
+def moment_limit(bound: int, store: Store) -> float:
+    """Largest float norm of all rows of a unit together for which their integers keep the bound."""
+    return enforceable(math.isqrt(bound), store.width * store.unit_rows)
 
 
 def one_blas_thread() -> AbstractContextManager[object]:
@@ -99,7 +117,7 @@ def answer_second_moments(
     - The integers are the same for any block size, thread count or order of the records.
     """
     width = store.width
-    unit = (enforceable(math.isqrt(price.bound), width) / query.row_bound) ** 2
+    unit = (moment_limit(price.bound, store) / query.row_bound) ** 2
     total = integer_second_moments(query, price.bound, store)
     if entropy is None:
         return Answer(total / unit, 0.0)

@@ -16,13 +16,15 @@ from numpy.typing import NDArray
 
 from tacit.losses.switch import curvatures, slopes
 from tacit.mechanisms.blocks import sum_blocks
-from tacit.mechanisms.moments import TILES_AT_ONCE, one_blas_thread
+from tacit.mechanisms.moments import one_blas_thread
+from tacit.mechanisms.person_moments import TILES_AT_ONCE, add_person_pairs
 from tacit.mechanisms.storage import column_behind, count_tiles, measure_tile, write_tile
 from tacit.noise.entropy import Entropy
 from tacit.noise.gaussian import rounded_gaussian
 from tacit.problem.query import Answer, CurvatureAndScore
 from tacit.problem.sensitivity import Price
 from tacit.rows.mapping import map_tiles, public_matrix
+from tacit.rows.persons import PersonBlock
 from tacit.rows.store import Store
 from tacit.rows.tiles import LANES
 
@@ -30,6 +32,7 @@ from tacit.rows.tiles import LANES
 def pair_limit(bound: int, joint: float, width: int) -> float:
     """Largest L for which ‖v‖ ≤ L·u and ‖w‖ ≤ L·s, u⁴ + s⁴ ≤ joint, keep the integer pair in bound.
 
+    v may be the vectors of all rows of a person, one after the other; `width` is then their length.
     By Minkowski in l4 the rounded pair has (‖v‖⁴ + ‖w‖⁴)^¼ ≤ L·joint^¼ + 2^¼·√width / 2.
     """
     room = math.sqrt(bound) - 2.0**0.25 * math.sqrt(width) / 2 * (1 + 2.0**-40)
@@ -43,7 +46,8 @@ def quantise_pairs(  # noqa: PLR0917 - compiled code takes no keywords
     block: Any,
     theta: NDArray[np.float64],
     code: int,
-    constants: tuple[float, float, float, float, float],
+    shape: NDArray[np.float64],
+    bounds: tuple[float, float, float],
     weighted: bool,
     shifted: bool,
     bound: float,
@@ -55,11 +59,11 @@ def quantise_pairs(  # noqa: PLR0917 - compiled code takes no keywords
 
     f = √w·u·limit / bound and g = w·s·limit / bound, with w = min(1, (bound / ‖z‖)²), u² the
     curvature and s the slope over their bounds, both shrunk where u⁴ + s⁴ exceeds `joint`. A
-    record's own weight multiplies the curvature and the slope. `constants` are the loss's shape,
-    smoothness, Lipschitz bound and joint bound.
+    record's own weight multiplies the curvature and the slope. `bounds` are the loss's smoothness,
+    Lipschitz bound and joint bound.
     """
     width = theta.shape[0]
-    a, b, smoothness, lipschitz, joint = constants
+    smoothness, lipschitz, joint = bounds
     margin = np.empty(LANES)
     square = np.empty(LANES)
     bend = np.empty(LANES)
@@ -71,8 +75,8 @@ def quantise_pairs(  # noqa: PLR0917 - compiled code takes no keywords
             for lane in range(LANES):
                 margin[lane] += np.float64(offset[lane])
         label = column_behind(block, t, width, 0)
-        curvatures(code, a, b, margin, label, bend)
-        slopes(code, a, b, margin, label, slope)
+        curvatures(code, shape, margin, label, bend)
+        slopes(code, shape, margin, label, slope)
         own = column_behind(block, t, width, int(weighted))
         for lane in range(LANES):
             weight = np.float64(own[lane]) if weighted else 1.0
@@ -94,14 +98,27 @@ def quantise_pairs(  # noqa: PLR0917 - compiled code takes no keywords
 def integer_pairs(query: CurvatureAndScore, bound: int, store: Store) -> NDArray[np.int64]:
     """Sum of (v v', w w') over the records' integer vectors, ‖v‖⁴ + ‖w‖⁴ ≤ bound². Private."""
     width, loss = store.width, query.loss
-    limit = pair_limit(bound, loss.joint, width)
+    limit = pair_limit(bound, loss.joint, width * store.unit_rows)
     matrix = None if query.matrix is None else public_matrix(query.matrix, width)
     theta = np.ascontiguousarray(query.theta, dtype=np.float64)
-    constants = (*loss.shape, loss.smoothness, loss.lipschitz, loss.joint)
+    shape = np.array(loss.shape)
+    bounds = loss.smoothness, loss.lipschitz, loss.joint
 
-    def add(tiles: NDArray[Any], total: NDArray[np.int64]) -> None:
-        for first in range(0, len(tiles), TILES_AT_ONCE):
-            part = tiles[first : first + TILES_AT_ONCE]
+    def add(block: Any, total: NDArray[np.int64]) -> None:
+        if isinstance(block, PersonBlock):
+            add_person_pairs(
+                block,
+                matrix,
+                theta,
+                (int(loss.code), shape, bounds),
+                (store.weighted, store.shifted),
+                bound=query.row_bound,
+                limit=limit,
+                total=total,
+            )
+            return
+        for first in range(0, len(block), TILES_AT_ONCE):
+            part = block[first : first + TILES_AT_ONCE]
             if matrix is not None:
                 part = map_tiles(part, matrix)
                 part.flags.writeable = False  # one type for the compiler, mapped or not
@@ -111,7 +128,8 @@ def integer_pairs(query: CurvatureAndScore, bound: int, store: Store) -> NDArray
                 part,
                 theta,
                 int(loss.code),
-                constants,
+                shape,
+                bounds,
                 store.weighted,
                 store.shifted,
                 query.row_bound,
@@ -140,7 +158,8 @@ def answer_curvature_and_score(
     - The integers are the same for any block size, thread count or order of the records.
     """
     width = store.width
-    unit = (pair_limit(price.bound, query.loss.joint, width) / query.row_bound) ** 2
+    limit = pair_limit(price.bound, query.loss.joint, width * store.unit_rows)
+    unit = (limit / query.row_bound) ** 2
     total = integer_pairs(query, price.bound, store)
     if entropy is None:
         return Answer(total / unit, 0.0)

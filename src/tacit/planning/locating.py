@@ -5,7 +5,7 @@ the share of μ² and R the number of rounds for scales. Half of a goes to the l
 four times as many rounds and twice the noise: a median that is a few percentiles off is good
 enough, a radius is not. The share is
 
-- no more than makes σ = .005, where the solver asks for its largest part of the records, .98;
+- no more than makes σ = .004, where the solver asks for its largest part of the records, .98;
 - else a tenth, which costs the fit 5% more noise;
 - more, up to a quarter, only where σ would exceed 1/16 (and that of the location 1/8): beyond, a
   decision between nothing and half of the records is wrong more often than once in 30 000, and the
@@ -27,7 +27,7 @@ from tacit.solvers.locate import LOCATION_ROUNDS, SCALE_ROUNDS
 
 SHARE = 0.1
 LARGEST_SHARE = 0.25
-SMALLEST_NOISE = 0.005
+SMALLEST_NOISE = 0.004
 """Noise on a share of the records below which the solver asks for nothing finer."""
 
 
@@ -37,7 +37,7 @@ def locating_share(records: int, columns: int, mu: float) -> float:
     Examples
     --------
     >>> [round(locating_share(n, 10, 1.0), 4) for n in (100_000, 10_000, 5_000, 500)]
-    [0.0009, 0.088, 0.1, 0.2299]
+    [0.0014, 0.1, 0.1, 0.2299]
     """
 
     def needed(noise: float) -> float:

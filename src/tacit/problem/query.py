@@ -44,7 +44,8 @@ class GradientSum:
 
     For several classes theta is (width, class), a term is z (p - e_y)' and so is the answer.
     z = matrix' u, where u is the prepared row and `matrix` the working coordinates (None: z = u).
-    With `downweighted` a term is first multiplied by min(1, (clip / ‖z‖)²), a weight that depends
+    With `downweighted` a term is first multiplied by min(1, (r / ‖z‖)²), r the clip over the loss's
+    bound on slopes, a weight that depends
     on the features alone: it bounds the influence of a record and leaves the model consistent.
     """
 

@@ -19,6 +19,7 @@ from tacit.problem.progress import Progress, silent
 from tacit.rows.beside import names_read
 from tacit.rows.collector import Collector
 from tacit.rows.encode import Encoded, Encoder
+from tacit.rows.person_admit import admit_persons
 from tacit.rows.prepare import Preparer
 from tacit.rows.rebound import RawPreparer, stored_type
 from tacit.rows.source import Batch, Source, require_columns, require_records
@@ -53,7 +54,8 @@ def admit(
     - The stored bits are the same for any layout, file type or block size of the same records, and
       a record's do not depend on the other records.
     - With invalid_rows="zero" no content of a record can raise or change the number of records; an
-      invalid record is a row of zeros, its weight among them.
+      invalid record is a row of zeros, its weight among them. (Where a unit is declared, records
+      that name none are left out.)
     - No message contains a value, a row number or a number of rows.
     - Where reading fails, the scratch file is closed.
 
@@ -94,10 +96,18 @@ def admit(
         stored_type(design, dtype),
         invalid_rows == "error",
     )
-    require_columns(names_read(source), (*door.encoder.numbers, *door.encoder.labels))
+    require_columns(names_read(source), (*door.numbers, *door.labels))
     progress(0, 1, LABEL)
     store: Store
-    if stays_sparse(source, design):
+    if design.beside.unit is not None:
+        store = admit_persons(
+            door.batches(source),
+            design.beside.unit,
+            door.layout(0),
+            door.prepared,
+            resident=source.resident,
+        )
+    elif stays_sparse(source, design):
         store = admit_sparse(source, design, door.dtype, door.check)
     elif source.resident:
         store = _admit_resident(source, door)
@@ -114,6 +124,20 @@ class _Door:
     dtype: np.dtype[Any]
     strict: bool
 
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """Columns whose numbers are needed, the order of a person's records among them."""
+        unit = self.encoder.design.beside.unit
+        order = () if unit is None or unit.order is None else (unit.order,)
+        return tuple(dict.fromkeys((*self.encoder.numbers, *order)))
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Columns whose labels are needed, the person's among them."""
+        unit = self.encoder.design.beside.unit
+        column = () if unit is None else (unit.column,)
+        return tuple(dict.fromkeys((*self.encoder.labels, *column)))
+
     def layout(self, length: int) -> Layout:
         design, behind = self.encoder.design, self.encoder.behind
         rows = default_block_rows(design.width, self.dtype, behind.count)
@@ -123,19 +147,37 @@ class _Door:
         )
 
     def batches(self, source: Source) -> Iterator[Batch]:
-        return source.batches(
-            self.layout(0).block_rows, numeric=self.encoder.numbers, labels=self.encoder.labels
-        )
+        return source.batches(self.layout(0).block_rows, numeric=self.numbers, labels=self.labels)
 
     def encode(self, batch: Batch) -> Encoded:
         values, behind, valid = self.encoder.encode(batch)
         self.check(valid)
         return values, behind, valid
 
+    def prepared(
+        self, batch: Batch, named: NDArray[np.bool_]
+    ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+        """Prepared records of a batch and which are valid; only those that are named can be."""
+        values, behind, valid = self.encoder.encode(batch)
+        valid &= named
+        self.check(valid)
+        rows = np.empty((batch.length, self.layout(0).columns), dtype=self.dtype)
+        self.preparer.prepare(values, behind, valid, rows)
+        return rows, valid
+
+    @property
+    def demands(self) -> tuple[str, ...]:
+        """What cells must be beyond present and finite, one sentence for each declared column."""
+        unit = self.encoder.design.beside.unit
+        if unit is None:
+            return self.encoder.behind.demands
+        ranked = "" if unit.order is None else " and have a number that orders it"
+        return (*self.encoder.behind.demands, f"Every record must say whose it is{ranked}.")
+
     def check(self, valid: NDArray[np.bool_]) -> None:
         if self.strict and not valid.all():
             # What is demanded of the cells is public; which demand was not met is not said.
-            demands = "".join(f"{sentence} " for sentence in self.encoder.behind.demands)
+            demands = "".join(f"{sentence} " for sentence in self.demands)
             raise DataError(
                 "Some records are invalid: a needed value is missing or infinite, or a label is "
                 f"not declared. {demands}"

@@ -6,7 +6,7 @@ on a hash of their own content, never on their place in the file.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 from tacit.rows.labels import REMEMBERED, normal_form
 from tacit.rows.tiles import LANES
 
+Form = int | Decimal | str | None
+"""A label's normal form, whole numbers as integers."""
 LARGEST_INTEGER = 2.0**53
 """Below it a whole float64 is spelt like the integer, and is the same label."""
 NOBODY = -1
@@ -29,31 +31,28 @@ class Persons:
     Examples
     --------
     >>> persons = Persons()
-    >>> persons.numbers(np.array([7, 8, 7])).tolist()
+    >>> persons.numbers(label_forms(np.array([7, 8, 7]))).tolist()
     [0, 1, 0]
-    >>> persons.numbers(np.array(["7.0", "anna", None], dtype=object)).tolist()
+    >>> persons.numbers(label_forms(np.array(["7.0", "anna", None]))).tolist()
     [0, 2, -1]
     """
 
     def __init__(self) -> None:
-        self._known: dict[Hashable, int] = {}
+        self._known: dict[Form, int] = {}
 
     @property
     def count(self) -> int:
         """Number of persons so far."""
         return len(self._known)
 
-    def numbers(self, labels: NDArray[Any]) -> NDArray[np.int64]:
+    def numbers(self, forms: Sequence[Form]) -> NDArray[np.int64]:
         """Number of each label's person, -1 where the label is missing."""
         known = self._known
-        found = (
-            NOBODY if form is None else known.setdefault(form, len(known))
-            for form in label_forms(labels)
-        )
-        return np.fromiter(found, np.int64, len(labels))
+        found = (NOBODY if form is None else known.setdefault(form, len(known)) for form in forms)
+        return np.fromiter(found, np.int64, len(forms))
 
 
-def label_forms(labels: NDArray[Any]) -> Iterable[Hashable | None]:
+def label_forms(labels: NDArray[Any]) -> list[Form]:
     """Normal forms of labels, whole numbers as integers; None where a label is missing.
 
     An integer equals the exact decimal of the same number and has its hash, so that either finds
@@ -61,21 +60,20 @@ def label_forms(labels: NDArray[Any]) -> Iterable[Hashable | None]:
     """
     kind = labels.dtype.kind
     if kind in "biu":
-        return labels.astype(np.int64).tolist() if kind == "b" else labels.tolist()
+        return [*map(int, labels.tolist())] if kind == "b" else [*labels.tolist()]
     if kind == "f":
-        return map(_float_form, labels.astype(np.float64).tolist())
-    forms: dict[tuple[type, Any], Hashable | None] = {}
+        return [*map(_float_form, labels.astype(np.float64).tolist())]
+    forms: dict[tuple[type, Any], Form] = {}
     return [_remembered_form(label, forms) for label in labels.tolist()]
 
 
-def _float_form(label: float) -> int | Decimal | None:
+def _float_form(label: float) -> Form:
     if -LARGEST_INTEGER < label < LARGEST_INTEGER and label == int(label):
         return int(label)
-    form = normal_form(label)
-    return form if isinstance(form, Decimal) else None
+    return normal_form(label)
 
 
-def _remembered_form(label: Any, forms: dict[tuple[type, Any], Hashable | None]) -> Hashable | None:
+def _remembered_form(label: Any, forms: dict[tuple[type, Any], Form]) -> Form:
     kind = type(label)
     if kind not in REMEMBERED:
         return normal_form(label)

@@ -17,9 +17,10 @@ from tacit.errors import DataError, SchemaError
 from tacit.rows.cells import is_missing
 
 NormalForm = Decimal | str | None
+REMEMBERED = frozenset({str, int, float, bool, bytes})
+"""Types of which equal labels have equal normal forms."""
 
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,6})?\s*", re.ASCII)
-_REMEMBERED = frozenset({str, int, float, bool, bytes})
 _TRUTH = {"true": Decimal(1), "false": Decimal(0)}
 
 
@@ -113,7 +114,7 @@ class _Codes:
 
     def of(self, label: Any) -> int:
         kind = type(label)
-        if kind not in _REMEMBERED:
+        if kind not in REMEMBERED:
             return self._index.get(normal_form(label), -1)
         code = self._known.get((kind, label))
         if code is None:

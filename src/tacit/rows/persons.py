@@ -18,7 +18,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from tacit.rows.mapping import map_tiles, public_matrix
 from tacit.rows.store import THREADS, Layout, Store, closed
-from tacit.rows.tiles import LANES
 
 
 class PersonBlock(NamedTuple):

@@ -7,7 +7,7 @@ that a count passes over it. Once bounds are found `rebound` prepares the record
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,6 +19,7 @@ from tacit.errors import SettingError
 from tacit.problem.design import Design
 from tacit.problem.response import Continuous
 from tacit.rows.behind import mapped_response
+from tacit.rows.persons import PersonStore
 from tacit.rows.prepare import Preparer
 from tacit.rows.scratch import ScratchStore
 from tacit.rows.store import THREADS, Layout, MemoryStore, Store, empty_tiles, require_dtype
@@ -61,21 +62,24 @@ def rebound(store: Store, design: Design, dtype: DTypeLike = np.float32) -> Stor
 
     Guarantee
     ---------
-    - The result is, bit by bit, what admission by this design would have stored.
+    - The result is, bit by bit, what admission by this design would have stored; of a person with
+      too many records and no declared order, those that were chosen as they came in.
     - A design that differs from the store's by more than the bounds of open columns is refused.
     """
     opened = store.opened
     if opened is None or _closed_like(opened, design) != design:
         raise SettingError("Records are prepared by their own design, once, with all its bounds.")
-    # All blocks are as long as the first, but the last.
-    rows = len(store.block(0)) * LANES
     layout = Layout(
-        store.length, store.width, require_dtype(dtype), rows, store.weighted, store.shifted
+        store.length,
+        store.width,
+        require_dtype(dtype),
+        store.block_rows,
+        store.weighted,
+        store.shifted,
     )
-    preparer = Preparer.of(design)
+    rows, preparer = layout.block_rows, Preparer.of(design)
 
-    def prepared(index: int) -> NDArray[Any]:
-        raw = to_rows(store.block(index), min(rows, store.length - index * rows))
+    def prepared(raw: NDArray[Any]) -> NDArray[Any]:
         values = np.ascontiguousarray(raw[:, : len(design.columns)])
         behind = np.ascontiguousarray(raw[:, store.width :])
         valid = ~np.isnan(behind[:, 0])
@@ -85,16 +89,23 @@ def rebound(store: Store, design: Design, dtype: DTypeLike = np.float32) -> Stor
         preparer.prepare(values, behind, valid, out)
         return out
 
+    def block(index: int) -> NDArray[Any]:
+        return prepared(to_rows(store.block(index), min(rows, store.length - index * rows)))
+
     image: Store
-    if isinstance(store, ScratchStore):
-        image = ScratchStore.of(layout, _tiled(prepared, store.block_count))
+    if isinstance(store, PersonStore):
+        image = store.rewritten(
+            layout, lambda tiles: to_tiles(prepared(to_rows(tiles, len(tiles) * LANES)))
+        )
+    elif isinstance(store, ScratchStore):
+        image = ScratchStore.of(layout, _tiled(block, store.block_count))
     else:
         tiles = empty_tiles(layout)
         with ThreadPoolExecutor(THREADS) as pool:
             # Asking for the results raises what a worker raised.
             list(
                 pool.map(
-                    lambda index: to_tiles(prepared(index), tiles[layout.tiles(index)]),
+                    lambda index: to_tiles(block(index), tiles[layout.tiles(index)]),
                     range(store.block_count),
                 )
             )
@@ -103,8 +114,8 @@ def rebound(store: Store, design: Design, dtype: DTypeLike = np.float32) -> Stor
     return image
 
 
-def _tiled(prepared: Any, blocks: int) -> Iterator[NDArray[Any]]:
-    return (to_tiles(prepared(index)) for index in range(blocks))
+def _tiled(block: Callable[[int], NDArray[Any]], blocks: int) -> Iterator[NDArray[Any]]:
+    return (to_tiles(block(index)) for index in range(blocks))
 
 
 def _closed_like(opened: Design, design: Design) -> Design | None:

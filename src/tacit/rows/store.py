@@ -120,9 +120,19 @@ class Store(ABC):
         return self._layout.opened
 
     @property
+    def unit_rows(self) -> int:
+        """How many records of one unit there may be; public."""
+        return 1
+
+    @property
     def dtype(self) -> np.dtype[Any]:
         """float32 or float64."""
         return self._layout.dtype
+
+    @property
+    def block_rows(self) -> int:
+        """Records in a block, the last one aside."""
+        return self._layout.block_rows
 
     @property
     def block_count(self) -> int:

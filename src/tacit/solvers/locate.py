@@ -6,16 +6,16 @@ narrow as 2^-32 of its distance from zero is resolved. Then the radius around th
 a share L of the records is bisected over quarter octaves. With noise of standard deviation σ on a
 share of the records,
 
-    L = clip(1 - 4σ, .6, .98),   scale = radius / Φ⁻¹((1 + L) / 2),   bounds = median ± 8·scale:
+    L = clip(1 - 5σ, .6, .98),   scale = radius / Φ⁻¹((1 + L) / 2),   bounds = median ± 32·scale:
 
-the share is as large as the noise lets one see, and a false decision on either side of it a matter
-of four deviations. Eight deviations of a normal column are twice what holds nearly all of it; the
-rest is for skewed columns (a lognormal one has 0.05% of its records clipped at L = .98),
-and costs nothing measurable, since whitening takes up loose bounds (docs/private_bounds.md).
+the share is as large as the noise lets one see, and a radius that holds all records is taken for
+one that does not at five deviations only. Bounds four deviations away hold nearly all of a normal
+column; the rest is for skewed ones, whose few far records carry much of what there is to know.
+Looseness costs next to nothing, since whitening takes it up (docs/private_bounds.md).
 
 Between a value that many records share and the other records the share within a radius is flat.
 Where it is flat at about L, noise would pick any power of two. So the records on the median are
-counted first. With a share p of the records elsewhere, a column with p ≤ 8σ counts as one of a
+counted first. With a share p of the records elsewhere, a column with p ≤ 9σ counts as one of a
 single value and gets median ± 1, which holds every 0/1 column; else L is at least 1 - p/2.
 
 Which question comes next is a function of earlier answers and public numbers, and how many are
@@ -51,7 +51,7 @@ STEPS = 4
 """Radii in an octave."""
 SCALE_ROUNDS = 2 + (OCTAVES * STEPS).bit_length()
 """The number of records again, the records on the median, and one for each halving of the radii."""
-REACH = 8.0
+REACH = 32.0
 """Half width of the bounds, in standard deviations of a normal column."""
 
 Vector = NDArray[np.float64]
@@ -111,7 +111,7 @@ def _half_widths(gate: Gate, locating: Locating, places: Places, most: float) ->
     answer = gate.ask(ColumnCounts(locating.columns, *ends))
     noise = math.hypot(answer.noise_scale, uncertain) / records
     elsewhere = 1 - answer.value / records
-    single = elsewhere <= min(8 * noise, max(1 - 4 * noise, 0.0))
+    single = elsewhere <= min(9 * noise, max(1 - 5 * noise, 0.0))
     share = _shares(elsewhere, noise)
     median = grid_value(places)
     low, high = _ends(len(median), OCTAVES * STEPS)
@@ -129,8 +129,8 @@ def _shares(elsewhere: Vector, noise: float) -> Vector:
     """Share of the records that the radius is to hold, given those that are not on the median."""
     if noise == 0.0:
         return np.ones_like(elsewhere)
-    usual = min(max(1 - 4 * noise, 0.6), 0.98)
-    return np.clip(1 - elsewhere / 2, usual, max(1 - 4 * noise, usual))
+    usual = min(max(1 - 5 * noise, 0.6), 0.98)
+    return np.clip(1 - elsewhere / 2, usual, max(1 - 5 * noise, usual))
 
 
 def _reaches(share: Vector) -> Vector:

@@ -1,0 +1,248 @@
+"""Second moments over persons, and their pair of curvature and score. Private: `block`.
+
+All records of a person are shrunk by one factor, so that Σ‖v‖² over their integer vectors keeps the
+bound; a person's score is one vector, that of their summed slopes. Proof:
+proofs/mechanisms/person_moments.md.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.losses.switch import curvatures
+from tacit.mechanisms.kernels import CURVATURE, SCORE, measure_records
+from tacit.mechanisms.persons import person_weight, square_scores, sum_scores
+from tacit.mechanisms.storage import column_behind, write_tile
+from tacit.problem.sensitivity import FINEST_BOUND
+from tacit.rows.persons import PersonBlock, group_parts
+from tacit.rows.tiles import LANES
+
+TILES_AT_ONCE = 32
+"""Tiles in one product: its entries stay below 2^53, where float64 sums of integers are exact."""
+if TILES_AT_ONCE * LANES * FINEST_BOUND > 2**53:
+    raise AssertionError("Second moments would not be summed exactly.")
+
+
+@numba.njit(nogil=True, cache=True, error_model="numpy")
+def person_row_factors(  # noqa: PLR0917 - compiled code takes no keywords
+    block: Any,
+    theta: NDArray[np.float64],
+    weights: int,
+    code: int,
+    shape: NDArray[np.float64],
+    smoothness: float,
+    weighted: bool,
+    shifted: bool,
+    bound: float,
+    limit: float,
+    factors: NDArray[np.float64],
+) -> None:
+    """Write the factor f of every record (tile, lane), so that Σ‖f z‖² ≤ limit² over a person.
+
+    f = √(weight·h)·limit / max(bound, size), with h = 1 and size = √Σ‖z‖², or h the loss's
+    curvature over its upper bound and size = Σ‖z‖ (`weights` 1).
+    """
+    width = theta.shape[0]
+    margin, square, bend = np.empty(LANES), np.empty(LANES), np.ones(LANES)
+    size = np.empty(LANES)
+    for g in range(block.counts.shape[0]):
+        size[:] = 0.0
+        for t in range(block.starts[g], block.starts[g + 1]):
+            measure_records(block.tiles, t, theta, weighted, shifted, margin, square)
+            own = column_behind(block.tiles, t, width, int(weighted))
+            if weights == CURVATURE:
+                curvatures(code, shape, margin, column_behind(block.tiles, t, width, 0), bend)
+            for lane in range(LANES):
+                there = t - block.starts[g] < block.counts[g, lane]
+                h = bend[lane] / smoothness if weights == CURVATURE else 1.0
+                h *= np.float64(own[lane]) if weighted else 1.0
+                factors[t, lane] = math.sqrt(min(h, 1.0)) if there else 0.0
+                norm = math.sqrt(square[lane]) if weights == CURVATURE else square[lane]
+                size[lane] += norm if there else 0.0
+        for lane in range(LANES):
+            reach = size[lane] if weights == CURVATURE else math.sqrt(size[lane])
+            # No store holds records without a finite norm; here they add nothing.
+            size[lane] = limit / max(reach, bound) if reach < math.inf else 0.0
+        for t in range(block.starts[g], block.starts[g + 1]):
+            for lane in range(LANES):
+                factor = factors[t, lane] * size[lane]
+                # A factor that is not a number, or above the limit's, becomes 0.
+                factors[t, lane] = factor if factor <= limit / bound else 0.0
+
+
+@numba.njit(nogil=True, cache=True, error_model="numpy")
+def person_pair_factors(  # noqa: PLR0917 - compiled code takes no keywords
+    block: Any,
+    theta: NDArray[np.float64],
+    code: int,
+    shape: NDArray[np.float64],
+    bounds: tuple[float, float, float],
+    weighted: bool,
+    shifted: bool,
+    bound: float,
+    limit: float,
+    rows: NDArray[np.float64],
+    scores: NDArray[np.float64],
+    persons: NDArray[np.float64],
+) -> None:
+    """Write factors of records (tile, lane), scores (group, column, lane) and factors of persons.
+
+    With w = min(1, (bound / Σ‖z‖)²), h the curvature and s the slope over their bounds (times the
+    record's weight), the person's pair is T = w Σ h‖z‖² / bound² and a = w‖Σ s z‖ / bound; both are
+    shrunk where T² + a⁴ exceeds `joint`. `bounds` are the loss's smoothness, Lipschitz bound and
+    joint bound.
+    """
+    width = theta.shape[0]
+    smoothness, lipschitz, joint = bounds
+    margin, square, bend = np.empty(LANES), np.empty(LANES), np.empty(LANES)
+    reach, trace = np.empty(LANES), np.empty(LANES)
+    for g in range(block.counts.shape[0]):
+        sum_scores(block, g, theta, code, shape, weighted, shifted, scores[g], reach)
+        trace[:] = 0.0
+        for t in range(block.starts[g], block.starts[g + 1]):
+            measure_records(block.tiles, t, theta, weighted, shifted, margin, square)
+            curvatures(code, shape, margin, column_behind(block.tiles, t, width, 0), bend)
+            own = column_behind(block.tiles, t, width, int(weighted))
+            for lane in range(LANES):
+                there = t - block.starts[g] < block.counts[g, lane]
+                h = bend[lane] / smoothness * (np.float64(own[lane]) if weighted else 1.0)
+                rows[t, lane] = h if there and h > 0.0 else 0.0
+                trace[lane] += rows[t, lane] * square[lane]
+        square_scores(scores[g], square)
+        for lane in range(LANES):
+            weight = person_weight(bound, reach[lane])
+            curved = weight * trace[lane] / bound / bound
+            steep = weight * math.sqrt(square[lane]) / lipschitz / bound
+            shrink = _shrink(curved, steep, joint)
+            persons[g, lane] = limit / bound * weight * shrink / lipschitz
+            trace[lane] = limit / bound * math.sqrt(weight) * shrink
+        for t in range(block.starts[g], block.starts[g + 1]):
+            for lane in range(LANES):
+                rows[t, lane] = math.sqrt(rows[t, lane]) * trace[lane]
+
+
+@numba.njit(nogil=True, error_model="numpy")
+def _shrink(curved: float, steep: float, joint: float) -> float:
+    """Return what keeps curved²·k⁴ + steep⁴·k⁴ within the joint bound; 0 if that is no number."""
+    excess = (curved * curved + steep * steep * steep * steep) / joint
+    if not excess < math.inf:
+        return 0.0
+    return 1.0 if excess <= 1.0 else math.sqrt(math.sqrt(1.0 / excess))
+
+
+@numba.njit(nogil=True, cache=True, error_model="numpy")
+def person_score_factors(  # noqa: PLR0917 - compiled code takes no keywords
+    block: Any,
+    theta: NDArray[np.float64],
+    code: int,
+    shape: NDArray[np.float64],
+    lipschitz: float,
+    weighted: bool,
+    shifted: bool,
+    bound: float,
+    limit: float,
+    scores: NDArray[np.float64],
+    factors: NDArray[np.float64],
+) -> None:
+    """Write scores s (group, column, lane) and factors f (group, lane) with ‖f s‖ ≤ limit.
+
+    f = limit / bound·w / lipschitz, w = min(1, (bound / Σ‖z‖)²), shrunk where f s is too long.
+    """
+    reach, square = np.empty(LANES), np.empty(LANES)
+    for g in range(block.counts.shape[0]):
+        sum_scores(block, g, theta, code, shape, weighted, shifted, scores[g], reach)
+        square_scores(scores[g], square)
+        for lane in range(LANES):
+            wanted = limit / bound * person_weight(bound, reach[lane]) / lipschitz
+            largest = limit / math.sqrt(square[lane])
+            # Written so that a factor that is not a number becomes 0.
+            factor = wanted if wanted <= largest else (largest if wanted > largest else 0.0)
+            factors[g, lane] = factor
+
+
+@numba.njit(nogil=True, cache=True, error_model="numpy")
+def write_products(
+    tiles: NDArray[Any], factors: NDArray[np.float64], integers: NDArray[np.float64]
+) -> None:
+    """Write rint(f z) as float64 into (column, record), tile by tile."""
+    for t in range(tiles.shape[0]):
+        write_tile(tiles, t, factors[t], integers)
+
+
+def add_person_moments(
+    block: PersonBlock,
+    matrix: NDArray[np.float64] | None,
+    theta: NDArray[np.float64],
+    weights: int,
+    loss: tuple[int, NDArray[np.float64], tuple[float, float]],
+    behind: tuple[bool, bool],
+    *,
+    bound: float,
+    limit: float,
+    total: NDArray[np.int64],
+) -> None:
+    """Add Σ v v' over the integer vectors of a block's persons, Σ‖v‖² ≤ limit² before rounding.
+
+    `weights` are those of `quantise_rows`. `loss` is its code, shape and bounds on curvature and
+    slope, `behind` whether weights and offsets stand behind the response.
+    """
+    code, shape, (smoothness, lipschitz) = loss
+    for part in group_parts(block, TILES_AT_ONCE):
+        here = part if matrix is None else part.mapped(matrix)
+        how = theta, code, shape
+        if weights == SCORE:
+            scores, factors = _score_room(here, len(theta))
+            person_score_factors(here, *how, lipschitz, *behind, bound, limit, scores, factors)
+            total += _products(scores, factors, len(theta))
+        else:
+            factors = np.empty((len(here.tiles), LANES))
+            person_row_factors(
+                here, theta, weights, code, shape, smoothness, *behind, bound, limit, factors
+            )
+            total += _products(here.tiles, factors, len(theta))
+
+
+def add_person_pairs(
+    block: PersonBlock,
+    matrix: NDArray[np.float64] | None,
+    theta: NDArray[np.float64],
+    loss: tuple[int, NDArray[np.float64], tuple[float, float, float]],
+    behind: tuple[bool, bool],
+    *,
+    bound: float,
+    limit: float,
+    total: NDArray[np.int64],
+) -> None:
+    """Add (Σ v v', w w') over a block's persons; the arguments are those of the moments.
+
+    `loss` is its code, shape and smoothness, Lipschitz and joint bounds.
+    """
+    for part in group_parts(block, TILES_AT_ONCE):
+        here = part if matrix is None else part.mapped(matrix)
+        scores, persons = _score_room(here, len(theta))
+        rows = np.empty((len(here.tiles), LANES))
+        person_pair_factors(here, theta, *loss, *behind, bound, limit, rows, scores, persons)
+        total[0] += _products(here.tiles, rows, len(theta))
+        total[1] += _products(scores, persons, len(theta))
+
+
+def _score_room(block: PersonBlock, width: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    return np.empty((block.groups, width, LANES)), np.empty((block.groups, LANES))
+
+
+def _products(tiles: NDArray[Any], factors: NDArray[np.float64], width: int) -> NDArray[np.int64]:
+    """Sum of v v' over v = rint(f z), z the first `width` columns of (tile, column, lane)."""
+    view = tiles.view()
+    view.flags.writeable = False  # one type for the compiler, whoever made the tiles
+    total = np.zeros((width, width), dtype=np.int64)
+    for first in range(0, len(tiles), TILES_AT_ONCE):
+        part = slice(first, first + TILES_AT_ONCE)
+        integers = np.empty((width, len(view[part]) * LANES))
+        write_products(view[part], factors[part], integers)
+        total += (integers @ integers.T).astype(np.int64)
+    return total

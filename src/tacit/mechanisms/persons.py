@@ -1,0 +1,170 @@
+"""Clipped gradient sums over persons, as integers. Private: `block`.
+
+A person's gradient is the sum over their records, slot after slot, clipped as a whole: its integers
+depend on that person's records and on public numbers only, and their norm is at most the bound.
+Proof: proofs/mechanisms/persons.md.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.losses.switch import slopes
+from tacit.mechanisms.classes import class_margins, class_residuals
+from tacit.mechanisms.kernels import measure_records
+from tacit.mechanisms.storage import TINY, add_tile, column_behind
+from tacit.rows.tiles import LANES
+
+
+@numba.njit(nogil=True, cache=True, error_model="numpy")
+def add_person_gradients(  # noqa: PLR0917 - compiled code takes no keywords
+    block: Any,
+    theta: NDArray[np.float64],
+    code: int,
+    shape: NDArray[np.float64],
+    weighted: bool,
+    shifted: bool,
+    scale: float,
+    limit: float,
+    radius: float,
+    total: NDArray[np.int64],
+) -> None:
+    """Add rint(c s) of every person to `total`, s = Σ weight·loss'·z, c = scale within limit / ‖s‖.
+
+    c is first multiplied by min(1, (radius / Σ‖z‖)²), where radius is finite.
+    """
+    score = np.empty((1, theta.shape[0], LANES))
+    reach = np.empty(LANES)
+    for g in range(block.counts.shape[0]):
+        sum_scores(block, g, theta, code, shape, weighted, shifted, score[0], reach)
+        _add_limited(score, reach, scale, limit, radius, total)
+
+
+@numba.njit(nogil=True, cache=True, error_model="numpy")
+def add_person_class_gradients(
+    block: Any,
+    theta: NDArray[Any],
+    weighted: bool,
+    scale: float,
+    limit: float,
+    radius: float,
+    total: NDArray[np.int64],
+) -> None:
+    """Add rint(c s) of every person to `total`, s = Σ weight·(p - e_y) z', c as for one predictor.
+
+    `theta` is (class, width), of the tiles' type; `total` has class·width entries in that order.
+    """
+    classes, width = theta.shape
+    score = np.empty((1, classes * width, LANES))
+    reach = np.empty(LANES)
+    margins = np.empty((classes, LANES), dtype=theta.dtype)
+    residuals = np.empty((classes, LANES))
+    for g in range(block.counts.shape[0]):
+        score[:] = 0.0
+        reach[:] = 0.0
+        for t in range(block.starts[g], block.starts[g + 1]):
+            tile, slot = block.tiles[t], t - block.starts[g]
+            class_margins(tile, theta, margins)
+            class_residuals(margins, tile[width], residuals)
+            for lane in range(LANES):
+                if slot < block.counts[g, lane]:
+                    reach[lane] += _norm_of(tile, width, lane)
+            for k in range(classes):
+                for lane in range(LANES):
+                    weight = np.float64(tile[width + 1, lane]) if weighted else 1.0
+                    value = residuals[k, lane] * weight
+                    there = slot < block.counts[g, lane]
+                    residuals[k, lane] = value if there and abs(value) < math.inf else 0.0
+                for j in range(width):
+                    for lane in range(LANES):
+                        z = np.float64(tile[j, lane])
+                        score[0, k * width + j, lane] += residuals[k, lane] * z
+        _add_limited(score, reach, scale, limit, radius, total)
+
+
+@numba.njit(nogil=True, error_model="numpy")
+def sum_scores(  # noqa: PLR0917 - compiled code takes no keywords
+    block: Any,
+    g: int,
+    theta: NDArray[np.float64],
+    code: int,
+    shape: NDArray[np.float64],
+    weighted: bool,
+    shifted: bool,
+    score: NDArray[np.float64],
+    reach: NDArray[np.float64],
+) -> None:
+    """Write Σ weight·loss'·z (column, lane) and Σ ‖z‖ over the records of each person of group g.
+
+    A slope that is not finite counts as 0. What stands in empty slots enters neither sum.
+    """
+    width = theta.shape[0]
+    margin, square, slope = np.empty(LANES), np.empty(LANES), np.empty(LANES)
+    score[:] = 0.0
+    reach[:] = 0.0
+    for t in range(block.starts[g], block.starts[g + 1]):
+        measure_records(block.tiles, t, theta, weighted, shifted, margin, square)
+        label = column_behind(block.tiles, t, width, 0)
+        slopes(code, shape, margin, label, slope)
+        own = column_behind(block.tiles, t, width, int(weighted))
+        for lane in range(LANES):
+            there = t - block.starts[g] < block.counts[g, lane]
+            reach[lane] += math.sqrt(square[lane]) if there else 0.0
+            value = slope[lane] * (np.float64(own[lane]) if weighted else 1.0)
+            slope[lane] = value if there and abs(value) < math.inf else 0.0
+        for j in range(width):
+            for lane in range(LANES):
+                score[j, lane] += slope[lane] * np.float64(block.tiles[t, j, lane])
+
+
+@numba.njit(nogil=True, error_model="numpy")
+def square_scores(score: NDArray[np.float64], square: NDArray[np.float64]) -> None:
+    """Write 2^-600 + ‖s‖² of every person, columns in order."""
+    for lane in range(LANES):
+        square[lane] = TINY
+    for j in range(score.shape[0]):
+        for lane in range(LANES):
+            square[lane] += score[j, lane] * score[j, lane]
+
+
+@numba.njit(nogil=True, error_model="numpy")
+def person_weight(radius: float, reach: float) -> float:
+    """The weight min(1, (radius / Σ‖z‖)²) of a person; 1 for a person without rows."""
+    ratio = radius / reach
+    return ratio * ratio if ratio < 1.0 else 1.0
+
+
+@numba.njit(nogil=True, error_model="numpy")
+def _norm_of(tile: NDArray[Any], width: int, lane: int) -> float:
+    square = TINY
+    for j in range(width):
+        z = np.float64(tile[j, lane])
+        square += z * z
+    return math.sqrt(square)
+
+
+@numba.njit(nogil=True, error_model="numpy")
+def _add_limited(
+    score: NDArray[np.float64],
+    reach: NDArray[np.float64],
+    scale: float,
+    limit: float,
+    radius: float,
+    total: NDArray[np.int64],
+) -> None:
+    """Add the integers of a group whose scores stand in the one tile `score`."""
+    square, factor = np.empty(LANES), np.empty(LANES)
+    square_scores(score[0], square)
+    for lane in range(LANES):
+        wanted = scale
+        if radius < math.inf:
+            wanted *= person_weight(radius, reach[lane])
+        largest = limit / math.sqrt(square[lane])
+        # Written so that a factor that is not a number becomes 0.
+        factor[lane] = wanted if wanted <= largest else (largest if wanted > largest else 0.0)
+    add_tile(score, 0, factor, square, total)

@@ -1,0 +1,136 @@
+"""The door for tables with several records of a person: encoded, chosen and laid out by person.
+
+Private: the source and the store. Public: the design. Records are held in memory, those of a file
+too, since a person's may stand anywhere in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import DataError
+from tacit.problem.record import Unit
+from tacit.rows.kept import (
+    NOBODY,
+    Form,
+    Persons,
+    label_forms,
+    place_records,
+    put_records,
+    row_hashes,
+)
+from tacit.rows.persons import PersonBlock, PersonStore
+from tacit.rows.source import Batch
+from tacit.rows.store import THREADS, Layout
+from tacit.rows.tiles import LANES
+
+Prepared = tuple[NDArray[Any], NDArray[np.bool_]]
+Prepare = Callable[[Batch, NDArray[np.bool_]], Prepared]
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Prepared records of a batch, and what decides which of them are kept."""
+
+    rows: NDArray[Any]
+    person: NDArray[np.int64]
+    valid: NDArray[np.bool_]
+    order: NDArray[np.float64]
+    hashes: NDArray[np.uint64]
+
+
+def admit_persons(
+    batches: Iterable[Batch], unit: Unit, layout: Layout, prepare: Prepare, *, resident: bool
+) -> PersonStore:
+    """Store of the kept records of all persons.
+
+    Guarantee
+    ---------
+    - A person's stored records depend on that person's records alone: not on others', on their
+      place in the file, or on how the file is cut into batches.
+    - At most `unit.max_rows` records of a person are stored.
+    - A record that names no person is left out. A person whose records are all invalid remains a
+      person, with one row of zeros.
+
+    Parameters
+    ----------
+    batches
+        The table, once through.
+    unit
+        Public: whose a record is, how many are kept, and by which order.
+    layout
+        Shape of the store to be; its length is counted here.
+    prepare
+        Makes rows of a batch, given which records name a person and an order; says which are valid,
+        or raises where the caller wants none that is not.
+    resident
+        Whether the table lies in memory already, so that batches may wait for each other.
+    """
+    persons = Persons()
+    parts = [
+        _part(persons, *read)
+        for read in _each(batches, lambda batch: _read(batch, unit, prepare), resident=resident)
+    ]
+    if persons.count < 2:
+        raise DataError("The table has records of fewer than 2 persons; a fit needs at least 2.")
+    places = place_records(
+        np.concatenate([part.person for part in parts]),
+        np.concatenate([part.valid for part in parts]),
+        np.concatenate([part.order for part in parts]),
+        np.concatenate([part.hashes for part in parts]),
+        persons.count,
+        unit.max_rows,
+    )
+    shape = int(places.starts[-1]), layout.columns, LANES
+    # Empty slots of records that are kept as they came are no numbers, as invalid records are.
+    empty = 0.0 if layout.opened is None else np.nan
+    tiles = np.full(shape, empty, dtype=layout.dtype)
+    start = 0
+    while parts:
+        part = parts.pop(0)
+        own = slice(start, start + len(part.rows))
+        put_records(part.rows, places.tile[own], places.lane[own], tiles)
+        start = own.stop
+    return PersonStore.of_groups(
+        replace(layout, length=persons.count),
+        unit.max_rows,
+        PersonBlock(tiles, places.starts, places.counts),
+        layout.block_rows // LANES,
+    )
+
+
+def _read(
+    batch: Batch, unit: Unit, prepare: Prepare
+) -> tuple[list[Form], NDArray[np.float64], Prepared]:
+    """Labels in normal form, order cells and prepared records of a batch."""
+    forms = label_forms(batch.labels(unit.column))
+    named = np.fromiter((form is not None for form in forms), np.bool_, len(forms))
+    order = np.zeros(batch.length)
+    if unit.order is not None:
+        order = np.array(batch.numeric((unit.order,))[:, 0])
+    return forms, order, prepare(batch, named & np.isfinite(order))
+
+
+def _part(
+    persons: Persons, forms: list[Form], order: NDArray[np.float64], prepared: Prepared
+) -> _Part:
+    number = persons.numbers(forms)
+    somebody = number != NOBODY
+    rows, valid = (array[somebody] for array in prepared)
+    return _Part(rows, number[somebody], valid, order[somebody], row_hashes(rows))
+
+
+def _each(
+    batches: Iterable[Batch], work: Callable[[Batch], Any], *, resident: bool
+) -> Iterator[Any]:
+    if not resident:
+        yield from map(work, batches)
+        return
+    with ThreadPoolExecutor(THREADS) as pool:
+        yield from pool.map(work, batches)
