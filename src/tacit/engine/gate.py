@@ -7,7 +7,10 @@ from tacit.mechanisms.responder import Responder
 from tacit.problem.plan import Plan
 from tacit.problem.progress import Progress
 from tacit.problem.query import KIND_OF, Answer, Query
-from tacit.problem.sensitivity import FINEST_BOUND, LARGEST_TOTAL, Price
+from tacit.problem.sensitivity import LARGEST_TOTAL, Price
+
+FINEST_OPEN = 2**44
+"""Integer bound without noise: products may then round, by less than a float's own precision."""
 
 
 class PlannedGate:
@@ -48,7 +51,7 @@ class OpenGate:
             raise PlanViolation("A private plan cannot be run through the open gate.")
         self._responder = responder
         self._progress = progress
-        self._price = Price(max(1, min(FINEST_BOUND, LARGEST_TOTAL // plan.records)), 0)
+        self._price = Price(max(1, min(FINEST_OPEN, LARGEST_TOTAL // plan.records)), 0)
         self._asked = 0
 
     def ask(self, query: Query) -> Answer:

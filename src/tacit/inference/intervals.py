@@ -60,7 +60,7 @@ def intervals(release: Release, level: float = 0.95) -> Intervals:
     lengths = np.einsum("ij,ij->j", U, U)
     sampling = np.einsum("ij,ik,kj->j", U, sandwich.score, U)
     sampling = np.maximum(sampling, sandwich.score_noise * lengths / 2) / spare
-    privacy = sandwich.step_noise**2 * lengths
+    privacy = sandwich.step_noise**2 * lengths + np.square(sandwich.wobble)
     variance = sampling + privacy
     noise = relative_noise(sandwich)
     if plan.private:

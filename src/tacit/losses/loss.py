@@ -22,6 +22,7 @@ class Code(IntEnum):
     PINBALL = 6
     DISTANCE = 7
     SOFTMAX = 8
+    BOUNDED_POISSON = 9
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,16 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.losses import hinge, huber, logistic, pinball, poisson, smooth_huber, squared
+from tacit.losses import (
+    bounded_poisson,
+    hinge,
+    huber,
+    logistic,
+    pinball,
+    poisson,
+    smooth_huber,
+    squared,
+)
 from tacit.losses.loss import Code, Loss
 
 _LOGISTIC = int(Code.LOGISTIC)
@@ -23,6 +32,7 @@ _HINGE = int(Code.HINGE)
 _POISSON = int(Code.POISSON)
 _PINBALL = int(Code.PINBALL)
 _DISTANCE = int(Code.DISTANCE)
+_BOUNDED_POISSON = int(Code.BOUNDED_POISSON)
 
 
 @numba.njit(nogil=True, error_model="numpy")
@@ -53,6 +63,9 @@ def slopes(  # noqa: C901, PLR0912 - one branch a loss
     elif code == _PINBALL:
         for i in range(count):
             out[i] = pinball.derivative(margin[i], np.float64(label[i]), a, b)
+    elif code == _BOUNDED_POISSON:
+        for i in range(count):
+            out[i] = bounded_poisson.derivative(margin[i], np.float64(label[i]), shape)
     elif code == _DISTANCE:
         for i in range(count):
             out[i] = -1.0
@@ -89,6 +102,9 @@ def curvatures(  # noqa: C901, PLR0912 - one branch a loss
     elif code == _PINBALL:
         for i in range(count):
             out[i] = pinball.curvature(margin[i], np.float64(label[i]), b)
+    elif code == _BOUNDED_POISSON:
+        for i in range(count):
+            out[i] = bounded_poisson.curvature(margin[i], np.float64(label[i]), shape)
     else:
         for i in range(count):
             out[i] = 0.0

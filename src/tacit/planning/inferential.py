@@ -1,61 +1,137 @@
-"""The route with intervals: whiten, descend with downweighted rows, then one Newton step."""
+"""The route with intervals: standardise, whiten, a pilot with weighed rows, one Newton step.
+
+The shares of μ² and the rules are those of docs/inference.md, measured by coverage; e = n μ / d.
+"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from tacit.errors import SettingError
+from tacit.losses.loss import Code
 from tacit.planning.pricing import assembled, between, priced
 from tacit.planning.wishes import Facts, Wishes, passes_allowed, require_passes
-from tacit.problem.plan import Descent, Forecast, OneStep, Plan, Whitening
+from tacit.problem.design import Column
+from tacit.problem.factor import Indicator
+from tacit.problem.plan import Descent, Forecast, OneStep, Plan, Standardising, Step, Whitening
 from tacit.problem.query import Kind
+from tacit.problem.response import Continuous
 
 LEAST_CURVATURE = 0.05
 """Assumed curvature in whitened directions, for the forecast."""
+MEDIANS, RADII, RESIDUAL_ROUNDS = 12, 6, 6
+PILOT_AVERAGED = 0.6
+ROW_FACTOR = math.sqrt(2.0)
+"""Standardised rows are shrunk to this times √d for the one look."""
+RIDGE = 0.4
+
+
+@dataclass(frozen=True)
+class Shares:
+    """Parts of μ², in hundredths."""
+
+    scales: int
+    level: int
+    residuals: int
+    look: int
+    pilot: int
+    sandwich: int
+    step: int
+
+
+SHARES = {
+    Code.LOGISTIC: Shares(5, 2, 0, 10, 20, 30, 33),
+    Code.SQUARED: Shares(5, 0, 2, 10, 20, 30, 33),
+    Code.HUBER: Shares(5, 0, 2, 10, 20, 30, 33),
+    Code.POISSON: Shares(5, 1, 6, 10, 18, 28, 32),
+}
 
 
 def plan_inference(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
-    """Whiten, descend with downweighted rows, then one Newton step with what its variance needs.
+    """Price a fit with intervals.
 
-    Exactly one step is taken from the descent's result: its noise enters linearly, so that the
-    intervals stay centred. The shares are of μ².
+    Exactly one step is taken from the pilot: its noise enters linearly, so that the intervals stay
+    centred.
     """
-    width = facts.design.width
+    code = facts.loss.code
+    if code not in SHARES:
+        raise SettingError(f"There are no intervals for the {facts.loss.name} loss.")
+    shares, width = SHARES[code], facts.design.width
     evidence = facts.records * math.sqrt(allowed) / width
-    looks = 2
-    require_passes(wishes, looks + 3)
-    pilot = math.ceil(10 * math.log10(max(evidence, 1.0)) - 10)
-    pilot = wishes.iterations or int(
-        between(pilot, 8, min(30, passes_allowed(facts, wishes) - looks - 3))
-    )
-    whitening = Whitening(
-        rounds=looks,
-        ridge=between(0.08 * math.sqrt(width), 0.3, 1.5),
-        row_factor=between(0.25 * evidence ** (1 / 3), 1.0, 2.0),
-    )
+    pilot = _pilot_steps(facts, wishes, evidence)
     clip = math.sqrt(between(1.5 * (evidence / 100) ** 0.25, 1.5, 4.0))
-    descent = Descent(pilot, wishes.step_size or 3.0, 0.5, clip, wishes.output or "tail")
-    moments, gradient = Kind.SECOND_MOMENTS, Kind.GRADIENT
-    shares = (Fraction(17, 100), Fraction(20, 100), Fraction(30, 100), Fraction(33, 100))
-    steps = (
-        priced(facts, moments, allowed * shares[0], looks, "second moments"),
-        priced(facts, gradient, allowed * shares[1], pilot, "gradient descent"),
-        priced(facts, moments, allowed * shares[2], 2, "curvature and score"),
-        priced(facts, gradient, allowed * shares[3], 1, "last step"),
+    columns = standardised_columns(facts)
+    medians = MEDIANS if facts.design.intercept else 0
+
+    def cost(hundredths: int) -> Fraction:
+        return allowed * Fraction(hundredths, 100)
+
+    steps: list[Step] = []
+    if columns:
+        rounds = medians + RADII
+        label = "location and scale"
+        steps.append(priced(facts, Kind.COUNTS, cost(shares.scales), rounds, label, len(columns)))
+    if shares.level:
+        steps.append(priced(facts, Kind.COUNTS, cost(shares.level), 1, "level of the response"))
+    # What standardising does not need goes to the look at the second moments.
+    look = shares.look + (0 if columns else shares.scales)
+    steps += [
+        priced(facts, Kind.SECOND_MOMENTS, cost(look), 1, "second moments"),
+        priced(facts, Kind.GRADIENT, cost(shares.pilot), pilot, "gradient descent"),
+    ]
+    if shares.residuals:
+        rounds = 1 if code is Code.POISSON else RESIDUAL_ROUNDS
+        steps.append(priced(facts, Kind.COUNTS, cost(shares.residuals), rounds, "residuals"))
+    steps += [
+        priced(facts, Kind.SANDWICH, cost(shares.sandwich), 1, "curvature and score"),
+        priced(facts, Kind.GRADIENT, cost(shares.step), 1, "last step"),
+    ]
+    stage = Descent(
+        pilot, wishes.step_size or 1.0, 0.0, clip, wishes.output or "tail", PILOT_AVERAGED
     )
-    forecast = _forecast(facts, clip, math.sqrt(allowed * shares[3]))
     plan = assembled(
-        facts, "one-step", steps, stages=(descent,), whitening=whitening, forecast=forecast
+        facts,
+        "one-step",
+        tuple(steps),
+        stages=(stage,),
+        whitening=Whitening(1, RIDGE, ROW_FACTOR),
+        forecast=_forecast(facts, clip, math.sqrt(cost(shares.step))),
     )
-    return replace(plan, inference=OneStep(clip))
+    standardising = Standardising(columns, medians, RADII) if columns else None
+    return replace(plan, inference=OneStep(clip), standardising=standardising)
 
 
-def _forecast(facts: Facts, clip_factor: float, mu: float) -> Forecast:
+def standardised_columns(facts: Facts) -> tuple[int, ...]:
+    """Places of the columns whose centre and scale are asked for: not those of zeros and ones."""
+    design = facts.design
+    places = [j for j, column in enumerate(design.columns) if not _is_zero_one(column)]
+    if isinstance(design.response, Continuous):
+        places.append(design.width)
+    return tuple(places)
+
+
+def _is_zero_one(column: Column) -> bool:
+    return bool(column.factors) and all(isinstance(part, Indicator) for part in column.factors)
+
+
+def _pilot_steps(facts: Facts, wishes: Wishes, evidence: float) -> int:
+    besides = 3
+    require_passes(wishes, besides)
+    wanted = math.ceil(10 * math.log10(max(evidence, 1.0)) - 10)
+    return wishes.iterations or int(
+        between(wanted, 8, min(30, passes_allowed(facts, wishes) - besides))
+    )
+
+
+def _forecast(facts: Facts, clip_factor: float, mu: float) -> Forecast | None:
     """Twice ½ tr(M Cov) for the last step's noise σ: d σ² / h, with curvature h in whitened space.
 
     The second half is for what the pilot leaves behind.
     """
+    if facts.loss.code is not Code.LOGISTIC:
+        return None
     width = facts.design.width
     clip = clip_factor * math.sqrt(width)
     noise = facts.sensitivity * clip / (facts.records * mu)

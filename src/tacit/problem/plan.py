@@ -68,6 +68,18 @@ class Whitening:
 
 
 @dataclass(frozen=True)
+class Standardising:
+    """Counts that centre and scale columns before they are whitened; no value is clipped.
+
+    `columns` are places in the stored record, the response's the width of the design.
+    """
+
+    columns: tuple[int, ...]
+    medians: int
+    radii: int
+
+
+@dataclass(frozen=True)
 class Placing:
     """Counts that place the response: its median, the radius around it, and its mean or not."""
 
@@ -163,6 +175,7 @@ class Plan:
     inference: OneStep | None = None
     locating: Locating | None = None
     placing: Placing | None = None
+    standardising: Standardising | None = None
     shrinkage: float = 0.0
     """How much of the noise's share is taken off the result, by blocks; 0 for none."""
     facts: tuple[PublicFact, ...] = ()

@@ -21,8 +21,9 @@ class Sandwich:
 
     `curvature` is M (eigenvalues lifted to twice its noise where `lifted`) and `score` is Q;
     `capped` says that the last step was too long and was cut; `to_user` takes working coefficients
-    to the user's. The last three are standard deviations of the noise: on the gradient of the last
-    step, on the diagonals of M and of Q.
+    to the user's. The three noises are standard deviations: on the gradient of the last step, on
+    the diagonals of M and of Q. `level` is the smaller share of two classes or the mean count,
+    `dispersion` the α of counts, and `wobble` what its noise does to each coefficient.
     """
 
     curvature: NDArray[np.float64]
@@ -33,6 +34,9 @@ class Sandwich:
     step_noise: float
     curvature_noise: float
     score_noise: float
+    level: float = 1.0
+    dispersion: float = 0.0
+    wobble: NDArray[np.float64] | float = 0.0
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ on a hash of their own content, never on their place in the file.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -16,7 +15,6 @@ from numba import njit
 from numpy.typing import NDArray
 
 from tacit.rows.labels import REMEMBERED, normal_form
-from tacit.rows.tiles import LANES
 
 Form = int | Decimal | str | None
 """A label's normal form, whole numbers as integers."""
@@ -82,31 +80,19 @@ def _remembered_form(label: Any, forms: dict[tuple[type, Any], Form]) -> Form:
     return forms[kind, label]
 
 
-@dataclass(frozen=True)
-class Places:
-    """Where kept records stand: tile and lane of each record (tile -1: left out), and the groups.
-
-    `starts` and `counts` are those of a `PersonBlock`.
-    """
-
-    tile: NDArray[np.int64]
-    lane: NDArray[np.int64]
-    starts: NDArray[np.int64]
-    counts: NDArray[np.int64]
-
-
-def place_records(
+def kept_ranks(
     person: NDArray[np.int64],
     valid: NDArray[np.bool_],
     order: NDArray[np.float64],
     hashes: NDArray[np.uint64],
     persons: int,
     max_rows: int,
-) -> Places:
-    """Choose at most `max_rows` records of each person, and give them slots.
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Choose at most `max_rows` records of each person: their slots, and how many each person has.
 
     Valid records come first, then those with the smallest order, then with the smallest hash. A
-    person without a valid record keeps one that is not, and so remains a person.
+    person without a valid record keeps one that is not, and so remains a person. The slot of a
+    record that is left out is -1.
 
     Guarantee
     ---------
@@ -128,17 +114,8 @@ def place_records(
     sizes = np.bincount(person, minlength=persons)
     rank = np.empty(len(person), dtype=np.int64)
     rank[sequence] = np.arange(len(person)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    kept = np.bincount(person[valid], minlength=persons).astype(np.int64)
-    np.clip(kept, 1, max_rows, out=kept)
-    position = np.empty(persons, dtype=np.int64)
-    position[np.argsort(-kept, kind="stable")] = np.arange(persons)
-    groups = -(-persons // LANES)
-    counts = np.zeros((groups, LANES), dtype=np.int64)
-    counts.reshape(-1)[position] = kept
-    starts = np.concatenate([[0], np.cumsum(counts.max(axis=1, initial=0))])
-    group, lane = np.divmod(position[person], LANES)
-    tile = np.where(rank < kept[person], starts[group] + rank, NOBODY)
-    return Places(tile, lane, starts, counts)
+    kept = np.clip(np.bincount(person[valid], minlength=persons), 1, max_rows).astype(np.int64)
+    return np.where(rank < kept[person], rank, NOBODY), kept
 
 
 def row_hashes(rows: NDArray[Any]) -> NDArray[np.uint64]:
@@ -175,10 +152,14 @@ def _mixed(state: Any) -> Any:
 
 @njit(cache=True, nogil=True)
 def put_records(
-    rows: NDArray[Any], tile: NDArray[np.int64], lane: NDArray[np.int64], tiles: NDArray[Any]
+    rows: NDArray[Any],
+    slot: NDArray[np.int64],
+    first: NDArray[np.int64],
+    lane: NDArray[np.int64],
+    tiles: NDArray[Any],
 ) -> None:
-    """Write records into their tiles and lanes; those with tile -1 are left out."""
+    """Write records into their slots, counted from a first tile, and lanes; slot -1 is left out."""
     for i in range(rows.shape[0]):
-        if tile[i] >= 0:
+        if slot[i] >= 0:
             for j in range(rows.shape[1]):
-                tiles[tile[i], j, lane[i]] = rows[i, j]
+                tiles[first[i] + slot[i], j, lane[i]] = rows[i, j]

@@ -20,12 +20,12 @@ from tacit.rows.kept import (
     NOBODY,
     Form,
     Persons,
+    kept_ranks,
     label_forms,
-    place_records,
     put_records,
     row_hashes,
 )
-from tacit.rows.persons import PersonBlock, PersonStore
+from tacit.rows.persons import PersonBlock, PersonStore, place_groups
 from tacit.rows.source import Batch
 from tacit.rows.store import THREADS, Layout
 from tacit.rows.tiles import LANES
@@ -79,23 +79,25 @@ def admit_persons(
     ]
     if persons.count < 2:
         raise DataError("The table has records of fewer than 2 persons; a fit needs at least 2.")
-    places = place_records(
-        np.concatenate([part.person for part in parts]),
+    person = np.concatenate([part.person for part in parts])
+    slot, kept = kept_ranks(
+        person,
         np.concatenate([part.valid for part in parts]),
         np.concatenate([part.order for part in parts]),
         np.concatenate([part.hashes for part in parts]),
         persons.count,
         unit.max_rows,
     )
-    shape = int(places.starts[-1]), layout.columns, LANES
+    places = place_groups(kept)
     # Empty slots of records that are kept as they came are no numbers, as invalid records are.
     empty = 0.0 if layout.opened is None else np.nan
-    tiles = np.full(shape, empty, dtype=layout.dtype)
+    tiles = np.full((int(places.starts[-1]), layout.columns, LANES), empty, dtype=layout.dtype)
     start = 0
     while parts:
-        part = parts.pop(0)
-        own = slice(start, start + len(part.rows))
-        put_records(part.rows, places.tile[own], places.lane[own], tiles)
+        rows = parts.pop(0).rows
+        own = slice(start, start + len(rows))
+        whose = person[own]
+        put_records(rows, slot[own], places.first[whose], places.lane[whose], tiles)
         start = own.stop
     return PersonStore.of_groups(
         replace(layout, length=persons.count),

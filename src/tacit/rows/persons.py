@@ -11,13 +11,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tacit.rows.mapping import map_tiles, public_matrix
-from tacit.rows.store import THREADS, Layout, Store, closed
+from tacit.rows.store import (
+    THREADS,
+    Layout,
+    Store,
+    closed,
+    default_block_rows,
+    require_dtype,
+)
+from tacit.rows.tiles import LANES, tile_count
 
 
 class PersonBlock(NamedTuple):
@@ -66,6 +75,34 @@ def group_parts(block: PersonBlock, tiles: int) -> Iterator[PersonBlock]:
     return (block.part(first, stop) for first, stop in _runs(block.starts, tiles))
 
 
+@dataclass(frozen=True)
+class Groups:
+    """Where persons stand: first tile and lane of each, and the groups as in a `PersonBlock`."""
+
+    first: NDArray[np.int64]
+    lane: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    counts: NDArray[np.int64]
+
+
+def place_groups(sizes: NDArray[np.int64]) -> Groups:
+    """Groups of 64 persons with so many records each, those with most records first.
+
+    Examples
+    --------
+    >>> groups = place_groups(np.array([1, 3, 2]))
+    >>> groups.lane.tolist(), groups.starts.tolist(), groups.counts[0, :4].tolist()
+    ([2, 0, 1], [0, 3], [3, 2, 1, 0])
+    """
+    position = np.empty(len(sizes), dtype=np.int64)
+    position[np.argsort(-sizes, kind="stable")] = np.arange(len(sizes))
+    counts = np.zeros((tile_count(len(sizes)), LANES), dtype=np.int64)
+    counts.reshape(-1)[position] = sizes
+    starts = np.concatenate([[0], np.cumsum(counts.max(axis=1, initial=0))])
+    group, lane = np.divmod(position, LANES)
+    return Groups(starts[group], lane, starts, counts)
+
+
 class PersonStore(Store):
     """Records of persons in memory; its length is the number of persons.
 
@@ -82,6 +119,15 @@ class PersonStore(Store):
         Public: how many records of a person are kept at most.
     blocks
         The records.
+
+    Examples
+    --------
+    >>> anna, bert = np.array([[0.5, 1.0, 0.0], [0.25, 1.0, 1.0]]), np.array([[1.0, 1.0, 1.0]])
+    >>> store = PersonStore.of([bert, anna], unit_rows=2)
+    >>> store.length, store.block(0).counts[0, :3].tolist()
+    (2, [2, 1, 0])
+    >>> store.block(0).tiles[:, :, 1].tolist()
+    [[1.0, 1.0, 1.0], [0.0, 0.0, 0.0]]
     """
 
     def __init__(self, layout: Layout, unit_rows: int, blocks: Sequence[PersonBlock]) -> None:
@@ -90,6 +136,33 @@ class PersonStore(Store):
         self._count = len(blocks)
         self._writable: Sequence[PersonBlock] | None = tuple(blocks)
         self._blocks: tuple[PersonBlock, ...] | None = tuple(map(_frozen, blocks))
+
+    @classmethod
+    def of(
+        cls,
+        persons: Sequence[NDArray[Any]],
+        unit_rows: int,
+        *,
+        block_tiles: int | None = None,
+        weighted: bool = False,
+        shifted: bool = False,
+    ) -> PersonStore:
+        """Store of prepared records (row, column) of each person; none is left out."""
+        rows = np.concatenate([*persons])
+        sizes = np.array([len(person) for person in persons])
+        dtype, width = require_dtype(rows.dtype), rows.shape[1] - 1 - weighted - shifted
+        block_rows = default_block_rows(width, dtype, rows.shape[1] - width)
+        places = place_groups(sizes)
+        person = np.repeat(np.arange(len(sizes)), sizes)
+        slot = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        tiles = np.zeros((int(places.starts[-1]), rows.shape[1], LANES), dtype=dtype)
+        tiles[places.first[person] + slot, :, places.lane[person]] = rows
+        return cls.of_groups(
+            Layout(len(persons), width, dtype, block_rows, weighted, shifted),
+            unit_rows,
+            PersonBlock(tiles, places.starts, places.counts),
+            block_rows // LANES if block_tiles is None else block_tiles,
+        )
 
     @classmethod
     def of_groups(

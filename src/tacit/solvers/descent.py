@@ -64,8 +64,6 @@ def run_stage(
 
 
 def _clip(plan: Plan, stage: Descent, coordinates: Coordinates) -> float:
-    if plan.inference is not None:
-        return plan.inference.clip_factor * math.sqrt(plan.design.width)
     if stage.clip_factor is None:
         return gradient_bound(plan)
     return stage.clip_factor * math.sqrt(coordinates.dimension)

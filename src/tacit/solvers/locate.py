@@ -54,6 +54,7 @@ SCALE_ROUNDS = 2 + (OCTAVES * STEPS).bit_length()
 REACH = 32.0
 """Half width of the bounds, in standard deviations of a normal column."""
 
+
 Vector = NDArray[np.float64]
 Places = NDArray[np.int64]
 

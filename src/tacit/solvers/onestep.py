@@ -4,66 +4,138 @@
 
 with row weights w, slopes a and curvatures h at the pilot. From a pilot with error e the step
 leaves an error of order e², and its own noise enters linearly; further noisy steps would add bias.
+Before it: columns are standardised and whitened, so that loose public bounds cost nothing but the
+logarithm of their width.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.errors import SettingError
+from tacit.losses import huber
+from tacit.losses.loss import Loss
 from tacit.problem.gate import Gate
-from tacit.problem.plan import OneStep, Plan
-from tacit.problem.query import GradientSum, SecondMoments, Weights
+from tacit.problem.plan import Plan
+from tacit.problem.query import CurvatureAndScore, GradientSum, SecondMoments
 from tacit.problem.release import Sandwich
 from tacit.solvers.coordinates import Coordinates
+from tacit.solvers.descent import run_stage
+from tacit.solvers.levels import Level, first_level, second_level
+from tacit.solvers.standardising import linear_map, standardise
 
 LONGEST_STEP = 3.0
-"""Cap on the step's norm in whitened coordinates, where margins have about unit spread."""
+"""Cap on the step's norm in whitened coordinates, in units of the response's own spread."""
 FLOOR = 2.0
 """Eigenvalues of the curvature below so many noise deviations are lifted."""
+FREE_RESIDUAL = 8.0
+"""Where nothing is private, no residual is larger than so many half ranges of the response."""
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+
+
+def infer(gate: Gate, plan: Plan) -> tuple[Coordinates, Vector, Sandwich]:
+    """Run the whole route; return coordinates, coefficients in them, and what intervals need."""
+    if plan.inference is None or plan.whitening is None:
+        raise SettingError("The plan pays for no intervals.")
+    width = plan.design.width
+    centers, scales = np.zeros(width + 1), np.ones(width + 1)
+    if plan.standardising is not None:
+        centers, scales = standardise(gate, plan, plan.standardising)
+    level = first_level(gate, plan, centers, scales)
+    coordinates = look_once(gate, plan, linear_map(plan, centers, scales))
+    start = np.zeros(width)
+    if plan.design.intercept:
+        start[-1] = level.start
+    clip = plan.inference.clip_factor * math.sqrt(width)
+    stage = replace(plan.stages[0], step_size=plan.stages[0].step_size / level.curvature)
+    begin = coordinates.working(start)
+    bound = clip * level.loss.lipschitz
+    pilot, noise = run_stage(gate, plan, stage, coordinates, begin, bound, level.loss)
+    level = second_level(gate, plan, coordinates, pilot, level, noise)
+    mean_row = np.append(centers[:-2], 1.0) if plan.design.intercept else centers[:-1]
+    theta, sandwich = take_step(gate, plan, coordinates, pilot, clip, level, mean_row)
+    return coordinates, theta, sandwich
+
+
+def look_once(gate: Gate, plan: Plan, matrix: Matrix) -> Coordinates:
+    """Whiten by one look at the standardised rows."""
+    whitening, width = plan.whitening, plan.design.width
+    if whitening is None:
+        raise SettingError("The plan does not whiten.")
+    answer = gate.ask(SecondMoments(whitening.row_factor * math.sqrt(width), matrix))
+    values, vectors = np.linalg.eigh(answer.value)
+    ridge = whitening.ridge * answer.noise_scale * math.sqrt(2 * width)
+    floor = 1e-12 * max(float(values.max()), 1.0)
+    spread = np.maximum(values, floor) + ridge
+    root = (vectors * np.sqrt(plan.records / spread)) @ vectors.T
+    return Coordinates(matrix @ root, float(width))
 
 
 def take_step(
-    gate: Gate, plan: Plan, coordinates: Coordinates, pilot: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], Sandwich]:
+    gate: Gate,
+    plan: Plan,
+    coordinates: Coordinates,
+    pilot: Vector,
+    clip: float,
+    level: Level,
+    mean_row: Vector,
+) -> tuple[Vector, Sandwich]:
     """Ask for curvature, score and gradient at the pilot, and step once."""
-    clip = _clip(plan)
-    matrix, count = coordinates.matrix, plan.records
-    curvature = gate.ask(SecondMoments(clip, matrix, pilot, Weights.CURVATURE, plan.loss))
-    score = gate.ask(SecondMoments(clip, matrix, pilot, Weights.SCORE, plan.loss))
-    gradient = gate.ask(GradientSum(pilot, clip, matrix, True, plan.loss))
-    noise = curvature.noise_scale * plan.loss.smoothness / count
-    lifted_curvature, lifted = lift(curvature.value * plan.loss.smoothness / count, FLOOR * noise)
+    matrix, count, loss = coordinates.matrix, plan.records, level.loss
+    pair = gate.ask(CurvatureAndScore(pilot, clip, matrix, loss))
+    gradient = gate.ask(GradientSum(pilot, clip * loss.lipschitz, matrix, True, loss))
+    noise = pair.noise_scale / count
+    curvature = pair.value[0] * loss.smoothness / count
+    lifted_curvature, lifted = lift(curvature, FLOOR * noise * loss.smoothness)
     step = np.linalg.lstsq(lifted_curvature, gradient.value / count, rcond=1e-13)[0]
-    capped = plan.private and bool(np.linalg.norm(step) > LONGEST_STEP)
+    longest = LONGEST_STEP * max(1.0, loss.lipschitz)
+    capped = plan.private and bool(np.linalg.norm(step) > longest)
     if capped:
-        step *= LONGEST_STEP / np.linalg.norm(step)
+        step *= longest / np.linalg.norm(step)
     to_user = plan.design.to_user()
+    if matrix is not None:
+        to_user, mean_row = to_user @ matrix, matrix.T @ mean_row
+    wobble = level.wobble * np.linalg.lstsq(lifted_curvature, mean_row, rcond=1e-13)[0]
     sandwich = Sandwich(
         curvature=lifted_curvature,
-        score=score.value / count,
-        to_user=to_user if matrix is None else to_user @ matrix,
+        score=pair.value[1] * loss.lipschitz**2 / count,
+        to_user=to_user,
         lifted=lifted,
         capped=capped,
         step_noise=gradient.noise_scale / count,
-        curvature_noise=noise,
-        score_noise=score.noise_scale / count,
+        curvature_noise=noise * loss.smoothness,
+        score_noise=noise * loss.lipschitz**2,
+        level=level.share,
+        dispersion=level.dispersion,
+        wobble=to_user @ wobble,
     )
     return pilot - step, sandwich
 
 
-def lift(matrix: NDArray[np.float64], floor: float) -> tuple[NDArray[np.float64], bool]:
+def infer_exactly(gate: Gate, plan: Plan, theta: Vector) -> tuple[Vector, Sandwich]:
+    """The sandwich at a minimum found without noise; rows keep their full weight."""
+    loss = bounded(plan.loss)
+    level = Level(loss, 0.0, 1.0)
+    coordinates = Coordinates(None, float(plan.design.width))
+    row = np.zeros(plan.design.width)
+    _, sandwich = take_step(gate, plan, coordinates, theta, plan.design.row_norm, level, row)
+    return theta, sandwich
+
+
+def bounded(loss: Loss) -> Loss:
+    """Return a loss with a bound on its slope that no residual reaches."""
+    return huber.loss(FREE_RESIDUAL) if math.isinf(loss.lipschitz) else loss
+
+
+def lift(matrix: Matrix, floor: float) -> tuple[Matrix, bool]:
     """Raise eigenvalues below the floor to it; say whether there were any."""
     values, vectors = np.linalg.eigh(matrix)
     lifted = bool(values.min() < floor)
     repaired = (vectors * np.maximum(values, floor)) @ vectors.T
     return np.asarray(repaired if lifted else matrix), lifted
-
-
-def _clip(plan: Plan) -> float:
-    inference = plan.inference or OneStep(math.inf)
-    if math.isinf(inference.clip_factor):
-        return plan.design.row_norm
-    return inference.clip_factor * math.sqrt(plan.design.width)

@@ -16,7 +16,7 @@ from tacit.solvers.descent import descend
 from tacit.solvers.level import find_level
 from tacit.solvers.mean import take_mean
 from tacit.solvers.newton import minimise
-from tacit.solvers.onestep import take_step
+from tacit.solvers.onestep import infer, infer_exactly
 from tacit.solvers.staged import descend_in_stages
 
 
@@ -36,6 +36,9 @@ def solve(gate: Gate, plan: Plan) -> Solution:
         return Solution(mean, None, moments)
     if plan.solver == "level":
         return Solution(find_level(gate, plan))
+    if plan.inference is not None and plan.private:
+        coordinates, theta, sandwich = infer(gate, plan)
+        return Solution(coordinates.prepared(theta), sandwich)
     if plan.placing is not None:
         coordinates, theta = descend_in_stages(gate, plan)
     elif plan.private:
@@ -43,7 +46,7 @@ def solve(gate: Gate, plan: Plan) -> Solution:
     else:
         coordinates = Coordinates(None, float(plan.design.width))
         theta = minimise(gate, plan)
-    sandwich = None
     if plan.inference is not None:
-        theta, sandwich = take_step(gate, plan, coordinates, theta)
-    return Solution(coordinates.prepared(theta), sandwich)
+        theta, sandwich = infer_exactly(gate, plan, theta)
+        return Solution(theta, sandwich)
+    return Solution(coordinates.prepared(theta))

@@ -1,0 +1,115 @@
+"""A bounded score for counts with log link, centred under a negative binomial law.
+
+With rate m = e^z, K = 2 max(1, √m) and ω = min(1, top / m),
+
+    slope     = ω (clip(m - y, ±K) + ē(m)),            ē(m) = E clip(Y - m, ±K)
+    curvature = ω [|y - m| < K] (m + ē'(log m) / P(|Y - m| < K))
+
+for Y with mean m and variance m + α m². Clipping alone would bias a skewed response; ē takes the
+bias out under the model, whatever the features are. The observed curvature is never negative and
+right on average. ē and the curvature's second part are tabulated over log m and interpolated.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from tacit.losses.exponential import exp_negative
+from tacit.losses.loss import Code, Loss
+
+POINTS = 256
+BELOW, ABOVE = 8.0, 4.0
+"""Logarithms around the mean that the table spans; rates are kept within."""
+HEAD = 4
+"""Numbers before the tables: first point, points a unit, top, largest rate."""
+REACH = 2.0
+"""Clip in standard deviations of a Poisson count."""
+
+
+def loss(mean: float, dispersion: float, top: float) -> Loss:
+    """The loss for counts around a mean, with the α of their variance and a cap on a rate's weight.
+
+    All three are public: functions of noised answers.
+    """
+    points = np.linspace(math.log(mean) - BELOW, math.log(mean) + ABOVE, POINTS)
+    rates = np.exp(points)
+    shift, kept = expected_clip(rates, dispersion)
+    bend = np.gradient(shift, points) / np.maximum(kept, 0.05)
+    weight = np.minimum(1.0, top / rates)
+    reach = REACH * np.maximum(1.0, np.sqrt(rates))
+    spacing = (POINTS - 1) / (BELOW + ABOVE)
+    return Loss(
+        "bounded-poisson",
+        Code.BOUNDED_POISSON,
+        lipschitz=float(np.max(weight * (reach + np.abs(shift)))) * (1 + 1e-6),
+        smoothness=float(np.max(weight * np.maximum(rates + bend, 0.0))) * (1 + 1e-6),
+        shape=(float(points[0]), spacing, top, float(rates[-1]), *shift.tolist(), *bend.tolist()),
+    )
+
+
+def expected_clip(
+    rates: NDArray[np.float64], dispersion: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return E clip(Y - m, ±K) and P(|Y - m| < K) for every rate m."""
+    shift, kept = np.empty_like(rates), np.empty_like(rates)
+    for index, rate in enumerate(rates.tolist()):
+        reach = REACH * max(1.0, math.sqrt(rate))
+        counts = np.arange(math.ceil(rate + reach) + 1, dtype=np.float64)
+        law = probabilities(counts, rate, dispersion)
+        gap = np.clip(counts - rate, -reach, reach)
+        beyond = max(0.0, 1.0 - float(law.sum()))
+        shift[index] = float(law @ gap) + beyond * reach
+        kept[index] = float(law[np.abs(counts - rate) < reach].sum())
+    return shift, kept
+
+
+def probabilities(
+    counts: NDArray[np.float64], rate: float, dispersion: float
+) -> NDArray[np.float64]:
+    """Return P(Y = count) for a mean and a variance rate + dispersion·rate²; Poisson at 0."""
+    if dispersion < 1e-6:
+        return np.asarray(np.exp(special.xlogy(counts, rate) - rate - special.gammaln(counts + 1)))
+    size = 1.0 / dispersion
+    logs = special.gammaln(counts + size) - special.gammaln(size) - special.gammaln(counts + 1)
+    logs += size * math.log(size / (size + rate)) + special.xlogy(counts, rate / (size + rate))
+    return np.asarray(np.exp(logs))
+
+
+@numba.njit(nogil=True, error_model="numpy", inline="always")
+def rate_and_place(z: float, shape: NDArray[np.float64]) -> tuple[float, int, float]:
+    """Return the rate, the point of the table below it and how far it lies behind."""
+    last = shape[0] + (POINTS - 1) / shape[1]
+    z = min(max(z, shape[0]), last)
+    place = (z - shape[0]) * shape[1]
+    point = min(int(place), POINTS - 2) if place >= 0.0 else 0
+    return shape[3] * exp_negative(z - last), point, place - point
+
+
+@numba.njit(nogil=True, error_model="numpy", inline="always")
+def derivative(z: float, y: float, shape: NDArray[np.float64]) -> float:
+    """Return the slope in the linear predictor."""
+    rate, point, part = rate_and_place(z, shape)
+    reach = REACH * max(1.0, math.sqrt(rate))
+    first = shape[HEAD + point]
+    shift = first + part * (shape[HEAD + point + 1] - first)
+    weight = min(1.0, shape[2] / rate)
+    slope: float = weight * (min(max(rate - y, -reach), reach) + shift)
+    return slope
+
+
+@numba.njit(nogil=True, error_model="numpy", inline="always")
+def curvature(z: float, y: float, shape: NDArray[np.float64]) -> float:
+    """Return the observed curvature, not below zero."""
+    rate, point, part = rate_and_place(z, shape)
+    reach = REACH * max(1.0, math.sqrt(rate))
+    if abs(rate - y) >= reach:
+        return 0.0
+    first = shape[HEAD + POINTS + point]
+    bend = first + part * (shape[HEAD + POINTS + point + 1] - first)
+    bent: float = min(1.0, shape[2] / rate) * max(rate + bend, 0.0)
+    return bent
