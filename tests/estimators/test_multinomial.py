@@ -105,11 +105,11 @@ def test_a_joint_model_costs_one_budget() -> None:
 def test_a_private_fit_is_near_the_free_one() -> None:
     """One fit with the system's noise on n = 40,000 records, ε = 2.
 
-    Probabilities differ from the free fit's by 0.01 on average, measured over 20 fits, with a
-    standard deviation below 0.004; the bound is ten of them away. False-alarm rate below 1e-6.
+    Probabilities differ from the free fit's by 0.0008 on average, with a standard deviation of
+    0.0002, measured over 20 fits; the bound is forty of them away. False-alarm rate below 1e-6.
     """
     X, y = table(40_000)
     free = LogisticRegression(epsilon=np.inf, **FACTS).fit(X, y).predict_proba(X)
     model = LogisticRegression(epsilon=2.0, **FACTS).fit(X, y)
-    assert np.abs(model.predict_proba(X) - free).mean() < 0.05
+    assert np.abs(model.predict_proba(X) - free).mean() < 0.01
     assert model.certificate_.private

@@ -65,11 +65,11 @@ def test_three_classes_are_refused() -> None:
 
 
 def test_a_private_fit_separates() -> None:
-    """One fit with the system's noise on n = 20,000 records, ε = 1; n·μ/d is about 1500.
+    """One fit with the system's noise on n = 20,000 records, ε = 1.
 
-    Its accuracy is within 0.01 of the free fit's in 100 fits out of 100, which is ten standard
-    deviations from the bound. False-alarm rate below 1e-6.
+    Its accuracy differs from the free fit's with a standard deviation of 0.0003, measured over 20
+    fits; the bound is thirty of them away. False-alarm rate below 1e-6.
     """
     X, y = table(20_000)
     free = LinearSVC(epsilon=np.inf, **FACTS).fit(X, y).score(X, y)
-    assert LinearSVC(epsilon=1.0, **FACTS).fit(X, y).score(X, y) > free - 0.05
+    assert LinearSVC(epsilon=1.0, **FACTS).fit(X, y).score(X, y) > free - 0.01

@@ -68,13 +68,14 @@ def reference(
             both[0] += weight * (Z.T * own) @ Z
             continue
         p = 1 / (1 + np.exp(-Z @ THETA))
-        weight = min(1.0, (query.row_bound / norms.sum()) ** 2)
+        bound = query.row_bound
+        weight = np.min([1.0, bound**2 / (norms**2).sum(), bound / norms.sum()])
         both[0] += weight * (Z.T * (4 * p * (1 - p) * own)) @ Z
         score = weight * Z.T @ ((p - rows[:, 3]) * own)
         both[1] += np.outer(score, score)
     if isinstance(query, CurvatureAndScore):
         return both
-    return both[int(query.weights is Weights.SCORE)]
+    return np.asarray(both[int(query.weights is Weights.SCORE)])
 
 
 @pytest.mark.parametrize("case", QUERIES)
@@ -108,7 +109,9 @@ def test_t04_neighbouring_persons_stay_within_the_sensitivity(case: str) -> None
     assert 0.2 * bound**2 < alone
     assert alone <= squared_sensitivity(kind, bound, Relation.ADD_REMOVE) == bound**2
     replaced = max(int((a - b) @ (a - b)) for a, b in itertools.combinations(sums, 2))
-    assert alone < replaced <= squared_sensitivity(kind, bound, Relation.REPLACE_ONE) == 2 * bound**2
+    assert (
+        alone < replaced <= squared_sensitivity(kind, bound, Relation.REPLACE_ONE) == 2 * bound**2
+    )
 
 
 @pytest.mark.parametrize("case", QUERIES)

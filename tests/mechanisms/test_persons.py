@@ -68,9 +68,9 @@ def reference(
                 slope = np.clip(margin - y, -query.loss.lipschitz, query.loss.lipschitz)
             score = Z.T @ (slope * weight)
         if query.downweighted:
-            reach = np.linalg.norm(Z, axis=1).sum()
-            score *= min(1.0, (query.clip / query.loss.lipschitz / reach) ** 2)
-        total += score * min(1.0, query.clip / max(np.linalg.norm(score), 1e-300))
+            norms, radius = np.linalg.norm(Z, axis=1), query.clip / query.loss.lipschitz
+            score *= np.min([1.0, radius**2 / (norms**2).sum(), radius / norms.sum()])
+        total += score * min(1.0, query.clip / max(float(np.linalg.norm(score)), 1e-300))
     return total
 
 
@@ -153,7 +153,9 @@ def test_no_person_outgrows_the_bound(classes: int) -> None:
             rows[1:] = rows[0]  # all in one direction
         block = PersonStore.of([rows], size).block(0)
         limit = enforceable(bound, width * classes)
-        scale = float(rng.choice([0.0, math.inf, math.nan, 1e308, limit * 10 ** rng.uniform(-9, 9)]))
+        scale = float(
+            rng.choice([0.0, math.inf, math.nan, 1e308, limit * 10 ** rng.uniform(-9, 9)])
+        )
         radius = float(rng.choice([math.inf, 1e-100, 1.0, 1e100]))
         theta = rng.choice([0.0, 1e100, -1e100, 1.0], (classes, width))
         total = np.zeros(classes * width, dtype=np.int64)

@@ -31,4 +31,5 @@ def margins(
     slopes = coefficients[int(design.intercept) :]
     for batch in source.batches(BLOCK_ROWS, numeric=encoder.numeric, labels=factors):
         values, valid = encoder.features(batch)
-        yield np.where(valid, values @ slopes + intercept, np.nan)
+        predictors = values @ slopes + intercept
+        yield np.where(valid.reshape(-1, *(1,) * (slopes.ndim - 1)), predictors, np.nan)

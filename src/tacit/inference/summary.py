@@ -55,7 +55,7 @@ def summarise(release: Release) -> Summary:
         guarantee=plan.guarantee(),
         private=release.private,
         records=plan.records,
-        names=plan.design.names,
-        coefficients=tuple(release.coefficients().tolist()),
+        names=plan.design.terms,
+        coefficients=tuple(release.coefficients().T.ravel().tolist()),
         intervals=None if release.sandwich is None else intervals(release, LEVEL),
     )

@@ -26,6 +26,8 @@ from tacit.rows.tiles import LANES
 
 PLAIN, CURVATURE, SCORE = 0, 1, 2
 """Weights of second moments, as the compiler takes them."""
+BALANCED = -1.0
+"""Stands for a radius where rows are weighed by the larger slope of two labels."""
 
 
 def enforceable(bound: int, width: int) -> float:
@@ -53,8 +55,10 @@ def add_gradients(  # noqa: PLR0917 - compiled code takes no keywords
 ) -> None:
     """Add rint(c z) of every record to `total`, c = weight·loss'·scale kept within limit / ‖z‖.
 
-    c is first multiplied by min(1, (radius / ‖z‖)²), where radius is finite. A weight, if
-    there is one, stands behind the response, and an offset of the margin behind that.
+    c is first multiplied by min(1, (radius / ‖z‖)²) where radius is finite, or by min(1, limit /
+    (scale·‖z‖·the larger slope of the two labels)) where it is `BALANCED`: that weighs both labels
+    of a row alike. A weight, if there is one, stands behind the response, and an offset of the
+    margin behind that.
     """
     width = theta.shape[0]
     margin = np.empty(LANES)
@@ -62,14 +66,20 @@ def add_gradients(  # noqa: PLR0917 - compiled code takes no keywords
     factor = np.empty(LANES)
     for t in range(count_tiles(block)):
         measure_records(block, t, theta, weighted, shifted, margin, square)
-        slopes(code, shape, margin, column_behind(block, t, width, 0), factor)
+        label = column_behind(block, t, width, 0)
+        slopes(code, shape, margin, label, factor)
+        if radius == BALANCED:
+            for lane in range(LANES):
+                share = factor[lane] + np.float64(label[lane])
+                norm = math.sqrt(square[lane]) * max(share, 1.0 - share)
+                factor[lane] *= min(1.0, limit / (scale * norm))
         if weighted:
             weight = column_behind(block, t, width, 1)
             for lane in range(LANES):
                 factor[lane] *= np.float64(weight[lane])
         for lane in range(LANES):
             slope = factor[lane] * scale
-            if radius < math.inf:
+            if 0.0 < radius < math.inf:
                 slope *= min(1.0, radius * radius / square[lane])
             largest = limit / math.sqrt(square[lane])
             # Written so that a slope that is not a number becomes 0.

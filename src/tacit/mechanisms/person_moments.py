@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from tacit.losses.switch import curvatures
 from tacit.mechanisms.kernels import CURVATURE, SCORE, measure_records
-from tacit.mechanisms.persons import person_weight, square_scores, sum_scores
+from tacit.mechanisms.persons import person_size, square_scores, sum_scores
 from tacit.mechanisms.storage import column_behind, write_tile
 from tacit.problem.sensitivity import FINEST_BOUND
 from tacit.rows.persons import PersonBlock, group_parts
@@ -44,14 +44,14 @@ def person_row_factors(  # noqa: PLR0917 - compiled code takes no keywords
 ) -> None:
     """Write the factor f of every record (tile, lane), so that Σ‖f z‖² ≤ limit² over a person.
 
-    f = √(weight·h)·limit / max(bound, size), with h = 1 and size = √Σ‖z‖², or h the loss's
-    curvature over its upper bound and size = Σ‖z‖ (`weights` 1).
+    f = √(weight·h)·limit / size, with h = 1 and size = max(bound, √Σ‖z‖²), or h the loss's
+    curvature over its upper bound and size that of `person_size` (`weights` 1).
     """
     width = theta.shape[0]
     margin, square, bend = np.empty(LANES), np.empty(LANES), np.ones(LANES)
-    size = np.empty(LANES)
+    reach, spread = np.empty(LANES), np.empty(LANES)
     for g in range(block.counts.shape[0]):
-        size[:] = 0.0
+        reach[:], spread[:] = 0.0, 0.0
         for t in range(block.starts[g], block.starts[g + 1]):
             measure_records(block.tiles, t, theta, weighted, shifted, margin, square)
             own = column_behind(block.tiles, t, width, int(weighted))
@@ -62,15 +62,17 @@ def person_row_factors(  # noqa: PLR0917 - compiled code takes no keywords
                 h = bend[lane] / smoothness if weights == CURVATURE else 1.0
                 h *= np.float64(own[lane]) if weighted else 1.0
                 factors[t, lane] = math.sqrt(min(h, 1.0)) if there else 0.0
-                norm = math.sqrt(square[lane]) if weights == CURVATURE else square[lane]
-                size[lane] += norm if there else 0.0
+                reach[lane] += math.sqrt(square[lane]) if there else 0.0
+                spread[lane] += square[lane] if there else 0.0
         for lane in range(LANES):
-            reach = size[lane] if weights == CURVATURE else math.sqrt(size[lane])
+            size = max(math.sqrt(spread[lane]), bound)
+            if weights == CURVATURE:
+                size = person_size(bound, reach[lane], spread[lane])
             # No store holds records without a finite norm; here they add nothing.
-            size[lane] = limit / max(reach, bound) if reach < math.inf else 0.0
+            spread[lane] = limit / size if spread[lane] < math.inf else 0.0
         for t in range(block.starts[g], block.starts[g + 1]):
             for lane in range(LANES):
-                factor = factors[t, lane] * size[lane]
+                factor = factors[t, lane] * spread[lane]
                 # A factor that is not a number, or above the limit's, becomes 0.
                 factors[t, lane] = factor if factor <= limit / bound else 0.0
 
@@ -92,17 +94,17 @@ def person_pair_factors(  # noqa: PLR0917 - compiled code takes no keywords
 ) -> None:
     """Write factors of records (tile, lane), scores (group, column, lane) and factors of persons.
 
-    With w = min(1, (bound / Σ‖z‖)²), h the curvature and s the slope over their bounds (times the
-    record's weight), the person's pair is T = w Σ h‖z‖² / bound² and a = w‖Σ s z‖ / bound; both are
-    shrunk where T² + a⁴ exceeds `joint`. `bounds` are the loss's smoothness, Lipschitz bound and
-    joint bound.
+    With w = (bound / size)² as in `person_size`, h the curvature and s the slope over their bounds
+    (times the record's weight), the person's pair is T = w Σ h‖z‖² / bound² and a = w‖Σ s z‖ /
+    bound; both are shrunk where T² + a⁴ exceeds `joint`. `bounds` are the loss's smoothness,
+    Lipschitz bound and joint bound.
     """
     width = theta.shape[0]
     smoothness, lipschitz, joint = bounds
     margin, square, bend = np.empty(LANES), np.empty(LANES), np.empty(LANES)
-    reach, trace = np.empty(LANES), np.empty(LANES)
+    reach, spread, trace = np.empty(LANES), np.empty(LANES), np.empty(LANES)
     for g in range(block.counts.shape[0]):
-        sum_scores(block, g, theta, code, shape, weighted, shifted, scores[g], reach)
+        sum_scores(block, g, theta, code, shape, weighted, shifted, scores[g], reach, spread)
         trace[:] = 0.0
         for t in range(block.starts[g], block.starts[g + 1]):
             measure_records(block.tiles, t, theta, weighted, shifted, margin, square)
@@ -115,12 +117,12 @@ def person_pair_factors(  # noqa: PLR0917 - compiled code takes no keywords
                 trace[lane] += rows[t, lane] * square[lane]
         square_scores(scores[g], square)
         for lane in range(LANES):
-            weight = person_weight(bound, reach[lane])
-            curved = weight * trace[lane] / bound / bound
-            steep = weight * math.sqrt(square[lane]) / lipschitz / bound
+            size = person_size(bound, reach[lane], spread[lane])
+            curved = trace[lane] / size / size
+            steep = bound / size * math.sqrt(square[lane]) / lipschitz / size
             shrink = _shrink(curved, steep, joint)
-            persons[g, lane] = limit / bound * weight * shrink / lipschitz
-            trace[lane] = limit / bound * math.sqrt(weight) * shrink
+            persons[g, lane] = limit / size * (bound / size) * shrink / lipschitz
+            trace[lane] = limit / size * shrink
         for t in range(block.starts[g], block.starts[g + 1]):
             for lane in range(LANES):
                 rows[t, lane] = math.sqrt(rows[t, lane]) * trace[lane]
@@ -151,14 +153,16 @@ def person_score_factors(  # noqa: PLR0917 - compiled code takes no keywords
 ) -> None:
     """Write scores s (group, column, lane) and factors f (group, lane) with ‖f s‖ ≤ limit.
 
-    f = limit / bound·w / lipschitz, w = min(1, (bound / Σ‖z‖)²), shrunk where f s is too long.
+    f = limit / bound·w / lipschitz, w = (bound / size)² as in `person_size`, shrunk where f s is
+    too long.
     """
-    reach, square = np.empty(LANES), np.empty(LANES)
+    reach, spread, square = np.empty(LANES), np.empty(LANES), np.empty(LANES)
     for g in range(block.counts.shape[0]):
-        sum_scores(block, g, theta, code, shape, weighted, shifted, scores[g], reach)
+        sum_scores(block, g, theta, code, shape, weighted, shifted, scores[g], reach, spread)
         square_scores(scores[g], square)
         for lane in range(LANES):
-            wanted = limit / bound * person_weight(bound, reach[lane]) / lipschitz
+            size = person_size(bound, reach[lane], spread[lane])
+            wanted = limit / size * (bound / size) / lipschitz
             largest = limit / math.sqrt(square[lane])
             # Written so that a factor that is not a number becomes 0.
             factor = wanted if wanted <= largest else (largest if wanted > largest else 0.0)

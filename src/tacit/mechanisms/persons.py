@@ -36,13 +36,13 @@ def add_person_gradients(  # noqa: PLR0917 - compiled code takes no keywords
 ) -> None:
     """Add rint(c s) of every person to `total`, s = Σ weight·loss'·z, c = scale within limit / ‖s‖.
 
-    c is first multiplied by min(1, (radius / Σ‖z‖)²), where radius is finite.
+    c is first multiplied by (radius / size)², size that of `person_size`, where radius is finite.
     """
     score = np.empty((1, theta.shape[0], LANES))
-    reach = np.empty(LANES)
+    reach, spread = np.empty(LANES), np.empty(LANES)
     for g in range(block.counts.shape[0]):
-        sum_scores(block, g, theta, code, shape, weighted, shifted, score[0], reach)
-        _add_limited(score, reach, scale, limit, radius, total)
+        sum_scores(block, g, theta, code, shape, weighted, shifted, score[0], reach, spread)
+        _add_limited(score, reach, spread, scale, limit, radius, total)
 
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")
@@ -61,19 +61,21 @@ def add_person_class_gradients(
     """
     classes, width = theta.shape
     score = np.empty((1, classes * width, LANES))
-    reach = np.empty(LANES)
+    reach, spread = np.empty(LANES), np.empty(LANES)
     margins = np.empty((classes, LANES), dtype=theta.dtype)
     residuals = np.empty((classes, LANES))
     for g in range(block.counts.shape[0]):
         score[:] = 0.0
-        reach[:] = 0.0
+        reach[:], spread[:] = 0.0, 0.0
         for t in range(block.starts[g], block.starts[g + 1]):
             tile, slot = block.tiles[t], t - block.starts[g]
             class_margins(tile, theta, margins)
             class_residuals(margins, tile[width], residuals)
             for lane in range(LANES):
                 if slot < block.counts[g, lane]:
-                    reach[lane] += _norm_of(tile, width, lane)
+                    square = _square_of(tile, width, lane)
+                    reach[lane] += math.sqrt(square)
+                    spread[lane] += square
             for k in range(classes):
                 for lane in range(LANES):
                     weight = np.float64(tile[width + 1, lane]) if weighted else 1.0
@@ -84,7 +86,7 @@ def add_person_class_gradients(
                     for lane in range(LANES):
                         z = np.float64(tile[j, lane])
                         score[0, k * width + j, lane] += residuals[k, lane] * z
-        _add_limited(score, reach, scale, limit, radius, total)
+        _add_limited(score, reach, spread, scale, limit, radius, total)
 
 
 @numba.njit(nogil=True, error_model="numpy")
@@ -98,15 +100,16 @@ def sum_scores(  # noqa: PLR0917 - compiled code takes no keywords
     shifted: bool,
     score: NDArray[np.float64],
     reach: NDArray[np.float64],
+    spread: NDArray[np.float64],
 ) -> None:
-    """Write Σ weight·loss'·z (column, lane) and Σ ‖z‖ over the records of each person of group g.
+    """Write Σ weight·loss'·z (column, lane), Σ‖z‖ and Σ‖z‖² over the records of group g's persons.
 
-    A slope that is not finite counts as 0. What stands in empty slots enters neither sum.
+    A slope that is not finite counts as 0. What stands in empty slots enters no sum.
     """
     width = theta.shape[0]
     margin, square, slope = np.empty(LANES), np.empty(LANES), np.empty(LANES)
     score[:] = 0.0
-    reach[:] = 0.0
+    reach[:], spread[:] = 0.0, 0.0
     for t in range(block.starts[g], block.starts[g + 1]):
         measure_records(block.tiles, t, theta, weighted, shifted, margin, square)
         label = column_behind(block.tiles, t, width, 0)
@@ -115,6 +118,7 @@ def sum_scores(  # noqa: PLR0917 - compiled code takes no keywords
         for lane in range(LANES):
             there = t - block.starts[g] < block.counts[g, lane]
             reach[lane] += math.sqrt(square[lane]) if there else 0.0
+            spread[lane] += square[lane] if there else 0.0
             value = slope[lane] * (np.float64(own[lane]) if weighted else 1.0)
             slope[lane] = value if there and abs(value) < math.inf else 0.0
         for j in range(width):
@@ -133,25 +137,29 @@ def square_scores(score: NDArray[np.float64], square: NDArray[np.float64]) -> No
 
 
 @numba.njit(nogil=True, error_model="numpy")
-def person_weight(radius: float, reach: float) -> float:
-    """The weight min(1, (radius / Σ‖z‖)²) of a person; 1 for a person without rows."""
-    ratio = radius / reach
-    return ratio * ratio if ratio < 1.0 else 1.0
+def person_size(radius: float, reach: float, spread: float) -> float:
+    """Return the larger of radius, √Σ‖z‖² and √(radius·Σ‖z‖), at which a person's weight falls.
+
+    The weight w = (radius / size)² is 1 where no bound is reached. With it w Σ‖z‖² ≤ radius² and
+    w Σ‖z‖ ≤ radius. For a single record it is min(1, (radius / ‖z‖)²).
+    """
+    return max(radius, math.sqrt(spread), math.sqrt(radius * reach))
 
 
 @numba.njit(nogil=True, error_model="numpy")
-def _norm_of(tile: NDArray[Any], width: int, lane: int) -> float:
+def _square_of(tile: NDArray[Any], width: int, lane: int) -> float:
     square = TINY
     for j in range(width):
         z = np.float64(tile[j, lane])
         square += z * z
-    return math.sqrt(square)
+    return square
 
 
 @numba.njit(nogil=True, error_model="numpy")
 def _add_limited(
     score: NDArray[np.float64],
     reach: NDArray[np.float64],
+    spread: NDArray[np.float64],
     scale: float,
     limit: float,
     radius: float,
@@ -163,7 +171,8 @@ def _add_limited(
     for lane in range(LANES):
         wanted = scale
         if radius < math.inf:
-            wanted *= person_weight(radius, reach[lane])
+            ratio = radius / person_size(radius, reach[lane], spread[lane])
+            wanted *= ratio * ratio
         largest = limit / math.sqrt(square[lane])
         # Written so that a factor that is not a number becomes 0.
         factor[lane] = wanted if wanted <= largest else (largest if wanted > largest else 0.0)

@@ -27,9 +27,9 @@ def plan_plain(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
     if facts.penalty.radius is not None:
         largest = max((column.scale for column in design.columns), default=1.0)
         radius = math.hypot(facts.penalty.radius * largest, radius)
-    sensitivity = facts.sensitivity * row_norm * facts.loss.lipschitz
+    sensitivity = facts.sensitivity * design.unit_norm * facts.loss.lipschitz
     noise = Noise(sensitivity / (facts.records * math.sqrt(allowed)), design.width)
-    smoothness = row_norm**2 * facts.loss.smoothness
+    smoothness = row_norm**2 * design.unit_rows * facts.loss.smoothness
     time = best_time(noise, radius)
     iterations = wishes.iterations or max(
         1, min(passes_allowed(facts, wishes), math.ceil(smoothness * time))

@@ -14,12 +14,14 @@ def priced(
     facts: Facts, kind: Kind, mu_squared: Fraction, times: int, label: str, size: int = 1
 ) -> Step:
     """`times` answers that cost at most `mu_squared` together."""
+    # A unit's integers for second moments are those of all its rows.
+    rows = 1 if kind is Kind.GRADIENT else facts.design.unit_rows
     price = price_for(
         kind,
         mu_squared / times,
         facts.relation,
         records=facts.records,
-        width=facts.coordinates if kind is Kind.GRADIENT else facts.design.width,
+        width=facts.coordinates if kind is Kind.GRADIENT else facts.design.width * rows,
         size=size,
     )
     return Step(kind, price, times, label, size)

@@ -114,10 +114,27 @@ class Design:
         return math.hypot(self.feature_norm, 1.0) if self.intercept else self.feature_norm
 
     @property
+    def unit_rows(self) -> int:
+        """How many records of one unit are kept at most."""
+        return 1 if self.beside.unit is None else self.beside.unit.max_rows
+
+    @property
+    def unit_norm(self) -> float:
+        """Bound on the norms of all prepared rows of one unit together."""
+        return self.row_norm * self.unit_rows
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Names of the coefficients, the intercept first as it is reported."""
         names = tuple(column.name for column in self.columns)
         return (INTERCEPT, *names) if self.reports_intercept else names
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """Names of all released coefficients: `names`, or class after class where several."""
+        if self.outputs == 1:
+            return self.names
+        return tuple(f"{label}: {name}" for label in self.response.classes for name in self.names)
 
     @property
     def reports_intercept(self) -> bool:

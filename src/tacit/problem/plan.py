@@ -89,6 +89,11 @@ class Placing:
 
 
 @dataclass(frozen=True)
+class LabelStart:
+    """The share of the second label is asked for first, and the intercept starts there."""
+
+
+@dataclass(frozen=True)
 class Descent:
     """Noisy gradient descent: how many steps, how long, how clipped, what is reported.
 
@@ -98,6 +103,8 @@ class Descent:
     Before a stage the residuals may be asked for: their mean size (one of `scale_rounds`) or the
     radius that holds most of them (several), and their quantile (`shift_rounds`). Clip and loss
     are then in those units. `averaged` is the share of the iterates behind output "tail".
+    With `balanced` both labels of a row are bounded alike. With `calmest` steps are shortened where
+    the margins would otherwise have a noise variance beyond it.
     """
 
     iterations: int
@@ -108,6 +115,8 @@ class Descent:
     averaged: float = 0.5
     scale_rounds: int = 0
     shift_rounds: int = 0
+    balanced: bool = False
+    calmest: float | None = None
 
 
 @dataclass(frozen=True)
@@ -176,6 +185,7 @@ class Plan:
     locating: Locating | None = None
     placing: Placing | None = None
     standardising: Standardising | None = None
+    label_start: LabelStart | None = None
     shrinkage: float = 0.0
     """How much of the noise's share is taken off the result, by blocks; 0 for none."""
     facts: tuple[PublicFact, ...] = ()

@@ -47,6 +47,8 @@ class GradientSum:
     With `downweighted` a term is first multiplied by min(1, (r / ‖z‖)²), r the clip over the loss's
     bound on slopes, a weight that depends
     on the features alone: it bounds the influence of a record and leaves the model consistent.
+    With `balanced`, for the logistic loss, it is min(1, clip / (‖z‖ max(p, 1 - p))) instead: the
+    least weight that bounds both labels of a row alike, so that no label is favoured.
     """
 
     theta: NDArray[np.float64]
@@ -54,6 +56,7 @@ class GradientSum:
     matrix: NDArray[np.float64] | None = None
     downweighted: bool = False
     loss: Loss = logistic.LOSS
+    balanced: bool = False
 
     def __post_init__(self) -> None:
         """Refuse parameters that could make a margin overflow."""

@@ -73,9 +73,9 @@ class Release:
         return np.asarray(mapped)
 
     def estimates(self) -> list[list[Any]]:
-        """Name and coefficient of each term, without intervals."""
-        numbers = self.coefficients().tolist()
-        names = self.plan.design.names
+        """Name and coefficient of each term, class after class, without intervals."""
+        numbers = self.coefficients().T.ravel().tolist()
+        names = self.plan.design.terms
         return [
             [name, number, None, None, None] for name, number in zip(names, numbers, strict=True)
         ]

@@ -100,7 +100,7 @@ class StoredFit:
     family
         One of `tacit.problem.family.FAMILIES`.
     estimates
-        One per coefficient, in the order of ``design.names``.
+        One per coefficient, in the order of ``design.terms``.
     certificate
         What the release guarantees.
     """
@@ -112,7 +112,7 @@ class StoredFit:
 
     def __post_init__(self) -> None:
         """Refuse terms that are not the design's, and a design that maps nothing."""
-        if tuple(term.name for term in self.estimates) != self.design.names:
+        if tuple(term.name for term in self.estimates) != self.design.terms:
             raise CertificateError("the terms of the fit are not the columns of its design")
         if self.family not in FAMILIES:
             known = ", ".join(FAMILIES)
@@ -153,8 +153,9 @@ class StoredFit:
 
     @property
     def coefficients(self) -> NDArray[np.float64]:
-        """Coefficients on the user's scale, the intercept first."""
-        return np.array([term.coef for term in self.estimates], dtype=np.float64)
+        """Coefficients on the user's scale, the intercept first; one column a class if several."""
+        flat = np.array([term.coef for term in self.estimates], dtype=np.float64)
+        return flat if self.design.outputs == 1 else flat.reshape(self.design.outputs, -1).T
 
     @property
     def terms(self) -> list[dict[str, Any]]:

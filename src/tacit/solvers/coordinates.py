@@ -60,8 +60,11 @@ def penalty_in(
     if plan.penalty.constraint is not None:
         plan.penalty.constraint.check(len(to_slopes))
         region = Projection(plan.penalty.constraint, slopes)
-    # The user's loss is scale^degree times the prepared one, and so is the penalty beside it.
-    l2 = plan.penalty.l2 / scale**plan.loss.degree
+    # The user's loss is scale^degree times the prepared one, and so is the penalty beside it; and
+    # prepared weights are the user's over the largest possible.
+    weighting = design.beside.weighting
+    largest = 1.0 if weighting is None else weighting.largest
+    l2 = plan.penalty.l2 / (scale**plan.loss.degree * largest)
     return (
         Ridge(l2, slopes, prior.reshape(-1, *(1 for _ in outputs))),
         region,
@@ -70,12 +73,12 @@ def penalty_in(
 
 
 def gradient_bound(plan: Plan) -> float:
-    """Bound on a record's gradient in prepared coordinates, from row norm and slope alone.
+    """Bound on a unit's gradient in prepared coordinates, from row norm, rows and slope alone.
 
-    The squared loss has no bound on its slope, but at its minimum ‖residuals‖ ≤ ‖y‖ ≤ √n, so that
-    1 + √n clips nothing there.
+    The squared loss has no bound on its slope, but at its minimum ‖residuals‖ ≤ ‖y‖ ≤ √n over n
+    rows, so that 1 + √n clips nothing there.
     """
     slope = plan.loss.lipschitz
     if math.isinf(slope):
-        slope = 1.0 + math.sqrt(plan.records)
-    return plan.design.row_norm * slope
+        slope = 1.0 + math.sqrt(plan.records * plan.design.unit_rows)
+    return plan.design.unit_norm * slope

@@ -53,7 +53,7 @@ def _unconstrained(
 def _newton(
     gate: Gate, plan: Plan, ridge: Ridge, theta: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    row_norm, clip = plan.design.row_norm, gradient_bound(plan)
+    unit_norm, clip = plan.design.unit_norm, gradient_bound(plan)
 
     def slope(at: NDArray[np.float64]) -> NDArray[np.float64]:
         answer = gate.ask(GradientSum(at, clip, loss=plan.loss))
@@ -61,7 +61,7 @@ def _newton(
 
     gradient = slope(theta)
     for _ in range(ITERATIONS):
-        look = SecondMoments(row_norm, None, theta, Weights.CURVATURE, plan.loss)
+        look = SecondMoments(unit_norm, None, theta, Weights.CURVATURE, plan.loss)
         curvature = gate.ask(look).value * plan.loss.smoothness / plan.records + ridge.curvature()
         step = -np.linalg.lstsq(curvature, gradient, rcond=1e-13)[0]
         descent = float(gradient @ step)

@@ -124,7 +124,7 @@ def infer_exactly(gate: Gate, plan: Plan, theta: Vector) -> tuple[Vector, Sandwi
     level = Level(loss, 0.0, 1.0)
     coordinates = Coordinates(None, float(plan.design.width))
     row = np.zeros(plan.design.width)
-    _, sandwich = take_step(gate, plan, coordinates, theta, plan.design.row_norm, level, row)
+    _, sandwich = take_step(gate, plan, coordinates, theta, plan.design.unit_norm, level, row)
     return theta, sandwich
 
 

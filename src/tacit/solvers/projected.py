@@ -23,7 +23,7 @@ TOLERANCE = 1e-11
 
 def project_and_descend(gate: Gate, plan: Plan) -> NDArray[np.float64]:
     """Minimise mean loss + penalty over the region, in prepared coordinates."""
-    moments = gate.ask(SecondMoments(plan.design.row_norm)).value / plan.records
+    moments = gate.ask(SecondMoments(plan.design.unit_norm)).value / plan.records
     values, vectors = np.linalg.eigh(moments)
     floor = 1e-9 * max(float(values.max()), 1e-300)
     root = (vectors / np.sqrt(np.maximum(values, floor))) @ vectors.T
