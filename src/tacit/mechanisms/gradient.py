@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.losses.loss import Code
 from tacit.mechanisms.blocks import sum_blocks
 from tacit.mechanisms.classes import add_class_gradients
-from tacit.mechanisms.kernels import add_gradients, enforceable
+from tacit.mechanisms.kernels import BALANCED, add_gradients, enforceable
 from tacit.mechanisms.persons import add_person_class_gradients, add_person_gradients
 from tacit.noise.entropy import Entropy
 from tacit.noise.gaussian import rounded_gaussian
@@ -34,10 +35,12 @@ def integer_gradient_sum(query: GradientSum, bound: int, store: Store) -> NDArra
     shape = np.array(query.loss.shape)
     # A slope is at most lipschitz, so rows beyond clip / lipschitz are the ones to weigh down.
     radius = query.clip / query.loss.lipschitz if query.downweighted else math.inf
+    balanced = query.balanced and query.loss.code is Code.LOGISTIC
     limit = enforceable(bound, store.width)
 
     def add(block: Any, total: NDArray[np.int64]) -> None:
-        pass_over = add_person_gradients if isinstance(block, PersonBlock) else add_gradients
+        persons = isinstance(block, PersonBlock)
+        pass_over = add_person_gradients if persons else add_gradients
         pass_over(
             block,
             theta,
@@ -47,7 +50,7 @@ def integer_gradient_sum(query: GradientSum, bound: int, store: Store) -> NDArra
             store.shifted,
             limit / query.clip,
             limit,
-            radius,
+            BALANCED if balanced and not persons else radius,
             total,
         )
 

@@ -104,7 +104,8 @@ def person_pair_factors(  # noqa: PLR0917 - compiled code takes no keywords
     margin, square, bend = np.empty(LANES), np.empty(LANES), np.empty(LANES)
     reach, spread, trace = np.empty(LANES), np.empty(LANES), np.empty(LANES)
     for g in range(block.counts.shape[0]):
-        sum_scores(block, g, theta, code, shape, weighted, shifted, scores[g], reach, spread)
+        how = code, shape, weighted, shifted, False
+        sum_scores(block, g, theta, how, scores[g], reach, spread)
         trace[:] = 0.0
         for t in range(block.starts[g], block.starts[g + 1]):
             measure_records(block.tiles, t, theta, weighted, shifted, margin, square)
@@ -158,7 +159,8 @@ def person_score_factors(  # noqa: PLR0917 - compiled code takes no keywords
     """
     reach, spread, square = np.empty(LANES), np.empty(LANES), np.empty(LANES)
     for g in range(block.counts.shape[0]):
-        sum_scores(block, g, theta, code, shape, weighted, shifted, scores[g], reach, spread)
+        how = code, shape, weighted, shifted, False
+        sum_scores(block, g, theta, how, scores[g], reach, spread)
         square_scores(scores[g], square)
         for lane in range(LANES):
             size = person_size(bound, reach[lane], spread[lane])

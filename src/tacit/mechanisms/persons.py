@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from tacit.losses.switch import slopes
 from tacit.mechanisms.classes import class_margins, class_residuals
-from tacit.mechanisms.kernels import measure_records
+from tacit.mechanisms.kernels import BALANCED, measure_records
 from tacit.mechanisms.storage import TINY, add_tile, column_behind
 from tacit.rows.tiles import LANES
 
@@ -36,12 +36,15 @@ def add_person_gradients(  # noqa: PLR0917 - compiled code takes no keywords
 ) -> None:
     """Add rint(c s) of every person to `total`, s = Σ weight·loss'·z, c = scale within limit / ‖s‖.
 
-    c is first multiplied by (radius / size)², size that of `person_size`, where radius is finite.
+    c is first multiplied by (radius / size)², size that of `person_size`, where radius is finite,
+    or by min(1, limit / (scale·Σ‖z‖·the larger slope of the two labels)) where it is `BALANCED`.
     """
     score = np.empty((1, theta.shape[0], LANES))
     reach, spread = np.empty(LANES), np.empty(LANES)
     for g in range(block.counts.shape[0]):
-        sum_scores(block, g, theta, code, shape, weighted, shifted, score[0], reach, spread)
+        balanced = radius == BALANCED
+        how = code, shape, weighted, shifted, balanced
+        sum_scores(block, g, theta, how, score[0], reach, spread)
         _add_limited(score, reach, spread, scale, limit, radius, total)
 
 
@@ -90,23 +93,23 @@ def add_person_class_gradients(
 
 
 @numba.njit(nogil=True, error_model="numpy")
-def sum_scores(  # noqa: PLR0917 - compiled code takes no keywords
+def sum_scores(
     block: Any,
     g: int,
     theta: NDArray[np.float64],
-    code: int,
-    shape: NDArray[np.float64],
-    weighted: bool,
-    shifted: bool,
+    how: tuple[int, NDArray[np.float64], bool, bool, bool],
     score: NDArray[np.float64],
     reach: NDArray[np.float64],
     spread: NDArray[np.float64],
 ) -> None:
     """Write Σ weight·loss'·z (column, lane), Σ‖z‖ and Σ‖z‖² over the records of group g's persons.
 
-    A slope that is not finite counts as 0. What stands in empty slots enters no sum.
+    `how` are the loss's code and shape, whether weights and offsets stand behind the response, and
+    whether ‖z‖ is multiplied by the larger slope of the two labels. A slope that is not finite
+    counts as 0. What stands in empty slots enters no sum.
     """
     width = theta.shape[0]
+    code, shape, weighted, shifted, balanced = how
     margin, square, slope = np.empty(LANES), np.empty(LANES), np.empty(LANES)
     score[:] = 0.0
     reach[:], spread[:] = 0.0, 0.0
@@ -117,7 +120,11 @@ def sum_scores(  # noqa: PLR0917 - compiled code takes no keywords
         own = column_behind(block.tiles, t, width, int(weighted))
         for lane in range(LANES):
             there = t - block.starts[g] < block.counts[g, lane]
-            reach[lane] += math.sqrt(square[lane]) if there else 0.0
+            norm = math.sqrt(square[lane])
+            if balanced:
+                share = slope[lane] + np.float64(label[lane])
+                norm *= max(share, 1.0 - share)
+            reach[lane] += norm if there else 0.0
             spread[lane] += square[lane] if there else 0.0
             value = slope[lane] * (np.float64(own[lane]) if weighted else 1.0)
             slope[lane] = value if there and abs(value) < math.inf else 0.0
@@ -170,7 +177,9 @@ def _add_limited(
     square_scores(score[0], square)
     for lane in range(LANES):
         wanted = scale
-        if radius < math.inf:
+        if radius == BALANCED:
+            wanted *= min(1.0, limit / (scale * reach[lane]))
+        elif radius < math.inf:
             ratio = radius / person_size(radius, reach[lane], spread[lane])
             wanted *= ratio * ratio
         largest = limit / math.sqrt(square[lane])

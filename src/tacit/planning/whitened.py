@@ -7,61 +7,103 @@ measurements), never of the table at hand.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from tacit.losses.loss import Code
 from tacit.planning.bounds import Noise, excess_bound
 from tacit.planning.pricing import assembled, between, priced
 from tacit.planning.wishes import Facts, Wishes, passes_allowed, require_passes
-from tacit.problem.plan import Descent, Forecast, Plan, Whitening
+from tacit.problem.plan import Descent, Forecast, LabelStart, Penalty, Plan, Whitening
 from tacit.problem.query import Kind
 
+MOMENTUM = 0.5
+BURN_IN = 6
+"""Iterates that are never averaged."""
+STEPS_OF_LARGE_TABLE = 12
+CALMEST = 0.15
+"""Noise variance of the margins beyond which steps are shortened."""
+LABEL_SHARE, LABEL_START_BELOW = Fraction(1, 20), 5.0
+"""Where q is small, this share finds the labels' odds, and the intercept starts there."""
 MARGIN_RADIUS = 3.0
 """Assumed root mean square of the true margins, for the forecast."""
 
 
+@dataclass(frozen=True)
+class Recipe:
+    """What a loss's descent takes, given q; see docs/solvers.md."""
+
+    clip_factor: float
+    step_size: float
+    iterations: int
+    balanced: bool = False
+    calmest: float | None = None
+
+
 def plan_whitened(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
-    """Descent in privately whitened coordinates."""
+    """Descent in privately whitened coordinates, for labels."""
     width = facts.design.width
-    mu = math.sqrt(allowed)
-    quality = facts.records * mu / width
-    if quality < 60 and width <= 64:
-        rounds, share = 3, Fraction(8, 100)
-    elif quality < 20 and width > 256:
-        rounds, share = 1, Fraction(20, 100)
-    else:
-        rounds, share = 2, Fraction(10, 100)
+    quality = facts.records * math.sqrt(allowed) / width
+    rounds, share, ridge = _looks(quality, width)
     passes = passes_allowed(facts, wishes)
     require_passes(wishes, 1)
     rounds = max(1, min(rounds, passes - (wishes.iterations or 1)))
-    whitening = Whitening(
-        rounds=rounds,
-        ridge=0.15 if rounds == 1 else between(0.08 * math.sqrt(width), 0.3, 1.5),
-        row_factor=between(0.25 * quality ** (1 / 3), 1.0, 2.0),
-    )
-    # On large tables 16 steps arrive where 64 do (docs/solvers.md), at a quarter of the passes.
-    longest = 1.0 if facts.is_large else 4.0
-    wanted = round(16 * between(quality / 100, 1.0, longest))
-    iterations = wishes.iterations or max(1, min(wanted, passes - rounds))
+    whitening = Whitening(rounds, ridge, between(0.25 * quality ** (1 / 3), 1.0, 2.0))
+    recipe = _recipe(facts, quality)
+    iterations = wishes.iterations or max(1, min(recipe.iterations, passes - rounds))
+    first = min(max(BURN_IN, iterations // 2), iterations - 1)
     descent = Descent(
         iterations=iterations,
-        step_size=wishes.step_size or 3.0,
-        momentum=0.5,
-        clip_factor=between(0.22 * quality**0.3, 0.35, 2.0),
+        step_size=wishes.step_size or recipe.step_size,
+        momentum=MOMENTUM,
+        clip_factor=recipe.clip_factor,
         output=wishes.output or "tail",
+        averaged=(iterations - first) / iterations,
+        balanced=recipe.balanced,
+        calmest=None if wishes.step_size else recipe.calmest,
     )
-    remaining = allowed * (1 - rounds * share)
-    steps = (
+    starts = quality < LABEL_START_BELOW and facts.loss.code is Code.LOGISTIC
+    starts = starts and facts.design.intercept and facts.penalty == Penalty()
+    label_share = LABEL_SHARE if starts else Fraction(0)
+    remaining = allowed * (1 - rounds * share - label_share)
+    steps = [
         priced(facts, Kind.SECOND_MOMENTS, allowed * share * rounds, rounds, "second moments"),
         priced(facts, Kind.GRADIENT, remaining, iterations, "gradient descent"),
-    )
-    return assembled(
+    ]
+    if starts:
+        steps.insert(0, priced(facts, Kind.COUNTS, allowed * label_share, 1, "share of labels"))
+    plan = assembled(
         facts,
         "whitened-gradient",
-        steps,
+        tuple(steps),
         stages=(descent,),
         whitening=whitening,
         forecast=_forecast(facts, descent, math.sqrt(remaining)),
     )
+    return replace(plan, label_start=LabelStart() if starts else None)
+
+
+def _looks(quality: float, width: int) -> tuple[int, Fraction, float]:
+    """Number of looks, share of each, ridge in noise edges."""
+    if quality < 20 and width > 256:
+        return 1, Fraction(10, 100), 0.3
+    return 3, Fraction(4, 100), between(0.08 * math.sqrt(width), 0.6, 0.85)
+
+
+def _recipe(facts: Facts, quality: float) -> Recipe:
+    most = STEPS_OF_LARGE_TABLE if facts.is_large else 1000
+    if facts.loss.code is Code.LOGISTIC:
+        clip = between(0.35 * (quality / 10) ** 0.25, 0.3, 2.0)
+        steps = round(8 * between(math.sqrt(quality / 10), 1.0, 7.0))
+        return Recipe(clip, max(3.0, 2.1 / clip), min(most, steps), True, CALMEST)
+    if facts.loss.code is Code.SOFTMAX:
+        # One model of K classes has K times the coordinates, and gradients up to √2 as long.
+        spread = quality / math.sqrt(facts.design.outputs)
+        clip = between(0.5 * (spread / 10) ** 0.25, 0.4, 2.5)
+        steps = round(10 * between(math.sqrt(spread / 10), 1.0, 6.0))
+        return Recipe(clip, max(2.0, 1.6 / clip), min(most, steps))
+    clip = between(0.22 * quality**0.3, 0.35, 2.0)
+    return Recipe(clip, 1 / facts.loss.smoothness, min(most, 20 if quality < 60 else 30))
 
 
 def _forecast(facts: Facts, descent: Descent, mu: float) -> Forecast | None:

@@ -19,6 +19,7 @@ from tacit.losses.loss import Loss
 from tacit.problem.gate import Gate
 from tacit.problem.plan import Descent, Plan
 from tacit.problem.query import LARGEST, GradientSum
+from tacit.solvers.calming import calm, first_averaged, odds_of_labels
 from tacit.solvers.coordinates import Coordinates, gradient_bound, penalty_in
 from tacit.solvers.whitening import whiten
 
@@ -27,14 +28,18 @@ Vector = NDArray[np.float64]
 
 def descend(gate: Gate, plan: Plan) -> tuple[Coordinates, Vector]:
     """Run the plan's stages; return their coordinates and the coefficients in them."""
+    start = None if plan.label_start is None else odds_of_labels(gate, plan)
     if plan.whitening is None:
         coordinates = Coordinates(None, float(plan.design.width))
     else:
         coordinates = whiten(gate, plan, plan.whitening)
     _, _, theta = penalty_in(plan, coordinates)
+    if start is not None:
+        theta = coordinates.working(start)
     for stage in plan.stages:
         clip = _clip(plan, stage, coordinates)
-        theta, _ = run_stage(gate, plan, stage, coordinates, theta, clip, plan.loss)
+        calmed = calm(plan, stage, coordinates, clip)
+        theta, _ = run_stage(gate, plan, calmed, coordinates, theta, clip, plan.loss)
     return coordinates, theta
 
 
@@ -54,7 +59,9 @@ def run_stage(
     iterates = []
     for _ in range(stage.iterations):
         ahead = theta + stage.momentum * (theta - previous)
-        answer = gate.ask(GradientSum(ahead, clip, coordinates.matrix, downweighted, loss))
+        answer = gate.ask(
+            GradientSum(ahead, clip, coordinates.matrix, downweighted, loss, stage.balanced)
+        )
         stepped = ahead - stage.step_size * (answer.value / plan.records)
         previous, noise = theta, answer.noise_scale / plan.records
         theta = region.project(ridge.proximal(stepped, stage.step_size))
@@ -67,9 +74,3 @@ def _clip(plan: Plan, stage: Descent, coordinates: Coordinates) -> float:
     if stage.clip_factor is None:
         return gradient_bound(plan)
     return stage.clip_factor * math.sqrt(coordinates.dimension)
-
-
-def first_averaged(stage: Descent) -> int:
-    """Index of the first iterate that enters a stage's output."""
-    share = {"average": 1.0, "tail": stage.averaged, "last": 0.0}[stage.output]
-    return stage.iterations - max(1, math.ceil(stage.iterations * share))

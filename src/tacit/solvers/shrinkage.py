@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.problem.plan import Descent
+from tacit.solvers.calming import tail_variance
 from tacit.solvers.coordinates import Coordinates
-from tacit.solvers.descent import first_averaged
 
 SMALLEST_CURVATURE = 0.3
 GROWTH = 1.5
@@ -52,25 +52,6 @@ def shrink(
 def unclipped_share(clip: float) -> float:
     """Share of normal residuals within a clip that is in units of their mean size."""
     return math.erf(math.sqrt(2 / math.pi) * clip / math.sqrt(2))
-
-
-def tail_variance(curvature: Vector, stage: Descent) -> Vector:
-    """Variance of the averaged iterates for unit noise in every gradient, by the full recursion."""
-    steps = stage.iterations
-    first = first_averaged(stage)
-    response = np.zeros((steps, len(curvature)))
-    here, before = -stage.step_size * np.ones_like(curvature), np.zeros_like(curvature)
-    for k in range(steps):
-        # What is left, k steps later, of one unit of noise.
-        response[k] = here
-        ahead = here + stage.momentum * (here - before)
-        before, here = here, ahead * (1.0 - stage.step_size * curvature)
-    total = np.cumsum(response, axis=0)
-    variance = np.zeros_like(curvature)
-    for at in range(steps):
-        summed = total[steps - 1 - at] - (total[first - at - 1] if first > at else 0.0)
-        variance += (summed / (steps - first)) ** 2
-    return variance
 
 
 def blocks(count: int) -> list[slice]:

@@ -1,0 +1,86 @@
+"""Steps that are no longer than the noise allows, and where a fit of labels starts.
+
+The noise of every answer is known before it is asked for, and what a descent makes of it follows
+from a linear recursion. Where the margins would have a larger noise variance V than a public bound,
+steps are shortened by √(bound / V), and by V once more where it exceeds 1: a fit of little data then
+stays near its start instead of running after noise.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.problem.gate import Gate
+from tacit.problem.plan import Descent, Plan
+from tacit.problem.query import ColumnCounts, Kind
+from tacit.solvers.coordinates import Coordinates
+
+CURVATURE = 0.3
+"""Curvature of the bounded logistic loss in a resolved direction, in units of the clip factor."""
+LARGEST_FACTOR = 0.6
+PRIOR_VARIANCE = 1 / 16
+"""Assumed variance of the labels' share around one half."""
+FARTHEST_SHARE = 0.02
+
+Vector = NDArray[np.float64]
+
+
+def calm(plan: Plan, stage: Descent, coordinates: Coordinates, clip: float) -> Descent:
+    """Shorten a stage's steps where the margins' noise would exceed the stage's bound."""
+    if stage.calmest is None or coordinates.look is None:
+        return stage
+    price = next(step.price for step in reversed(plan.steps) if step.kind is Kind.GRADIENT)
+    if price is None:
+        return stage
+    noise = 2.0**price.bits / price.bound * clip / plan.records
+    kept = coordinates.look[1]
+    curvature = CURVATURE * min(stage.clip_factor or 1.0, LARGEST_FACTOR)
+    variance = noise**2 * float(np.sum(kept * tail_variance(curvature * kept, stage)))
+    if variance == 0.0:
+        return stage
+    shorter = min(1.0, math.sqrt(stage.calmest / variance)) * min(1.0, 1.0 / variance)
+    return replace(stage, step_size=stage.step_size * shorter)
+
+
+def tail_variance(curvature: Vector, stage: Descent) -> Vector:
+    """Variance of the averaged iterates for unit noise in every gradient, by the full recursion."""
+    steps = stage.iterations
+    first = first_averaged(stage)
+    response = np.zeros((steps, len(curvature)))
+    here, before = -stage.step_size * np.ones_like(curvature), np.zeros_like(curvature)
+    for k in range(steps):
+        # What is left, k steps later, of one unit of noise.
+        response[k] = here
+        ahead = here + stage.momentum * (here - before)
+        before, here = here, ahead * (1.0 - stage.step_size * curvature)
+    total = np.cumsum(response, axis=0)
+    variance = np.zeros_like(curvature)
+    for at in range(steps):
+        summed = total[steps - 1 - at] - (total[first - at - 1] if first > at else 0.0)
+        variance += (summed / (steps - first)) ** 2
+    return variance
+
+
+def first_averaged(stage: Descent) -> int:
+    """Index of the first iterate that enters a stage's output."""
+    share = {"average": 1.0, "tail": stage.averaged, "last": 0.0}[stage.output]
+    return stage.iterations - max(1, math.ceil(stage.iterations * share - 1e-9))
+
+
+def odds_of_labels(gate: Gate, plan: Plan) -> Vector:
+    """Coefficients of the prepared row whose intercept is the labels' log-odds.
+
+    The noised share is pulled to one half by what its noise alone would explain.
+    """
+    answer = gate.ask(ColumnCounts((plan.design.width,), np.array([0.5]), np.array([1.5])))
+    noise = answer.noise_scale / plan.records
+    gap = float(answer.value[0]) / plan.records - 0.5
+    share = 0.5 + gap * PRIOR_VARIANCE / (PRIOR_VARIANCE + noise**2)
+    share = min(max(share, FARTHEST_SHARE), 1 - FARTHEST_SHARE)
+    start = np.zeros(plan.design.width)
+    start[-1] = math.log(share / (1 - share))
+    return start
