@@ -250,4 +250,4 @@ def test_a_tuple_that_is_no_block_is_refused() -> None:
     block = (np.zeros(65, np.int64), np.zeros(0, np.int32), np.zeros(0), np.zeros((1, 1, 64)))
     total = np.zeros(1, dtype=np.int64)
     with pytest.raises(TypingError, match="count_tiles"):
-        add_gradients(block, np.zeros(1), 0, (0.0, 0.0), False, False, 1.0, 1.0, np.inf, total)
+        add_gradients(block, np.zeros(1), 0, np.zeros(2), False, False, 1.0, 1.0, np.inf, total)

@@ -22,6 +22,7 @@ from tacit.problem.response import Binary
 FACTORS = {
     ("gradient", "replace-one"): 4,
     ("second-moments", "replace-one"): 2,
+    ("sandwich", "replace-one"): 2,
 }
 """Squared sensitivity over the squared bound (THEORY); 1 for the other relations."""
 
@@ -45,7 +46,7 @@ def exact_cost(plan: Plan) -> Fraction:
     for step in plan.steps:
         assert step.price is not None
         factor = FACTORS.get((str(step.kind), str(plan.relation)), 1)
-        one = Fraction(factor * step.price.bound**2, 4**step.price.bits)
+        one = Fraction(factor * step.size * step.price.bound**2, 4**step.price.bits)
         total += step.times * one
     return total
 

@@ -11,10 +11,11 @@ from tacit.planning.planner import Facts, Wishes, make_plan
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
 from tacit.problem.design import matrix_design
-from tacit.problem.plan import Penalty, Plan
+from tacit.problem.plan import Descent, Penalty, Plan
 from tacit.problem.query import KIND_OF, Answer, GradientSum, Query, SecondMoments
 from tacit.problem.response import Binary
-from tacit.solvers.descent import descend, first_averaged
+from tacit.solvers.calming import first_averaged
+from tacit.solvers.descent import descend
 from tacit.solvers.newton import minimise
 from tacit.solvers.whitening import shrink_eigenvalues
 
@@ -83,12 +84,16 @@ def test_queries_are_the_plans_and_their_number_is_public() -> None:
     gate = NoiselessGate()
     descend(gate, plan)
     kinds = [str(KIND_OF[type(query)]) for query in gate.asked]
-    assert kinds == ["second-moments"] * 2 + ["gradient"] * 7
+    assert kinds == ["second-moments"] * 3 + ["gradient"] * 7
 
 
 def test_outputs_average_the_iterates_they_name() -> None:
-    assert [first_averaged(o, 10) for o in ("average", "tail", "last")] == [0, 5, 9]
-    assert [first_averaged(o, 1) for o in ("average", "tail", "last")] == [0, 0, 0]
+    def first(output: str, iterations: int, averaged: float = 0.5) -> int:
+        return first_averaged(Descent(iterations, 1.0, 0.0, None, output, averaged))
+
+    assert [first(output, 10) for output in ("average", "tail", "last")] == [0, 5, 9]
+    assert [first(output, 1) for output in ("average", "tail", "last")] == [0, 0, 0]
+    assert [first("tail", 12, 0.75), first("tail", 7, 3 / 7)] == [3, 4]
 
 
 def slopes_of(plan: Plan) -> NDArray[np.float64]:

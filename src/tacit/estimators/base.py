@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from tacit.engine.prediction import margins
 from tacit.engine.table import Table
 from tacit.errors import DataError
-from tacit.estimators.beside import ORDER, UNIT, WEIGHT, Declared
+from tacit.estimators.beside import ORDER, UNIT, WEIGHT, Declared, unit_name
 from tacit.estimators.fitting import Request, common_facts, fit_release, make_request
 from tacit.inference.intervals import intervals, term_rows
 from tacit.inference.summary import Summary, summarise
@@ -154,8 +154,8 @@ class Model(BaseEstimator, ABC):
 
         `fit` itself calls it, so that warnings point at the line that called `fit`.
         """
-        request = self._request()
         given = {name: values for name, values in beside.items() if values is not None}
+        request = replace(self._request(), unit=unit_name(given))
         declared = self._declared()
         declared.require(given)
         self._require_table(X, y, given)
@@ -164,7 +164,7 @@ class Model(BaseEstimator, ABC):
             response = self._response(table.response or "y", table)
             design = self._design(table.names, response, table.beside, sparse=is_sparse(X))
             facts = [
-                *common_facts(request, table.names),
+                *common_facts(request, table.names, units=UNIT in given),
                 *self._design_facts(design),
                 *self._facts(response),
                 *declared.facts(given),

@@ -90,6 +90,14 @@ class Declared:
         return [f"Weights above the declared max_weight={self.max_weight:g} are capped at it."]
 
 
+def unit_name(given: Mapping[str, Any]) -> str:
+    """What the guarantee is for: a row, or the name of the column of units where it has one."""
+    if UNIT not in given:
+        return "row"
+    name = getattr(given[UNIT], "name", None)
+    return name if isinstance(name, str) and name.strip() else UNIT
+
+
 def exposure_ends(bounds: Any) -> tuple[float, float]:
     """Public bounds of an exposure: two positive numbers, the lower one first."""
     try:

@@ -163,11 +163,14 @@ def _more_columns_than_records(plan: Plan) -> tuple[str, ...]:
     return (text,)
 
 
-def common_facts(request: Request, names: Sequence[str]) -> list[PublicFact]:
-    """What every fit takes as public, and on whose word."""
+def common_facts(
+    request: Request, names: Sequence[str], *, units: bool = False
+) -> list[PublicFact]:
+    """What every fit takes as public, and on whose word; n is the number of units if there are."""
     facts = [PublicFact("columns", list(names), "assumed")]
     if request.relation.n_is_public:
-        facts.append(PublicFact("number of records", "n", "assumed"))
+        counted = "units" if units else "records"
+        facts.append(PublicFact(f"number of {counted}", "n", "assumed"))
     else:
         facts.append(PublicFact("n_at_least", request.n_at_least, "declared"))
     return facts

@@ -110,7 +110,7 @@ def glm(
     loss = loss_of(family, design.response, shape)
     with Table(data, progress=progress) as table:
         facts = [
-            *common_facts(request, table.names),
+            *common_facts(request, table.names, units=design.beside.unit is not None),
             *_facts(formula, design, row_norm),
             *shape.facts(family),
         ]

@@ -18,6 +18,8 @@ UNIT_RADIUS = 10.0
 
 def plan_plain(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
     """Noisy gradient descent of the lecture notes, smooth planner."""
+    if facts.design.open_places:
+        raise SettingError('solver="gradient" needs declared bounds; use solver="auto".')
     if not facts.relation.n_is_public:
         # The steps would be too long by the unknown factor n / n_at_least; whitening removes it.
         raise SettingError('solver="gradient" needs a public n; use solver="auto" with add-remove.')

@@ -2,8 +2,8 @@
 
 The noise of every answer is known before it is asked for, and what a descent makes of it follows
 from a linear recursion. Where the margins would have a larger noise variance V than a public bound,
-steps are shortened by √(bound / V), and by V once more where it exceeds 1: a fit of little data then
-stays near its start instead of running after noise.
+steps are shortened by √(bound / V), and by V once more where it exceeds 1: a fit of little data
+then stays near its start instead of running after noise.
 """
 
 from __future__ import annotations

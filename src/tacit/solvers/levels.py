@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize
 
 from tacit.losses import bounded_poisson, huber, smooth_huber
 from tacit.losses.loss import Code, Loss
@@ -20,7 +19,7 @@ from tacit.problem.gate import Gate
 from tacit.problem.plan import Plan
 from tacit.problem.query import ColumnCounts, Measure, ResidualSize
 from tacit.solvers.coordinates import Coordinates
-from tacit.solvers.placement import DEVIATIONS, LEVEL, bisect_octaves
+from tacit.solvers.placement import DEVIATIONS, LEVEL, bisect, bisect_octaves
 
 LARGEST_SQUARE = 6.0
 """Squared residuals of counts are cut here, in units of the larger of 1 and the rate."""
@@ -98,7 +97,8 @@ def top_rate(plan: Plan, mean: float) -> float:
     """Rate from which a record's weight falls."""
     mu = plan.guarantee().mu or math.inf
     evidence = plan.records * mu / plan.design.width
-    return mean * min(max((evidence / 100) ** (1 / 9), 1.0), 1.6)
+    grown: float = min(max((evidence / 100) ** (1 / 9), 1.0), 1.6)
+    return mean * grown
 
 
 def _mean_count(gate: Gate, plan: Plan) -> float:
@@ -148,13 +148,7 @@ def _solve_dispersion(mean: float, seen: float) -> tuple[float, float]:
     def expected(dispersion: float) -> float:
         return float(np.mean([_mean_square(mean * part, dispersion) for part in RATES]))
 
-    low, high = expected(0.0), expected(LARGEST_DISPERSION)
-    if seen <= low:
-        found = 0.0
-    elif seen >= high:
-        found = LARGEST_DISPERSION
-    else:
-        found = float(optimize.brentq(lambda a: expected(a) - seen, 0.0, LARGEST_DISPERSION))
+    found = bisect(expected, 0.0, LARGEST_DISPERSION, 40, seen) if seen > expected(0.0) else 0.0
     return found, max((expected(found + 0.05) - expected(found)) / 0.05, 1e-3)
 
 

@@ -1,9 +1,10 @@
 """Centre and scale of every column from counts alone, as a linear map of the prepared row.
 
-Twelve bisections for a column's median, then six, over twelve octaves, for the radius around it
-that holds a share of the records as large as the noise lets one see. One answer counts all columns at
-once. Values are not clipped: a map to (x - m) / s moves no record and changes no model, and public
-bounds enter through the logarithm of their width only. Columns of zeros and ones keep their scale.
+Twelve bisections for a column's median, then six, over thirteen octaves, for the radius around it
+that holds a share of the records as large as the noise lets one see. One answer counts all columns
+at once. Values are not clipped: a map to (x - m) / s moves no record and changes no model, and
+public bounds enter through the logarithm of their width only. Columns of zeros and ones keep their
+scale.
 """
 
 from __future__ import annotations

@@ -18,6 +18,8 @@ from tacit.problem.plan import Plan, Whitening
 from tacit.problem.query import SecondMoments
 from tacit.solvers.coordinates import Coordinates
 
+MANY_ROWS = 0.25
+
 
 def whiten(gate: Gate, plan: Plan, whitening: Whitening) -> Coordinates:
     """Ask for the second moments `rounds` times, each in the coordinates of the one before."""
@@ -27,7 +29,7 @@ def whiten(gate: Gate, plan: Plan, whitening: Whitening) -> Coordinates:
     look: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
     dimension = float(width)
     for taken in range(whitening.rounds):
-        bound = plan.design.row_norm
+        bound = plan.design.row_norm * plan.design.unit_rows**MANY_ROWS
         if taken > 0:
             bound = whitening.row_factor * math.sqrt(dimension)
         answer = gate.ask(SecondMoments(bound, matrix))
