@@ -64,7 +64,7 @@ def reference(
         own = rows[:, 4] if weighted else np.ones(len(rows))
         norms = np.linalg.norm(Z, axis=1)
         if isinstance(query, SecondMoments) and query.theta is None:
-            weight = min(1.0, query.row_bound**2 / (norms**2).sum())
+            weight = min(1.0, query.row_bound**2 / (own * norms**2).sum())
             both[0] += weight * (Z.T * own) @ Z
             continue
         p = 1 / (1 + np.exp(-Z @ THETA))

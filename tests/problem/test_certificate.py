@@ -36,12 +36,10 @@ Path = tuple[str | int, ...]
 
 
 def make_plan(relation: Relation = Relation.REPLACE_ONE, budget: Budget = BUDGET) -> Plan:
-    design = matrix_design(
-        ["a", "b"], Binary("y", (0, 1)), bounds=(0, 1), row_norm=None, intercept=True
-    )
-    counts = {Kind.SECOND_MOMENTS: 2, Kind.GRADIENT: 20}
+    response = Binary("y", (0, 1))
+    design = matrix_design(["a", "b"], response, bounds=(0, 1), row_norm=None, intercept=True)
     steps = []
-    for kind, times in counts.items():
+    for kind, times in ((Kind.SECOND_MOMENTS, 2), (Kind.GRADIENT, 20)):
         price = None
         if not budget.is_infinite:
             share = mu_squared_of(budget) / 2 / times

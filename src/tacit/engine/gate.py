@@ -9,8 +9,8 @@ from tacit.problem.progress import Progress
 from tacit.problem.query import KIND_OF, Answer, Query
 from tacit.problem.sensitivity import LARGEST_TOTAL, Price
 
-FINEST_OPEN = 2**44
-"""Integer bound without noise: products may then round, by less than a float's own precision."""
+FINEST_OPEN = 2**50
+"""Integer bound without noise: products may then round, by no more than a float's precision."""
 
 
 class PlannedGate:

@@ -23,6 +23,8 @@ from tacit.noise.gaussian import rounded_gaussian
 from tacit.problem.query import Answer, ColumnCounts, Measure, ResidualSize
 from tacit.problem.sensitivity import Price
 from tacit.rows.persons import PersonBlock, PersonStore
+from tacit.rows.sparse_block import SparseBlock
+from tacit.rows.sparse_store import SparseStore
 from tacit.rows.store import Store
 from tacit.rows.tiles import LANES, tile_count
 
@@ -206,15 +208,19 @@ def integer_counts(query: ColumnCounts, bound: int, store: Store) -> NDArray[np.
     upper = np.ascontiguousarray(query.upper, dtype=np.float64)
     if not ((columns >= 0) & (columns <= store.width)).all():
         raise SettingError("Features and the response are counted, and no other column.")
+    if isinstance(store, SparseStore) and not (columns == store.width).all():
+        raise SettingError("Features are counted in dense tables alone.")
 
     def add(block: Any, total: NDArray[np.int64]) -> None:
         how = columns, lower, upper, store.width, store.weighted, bound, total
         if isinstance(block, PersonBlock):
             add_person_counts(block, *how)
-        elif isinstance(block, np.ndarray):
-            add_counts(block, *how)
+        elif isinstance(block, SparseBlock):
+            # What stands behind sparse features is stored as in dense tiles without any.
+            place = columns - store.width
+            add_counts(block.behind, place, lower, upper, 0, store.weighted, bound, total)
         else:
-            raise SettingError("Columns are counted in dense tables alone.")
+            add_counts(block, *how)
 
     zero_inside = ((lower < 0.0) & (upper >= 0.0)).astype(np.int64)
     return sum_blocks(store, add, columns.shape) - zero_inside * (_padding(store) * bound)

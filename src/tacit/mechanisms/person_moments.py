@@ -44,7 +44,7 @@ def person_row_factors(  # noqa: PLR0917 - compiled code takes no keywords
 ) -> None:
     """Write the factor f of every record (tile, lane), so that Σ‖f z‖² ≤ limit² over a person.
 
-    f = √(weight·h)·limit / size, with h = 1 and size = max(bound, √Σ‖z‖²), or h the loss's
+    f = √(weight·h)·limit / size, with h = 1 and size = max(bound, √Σ weight·‖z‖²), or h the loss's
     curvature over its upper bound and size that of `person_size` (`weights` 1).
     """
     width = theta.shape[0]
@@ -59,11 +59,12 @@ def person_row_factors(  # noqa: PLR0917 - compiled code takes no keywords
                 curvatures(code, shape, margin, column_behind(block.tiles, t, width, 0), bend)
             for lane in range(LANES):
                 there = t - block.starts[g] < block.counts[g, lane]
-                h = bend[lane] / smoothness if weights == CURVATURE else 1.0
-                h *= np.float64(own[lane]) if weighted else 1.0
+                weight = np.float64(own[lane]) if weighted else 1.0
+                h = bend[lane] / smoothness * weight if weights == CURVATURE else weight
+                size = square[lane] if weights == CURVATURE else square[lane] * weight
                 factors[t, lane] = math.sqrt(min(h, 1.0)) if there else 0.0
                 reach[lane] += math.sqrt(square[lane]) if there else 0.0
-                spread[lane] += square[lane] if there else 0.0
+                spread[lane] += size if there else 0.0
         for lane in range(LANES):
             size = max(math.sqrt(spread[lane]), bound)
             if weights == CURVATURE:

@@ -25,6 +25,7 @@ from tacit.problem.query import Answer, CurvatureAndScore
 from tacit.problem.sensitivity import Price
 from tacit.rows.mapping import map_tiles, public_matrix
 from tacit.rows.persons import PersonBlock
+from tacit.rows.sparse_block import dense_tiles, tile_parts, tiles_in
 from tacit.rows.store import Store
 from tacit.rows.tiles import LANES
 
@@ -117,13 +118,12 @@ def integer_pairs(query: CurvatureAndScore, bound: int, store: Store) -> NDArray
                 total=total,
             )
             return
-        for first in range(0, len(block), TILES_AT_ONCE):
-            part = block[first : first + TILES_AT_ONCE]
+        for part in tile_parts(block, TILES_AT_ONCE):
             if matrix is not None:
-                part = map_tiles(part, matrix)
+                part = map_tiles(dense_tiles(part, width), matrix)  # noqa: PLW2901 - the same rows
                 part.flags.writeable = False  # one type for the compiler, mapped or not
-            bread = np.empty((width, len(part) * LANES))
-            filling = np.empty((width, len(part) * LANES))
+            bread = np.empty((width, tiles_in(part) * LANES))
+            filling = np.empty((width, tiles_in(part) * LANES))
             quantise_pairs(
                 part,
                 theta,

@@ -89,6 +89,14 @@ class Placing:
 
 
 @dataclass(frozen=True)
+class Counting:
+    """The number of records is asked for first, or the sum of their prepared weights.
+
+    It is private where records are weighted, or added and removed.
+    """
+
+
+@dataclass(frozen=True)
 class LabelStart:
     """The share of the second label is asked for first, and the intercept starts there."""
 
@@ -186,6 +194,9 @@ class Plan:
     placing: Placing | None = None
     standardising: Standardising | None = None
     label_start: LabelStart | None = None
+    counting: Counting | None = None
+    total: float | None = None
+    """What counting came to, noise included, in the plan of a run that has counted."""
     shrinkage: float = 0.0
     """How much of the noise's share is taken off the result, by blocks; 0 for none."""
     facts: tuple[PublicFact, ...] = ()
@@ -194,6 +205,11 @@ class Plan:
     def private(self) -> bool:
         """Whether noise is added at all."""
         return not self.budget.is_infinite
+
+    @property
+    def count(self) -> float:
+        """What a sum over the records is divided by: as counted, or else as declared."""
+        return float(self.records) if self.total is None else self.total
 
     @property
     def queries(self) -> int:

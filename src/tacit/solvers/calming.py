@@ -36,7 +36,7 @@ def calm(plan: Plan, stage: Descent, coordinates: Coordinates, clip: float) -> D
     price = next(step.price for step in reversed(plan.steps) if step.kind is Kind.GRADIENT)
     if price is None:
         return stage
-    noise = 2.0**price.bits / price.bound * clip / plan.records
+    noise = 2.0**price.bits / price.bound * clip / plan.count
     kept = coordinates.look[1]
     curvature = CURVATURE * min(stage.clip_factor or 1.0, LARGEST_FACTOR)
     variance = noise**2 * float(np.sum(kept * tail_variance(curvature * kept, stage)))
@@ -77,8 +77,8 @@ def odds_of_labels(gate: Gate, plan: Plan) -> Vector:
     The noised share is pulled to one half by what its noise alone would explain.
     """
     answer = gate.ask(ColumnCounts((plan.design.width,), np.array([0.5]), np.array([1.5])))
-    noise = answer.noise_scale / plan.records
-    gap = float(answer.value[0]) / plan.records - 0.5
+    noise = answer.noise_scale / plan.count
+    gap = float(answer.value[0]) / plan.count - 0.5
     share = 0.5 + gap * PRIOR_VARIANCE / (PRIOR_VARIANCE + noise**2)
     share = min(max(share, FARTHEST_SHARE), 1 - FARTHEST_SHARE)
     start = np.zeros(plan.design.width)

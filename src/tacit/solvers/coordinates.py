@@ -60,11 +60,8 @@ def penalty_in(
     if plan.penalty.constraint is not None:
         plan.penalty.constraint.check(len(to_slopes))
         region = Projection(plan.penalty.constraint, slopes)
-    # The user's loss is scale^degree times the prepared one, and so is the penalty beside it; and
-    # prepared weights are the user's over the largest possible.
-    weighting = design.beside.weighting
-    largest = 1.0 if weighting is None else weighting.largest
-    l2 = plan.penalty.l2 / (scale**plan.loss.degree * largest)
+    # The user's loss is scale^degree times the prepared one, and so is the penalty beside it.
+    l2 = plan.penalty.l2 / scale**plan.loss.degree * mean_weight(plan)
     return (
         Ridge(l2, slopes, prior.reshape(-1, *(1 for _ in outputs))),
         region,
@@ -80,5 +77,5 @@ def gradient_bound(plan: Plan) -> float:
     """
     slope = plan.loss.lipschitz
     if math.isinf(slope):
-        slope = 1.0 + math.sqrt(plan.records * plan.design.unit_rows)
+        slope = 1.0 + math.sqrt(plan.count * plan.design.unit_rows)
     return plan.design.unit_norm * slope

@@ -62,8 +62,8 @@ def run_stage(
         answer = gate.ask(
             GradientSum(ahead, clip, coordinates.matrix, downweighted, loss, stage.balanced)
         )
-        stepped = ahead - stage.step_size * (answer.value / plan.records)
-        previous, noise = theta, answer.noise_scale / plan.records
+        stepped = ahead - stage.step_size * (answer.value / plan.count)
+        previous, noise = theta, answer.noise_scale / plan.count
         theta = region.project(ridge.proximal(stepped, stage.step_size))
         theta = np.clip(theta, -LARGEST / 1e10, LARGEST / 1e10)
         iterates.append(theta)

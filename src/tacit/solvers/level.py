@@ -49,7 +49,7 @@ def _mean_near(gate: Gate, plan: Plan, place: Place) -> float:
     """Mean of the response kept within some sizes of its median: more, the less noise there is."""
     low, high = response_ends(plan)
     price = plan.steps[-1].price
-    share = 0.0 if price is None else 2.0**price.bits / (price.bound * plan.records)
+    share = 0.0 if price is None else 2.0**price.bits / (price.bound * plan.count)
     reach = place.size * max(2.0, 1 / (20 * share) if share > 0 else math.inf)
     ends = max(low, place.median - reach), min(high, place.median + reach)
     mean, _ = _mean_between(gate, plan, *ends)
@@ -69,8 +69,8 @@ def _mean_between(gate: Gate, plan: Plan, low: float, high: float) -> tuple[floa
         start=low,
     )
     answer = gate.ask(query)
-    share = float(answer.value[0]) / plan.records
-    noise = answer.noise_scale / plan.records
+    share = float(answer.value[0]) / plan.count
+    noise = answer.noise_scale / plan.count
     return low + (high - low) * min(max(share, 0.0), 1.0), (high - low) * noise
 
 
@@ -85,4 +85,4 @@ def _quantile(gate: Gate, plan: Plan, place: Place) -> float:
         return float(gate.ask(query).value[0])
 
     rounds = plan.steps[-1].times
-    return bisect(below, *ends, rounds, plan.loss.shape[0] * plan.records)
+    return bisect(below, *ends, rounds, plan.loss.shape[0] * plan.count)

@@ -53,8 +53,8 @@ def first_level(gate: Gate, plan: Plan, centers: Vector, scales: Vector) -> Leve
         case Code.LOGISTIC:
             ends = np.array([0.5]), np.array([1.5])
             ones = float(gate.ask(ColumnCounts((plan.design.width,), *ends)).value[0])
-            least = 2.0 / plan.records
-            share = min(max(ones / plan.records, least), 1 - least)
+            least = 2.0 / plan.count
+            share = min(max(ones / plan.count, least), 1 - least)
             curvature = min(0.25, 2 * share * (1 - share))
             start = math.log(share / (1 - share))
             return Level(plan.loss, start, curvature, min(share, 1 - share))
@@ -84,7 +84,7 @@ def second_level(
         return float(gate.ask(query).value[0])
 
     rounds = plan.steps[-3].times
-    radius = bisect_octaves(within, top, 6, rounds, LEVEL * plan.records)
+    radius = bisect_octaves(within, top, 6, rounds, LEVEL * plan.count)
     return replace(level, loss=smooth_huber.loss(threshold_of(plan) * radius / DEVIATIONS))
 
 
@@ -96,7 +96,7 @@ def threshold_of(plan: Plan) -> float:
 def top_rate(plan: Plan, mean: float) -> float:
     """Rate from which a record's weight falls."""
     mu = plan.guarantee().mu or math.inf
-    evidence = plan.records * mu / plan.design.width
+    evidence = plan.count * mu / plan.design.width
     grown: float = min(max((evidence / 100) ** (1 / 9), 1.0), 1.6)
     return mean * grown
 
@@ -105,11 +105,11 @@ def _mean_count(gate: Gate, plan: Plan) -> float:
     """Mean of the counts, cut at twelve times a count of 1 or at their largest value."""
     price = next(step.price for step in plan.steps if step.label == "level of the response")
     largest = plan.design.response.upper  # type: ignore[union-attr]
-    noise = 0.0 if price is None else 2.0**price.bits / (price.bound * plan.records)
+    noise = 0.0 if price is None else 2.0**price.bits / (price.bound * plan.count)
     # The cut is where its own noise would be a fiftieth of a count, or the largest count.
     cap = min(largest, max(4.0, 0.02 / noise if noise else largest))
     query = ResidualSize(np.zeros(plan.design.width), cap, None, 0.0, 0.0, Measure.SHARE, 0.0)
-    mean = cap * float(gate.ask(query).value[0]) / plan.records
+    mean = cap * float(gate.ask(query).value[0]) / plan.count
     return min(max(mean, 0.02), cap)
 
 
@@ -131,9 +131,9 @@ def _dispersed(
     averaged = max(1, math.ceil(stage.iterations * stage.averaged))
     # What the pilot's own noise adds to the squares, which is known.
     added = plan.design.width * noise**2 / (STEPPED * averaged * mean)
-    seen = LARGEST_SQUARE * float(answer.value[0]) / plan.records - added
+    seen = LARGEST_SQUARE * float(answer.value[0]) / plan.count - added
     dispersion, steepness = _solve_dispersion(mean, seen)
-    deviation = LARGEST_SQUARE * answer.noise_scale / plan.records / steepness
+    deviation = LARGEST_SQUARE * answer.noise_scale / plan.count / steepness
     top = top_rate(plan, mean)
     rates = np.array([mean])
     nearby = bounded_poisson.expected_clip(rates, dispersion + 0.05)[0]

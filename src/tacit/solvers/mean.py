@@ -31,10 +31,10 @@ def take_mean(gate: Gate, plan: Plan) -> tuple[NDArray[np.float64], NDArray[np.f
         coordinates = whiten(gate, plan, plan.whitening)
         clip = (plan.stages[0].clip_factor or 1.0) * math.sqrt(coordinates.dimension)
     elif not plan.private:
-        seen = gate.ask(SecondMoments(plan.design.unit_norm)).value / plan.records
+        seen = gate.ask(SecondMoments(plan.design.unit_norm)).value / plan.count
         coordinates = Coordinates(None, float(width), seen)
     query = GradientSum(np.zeros(width), clip, coordinates.matrix, loss=distance.LOSS)
-    mean = np.asarray(-gate.ask(query).value / plan.records)
+    mean = np.asarray(-gate.ask(query).value / plan.count)
     if coordinates.matrix is not None:
         mean = np.asarray(np.linalg.solve(coordinates.matrix.T, mean), dtype=np.float64)
     beside, moments = plan.design.beside, coordinates.moments

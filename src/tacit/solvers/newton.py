@@ -57,12 +57,12 @@ def _newton(
 
     def slope(at: NDArray[np.float64]) -> NDArray[np.float64]:
         answer = gate.ask(GradientSum(at, clip, loss=plan.loss))
-        return answer.value / plan.records + ridge.gradient(at)
+        return answer.value / plan.count + ridge.gradient(at)
 
     gradient = slope(theta)
     for _ in range(ITERATIONS):
         look = SecondMoments(unit_norm, None, theta, Weights.CURVATURE, plan.loss)
-        curvature = gate.ask(look).value * plan.loss.smoothness / plan.records + ridge.curvature()
+        curvature = gate.ask(look).value * plan.loss.smoothness / plan.count + ridge.curvature()
         step = -np.linalg.lstsq(curvature, gradient, rcond=1e-13)[0]
         descent = float(gradient @ step)
         if np.linalg.norm(step) <= TOLERANCE * (1 + np.linalg.norm(theta)):

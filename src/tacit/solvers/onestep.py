@@ -17,8 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import SettingError
-from tacit.losses import huber
-from tacit.losses.loss import Loss
 from tacit.problem.gate import Gate
 from tacit.problem.plan import Plan
 from tacit.problem.query import CurvatureAndScore, GradientSum, SecondMoments
@@ -32,8 +30,6 @@ LONGEST_STEP = 3.0
 """Cap on the step's norm in whitened coordinates, in units of the response's own spread."""
 FLOOR = 2.0
 """Eigenvalues of the curvature below so many noise deviations are lifted."""
-FREE_RESIDUAL = 8.0
-"""Where nothing is private, no residual is larger than so many half ranges of the response."""
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -73,7 +69,7 @@ def look_once(gate: Gate, plan: Plan, matrix: Matrix) -> Coordinates:
     ridge = whitening.ridge * answer.noise_scale * math.sqrt(2 * width)
     floor = 1e-12 * max(float(values.max()), 1.0)
     spread = np.maximum(values, floor) + ridge
-    root = (vectors * np.sqrt(plan.records / spread)) @ vectors.T
+    root = (vectors * np.sqrt(plan.count / spread)) @ vectors.T
     return Coordinates(matrix @ root, float(width))
 
 
@@ -87,6 +83,7 @@ def take_step(
     mean_row: Vector,
 ) -> tuple[Vector, Sandwich]:
     """Ask for curvature, score and gradient at the pilot, and step once."""
+    # Matrices are told on the scale of the declared number of records; the step has no scale.
     matrix, count, loss = coordinates.matrix, plan.records, level.loss
     pair = gate.ask(CurvatureAndScore(pilot, clip, matrix, loss))
     gradient = gate.ask(GradientSum(pilot, clip * loss.lipschitz, matrix, True, loss))
@@ -101,7 +98,7 @@ def take_step(
     to_user = plan.design.to_user()
     if matrix is not None:
         to_user, mean_row = to_user @ matrix, matrix.T @ mean_row
-    wobble = level.wobble * np.linalg.lstsq(lifted_curvature, mean_row, rcond=1e-13)[0]
+    wobble = level.wobble * plan.count / count * np.linalg.lstsq(lifted_curvature, mean_row, rcond=1e-13)[0]
     sandwich = Sandwich(
         curvature=lifted_curvature,
         score=pair.value[1] * loss.lipschitz**2 / count,
@@ -116,21 +113,6 @@ def take_step(
         wobble=to_user @ wobble,
     )
     return pilot - step, sandwich
-
-
-def infer_exactly(gate: Gate, plan: Plan, theta: Vector) -> tuple[Vector, Sandwich]:
-    """The sandwich at a minimum found without noise; rows keep their full weight."""
-    loss = bounded(plan.loss)
-    level = Level(loss, 0.0, 1.0)
-    coordinates = Coordinates(None, float(plan.design.width))
-    row = np.zeros(plan.design.width)
-    _, sandwich = take_step(gate, plan, coordinates, theta, plan.design.unit_norm, level, row)
-    return theta, sandwich
-
-
-def bounded(loss: Loss) -> Loss:
-    """Return a loss with a bound on its slope that no residual reaches."""
-    return huber.loss(FREE_RESIDUAL) if math.isinf(loss.lipschitz) else loss
 
 
 def lift(matrix: Matrix, floor: float) -> tuple[Matrix, bool]:

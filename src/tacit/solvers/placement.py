@@ -45,7 +45,7 @@ def place_response(gate: Gate, plan: Plan, placing: Placing) -> Place:
     """Ask for the placing's counts."""
     low, high = response_ends(plan)
     column = (plan.design.width,)
-    half = plan.records / 2
+    half = plan.count / 2
 
     def below(end: float) -> float:
         query = ColumnCounts(column, np.array([-math.inf]), np.array([end]))
@@ -58,7 +58,7 @@ def place_response(gate: Gate, plan: Plan, placing: Placing) -> Place:
         ends = np.array([np.nextafter(median - radius, -math.inf)]), np.array([median + radius])
         return float(gate.ask(ColumnCounts(column, *ends)).value[0])
 
-    radius = bisect_octaves(around, high - low, OCTAVES, placing.radii, LEVEL * plan.records)
+    radius = bisect_octaves(around, high - low, OCTAVES, placing.radii, LEVEL * plan.count)
     size = radius / MEAN_SIZE
     return Place(median, size, _mean(gate, plan, median, size) if placing.mean else None)
 
@@ -102,5 +102,5 @@ def _mean(gate: Gate, plan: Plan, median: float, size: float) -> float:
         measure=Measure.SHARE,
         start=low,
     )
-    mean = low + (top - low) * float(gate.ask(query).value[0]) / plan.records
+    mean = low + (top - low) * float(gate.ask(query).value[0]) / plan.count
     return min(max(mean, low + (top - low) / 200), high)

@@ -23,7 +23,7 @@ TOLERANCE = 1e-11
 
 def project_and_descend(gate: Gate, plan: Plan) -> NDArray[np.float64]:
     """Minimise mean loss + penalty over the region, in prepared coordinates."""
-    moments = gate.ask(SecondMoments(plan.design.unit_norm)).value / plan.records
+    moments = gate.ask(SecondMoments(plan.design.unit_norm)).value / plan.count
     values, vectors = np.linalg.eigh(moments)
     floor = 1e-9 * max(float(values.max()), 1e-300)
     root = (vectors / np.sqrt(np.maximum(values, floor))) @ vectors.T
@@ -33,7 +33,7 @@ def project_and_descend(gate: Gate, plan: Plan) -> NDArray[np.float64]:
     ahead, pace = theta, 1.0
     for _ in range(ITERATIONS):
         answer = gate.ask(GradientSum(root @ ahead, clip, loss=plan.loss))
-        moved = ahead - step * (root.T @ answer.value / plan.records)
+        moved = ahead - step * (root.T @ answer.value / plan.count)
         moved = region.project(ridge.proximal(moved, step))
         change = moved - theta
         faster = (1 + math.sqrt(1 + 4 * pace * pace)) / 2

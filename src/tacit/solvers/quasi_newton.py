@@ -35,9 +35,9 @@ def quasi_newton(gate: Gate, plan: Plan, ridge: Ridge, start: Vector) -> Vector:
     def slope(flat: Vector) -> Vector:
         theta = flat.reshape(shape)
         answer = gate.ask(GradientSum(theta, clip, loss=plan.loss))
-        return np.asarray(answer.value / plan.records + ridge.gradient(theta)).ravel()
+        return np.asarray(answer.value / plan.count + ridge.gradient(theta)).ravel()
 
-    moments = gate.ask(SecondMoments(plan.design.unit_norm)).value / plan.records
+    moments = gate.ask(SecondMoments(plan.design.unit_norm)).value / plan.count
     majoriser = plan.loss.smoothness * moments + ridge.curvature()
     inverse = np.linalg.pinv(majoriser, rcond=1e-13, hermitian=True)
 

@@ -30,10 +30,10 @@ Vector = NDArray[np.float64]
 def minimise_in_turns(gate: Gate, plan: Plan, fit: Callable[[Plan], Vector]) -> Vector:
     """Return the fit whose loss is in units of its own residuals' deviation."""
     theta = fit(replace(plan, loss=squared.LOSS))
-    deviation = _deviation(gate, plan, theta)
+    deviation = deviation_of(gate, plan, theta)
     for _ in range(TURNS):
         theta = fit(replace(plan, loss=in_units(plan.loss, deviation)))
-        before, deviation = deviation, _deviation(gate, plan, theta)
+        before, deviation = deviation, deviation_of(gate, plan, theta)
         if abs(deviation - before) <= TOLERANCE * before:
             break
     return theta
@@ -49,12 +49,14 @@ def in_units(loss: Loss, deviation: float) -> Loss:
     return replace(loss, shape=(threshold, 0.0), lipschitz=threshold, relative=False)
 
 
-def _deviation(gate: Gate, plan: Plan, theta: Vector) -> float:
+def deviation_of(gate: Gate, plan: Plan, theta: Vector) -> float:
+    """Deviation of the residuals: the radius of seven tenths of them, as of a normal law."""
+
     def within(radius: float) -> float:
         query = ResidualSize(
             theta, 2 * radius, None, -1e6, 1e6, measure=Measure.WITHIN, start=-radius
         )
         return float(gate.ask(query).value[0])
 
-    radius = bisect(within, SMALLEST, 4.0, HALVINGS, LEVEL * plan.records)
+    radius = bisect(within, SMALLEST, 4.0, HALVINGS, LEVEL * plan.count)
     return radius / DEVIATIONS

@@ -13,11 +13,13 @@ from tacit.problem.release import Sandwich
 from tacit.problem.response import Absent
 from tacit.solvers.coordinates import Coordinates
 from tacit.solvers.descent import descend
+from tacit.solvers.exact_sandwich import infer_exactly
 from tacit.solvers.level import find_level
 from tacit.solvers.mean import take_mean
 from tacit.solvers.newton import minimise
-from tacit.solvers.onestep import infer, infer_exactly
+from tacit.solvers.onestep import infer
 from tacit.solvers.staged import descend_in_stages
+from tacit.solvers.total import count_records
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,8 @@ class Solution:
 
 def solve(gate: Gate, plan: Plan) -> Solution:
     """Run the plan's strategy; it sees answers of the gate and nothing else."""
+    if plan.counting is not None:
+        plan = count_records(gate, plan)
     if isinstance(plan.design.response, Absent):
         mean, moments = take_mean(gate, plan)
         return Solution(mean, None, moments)
@@ -47,6 +51,5 @@ def solve(gate: Gate, plan: Plan) -> Solution:
         coordinates = Coordinates(None, float(plan.design.width))
         theta = minimise(gate, plan)
     if plan.inference is not None:
-        theta, sandwich = infer_exactly(gate, plan, theta)
-        return Solution(theta, sandwich)
+        return Solution(theta, infer_exactly(gate, plan, theta))
     return Solution(coordinates.prepared(theta))

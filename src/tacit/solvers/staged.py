@@ -130,7 +130,7 @@ def measure(
         ends = (-LARGEST_RATE * 10, loss_in_units(plan, known, first=False).shape[0])
         lowest, highest = ends if counted else (low, high)
         query = ResidualSize(theta, cap, coordinates.matrix, lowest, highest, exponential=counted)
-        mean = cap * float(gate.ask(query).value[0]) / plan.records
+        mean = cap * float(gate.ask(query).value[0]) / plan.count
         size = min(max(mean, cap / 40), cap)
         return replace(known, size=size, deviation=NORMAL_DEVIATION * size)
     if stage.scale_rounds > 1:
@@ -139,7 +139,7 @@ def measure(
         def within(radius: float) -> float:
             return _residuals_within(gate, coordinates, theta, -radius, radius)
 
-        wanted = LEVEL * plan.records
+        wanted = LEVEL * plan.count
         radius = bisect_octaves(within, top, 6, stage.scale_rounds, wanted)
         deviation = radius / DEVIATIONS
         return replace(known, size=deviation / NORMAL_DEVIATION, deviation=deviation)
@@ -162,7 +162,7 @@ def _shift(
     def below(end: float) -> float:
         return _residuals_within(gate, coordinates, theta, -1e6, end)
 
-    wanted = plan.loss.shape[0] * plan.records
+    wanted = plan.loss.shape[0] * plan.count
     shift = np.zeros(plan.design.width)
     shift[-1] = bisect(below, -reach, reach, stage.shift_rounds, wanted)
     return np.asarray(theta + coordinates.working(shift))

@@ -29,7 +29,7 @@ def standardise(gate: Gate, plan: Plan, asked: Standardising) -> tuple[Vector, V
     """Return centre and scale of every stored column, response last; 0 and 1 where not asked."""
     places = np.array(asked.columns, dtype=np.int64)
     low, high = np.full(len(places), -1.0), np.full(len(places), 1.0)
-    half, below = plan.records / 2, np.full(len(places), -math.inf)
+    half, below = plan.count / 2, np.full(len(places), -math.inf)
     noise = 0.0
     for _ in range(asked.medians):
         middle = (low + high) / 2
@@ -38,14 +38,14 @@ def standardise(gate: Gate, plan: Plan, asked: Standardising) -> tuple[Vector, V
         low, high = np.where(enough, low, middle), np.where(enough, middle, high)
         noise = answer.noise_scale
     median = (low + high) / 2 if asked.medians else np.zeros(len(places))
-    share = min(max(1 - 4 * noise / plan.records, SMALLEST_SHARE), LARGEST_SHARE)
+    share = min(max(1 - 4 * noise / plan.count, SMALLEST_SHARE), LARGEST_SHARE)
     small, large = np.full(len(places), -float(OCTAVES)), np.full(len(places), 1.0)
     for _ in range(asked.radii):
         middle = (small + large) / 2
         radius = np.exp2(middle)
         ends = np.nextafter(median - radius, -math.inf), median + radius
         answer = gate.ask(ColumnCounts(asked.columns, *ends))
-        enough = answer.value >= share * plan.records
+        enough = answer.value >= share * plan.count
         small, large = np.where(enough, small, middle), np.where(enough, middle, large)
     scale = np.exp2((small + large) / 2) / NormalDist().inv_cdf((1 + share) / 2)
     centers, scales = np.zeros(plan.design.width + 1), np.ones(plan.design.width + 1)

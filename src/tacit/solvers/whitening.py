@@ -19,6 +19,11 @@ from tacit.problem.query import SecondMoments
 from tacit.solvers.coordinates import Coordinates
 
 MANY_ROWS = 0.25
+"""Power of a unit's most rows by which the first look reaches beyond one row's norm.
+
+Rows of a unit together are as long as one row, or √max_rows times that: how many rows units have is
+not public. The geometric mean serves both, and the later looks correct it.
+"""
 
 
 def whiten(gate: Gate, plan: Plan, whitening: Whitening) -> Coordinates:
@@ -33,7 +38,7 @@ def whiten(gate: Gate, plan: Plan, whitening: Whitening) -> Coordinates:
         if taken > 0:
             bound = whitening.row_factor * math.sqrt(dimension)
         answer = gate.ask(SecondMoments(bound, matrix))
-        seen = answer.value / plan.records
+        seen = answer.value / plan.count
         if matrix is not None:
             inverse = np.linalg.inv(matrix)
             seen = inverse.T @ seen @ inverse
@@ -41,9 +46,9 @@ def whiten(gate: Gate, plan: Plan, whitening: Whitening) -> Coordinates:
         spread = shrink_eigenvalues(values, answer.noise_scale)
         edge = answer.noise_scale * math.sqrt(2 * width)
         # Whitened rows have mean squares of about 1; the first look's are at most the row norm's.
-        largest = plan.records * (bound**2 if taken == 0 else 1.0)
+        largest = plan.count * (bound**2 if taken == 0 else 1.0)
         ridge = edge * ridge_in_edges(whitening, edge / largest)
-        root = (vectors * np.sqrt(plan.records / (spread + ridge))) @ vectors.T
+        root = (vectors * np.sqrt(plan.count / (spread + ridge))) @ vectors.T
         matrix = root if matrix is None else matrix @ root
         look = vectors, spread / (spread + ridge)
         dimension = max(1.0, float(np.sum(look[1])))
