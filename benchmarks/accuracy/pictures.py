@@ -136,6 +136,12 @@ def draw_line(axes: Axes, line: Line) -> None:
     axes.fill_between(line.epsilons, below, above, alpha=0.16, linewidth=0.0, **style)
 
 
+def out_of_sight(value: float, low: float) -> str:
+    """A value beyond the panel, and where it would be."""
+    digits = 2 if abs(value) < 10 else 0
+    return f"{value:.{digits}f} {'↓' if value < low else '↑'}".replace("-", "−")
+
+
 def label_lines(axes: Axes, drawn: Sequence[Line]) -> None:
     """Names left of the panel, at the smallest ε, where the lines are furthest apart."""
     low, high = axes.get_ylim()
@@ -146,9 +152,7 @@ def label_lines(axes: Axes, drawn: Sequence[Line]) -> None:
         text, color, _ = LINES[line.name]
         outside = not low <= start <= high
         axes.annotate(
-            f"{text}  {start:.2f} {'↓' if start < low else '↑'}".replace("-", "−")
-            if outside
-            else text,
+            f"{text}  {out_of_sight(start, low)}" if outside else text,
             (line.epsilons[0], min(max(start, low), high)),
             xytext=(-0.045, height),
             textcoords=("axes fraction", "data"),
@@ -184,7 +188,7 @@ def picture(
     panels: Sequence[tuple[Entry, str]],
     title: str,
     path: Path,
-    columns: int = 2,
+    columns: int,
 ) -> None:
     """Panels in rows, written to a file."""
     import matplotlib as mpl
@@ -200,11 +204,11 @@ def picture(
             panel(axes, results, entry, metric)
         height = figure.get_figheight()
         figure.subplots_adjust(
-            left=1.6 / figure.get_figwidth(),
+            left=1.75 / figure.get_figwidth(),
             right=1 - 0.55 / figure.get_figwidth(),
             top=1 - 0.95 / height,
             bottom=0.75 / height,
-            wspace=0.66,
+            wspace=0.72,
             hspace=0.42,
         )
         figure.text(0.015, 1 - 0.36 / height, title, fontsize=14, fontweight="bold", color=INK)
@@ -234,6 +238,7 @@ def pictures(results: Results, folder: Path) -> list[tuple[str, str]]:
     drawn = []
     for file, title, panels in wanted:
         if panels and results.epsilons:
-            picture(results, panels, title, folder / file)
+            columns = 2 if len(panels) <= 4 else 3
+            picture(results, panels, title, folder / file, columns)
             drawn.append((file, title))
     return drawn

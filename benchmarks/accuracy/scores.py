@@ -21,10 +21,11 @@ SMALLER_IS_BETTER = frozenset({"log_loss"})
 Scores = dict[str, float]
 
 
-def better(metric: str, values: ArrayLike) -> int:
-    """Place of the best value."""
+def ranked(metric: str, values: ArrayLike) -> list[int]:
+    """Places of the values, the best first."""
     found = np.asarray(values, dtype=float)
-    return int(np.argmin(found) if metric in SMALLER_IS_BETTER else np.argmax(found))
+    signed = found if metric in SMALLER_IS_BETTER else -found
+    return [int(place) for place in np.argsort(signed, kind="stable")]
 
 
 def loss(y: Vector, margins: Vector) -> float:

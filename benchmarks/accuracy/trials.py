@@ -10,17 +10,18 @@ from typing import Any
 import numpy as np
 
 from benchmarks.accuracy.cells import Cell, Store
-from benchmarks.accuracy.scores import METRICS, better, score, trivial
+from benchmarks.accuracy.scores import METRICS, ranked, score, trivial
 from benchmarks.accuracy.table import Kind, Table, Vector
 from benchmarks.rivals.method import Method, Setting
 
 FEW_ROWS, MANY_ROWS = 5000, 50_000
+SHORTLIST = 6
 
 
-def tuning_seeds(table: Table) -> int:
-    """Seeds to judge a setting by: large tables are slower, and vary less."""
+def tuning_seeds(table: Table) -> tuple[int, int]:
+    """Seeds for all settings, then for the shortlist: large tables are slower, and vary less."""
     rows = len(table.y_train)
-    return 10 if rows < FEW_ROWS else 2 if rows < MANY_ROWS else 1
+    return (10, 30) if rows < FEW_ROWS else (2, 8) if rows < MANY_ROWS else (1, 4)
 
 
 @dataclass(frozen=True)
@@ -51,19 +52,32 @@ def seed_of(*words: object) -> int:
 
 
 def tune(method: Method, table: Table, epsilon: float) -> dict[str, Setting]:
-    """The best setting for each metric, by its mean over a few seeds **on the test rows**."""
-    settings = method.settings(table, epsilon)
+    """The best setting for each metric, by its mean over seeds **on the test rows**.
+
+    A few seeds judge all settings; more seeds judge the leading ones again, so that a setting is
+    not chosen for its luck.
+    """
     metrics = METRICS[table.kind]
-    totals = np.zeros((len(metrics), len(settings)))
-    for attempt in range(tuning_seeds(table)):
+    first, further = tuning_seeds(table)
+    settings = list(method.settings(table, epsilon))
+    totals = _totals(method, table, epsilon, settings, range(first))
+    leading = sorted({k for m in metrics for k in ranked(m, totals[m])[:SHORTLIST]})
+    settings = [settings[k] for k in leading]
+    more = _totals(method, table, epsilon, settings, range(first, first + further))
+    return {m: settings[ranked(m, totals[m][leading] + more[m])[0]] for m in metrics}
+
+
+def _totals(
+    method: Method, table: Table, epsilon: float, settings: Sequence[Setting], attempts: range
+) -> dict[str, Vector]:
+    """Sums of each metric over seeds, one entry per setting."""
+    totals = {metric: np.zeros(len(settings)) for metric in METRICS[table.kind]}
+    for attempt in attempts:
         seed = seed_of("tuning", method.name, table.name, epsilon, attempt)
         for place, fit in enumerate(method.fits(table, epsilon, settings, seed)):
-            scores = score(table, fit.margins)
-            totals[:, place] += [scores[metric] for metric in metrics]
-    return {
-        metric: settings[better(metric, total)]
-        for metric, total in zip(metrics, totals, strict=True)
-    }
+            for metric, value in score(table, fit.margins).items():
+                totals[metric][place] += value
+    return totals
 
 
 def repeat(
@@ -123,7 +137,7 @@ class Trials:
             found = tune(method, self.table, cell.epsilon)
             self.store.add(
                 choice,
-                {"settings": found, "tried": len(offered), "seeds": tuning_seeds(self.table)},
+                {"settings": found, "tried": len(offered), "seeds": sum(tuning_seeds(self.table))},
             )
         return dict(self.store[choice]["settings"])
 

@@ -44,6 +44,12 @@ def solve(gram: NDArray[np.float64], cross: Vector, ridge: float) -> Vector:
     return np.asarray(np.linalg.lstsq(gram + ridge * np.eye(len(gram)), cross, rcond=None)[0])
 
 
+def solve_lifted(gram: NDArray[np.float64], cross: Vector, ridge: float) -> Vector:
+    """The same with negative eigenvalues lifted to 0, which is free and never blows up."""
+    values, vectors = np.linalg.eigh(gram)
+    return np.asarray(vectors @ ((vectors.T @ cross) / (np.maximum(values, 0.0) + ridge)))
+
+
 @dataclass(frozen=True)
 class Published:
     """AdaSSP by the formulas of the paper: three Gaussians of (ε/3, δ/3), add-remove.
@@ -90,7 +96,7 @@ class Tuned:
     label: str = "AdaSSP, exact and tuned"
     kinds: tuple[Kind, ...] = ("regression",)
     epsilons: tuple[float, ...] | None = None
-    version: str = "1"
+    version: str = "2"
 
     def settings(self, table: Table, epsilon: float) -> Sequence[Setting]:  # noqa: ARG002
         """Share of μ² for X'X, and the ridge in edges √(2d)·s of its noise."""
@@ -117,7 +123,8 @@ class Tuned:
             start = time.perf_counter()
             scale, cross_scale = scales(mu, setting["share"])
             ridge = setting["ridge"] * math.sqrt(2.0 * width) * scale
-            theta = solve(gram + scale * gram_noise, cross + cross_scale * cross_noise, ridge)
+            noisy = gram + scale * gram_noise
+            theta = solve_lifted(noisy, cross + cross_scale * cross_noise, ridge)
             seconds = shared + time.perf_counter() - start
             fits.append(Fit(back(table, test @ theta), seconds))
         return fits

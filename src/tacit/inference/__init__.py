@@ -1,1 +1,1 @@
-"""Standard errors and intervals of a release. Sees no record: all it uses was asked and paid."""
+"""Standard errors, intervals and tests of a release. Sees no record: all it uses was paid for."""

@@ -118,7 +118,7 @@ def _is_zero_one(column: Column) -> bool:
 
 def _pilot_steps(facts: Facts, wishes: Wishes, evidence: float) -> int:
     besides = 3
-    require_passes(wishes, besides)
+    require_passes(wishes, besides + facts.counts)
     wanted = math.ceil(10 * math.log10(max(evidence, 1.0)) - 10)
     return wishes.iterations or int(
         between(wanted, 8, min(30, passes_allowed(facts, wishes) - besides))

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+from tacit.planning.counting import with_counting
 from tacit.planning.pricing import assembled, between, priced
 from tacit.planning.wishes import Facts, Wishes
 from tacit.problem.plan import Descent, Plan, Whitening
@@ -29,6 +30,11 @@ def plan_mean(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
     if wishes.solver == "gradient" or evidence < LOOKS_PAY:
         alone = priced(facts, Kind.GRADIENT, allowed, 1, "sum of the rows")
         return assembled(facts, "mean", (alone,))
+    return with_counting(facts, allowed, lambda rest: _whitened_mean(facts, evidence, rest))
+
+
+def _whitened_mean(facts: Facts, evidence: float, allowed: Fraction) -> Plan:
+    width = facts.design.width
     whitening = Whitening(
         rounds=2,
         ridge=between(0.08 * math.sqrt(width), 0.3, 1.5),

@@ -34,7 +34,7 @@ def plan_plain(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
     smoothness = row_norm**2 * design.unit_rows * facts.loss.smoothness
     time = best_time(noise, radius)
     iterations = wishes.iterations or max(
-        1, min(passes_allowed(facts, wishes), math.ceil(smoothness * time))
+        1, min(passes_allowed(facts, wishes) + facts.counts, math.ceil(smoothness * time))
     )
     step_size = wishes.step_size or min(time / iterations, 1 / smoothness)
     output = wishes.output or "average"

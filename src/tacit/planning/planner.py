@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from tacit.accounting.composition import compose, mu_squared_of
 from tacit.errors import SettingError
+from tacit.planning.counting import with_counting, with_exact_counting
 from tacit.planning.inferential import plan_inference
 from tacit.planning.level import is_hopeless, plan_level
 from tacit.planning.locating import with_exact_locating, with_locating
@@ -34,7 +35,7 @@ def make_plan(facts: Facts, wishes: Wishes) -> Plan:
     if wishes.inference and facts.penalty != Penalty():
         raise SettingError("Intervals are for fits without l2, prior_mean and radius.")
     if facts.budget.is_infinite:
-        plan = with_exact_locating(assembled(facts, "newton", ()))
+        plan = with_exact_counting(facts, with_exact_locating(assembled(facts, "newton", ())))
         return replace(plan, inference=OneStep(math.inf)) if wishes.inference else plan
     allowed = mu_squared_of(facts.budget)
     plan = with_locating(facts, allowed, lambda rest: _route(facts, wishes, rest))
@@ -49,10 +50,15 @@ def _route(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
     plainly = wishes.solver == "gradient" or (wishes.solver == "auto" and wishes.max_passes == 1)
     if isinstance(facts.design.response, Absent):
         return plan_mean(facts, wishes, allowed)
+    if plainly and not wishes.inference:
+        return plan_plain(facts, wishes, allowed)
+    return with_counting(facts, allowed, lambda rest: _counted_route(facts, wishes, rest))
+
+
+def _counted_route(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
+    """Plan what comes after the records are counted, where they need be."""
     if wishes.inference:
         return plan_inference(facts, wishes, allowed)
-    if plainly:
-        return plan_plain(facts, wishes, allowed)
     if isinstance(facts.design.response, Continuous | Count):
         if is_hopeless(facts, allowed) and wishes.solver == "auto":
             return plan_level(facts, allowed)

@@ -109,7 +109,7 @@ def _looks(facts: Facts, wishes: Wishes, pace: Pace) -> tuple[int, Fraction]:
     narrow = facts.design.width <= NARROW and not facts.is_large
     looks, share = (4, Fraction(1, 20)) if narrow else (2, Fraction(1, 10))
     besides = 1 + sum(pace.iterations)
-    require_passes(wishes, 2)
+    require_passes(wishes, 2 + facts.counts)
     return max(1, min(looks, passes_allowed(facts, wishes) - besides)), share
 
 
@@ -122,7 +122,7 @@ def _row_factor(quality: float, width: int, share: float) -> float:
 def _pace(facts: Facts, wishes: Wishes, quality: float) -> Pace:
     shares = Fraction(1, 5), Fraction(4, 5)
     if facts.loss.code is Code.POISSON:
-        pace = Pace(shares, (8, 16), 0.5, 0.5, 0.4)
+        pace = Pace(shares, (3, 7) if facts.is_large else (8, 16), 0.5, 0.5, 0.4)
     elif facts.is_large:
         few = quality >= 60
         pace = Pace(shares, (2, 4) if few else (3, 5), 0.5 if few else 0.4, 1.0, 0.5)

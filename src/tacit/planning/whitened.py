@@ -21,6 +21,8 @@ MOMENTUM = 0.5
 BURN_IN = 6
 """Iterates that are never averaged."""
 STEPS_OF_LARGE_TABLE = 12
+ENOUGH_FOR_TWO = 100.0
+"""q from which a large table is spared the third look."""
 CALMEST = 0.15
 """Noise variance of the margins beyond which steps are shortened."""
 LABEL_SHARE, LABEL_START_BELOW = Fraction(1, 20), 5.0
@@ -44,9 +46,9 @@ def plan_whitened(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
     """Descent in privately whitened coordinates, for labels."""
     width = facts.design.width
     quality = facts.records * math.sqrt(allowed) / width
-    rounds, share, ridge = _looks(quality, width)
+    rounds, share, ridge = _looks(facts, quality)
     passes = passes_allowed(facts, wishes)
-    require_passes(wishes, 1)
+    require_passes(wishes, 1 + facts.counts)
     rounds = max(1, min(rounds, passes - (wishes.iterations or 1)))
     whitening = Whitening(rounds, ridge, between(0.25 * quality ** (1 / 3), 1.0, 2.0))
     recipe = _recipe(facts, quality)
@@ -83,11 +85,15 @@ def plan_whitened(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
     return replace(plan, label_start=LabelStart() if starts else None)
 
 
-def _looks(quality: float, width: int) -> tuple[int, Fraction, float]:
+def _looks(facts: Facts, quality: float) -> tuple[int, Fraction, float]:
     """Number of looks, share of each, ridge in noise edges."""
+    width = facts.design.width
+    ridge = between(0.08 * math.sqrt(width), 0.6, 0.85)
     if quality < 20 and width > 256:
         return 1, Fraction(10, 100), 0.3
-    return 3, Fraction(4, 100), between(0.08 * math.sqrt(width), 0.6, 0.85)
+    if facts.is_large and quality >= ENOUGH_FOR_TWO:
+        return 2, Fraction(6, 100), ridge
+    return 3, Fraction(4, 100), ridge
 
 
 def _recipe(facts: Facts, quality: float) -> Recipe:

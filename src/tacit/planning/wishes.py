@@ -75,16 +75,24 @@ class Facts:
         return self.records * self.design.width >= LARGE_TABLE
 
     @property
+    def counts(self) -> int:
+        """Answers that it takes to know what the records come to: 0 where that is public, else 1.
+
+        It is private where records are weighted, or added and removed.
+        """
+        return int(self.design.beside.weighting is not None or not self.relation.n_is_public)
+
+    @property
     def sensitivity(self) -> float:
         """What one record can change in a sum of vectors of norm 1."""
         return 2.0 if self.relation is Relation.REPLACE_ONE else 1.0
 
 
 def passes_allowed(facts: Facts, wishes: Wishes) -> int:
-    """Return the public cap on passes over the data."""
+    """Return the public cap on passes over the data, of which counting the records may take one."""
     if wishes.max_passes is not None:
-        return wishes.max_passes
-    return PASSES_OF_LARGE_TABLE if facts.is_large else PASSES
+        return wishes.max_passes - facts.counts
+    return (PASSES_OF_LARGE_TABLE if facts.is_large else PASSES) - facts.counts
 
 
 def require_passes(wishes: Wishes, besides: int) -> None:

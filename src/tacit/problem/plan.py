@@ -20,6 +20,8 @@ from tacit.problem.sensitivity import Price, event_of
 
 SMALLEST_SIGNAL = 15.0
 """n·μ/√d below which even the best plan returns mostly noise."""
+LEAST_EVIDENCE = 25.0
+"""n·μ/d below which intervals mean nothing and are not offered."""
 LARGEST_COUNT_NOISE = 1 / 16
 """Noise of a count, as a share of the records, beyond which found bounds are often far off."""
 
@@ -216,6 +218,12 @@ class Plan:
         """Number of answers, hence of passes over the records."""
         return sum(step.times for step in self.steps)
 
+    @property
+    def evidence(self) -> float:
+        """n·μ/d, by which intervals are judged; infinite where there is no noise."""
+        mu = self.guarantee().mu
+        return math.inf if mu is None else self.records * mu / self.design.width
+
     def events(self) -> tuple[Event, ...]:
         """Return the facts that running this plan leaves behind, step by step."""
         return tuple(
@@ -244,6 +252,13 @@ class Plan:
                 f"The budget is small for this table: n·μ/√d is {signal:.2g}, and below "
                 f"{SMALLEST_SIGNAL:g} a fit is mostly noise. Use a larger epsilon, more records or "
                 "fewer columns."
+            )
+        evidence = self.evidence
+        if self.inference is not None and evidence < LEAST_EVIDENCE:
+            texts.append(
+                f"Intervals will not be offered: n·μ/d is {evidence:.2g}, and below "
+                f"{LEAST_EVIDENCE:g} they would mean nothing. Use a larger epsilon, more records or "
+                "fewer columns, or inference=False, which spends all on the coefficients."
             )
         if self.locating is not None and self.locating.noise > LARGEST_COUNT_NOISE:
             texts.append(

@@ -13,6 +13,7 @@ from tacit.constraints.projection import Projection
 from tacit.constraints.ridge import Ridge
 from tacit.problem.plan import Plan
 from tacit.problem.response import Continuous
+from tacit.solvers.total import inverse_mean_weight
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ def penalty_in(
         plan.penalty.constraint.check(len(to_slopes))
         region = Projection(plan.penalty.constraint, slopes)
     # The user's loss is scale^degree times the prepared one, and so is the penalty beside it.
-    l2 = plan.penalty.l2 / scale**plan.loss.degree * mean_weight(plan)
+    l2 = plan.penalty.l2 / scale**plan.loss.degree * inverse_mean_weight(plan)
     return (
         Ridge(l2, slopes, prior.reshape(-1, *(1 for _ in outputs))),
         region,

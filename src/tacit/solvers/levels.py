@@ -53,7 +53,7 @@ def first_level(gate: Gate, plan: Plan, centers: Vector, scales: Vector) -> Leve
         case Code.LOGISTIC:
             ends = np.array([0.5]), np.array([1.5])
             ones = float(gate.ask(ColumnCounts((plan.design.width,), *ends)).value[0])
-            least = 2.0 / plan.count
+            least = min(2.0 / plan.count, 0.25)
             share = min(max(ones / plan.count, least), 1 - least)
             curvature = min(0.25, 2 * share * (1 - share))
             start = math.log(share / (1 - share))

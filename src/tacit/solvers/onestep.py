@@ -98,7 +98,8 @@ def take_step(
     to_user = plan.design.to_user()
     if matrix is not None:
         to_user, mean_row = to_user @ matrix, matrix.T @ mean_row
-    wobble = level.wobble * plan.count / count * np.linalg.lstsq(lifted_curvature, mean_row, rcond=1e-13)[0]
+    drift = level.wobble * plan.count / count * mean_row
+    wobble = np.linalg.lstsq(lifted_curvature, drift, rcond=1e-13)[0]
     sandwich = Sandwich(
         curvature=lifted_curvature,
         score=pair.value[1] * loss.lipschitz**2 / count,

@@ -8,7 +8,7 @@ from scipy.special import expit
 from sklearn.metrics import log_loss
 
 from benchmarks.accuracy.bundled import diabetes, wine
-from benchmarks.accuracy.scores import better, score, slope, trivial
+from benchmarks.accuracy.scores import ranked, score, slope, trivial
 
 
 def test_the_loss_is_that_of_scikit_learn() -> None:
@@ -39,6 +39,6 @@ def test_the_trivial_model_knows_the_mean() -> None:
     assert trivial(diabetes())["r2"] <= 0.0
 
 
-def test_better_knows_which_way_is_up() -> None:
-    assert better("auc", [0.5, 0.9, 0.7]) == 1
-    assert better("log_loss", [0.5, 0.9, 0.7]) == 0
+def test_the_best_come_first() -> None:
+    assert ranked("auc", [0.5, 0.9, 0.7]) == [1, 2, 0]
+    assert ranked("log_loss", [0.5, 0.9, 0.7]) == [0, 2, 1]

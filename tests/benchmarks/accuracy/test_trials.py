@@ -96,13 +96,30 @@ def test_settings_are_chosen_once_and_kept(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     method = Oracle(scales=(0.0, 1.0))
     run_missing(Store(path), ["wine"], [method], Grid((1.0,), 2))
-    seeds = {seed_of("tuning", "oracle", "wine", 1.0, k) for k in range(10)}
-    assert {seed for _, seed in method.calls[:10]} == seeds
-    assert len(method.calls) == 12
+    seeds = {seed_of("tuning", "oracle", "wine", 1.0, k) for k in range(40)}
+    assert {seed for _, seed in method.calls[:40]} == seeds
+    assert len(method.calls) == 42
     choice = Cell("oracle", "wine", 1.0, None, "1")
     assert Store(path)[choice]["settings"]["auc"] == {"scale": 1.0}
     run_missing(Store(path), ["wine"], [method], Grid((1.0,), 3))
-    assert len(method.calls) == 13
+    assert len(method.calls) == 43
+
+
+class Lucky(Oracle):
+    """Setting 0 is perfect on the seeds that judge every setting, and wrong on all others."""
+
+    def fits(
+        self, table: Table, epsilon: float, settings: Sequence[Setting], seed: int
+    ) -> list[Fit]:
+        early = {seed_of("tuning", "oracle", "wine", 1.0, k) for k in range(10)}
+        truth = 2.0 * table.y_test - 1.0
+        lucky = 9.0 if seed in early else -9.0
+        factors = [lucky if each["scale"] == 0 else 2.0 for each in settings]
+        return [Fit(np.asarray(factor * truth, dtype=float), 0.5) for factor in factors]
+
+
+def test_a_setting_is_not_chosen_for_its_luck() -> None:
+    assert tune(Lucky(scales=(0.0, 1.0)), wine(), 1.0)["log_loss"] == {"scale": 1.0}
 
 
 def test_the_fit_without_privacy_runs_once_and_knows_the_trivial_model(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 from sklearn.metrics import r2_score
 
 from benchmarks.accuracy.bundled import diabetes
-from benchmarks.rivals.adassp import Published, Tuned, isometric, scales, symmetric
+from benchmarks.rivals.adassp import Published, Tuned, isometric, scales, solve_lifted, symmetric
 from benchmarks.rivals.calibration import mu_of
 from benchmarks.rivals.non_private import NonPrivate
 from benchmarks.rivals.scaling import unit_rows
@@ -53,3 +53,10 @@ def test_a_small_budget_does_not() -> None:
     table = diabetes()
     (fit,) = Published().fits(table, 0.1, [{}], 0)
     assert r2_score(table.y_test, fit.margins) < 0.3
+
+
+def test_an_indefinite_matrix_has_a_bounded_solution() -> None:
+    gram, cross = np.diag([4.0, -0.999]), np.array([8.0, 1.0])
+    np.testing.assert_allclose(solve_lifted(gram, cross, 1.0), [1.6, 1.0])
+    plain = np.linalg.solve(gram + np.eye(2), cross)
+    assert abs(plain[1]) > 900
