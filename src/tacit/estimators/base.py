@@ -20,8 +20,10 @@ from tacit.engine.table import Table
 from tacit.errors import DataError
 from tacit.estimators.beside import ORDER, UNIT, WEIGHT, Declared, unit_name
 from tacit.estimators.fitting import Request, common_facts, fit_release, make_request
-from tacit.inference.intervals import intervals, term_rows
-from tacit.inference.summary import Summary, summarise
+from tacit.estimators.objective import predicted
+from tacit.inference.prediction import Prediction
+from tacit.inference.readable import Readable
+from tacit.inference.results import Results
 from tacit.ledger.active import active_ledger, inherited, mark
 from tacit.losses.loss import Loss
 from tacit.privacy.budget import Budget
@@ -51,7 +53,7 @@ SETTINGS = (
 """Parameters that go to the request as they are; an estimator may have fewer."""
 
 
-class Model(BaseEstimator, ABC):
+class Model(Readable, BaseEstimator, ABC):
     """A private estimator, without its loss.
 
     A class of models says what its response is (`_response`), which loss it minimises (`_loss`),
@@ -122,16 +124,17 @@ class Model(BaseEstimator, ABC):
         with self._prepared(X, y, {WEIGHT: sample_weight, UNIT: units, ORDER: order}) as run:
             return self._take(run())
 
-    def conf_int(self, level: float = 0.95) -> NDArray[np.float64]:
-        """Intervals of all coefficients, the intercept first: columns lower and upper."""
+    def get_prediction(self, X: Any) -> Prediction:
+        """Mean predictions for new public rows, with intervals: `.conf_int()`."""
         check_is_fitted(self)
-        found = intervals(self.release_, level)
-        return np.column_stack([found.lower, found.upper])
+        design = self.plan_.design
+        rows = linear_predictors(self, X, np.eye(design.width))
+        mean = partial(predicted, design.response, offset=design.beside.offset)
+        return self._results().get_prediction(rows, mean)
 
-    def summary(self) -> Summary:
-        """Coefficients with what was paid for, and the guarantee; print it."""
+    def _results(self) -> Results:
         check_is_fitted(self)
-        return summarise(self.release_)
+        return Results(self.release_)
 
     def __getstate__(self) -> dict[str, Any]:
         """Take the active ledger along: a copy that fits in a worker process must charge it."""
@@ -175,7 +178,7 @@ class Model(BaseEstimator, ABC):
     def _take(self, release: Release) -> Self:
         self.release_ = release
         self.plan_ = release.plan
-        self.certificate_ = Certificate.issue(release, term_rows(release))
+        self.certificate_ = Certificate.issue(release, Results(release).terms())
         self._keep(release.coefficients(), release.plan.design)
         return self
 
@@ -256,11 +259,17 @@ class Model(BaseEstimator, ABC):
         return nullcontext() if ledger is None else ledger
 
 
-def linear_predictors(model: Any, X: Any) -> NDArray[np.float64]:
-    """Linear predictors of new records on the user's scale: (n,), or (n, K) for K ≥ 3 classes."""
+def linear_predictors(
+    model: Any, X: Any, coefficients: NDArray[np.float64] | None = None
+) -> NDArray[np.float64]:
+    """Linear predictors of new records on the user's scale: (n,), or (n, K) for K ≥ 3 classes.
+
+    With `coefficients` by these, not those of the fit: by the unit matrix, rows of the design.
+    """
     check_is_fitted(model)
     values = validate_data(model, X, reset=False, dtype=np.float64, accept_sparse="csr")
-    coefficients = model.release_.coefficients()
+    if coefficients is None:
+        coefficients = model.release_.coefficients()
     design = model.plan_.design
     if design.feature_map is not None:
         return np.concatenate(list(margins(values, _by_position(design), coefficients)))

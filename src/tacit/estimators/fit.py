@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,9 @@ from numpy.typing import NDArray
 from tacit.engine.prediction import margins
 from tacit.errors import SettingError
 from tacit.estimators.objective import predicted
-from tacit.inference.intervals import intervals, term_rows
-from tacit.inference.summary import Summary, summarise
+from tacit.inference.prediction import Prediction
+from tacit.inference.readable import Readable
+from tacit.inference.results import Results
 from tacit.problem.certificate import Certificate
 from tacit.problem.plan import Plan
 from tacit.problem.release import Release
@@ -22,7 +24,7 @@ from tacit.problem.stored import StoredFit, Term
 
 
 @dataclass(frozen=True)
-class Fit:
+class Fit(Readable):
     """A private fit. Everything in it has been paid for; using it is free.
 
     Examples
@@ -49,7 +51,7 @@ class Fit:
     @classmethod
     def of(cls, release: Release, family: str) -> Fit:
         """Fit of a release, with intervals where the plan paid for them."""
-        estimates = [Term(*row) for row in term_rows(release)]
+        estimates = [Term(*row) for row in Results(release).terms()]
         return cls(StoredFit.from_release(release, family, estimates), release)
 
     @property
@@ -67,19 +69,21 @@ class Fit:
         """The plan that was run; None for a fit read from a file."""
         return None if self.release is None else self.release.plan
 
-    def conf_int(self, level: float = 0.95) -> NDArray[np.float64]:
-        """Intervals of all coefficients, the intercept first: columns lower and upper."""
-        found = intervals(self._require_release(), level)
-        return np.column_stack([found.lower, found.upper])
+    def get_prediction(self, data: Any) -> Prediction:
+        """Mean predictions for new public records, with intervals: `.conf_int()`."""
+        design, results = self.stored.design, self._results()
+        unit = np.eye(design.width)
+        rows = np.concatenate([np.empty((0, design.width)), *margins(data, design, unit)])
+        mean = partial(predicted, design.response, offset=design.beside.offset)
+        return results.get_prediction(rows, mean)
 
-    def summary(self) -> Summary:
-        """Coefficients with what was paid for, and the guarantee; print it."""
-        return summarise(self._require_release())
-
-    def _require_release(self) -> Release:
+    def _results(self) -> Results:
         if self.release is None:
             raise SettingError("A stored fit keeps its 95% intervals only, in terms.")
-        return self.release
+        return Results(self.release)
+
+    def _repr_html_(self) -> str:
+        return self.summary().as_html()
 
     @property
     def certificate(self) -> Certificate:
@@ -95,7 +99,7 @@ class Fit:
         """
         design = self.stored.design
         for block in margins(data, design, self.stored.coefficients):
-            yield predicted(design.response, block)
+            yield predicted(design.response, block, design.beside.offset)
 
     def predict(self, data: Any) -> NDArray[np.float64]:
         """Prediction for each new record, as `predict_blocks`; not protected, like any lookup."""

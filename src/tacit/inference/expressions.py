@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -110,7 +111,7 @@ class _Reader:
             label = self._text[start : self._place].strip()
             if len(sides) == 1:
                 rows.append((label, sides[0]))
-            for left, right in zip(sides, sides[1:], strict=False):
+            for left, right in pairwise(sides):
                 rows.append((label, _added(left, right, -1.0)))
             if not self._take(","):
                 break

@@ -1,61 +1,98 @@
-"""The table people know: coefficients, standard errors, intervals, and what was guaranteed."""
+"""The table people know, as data: what was fitted, under which guarantee, and every coefficient.
+
+It is drawn by the report room, which stands above this one and is found by name when first asked.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
 
-from tacit.inference.intervals import Intervals, intervals
+from tacit.inference.frame import frame_of
 from tacit.privacy.guarantee import Guarantee
-from tacit.problem.release import Release
 
-LEVEL = 0.95
+
+@dataclass(frozen=True)
+class Facts:
+    """The header of a summary.
+
+    `not_private` says why nothing is guaranteed, where nothing is. `records` is the number of
+    records, or the declared least one where `records_at_least`; `passes` is None where the
+    records were read as often as it took.
+    """
+
+    model: str
+    response: str | None
+    records: int | None
+    records_at_least: bool
+    guarantee: Guarantee
+    not_private: str | None
+    method: str
+    passes: int | None
+
+
+@dataclass(frozen=True)
+class Line:
+    """One coefficient; None where no interval was paid for, or none is offered."""
+
+    name: str
+    coef: float
+    std_err: float | None = None
+    statistic: float | None = None
+    pvalue: float | None = None
+    lower: float | None = None
+    upper: float | None = None
+    privacy_share: float | None = None
+    statement: str | None = None
 
 
 @dataclass(frozen=True)
 class Summary:
-    """Estimates of a release and its guarantee; `str()` is the table."""
+    """Coefficients of a release and its guarantee; `print` it, or show it in a notebook.
 
-    guarantee: Guarantee
-    private: bool
-    records: int
-    names: tuple[str, ...]
-    coefficients: tuple[float, ...]
-    intervals: Intervals | None
+    `estimate` names what is shown ("coef", "odds ratio", "rate ratio"); `level`, `which` and
+    `simultaneous` are those of the intervals; `statement` and `notes` say what may be said of
+    them. `offered` is False where intervals were asked for and would mean nothing.
+    """
+
+    facts: Facts
+    lines: tuple[Line, ...]
+    estimate: str = "coef"
+    level: float = 0.95
+    which: str = "total"
+    simultaneous: str | None = None
+    statement: str | None = None
+    notes: tuple[str, ...] = ()
+    offered: bool = True
+    stars: bool = False
+
+    def as_text(self) -> str:
+        """Draw the table as plain text."""
+        return str(_drawing().summary_text(self))
+
+    def as_html(self) -> str:
+        """Draw the table as a fragment of HTML, with its own style."""
+        return str(_drawing().summary_html(self))
+
+    def as_latex(self) -> str:
+        """Draw the table as a LaTeX tabular, for the package booktabs."""
+        return str(_drawing().summary_latex(self))
+
+    def summary_frame(self) -> Any:
+        """The lines as a table of pandas', or as a dict of columns where that is not installed."""
+        names = [name for name in Line.__dataclass_fields__ if name != "name"]
+        columns = {name: [getattr(line, name) for line in self.lines] for name in names}
+        shown = {name: column for name, column in columns.items() if column[0] is not None}
+        return frame_of(shown, [line.name for line in self.lines])
 
     def __str__(self) -> str:
-        """Draw the table."""
-        header = f"{'':24}{'coef':>12}"
-        if self.intervals is not None:
-            header += f"{'std err':>12}{'[0.025':>12}{'0.975]':>12}{'privacy':>9}"
-        rows = [self._row(index) for index in range(len(self.names))]
-        width = max(len(header), 78)
-        guarantee = str(self.guarantee) if self.private else "not private"
-        lines = [f"Logistic regression, {guarantee}", "=" * width, header, "-" * width, *rows]
-        lines.append("=" * width)
-        if self.intervals is not None:
-            lines.append(
-                f"Intervals: {self.intervals.statement} 95%, sampling and privacy noise together;"
-            )
-            lines.append("privacy is the share of the variance that is due to the noise added.")
-        return "\n".join(lines)
+        """Draw the table as plain text."""
+        return self.as_text()
 
-    def _row(self, index: int) -> str:
-        row = f"{self.names[index][:23]:24}{self.coefficients[index]:12.4f}"
-        found = self.intervals
-        if found is not None:
-            row += f"{found.std_errors[index]:12.4f}{found.lower[index]:12.4f}"
-            row += f"{found.upper[index]:12.4f}{found.privacy_share[index]:9.0%}"
-        return row
+    def _repr_html_(self) -> str:
+        return self.as_html()
 
 
-def summarise(release: Release) -> Summary:
-    """Return the summary of a release, with intervals where they were paid for."""
-    plan = release.plan
-    return Summary(
-        guarantee=plan.guarantee(),
-        private=release.private,
-        records=plan.records,
-        names=plan.design.terms,
-        coefficients=tuple(release.coefficients().T.ravel().tolist()),
-        intervals=None if release.sandwich is None else intervals(release, LEVEL),
-    )
+def _drawing() -> Any:
+    return import_module("tacit.report.summaries")

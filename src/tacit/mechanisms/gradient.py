@@ -39,8 +39,7 @@ def integer_gradient_sum(query: GradientSum, bound: int, store: Store) -> NDArra
     limit = enforceable(bound, store.width)
 
     def add(block: Any, total: NDArray[np.int64]) -> None:
-        persons = isinstance(block, PersonBlock)
-        pass_over = add_person_gradients if persons else add_gradients
+        pass_over = add_person_gradients if isinstance(block, PersonBlock) else add_gradients
         pass_over(
             block,
             theta,
@@ -50,7 +49,7 @@ def integer_gradient_sum(query: GradientSum, bound: int, store: Store) -> NDArra
             store.shifted,
             limit / query.clip,
             limit,
-            BALANCED if balanced and not persons else radius,
+            BALANCED if balanced else radius,
             total,
         )
 

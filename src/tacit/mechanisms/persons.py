@@ -37,7 +37,8 @@ def add_person_gradients(  # noqa: PLR0917 - compiled code takes no keywords
     """Add rint(c s) of every person to `total`, s = Σ weight·loss'·z, c = scale within limit / ‖s‖.
 
     c is first multiplied by (radius / size)², size that of `person_size`, where radius is finite,
-    or by min(1, limit / (scale·Σ‖z‖·the larger slope of the two labels)) where it is `BALANCED`.
+    or by min(1, limit / (scale·r)) where it is `BALANCED`, r² = Σ (‖z‖·the larger slope of the two
+    labels)²: about the longest s that other labels would give, in rows that are not parallel.
     """
     score = np.empty((1, theta.shape[0], LANES))
     reach, spread = np.empty(LANES), np.empty(LANES)
@@ -105,7 +106,7 @@ def sum_scores(
     """Write Σ weight·loss'·z (column, lane), Σ‖z‖ and Σ‖z‖² over the records of group g's persons.
 
     `how` are the loss's code and shape, whether weights and offsets stand behind the response, and
-    whether ‖z‖ is multiplied by the larger slope of the two labels. A slope that is not finite
+    whether ‖z‖ is to be multiplied by the larger slope of the two labels. A slope that is not finite
     counts as 0. What stands in empty slots enters no sum.
     """
     width = theta.shape[0]
@@ -120,11 +121,11 @@ def sum_scores(
         own = column_behind(block.tiles, t, width, int(weighted))
         for lane in range(LANES):
             there = t - block.starts[g] < block.counts[g, lane]
-            norm = math.sqrt(square[lane])
             if balanced:
                 share = slope[lane] + np.float64(label[lane])
-                norm *= max(share, 1.0 - share)
-            reach[lane] += norm if there else 0.0
+                larger = max(share, 1.0 - share)
+                square[lane] *= larger * larger
+            reach[lane] += math.sqrt(square[lane]) if there else 0.0
             spread[lane] += square[lane] if there else 0.0
             value = slope[lane] * (np.float64(own[lane]) if weighted else 1.0)
             slope[lane] = value if there and abs(value) < math.inf else 0.0
@@ -178,7 +179,7 @@ def _add_limited(
     for lane in range(LANES):
         wanted = scale
         if radius == BALANCED:
-            wanted *= min(1.0, limit / (scale * reach[lane]))
+            wanted *= min(1.0, limit / (scale * math.sqrt(spread[lane])))
         elif radius < math.inf:
             ratio = radius / person_size(radius, reach[lane], spread[lane])
             wanted *= ratio * ratio

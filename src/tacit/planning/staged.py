@@ -23,6 +23,8 @@ SCALE_ROUNDS, SHIFT_ROUNDS = 5, 7
 NARROW = 64
 """Columns up to which looks and steps are cheap and many."""
 STEEPEST = 1.6
+CLEAR = 60.0
+"""q from which noise is the smaller concern."""
 FULL_SHRINKAGE = 15.0
 """q below which all of the noise's share is taken off the result."""
 ASSUMED_RESIDUAL = 0.2
@@ -51,9 +53,12 @@ def plan_staged(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
     looks, look_share = _looks(facts, wishes, pace)
     whitening = Whitening(
         rounds=looks,
-        ridge=0.3 if width <= NARROW else between(0.08 * math.sqrt(width), 0.3, 1.5),
+        ridge=0.3
+        if width <= NARROW or quality >= CLEAR
+        else between(0.08 * math.sqrt(width), 0.3, 1.5),
         row_factor=_row_factor(quality, width, float(look_share)),
         steepest=STEEPEST,
+        late_ridge=0.6 if quality >= CLEAR else None,
     )
     stages = _stages(facts, wishes, pace, quality)
     counts = facts.loss.code is Code.POISSON

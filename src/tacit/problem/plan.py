@@ -67,6 +67,8 @@ class Whitening:
     ridge: float
     row_factor: float
     steepest: float | None = None
+    late_ridge: float | None = None
+    """Ridge from the third look on, where directions that no look has seen would be blown up."""
 
 
 @dataclass(frozen=True)

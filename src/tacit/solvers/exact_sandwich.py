@@ -83,7 +83,12 @@ def is_dependent(curvature: Matrix) -> bool:
 
 
 def _around(
-    gate: Gate, theta: Vector, radius: float, highest: float | None = None, *, exponential: bool = True
+    gate: Gate,
+    theta: Vector,
+    radius: float,
+    highest: float | None = None,
+    *,
+    exponential: bool = True,
 ) -> float:
     """How many residuals lie within a radius; predictions are exponentials below `highest`."""
     ends = (-1e6, 1e6) if highest is None else (min(highest, 0.0) - 600.0 * exponential, highest)

@@ -47,7 +47,10 @@ def whiten(gate: Gate, plan: Plan, whitening: Whitening) -> Coordinates:
         edge = answer.noise_scale * math.sqrt(2 * width)
         # Whitened rows have mean squares of about 1; the first look's are at most the row norm's.
         largest = plan.count * (bound**2 if taken == 0 else 1.0)
-        ridge = edge * ridge_in_edges(whitening, edge / largest)
+        least = whitening.ridge
+        if taken >= 2 and whitening.late_ridge is not None:
+            least = whitening.late_ridge
+        ridge = edge * ridge_in_edges(least, whitening.steepest, edge / largest)
         root = (vectors * np.sqrt(plan.count / (spread + ridge))) @ vectors.T
         matrix = root if matrix is None else matrix @ root
         look = vectors, spread / (spread + ridge)
@@ -55,15 +58,15 @@ def whiten(gate: Gate, plan: Plan, whitening: Whitening) -> Coordinates:
     return Coordinates(matrix, dimension, seen, look)
 
 
-def ridge_in_edges(whitening: Whitening, edge: float) -> float:
+def ridge_in_edges(least: float, steepest: float | None, edge: float) -> float:
     """Ridge in units of the noise edge, which is given as a share of the largest eigenvalue.
 
     An eigenvalue that noise has pushed down by an edge would be whitened too much: its curvature
     would be 1 / (1 - edge + ridge), and a step that suits the others would overshoot along it.
     """
-    if whitening.steepest is None or edge == 0.0:
-        return whitening.ridge
-    return max(whitening.ridge, (1 / whitening.steepest - max(0.0, 1.0 - edge)) / edge)
+    if steepest is None or edge == 0.0:
+        return least
+    return max(least, (1 / steepest - max(0.0, 1.0 - edge)) / edge)
 
 
 def shrink_eigenvalues(values: NDArray[np.float64], noise: float) -> NDArray[np.float64]:

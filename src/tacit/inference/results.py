@@ -1,0 +1,194 @@
+"""Results of a release as statisticians know them. All of it is post-processing, and free."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import SettingError
+from tacit.inference.estimated import Estimated, simultaneous_method
+from tacit.inference.expressions import Combinations, combinations_of
+from tacit.inference.honesty import Judgement, judge, not_offered, require_offered
+from tacit.inference.hypotheses import WaldTest, wald_test
+from tacit.inference.prediction import Mean, Prediction
+from tacit.inference.spread import Spread
+from tacit.inference.summarising import coefficient_lines, facts_of, notes_of, ratio_name
+from tacit.inference.summary import Summary
+from tacit.losses.loss import Code
+from tacit.problem.release import Release, Sandwich
+
+WITHOUT_INTERVALS = frozenset({Code.SOFTMAX, Code.HINGE, Code.PINBALL, Code.DISTANCE})
+
+
+@dataclass(frozen=True)
+class Results:
+    """Coefficients with standard errors, tests and intervals, on the user's scale.
+
+    Guarantee
+    ---------
+    - Nothing but the release enters: no record, no further charge.
+    - Where n·μ/d is below 25, a public number, no interval and no test is offered.
+
+    Parameters
+    ----------
+    release
+        What left the wall. Without the sandwich that inference=True pays for there are
+        coefficients only.
+    """
+
+    release: Release
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the coefficients, the intercept first; class after class where several."""
+        return self.release.plan.design.terms
+
+    @cached_property
+    def values(self) -> NDArray[np.float64]:
+        """Coefficients in the order of `names`."""
+        return self.release.coefficients().T.ravel()
+
+    @property
+    def offered(self) -> bool:
+        """Whether there are intervals: they were paid for, and there is evidence enough."""
+        return self.release.sandwich is not None and not_offered(self.release.plan) is None
+
+    @cached_property
+    def judgement(self) -> Judgement:
+        """What may be said of the intervals, and why."""
+        return judge(self.release, self._sandwich())
+
+    @cached_property
+    def coefficients(self) -> Estimated:
+        """The coefficients with their errors."""
+        everyone = np.eye(len(self.names))
+        return self._estimated(Combinations(everyone, np.zeros(len(self.names)), self.names))
+
+    def conf_int(
+        self, level: float = 0.95, which: str = "total", simultaneous: bool | str = False
+    ) -> NDArray[np.float64]:
+        """Intervals of all coefficients, columns lower and upper.
+
+        Parameters
+        ----------
+        level
+            Probability of covering, for each interval by itself.
+        which
+            "total", or "sampling", which leaves out the noise that was added: as wide as a fit
+            without privacy would tell, it does **not** cover at its level.
+        simultaneous
+            True or "bonferroni": all intervals cover at once. "scheffe": so do those of all linear
+            combinations of the coefficients.
+        """
+        return self.coefficients.conf_int(level, which, simultaneous)
+
+    def cov_params(self, which: str = "total") -> NDArray[np.float64]:
+        """Covariance of the coefficients; "sampling" leaves out the noise that was added."""
+        if which not in {"total", "sampling"}:
+            raise SettingError(f'which must be "total" or "sampling"; got {which!r}.')
+        return self._spread.covariance(sampling_only=which == "sampling")
+
+    def t_test(self, combinations: Any) -> Estimated:
+        """Test each linear combination by itself, for example "x1 - x2 = 0"."""
+        return self._estimated(combinations_of(combinations, self.names))
+
+    def wald_test(self, combinations: Any) -> WaldTest:
+        """Test all linear combinations at once, for example ["x1", "x2"]."""
+        asked = combinations_of(combinations, self.names)
+        statements = self.judgement.of(self.names, asked.weights)
+        return wald_test(self._spread, self.values, asked, statements)
+
+    def get_prediction(self, rows: NDArray[np.float64], mean: Mean) -> Prediction:
+        """Mean predictions for rows of the design, the constant first; `mean` inverts the link."""
+        missing = np.isnan(rows).any(axis=1)
+        labels = tuple(map(str, range(len(rows))))
+        known = np.where(np.isnan(rows), 0.0, rows)
+        found = self._estimated(Combinations(known, np.zeros(len(rows)), labels))
+        values = np.where(missing, np.nan, found.values)
+        return Prediction(replace(found, values=values), self.release.plan.design.response, mean)
+
+    def summary(
+        self,
+        level: float = 0.95,
+        *,
+        which: str = "total",
+        exponentiate: bool = False,
+        simultaneous: bool | str = False,
+        stars: bool = False,
+    ) -> Summary:
+        """The table of coefficients under the facts of the fit; print it.
+
+        Parameters
+        ----------
+        level, which, simultaneous
+            As in `conf_int`.
+        exponentiate
+            Whether to show odds ratios (of two classes) or rate ratios (of counts); the standard
+            errors are then those of the ratios, by the delta method.
+        stars
+            Whether to mark p-values below .05, .01 and .001, where intervals are nominal.
+        """
+        plan = self.release.plan
+        method = simultaneous_method(simultaneous)
+        estimate = ratio_name(plan.design.response) if exponentiate else "coef"
+        found = self.coefficients if self.offered else None
+        ends = None if found is None else found.conf_int(level, which, simultaneous)
+        return Summary(
+            facts=facts_of(self.release),
+            lines=coefficient_lines(self.names, self.values, found, ends, exponentiate),
+            estimate=estimate,
+            level=level,
+            which=which,
+            simultaneous=method,
+            statement=None if found is None else self.judgement.statement,
+            notes=notes_of(self.release, None if found is None else self.judgement),
+            offered=self.release.sandwich is None or found is not None,
+            stars=stars,
+        )
+
+    def summary_frame(self, level: float = 0.95, *, exponentiate: bool = False) -> Any:
+        """The table as pandas' DataFrame; without pandas as a dict of columns."""
+        return self.summary(level, exponentiate=exponentiate).summary_frame()
+
+    def by_name(self, numbers: NDArray[np.float64]) -> dict[str, float]:
+        """Numbers of the coefficients, by name."""
+        return dict(zip(self.names, numbers.tolist(), strict=True))
+
+    def terms(self) -> list[list[Any]]:
+        """Name, coefficient, standard error and 95% interval of each term; None if not offered."""
+        if not self.offered:
+            return self.release.estimates()
+        found = self.coefficients
+        columns = (found.values, found.std_errors, *found.conf_int().T)
+        numbers = zip(*(column.tolist() for column in columns), strict=True)
+        return [[name, *row] for name, row in zip(self.names, numbers, strict=True)]
+
+    @cached_property
+    def _spread(self) -> Spread:
+        sandwich = self._sandwich()
+        return Spread.of(sandwich, self.release, safe=self.judgement.safe)
+
+    def _sandwich(self) -> Sandwich:
+        if self.release.sandwich is None:
+            if self.release.plan.loss.code in WITHOUT_INTERVALS:
+                raise SettingError("There are no intervals for this model.")
+            raise SettingError("This fit did not pay for intervals; fit with inference=True.")
+        require_offered(self.release.plan)
+        return self.release.sandwich
+
+    def _estimated(self, asked: Combinations) -> Estimated:
+        scatter = self._spread.scatter(asked.weights)
+        return Estimated(
+            names=asked.labels,
+            values=asked.weights @ self.values,
+            sampling=scatter.sampling,
+            privacy=scatter.privacy,
+            degrees=scatter.degrees,
+            null=asked.values,
+            statements=self.judgement.of(self.names, asked.weights),
+            dimension=len(self.names),
+        )
