@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from tacit.privacy.relation import Relation as Relation
     from tacit.problem.certificate import Certificate as Certificate
     from tacit.problem.schema import Schema as Schema
+    from tacit.report.forest import plot as plot
 
 __version__ = "0.1.0"
 
@@ -45,6 +46,7 @@ _HOMES = {
     "Schema": "tacit.problem.schema",
     "glm": "tacit.estimators.glm",
     "load": "tacit.estimators.fit",
+    "plot": "tacit.report.forest",
 }
 _ROOMS = ("accounting", "errors")
 
@@ -65,6 +67,7 @@ __all__ = [
     "Schema",
     "glm",
     "load",
+    "plot",
 ]
 
 

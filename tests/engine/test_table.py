@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 
 from tacit.engine.table import Table
 from tacit.errors import DataError, SchemaError, SettingError
@@ -61,6 +62,43 @@ def test_a_run_releases_what_the_plan_says() -> None:
     assert release.private
     assert release.theta.shape == (3,)
     assert release.plan == plan()
+
+
+def test_counts_of_sparse_columns_are_refused_before_the_charge(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    charged: list[Any] = []
+    monkeypatch.setattr("tacit.engine.table.charge", lambda *asked, **_: charged.append(asked))
+    unshifted = matrix_design(
+        ("x0", "x1"),
+        Binary("y", (0, 1)),
+        bounds=(-1, 1),
+        row_norm=None,
+        intercept=True,
+        shifted=False,
+    )
+    budget = Budget(epsilon=1.0, delta=1e-6)
+    facts = Facts(unshifted, N, Relation.REPLACE_ONE, "row", budget, Penalty())
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 2, N)
+    with Table(sp.csr_array(rng.uniform(-1, 1, (N, 2))), labels) as table:
+        table.admit(unshifted, invalid_rows="error", exact=False)
+        with pytest.raises(SettingError, match="inference=False"):
+            table.run(make_plan(facts, Wishes(inference=True)), seed=None)
+        assert charged == []
+        assert table.run(make_plan(facts, Wishes()), seed=None).private
+    assert len(charged) == 1
+
+
+def test_the_released_plan_says_what_the_records_were_counted_as() -> None:
+    """One seeded run with next to no noise, where a quarter of the records was declared."""
+    budget = Budget(epsilon=1000.0, delta=1e-6)
+    facts = Facts(design(), 50, Relation.ADD_REMOVE, "row", budget, Penalty())
+    with open_table() as table:
+        table.admit(design(), invalid_rows="error", exact=False)
+        release = table.run(make_plan(facts, Wishes()), seed=0)
+    assert release.plan.total == pytest.approx(N, abs=5)
+    assert (release.plan.records, release.plan.steps) == (50, make_plan(facts, Wishes()).steps)
 
 
 def test_records_are_given_up_after_one_run() -> None:

@@ -215,7 +215,21 @@ def test_sparse_records_have_the_sizes_of_dense_ones() -> None:
         integer_counts(COUNTS, BOUND, store)
 
 
-def sparse(values: NDArray[np.float64]) -> SparseStore:
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("rows", [1, 64, 100])
+def test_the_response_of_sparse_records_is_counted_as_of_dense_ones(
+    rows: int, weighted: bool
+) -> None:
+    values = np.column_stack([table(rows), RNG.random(rows)])[:, : WIDTH + 1 + weighted]
+    values[:, :WIDTH] *= RNG.random((rows, WIDTH)) < 0.5
+    ends = np.array([-np.inf, -0.3, 0.0]), np.array([np.inf, 0.4, 0.5])
+    query = ColumnCounts((WIDTH,) * 3, *ends)
+    counts = integer_counts(query, BOUND, sparse(values, weighted=weighted))
+    assert (counts == integer_counts(query, BOUND, stored(values, weighted=weighted))).all()
+    assert counts[0] == (np.rint(BOUND * values[:, -1]).sum() if weighted else BOUND * rows)
+
+
+def sparse(values: NDArray[np.float64], *, weighted: bool = False) -> SparseStore:
     kept = [np.flatnonzero(row[:WIDTH]).astype(np.int32) for row in values]
     padded = [*(len(places) for places in kept), *[0] * (-len(values) % LANES)]
     block = SparseBlock(
@@ -224,7 +238,8 @@ def sparse(values: NDArray[np.float64]) -> SparseStore:
         np.concatenate([row[places] for row, places in zip(values, kept, strict=True)]),
         np.ascontiguousarray(to_tiles(values)[:, WIDTH:]),
     )
-    return SparseStore(Layout(len(values), WIDTH, np.dtype(np.float64), 2048), [block])
+    layout = Layout(len(values), WIDTH, np.dtype(np.float64), 2048, weighted)
+    return SparseStore(layout, [block])
 
 
 @pytest.mark.parametrize("column", [-1, WIDTH + 1])

@@ -129,6 +129,38 @@ def test_t04_outer_products_stay_within_their_bound(
     assert not out[:, 1:].any()
 
 
+@settings(max_examples=300)
+@given(
+    row=st.lists(entries, min_size=1, max_size=9),
+    weight=st.one_of(st.floats(0, 1), st.sampled_from([5e-324, 1e-300, 2.0, 1e300])),
+    row_bound=st.sampled_from([1e-90, 1e-3, 1.0, 7.5, 1e90]),
+    weights=st.sampled_from([PLAIN, CURVATURE]),
+)
+def test_t11_weighted_outer_products_stay_within_their_bound(
+    row: list[float], weight: float, row_bound: float, weights: int
+) -> None:
+    """Also where a weight is larger than any that a store holds."""
+    bound, width = 2**36, len(row)
+    limit = enforceable(math.isqrt(bound), width)
+    out = np.empty((width, LANES))
+    tile = np.concatenate([one_tile([row], [0.0]), np.zeros((1, 1, LANES))], axis=1)
+    tile[0, width + 1, 0] = weight
+    code, shape, bounds = LOGISTIC_MOMENTS[:3]
+    how = code, shape, bounds, True, False
+    quantise_rows(tile, np.zeros(width), weights, *how, row_bound, limit, out)
+    assert squared_norm([int(value) for value in out[:, 0]]) <= bound
+
+
+def test_t11_a_weight_that_is_no_number_adds_nothing() -> None:
+    for weight in (math.nan, -1.0, math.inf):
+        tile = np.concatenate([one_tile([[0.5]], [0.0]), np.zeros((1, 1, LANES))], axis=1)
+        tile[0, 2, 0] = weight
+        out = np.empty((1, LANES))
+        code, shape, bounds = LOGISTIC_MOMENTS[:3]
+        quantise_rows(tile, np.zeros(1), PLAIN, code, shape, bounds, True, False, 1.0, 1e3, out)
+        assert not out.any()
+
+
 @settings(max_examples=200)
 @given(data=st.data(), width=st.integers(1, 6))
 def test_t01_replacing_a_record_moves_the_sum_by_at_most_twice_the_bound(

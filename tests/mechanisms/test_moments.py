@@ -56,6 +56,17 @@ def test_sum_equals_the_formula_and_rows_are_shrunk() -> None:
     np.testing.assert_allclose(answer.value, shrunk.T @ shrunk, atol=1e-2)
 
 
+def test_t11_a_row_is_shrunk_with_its_weight_and_not_before() -> None:
+    """A row of small weight is within the bound however long it is, and enters in full."""
+    rows = unit_rows(300) * RNG.uniform(0.5, 5.0, (300, 1))
+    weights = RNG.random(300) ** 4
+    store = MemoryStore.of(np.column_stack([rows, np.zeros(300), weights]), weighted=True)
+    answer = answer_second_moments(SecondMoments(1.0), Price(2**36, 0), store, None)
+    weighed = rows * np.sqrt(weights)[:, None]
+    shrunk = weighed / np.maximum(1.0, np.linalg.norm(weighed, axis=1, keepdims=True))
+    np.testing.assert_allclose(answer.value, shrunk.T @ shrunk, atol=1e-2)
+
+
 def test_curvature_weights() -> None:
     rows, theta = unit_rows(400), RNG.normal(size=WIDTH)
     query = SecondMoments(1.0, theta=theta, weights=Weights.CURVATURE)

@@ -55,8 +55,10 @@ def reference(
         if query.theta.ndim > 1:
             p = np.exp(margin - margin.max(axis=1, keepdims=True))
             p /= p.sum(axis=1, keepdims=True)
+            largest = (p**2).sum(axis=1) + 1 - 2 * p.min(axis=1)
+            reach = math.sqrt(float(((Z**2).sum(axis=1) * largest).sum()))
             p[np.arange(len(rows)), y.astype(int)] -= 1
-            score = Z.T @ (p * weight[:, None])
+            score = Z.T @ (p * weight[:, None]) * min(1.0, query.clip / reach)
         else:
             if shifted:
                 margin = margin + rows[:, -1]
@@ -67,6 +69,10 @@ def reference(
             else:
                 slope = np.clip(margin - y, -query.loss.lipschitz, query.loss.lipschitz)
             score = Z.T @ (slope * weight)
+        if query.balanced:
+            p = 1 / (1 + np.exp(-margin))
+            reach = float(np.linalg.norm(np.linalg.norm(Z, axis=1) * np.maximum(p, 1 - p)))
+            score *= min(1.0, query.clip / reach)
         if query.downweighted:
             norms, radius = np.linalg.norm(Z, axis=1), query.clip / query.loss.lipschitz
             score *= np.min([1.0, radius**2 / (norms**2).sum(), radius / norms.sum()])
@@ -88,6 +94,15 @@ def test_the_sum_is_that_of_clipped_sums_of_persons(
         found = answer_gradient(query, Price(2**36, 0), rows, None).value
         expected = reference(people, query, weighted=weighted, shifted=shifted)
         np.testing.assert_allclose(found, expected, atol=1e-7)
+
+
+def test_balanced_weights_of_persons_do_not_depend_on_their_labels() -> None:
+    people = persons(SIZES)
+    query = GradientSum(THETA, 2.5, balanced=True)
+    found = answer_gradient(query, Price(2**36, 0), PersonStore.of(people, 7), None).value
+    np.testing.assert_allclose(
+        found, reference(people, query, weighted=False, shifted=False), atol=1e-7
+    )
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -164,7 +179,7 @@ def test_no_person_outgrows_the_bound(classes: int) -> None:
             how = code, SHAPE, False, False, scale, limit, radius
             add_person_gradients(block, theta[0], *how, total)
         else:
-            add_person_class_gradients(block, theta, False, scale, limit, radius, total)
+            add_person_class_gradients(block, theta, False, scale, limit, total)
         assert sum(int(q) ** 2 for q in total) <= bound**2
 
 

@@ -14,8 +14,9 @@ from tacit.losses.loss import Loss
 from tacit.mechanisms.gradient import integer_gradient_sum
 from tacit.mechanisms.kernels import add_gradients, enforceable, quantise_rows
 from tacit.mechanisms.moments import integer_second_moments
+from tacit.mechanisms.sandwich import integer_pairs
 from tacit.problem.design import Design, matrix_design
-from tacit.problem.query import GradientSum, SecondMoments, Weights
+from tacit.problem.query import CurvatureAndScore, GradientSum, SecondMoments, Weights
 from tacit.problem.record import Beside, Offset, Weighting
 from tacit.problem.response import Binary
 from tacit.rows.opening import open_source
@@ -117,6 +118,15 @@ def test_second_moments_of_either_storage(weights: Weights, mapped: bool) -> Non
     sums = [
         integer_second_moments(query, BOUND, store) for store in both(sparse_store(sp.csr_array(X)))
     ]
+    assert sums[0].any()
+    assert (sums[0] == sums[1]).all()
+
+
+@pytest.mark.parametrize("mapped", [False, True])
+def test_sandwiches_of_either_storage(mapped: bool) -> None:
+    matrix = RNG.normal(size=(WIDTH, WIDTH)) if mapped else None
+    query = CurvatureAndScore(THETA, 1.5, matrix, logistic.LOSS)
+    sums = [integer_pairs(query, BOUND, store) for store in both(sparse_store(sp.csr_array(X)))]
     assert sums[0].any()
     assert (sums[0] == sums[1]).all()
 

@@ -136,12 +136,15 @@ def report(fitted: Fit, screen: Screen, files: dict[str, Path | None]) -> None:
 
 
 def show(fitted: Fit, screen: Screen) -> None:
-    """Write coefficients, guarantee and promise."""
-    from tacit.report.coefficients import coefficient_table
+    """Write coefficients, what may be said of them, guarantee and promise."""
     from tacit.report.statements import promise
+    from tacit.report.summaries import summary_notes, summary_table
 
+    summary = fitted.summary()
     screen.heading("Coefficients")
-    screen.table(coefficient_table(fitted.terms))
+    screen.table(summary_table(summary))
+    for note in summary_notes(summary):
+        screen.say(note)
     screen.heading("Guarantee")
     screen.say(str(fitted.certificate.rederive()))
     screen.detail(promise(fitted.certificate))
@@ -165,13 +168,13 @@ def show_plan(plan: Plan, screen: Screen) -> None:
 
 def fit_document(fitted: Fit, warned: list[str]) -> dict[str, Any]:
     """The fit as a program reads it; infinity is "inf"."""
+    from tacit.report.documents import interval_document, term_documents
+
     certificate = fitted.certificate.document
     total = certificate["total"]
     return {
-        "terms": [
-            {name: term[name] for name in ("name", "coef", "std_err", "lower", "upper")}
-            for term in fitted.terms
-        ],
+        "terms": term_documents(fitted),
+        "intervals": interval_document(fitted),
         "epsilon": total["epsilon"],
         "delta": total["delta"],
         "mu": total["mu"],

@@ -27,7 +27,8 @@ class Ball:
         if self.radius is None or np.linalg.norm(self.matrix @ theta) <= self.radius:
             return theta
         values, vectors = np.linalg.eigh(self.matrix.T @ self.matrix)
-        values = np.maximum(values, 0.0)
+        # One column of theta a class, where there are several; the ball is of all slopes together.
+        values = np.maximum(values, 0.0).reshape(-1, *(1,) * (theta.ndim - 1))
         rotated = vectors.T @ theta
 
         def point(multiplier: float) -> NDArray[np.float64]:

@@ -117,7 +117,9 @@ class Simplex(Region):
 
 def _onto_simplex(values: Vector, total: float) -> Vector:
     """Nearest point with entries ≥ 0 and the given sum."""
-    falling = np.sort(values)[::-1]
+    # A shift of all entries moves no nearest point, and beside large ones the sum would be lost.
+    shifted = values - values.max()
+    falling = np.sort(shifted)[::-1]
     thresholds = (np.cumsum(falling) - total) / np.arange(1, len(values) + 1)
     threshold = thresholds[np.flatnonzero(falling > thresholds)[-1]]
-    return np.asarray(np.maximum(values - threshold, 0.0))
+    return np.asarray(np.maximum(shifted - threshold, 0.0))

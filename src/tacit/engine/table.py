@@ -24,9 +24,11 @@ from tacit.rows.admit import admit
 from tacit.rows.beside import names_beside
 from tacit.rows.classes import read_classes
 from tacit.rows.opening import open_source
+from tacit.rows.sparse_store import SparseStore
 from tacit.rows.store import Store
 from tacit.solvers.locate import locate
 from tacit.solvers.solve import solve
+from tacit.solvers.total import count_records
 
 
 class Table:
@@ -105,6 +107,7 @@ class Table:
         """
         if self._store is None:
             raise SettingError("No records have been admitted yet.")
+        _require_countable(self._store, plan)
         private = plan.private and seed is None
         charged = charge(plan, private=private)
         warning = refit_warning(self._data, charged=charged is not None) if private else None
@@ -128,6 +131,8 @@ class Table:
                 # The bounds are an answer of the gate; the rest of the plan goes by them.
                 plan = replace(plan, design=locate(gate, plan))
                 responder.prepare_with(plan.design)
+            if plan.counting is not None:
+                plan = count_records(gate, plan)
             found = solve(gate, plan)
         return Release(
             plan,
@@ -155,3 +160,12 @@ class Table:
     ) -> None:
         """Forget the records, whatever happened."""
         self.close()
+
+
+def _require_countable(store: Store, plan: Plan) -> None:
+    """Refuse a plan that counts columns of a sparse table, before anything is charged."""
+    if plan.standardising is not None and isinstance(store, SparseStore):
+        raise SettingError(
+            "Private intervals rest on counts of the columns, and columns of a sparse matrix are "
+            "not counted. Pass X.toarray(), or use inference=False."
+        )

@@ -17,10 +17,14 @@ from tacit.estimators.objective import predicted
 from tacit.inference.prediction import Prediction
 from tacit.inference.readable import Readable
 from tacit.inference.results import Results
+from tacit.inference.summarising import stored_summary
+from tacit.inference.summary import Summary
 from tacit.problem.certificate import Certificate
 from tacit.problem.plan import Plan
 from tacit.problem.release import Release
 from tacit.problem.stored import StoredFit, Term
+
+STORED_LEVEL = 0.95
 
 
 @dataclass(frozen=True)
@@ -76,6 +80,29 @@ class Fit(Readable):
         rows = np.concatenate([np.empty((0, design.width)), *margins(data, design, unit)])
         mean = partial(predicted, design.response, offset=design.beside.offset)
         return results.get_prediction(rows, mean)
+
+    def summary(
+        self,
+        level: float = STORED_LEVEL,
+        *,
+        which: str = "total",
+        exponentiate: bool = False,
+        simultaneous: bool | str = False,
+        stars: bool = False,
+    ) -> Summary:
+        """Coefficients with what was paid for, and the guarantee; print it.
+
+        The parameters are those of `Results.summary`; of a fit read from a file there are 95%
+        intervals only.
+        """
+        if self.release is None:
+            asked = (level, which, exponentiate, simultaneous, stars)
+            if asked != (STORED_LEVEL, "total", False, False, False):
+                raise SettingError("A stored fit keeps its 95% intervals only.")
+            return stored_summary(self.stored)
+        return super().summary(
+            level, which=which, exponentiate=exponentiate, simultaneous=simultaneous, stars=stars
+        )
 
     def _results(self) -> Results:
         if self.release is None:

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from scipy import special
 
 from tacit.errors import SettingError
+from tacit.inference.drawing import drawing
+from tacit.inference.frame import frame_of
 
 WHICH = ("total", "sampling")
 SIMULTANEOUS = ("bonferroni", "scheffe")
@@ -67,6 +69,25 @@ class Estimated:
         variance = self.sampling + (self.privacy if which == "total" else 0.0)
         half = self.quantiles(level, simultaneous) * np.sqrt(variance)
         return np.column_stack([self.values - half, self.values + half])
+
+    def summary_frame(self, level: float = 0.95) -> Any:
+        """Estimates, errors, tests and interval ends; pandas', or a dict of columns without it."""
+        ends = self.conf_int(level)
+        columns = {
+            "coef": self.values,
+            "std_err": self.std_errors,
+            "statistic": self.statistics,
+            "pvalue": self.pvalues,
+            "lower": ends[:, 0],
+            "upper": ends[:, 1],
+            "privacy_share": self.privacy_share,
+            "statement": self.statements,
+        }
+        return frame_of(columns, self.names)
+
+    def __str__(self) -> str:
+        """Draw estimates, tests and 95% intervals as plain text."""
+        return str(drawing().estimates_text(self))
 
     def quantiles(self, level: float, simultaneous: bool | str = False) -> Vector:
         """Standard errors to either side of an estimate."""

@@ -62,7 +62,7 @@ def combinations_of(asked: Any, names: Sequence[str]) -> Combinations:
     if isinstance(texts, Sequence) and texts and all(isinstance(text, str) for text in texts):
         rows = [row for text in texts for row in _Reader(text, tuple(names)).read()]
         weights = np.array([line.weights for _, line in rows])
-        values = np.array([-line.constant for _, line in rows])
+        values = np.array([0.0 - line.constant for _, line in rows])
         found = Combinations(weights, values, tuple(label for label, _ in rows))
     else:
         found = _from_matrix(asked, names)
@@ -104,20 +104,23 @@ class _Reader:
         """Combinations less their values; "a = b = c" are two, "a" is "a = 0"."""
         rows: list[tuple[str, _Linear]] = []
         while True:
-            start = self._place
-            sides = [self._sum()]
+            sides = [self._side()]
             while self._take("="):
-                sides.append(self._sum())
-            label = self._text[start : self._place].strip()
+                sides.append(self._side())
             if len(sides) == 1:
-                rows.append((label, sides[0]))
-            for left, right in pairwise(sides):
-                rows.append((label, _added(left, right, -1.0)))
+                rows.append(sides[0])
+            for (left, first), (right, second) in pairwise(sides):
+                rows.append((f"{left} = {right}", _added(first, second, -1.0)))
             if not self._take(","):
                 break
         if self._peek():
             raise self._lost()
         return rows
+
+    def _side(self) -> tuple[str, _Linear]:
+        start = self._place
+        found = self._sum()
+        return self._text[start : self._place].strip(), found
 
     def _sum(self) -> _Linear:
         total = self._product()

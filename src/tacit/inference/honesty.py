@@ -44,6 +44,7 @@ class Judgement:
     statement: Statement
     intercept: Statement
     reasons: tuple[str, ...]
+    intercept_reasons: tuple[str, ...]
     safe: bool
 
     def of(self, names: tuple[str, ...], combinations: NDArray[np.float64]) -> tuple[str, ...]:
@@ -67,16 +68,16 @@ def judge(release: Release, sandwich: Sandwich) -> Judgement:
     plan = release.plan
     if not plan.private:
         if not sandwich.lifted:
-            return Judgement("nominal", "nominal", (), safe=False)
+            return Judgement("nominal", "nominal", (), (), safe=False)
         reason = "columns are linearly dependent: their coefficients are one choice of many"
-        return Judgement("approximate", "approximate", (reason,), safe=False)
+        return Judgement("approximate", "approximate", (reason,), (), safe=False)
     noise = relative_noise(sandwich)
     doubts = [*_public_doubts(plan), *_released_doubts(sandwich, noise)]
     statement: Statement = "conservative" if doubts else "nominal"
     rare = _intercept_doubts(plan, sandwich)
     intercept: Statement = "approximate" if rare else statement
     safe = bool(doubts) or noise > SMALL_NOISE
-    return Judgement(statement, intercept, (*doubts, *rare), safe)
+    return Judgement(statement, intercept, tuple(doubts), tuple(rare), safe)
 
 
 def require_offered(plan: Plan) -> None:
@@ -124,17 +125,13 @@ def _intercept_doubts(plan: Plan, sandwich: Sandwich) -> list[str]:
     evidence = plan.evidence
     doubts = []
     if plan.loss.code is Code.LOGISTIC and evidence * sandwich.level < RARE_CLASS:
-        doubts.append(
-            f"intercept: n·μ/d times the rarer class's share is below {RARE_CLASS:g}, and few "
-            "records of it speak"
-        )
+        heard = _shown(evidence * sandwich.level)
+        doubts.append(f"n·μ/d times the share of the rarer class is {heard}, below {RARE_CLASS:g}")
     if plan.loss.code is Code.POISSON:
         if evidence * min(sandwich.level, 1.0) < RARE_COUNT:
-            doubts.append(f"intercept: n·μ/d times the mean count is below {RARE_COUNT:g}")
+            doubts.append(f"n·μ/d times the mean count is below {RARE_COUNT:g}")
         if sandwich.dispersion > DISPERSED and evidence < DISPERSED_EVIDENCE:
-            doubts.append(
-                f"intercept: counts are overdispersed and n·μ/d is below {DISPERSED_EVIDENCE:g}"
-            )
+            doubts.append(f"counts are overdispersed and n·μ/d is below {DISPERSED_EVIDENCE:g}")
     return doubts
 
 

@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 from tacit.errors import SettingError
 from tacit.inference.estimated import Estimated
 from tacit.inference.honesty import Judgement, not_offered
-from tacit.inference.summary import Facts, Line
+from tacit.inference.summary import Facts, Line, Summary
 from tacit.losses.loss import Code
+from tacit.problem.family import FAMILIES
 from tacit.problem.plan import Plan
 from tacit.problem.release import Release
 from tacit.problem.response import Binary, Count, Response
+from tacit.problem.stored import StoredFit
 
 MODELS: Mapping[Code, str] = MappingProxyType(
     {
@@ -75,11 +77,22 @@ def coefficient_lines(
     errors = found.std_errors
     if exponentiate:
         errors, ends = shown * errors, ratios(ends)
-    columns = (shown, errors, found.statistics, found.pvalues, *ends.T, found.privacy_share)
-    numbers = zip(*(column.tolist() for column in columns), strict=True)
+    columns = {
+        "coef": shown,
+        "std_err": errors,
+        "statistic": found.statistics,
+        "pvalue": found.pvalues,
+        "lower": ends[:, 0],
+        "upper": ends[:, 1],
+        "privacy_share": found.privacy_share,
+    }
     return tuple(
-        Line(name, *row, statement)
-        for name, row, statement in zip(names, numbers, found.statements, strict=True)
+        Line(
+            name=name,
+            statement=found.statements[place],
+            **{field: float(column[place]) for field, column in columns.items()},
+        )
+        for place, name in enumerate(names)
     )
 
 
@@ -107,7 +120,11 @@ def notes_of(release: Release, judgement: Judgement | None) -> tuple[str, ...]:
     if judgement is None:
         reason = None if release.sandwich is None else not_offered(plan)
         return () if reason is None else (f"Intervals are not offered: {reason}.",)
-    notes = [f"{reason[0].upper()}{reason[1:]}." for reason in judgement.reasons]
+    notes = []
+    if judgement.reasons:
+        notes.append(f"Not nominal, because {'; '.join(judgement.reasons)}.")
+    if judgement.intercept_reasons:
+        notes.append(f"Intercept: approximate, because {'; '.join(judgement.intercept_reasons)}.")
     if plan.private and plan.loss.code in BOUNDED:
         notes.append(BOUNDED[plan.loss.code])
     return (*notes, *_degrees(plan))
@@ -117,3 +134,26 @@ def _degrees(plan: Plan) -> tuple[str, ...]:
     if math.isinf(plan.evidence):
         return ("Robust standard errors (HC0), normal quantiles.",)
     return ()
+
+
+def stored_summary(stored: StoredFit) -> Summary:
+    """Summary of a fit read from a file: its 95% intervals, and no tests."""
+    document = stored.certificate.document
+    passes = sum(entry["times"] for entry in document["events"])
+    return Summary(
+        facts=Facts(
+            model=f"{stored.family}, {FAMILIES[stored.family].link} link",
+            response=stored.design.response.column,
+            records=document["records"]["value"],
+            records_at_least=document["records"]["which"] != "n",
+            guarantee=stored.certificate.rederive(),
+            not_private=document["why_not_private"],
+            method=document["solver"],
+            passes=passes or None,
+        ),
+        lines=tuple(
+            Line(term.name, term.coef, term.std_err, lower=term.lower, upper=term.upper)
+            for term in stored.estimates
+        ),
+        notes=("Read from a file, which keeps 95% intervals and no tests.",),
+    )

@@ -1,14 +1,14 @@
 """The table people know, as data: what was fitted, under which guarantee, and every coefficient.
 
-It is drawn by the report room, which stands above this one and is found by name when first asked.
+It is drawn by the report room.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
+from tacit.inference.drawing import drawing
 from tacit.inference.frame import frame_of
 from tacit.privacy.guarantee import Guarantee
 
@@ -69,15 +69,15 @@ class Summary:
 
     def as_text(self) -> str:
         """Draw the table as plain text."""
-        return str(_drawing().summary_text(self))
+        return str(drawing().summary_text(self))
 
     def as_html(self) -> str:
         """Draw the table as a fragment of HTML, with its own style."""
-        return str(_drawing().summary_html(self))
+        return str(drawing().summary_html(self))
 
     def as_latex(self) -> str:
         """Draw the table as a LaTeX tabular, for the package booktabs."""
-        return str(_drawing().summary_latex(self))
+        return str(drawing().summary_latex(self))
 
     def summary_frame(self) -> Any:
         """The lines as a table of pandas', or as a dict of columns where that is not installed."""
@@ -92,7 +92,3 @@ class Summary:
 
     def _repr_html_(self) -> str:
         return self.as_html()
-
-
-def _drawing() -> Any:
-    return import_module("tacit.report.summaries")

@@ -62,9 +62,8 @@ def _class_gradient_sum(query: GradientSum, bound: int, store: Store) -> NDArray
 
     def add(block: Any, total: NDArray[np.int64]) -> None:
         if isinstance(block, PersonBlock):
-            flat = total.reshape(-1)
-            scale = limit / query.clip
-            add_person_class_gradients(block, theta, store.weighted, scale, limit, math.inf, flat)
+            flat, scale = total.reshape(-1), limit / query.clip
+            add_person_class_gradients(block, theta, store.weighted, scale, limit, flat)
             return
         # Sparse records are written out a few at a time: this pass reads arrays of tiles alone.
         for part in tile_parts(block, TILES_AT_ONCE):

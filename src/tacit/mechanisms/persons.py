@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.losses.switch import slopes
-from tacit.mechanisms.classes import class_margins, class_residuals
+from tacit.mechanisms.classes import class_margins, class_residuals, largest_residuals
 from tacit.mechanisms.kernels import BALANCED, measure_records
 from tacit.mechanisms.storage import TINY, add_tile, column_behind
 from tacit.rows.tiles import LANES
@@ -56,18 +56,18 @@ def add_person_class_gradients(
     weighted: bool,
     scale: float,
     limit: float,
-    radius: float,
     total: NDArray[np.int64],
 ) -> None:
-    """Add rint(c s) of every person to `total`, s = Σ weight·(p - e_y) z', c as for one predictor.
+    """Add rint(c s) of every person to `total`, s = Σ weight·(p - e_y) z', c as if `BALANCED`.
 
+    The larger slope of the two labels is here the largest ‖p - e_k‖ of any class k.
     `theta` is (class, width), of the tiles' type; `total` has class·width entries in that order.
     """
     classes, width = theta.shape
     score = np.empty((1, classes * width, LANES))
     reach, spread = np.empty(LANES), np.empty(LANES)
     margins = np.empty((classes, LANES), dtype=theta.dtype)
-    residuals = np.empty((classes, LANES))
+    residuals, largest = np.empty((classes, LANES)), np.empty(LANES)
     for g in range(block.counts.shape[0]):
         score[:] = 0.0
         reach[:], spread[:] = 0.0, 0.0
@@ -75,11 +75,11 @@ def add_person_class_gradients(
             tile, slot = block.tiles[t], t - block.starts[g]
             class_margins(tile, theta, margins)
             class_residuals(margins, tile[width], residuals)
+            largest_residuals(residuals, tile[width], largest)
             for lane in range(LANES):
                 if slot < block.counts[g, lane]:
                     square = _square_of(tile, width, lane)
-                    reach[lane] += math.sqrt(square)
-                    spread[lane] += square
+                    spread[lane] += square * (largest[lane] * largest[lane])
             for k in range(classes):
                 for lane in range(LANES):
                     weight = np.float64(tile[width + 1, lane]) if weighted else 1.0
@@ -90,7 +90,7 @@ def add_person_class_gradients(
                     for lane in range(LANES):
                         z = np.float64(tile[j, lane])
                         score[0, k * width + j, lane] += residuals[k, lane] * z
-        _add_limited(score, reach, spread, scale, limit, radius, total)
+        _add_limited(score, reach, spread, scale, limit, BALANCED, total)
 
 
 @numba.njit(nogil=True, error_model="numpy")
@@ -106,8 +106,8 @@ def sum_scores(
     """Write Σ weight·loss'·z (column, lane), Σ‖z‖ and Σ‖z‖² over the records of group g's persons.
 
     `how` are the loss's code and shape, whether weights and offsets stand behind the response, and
-    whether ‖z‖ is to be multiplied by the larger slope of the two labels. A slope that is not finite
-    counts as 0. What stands in empty slots enters no sum.
+    whether ‖z‖ is to be multiplied by the larger slope of the two labels. A slope that is not
+    finite counts as 0. What stands in empty slots enters no sum.
     """
     width = theta.shape[0]
     code, shape, weighted, shifted, balanced = how

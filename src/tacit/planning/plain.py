@@ -11,6 +11,7 @@ from tacit.planning.pricing import assembled, priced
 from tacit.planning.wishes import Facts, Wishes, passes_allowed, require_passes
 from tacit.problem.plan import Descent, Forecast, Plan
 from tacit.problem.query import Kind
+from tacit.solvers.coordinates import slope_bound
 
 UNIT_RADIUS = 10.0
 """Assumed ‖θ*‖ for rows of norm 1, where the plain planner needs one."""
@@ -29,7 +30,8 @@ def plan_plain(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
     if facts.penalty.radius is not None:
         largest = max((column.scale for column in design.columns), default=1.0)
         radius = math.hypot(facts.penalty.radius * largest, radius)
-    sensitivity = facts.sensitivity * design.unit_norm * facts.loss.lipschitz
+    slope = slope_bound(facts.loss, facts.records * design.unit_rows)
+    sensitivity = facts.sensitivity * design.unit_norm * slope
     noise = Noise(sensitivity / (facts.records * math.sqrt(allowed)), design.width)
     smoothness = row_norm**2 * design.unit_rows * facts.loss.smoothness
     time = best_time(noise, radius)

@@ -40,6 +40,7 @@ class Recipe:
     iterations: int
     balanced: bool = False
     calmest: float | None = None
+    momentum: float = MOMENTUM
 
 
 def plan_whitened(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
@@ -57,7 +58,7 @@ def plan_whitened(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
     descent = Descent(
         iterations=iterations,
         step_size=wishes.step_size or recipe.step_size,
-        momentum=MOMENTUM,
+        momentum=recipe.momentum,
         clip_factor=recipe.clip_factor,
         output=wishes.output or "tail",
         averaged=(iterations - first) / iterations,
@@ -107,7 +108,9 @@ def _recipe(facts: Facts, quality: float) -> Recipe:
         spread = quality / math.sqrt(facts.design.outputs)
         clip = between(0.5 * (spread / 10) ** 0.25, 0.4, 2.5)
         steps = round(10 * between(math.sqrt(spread / 10), 1.0, 6.0))
-        return Recipe(clip, max(2.0, 1.6 / clip), min(most, steps))
+        # Where one class is nearly sure, the curvature is small; momentum gets there.
+        momentum = 0.8 if spread >= 100 else MOMENTUM
+        return Recipe(clip, max(2.0, 1.6 / clip), min(most, steps), momentum=momentum)
     clip = between(0.22 * quality**0.3, 0.35, 2.0)
     return Recipe(clip, 1 / facts.loss.smoothness, min(most, 20 if quality < 60 else 30))
 

@@ -222,9 +222,12 @@ class Plan:
 
     @property
     def evidence(self) -> float:
-        """n·μ/d, by which intervals are judged; infinite where there is no noise."""
+        """n·μ/d, by which intervals are judged; infinite where there is no noise.
+
+        n is declared before a run, and what it was counted as after one that counts.
+        """
         mu = self.guarantee().mu
-        return math.inf if mu is None else self.records * mu / self.design.width
+        return math.inf if mu is None else self.count * mu / self.design.width
 
     def events(self) -> tuple[Event, ...]:
         """Return the facts that running this plan leaves behind, step by step."""
@@ -259,8 +262,8 @@ class Plan:
         if self.inference is not None and evidence < LEAST_EVIDENCE:
             texts.append(
                 f"Intervals will not be offered: n·μ/d is {evidence:.2g}, and below "
-                f"{LEAST_EVIDENCE:g} they would mean nothing. Use a larger epsilon, more records or "
-                "fewer columns, or inference=False, which spends all on the coefficients."
+                f"{LEAST_EVIDENCE:g} they would mean nothing. Use a larger epsilon, more records "
+                "or fewer columns, or inference=False, which spends all on the coefficients."
             )
         if self.locating is not None and self.locating.noise > LARGEST_COUNT_NOISE:
             texts.append(

@@ -107,7 +107,7 @@ def promise(certificate: Certificate) -> str:
     return (
         f"Whatever is concluded from these numbers would have been about as likely {change}: "
         f"at most {_factor(total['epsilon'])} times as likely, plus a probability of "
-        f"{_digits(total['delta'], 3, ROUND_CEILING)}."
+        f"{rounded(total['delta'], 3, ROUND_CEILING)}."
     )
 
 
@@ -124,18 +124,18 @@ def _noise_multiplier(entry: Mapping[str, Any]) -> str:
     if entry["event"] is None:
         return "none"
     ratio = Fraction(entry["noise"]["variance"]) / Fraction(entry["sensitivity"]["squared"])
-    return _digits(math.sqrt(ratio), 4, ROUND_FLOOR)
+    return rounded(math.sqrt(ratio), 4, ROUND_FLOOR)
 
 
 def _factor(epsilon: float | str) -> str:
     """e^ε, rounded up; beyond a million a power says more than its digits."""
     number = float(epsilon)
     if number > math.log(1e6):
-        return f"e^{_digits(number, 4, ROUND_CEILING)}"
-    return _digits(math.exp(number), 3, ROUND_CEILING)
+        return f"e^{rounded(number, 4, ROUND_CEILING)}"
+    return rounded(math.exp(number), 3, ROUND_CEILING)
 
 
-def _digits(value: float, digits: int, rounding: str) -> str:
+def rounded(value: float, digits: int, rounding: str) -> str:
     """Write a number with few digits, rounded to the side that promises less."""
-    rounded = Context(prec=digits, rounding=rounding).create_decimal(Decimal(repr(value)))
-    return f"{float(rounded):.{digits}g}" if abs(float(rounded)) < 10**digits else f"{rounded:f}"
+    number = Context(prec=digits, rounding=rounding).create_decimal(Decimal(repr(value)))
+    return f"{float(number):.{digits}g}" if abs(float(number)) < 10**digits else f"{number:f}"

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from tacit.constraints.ball import Ball
 from tacit.constraints.projection import Projection
 from tacit.constraints.ridge import Ridge
+from tacit.losses.loss import Loss
 from tacit.problem.plan import Plan
 from tacit.problem.response import Continuous
 from tacit.solvers.total import inverse_mean_weight
@@ -71,12 +72,14 @@ def penalty_in(
 
 
 def gradient_bound(plan: Plan) -> float:
-    """Bound on a unit's gradient in prepared coordinates, from row norm, rows and slope alone.
+    """Bound on a unit's gradient in prepared coordinates, from row norm, rows and slope alone."""
+    return plan.design.unit_norm * slope_bound(plan.loss, plan.count * plan.design.unit_rows)
 
-    The squared loss has no bound on its slope, but at its minimum ‖residuals‖ ≤ ‖y‖ ≤ √n over n
-    rows, so that 1 + √n clips nothing there.
+
+def slope_bound(loss: Loss, rows: float) -> float:
+    """Bound on the slope of a loss over so many rows.
+
+    The squared loss has none of its own, but at its minimum ‖residuals‖ ≤ ‖y‖ ≤ √n over n rows, so
+    that 1 + √n clips nothing there.
     """
-    slope = plan.loss.lipschitz
-    if math.isinf(slope):
-        slope = 1.0 + math.sqrt(plan.count * plan.design.unit_rows)
-    return plan.design.unit_norm * slope
+    return 1.0 + math.sqrt(rows) if math.isinf(loss.lipschitz) else loss.lipschitz

@@ -19,7 +19,6 @@ from tacit.solvers.mean import take_mean
 from tacit.solvers.newton import minimise
 from tacit.solvers.onestep import infer
 from tacit.solvers.staged import descend_in_stages
-from tacit.solvers.total import count_records
 
 
 @dataclass(frozen=True)
@@ -33,8 +32,6 @@ class Solution:
 
 def solve(gate: Gate, plan: Plan) -> Solution:
     """Run the plan's strategy; it sees answers of the gate and nothing else."""
-    if plan.counting is not None:
-        plan = count_records(gate, plan)
     if isinstance(plan.design.response, Absent):
         mean, moments = take_mean(gate, plan)
         return Solution(mean, None, moments)
