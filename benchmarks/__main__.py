@@ -19,6 +19,7 @@ TOPICS = (
     "parquet",
     "accounting",
     "ledger",
+    "people",
     "accuracy",
 )
 WITH_OPTIONS = frozenset({"accuracy"})

@@ -14,7 +14,15 @@ from tacit import LogisticRegression
 from tacit.accounting.composition import compose
 from tacit.errors import BoundsError
 from tacit.mechanisms.responder import Responder
-from tacit.problem.query import KIND_OF, Answer, GradientSum, Query
+from tacit.problem.query import (
+    KIND_OF,
+    Answer,
+    ColumnCounts,
+    CurvatureAndScore,
+    GradientSum,
+    Query,
+    ResidualSize,
+)
 from tacit.problem.sensitivity import Price, event_of
 
 SEEDED: dict[str, Any] = {"epsilon": 1.0, "bounds": (0, 10), "random_state": 7}
@@ -175,6 +183,10 @@ class Canned:
         del price
         if isinstance(query, GradientSum):
             return Answer(self.rng.normal(size=len(query.theta)), 1.0)
+        if isinstance(query, ColumnCounts | ResidualSize):
+            return Answer(self.rng.uniform(size=query.size), 1.0)
+        if isinstance(query, CurvatureAndScore):
+            return Answer(np.stack([np.diag(self.rng.uniform(50, 60, size=4))] * 2), 1.0)
         return Answer(np.diag(self.rng.uniform(50, 60, size=4)), 1.0)
 
 

@@ -51,7 +51,7 @@ def test_a_declared_cap_on_passes_holds(passes: int, inference: bool) -> None:
 
 
 def test_the_default_cap_holds_with_intervals() -> None:
-    assert LogisticRegression(**GOOD, inference=True).plan(10**6, 10).queries <= 30
+    assert LogisticRegression(**GOOD, inference=True).plan(10**6, 10).queries <= 48
 
 
 def test_contradicting_wishes_are_refused() -> None:

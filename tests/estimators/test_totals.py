@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from sklearn.linear_model import LinearRegression as LeastSquares
 
 import tacit
 from tacit import LogisticRegression, Ridge
@@ -77,6 +78,27 @@ def test_a_fifth_of_the_records_may_be_declared(case: str) -> None:
     exact = fitted(case, X, y, epsilon=np.inf)
     slopes = np.s_[..., :2]
     np.testing.assert_allclose(loose[slopes], exact[slopes], atol=0.04)
+
+
+@pytest.mark.parametrize("n_at_least", [2, 20_000])
+def test_without_privacy_no_declared_number_is_too_small(n_at_least: int) -> None:
+    X, y = table("linear", 20_000)
+    model = tacit.LinearRegression(epsilon=np.inf, bounds=(0, 10), y_bounds=(-15, 15))
+    model.set_params(relation="add-remove", n_at_least=n_at_least).fit(X, y)
+    np.testing.assert_allclose(model.coef_, LeastSquares().fit(X, y).coef_, atol=1e-6)
+    assert model.plan_.total == len(X)
+
+
+@pytest.mark.filterwarnings("ignore:Weights above")
+@pytest.mark.parametrize("epsilon", [np.inf, 1000.0])
+def test_bounds_are_found_with_weights(epsilon: float) -> None:
+    X, y = table("linear")
+    weights = np.random.default_rng(0).uniform(0, 4, N)
+    model = tacit.LinearRegression(epsilon=epsilon, bounds="private", y_bounds="private")
+    model.set_params(max_weight=10.0, random_state=0).fit(X, y, sample_weight=weights)
+    expected = LeastSquares().fit(X, y, weights).coef_
+    gap = 1e-6 if np.isinf(epsilon) else 0.03
+    np.testing.assert_allclose(model.coef_, expected, atol=gap)
 
 
 @pytest.mark.filterwarnings("ignore:Weights above")

@@ -16,7 +16,7 @@ import tacit
 from tacit.accounting.composition import compose
 from tacit.constraints.ridge import Ridge
 from tacit.errors import CertificateError
-from tacit.inference.intervals import intervals
+from tacit.inference.results import Results
 from tacit.mechanisms.gradient import answer_gradient, integer_gradient_sum
 from tacit.mechanisms.moments import answer_second_moments, integer_second_moments
 from tacit.mechanisms.responder import Responder
@@ -28,6 +28,7 @@ from tacit.problem.sensitivity import Price, event_of, price_for, squared_sensit
 from tacit.problem.signature import digest_of, new_key, sign
 from tacit.rows.store import MemoryStore
 from tacit.solvers.coordinates import Coordinates
+from tacit.solvers.levels import Level
 from tacit.solvers.onestep import LONGEST_STEP, take_step
 
 # --- to be mended -------------------------------------------------------------------------------
@@ -47,15 +48,18 @@ class Steep:
     def ask(self, query: Query) -> Answer:
         if isinstance(query, GradientSum):
             return Answer(np.full(4, 1e5), 1e-3)
-        return Answer(1e4 * np.eye(4), 1e-3)
+        return Answer(1e4 * np.stack([np.eye(4), np.eye(4)]), 1e-3)
 
 
 def test_a_step_that_was_cut_short_is_not_called_nominal() -> None:
     model = tacit.LogisticRegression(epsilon=5.0, delta=1e-6, bounds=(-1, 1), inference=True)
     plan = model.plan(10_000, 3)
-    theta, sandwich = take_step(Steep(), plan, Coordinates(None, 4.0), np.zeros(4))
+    start, level = np.zeros(4), Level(plan.loss, 0.0, 0.25, 0.5)
+    theta, sandwich = take_step(Steep(), plan, Coordinates(None, 4.0), start, 2.0, level, start)
     assert np.linalg.norm(theta) == pytest.approx(LONGEST_STEP)
-    assert intervals(Release(plan, theta, sandwich=sandwich)).statement == "approximate"
+    judged = Results(Release(plan, theta, sandwich=sandwich)).judgement
+    assert judged.statement == "conservative"
+    assert judged.reasons == ("the last step was too long and was cut",)
 
 
 def test_a_signature_vouches_for_the_intervals_as_well(tmp_path: Path) -> None:
@@ -184,7 +188,10 @@ def test_a_fit_with_intervals_is_a_function_of_the_answers_it_paid_for(
     monkeypatch.setattr(Responder, "answer", keep)
     first = fit(1, 500, 1.0)
     paid = compose(first.plan_.events()).mu_squared
-    spent = [event_of(KIND_OF[type(q)], price, first.plan_.relation) for q, price, _ in asked]
+    spent = [
+        event_of(KIND_OF[type(query)], price, first.plan_.relation, getattr(query, "size", 1))
+        for query, price, _ in asked
+    ]
     assert compose(spent).mu_squared == paid
     replies = iter([answer for _, _, answer in asked])
     monkeypatch.setattr(Responder, "answer", lambda *_: next(replies))

@@ -81,7 +81,7 @@ def test_the_floor_holds_in_every_direction_and_the_diagonal_stays_that_of_the_i
     for _ in range(50):
         row = rng.normal(size=(1, 4))
         alone = spread.scatter(row)
-        assert float(row @ joint @ row.T) >= (alone.sampling + alone.privacy)[0] * (1 - 1e-9)
+        assert (row @ joint @ row.T).item() >= (alone.sampling + alone.privacy)[0] * (1 - 1e-9)
         np.testing.assert_allclose(spread.joint(row), [alone.sampling + alone.privacy], rtol=1e-9)
 
 

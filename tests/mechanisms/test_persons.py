@@ -55,10 +55,8 @@ def reference(
         if query.theta.ndim > 1:
             p = np.exp(margin - margin.max(axis=1, keepdims=True))
             p /= p.sum(axis=1, keepdims=True)
-            largest = (p**2).sum(axis=1) + 1 - 2 * p.min(axis=1)
-            reach = math.sqrt(float(((Z**2).sum(axis=1) * largest).sum()))
             p[np.arange(len(rows)), y.astype(int)] -= 1
-            score = Z.T @ (p * weight[:, None]) * min(1.0, query.clip / reach)
+            score = Z.T @ (p * weight[:, None])
         else:
             if shifted:
                 margin = margin + rows[:, -1]

@@ -100,7 +100,7 @@ def test_factors_are_rounded_up(epsilon: float) -> None:
 
 @given(st.floats(1e-12, 1e12))
 def test_noise_is_rounded_down(value: float) -> None:
-    shown = float(statements._digits(value, 4, "ROUND_FLOOR"))
+    shown = float(statements.rounded(value, 4, "ROUND_FLOOR"))
     assert value * 0.999 <= shown <= value
 
 

@@ -126,7 +126,9 @@ class Table:
             if plan.private:
                 gate = PlannedGate(plan, responder, self._progress)
             else:
-                gate = OpenGate(plan, responder, self._progress)
+                # The lattice must hold all records, however few of them were declared.
+                actual = replace(plan, records=max(plan.records, store.length))
+                gate = OpenGate(actual, responder, self._progress)
             if plan.locating is not None:
                 # The bounds are an answer of the gate; the rest of the plan goes by them.
                 plan = replace(plan, design=locate(gate, plan))

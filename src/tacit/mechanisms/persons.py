@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.losses.switch import slopes
-from tacit.mechanisms.classes import class_margins, class_residuals, largest_residuals
+from tacit.mechanisms.classes import class_margins, class_residuals
 from tacit.mechanisms.kernels import BALANCED, measure_records
 from tacit.mechanisms.storage import TINY, add_tile, column_behind
 from tacit.rows.tiles import LANES
@@ -58,28 +58,21 @@ def add_person_class_gradients(
     limit: float,
     total: NDArray[np.int64],
 ) -> None:
-    """Add rint(c s) of every person to `total`, s = Σ weight·(p - e_y) z', c as if `BALANCED`.
+    """Add rint(c s) of every person to `total`, s = Σ weight·(p - e_y) z', c as for one predictor.
 
-    The larger slope of the two labels is here the largest ‖p - e_k‖ of any class k.
     `theta` is (class, width), of the tiles' type; `total` has class·width entries in that order.
     """
     classes, width = theta.shape
     score = np.empty((1, classes * width, LANES))
-    reach, spread = np.empty(LANES), np.empty(LANES)
+    nothing = np.zeros(LANES)
     margins = np.empty((classes, LANES), dtype=theta.dtype)
-    residuals, largest = np.empty((classes, LANES)), np.empty(LANES)
+    residuals = np.empty((classes, LANES))
     for g in range(block.counts.shape[0]):
         score[:] = 0.0
-        reach[:], spread[:] = 0.0, 0.0
         for t in range(block.starts[g], block.starts[g + 1]):
             tile, slot = block.tiles[t], t - block.starts[g]
             class_margins(tile, theta, margins)
             class_residuals(margins, tile[width], residuals)
-            largest_residuals(residuals, tile[width], largest)
-            for lane in range(LANES):
-                if slot < block.counts[g, lane]:
-                    square = _square_of(tile, width, lane)
-                    spread[lane] += square * (largest[lane] * largest[lane])
             for k in range(classes):
                 for lane in range(LANES):
                     weight = np.float64(tile[width + 1, lane]) if weighted else 1.0
@@ -90,7 +83,7 @@ def add_person_class_gradients(
                     for lane in range(LANES):
                         z = np.float64(tile[j, lane])
                         score[0, k * width + j, lane] += residuals[k, lane] * z
-        _add_limited(score, reach, spread, scale, limit, BALANCED, total)
+        _add_limited(score, nothing, nothing, scale, limit, math.inf, total)
 
 
 @numba.njit(nogil=True, error_model="numpy")
@@ -152,15 +145,6 @@ def person_size(radius: float, reach: float, spread: float) -> float:
     w Σ‖z‖ ≤ radius. For a single record it is min(1, (radius / ‖z‖)²).
     """
     return max(radius, math.sqrt(spread), math.sqrt(radius * reach))
-
-
-@numba.njit(nogil=True, error_model="numpy")
-def _square_of(tile: NDArray[Any], width: int, lane: int) -> float:
-    square = TINY
-    for j in range(width):
-        z = np.float64(tile[j, lane])
-        square += z * z
-    return square
 
 
 @numba.njit(nogil=True, error_model="numpy")

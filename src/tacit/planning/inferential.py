@@ -12,13 +12,15 @@ from fractions import Fraction
 from tacit.errors import SettingError
 from tacit.losses.loss import Code
 from tacit.planning.pricing import assembled, between, priced
-from tacit.planning.wishes import Facts, Wishes, passes_allowed, require_passes
+from tacit.planning.wishes import Facts, Wishes, require_passes
 from tacit.problem.design import Column
 from tacit.problem.factor import Indicator
 from tacit.problem.plan import Descent, Forecast, OneStep, Plan, Standardising, Step, Whitening
 from tacit.problem.query import Kind
 from tacit.problem.response import Continuous
 
+PASSES_OF_LARGE_TABLE = 48
+"""Cap on answers for a large table: counts read few columns, and a pilot must arrive."""
 LEAST_CURVATURE = 0.05
 """Assumed curvature in whitened directions, for the forecast."""
 MEDIANS, RADII, RESIDUAL_ROUNDS = 12, 6, 6
@@ -60,10 +62,13 @@ def plan_inference(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
         raise SettingError(f"There are no intervals for the {facts.loss.name} loss.")
     shares, width = SHARES[code], facts.design.width
     evidence = facts.records * math.sqrt(allowed) / width
-    pilot = _pilot_steps(facts, wishes, evidence)
     clip = math.sqrt(between(1.5 * (evidence / 100) ** 0.25, 1.5, 4.0))
     columns = standardised_columns(facts)
     medians = MEDIANS if facts.design.intercept else 0
+    residual_rounds = 1 if code is Code.POISSON else RESIDUAL_ROUNDS
+    counted = (medians + RADII if columns else 0) + bool(shares.level)
+    counted += residual_rounds if shares.residuals else 0
+    pilot = _pilot_steps(facts, wishes, evidence, besides=3 + counted + facts.counts)
 
     def cost(hundredths: int) -> Fraction:
         return allowed * Fraction(hundredths, 100)
@@ -82,8 +87,8 @@ def plan_inference(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
         priced(facts, Kind.GRADIENT, cost(shares.pilot), pilot, "gradient descent"),
     ]
     if shares.residuals:
-        rounds = 1 if code is Code.POISSON else RESIDUAL_ROUNDS
-        steps.append(priced(facts, Kind.COUNTS, cost(shares.residuals), rounds, "residuals"))
+        part = cost(shares.residuals)
+        steps.append(priced(facts, Kind.COUNTS, part, residual_rounds, "residuals"))
     steps += [
         priced(facts, Kind.SANDWICH, cost(shares.sandwich), 1, "curvature and score"),
         priced(facts, Kind.GRADIENT, cost(shares.step), 1, "last step"),
@@ -116,13 +121,14 @@ def _is_zero_one(column: Column) -> bool:
     return bool(column.factors) and all(isinstance(part, Indicator) for part in column.factors)
 
 
-def _pilot_steps(facts: Facts, wishes: Wishes, evidence: float) -> int:
-    besides = 3
-    require_passes(wishes, besides + facts.counts)
-    wanted = math.ceil(10 * math.log10(max(evidence, 1.0)) - 10)
-    return wishes.iterations or int(
-        between(wanted, 8, min(30, passes_allowed(facts, wishes) - besides))
-    )
+def _pilot_steps(facts: Facts, wishes: Wishes, evidence: float, *, besides: int) -> int:
+    """Steps of the pilot, by what is there to be learnt and how many passes are allowed."""
+    require_passes(wishes, besides)
+    allowed = wishes.max_passes or PASSES_OF_LARGE_TABLE
+    wanted = between(math.ceil(10 * math.log10(max(evidence, 1.0)) - 10), 8, 30)
+    if wishes.max_passes is not None or facts.is_large:
+        wanted = min(wanted, allowed - besides)
+    return wishes.iterations or int(wanted)
 
 
 def _forecast(facts: Facts, clip_factor: float, mu: float) -> Forecast | None:

@@ -39,6 +39,8 @@ def make_plan(facts: Facts, wishes: Wishes) -> Plan:
         return replace(plan, inference=OneStep(math.inf)) if wishes.inference else plan
     allowed = mu_squared_of(facts.budget)
     plan = with_locating(facts, allowed, lambda rest: _route(facts, wishes, rest))
+    if wishes.max_passes is not None and plan.queries > wishes.max_passes:
+        raise SettingError(f"max_passes must be at least {plan.queries} for this plan.")
     if compose(plan.events()).mu_squared > allowed:
         # A theorem; checked because everything rests on it.
         raise AssertionError("A plan would cost more than its budget.")

@@ -18,6 +18,14 @@ _ONE_RECORD = {
     "zero-out": "had the record of any one {unit} been blank",
     "add-remove": "had any one {unit} not been in the table, or one more been in it",
 }
+_ALL_RECORDS = {
+    **_ONE_RECORD,
+    "replace-one": "had all records of any one {unit} been different ones",
+    "zero-out": "had all records of any one {unit} been blank",
+}
+"""The same where a unit may have several records."""
+_SEVERAL = frozenset({"unit", "max_rows_per_unit"})
+"""Public facts that say so."""
 
 
 def plan_table(plan: Plan) -> Table:
@@ -103,7 +111,9 @@ def promise(certificate: Certificate) -> str:
     if not document["private"]:
         return f"Nothing is promised: {document['why_not_private']}. Do not publish this fit."
     total = document["total"]
-    change = _ONE_RECORD[document["relation"]].format(unit=one_line(document["unit"]))
+    several = not _SEVERAL.isdisjoint(fact["name"] for fact in document["public"])
+    changes = _ALL_RECORDS if several else _ONE_RECORD
+    change = changes[document["relation"]].format(unit=one_line(document["unit"]))
     return (
         f"Whatever is concluded from these numbers would have been about as likely {change}: "
         f"at most {_factor(total['epsilon'])} times as likely, plus a probability of "

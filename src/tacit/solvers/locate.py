@@ -146,7 +146,9 @@ def _count_records(gate: Gate, locating: Locating, most: float) -> tuple[float, 
     everywhere = np.full(len(locating.columns), np.inf)
     answer = gate.ask(ColumnCounts(locating.columns, -everywhere, everywhere))
     noise = answer.noise_scale / math.sqrt(len(everywhere))
-    return min(max(float(np.mean(answer.value)), noise, 1.0), most), noise
+    # Without noise all are the same, and a mean of them might not be, by a last bit.
+    records = float(np.mean(answer.value) if noise else np.min(answer.value))
+    return min(max(records, noise, 1.0), most), noise
 
 
 def _ends(count: int, farthest: int) -> tuple[Places, Places]:

@@ -1,0 +1,88 @@
+"""The forest plot: what is drawn is what was released, the same every time."""
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import tacit
+from tacit.errors import SettingError
+from tacit.planning.clinic import CLINIC_FORMULA, CLINIC_SCHEMA, CLINIC_UNITS, clinic_table
+from tacit.report.forest import PRIVATE, SAMPLED, plot
+
+
+@cache
+def fit_of(**settings: Any) -> tacit.Fit:
+    table = pd.DataFrame(clinic_table(3000))
+    schema = tacit.Schema.parse(CLINIC_SCHEMA)
+    how = {"epsilon": 2.0, "random_state": 1, **settings}
+    return tacit.glm(CLINIC_FORMULA, table, schema, **how)
+
+
+def bars(figure: Any, colour: str) -> list[list[float]]:
+    lines = figure.axes[0].get_lines()
+    return [list(line.get_xdata()) for line in lines if line.get_color() == colour]
+
+
+def test_bars_are_the_intervals() -> None:
+    fit = fit_of()
+    figure = tacit.plot(fit, level=0.9)
+    np.testing.assert_allclose(bars(figure, PRIVATE), fit.conf_int(0.9)[1:])
+    np.testing.assert_allclose(bars(figure, SAMPLED), fit.conf_int(0.9, "sampling")[1:])
+    dots = [dot.get_offsets()[0] for dot in figure.axes[0].collections]
+    np.testing.assert_allclose(
+        dots, list(zip(list(fit.params.values())[1:], range(7), strict=True))
+    )
+
+
+def test_units_multiply_coefficients_and_are_powers_of_ratios() -> None:
+    fit = fit_of()
+    age = list(fit.params).index("age")
+    wide = bars(plot(fit, units=CLINIC_UNITS), PRIVATE)[age - 1]
+    np.testing.assert_allclose(wide, 10 * fit.conf_int()[age])
+    figure = plot(fit, exponentiate=True, units=CLINIC_UNITS)
+    np.testing.assert_allclose(bars(figure, PRIVATE)[age - 1], np.exp(wide))
+    assert figure.axes[0].get_xscale() == "log"
+    labels = [text.get_text() for text in figure.axes[0].get_yticklabels()]
+    assert "age, 10 years" in labels
+
+
+@pytest.mark.parametrize("name", ["a.png", "a.svg"])
+def test_the_same_fit_is_the_same_file(tmp_path: Path, name: str) -> None:
+    plot(fit_of(), tmp_path / name)
+    plot(fit_of(), tmp_path / f"again-{name}")
+    assert (tmp_path / name).read_bytes() == (tmp_path / f"again-{name}").read_bytes()
+
+
+def test_words_of_a_drawing(tmp_path: Path) -> None:
+    plot(fit_of(), tmp_path / "a.svg", exponentiate=True)
+    text = (tmp_path / "a.svg").read_text(encoding="utf-8")
+    for words in ("odds ratio", "total interval, nominal", "estimate", "smoker[T.yes]"):
+        assert f"<!-- {words} -->" in text
+    assert "<!-- Intercept -->" not in text
+    # The noise had a seed, so no ε is claimed.
+    assert "(not private)" in text
+
+
+def test_without_intervals_there_are_dots() -> None:
+    figure = plot(fit_of(inference=False))
+    assert bars(figure, PRIVATE) == []
+    assert len(figure.axes[0].collections) == 7
+    assert figure.legends == []
+
+
+def test_a_stored_fit_has_its_one_kind_of_bar(tmp_path: Path) -> None:
+    fit_of().save(tmp_path / "fit.json")
+    figure = plot(tacit.load(tmp_path / "fit.json"))
+    np.testing.assert_allclose(bars(figure, PRIVATE), fit_of().conf_int()[1:])
+    assert bars(figure, SAMPLED) == []
+
+
+def test_what_is_no_fit_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SettingError, match="a fit of"):
+        plot({"age": 1.0})
+    with pytest.raises(SettingError, match=r"\.png or \.svg"):
+        plot(fit_of(), tmp_path / "a.pdf")
