@@ -1,6 +1,7 @@
 """Formulas: fits without privacy equal statsmodels', private ones are near the truth."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -188,7 +189,8 @@ def test_add_remove_takes_n_from_the_schema(clinic: pd.DataFrame) -> None:
     assert fit.plan.records == 1000
     assert fit.plan.budget.delta == 1e-6
     fewer = tacit.glm("readmit ~ age", clinic[:-1], schema, **settings)
-    assert fewer.plan == fit.plan
+    assert fewer.plan is not None
+    assert replace(fewer.plan, total=None) == replace(fit.plan, total=None)
     documents = [model.certificate.document for model in (fit, fewer)]
     # Only the fingerprint of the released numbers, and with it the digest, tells the two apart.
     assert {key for key in documents[0] if documents[0][key] != documents[1][key]} <= {

@@ -3,6 +3,7 @@
 import gc
 import types
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from tacit import LogisticRegression
 from tacit.accounting.composition import compose
-from tacit.errors import BoundsError
+from tacit.errors import BoundsError, SettingError
 from tacit.mechanisms.responder import Responder
 from tacit.problem.query import (
     KIND_OF,
@@ -100,7 +101,8 @@ def test_t03_the_charge_is_the_sum_over_all_answers(
     )
 
     def spy(self: Responder, query: Query, price: Price) -> Answer:
-        event = event_of(KIND_OF[type(query)], price, model.plan(600, d).relation)
+        size = getattr(query, "size", 1)
+        event = event_of(KIND_OF[type(query)], price, model.plan(600, d).relation, size)
         charged.append(Fraction(event.mu_squared))
         return answer(self, query, price)
 
@@ -136,7 +138,9 @@ def test_t15_a_seed_marks_the_result_not_private(simulated: Any) -> None:
 
 @pytest.mark.parametrize("route", ROUTES)
 @pytest.mark.parametrize("n", [2, 3, 63, 64, 65, 1999, 2000])
-@pytest.mark.filterwarnings("ignore:The budget is small", "ignore:There are more coefficients")
+@pytest.mark.filterwarnings(
+    "ignore:The budget is small", "ignore:There are more coef", "ignore:Intervals will not"
+)
 def test_t08_t20_the_order_of_the_records_changes_no_bit(
     simulated: Any, route: str, n: int
 ) -> None:
@@ -266,7 +270,9 @@ def degenerate() -> dict[str, tuple[NDArray[Any], NDArray[Any]]]:
 
 @pytest.mark.parametrize("route", ROUTES)
 @pytest.mark.parametrize("case", degenerate())
-@pytest.mark.filterwarnings("ignore:The budget is small", "ignore:There are more coefficients")
+@pytest.mark.filterwarnings(
+    "ignore:The budget is small", "ignore:There are more coef", "ignore:Intervals will not"
+)
 def test_t40_degenerate_tables_have_outputs_of_the_same_shape(case: str, route: str) -> None:
     """Also with the system's noise: nothing that a table holds can make a fit fail."""
     X, y = degenerate()[case]
@@ -284,7 +290,10 @@ def test_t40_degenerate_tables_have_outputs_of_the_same_shape(case: str, route: 
         assert np.isfinite(model.coef_).all()
         assert np.isfinite(model.intercept_).all()
         assert model.certificate_.private
-        if route == "intervals":
+        if route == "intervals" and len(X) * model.plan_.guarantee().mu < 25 * 4:
+            with pytest.raises(SettingError, match="not offered"):
+                model.conf_int()
+        elif route == "intervals":
             intervals = model.conf_int()
             assert intervals.shape == (4, 2)
             assert (intervals[:, 0] < intervals[:, 1]).all()
@@ -304,7 +313,8 @@ def test_t29_t38_under_add_remove_the_number_of_records_leaves_no_trace(simulate
     settings: dict[str, Any] = {**SEEDED, "relation": "add-remove", "n_at_least": 1000}
     more = LogisticRegression(**settings).fit(simulated.X, simulated.y)
     fewer = LogisticRegression(**settings).fit(simulated.X[:-1], simulated.y[:-1])
-    assert more.plan_ == fewer.plan_
+    # The number of records is known by a noised count alone, which was paid for.
+    assert replace(more.plan_, total=None) == replace(fewer.plan_, total=None)
     first, second = more.certificate_.document, fewer.certificate_.document
     # Only the fingerprint of the released numbers, and with it the digest, tells the two apart.
     assert {key for key in first if first[key] != second[key]} <= {"digest", "released"}

@@ -80,12 +80,13 @@ def test_a_fifth_of_the_records_may_be_declared(case: str) -> None:
     np.testing.assert_allclose(loose[slopes], exact[slopes], atol=0.04)
 
 
-@pytest.mark.parametrize("n_at_least", [2, 20_000])
+@pytest.mark.parametrize("n_at_least", [10, 20_000])
 def test_without_privacy_no_declared_number_is_too_small(n_at_least: int) -> None:
     X, y = table("linear", 20_000)
     model = tacit.LinearRegression(epsilon=np.inf, bounds=(0, 10), y_bounds=(-15, 15))
     model.set_params(relation="add-remove", n_at_least=n_at_least).fit(X, y)
-    np.testing.assert_allclose(model.coef_, LeastSquares().fit(X, y).coef_, atol=1e-6)
+    expected = LeastSquares().fit(X, np.clip(y, -15, 15)).coef_
+    np.testing.assert_allclose(model.coef_, expected, atol=1e-6)
     assert model.plan_.total == len(X)
 
 
