@@ -85,6 +85,7 @@ def test_t02_a_row_beyond_the_norm_equals_the_shrunken_row(simulated: Any) -> No
         if (route, relation) != ("plain", "add-remove")
     ],
 )
+@pytest.mark.filterwarnings("ignore:Intervals will not")
 def test_t03_the_charge_is_the_sum_over_all_answers(
     monkeypatch: pytest.MonkeyPatch, d: int, route: str, relation: str
 ) -> None:

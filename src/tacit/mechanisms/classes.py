@@ -156,9 +156,9 @@ def _limit(
         for lane in range(LANES):
             norm[lane] += factors[k, lane] * factors[k, lane]
     for lane in range(LANES):
-        factor = min(scale, limit / (math.sqrt(norm[lane]) * math.sqrt(square[lane])))
-        # A factor that is not a number becomes 0.
-        norm[lane] = 0.0 if math.isnan(factor) else factor
+        largest = limit / (math.sqrt(norm[lane]) * math.sqrt(square[lane]))
+        # Written so that a factor is 0 where norm or limit is not a number.
+        norm[lane] = scale if scale <= largest else (largest if scale > largest else 0.0)
     for k in range(classes):
         for lane in range(LANES):
             value = factors[k, lane] * norm[lane]

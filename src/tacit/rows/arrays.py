@@ -68,7 +68,9 @@ def _cells(values: list[Any] | tuple[Any, ...], what: str) -> NDArray[Any]:
 
 def _unmasked(data: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
     if data.dtype.kind in "biuf":
-        return np.where(np.ma.getmaskarray(data), np.nan, data.data.astype(np.float64))
+        # A warning of numpy's would tell of the cells.
+        with np.errstate(over="ignore"):
+            return np.where(np.ma.getmaskarray(data), np.nan, data.data.astype(np.float64))
     plain = data.data.astype(object)
     plain[np.ma.getmaskarray(data)] = None
     return plain

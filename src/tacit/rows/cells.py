@@ -53,7 +53,9 @@ def is_missing(cell: object) -> bool:
 
 
 def _is_number(cell: object) -> bool:
-    return isinstance(cell, numbers.Real | np.bool_) or is_missing(cell)
+    # numpy counts spans of time among the integers, but none of them has a float.
+    number = isinstance(cell, numbers.Real | np.bool_) and not isinstance(cell, np.timedelta64)
+    return number or is_missing(cell)
 
 
 def _number(cell: Any) -> float:

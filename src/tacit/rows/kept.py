@@ -60,7 +60,9 @@ def label_forms(labels: NDArray[Any]) -> list[Form]:
     if kind in "biu":
         return [*map(int, labels.tolist())] if kind == "b" else [*labels.tolist()]
     if kind == "f":
-        return [*map(_float_form, labels.astype(np.float64).tolist())]
+        # A warning of numpy's would tell of the labels.
+        with np.errstate(over="ignore"):
+            return [*map(_float_form, labels.astype(np.float64).tolist())]
     forms: dict[tuple[type, Any], Form] = {}
     return [_remembered_form(label, forms) for label in labels.tolist()]
 

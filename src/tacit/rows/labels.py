@@ -95,7 +95,10 @@ def level_codes(labels: NDArray[Any], levels: Sequence[Any], column: str) -> NDA
     if kind == "b":
         return _number_codes(labels.astype(np.int64), forms)
     if kind in "iuf":
-        return _number_codes(labels.astype(np.float64) if kind == "f" else labels, forms)
+        # A warning of numpy's would tell of the labels.
+        with np.errstate(over="ignore"):
+            numbers = labels.astype(np.float64) if kind == "f" else labels
+        return _number_codes(numbers, forms)
     memo = _Codes(forms)
     return np.fromiter(map(memo.of, labels.tolist()), np.int64, len(labels))
 

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tacit.errors import SettingError
 from tacit.rows.mapping import map_tiles, public_matrix
 from tacit.rows.store import (
     THREADS,
@@ -132,6 +133,9 @@ class PersonStore(Store):
 
     def __init__(self, layout: Layout, unit_rows: int, blocks: Sequence[PersonBlock]) -> None:
         super().__init__(layout)
+        # Bounds on a person's integers are worked out for so many records.
+        if any(block.counts.max(initial=0) > unit_rows for block in blocks):
+            raise SettingError("A person has more records than are to be kept.")
         self._unit_rows = unit_rows
         self._count = len(blocks)
         self._writable: Sequence[PersonBlock] | None = tuple(blocks)

@@ -2,8 +2,7 @@
 
 Records enter a second moment as whole numbers, so many to the bound on a row and on a slope or a
 curvature. The bounds of the private route are public and may be far above what the records need;
-here answers are exact, so columns are first brought to their own scale and the bounds to the next
-power of two above rows and residuals.
+here answers are exact, so columns and residuals are first brought to the next power of two.
 """
 
 from __future__ import annotations
@@ -15,22 +14,21 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.errors import SettingError
 from tacit.losses.loss import Code, Loss
 from tacit.problem.gate import Gate
 from tacit.problem.plan import Plan
-from tacit.problem.query import Measure, ResidualSize, SecondMoments, Weights
+from tacit.problem.query import ColumnCounts, Measure, ResidualSize, SecondMoments, Weights
 from tacit.problem.release import Sandwich
 from tacit.solvers.relative import deviation_of, in_units
 from tacit.solvers.standardising import linear_map
 
 DEPENDENT = 1e-8
 """Share of a direction's own curvature below which columns count as linearly dependent."""
-CONSTANT = 1e-14
-"""Variance of a prepared column below which it counts as constant."""
 WIDEST = 60
 """Residuals are looked for below two to this power."""
-HALVINGS = 32
-"""A bound on rows is halved less often than this."""
+SMALLEST, LARGEST = 40, 40
+"""Columns are looked for between two to the power of the one, negative, and of the other."""
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -40,7 +38,7 @@ def infer_exactly(gate: Gate, plan: Plan, theta: Vector) -> Sandwich:
     """Return curvature and score at a minimum; rows keep their full weight."""
     loss = close_bounds(gate, plan, theta)
     matrix, bound = close_rows(gate, plan)
-    working = np.linalg.solve(matrix, theta)
+    working = np.asarray(np.linalg.solve(matrix, theta), dtype=np.float64)
 
     def moment(weights: Weights) -> Matrix:
         return gate.ask(SecondMoments(bound, matrix, working, weights, loss)).value / plan.records
@@ -59,44 +57,42 @@ def infer_exactly(gate: Gate, plan: Plan, theta: Vector) -> Sandwich:
 
 
 def close_rows(gate: Gate, plan: Plan) -> tuple[Matrix, float]:
-    """Return a map to columns of mean 0 and deviation 1, and a bound on all rows of a unit there."""
-    design = plan.design
-    moments = gate.ask(SecondMoments(design.unit_norm)).value
-    centers, scales = np.zeros(design.width + 1), np.ones(design.width + 1)
-    places = len(design.columns)
-    squares = np.diagonal(moments)[:places] / max(moments[-1, -1], np.finfo(float).tiny)
-    if design.intercept:
-        centers[:places] = moments[-1, :places] / moments[-1, -1]
-        squares = squares - centers[:places] ** 2
-    else:
-        squares = np.diagonal(moments) / plan.records
-    # A column without spread keeps its scale.
-    spread = squares > CONSTANT
-    scales[:places][spread] = np.sqrt(squares[spread])
-    matrix = linear_map(plan, centers, scales)
-    farthest = (design.feature_norm + np.abs(centers[:places])) / scales[:places]
-    widest = design.unit_rows * math.hypot(1.0, *farthest.tolist())
-    return matrix, _row_bound(gate, plan, matrix, widest)
+    """Return a map after which no column reaches beyond 1, and a bound on a unit's rows there.
 
-
-def _row_bound(gate: Gate, plan: Plan, matrix: Matrix, widest: float) -> float:
-    """Halve a bound while the sum of squares does not notice, and double it again.
-
-    A unit beyond twice a radius r would lower the sum by more than 3r², far above the part of it
-    that is let go by: no unit is longer than the bound.
+    Columns are centred at their mean where an intercept can absorb it. A sparse table is not
+    counted: its columns keep the scale that their bounds give them.
     """
+    design = plan.design
+    columns = tuple(range(len(design.columns)))
+    centers, scales = np.zeros(design.width + 1), np.ones(design.width + 1)
+    if design.intercept:
+        moments = gate.ask(SecondMoments(design.unit_norm)).value
+        centers[: len(columns)] = moments[-1, :-1] / max(moments[-1, -1], 1.0)
+    try:
+        reach = _column_reach(gate, columns, centers[: len(columns)])
+    except SettingError:
+        return np.eye(design.width), design.unit_norm
+    scales[: len(columns)] = reach
+    return linear_map(plan, centers, scales), design.unit_rows * math.sqrt(design.width)
 
-    def size(bound: float) -> float:
-        return float(np.trace(gate.ask(SecondMoments(bound, matrix)).value))
 
-    least = size(widest) * (1 - 1 / (4 * plan.records))
-    low, high = 0, HALVINGS
-    while high - low > 1:
+def _column_reach(gate: Gate, columns: tuple[int, ...], centers: Vector) -> Vector:
+    """For each column the smallest power of two that is a radius of all values around its center."""
+
+    def within(radius: Vector) -> Vector:
+        ends = np.nextafter(centers - radius, -math.inf), centers + radius
+        return gate.ask(ColumnCounts(columns, *ends)).value
+
+    if not columns:
+        return np.ones(0)
+    everyone = within(np.full(len(columns), math.inf))
+    low, high = np.full(len(columns), -SMALLEST), np.full(len(columns), LARGEST)
+    while (high - low).max() > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if size(math.ldexp(widest, -middle)) >= least else (low, middle)
-    # The norms of a unit's rows add up to at most √rows times the root of their squares' sum.
-    radius = math.ldexp(widest, -max(low - 1, 0))
-    return radius * math.sqrt(plan.design.unit_rows)
+        enough = within(np.ldexp(1.0, middle)) >= everyone
+        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+    # A column that is all center keeps its scale.
+    return np.where(high > 1 - SMALLEST, np.ldexp(1.0, high), 1.0)
 
 
 def close_bounds(gate: Gate, plan: Plan, theta: Vector) -> Loss:
