@@ -32,10 +32,9 @@ def test_bars_are_the_intervals() -> None:
     figure = tacit.plot(fit, level=0.9)
     np.testing.assert_allclose(bars(figure, PRIVATE), fit.conf_int(0.9)[1:])
     np.testing.assert_allclose(bars(figure, SAMPLED), fit.conf_int(0.9, "sampling")[1:])
-    dots = [dot.get_offsets()[0] for dot in figure.axes[0].collections]
-    np.testing.assert_allclose(
-        dots, list(zip(list(fit.params.values())[1:], range(7), strict=True))
-    )
+    dots = np.array([np.asarray(dot.get_offsets())[0] for dot in figure.axes[0].collections])
+    np.testing.assert_allclose(dots[:, 0], list(fit.params.values())[1:])
+    np.testing.assert_array_equal(dots[:, 1], np.arange(7))
 
 
 def test_units_multiply_coefficients_and_are_powers_of_ratios() -> None:

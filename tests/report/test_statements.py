@@ -46,7 +46,9 @@ def certificate_of(plan: Plan, *, reproducible: bool = False) -> Certificate:
 def test_shares_add_up() -> None:
     plan = clinic_plan()
     table = plan_table(plan)
-    assert sum(int(share.rstrip("%")) for *_, share in table.rows) == 100
+    # Each is rounded by at most a half.
+    total = sum(int(share.rstrip("%")) for *_, share in table.rows)
+    assert abs(total - 100) <= len(table.rows) / 2
     assert sum(int(passes) for _, passes, _ in table.rows) == plan.queries
 
 

@@ -60,11 +60,12 @@ def test_huber_goes_by_its_own_threshold() -> None:
     M = np.linalg.inv((Z * (np.abs(residuals) <= threshold)[:, None]).T @ Z)
     scores = Z * np.clip(residuals, -threshold, threshold)[:, None]
     expected = np.sqrt(np.diag(M @ scores.T @ scores @ M))
-    np.testing.assert_allclose(errors_of(model), expected, rtol=1e-3)
+    np.testing.assert_allclose(errors_of(model), expected, rtol=1e-6)
     plain = np.sqrt(np.diag(sm.OLS(y, Z).fit(cov_type="HC0").cov_params()))
     assert (errors_of(model) < 0.9 * plain).all()
 
 
+@pytest.mark.filterwarnings("ignore:Weights above")
 def test_weights_and_exposures_are_those_of_statsmodels() -> None:
     X = features()
     Z = sm.add_constant(X)
@@ -99,7 +100,8 @@ def test_records_of_one_person_are_one_cluster() -> None:
     known = sm.OLS(y, Z).fit(
         cov_type="cluster", cov_kwds={"groups": person, "use_correction": False}
     )
-    np.testing.assert_allclose(errors_of(model), known.bse, rtol=1e-6)
+    # Room for 40 rows a person leaves fewer digits to each.
+    np.testing.assert_allclose(errors_of(model), known.bse, rtol=1e-5)
 
 
 def test_a_sparse_matrix_has_the_same_errors() -> None:

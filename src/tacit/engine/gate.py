@@ -51,7 +51,7 @@ class OpenGate:
             raise PlanViolation("A private plan cannot be run through the open gate.")
         self._responder = responder
         self._progress = progress
-        finest = max(1, min(FINEST_OPEN, LARGEST_TOTAL // plan.records))
+        finest = max(1, min(FINEST_OPEN, 2 * LARGEST_TOTAL // plan.records))
         # A power of two, so that a count is the whole number that it is.
         self._price = Price(1 << (finest.bit_length() - 1), 0)
         self._asked = 0

@@ -30,6 +30,8 @@ LARGE_NOISE = 1.0
 """Relative noise of the curvature beyond which intervals are no longer called nominal."""
 RARE_CLASS, RARE_COUNT = 25.0, 100.0
 """e times the smaller share, or times the mean count, below which an intercept is approximate."""
+ROUNDING = 1e-9
+"""A plan loses less than this part of its budget to whole numbers: no reason for a doubt."""
 DISPERSED, DISPERSED_EVIDENCE = 0.2, 200.0
 """Overdispersion beyond the first needs evidence beyond the second."""
 
@@ -99,7 +101,7 @@ def not_offered(plan: Plan) -> str | None:
 
 
 def _public_doubts(plan: Plan) -> list[str]:
-    width, evidence = plan.design.width, plan.evidence
+    width, evidence = plan.design.width, plan.evidence * (1 + ROUNDING)
     if evidence < ENOUGH_EVIDENCE:
         return [f"n·μ/d is {_shown(evidence)}, below {ENOUGH_EVIDENCE:g}"]
     least = WIDE_EVIDENCE * width**1.5

@@ -77,7 +77,7 @@ def close_rows(gate: Gate, plan: Plan) -> tuple[Matrix, float]:
 
 
 def _column_reach(gate: Gate, columns: tuple[int, ...], centers: Vector) -> Vector:
-    """For each column the smallest power of two that is a radius of all values around its center."""
+    """For each column the smallest power of two within which all its values lie of its center."""
 
     def within(radius: Vector) -> Vector:
         ends = np.nextafter(centers - radius, -math.inf), centers + radius
