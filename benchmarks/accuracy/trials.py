@@ -15,13 +15,18 @@ from benchmarks.accuracy.table import Kind, Table, Vector
 from benchmarks.rivals.method import Method, Setting
 
 FEW_ROWS, MANY_ROWS = 5000, 50_000
-SHORTLIST = 6
+SHORTLIST, SMALL_BUDGET = 6, 0.5
 
 
-def tuning_seeds(table: Table) -> tuple[int, int]:
-    """Seeds for all settings, then for the shortlist: large tables are slower, and vary less."""
+def tuning_seeds(table: Table, epsilon: float) -> tuple[int, int]:
+    """Seeds for all settings, then for the shortlist.
+
+    Large tables are slower and vary less: with a larger budget one seed tells settings apart.
+    """
     rows = len(table.y_train)
-    return (10, 30) if rows < FEW_ROWS else (2, 8) if rows < MANY_ROWS else (1, 4)
+    if rows < MANY_ROWS:
+        return (10, 30) if rows < FEW_ROWS else (2, 8)
+    return (1, 4) if epsilon <= SMALL_BUDGET else (1, 0)
 
 
 @dataclass(frozen=True)
@@ -58,7 +63,7 @@ def tune(method: Method, table: Table, epsilon: float) -> dict[str, Setting]:
     not chosen for its luck.
     """
     metrics = METRICS[table.kind]
-    first, further = tuning_seeds(table)
+    first, further = tuning_seeds(table, epsilon)
     settings = list(method.settings(table, epsilon))
     totals = _totals(method, table, epsilon, settings, range(first))
     leading = sorted({k for m in metrics for k in ranked(m, totals[m])[:SHORTLIST]})
@@ -135,10 +140,9 @@ class Trials:
         choice = Cell(cell.method, cell.table, cell.epsilon, None, cell.version)
         if choice not in self.store:
             found = tune(method, self.table, cell.epsilon)
-            self.store.add(
-                choice,
-                {"settings": found, "tried": len(offered), "seeds": sum(tuning_seeds(self.table))},
-            )
+            seeds = sum(tuning_seeds(self.table, cell.epsilon))
+            row = {"settings": found, "tried": len(offered), "seeds": seeds}
+            self.store.add(choice, row)
         return dict(self.store[choice]["settings"])
 
     def run(self, method: Method, cell: Cell) -> None:

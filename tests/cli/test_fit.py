@@ -23,7 +23,8 @@ def test_fit_prints_plan_coefficients_and_guarantee(clinic: Path, command: Comma
     for text in ("Plan", "share of budget", "Coefficients", "C(ward)[T.surgery]", "Guarantee"):
         assert text in done.out
     assert "(ε = 2, δ = 1e-05), replace-one, per patient" in done.out
-    assert "std. error" in done.out
+    for text in ("std err", "P>|z|", "[0.025", "privacy", "sampling and privacy noise together"):
+        assert text in done.out
     assert done.err == ""
     assert "\x1b" not in done.out
 
@@ -31,7 +32,7 @@ def test_fit_prints_plan_coefficients_and_guarantee(clinic: Path, command: Comma
 def test_intervals_can_be_declined(clinic: Path, command: Command) -> None:
     done = command(*FIT, "--epsilon", 2, "--no-inference", "--json")
     assert [term["std_err"] for term in done.document["terms"]] == [None] * 4
-    assert "std. error" not in command(*FIT, "--epsilon", 2, "--no-inference").out
+    assert "std err" not in command(*FIT, "--epsilon", 2, "--no-inference").out
 
 
 def test_quiet_leaves_out_the_plan(clinic: Path, command: Command) -> None:
@@ -52,7 +53,11 @@ def test_json_has_the_documented_fields(clinic: Path, command: Command) -> None:
         "C(ward)[T.cardiology]",
     ]
     for term in document["terms"]:
-        assert list(term) == ["name", "coef", "std_err", "lower", "upper"]
+        assert list(term)[:5] == ["name", "coef", "std_err", "lower", "upper"]
+        assert 0 <= term["pvalue"] <= 1
+        assert term["lower"] <= term["sampling_lower"] < term["sampling_upper"] <= term["upper"]
+        assert 0 < term["privacy_share"] < 1
+        assert term["statement"] in {"nominal", "conservative", "approximate"}
         assert math.isfinite(term["coef"])
         assert term["std_err"] > 0
         assert term["lower"] < term["coef"] < term["upper"]
@@ -62,6 +67,8 @@ def test_json_has_the_documented_fields(clinic: Path, command: Command) -> None:
     assert document["relation"] == "replace-one"
     assert document["unit"] == "patient"
     assert document["private"] is True
+    assert document["intervals"]["offered"] is True
+    assert document["intervals"]["evidence"] > 25
     assert document["warnings"] == []
     assert document["files"] == {}
     Certificate.from_json(json.dumps(document["certificate"])).check()
@@ -173,9 +180,20 @@ def test_a_bad_key_costs_nothing(
 def test_warnings_are_one_line_on_standard_error(clinic: Path, command: Command) -> None:
     done = command(*FIT, "--epsilon", 0.01, "--json")
     assert done.code == 0
-    (text,) = done.document["warnings"]
-    assert "budget is small" in text
-    assert done.err == f"warning: {text}\n"
+    small, without = done.document["warnings"]
+    assert "budget is small" in small
+    assert "Intervals will not be offered" in without
+    assert done.err == f"warning: {small}\nwarning: {without}\n"
+
+
+def test_what_is_not_offered_is_said_and_null(clinic: Path, command: Command) -> None:
+    done = command(*FIT, "--epsilon", 0.2)
+    assert done.code == 0
+    assert "Intervals are not offered: n·μ/d is" in done.out
+    assert "std err" not in done.out
+    document = command(*FIT, "--epsilon", 0.2, "--json").document
+    assert document["intervals"]["offered"] is False
+    assert {term["std_err"] for term in document["terms"]} == {None}
 
 
 def test_settings_reach_the_plan(clinic: Path, command: Command) -> None:

@@ -8,6 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 
+SMALLEST_PULL = 1e-290
+"""A penalty times a step below it moves nothing, and has no inverse among floats."""
+
+
 @dataclass(frozen=True)
 class Ridge:
     """A quadratic penalty around a declared prior mean.
@@ -22,7 +26,7 @@ class Ridge:
 
     def proximal(self, theta: NDArray[np.float64], step: float) -> NDArray[np.float64]:
         """Return the argmin over t of ½‖t - theta‖² + step·penalty(t)."""
-        if self.l2 == 0.0:
+        if not step * self.l2 > SMALLEST_PULL:
             return theta
         # By the matrix inversion lemma, which stays solvable however heavy the penalty is.
         B = self.matrix

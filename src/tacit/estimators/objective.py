@@ -21,6 +21,8 @@ from tacit.problem.plan import PublicFact
 from tacit.problem.record import Offset
 from tacit.problem.response import Absent, Binary, Classes, Continuous, Count, Response
 
+SMALLEST_SHAPE, LARGEST_SHAPE = 1e-9, 1e9
+"""Thresholds and widths in deviations or half ranges of the response."""
 _SHAPELESS = {"binomial": logistic.LOSS, "multinomial": softmax.LOSS, "gaussian": squared.LOSS}
 
 
@@ -83,14 +85,16 @@ def loss_of(family: str, response: Response, shape: Shape | None = None) -> Loss
 
 def _huber(response: Continuous, shape: Shape) -> Loss:
     if shape.scale is None:
-        return huber.loss(float(shape.threshold), relative=True)
-    return huber.loss(float(shape.threshold) * _prepared(shape.scale, response))
+        return huber.loss(_moderate("threshold", float(shape.threshold)), relative=True)
+    threshold = float(shape.threshold) * _prepared(shape.scale, response)
+    return huber.loss(_moderate("threshold", threshold))
 
 
 def _pinball(response: Continuous, shape: Shape) -> Loss:
     if shape.smoothing is None:
         return pinball.loss(float(shape.quantile), relative=True)
-    return pinball.loss(float(shape.quantile), _prepared(shape.smoothing, response))
+    width = _moderate("smoothing", _prepared(shape.smoothing, response))
+    return pinball.loss(float(shape.quantile), width)
 
 
 def _prepared(value: float, response: Continuous) -> float:
@@ -98,6 +102,13 @@ def _prepared(value: float, response: Continuous) -> float:
     if response.is_open:
         raise SettingError("scale and smoothing are in units of y: they need declared y_bounds.")
     return float(value) / response.scale
+
+
+def _moderate(name: str, value: float) -> float:
+    """A shape beyond which a loss is no other than its neighbours, or refuse it."""
+    if not SMALLEST_SHAPE <= value <= LARGEST_SHAPE:
+        raise SettingError(f"{name} is too small or too large for y; choose a moderate one.")
+    return value
 
 
 def highest_predictor(response: Count) -> float:

@@ -15,6 +15,7 @@ from tacit.planning.locating import with_exact_locating, with_locating
 from tacit.planning.mean import plan_mean
 from tacit.planning.plain import plan_plain
 from tacit.planning.pricing import assembled
+from tacit.planning.scales import require_moderate
 from tacit.planning.staged import plan_staged
 from tacit.planning.whitened import plan_whitened
 from tacit.planning.wishes import Facts, Wishes
@@ -37,6 +38,7 @@ def make_plan(facts: Facts, wishes: Wishes) -> Plan:
     if facts.budget.is_infinite:
         plan = with_exact_counting(facts, with_exact_locating(assembled(facts, "newton", ())))
         return replace(plan, inference=OneStep(math.inf)) if wishes.inference else plan
+    require_moderate(facts)
     allowed = mu_squared_of(facts.budget)
     plan = with_locating(facts, allowed, lambda rest: _route(facts, wishes, rest))
     if wishes.max_passes is not None and plan.queries > wishes.max_passes:

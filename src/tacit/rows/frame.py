@@ -129,7 +129,9 @@ def series_labels(series: nw.Series[Any]) -> NDArray[Any]:
     if dtype.is_float():
         return series.to_numpy()
     absent = series.is_null().to_numpy()
-    if (dtype.is_integer() or dtype == nw.Boolean) and not absent.any():
+    # numpy has no integers of 128 bits.
+    plain = dtype.is_integer() and dtype not in {nw.Int128, nw.UInt128}
+    if (plain or dtype == nw.Boolean) and not absent.any():
         return plain_labels(series.to_numpy())
     labels = np.full(len(series), None, dtype=object)
     present = series.filter(~series.is_null())

@@ -127,18 +127,19 @@ def row_hashes(rows: NDArray[Any]) -> NDArray[np.uint64]:
     records that it keeps in float32. The second is of all bits. Zeros of either sign are one.
     """
     hashes = np.empty((len(rows), 2), dtype=np.uint64)
-    _hash(np.ascontiguousarray(rows, dtype=np.float64), hashes)
+    _hash(np.ascontiguousarray(rows), hashes)
     return hashes
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _hash(rows: NDArray[np.float64], hashes: NDArray[np.uint64]) -> None:
+def _hash(rows: NDArray[Any], hashes: NDArray[np.uint64]) -> None:
     for i in range(rows.shape[0]):
         one, two = np.uint64(0x243F6A8885A308D3), np.uint64(0x13198A2E03707344)
         for j in range(rows.shape[1]):
-            coarse = np.float32(rows[i, j]) + np.float32(0.0)
-            one = _mixed(one ^ np.uint64(np.float32(coarse).view(np.uint32)))
-            two = _mixed(two ^ np.float64(rows[i, j] + 0.0).view(np.uint64))
+            coarse = np.float32(np.float32(rows[i, j]) + np.float32(0.0))
+            fine = np.float64(np.float64(rows[i, j]) + 0.0)
+            one = _mixed(one ^ np.uint64(coarse.view(np.uint32)))
+            two = _mixed(two ^ fine.view(np.uint64))
         hashes[i, 0] = one
         hashes[i, 1] = two
 

@@ -25,6 +25,13 @@ Rows of a unit together are as long as one row, or √max_rows times that: how m
 not public. The geometric mean serves both, and the later looks correct it.
 """
 
+SMALLEST_RIDGE = 1e-7
+"""Ridge as a share of the largest eigenvalue there could be.
+
+A column without spread is widened by every look: by no more than this allows, so that all looks
+together stay within the entries that a map of rows may have.
+"""
+
 
 def whiten(gate: Gate, plan: Plan, whitening: Whitening) -> Coordinates:
     """Ask for the second moments `rounds` times, each in the coordinates of the one before."""
@@ -51,6 +58,7 @@ def whiten(gate: Gate, plan: Plan, whitening: Whitening) -> Coordinates:
         if taken >= 2 and whitening.late_ridge is not None:
             least = whitening.late_ridge
         ridge = edge * ridge_in_edges(least, whitening.steepest, edge / largest)
+        ridge = max(ridge, SMALLEST_RIDGE * largest)
         root = (vectors * np.sqrt(plan.count / (spread + ridge))) @ vectors.T
         matrix = root if matrix is None else matrix @ root
         look = vectors, spread / (spread + ridge)
