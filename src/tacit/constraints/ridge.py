@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-
 SMALLEST_PULL = 1e-290
 """A penalty times a step below it moves nothing, and has no inverse among floats."""
 
