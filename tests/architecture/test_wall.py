@@ -16,7 +16,7 @@ THIRD_PARTY: dict[str, frozenset[str]] = {
     "report": frozenset({"matplotlib", "numpy"}),
     "estimators": frozenset({"numpy", "sklearn"}),
     "planning": frozenset({"numpy", "scipy"}),
-    "inference": frozenset({"numpy", "scipy"}),
+    "inference": frozenset({"numpy", "pandas", "scipy"}),
     "ledger": frozenset(),
     "engine": frozenset({"numpy"}),
     "solvers": frozenset({"numpy"}),

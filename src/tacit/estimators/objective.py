@@ -21,8 +21,8 @@ from tacit.problem.plan import PublicFact
 from tacit.problem.record import Offset
 from tacit.problem.response import Absent, Binary, Classes, Continuous, Count, Response
 
-SMALLEST_SHAPE, LARGEST_SHAPE = 1e-9, 1e9
-"""Thresholds and widths in deviations or half ranges of the response."""
+SMALLEST_THRESHOLD, LARGEST_SHAPE = 1e-9, 1e30
+"""Of thresholds and widths, in deviations or half ranges of the response."""
 _SHAPELESS = {"binomial": logistic.LOSS, "multinomial": softmax.LOSS, "gaussian": squared.LOSS}
 
 
@@ -85,15 +85,16 @@ def loss_of(family: str, response: Response, shape: Shape | None = None) -> Loss
 
 def _huber(response: Continuous, shape: Shape) -> Loss:
     if shape.scale is None:
-        return huber.loss(_moderate("threshold", float(shape.threshold)), relative=True)
+        threshold = _moderate("threshold", float(shape.threshold), SMALLEST_THRESHOLD)
+        return huber.loss(threshold, relative=True)
     threshold = float(shape.threshold) * _prepared(shape.scale, response)
-    return huber.loss(_moderate("threshold", threshold))
+    return huber.loss(_moderate("threshold", threshold, SMALLEST_THRESHOLD))
 
 
 def _pinball(response: Continuous, shape: Shape) -> Loss:
     if shape.smoothing is None:
         return pinball.loss(float(shape.quantile), relative=True)
-    width = _moderate("smoothing", _prepared(shape.smoothing, response))
+    width = _moderate("smoothing", _prepared(shape.smoothing, response), 1 / LARGEST_SHAPE)
     return pinball.loss(float(shape.quantile), width)
 
 
@@ -104,9 +105,9 @@ def _prepared(value: float, response: Continuous) -> float:
     return float(value) / response.scale
 
 
-def _moderate(name: str, value: float) -> float:
-    """A shape beyond which a loss is no other than its neighbours, or refuse it."""
-    if not SMALLEST_SHAPE <= value <= LARGEST_SHAPE:
+def _moderate(name: str, value: float, least: float) -> float:
+    """Return a shape that a solver's floats can hold, or refuse it before anything is spent."""
+    if not least <= value <= LARGEST_SHAPE:
         raise SettingError(f"{name} is too small or too large for y; choose a moderate one.")
     return value
 

@@ -163,8 +163,9 @@ def quantise_rows(  # noqa: PLR0917 - compiled code takes no keywords
                 bend[lane] = 1.0
         own = column_behind(block, t, width, int(weighted))
         for lane in range(LANES):
-            # Stored weights lie in [0, 1]; no other could be enforced by the norm of z.
-            weight = min(max(np.float64(own[lane]), 0.0), 1.0) if weighted else 1.0
+            weight = np.float64(own[lane]) if weighted else 1.0
+            # Stored weights lie in [0, 1]; any other would outgrow the norm of z, and counts as 0.
+            weight = weight if 0.0 <= weight <= 1.0 else 0.0
             if weights == SCORE:
                 norm = max(math.sqrt(square[lane]), bound)
                 factor = limit / norm * (bound / norm) * weight

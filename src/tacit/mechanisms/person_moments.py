@@ -59,8 +59,9 @@ def person_row_factors(  # noqa: PLR0917 - compiled code takes no keywords
                 curvatures(code, shape, margin, column_behind(block.tiles, t, width, 0), bend)
             for lane in range(LANES):
                 there = t - block.starts[g] < block.counts[g, lane]
-                # Stored weights lie in [0, 1]; a negative one would make room for others.
-                weight = min(max(np.float64(own[lane]), 0.0), 1.0) if weighted else 1.0
+                weight = np.float64(own[lane]) if weighted else 1.0
+                # Stored weights lie in [0, 1]; a negative one would make room for other records.
+                weight = weight if 0.0 <= weight <= 1.0 else 0.0
                 h = bend[lane] / smoothness * weight if weights == CURVATURE else weight
                 size = square[lane] if weights == CURVATURE else square[lane] * weight
                 factors[t, lane] = math.sqrt(min(h, 1.0)) if there else 0.0
