@@ -21,7 +21,7 @@ from tacit.problem.plan import PublicFact
 from tacit.problem.record import Offset
 from tacit.problem.response import Absent, Binary, Classes, Continuous, Count, Response
 
-SMALLEST_THRESHOLD, LARGEST_SHAPE = 1e-9, 1e30
+SMALLEST_THRESHOLD, SMALLEST_WIDTH, LARGEST_SHAPE = 1e-9, 1e-30, 1e9
 """Of thresholds and widths, in deviations or half ranges of the response."""
 _SHAPELESS = {"binomial": logistic.LOSS, "multinomial": softmax.LOSS, "gaussian": squared.LOSS}
 
@@ -94,7 +94,7 @@ def _huber(response: Continuous, shape: Shape) -> Loss:
 def _pinball(response: Continuous, shape: Shape) -> Loss:
     if shape.smoothing is None:
         return pinball.loss(float(shape.quantile), relative=True)
-    width = _moderate("smoothing", _prepared(shape.smoothing, response), 1 / LARGEST_SHAPE)
+    width = _moderate("smoothing", _prepared(shape.smoothing, response), SMALLEST_WIDTH)
     return pinball.loss(float(shape.quantile), width)
 
 

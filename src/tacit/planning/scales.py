@@ -1,7 +1,8 @@
 """Public scales that a solver's floats can hold; any other is refused before something is spent.
 
-Solvers square numbers on the user's scale, and a query's parameters must be of moderate size. Both
-follow from declared bounds, row norm and prior mean, so nothing need fail in the middle of a run.
+Intervals square the variances of coefficients on the user's scale, and a query's parameters must be
+of moderate size. Both follow from declared bounds, row norm and prior mean, so nothing need fail in
+the middle of a run.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from tacit.planning.wishes import Facts
 from tacit.problem.design import Column
 from tacit.problem.response import Absent, Continuous, Response
 
-LARGEST_RATIO = 1e100
+LARGEST_RATIO = 1e50
 """Of the response's scale to a column's, and the other way round."""
 LARGEST_START = 1e60
 """A prior mean's size in prepared coordinates."""
