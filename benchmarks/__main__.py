@@ -16,6 +16,7 @@ TOPICS = (
     "gradient",
     "sparse",
     "whole_fit",
+    "estimators",
     "parquet",
     "accounting",
     "ledger",

@@ -32,7 +32,6 @@ from tacit.rows.store import (
     default_block_rows,
     empty_tiles,
 )
-from tacit.rows.tiles import to_tiles
 
 MEMORY_LIMIT = 256 << 20
 LABEL = "reading records"
@@ -194,9 +193,7 @@ def _admit_resident(source: Source, door: _Door) -> Store:
 
     def work(item: tuple[int, Batch]) -> None:
         index, batch = item
-        prepared = np.empty((batch.length, layout.columns), dtype=layout.dtype)
-        door.preparer.prepare(*door.encode(batch), prepared)
-        to_tiles(prepared, tiles[layout.tiles(index)])
+        door.preparer.prepare_tiles(*door.encode(batch), tiles[layout.tiles(index)])
 
     with ThreadPoolExecutor(THREADS) as pool:
         # Asking for the results raises what a worker raised.

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from tacit.errors import BoundsError
 from tacit.problem.design import Design
+from tacit.rows.tiles import LANES, tile_count
 
 # Within these, squares of a norm bound are far from overflow and underflow, also in float32.
 SMALLEST_NORM, LARGEST_NORM = 1e-15, 1e15
@@ -67,21 +68,29 @@ class Preparer:
         out: NDArray[Any],
     ) -> None:
         """Write the prepared records into `out`, float32 or float64, one row each."""
+        tiles = np.empty((tile_count(len(out)), out.shape[1], LANES), dtype=out.dtype)
+        self.prepare_tiles(values, behind, valid, tiles)
+        out[:] = tiles.transpose(0, 2, 1).reshape(-1, out.shape[1])[: len(out)]
+
+    def prepare_tiles(
+        self,
+        values: NDArray[np.float64],
+        behind: NDArray[np.float64],
+        valid: NDArray[np.bool_],
+        tiles: NDArray[Any],
+    ) -> None:
+        """Write the prepared records into tiles, float32 or float64, the last filled with zeros."""
         # Rounding to the stored type can lengthen a row by half a unit in the last place.
-        margin = 2.0**-22 if out.dtype == np.float32 else 2.0**-50
+        margin = 2.0**-22 if tiles.dtype == np.float32 else 2.0**-50
         _prepare(
             _readonly(values),
             _readonly(behind),
             _readonly(valid),
-            self.lower,
-            self.upper,
-            self.center,
-            self.scale,
-            self.feature_norm * (1.0 - margin),
+            (self.lower, self.upper, self.center, self.scale),
             # A row on the bound may exceed it by rounding, and is left alone.
-            self.feature_norm * (1.0 + 2.0**-45),
+            (self.feature_norm * (1.0 - margin), self.feature_norm * (1.0 + 2.0**-45)),
             self.intercept,
-            out,
+            tiles,
         )
 
 
@@ -93,39 +102,86 @@ def _readonly(array: NDArray[Any]) -> NDArray[Any]:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _prepare(  # noqa: PLR0917 - compiled code takes no keywords
+def _prepare(
     values: NDArray[np.float64],
     behind: NDArray[np.float64],
     valid: NDArray[np.bool_],
-    lower: NDArray[np.float64],
-    upper: NDArray[np.float64],
-    center: NDArray[np.float64],
-    scale: NDArray[np.float64],
-    target: float,
-    limit: float,
+    public: tuple[NDArray[np.float64], ...],
+    norms: tuple[float, float],
     intercept: bool,
-    out: NDArray[Any],
+    tiles: NDArray[Any],
 ) -> None:
-    rows, count = values.shape
-    unit = np.empty(count, dtype=np.float64)
-    for i in range(rows):
-        largest = 0.0
+    length, count = values.shape
+    unit = np.empty((count, LANES), dtype=np.float64)
+    factor = np.empty(LANES, dtype=np.float64)
+    for t in range(tiles.shape[0]):
+        first = t * LANES
+        lanes = min(LANES, length - first)
+        _gather(values, first, lanes, unit)
+        _scale(unit, public)
+        _shrink_factors(unit, norms, factor)
+        for lane in range(LANES):
+            usable = lane < lanes and valid[min(first + lane, length - 1)]
+            if not (usable and factor[lane] >= 0.0):
+                factor[lane] = math.nan
         for j in range(count):
-            value = min(max(values[i, j], lower[j]), upper[j])
-            unit[j] = min(max((value - center[j]) / scale[j], -LARGEST), LARGEST)
-            largest = max(largest, abs(unit[j]))
+            for lane in range(LANES):
+                number = unit[j, lane] * factor[lane]
+                tiles[t, j, lane] = number if factor[lane] >= 0.0 else 0.0
+        for lane in range(LANES):
+            usable = factor[lane] >= 0.0
+            if intercept:
+                tiles[t, count, lane] = 1.0 if usable else 0.0
+            for j in range(behind.shape[1]):
+                beyond = behind[min(first + lane, length - 1), j]
+                tiles[t, count + intercept + j, lane] = beyond if usable else 0.0
+
+
+@njit(nogil=True, error_model="numpy")
+def _gather(values: NDArray[np.float64], first: int, lanes: int, unit: NDArray[np.float64]) -> None:
+    """Turn `lanes` records into the first lanes of columns, 64 columns at a time; then zeros."""
+    count = values.shape[1]
+    for start in range(0, count, LANES):
+        stop = min(start + LANES, count)
+        for lane in range(lanes):
+            for j in range(start, stop):
+                unit[j, lane] = values[first + lane, j]
+        for j in range(start, stop):
+            for lane in range(lanes, LANES):
+                unit[j, lane] = 0.0
+
+
+@njit(nogil=True, error_model="numpy")
+def _scale(unit: NDArray[np.float64], public: tuple[NDArray[np.float64], ...]) -> None:
+    lower, upper, center, scale = public
+    for j in range(unit.shape[0]):
+        low, high, middle, size = lower[j], upper[j], center[j], scale[j]
+        for lane in range(LANES):
+            value = min(max(unit[j, lane], low), high)
+            unit[j, lane] = min(max((value - middle) / size, -LARGEST), LARGEST)
+
+
+@njit(nogil=True, error_model="numpy")
+def _shrink_factors(
+    unit: NDArray[np.float64], norms: tuple[float, float], factor: NDArray[np.float64]
+) -> None:
+    """Factor that brings each record to the norm bound; each sum is column after column."""
+    target, limit = norms
+    largest = np.zeros(LANES)
+    square = np.zeros(LANES)
+    shrink = np.empty(LANES)
+    for j in range(unit.shape[0]):
+        for lane in range(LANES):
+            largest[lane] = max(largest[lane], abs(unit[j, lane]))
+    for lane in range(LANES):
         # Entries so large or small that a square would overflow or vanish are scaled first.
-        shrink = 1.0 if 1e-100 < largest < 1e100 or largest == 0.0 else 1.0 / largest
-        square = 0.0
-        for j in range(count):
-            square += (unit[j] * shrink) * (unit[j] * shrink)
-        factor = 1.0
-        if not math.sqrt(square) <= limit * shrink:
-            factor = target * shrink / math.sqrt(square)
-        usable = valid[i] and factor >= 0.0
-        for j in range(count):
-            out[i, j] = unit[j] * factor if usable else 0.0
-        if intercept:
-            out[i, count] = 1.0 if usable else 0.0
-        for j in range(behind.shape[1]):
-            out[i, count + intercept + j] = behind[i, j] if usable else 0.0
+        moderate = 1e-100 < largest[lane] < 1e100 or largest[lane] == 0.0
+        shrink[lane] = 1.0 if moderate else 1.0 / largest[lane]
+    for j in range(unit.shape[0]):
+        for lane in range(LANES):
+            part = unit[j, lane] * shrink[lane]
+            square[lane] += part * part
+    for lane in range(LANES):
+        factor[lane] = 1.0
+        if not math.sqrt(square[lane]) <= limit * shrink[lane]:
+            factor[lane] = target * shrink[lane] / math.sqrt(square[lane])

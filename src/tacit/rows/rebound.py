@@ -51,6 +51,18 @@ class RawPreparer:
         out[:, count + self.intercept :] = behind
         out[~valid] = np.nan
 
+    def prepare_tiles(
+        self,
+        values: NDArray[np.float64],
+        behind: NDArray[np.float64],
+        valid: NDArray[np.bool_],
+        tiles: NDArray[Any],
+    ) -> None:
+        """Write the records into tiles, the last filled up with zeros."""
+        rows = np.empty((len(values), tiles.shape[1]), dtype=tiles.dtype)
+        self.prepare(values, behind, valid, rows)
+        to_tiles(rows, tiles)
+
 
 def stored_type(design: Design, dtype: DTypeLike) -> np.dtype[Any]:
     """Type of a store; records with open columns need float64, whatever is asked for."""
