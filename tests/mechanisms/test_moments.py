@@ -125,3 +125,32 @@ def test_noise_is_symmetric_and_isometric() -> None:
     assert abs(np.var(diagonal) - 1) < 0.1
     assert abs(np.var(beside) - 0.5) < 0.05
     assert math.isclose(answers[0].noise_scale, 2.0**24 / 2**20, rel_tol=1e-2)
+
+
+def test_a_part_of_the_tiles_stands_for_all_by_the_share_read() -> None:
+    """Every third tile is read; the answer is that part's sum times records over records read."""
+    rows = unit_rows(64 * 7 + 10)
+    read = np.concatenate([rows[:64], rows[64 * 3 : 64 * 4], rows[64 * 6 : 64 * 7]])
+    for block_rows in (64, 128, 640):
+        answer = answer_second_moments(
+            SecondMoments(2.0, every=3), Price(2**40, 0), store_of(rows, block_rows), None
+        )
+        assert answer.value == pytest.approx(read.T @ read * len(rows) / len(read), abs=1e-3)
+
+
+def test_one_record_changes_a_part_by_no_more_than_the_whole() -> None:
+    bound, price = 2**20, Price(2**20, 4)
+    rows = unit_rows(200)
+    for place in (3, 70, 150):
+        other = rows.copy()
+        other[place] = unit_rows(1)[0]
+        answers = [
+            answer_second_moments(
+                SecondMoments(1.0, every=2), price, store_of(table), SeededEntropy(3)
+            )
+            for table in (rows, other)
+        ]
+        unit = 2.0**price.bits / answers[0].noise_scale
+        gap = float(np.sum(((answers[0].value - answers[1].value) * unit) ** 2))
+        assert gap <= squared_sensitivity(Kind.SECOND_MOMENTS, bound, Relation.REPLACE_ONE) * 1.001
+        assert (gap > 0) == ((place // 64) % 2 == 0)

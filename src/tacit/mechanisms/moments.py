@@ -25,6 +25,7 @@ from tacit.rows.mapping import map_tiles, public_matrix
 from tacit.rows.persons import PersonBlock
 from tacit.rows.sparse_block import dense_tiles, tile_parts, tiles_in
 from tacit.rows.store import Store
+from tacit.rows.thinned import ThinnedStore, can_thin
 from tacit.rows.tiles import LANES
 
 _WEIGHTS = {Weights.NONE: PLAIN, Weights.CURVATURE: CURVATURE, Weights.SCORE: SCORE}
@@ -114,10 +115,16 @@ def answer_second_moments(
     - Integer sums of neighbours differ by at most √2·bound (replace-one) or bound (zero-out,
       add-remove) in Frobenius norm.
     - The noise is the real Gaussian of scale 2^bits rounded to integers, drawn exactly.
-    - The integers are the same for any block size, thread count or order of the records.
+    - The integers are the same for any block size or thread count, and for any order of the records
+      where all are read.
+    - Where not all are read, which are goes by their places, and the number read is public.
     """
     width = store.width
     unit = (moment_limit(price.bound, store) / query.row_bound) ** 2
+    if query.every > 1 and can_thin(store):
+        thinned = ThinnedStore(store, query.every)
+        unit *= thinned.read / store.length
+        store = thinned
     total = integer_second_moments(query, price.bound, store)
     if entropy is None:
         return Answer(total / unit, 0.0)

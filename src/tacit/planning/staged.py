@@ -13,6 +13,7 @@ from statistics import NormalDist
 
 from tacit.losses.loss import Code
 from tacit.planning.pricing import assembled, between, priced
+from tacit.planning.thinning import tiles_apart
 from tacit.planning.wishes import Facts, Wishes, passes_allowed, require_passes
 from tacit.problem.plan import Descent, Forecast, Placing, Plan, Step, Whitening
 from tacit.problem.query import Kind
@@ -23,6 +24,8 @@ SCALE_ROUNDS, SHIFT_ROUNDS = 5, 7
 NARROW = 64
 """Columns up to which looks and steps are cheap and many."""
 STEEPEST = 1.6
+ROW_FACTOR_OF_LARGE_TABLE = 2.5
+"""So that looks at a large table need not read all of it."""
 CLEAR = 60.0
 """q from which noise is the smaller concern."""
 FULL_SHRINKAGE = 15.0
@@ -51,14 +54,18 @@ def plan_staged(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
     measuring_share = Fraction(_measuring_share(facts.loss.code))
     pace = _pace(facts, wishes, quality)
     looks, look_share = _looks(facts, wishes, pace)
+    row_factor = _row_factor(quality, width, float(look_share))
+    if facts.is_large:
+        row_factor = min(row_factor, ROW_FACTOR_OF_LARGE_TABLE)
     whitening = Whitening(
         rounds=looks,
         ridge=0.3
         if width <= NARROW or quality >= CLEAR
         else between(0.08 * math.sqrt(width), 0.3, 1.5),
-        row_factor=_row_factor(quality, width, float(look_share)),
+        row_factor=row_factor,
         steepest=STEEPEST,
         late_ridge=0.6 if quality >= CLEAR else None,
+        every=tiles_apart(facts, mu * math.sqrt(look_share), row_factor),
     )
     stages = _stages(facts, wishes, pace, quality)
     counts = facts.loss.code is Code.POISSON

@@ -13,6 +13,7 @@ from fractions import Fraction
 from tacit.losses.loss import Code
 from tacit.planning.bounds import Noise, excess_bound
 from tacit.planning.pricing import assembled, between, priced
+from tacit.planning.thinning import tiles_apart
 from tacit.planning.wishes import Facts, Wishes, passes_allowed, require_passes
 from tacit.problem.plan import Descent, Forecast, LabelStart, Penalty, Plan, Whitening
 from tacit.problem.query import Kind
@@ -51,7 +52,9 @@ def plan_whitened(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
     passes = passes_allowed(facts, wishes)
     require_passes(wishes, 1 + facts.counts)
     rounds = max(1, min(rounds, passes - (wishes.iterations or 1)))
-    whitening = Whitening(rounds, ridge, between(0.25 * quality ** (1 / 3), 1.0, 2.0))
+    row_factor = between(0.25 * quality ** (1 / 3), 1.0, 2.0)
+    every = tiles_apart(facts, math.sqrt(allowed * share), row_factor)
+    whitening = Whitening(rounds, ridge, row_factor, every=every)
     recipe = _recipe(facts, quality)
     iterations = wishes.iterations or max(1, min(recipe.iterations, passes - rounds))
     first = min(max(BURN_IN, iterations // 2), iterations - 1)

@@ -69,6 +69,8 @@ class Whitening:
     steepest: float | None = None
     late_ridge: float | None = None
     """Ridge from the third look on, where directions that no look has seen would be blown up."""
+    every: int = 1
+    """Looks after the first read every so many tiles; 1 where n is private."""
 
 
 @dataclass(frozen=True)

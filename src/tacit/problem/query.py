@@ -70,6 +70,8 @@ class SecondMoments:
 
     w = 1, or at `theta` the loss's curvature over its upper bound, or the squared slope over its
     upper bound times min(1, (row_bound / ‖z‖)²): the second moment of a downweighted score.
+    Of a large table it is enough to read `every` so many tiles of dense records; the answer and its
+    noise are then those of the whole, by the share that was read.
     """
 
     row_bound: float
@@ -77,11 +79,14 @@ class SecondMoments:
     theta: NDArray[np.float64] | None = None
     weights: Weights = Weights.NONE
     loss: Loss = logistic.LOSS
+    every: int = 1
 
     def __post_init__(self) -> None:
         """Refuse parameters that could make a margin overflow."""
         _check_finite(self.theta, self.matrix)
         _check_positive(self.row_bound)
+        if self.every < 1:
+            raise SettingError("At least every tile must be read.")
         if self.weights is Weights.SCORE and not np.isfinite(self.loss.lipschitz):
             raise SettingError("A loss without a bound on its slope has no bounded score.")
         if (self.weights is Weights.NONE) != (self.theta is None):

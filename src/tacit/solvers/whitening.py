@@ -44,7 +44,8 @@ def whiten(gate: Gate, plan: Plan, whitening: Whitening) -> Coordinates:
         bound = plan.design.row_norm * plan.design.unit_rows**MANY_ROWS
         if taken > 0:
             bound = whitening.row_factor * math.sqrt(dimension)
-        answer = gate.ask(SecondMoments(bound, matrix))
+        every = 1 if taken == 0 else whitening.every
+        answer = gate.ask(SecondMoments(bound, matrix, every=every))
         seen = answer.value / plan.count
         if matrix is not None:
             inverse = np.linalg.inv(matrix)

@@ -1,0 +1,55 @@
+"""How many tiles a look reads: all of them unless the table is large and n public."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from tacit.planning.planner import Facts, Wishes, make_plan
+from tacit.planning.thinning import LARGEST_EDGE, SPARSEST, tiles_apart
+from tacit.privacy.budget import Budget
+from tacit.privacy.relation import Relation
+from tacit.problem.design import matrix_design
+from tacit.problem.plan import Penalty
+from tacit.problem.response import Binary
+
+
+def facts(records: int, width: int, relation: Relation = Relation.REPLACE_ONE) -> Facts:
+    design = matrix_design(
+        [f"x{j}" for j in range(width - 1)],
+        Binary("y", (0, 1)),
+        bounds=(-1, 1),
+        row_norm=None,
+        intercept=True,
+    )
+    return Facts(design, records, relation, "row", Budget(epsilon=1.0, delta=1e-6), Penalty())
+
+
+def test_small_tables_are_read_whole() -> None:
+    assert tiles_apart(facts(10_000, 20), 0.1, 2.0) == 1
+
+
+def test_where_n_is_private_all_is_read() -> None:
+    large = facts(10**7, 20, Relation.ADD_REMOVE)
+    assert tiles_apart(large, 0.1, 2.0) == 1
+    plan = make_plan(large, Wishes())
+    assert plan.whitening is not None
+    assert plan.whitening.every == 1
+
+
+@pytest.mark.parametrize("records", [10**6, 10**7, 10**9])
+@pytest.mark.parametrize("width", [11, 51, 301])
+@pytest.mark.parametrize("mu", [0.003, 0.06, 1.0])
+def test_the_noise_stays_a_small_share_of_what_is_read(records: int, width: int, mu: float) -> None:
+    every = tiles_apart(facts(records, width), mu, 2.0)
+    assert 1 <= every <= SPARSEST
+    edge = math.sqrt(2 * width) * math.sqrt(2) * 4 * width / mu
+    assert every == 1 or edge * every / records <= LARGEST_EDGE
+    assert every == 1 or records / every >= 1000 * width
+
+
+def test_a_large_table_is_read_in_part() -> None:
+    plan = make_plan(facts(10**7, 51), Wishes())
+    assert plan.whitening is not None
+    assert plan.whitening.every > 1
