@@ -41,7 +41,8 @@ Rho = Annotated[
 ]
 Family = Annotated[str, typer.Option("--family", metavar="NAME", help="binomial (logistic).")]
 Solver = Annotated[
-    str, typer.Option("--solver", metavar="NAME", help="auto, whitened-gradient or gradient.")
+    str,
+    typer.Option("--solver", metavar="NAME", help="auto, whitened-gradient, gradient, moments."),
 ]
 Iterations = Annotated[
     int | None, typer.Option("--iterations", metavar="N", help="Steps. Default: planned.")

@@ -13,6 +13,7 @@ from tacit.planning.inferential import plan_inference
 from tacit.planning.level import is_hopeless, plan_level
 from tacit.planning.locating import with_exact_locating, with_locating
 from tacit.planning.mean import plan_mean
+from tacit.planning.moments import plan_moments, prefers_moments
 from tacit.planning.plain import plan_plain
 from tacit.planning.pricing import assembled
 from tacit.planning.scales import require_moderate
@@ -66,5 +67,9 @@ def _counted_route(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
     if isinstance(facts.design.response, Continuous | Count):
         if is_hopeless(facts, allowed) and wishes.solver == "auto":
             return plan_level(facts, allowed)
+        if wishes.solver == "moments" or prefers_moments(facts, wishes, allowed):
+            return plan_moments(facts, wishes, allowed)
         return plan_staged(facts, wishes, allowed)
+    if wishes.solver == "moments":
+        raise SettingError('solver="moments" is for LinearRegression and Ridge.')
     return plan_whitened(facts, wishes, allowed)

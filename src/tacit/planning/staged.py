@@ -36,10 +36,10 @@ ASSUMED_RESIDUAL = 0.2
 
 @dataclass(frozen=True)
 class Pace:
-    """How the gradients' budget is spent: share and steps of both stages, and how they move."""
+    """How the gradients' budget is spent: share and steps of the stages, and how they move."""
 
-    shares: tuple[Fraction, Fraction]
-    iterations: tuple[int, int]
+    shares: tuple[Fraction, ...]
+    iterations: tuple[int, ...]
     averaged: float
     factor: float
     momentum: float
@@ -47,13 +47,34 @@ class Pace:
 
 def plan_staged(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
     """Price a fit of a continuous response or of counts."""
-    width = facts.design.width
+    return priced_stages(facts, wishes, allowed, staged_approach(facts, wishes, allowed))
+
+
+@dataclass(frozen=True)
+class Approach:
+    """A route through looks and stages: its name, its pace, how many looks of which share."""
+
+    solver: str
+    pace: Pace
+    looks: int
+    look_share: Fraction
+
+
+def staged_approach(facts: Facts, wishes: Wishes, allowed: Fraction) -> Approach:
+    """Look, then descend in two stages."""
+    quality = facts.records * math.sqrt(allowed) / facts.design.width
+    pace = _pace(facts, wishes, quality)
+    return Approach("staged-gradient", pace, *_looks(facts, wishes, pace))
+
+
+def priced_stages(facts: Facts, wishes: Wishes, allowed: Fraction, approach: Approach) -> Plan:
+    """Price placing, looks and stages of an approach."""
+    width, pace = facts.design.width, approach.pace
+    looks, look_share = approach.looks, approach.look_share
     mu = math.sqrt(allowed)
     quality = facts.records * mu / width
     placing_share = Fraction(between(1300 / (facts.records * mu) ** 2, 0.02, 0.25))
     measuring_share = Fraction(_measuring_share(facts.loss.code))
-    pace = _pace(facts, wishes, quality)
-    looks, look_share = _looks(facts, wishes, pace)
     row_factor = _row_factor(quality, width, float(look_share))
     if facts.is_large:
         row_factor = min(row_factor, ROW_FACTOR_OF_LARGE_TABLE)
@@ -91,7 +112,7 @@ def plan_staged(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
         )
     plan = assembled(
         facts,
-        "staged-gradient",
+        approach.solver,
         tuple(steps),
         stages=stages,
         whitening=whitening,

@@ -14,7 +14,7 @@ from tacit.privacy.relation import Relation
 from tacit.problem.design import Design
 from tacit.problem.plan import Penalty
 
-SOLVERS = ("auto", "gradient", "whitened-gradient")
+SOLVERS = ("auto", "gradient", "whitened-gradient", "moments")
 OUTPUTS = ("average", "tail", "last")
 LARGE_TABLE = 10**7
 """n·d from which passes over the data are capped by default."""

@@ -1,0 +1,90 @@
+"""Sufficient statistics: what is planned, refused and predicted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tacit
+from tacit.accounting.composition import compose, mu_squared_of
+from tacit.errors import SettingError
+from tacit.losses import huber, squared
+from tacit.planning.moments import plan_moments, predicted_error, prefers_moments
+from tacit.planning.planner import Facts, Wishes, make_plan
+from tacit.planning.staged import plan_staged
+from tacit.privacy.budget import Budget
+from tacit.privacy.relation import Relation
+from tacit.problem.design import matrix_design
+from tacit.problem.plan import Penalty
+from tacit.problem.query import Kind
+from tacit.problem.response import Binary, Continuous
+
+
+def facts(records: int = 20_000, width: int = 20, epsilon: float = 1.0, **changes: Any) -> Facts:
+    response = changes.pop("response", Continuous("y", -3.0, 3.0, 0.0, 3.0))
+    design = matrix_design(
+        [f"x{j}" for j in range(width - 1)],
+        response,
+        bounds=(-1, 1),
+        row_norm=None,
+        intercept=True,
+    )
+    chosen: dict[str, Any] = {"loss": squared.LOSS, **changes}
+    budget = Budget(epsilon=epsilon, delta=1e-6)
+    return Facts(design, records, Relation.REPLACE_ONE, "row", budget, Penalty(), **chosen)
+
+
+def test_one_gradient_follows_the_looks_within_the_budget() -> None:
+    known = facts()
+    plan = make_plan(known, Wishes(solver="moments"))
+    assert plan.solver == "moments"
+    assert [step.times for step in plan.steps if step.kind is Kind.GRADIENT] == [1]
+    allowed = mu_squared_of(known.budget)
+    assert 0.999 * allowed < compose(plan.events()).mu_squared <= allowed
+
+
+@pytest.mark.parametrize("wishes", [{"iterations": 3}, {"step_size": 0.5}])
+def test_it_takes_no_steps(wishes: dict[str, Any]) -> None:
+    with pytest.raises(SettingError, match="takes no steps"):
+        make_plan(facts(), Wishes(solver="moments", **wishes))
+
+
+def test_it_is_for_squared_loss_alone() -> None:
+    for known in (facts(loss=huber.loss(0.3)), facts(response=Binary("y", (0, 1)))):
+        with pytest.raises(SettingError, match="LinearRegression"):
+            make_plan(known, Wishes(solver="moments"))
+
+
+def test_it_is_chosen_where_passes_allow_no_more() -> None:
+    known = facts()
+    few = make_plan(known, Wishes(solver="moments")).queries
+    assert make_plan(known, Wishes()).solver == "staged-gradient"
+    assert make_plan(known, Wishes(max_passes=few)).solver == "moments"
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 3.0])
+def test_the_smaller_predicted_error_is_the_smaller_measured_one(epsilon: float) -> None:
+    rng = np.random.default_rng(5)
+    X = rng.uniform(-0.4, 0.4, (20_000, 19))
+    signal = X @ rng.standard_normal(19)
+    y = signal + signal.std() * rng.standard_normal(len(X))
+    found = {}
+    for solver in ("auto", "moments"):
+        model = tacit.LinearRegression(
+            epsilon=epsilon,
+            delta=1e-6,
+            bounds=(-1, 1),
+            y_bounds=(-6, 6),
+            solver=solver,
+            random_state=1,
+        ).fit(X, y)
+        found[solver] = np.mean((model.predict(X) - signal) ** 2) / y.var()
+    known = facts(epsilon=epsilon)
+    allowed = mu_squared_of(known.budget)
+    once = predicted_error(known, plan_moments(known, Wishes(), allowed))
+    staged = predicted_error(known, plan_staged(known, Wishes(), allowed))
+    assert (staged < once) == (found["auto"] < found["moments"])
+    assert prefers_moments(known, Wishes(), allowed) == (once < staged)
+    assert found["moments"] < 3 * once + 0.01
