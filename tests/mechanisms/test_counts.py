@@ -141,6 +141,7 @@ def test_every_measure_of_a_residual_is_what_it_says(measure: Measure, exponenti
         Measure.WITHIN: (gap > query.start) & (gap <= query.start + query.cap),
         Measure.SHARE: (gap - query.start) / query.cap,
         Measure.DISPERSION: gap**2 / (np.maximum(1, p) * query.cap),
+        Measure.TILT: 0.5 + gap * (p - query.start) / (2 * query.cap),
     }[measure]
     expected = BOUND * np.clip(by_hand, 0, 1).sum()
     total = integer_residual_size(query, BOUND, MemoryStore.of(values))

@@ -28,13 +28,14 @@ from tacit.rows.sparse_store import SparseStore
 from tacit.rows.store import Store
 from tacit.rows.tiles import LANES, tile_count
 
-SIZE, WITHIN, SHARE, DISPERSION = 0, 1, 2, 3
+SIZE, WITHIN, SHARE, DISPERSION, TILT = 0, 1, 2, 3, 4
 """Measures of residuals, as the compiler takes them."""
 _MEASURES = {
     Measure.SIZE: SIZE,
     Measure.WITHIN: WITHIN,
     Measure.SHARE: SHARE,
     Measure.DISPERSION: DISPERSION,
+    Measure.TILT: TILT,
 }
 
 
@@ -69,6 +70,8 @@ def residual_share(
         share = (gap - start) / cap
     elif measure == DISPERSION:
         share = gap * gap / (max(1.0, prediction) * cap)
+    elif measure == TILT:
+        share = 0.5 + gap * (prediction - start) / (2.0 * cap)
     return min(share, 1.0) if share >= 0.0 else 0.0
 
 

@@ -15,7 +15,16 @@ from tacit.losses.loss import Code
 from tacit.planning.pricing import assembled, between, priced
 from tacit.planning.thinning import tiles_apart
 from tacit.planning.wishes import Facts, Wishes, passes_allowed, require_passes
-from tacit.problem.plan import Descent, Forecast, Placing, Plan, Step, Whitening
+from tacit.problem.plan import (
+    Descent,
+    Forecast,
+    Penalty,
+    Placing,
+    Plan,
+    Recalibrating,
+    Step,
+    Whitening,
+)
 from tacit.problem.query import Kind
 from tacit.solvers.shrinkage import unclipped_share
 
@@ -28,6 +37,8 @@ ROW_FACTOR_OF_LARGE_TABLE = 2.5
 """So that looks at a large table need not read all of it."""
 CLEAR = 60.0
 """q from which noise is the smaller concern."""
+RECALIBRATION_SHARE = Fraction(1, 25)
+"""For level and slope at the end."""
 FULL_SHRINKAGE = 15.0
 """q below which all of the noise's share is taken off the result."""
 ASSUMED_RESIDUAL = 0.2
@@ -91,7 +102,10 @@ def priced_stages(facts: Facts, wishes: Wishes, allowed: Fraction, approach: App
     stages = _stages(facts, wishes, pace, quality)
     counts = facts.loss.code is Code.POISSON
     placing = Placing(MEDIANS if facts.design.intercept else 0, RADII, mean=counts)
-    left = allowed * (1 - placing_share - measuring_share - looks * look_share)
+    free = facts.penalty == Penalty()
+    recalibrates = facts.loss.code is Code.SQUARED and free
+    last = RECALIBRATION_SHARE if recalibrates else Fraction(0)
+    left = allowed * (1 - placing_share - measuring_share - looks * look_share - last)
     steps = [
         *_placing_steps(facts, placing, allowed * placing_share),
         priced(facts, Kind.SECOND_MOMENTS, allowed * look_share * looks, looks, "second moments"),
@@ -110,6 +124,10 @@ def priced_stages(facts: Facts, wishes: Wishes, allowed: Fraction, approach: App
         steps.append(
             priced(facts, Kind.GRADIENT, left * share, stage.iterations, "gradient descent")
         )
+    if recalibrates:
+        numbers = 1 + facts.design.intercept
+        label = "level and slope" if facts.design.intercept else "slope"
+        steps.append(priced(facts, Kind.COUNTS, allowed * last, numbers, label))
     plan = assembled(
         facts,
         approach.solver,
@@ -118,10 +136,23 @@ def priced_stages(facts: Facts, wishes: Wishes, allowed: Fraction, approach: App
         whitening=whitening,
         forecast=_forecast(facts, stages[-1], math.sqrt(left)),
     )
-    free = facts.penalty.constraint is None and facts.penalty.radius is None
     shrinkage = min(1.0, FULL_SHRINKAGE / quality)
-    squared = facts.loss.code is Code.SQUARED and free and facts.penalty.l2 == 0
-    return replace(plan, placing=placing, shrinkage=shrinkage if squared else 0.0)
+    evidence = facts.records * mu * math.sqrt(RECALIBRATION_SHARE / 2)
+    return replace(
+        plan,
+        placing=placing,
+        shrinkage=shrinkage if recalibrates else 0.0,
+        recalibrating=Recalibrating(_reach(evidence)) if recalibrates else None,
+    )
+
+
+def _reach(evidence: float) -> float:
+    """Where residuals are cut for the last two numbers, in mean sizes; `evidence` is n·μ of each.
+
+    Their noise is then 2·reach / evidence mean sizes: an eighth where evidence is small, and less
+    and less beyond.
+    """
+    return between(2 * (evidence / 30) ** (2 / 3), 2.0, 60.0)
 
 
 def _placing_steps(facts: Facts, placing: Placing, share: Fraction) -> list[Step]:

@@ -95,6 +95,17 @@ class Placing:
 
 
 @dataclass(frozen=True)
+class Recalibrating:
+    """Level and slope of the result are asked for at the end.
+
+    Residuals are cut at `reach` times their mean size, and their products with the predictions at
+    `reach` times that and the predictions' deviation.
+    """
+
+    reach: float
+
+
+@dataclass(frozen=True)
 class Counting:
     """The number of records is asked for first, or the sum of their prepared weights.
 
@@ -201,6 +212,7 @@ class Plan:
     standardising: Standardising | None = None
     label_start: LabelStart | None = None
     counting: Counting | None = None
+    recalibrating: Recalibrating | None = None
     total: float | None = None
     """What counting came to, noise included, in the plan of a run that has counted."""
     shrinkage: float = 0.0

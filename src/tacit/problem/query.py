@@ -123,13 +123,15 @@ class Measure(StrEnum):
     """What is summed of a residual y - p, as a number within 0 and 1.
 
     size: min(|y - p| / cap, 1); within: whether start < y - p ≤ start + cap; share: how far y - p
-    lies between start and start + cap; dispersion: min((y - p)² / (max(1, p)·cap), 1).
+    lies between start and start + cap; dispersion: min((y - p)² / (max(1, p)·cap), 1); tilt: how
+    far (y - p)(p - start) lies between -cap and cap.
     """
 
     SIZE = "size"
     WITHIN = "within"
     SHARE = "share"
     DISPERSION = "dispersion"
+    TILT = "tilt"
 
 
 @dataclass(frozen=True)

@@ -22,14 +22,15 @@ class Coordinates:
     """z = matrix' u of a prepared row u (None: z = u), so that prepared theta = matrix·theta.
 
     `dimension` is the effective dimension: how many directions stand out of the noise. `moments`
-    are the mean second moments of prepared rows as last looked at, and `look` the eigenvectors of
-    the last look with the share of each eigenvalue that is not ridge.
+    are the mean second moments of prepared rows as last looked at, `look` the eigenvectors of the
+    last look with the share of each eigenvalue that is not ridge, and `noise` its deviation.
     """
 
     matrix: NDArray[np.float64] | None
     dimension: float
     moments: NDArray[np.float64] | None = None
     look: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
+    noise: float = 0.0
 
     def prepared(self, theta: NDArray[np.float64]) -> NDArray[np.float64]:
         """Coefficients of the prepared row."""

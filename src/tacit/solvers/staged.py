@@ -31,6 +31,7 @@ from tacit.solvers.placement import (
     place_response,
     response_ends,
 )
+from tacit.solvers.recalibration import recalibrate
 from tacit.solvers.relative import in_units
 from tacit.solvers.shrinkage import shrink
 from tacit.solvers.whitening import whiten
@@ -75,6 +76,9 @@ def descend_in_stages(gate: Gate, plan: Plan) -> tuple[Coordinates, Vector]:
         theta, noise = run_stage(gate, plan, sized, coordinates, theta, clip, loss)
     if plan.shrinkage > 0:
         theta = start + shrink(theta - start, coordinates, stage, noise, plan.shrinkage)
+    if plan.recalibrating is not None:
+        rule = plan.recalibrating
+        theta = recalibrate(gate, plan, rule, coordinates, theta, known.size, place.median)
     return coordinates, theta
 
 

@@ -39,14 +39,14 @@ def whiten(gate: Gate, plan: Plan, whitening: Whitening) -> Coordinates:
     matrix: NDArray[np.float64] | None = None
     seen: NDArray[np.float64] | None = None
     look: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
-    dimension = float(width)
+    dimension, noise = float(width), 0.0
     for taken in range(whitening.rounds):
         bound = plan.design.row_norm * plan.design.unit_rows**MANY_ROWS
         if taken > 0:
             bound = whitening.row_factor * math.sqrt(dimension)
         every = 1 if taken == 0 else whitening.every
         answer = gate.ask(SecondMoments(bound, matrix, every=every))
-        seen = answer.value / plan.count
+        seen, noise = answer.value / plan.count, answer.noise_scale / plan.count
         if matrix is not None:
             inverse = np.linalg.inv(matrix)
             seen = inverse.T @ seen @ inverse
@@ -64,7 +64,7 @@ def whiten(gate: Gate, plan: Plan, whitening: Whitening) -> Coordinates:
         matrix = root if matrix is None else matrix @ root
         look = vectors, spread / (spread + ridge)
         dimension = max(1.0, float(np.sum(look[1])))
-    return Coordinates(matrix, dimension, seen, look)
+    return Coordinates(matrix, dimension, seen, look, noise)
 
 
 def ridge_in_edges(least: float, steepest: float | None, edge: float) -> float:

@@ -1,0 +1,140 @@
+"""Level and slope at the end: what clipping took is given back, and noise is not believed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+import tacit
+from tacit.losses import squared
+from tacit.planning.planner import Facts, Wishes, make_plan
+from tacit.privacy.budget import Budget
+from tacit.privacy.relation import Relation
+from tacit.problem.design import matrix_design
+from tacit.problem.plan import Penalty, Plan, Recalibrating
+from tacit.problem.query import Answer, Measure, Query, ResidualSize
+from tacit.problem.response import Continuous
+from tacit.solvers.coordinates import Coordinates
+from tacit.solvers.recalibration import LARGEST_SLOPE, believed, recalibrate
+
+Vector = NDArray[np.float64]
+RECORDS = 2000
+
+
+class Exact:
+    """A gate that answers residual measures without noise, and says that noise was there."""
+
+    def __init__(self, rows: Vector, y: Vector, noise: float = 0.0) -> None:
+        self.rows, self.y, self.noise = rows, y, noise
+        self.asked: list[Measure] = []
+
+    def ask(self, query: Query) -> Answer:
+        assert isinstance(query, ResidualSize)
+        self.asked.append(query.measure)
+        p = np.clip(self.rows @ query.theta, query.lowest, query.highest)
+        gap = self.y - p
+        share = {
+            Measure.SHARE: (gap - query.start) / query.cap,
+            Measure.TILT: 0.5 + gap * (p - query.start) / (2 * query.cap),
+        }[query.measure]
+        return Answer(np.array([np.clip(share, 0, 1).sum()]), self.noise)
+
+
+def plan(*, intercept: bool = True, **facts: Penalty) -> Plan:
+    design = matrix_design(
+        ["a", "b"],
+        Continuous("y", -1.0, 1.0, 0.0, 1.0),
+        bounds=(-1, 1),
+        row_norm=None,
+        intercept=intercept,
+    )
+    known = Facts(
+        design,
+        RECORDS,
+        Relation.REPLACE_ONE,
+        "row",
+        Budget(mu=1.0),
+        facts.get("penalty", Penalty()),
+        squared.LOSS,
+    )
+    return make_plan(known, Wishes())
+
+
+def table(slope: float, level: float, *, intercept: bool = True) -> tuple[Vector, Vector, Vector]:
+    """Rows, coefficients and a response that they predict with another level and slope."""
+    rng = np.random.default_rng(2)
+    rows = rng.uniform(-1, 1, (RECORDS, 2 + intercept))
+    if intercept:
+        rows[:, -1] = 1.0
+    theta = np.array([0.2, -0.1, 0.05])[: 2 + intercept]
+    p = rows @ theta
+    center = p.mean() if intercept else 0.0
+    return rows, theta, center + level + slope * (p - center) + rng.normal(0, 0.05, RECORDS)
+
+
+def repaired(
+    rows: Vector, theta: Vector, y: Vector, *, noise: float = 0.0, reach: float = 60.0
+) -> Vector:
+    chosen = plan(intercept=rows.shape[1] == 3)
+    coordinates = Coordinates(None, 3.0, rows.T @ rows / len(rows))
+    gate = Exact(rows, y, noise)
+    return recalibrate(gate, chosen, Recalibrating(reach), coordinates, theta, 0.04, 0.0)
+
+
+@pytest.mark.parametrize(("slope", "level"), [(1.0, 0.0), (1.3, 0.1), (0.6, -0.05)])
+def test_without_noise_level_and_slope_are_those_of_least_squares(
+    slope: float, level: float
+) -> None:
+    rows, theta, y = table(slope, level)
+    p = rows @ theta
+    b, a = np.polyfit(p, y, 1)
+    assert rows @ repaired(rows, theta, y) == pytest.approx(a + b * p, abs=2e-3)
+
+
+def test_without_an_intercept_the_slope_alone_is_repaired() -> None:
+    rows, theta, y = table(1.4, 0.0, intercept=False)
+    p = rows @ theta
+    assert repaired(rows, theta, y) == pytest.approx(theta * (p @ y) / (p @ p), abs=2e-3)
+
+
+def test_noise_is_not_believed() -> None:
+    rows, theta, y = table(1.3, 0.1)
+    assert repaired(rows, theta, y, noise=1e4).tolist() == theta.tolist()
+
+
+def test_a_slope_is_kept_within_reason() -> None:
+    rows, theta, y = table(30.0, 0.0)
+    found = repaired(rows, theta, np.clip(y, -1, 1))
+    assert found[:2] == pytest.approx(LARGEST_SLOPE * theta[:2])
+
+
+@given(st.floats(-1e6, 1e6), st.floats(0, 1e6))
+def test_a_correction_is_never_enlarged_nor_turned(found: float, noise: float) -> None:
+    kept = believed(found, noise)
+    assert 0 <= kept * np.sign(found) <= abs(found)
+
+
+def test_it_is_planned_for_free_least_squares_alone() -> None:
+    assert plan().recalibrating is not None
+    assert plan().steps[-1].label == "level and slope"
+    assert plan(penalty=Penalty(l2=0.1)).recalibrating is None
+
+
+def draw(rng: np.random.Generator) -> Callable[[int], Vector]:
+    """Errors with a heavy tail to one side."""
+    return lambda n: np.minimum(rng.lognormal(0, 1.5, n), 40.0)
+
+
+def test_skewed_errors_cost_no_bias_in_the_mean() -> None:
+    rng = np.random.default_rng(3)
+    X = rng.uniform(-1, 1, (20_000, 3))
+    y = 2 + X @ np.array([3.0, -2.0, 1.0]) + draw(rng)(len(X))
+    model = tacit.LinearRegression(
+        epsilon=2.0, delta=1e-6, bounds=(-1, 1), y_bounds=(-10, 60), random_state=0
+    ).fit(X, y)
+    assert model.predict(X).mean() == pytest.approx(y.mean(), abs=0.15)
