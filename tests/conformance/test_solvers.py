@@ -12,7 +12,9 @@ from tacit.planning.wishes import OUTPUTS, SOLVERS
 from tacit.problem.query import KIND_OF, Answer, Query
 from tacit.problem.sensitivity import Price
 
-FREE: list[dict[str, Any]] = [{"solver": solver, "output": None} for solver in SOLVERS]
+FREE: list[dict[str, Any]] = [
+    {"solver": solver, "output": None} for solver in SOLVERS if solver != "moments"
+]
 FREE += [
     {"solver": solver, "output": output}
     for solver in ("gradient", "whitened-gradient")
