@@ -13,6 +13,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.compiling import compiled
 from tacit.errors import SettingError
 from tacit.losses.exponential import exp_negative
 from tacit.mechanisms.blocks import sum_blocks
@@ -39,7 +40,7 @@ _MEASURES = {
 }
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@compiled
 def part_of(bound: float, share: float) -> int:
     """Integer nearest to bound·share, kept within 0 and the bound; 0 if share is not a number."""
     part = np.rint(bound * share)
@@ -48,7 +49,7 @@ def part_of(bound: float, share: float) -> int:
     return int(min(part, bound))
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@compiled
 def residual_share(
     margin: float, label: float, measure: int, numbers: tuple[float, float, float, float, float]
 ) -> float:
@@ -75,7 +76,7 @@ def residual_share(
     return min(share, 1.0) if share >= 0.0 else 0.0
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@compiled
 def add_counts(
     tiles: NDArray[Any],
     columns: NDArray[np.int64],
@@ -103,7 +104,7 @@ def add_counts(
             total[k] += inside
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@compiled
 def add_residual_sizes(
     block: Any,
     theta: NDArray[np.float64],
@@ -138,7 +139,7 @@ def add_residual_sizes(
         total[0] += size
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@compiled
 def add_person_counts(
     block: Any,
     columns: NDArray[np.int64],
@@ -167,7 +168,7 @@ def add_person_counts(
             total[k] += _parts_of_means(share, block.counts[g], bound)
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@compiled
 def add_person_residual_sizes(
     block: Any,
     theta: NDArray[np.float64],

@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from tacit.compiling import compiled
 from tacit.errors import BoundsError
 from tacit.problem.design import Design
 from tacit.rows.tiles import LANES, tile_count
@@ -101,7 +102,7 @@ def _readonly(array: NDArray[Any]) -> NDArray[Any]:
     return view
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def _prepare(
     values: NDArray[np.float64],
     behind: NDArray[np.float64],

@@ -14,6 +14,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from tacit.compiling import compiled
 from tacit.errors import BoundsError, SettingError
 from tacit.problem.design import Design
 from tacit.rows.prepare import LARGEST, Preparer
@@ -105,7 +106,7 @@ def _shrink_factor(unit: NDArray[np.float64], length: int, target: float, limit:
     return target * shrink / math.sqrt(square)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def _prepare_sparse(  # noqa: PLR0917 - compiled code takes no keywords
     starts: NDArray[np.int64],
     indices: NDArray[np.int64],
