@@ -31,7 +31,7 @@ def compiled(function: Kernel) -> Kernel:
       raise.
     """
     kernel: Any = numba.njit(nogil=True, cache=True, error_model="numpy")(function)
-    if not numba.config.DISABLE_JIT:
+    if kernel is not function:  # as it is where compilation is switched off
         stored = kernel._cache._cache_file  # noqa: SLF001 - numba has no public way to a stamp
         stored._source_stamp = stored._source_stamp, sources_digest()  # noqa: SLF001
     return cast("Kernel", kernel)
