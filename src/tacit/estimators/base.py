@@ -162,7 +162,7 @@ class Model(Readable, BaseEstimator, ABC):
         declared = self._declared()
         declared.require(given)
         self._require_table(X, y, given)
-        with self._ledger_of_origin(), Table(X, y, beside=given) as table:
+        with self._ledger_of_origin(), Table(X, y, beside=given, fewest=request.fewest) as table:
             validate_data(self, X, skip_check_array=True)
             response = self._response(table.response or "y", table)
             design = self._design(table.names, response, table.beside, sparse=is_sparse(X))

@@ -24,11 +24,11 @@ from tacit.noise.gaussian import rounded_gaussian
 from tacit.problem.query import Answer, ColumnCounts, Measure, ResidualSize
 from tacit.problem.sensitivity import Price
 from tacit.rows.persons import PersonBlock, PersonStore
-from tacit.rows.sparse_block import SparseBlock
-from tacit.rows.sparse_store import SparseStore
+from tacit.rows.sparse_block import SparseBlock, dense_tiles, tile_parts
 from tacit.rows.store import Store
 from tacit.rows.tiles import LANES, tile_count
 
+TILES_AT_ONCE = 32
 SIZE, WITHIN, SHARE, DISPERSION, TILT = 0, 1, 2, 3, 4
 """Measures of residuals, as the compiler takes them."""
 _MEASURES = {
@@ -212,13 +212,18 @@ def integer_counts(query: ColumnCounts, bound: int, store: Store) -> NDArray[np.
     upper = np.ascontiguousarray(query.upper, dtype=np.float64)
     if not ((columns >= 0) & (columns <= store.width)).all():
         raise SettingError("Features and the response are counted, and no other column.")
-    if isinstance(store, SparseStore) and not (columns == store.width).all():
-        raise SettingError("Features are counted in dense tables alone.")
+    features = not (columns == store.width).all()
 
     def add(block: Any, total: NDArray[np.int64]) -> None:
         how = columns, lower, upper, store.width, store.weighted, bound, total
         if isinstance(block, PersonBlock):
             add_person_counts(block, *how)
+        elif isinstance(block, SparseBlock) and features:
+            # Zeros that are not stored count too: records are written out a few at a time.
+            for part in tile_parts(block, TILES_AT_ONCE):
+                tiles = dense_tiles(part, store.width)
+                tiles.flags.writeable = False  # one type for the compiler, written out or not
+                add_counts(tiles, *how)
         elif isinstance(block, SparseBlock):
             # What stands behind sparse features is stored as in dense tiles without any.
             place = columns - store.width

@@ -45,6 +45,7 @@ def admit(
     dtype: DTypeLike = np.float32,
     progress: Progress = silent,
     memory_limit: int = MEMORY_LIMIT,
+    fewest: int = 2,
 ) -> Store:
     """Read a source once, and store its prepared records.
 
@@ -73,6 +74,9 @@ def admit(
         Told that reading begins and ends; not how far it is, which would tell of the records.
     memory_limit
         Bytes of prepared records of a file that are kept in memory before a scratch file is used.
+    fewest
+        Fewer records (or persons) are refused; 0 where their number is private, so that it cannot
+        be told from a refusal.
 
     Examples
     --------
@@ -105,13 +109,14 @@ def admit(
             door.layout(0),
             door.prepared,
             resident=source.resident,
+            fewest=fewest,
         )
     elif stays_sparse(source, design):
         store = admit_sparse(source, design, door.dtype, door.check)
     elif source.resident:
-        store = _admit_resident(source, door)
+        store = _admit_resident(source, door, fewest)
     else:
-        store = _admit_streamed(source, door, memory_limit)
+        store = _admit_streamed(source, door, memory_limit, fewest)
     progress(1, 1, LABEL)
     return store
 
@@ -185,9 +190,9 @@ class _Door:
             )
 
 
-def _admit_resident(source: Source, door: _Door) -> Store:
+def _admit_resident(source: Source, door: _Door, fewest: int) -> Store:
     length = source.length or 0
-    require_records(length)
+    require_records(length, fewest)
     layout = door.layout(length)
     tiles = empty_tiles(layout)
 
@@ -201,12 +206,12 @@ def _admit_resident(source: Source, door: _Door) -> Store:
     return MemoryStore.of_tiles(layout, tiles)
 
 
-def _admit_streamed(source: Source, door: _Door, memory_limit: int) -> Store:
+def _admit_streamed(source: Source, door: _Door, memory_limit: int, fewest: int) -> Store:
     collector = Collector(door.layout(0), memory_limit)
     try:
         for batch in door.batches(source):
             _collect(collector, door, batch)
-        require_records(collector.length)
+        require_records(collector.length, fewest)
         if source.length not in {None, collector.length}:
             raise FileError("The file does not hold as many records as it says.")
         return collector.finish()

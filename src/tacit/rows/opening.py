@@ -44,8 +44,8 @@ def open_source(
 
     Guarantee
     ---------
-    - Fewer than `fewest` records (two for a fit), no columns, unequal lengths and text in a matrix
-      are refused, with a message that holds no value.
+    - Fewer than `fewest` records (two for a fit of a public number of them), no columns, unequal
+      lengths and text in a matrix are refused, with a message that holds no value.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def open_source(
     separate = None if named is not None else response
     table: Source
     if isinstance(data, str | os.PathLike):
-        table = _open_file(Path(data), named, separate)
+        table = _open_file(Path(data), named, separate, fewest)
     elif (frame := as_frame(data)) is not None:
         table = _open_frame(frame, named, fewest)
     else:
@@ -65,11 +65,14 @@ def open_source(
     return with_columns(table, separate, beside or {})
 
 
-def _open_file(path: Path, response: str | None, separate: object) -> Source:
+def _open_file(path: Path, response: str | None, separate: object, fewest: int) -> Source:
     if separate is not None:
         raise DataError("The response of a file is one of its columns; give the column's name.")
-    opener = ParquetSource if file_kind(path) == ".parquet" else CsvSource
-    source: Source = opener.open(path, response)
+    source: Source
+    if file_kind(path) == ".parquet":
+        source = ParquetSource.open(path, response, fewest)
+    else:
+        source = CsvSource.open(path, response)
     if response is not None:
         require_columns(source.names, [response])
     return source

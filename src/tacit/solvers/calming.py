@@ -48,6 +48,13 @@ def calm(plan: Plan, stage: Descent, coordinates: Coordinates, clip: float) -> D
 
 def tail_variance(curvature: Vector, stage: Descent) -> Vector:
     """Variance of the averaged iterates for unit noise in every gradient, by the full recursion."""
+    # Steps that somebody declared may be so long that nothing but noise without end is left.
+    with np.errstate(over="ignore", invalid="ignore"):
+        variance = _recursion(curvature, stage)
+    return np.where(np.isnan(variance), math.inf, variance)
+
+
+def _recursion(curvature: Vector, stage: Descent) -> Vector:
     steps = stage.iterations
     first = first_averaged(stage)
     response = np.zeros((steps, len(curvature)))
