@@ -19,7 +19,8 @@ import scipy.sparse as sp
 import tacit
 from tacit.accounting.composition import compose, mu_squared_of
 from tacit.constraints import Box, L1Ball
-from tacit.engine import table as engine
+from tacit.engine.charging import charge
+from tacit.engine.gate import PlannedGate
 from tacit.errors import DataError, InputError
 from tacit.privacy.relation import Relation
 from tacit.problem.plan import Plan
@@ -53,7 +54,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
 }
 UNSUITED = {"loose", "intervals", "sparse intervals", "box", "ball", "penalty"}
 """Options that a mean does not have."""
-CONTENTS = ("usual", "zeros", "far", "invalid")
+CONTENTS = ("usual", "far", "invalid")
 
 
 @dataclass
@@ -70,7 +71,7 @@ class Seen:
 def seen(monkeypatch: pytest.MonkeyPatch) -> list[Seen]:
     """A record of every run: the plan when it is charged, and how many queries were asked."""
     runs = [Seen()]
-    charge, ask = engine.charge, engine.PlannedGate.ask
+    ask = PlannedGate.ask
 
     def charging(plan: Plan, **how: Any) -> Any:
         runs[-1].plan = plan
@@ -80,8 +81,8 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> list[Seen]:
         runs[-1].asked += 1
         return ask(gate, query)
 
-    monkeypatch.setattr(engine, "charge", charging)
-    monkeypatch.setattr(engine.PlannedGate, "ask", asking)
+    monkeypatch.setattr("tacit.engine.table.charge", charging)
+    monkeypatch.setattr(PlannedGate, "ask", asking)
     return runs
 
 
@@ -129,7 +130,7 @@ MIXES = [
         itertools.product(ESTIMATORS, OPTIONS), itertools.cycle(Relation), strict=False
     )
     if not (name == "mean" and option in UNSUITED)
-]
+][::2]
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
@@ -157,11 +158,8 @@ def test_t38_t40_nothing_but_the_charge_depends_on_the_records(name: str, seen: 
 
 
 @pytest.mark.parametrize("option", ["plain", "found", "sparse", "weights", "units", "intervals"])
-@pytest.mark.parametrize("count", [0, 1])
-def test_t30_a_private_number_of_records_may_be_none(
-    option: str, count: int, seen: list[Seen]
-) -> None:
-    for name in ESTIMATORS:
+def test_t30_a_private_number_of_records_may_be_none(option: str, seen: list[Seen]) -> None:
+    for count, name in zip(itertools.cycle((0, 1)), ESTIMATORS, strict=False):
         if name == "mean" and option in UNSUITED:
             continue
         fit(name, option, "add-remove", "zeros", seen, N)

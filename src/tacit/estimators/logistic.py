@@ -78,8 +78,8 @@ class LogisticRegression(Classified, ClassifierMixin, Model):
     max_rows_per_unit
         How many records of one unit are kept, for `units`; the guarantee then is for units.
     invalid_rows
-        "error" refuses a table with NaN, infinite or undeclared entries; "zero" lets such records
-        contribute nothing.
+        "error" refuses a table with NaN, infinite or undeclared entries, or text where numbers are
+        due; "zero" lets such records contribute nothing. A column whose type is text is refused.
     random_state
         A seed for reproducible noise, for tests: the certificate then says `private: false`.
 

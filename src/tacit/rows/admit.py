@@ -55,7 +55,9 @@ def admit(
       a record's do not depend on the other records.
     - With invalid_rows="zero" no content of a record can raise or change the number of records; an
       invalid record is a row of zeros, its weight among them. (Where a unit is declared, records
-      that name none are left out.)
+      that name none are left out. The types of columns are public where a table has them, and
+      one of text is refused where numbers are declared; in a CSV file, in lists and among objects
+      a cell that is no number makes its record invalid.)
     - No message contains a value, a row number or a number of rows.
     - Where reading fails, the scratch file is closed.
 
@@ -100,6 +102,8 @@ def admit(
         invalid_rows == "error",
     )
     require_columns(names_read(source), (*door.numbers, *door.labels))
+    if not door.strict:
+        source = source.forgiving()
     progress(0, 1, LABEL)
     store: Store
     if design.beside.unit is not None:

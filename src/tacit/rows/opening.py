@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import narwhals as nw
-import numpy as np
 
 from tacit.errors import DataError
 from tacit.rows.arrays import as_array
 from tacit.rows.beside import with_columns
-from tacit.rows.cells import to_float64
+from tacit.rows.cells import not_numeric
 from tacit.rows.csv_file import CsvSource
 from tacit.rows.files import file_kind
 from tacit.rows.frame import FrameSource, as_frame
@@ -100,8 +99,8 @@ def _open_matrix(data: Any, response: str | None, fewest: int) -> Source:
     if response is not None:
         raise DataError("A matrix has no column names; give the response as a sequence.")
     names = tuple(f"x{j}" for j in range(values.shape[1]))
-    if values.dtype.kind not in "biuf":
-        values = np.column_stack([to_float64(values[:, j], name) for j, name in enumerate(names)])
+    if values.dtype.kind not in "biufO":
+        raise not_numeric(names[0])
     return MatrixSource(values, names)
 
 

@@ -55,6 +55,10 @@ class ParquetSource:
         require_table(source.length, len(source.names), fewest)
         return source
 
+    def forgiving(self) -> ParquetSource:
+        """The same table: the types of its columns are public."""
+        return self
+
     def batches(
         self, rows: int, *, numeric: Sequence[str], labels: Sequence[str]
     ) -> Iterator[ArrowBatch]:

@@ -60,6 +60,13 @@ class Source(Protocol):
     ) -> Iterator[Batch]:
         """Batches that can answer for these columns and no others."""
 
+    def forgiving(self) -> Source:
+        """The same table, in which a cell that is no number is missing where one is asked for.
+
+        The type of a column is public, as its name is, and may still be refused; where every cell
+        has a type of its own, or is text by nature, no cell can be.
+        """
+
 
 def separate_response_name(names: Sequence[str]) -> str:
     """Name of a response given beside the table: "y", underscored until no column has it.
