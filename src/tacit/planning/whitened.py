@@ -67,6 +67,7 @@ def plan_whitened(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
         averaged=(iterations - first) / iterations,
         balanced=recipe.balanced,
         calmest=None if wishes.step_size else recipe.calmest,
+        follows=bool(facts.counts) and wishes.step_size is None,
     )
     starts = quality < LABEL_START_BELOW and facts.loss.code is Code.LOGISTIC
     starts = starts and facts.design.intercept and facts.penalty == Penalty()
