@@ -12,7 +12,10 @@ from tacit.planning.wishes import OUTPUTS, SOLVERS
 from tacit.problem.query import KIND_OF, Answer, Query
 from tacit.problem.sensitivity import Price
 
-FREE: list[dict[str, Any]] = [{"solver": solver, "output": None} for solver in SOLVERS]
+# Sufficient statistics are for least squares, and these are fits of labels.
+FREE: list[dict[str, Any]] = [
+    {"solver": solver, "output": None} for solver in SOLVERS if solver != "moments"
+]
 FREE += [
     {"solver": solver, "output": output}
     for solver in ("gradient", "whitened-gradient")
