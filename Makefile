@@ -49,12 +49,6 @@ clean: ## Remove everything that make made
 	rm -rf .venv .cache .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis build dist
 	find src tests tools -type d -name __pycache__ -prune -exec rm -rf {} +
 
-# numba's cache notices an edited file but not an edited kernel that the file calls, so the
-# directory is named after the text of all the sources with kernels.
-KERNELS = $(shell find src -name '*.py' | LC_ALL=C sort | xargs grep -l numba | xargs cat \
-	| cksum | cut -d ' ' -f 1)
-test bench docs: export NUMBA_CACHE_DIR = $(CURDIR)/.cache/numba/$(KERNELS)
-
 $(INSTALLED): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Tacit needs Python 3.11 or newer: make PYTHON=/path/to/python")'
 	@echo "installing tacit into .venv"

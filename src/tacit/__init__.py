@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from tacit.privacy.budget import Budget as Budget
     from tacit.privacy.relation import Relation as Relation
     from tacit.problem.certificate import Certificate as Certificate
+    from tacit.problem.feature_map import Polynomial as Polynomial
+    from tacit.problem.feature_map import RandomFourier as RandomFourier
     from tacit.problem.schema import Schema as Schema
     from tacit.report.forest import plot as plot
 
@@ -40,7 +42,9 @@ _HOMES = {
     "LinearSVC": "tacit.estimators.svm",
     "LogisticRegression": "tacit.estimators.logistic",
     "PoissonRegressor": "tacit.estimators.poisson",
+    "Polynomial": "tacit.problem.feature_map",
     "QuantileRegressor": "tacit.estimators.quantile",
+    "RandomFourier": "tacit.problem.feature_map",
     "Relation": "tacit.privacy.relation",
     "Ridge": "tacit.estimators.linear",
     "Schema": "tacit.problem.schema",
@@ -48,7 +52,7 @@ _HOMES = {
     "load": "tacit.estimators.fit",
     "plot": "tacit.report.forest",
 }
-_ROOMS = ("accounting", "errors")
+_ROOMS = ("accounting", "constraints", "errors")
 
 __all__ = [
     "Budget",
@@ -61,7 +65,9 @@ __all__ = [
     "LinearSVC",
     "LogisticRegression",
     "PoissonRegressor",
+    "Polynomial",
     "QuantileRegressor",
+    "RandomFourier",
     "Relation",
     "Ridge",
     "Schema",

@@ -51,3 +51,8 @@ def test_a_seeded_heavy_import_is_seen(tmp_path: Path, library: str) -> None:
     package.mkdir()
     (package / "__init__.py").write_text(f"import {library}\n", encoding="utf-8")
     assert library in loaded_by("import tacit", tmp_path) & HEAVY
+
+
+def test_maps_and_regions_are_public_names() -> None:
+    statement = "import tacit; tacit.Polynomial(2), tacit.RandomFourier(8), tacit.constraints.Box()"
+    assert not loaded_by(statement, SOURCE) & HEAVY_FOR_HELP

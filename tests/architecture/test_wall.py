@@ -28,6 +28,7 @@ THIRD_PARTY: dict[str, frozenset[str]] = {
     "constraints": frozenset({"numba", "numpy", "scipy"}),
     "accounting": frozenset({"numba", "numpy", "scipy"}),
     "privacy": frozenset(),
+    "compiling": frozenset({"numba"}),
     "errors": frozenset(),
     "__init__": frozenset(),
     "__main__": frozenset(),

@@ -89,3 +89,27 @@ def test_blocks_are_written_one_by_one(tmp_path: Path) -> None:
     with written:
         assert write_csv(blocks(), written) == (3, 1)
     assert column((tmp_path / "p.csv").read_text(encoding="utf-8"))[2] == 1 / 3
+
+
+@pytest.mark.parametrize(
+    ("family", "formula", "several"),
+    [
+        ("multinomial", "ward ~ age", True),
+        ("gaussian", "age ~ C(ward)", False),
+    ],
+)
+def test_classes_and_numbers_are_predicted_too(
+    clinic: Path, command: Command, family: str, formula: str, several: bool
+) -> None:
+    fit = ("fit", "clinic.csv", formula, "--schema", "clinic.toml", "--epsilon", 3)
+    assert command(*fit, "--family", family, "--no-inference", "-o", "fit.json").code == 0
+    Path("new.csv").write_text("ward,age\ngeneral,50\n,\nsurgery,20\n", encoding="utf-8")
+    expected = tacit.load("fit.json").predict("new.csv").reshape(3, -1)
+    header, *rows = csv.reader(command("predict", "fit.json", "new.csv").out.splitlines())
+    declared = tacit.load("fit.json").stored.design.response.classes
+    assert header == [f"probability of {label}" for label in declared] or not several
+    assert (header == ["prediction"]) != several
+    found = [[float(cell) if cell else math.nan for cell in row] for row in rows]
+    np.testing.assert_array_equal(found, expected)
+    document = command("predict", "fit.json", "new.csv", "--json").document
+    assert next(iter(document.values()))[1] is None

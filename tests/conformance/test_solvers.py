@@ -12,6 +12,7 @@ from tacit.planning.wishes import OUTPUTS, SOLVERS
 from tacit.problem.query import KIND_OF, Answer, Query
 from tacit.problem.sensitivity import Price
 
+# Sufficient statistics are for least squares, and these are fits of labels.
 FREE: list[dict[str, Any]] = [
     {"solver": solver, "output": None} for solver in SOLVERS if solver != "moments"
 ]

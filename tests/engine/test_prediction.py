@@ -1,5 +1,7 @@
 """Margins of new records, on the user's scale and block by block."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,6 +9,7 @@ import pytest
 from tacit.engine import prediction
 from tacit.errors import SchemaError
 from tacit.problem.design import matrix_design
+from tacit.problem.record import Beside, Offset
 from tacit.problem.response import Binary
 
 NAMES = ("a", "b")
@@ -44,3 +47,26 @@ def test_a_missing_column_is_named() -> None:
     )
     with pytest.raises(SchemaError, match="'b'"):
         next(prediction.margins(pd.DataFrame({"a": [1.0, 2.0]}), design, np.zeros(2)))
+
+
+def test_an_offset_is_added_where_it_is_asked_for() -> None:
+    plain = matrix_design(NAMES, Binary("y", (0, 1)), bounds=(0, 5), row_norm=None, intercept=True)
+    design = replace(plain, beside=Beside(offset=Offset("t", -2.0, 2.0)))
+    frame = pd.DataFrame({"a": 1.0, "b": 2.0, "t": [0.5, -9.0, np.nan, 2.0]})
+    coefficients = np.array([0.25, 1.0, 1.0])
+    shifted = np.concatenate([*prediction.margins(frame, design, coefficients, shifted=True)])
+    np.testing.assert_array_equal(shifted, [3.75, 1.25, np.nan, 5.25])
+    (terms,) = prediction.offsets(frame, design)
+    np.testing.assert_array_equal(terms, [0.5, -2.0, np.nan, 2.0])
+    (bare,) = prediction.margins(frame[["a", "b"]], design, coefficients)
+    assert (bare == 3.25).all()
+    (classes,) = prediction.margins(frame, design, np.ones((3, 2)), shifted=True)
+    np.testing.assert_array_equal(classes[:, 1], [4.5, 2.0, np.nan, 6.0])
+    with pytest.raises(SchemaError, match="'t'"):
+        next(prediction.margins(frame[["a", "b"]], design, coefficients, shifted=True))
+
+
+def test_without_an_offset_the_terms_are_zero() -> None:
+    plain = matrix_design(NAMES, Binary("y", (0, 1)), bounds=(0, 5), row_norm=None, intercept=True)
+    (terms,) = prediction.offsets(pd.DataFrame({"a": [1.0, 2.0], "b": 0.0}), plain)
+    assert terms.tolist() == [0.0, 0.0]

@@ -64,11 +64,13 @@ def test_a_run_releases_what_the_plan_says() -> None:
     assert release.plan == plan()
 
 
-def test_counts_of_sparse_columns_are_refused_before_the_charge(
+def test_a_wide_sparse_table_is_refused_before_the_charge(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    # Whitening writes rows out, and wide ones are not written out: that must not burn the budget.
     charged: list[Any] = []
     monkeypatch.setattr("tacit.engine.table.charge", lambda *asked, **_: charged.append(asked))
+    monkeypatch.setattr("tacit.rows.sparse_store.WIDEST_IMAGE", 2)
     unshifted = matrix_design(
         ("x0", "x1"),
         Binary("y", (0, 1)),
@@ -83,10 +85,10 @@ def test_counts_of_sparse_columns_are_refused_before_the_charge(
     labels = rng.integers(0, 2, N)
     with Table(sp.csr_array(rng.uniform(-1, 1, (N, 2))), labels) as table:
         table.admit(unshifted, invalid_rows="error", exact=False)
-        with pytest.raises(SettingError, match="inference=False"):
-            table.run(make_plan(facts, Wishes(inference=True)), seed=None)
+        with pytest.raises(SettingError, match="more than 2 columns"):
+            table.run(make_plan(facts, Wishes()), seed=None)
         assert charged == []
-        assert table.run(make_plan(facts, Wishes()), seed=None).private
+        assert table.run(make_plan(facts, Wishes(solver="gradient")), seed=None).private
     assert len(charged) == 1
 
 

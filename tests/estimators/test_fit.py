@@ -82,7 +82,7 @@ def test_t41_the_file_holds_no_record(fit: tacit.Fit, table: pd.DataFrame, tmp_p
     assert abs(other.stat().st_size - path.stat().st_size) < 600
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[1]", '{"format": "tacit-fit/1"}'])
+@pytest.mark.parametrize("text", ["", "{}", "[1]", '{"format": "tacit-fit/2"}'])
 def test_what_is_no_fit_is_refused(text: str, tmp_path: Path) -> None:
     path = tmp_path / "fit.json"
     path.write_text(text, encoding="utf-8")
@@ -93,3 +93,10 @@ def test_what_is_no_fit_is_refused(text: str, tmp_path: Path) -> None:
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(FileError, match=r"absent\.json"):
         tacit.load(tmp_path / "absent.json")
+
+
+def test_a_fit_of_another_version_is_told_apart(tmp_path: Path) -> None:
+    path = tmp_path / "fit.json"
+    path.write_text('{"format": "tacit-fit/1"}', encoding="utf-8")
+    with pytest.raises(CertificateError, match="another version"):
+        tacit.load(path)

@@ -79,12 +79,20 @@ def test_gaussian_without_privacy_is_statsmodels(table: pd.DataFrame) -> None:
 
 
 def test_poisson_without_privacy_is_statsmodels(table: pd.DataFrame) -> None:
-    fit = tacit.glm("visits ~ age + bmi + exposure(time)", table, SCHEMA, "poisson", **FREE)
+    free = {**FREE, "inference": True}
+    fit = tacit.glm("visits ~ age + bmi + exposure(time)", table, SCHEMA, "poisson", **free)
     model = smf.glm(
         "visits ~ age + bmi", table, family=sm.families.Poisson(), exposure=table["time"]
     )
-    expected = model.fit(tol=1e-13).params.to_numpy()
-    np.testing.assert_allclose([*fit.params.values()], expected, atol=1e-6)
+    expected = model.fit(tol=1e-13)
+    np.testing.assert_allclose([*fit.params.values()], expected.params.to_numpy(), atol=1e-6)
+    # Expected counts are those of the records' own exposures, with their intervals.
+    np.testing.assert_allclose(fit.predict(table), expected.fittedvalues, rtol=1e-5)
+    means = fit.get_prediction(table[:5])
+    np.testing.assert_allclose(means.predicted_mean, expected.fittedvalues[:5], rtol=1e-5)
+    ends = means.conf_int()
+    assert (ends[:, 0] < means.predicted_mean).all()
+    assert (means.predicted_mean < ends[:, 1]).all()
 
 
 def test_multinomial_without_privacy_is_statsmodels(table: pd.DataFrame) -> None:

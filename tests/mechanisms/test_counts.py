@@ -212,8 +212,19 @@ def test_sparse_records_have_the_sizes_of_dense_ones() -> None:
     store = sparse(values)
     dense = integer_residual_size(SIZES, BOUND, MemoryStore.of(values))
     assert (integer_residual_size(SIZES, BOUND, store) == dense).all()
-    with pytest.raises(SettingError, match="dense"):
-        integer_counts(COUNTS, BOUND, store)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("rows", [1, 64, 100])
+def test_features_of_sparse_records_are_counted_with_their_zeros(rows: int, weighted: bool) -> None:
+    values = np.column_stack([table(rows), RNG.random(rows)])[:, : WIDTH + 1 + weighted]
+    values[:, :WIDTH] *= RNG.random((rows, WIDTH)) < 0.5
+    columns = (*range(WIDTH + 1), 0)
+    count = len(columns)
+    for low, high in ((-0.1, 0.4), (0.0, 0.4), (-np.inf, 0.0), (-0.4, -0.1)):
+        query = ColumnCounts(columns, np.full(count, low), np.full(count, high))
+        counts = integer_counts(query, BOUND, sparse(values, weighted=weighted))
+        assert (counts == integer_counts(query, BOUND, stored(values, weighted=weighted))).all()
 
 
 @pytest.mark.parametrize("weighted", [False, True])

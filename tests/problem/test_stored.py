@@ -221,7 +221,7 @@ def test_an_indicator_of_an_undeclared_level_is_refused() -> None:
 @pytest.mark.parametrize(
     ("path", "value"),
     [
-        (("format",), "tacit-fit/2"),
+        (("format",), "tacit-fit/3"),
         (("family",), "poisson"),
         (("terms", 1, "name"), "b"),
         (("terms", 1, "coef"), "inf"),

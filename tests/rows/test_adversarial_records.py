@@ -169,9 +169,7 @@ def test_the_gate_goes_by_the_type_of_a_query() -> None:
 
 @pytest.mark.parametrize("count", [0, 1])
 def test_a_refusal_for_too_few_records_does_not_say_how_many(count: int) -> None:
-    model = tacit.LogisticRegression(
-        epsilon=1.0, bounds=(-1, 1), relation="add-remove", n_at_least=1000, classes=(0, 1)
-    )
+    model = tacit.LogisticRegression(epsilon=1.0, bounds=(-1, 1), classes=(0, 1))
     with pytest.raises(DataError, match="fewer than 2 records"):
         model.fit(np.zeros((count, 1)), np.zeros(count, dtype=int))
 

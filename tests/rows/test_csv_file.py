@@ -100,3 +100,36 @@ def test_repeated_names_are_refused(tmp_path: Path) -> None:
     path.write_text("a,a\n1,0\n")
     with pytest.raises(DataError, match="'a'"):
         open_source(path)
+
+
+SPELLINGS = [
+    *("1", "+1", "-2.5", "1.", ".5", "1e5", "1E-5", "00012", " 3 ", "\t4", "5e-324", "1e999"),
+    *("1e99999999999", "9" * 400, "", "NA", "nan", "inf", "0.1", "123456789.123456789"),
+]
+"""Cells that a strict reading takes."""
+
+
+def test_a_forgiving_reading_takes_what_a_strict_one_does(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("a,y\n" + "".join(f"{cell},1\n" for cell in SPELLINGS))
+    strict, _ = read(path)
+    source = CsvSource.open(path, None).forgiving()
+    (batch,) = source.batches(1000, numeric=("a",), labels=("y",))
+    forgiven = batch.numeric(("a",))[:, 0]
+    # Either is invalid, so that an infinite number may also be a missing one.
+    finite = np.isfinite(strict)
+    assert np.array_equal(np.isfinite(forgiven), finite)
+    assert forgiven[finite].tobytes() == strict[finite].tobytes()
+    assert list(batch.labels("y")) == ["1"] * len(SPELLINGS)
+
+
+@pytest.mark.parametrize("cell", [CANARY + "x", "1e", "0x10", '"1,5"', "１", "--1", "."])
+def test_t40_a_cell_that_spells_no_number_can_be_forgiven(tmp_path: Path, cell: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(f"a,y\n1,0\n{cell},1\n2,1\n", encoding="utf-8")
+    with pytest.raises(DataError, match="'a'"):
+        read(path)
+    source = open_source(path).forgiving()
+    batches = list(source.batches(2, numeric=("a",), labels=("y",)))
+    numbers = np.concatenate([batch.numeric(("a",))[:, 0] for batch in batches])
+    np.testing.assert_array_equal(numbers, [1.0, np.nan, 2.0])

@@ -62,8 +62,14 @@ def test_what_is_no_table_is_refused(data: Any, response: Any, text: str) -> Non
 
 @pytest.mark.parametrize("dtype", ["object", "U8"])
 def test_t41_text_in_a_matrix_names_the_column_only(dtype: str) -> None:
+    names = "x0", "x1"
+
+    def read() -> None:
+        source = open_source(np.array([[1.0, "canary"], [2.0, "3"]], dtype=dtype), response=[0, 1])
+        next(source.batches(2, numeric=names, labels=())).numeric(names)
+
     with pytest.raises(DataError, match="'x1'" if dtype == "object" else "'x0'") as caught:
-        open_source(np.array([[1.0, "canary"], [2.0, "3"]], dtype=dtype), response=[0, 1])
+        read()
     assert "canary" not in str(caught.value)
     assert caught.value.__context__ is None
 

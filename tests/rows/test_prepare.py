@@ -160,3 +160,11 @@ def test_norm_bounds_that_square_badly_are_refused(norm: float) -> None:
     column = Column("a", (Numeric("a"),), -1.0, 1.0, 0.0, 1.0)
     with pytest.raises(BoundsError, match="norm bound"):
         Preparer.of(Design((column,), RESPONSE, norm))
+
+
+@pytest.mark.parametrize("size", [5e-324, 1e-310, 1e-300, 1e-99])
+def test_the_smallest_numbers_are_numbers(size: float) -> None:
+    """Regression: the inverse of a subnormal number is infinite, and its record was lost."""
+    out = prepared(matrix(2, row_norm=1.0), [[size, 0.0], [0.0, -size]])
+    assert out[0, 0] == -out[1, 1] >= size
+    assert (out[:, 2:] == 1.0).all()

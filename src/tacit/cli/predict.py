@@ -1,11 +1,12 @@
-"""`tacit predict`: probabilities for new records, block by block."""
+"""`tacit predict`: probabilities, or other predictions, for new records, block by block."""
 
 from __future__ import annotations
 
+import csv
 import json
 import math
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
@@ -20,9 +21,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from tacit.problem.response import Response
+
     Blocks = Iterable[NDArray[np.float64]]
 
-COLUMN = "probability"
+COLUMN, OTHER = "probability", "prediction"
 MISSING = '""'
 """A quoted blank: readers of CSV skip a line that is empty, and the rows would shift."""
 
@@ -36,9 +39,10 @@ def predict(
     force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Predict probabilities for the records of a table.
+    """Predict probabilities for the records of a table, or values and counts.
 
-    They are those of the second class; a record with a missing or undeclared value has none.
+    Probabilities are those of the second class, or of each where there are three or more; a record
+    with a missing or undeclared value has none.
     Costs no budget, and protects nobody in the new table.
     """
     screen = Screen(as_json)
@@ -46,20 +50,30 @@ def predict(
     from tacit.estimators.fit import load
 
     with screen.work():
-        blocks = _started(load(fit).predict_blocks(data))
+        fitted = load(fit)
+        names = columns_of(fitted.stored.design.response)
+        blocks = _started(fitted.predict_blocks(data))
         if output is not None:
             with written_whole(output) as stream:
-                records, missing = write_csv(blocks, stream)
+                records, missing = write_csv(blocks, stream, names)
             screen.result({"output": str(output), "records": records, "missing": missing})
-            screen.plain(f"{records:,} probabilities, {missing:,} missing, are in {output}")
+            what = "predictions" if names == (OTHER,) else "probabilities"
+            screen.plain(f"{records:,} {what}, {missing:,} missing, are in {output}")
         elif as_json:
-            _write_json(blocks, sys.stdout)
+            _write_json(blocks, sys.stdout, OTHER if names == (OTHER,) else COLUMN)
         else:
-            write_csv(blocks, sys.stdout)
+            write_csv(blocks, sys.stdout, names)
 
 
-def write_csv(blocks: Blocks, stream: TextIO) -> tuple[int, int]:
-    """Write one column of probabilities; return how many records it has and how many are missing.
+def columns_of(response: Response) -> tuple[str, ...]:
+    """Names of what is predicted of a response."""
+    if response.kind == "classes":
+        return tuple(f"{COLUMN} of {label}" for label in response.classes)
+    return (COLUMN if response.kind == "binary" else OTHER,)
+
+
+def write_csv(blocks: Blocks, stream: TextIO, names: Sequence[str] = (COLUMN,)) -> tuple[int, int]:
+    """Write columns of predictions; return how many records there are and how many are missing.
 
     Guarantee
     ---------
@@ -67,21 +81,23 @@ def write_csv(blocks: Blocks, stream: TextIO) -> tuple[int, int]:
     - One block is in memory at a time.
     """
     records = missing = 0
-    stream.write(f"{COLUMN}\n")
+    csv.writer(stream, lineterminator="\n").writerow(names)
     for block in blocks:
-        values = block.tolist()
-        lines = [MISSING if math.isnan(value) else repr(value) for value in values]
+        rows = block.reshape(-1, len(names)).tolist()
+        lines = [
+            ",".join(MISSING if math.isnan(value) else repr(value) for value in row) for row in rows
+        ]
         stream.write("\n".join([*lines, ""]))
-        records += len(values)
-        missing += lines.count(MISSING)
+        records += len(rows)
+        missing += sum(math.isnan(row[0]) for row in rows)
     return records, missing
 
 
-def _write_json(blocks: Blocks, stream: TextIO) -> None:
-    stream.write(f'{{"{COLUMN}": [')
+def _write_json(blocks: Blocks, stream: TextIO, name: str) -> None:
+    stream.write(f'{{"{name}": [')
     separator = ""
     for block in blocks:
-        values = [None if math.isnan(value) else value for value in block.tolist()]
+        values = [_present(value) for value in block.tolist()]
         if values:
             stream.write(separator + json.dumps(values)[1:-1])
             separator = ", "
@@ -92,3 +108,9 @@ def _started(blocks: Iterator[NDArray[np.float64]]) -> Blocks:
     """Compute the first block now, so that a wrong table is refused before a byte is written."""
     first = next(blocks, None)
     return blocks if first is None else chain([first], blocks)
+
+
+def _present(value: float | list[float]) -> float | list[float] | None:
+    """One record's prediction; None where it is missing."""
+    first = value[0] if isinstance(value, list) else value
+    return None if math.isnan(first) else value

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.problem.design import Design
+from tacit.rows.behind import offset_terms
 from tacit.rows.encode import Encoder
 from tacit.rows.opening import open_source
 from tacit.rows.source import require_columns
@@ -17,19 +18,42 @@ BLOCK_ROWS = 65_536
 
 
 def margins(
-    data: Any, design: Design, coefficients: NDArray[np.float64]
+    data: Any, design: Design, coefficients: NDArray[np.float64], *, shifted: bool = False
 ) -> Iterator[NDArray[np.float64]]:
     """Linear predictor of every record; NaN where a needed value is missing or undeclared.
 
-    `coefficients` are on the user's scale, the intercept first.
+    `coefficients` are on the user's scale, the intercept first. Where `shifted`, the design's
+    offset is added, read from the records as it was in the fit.
     """
+    intercept = coefficients[0] if design.intercept else 0.0
+    slopes = coefficients[int(design.intercept) :]
+    for values, term, valid in _blocks(data, design, shifted=shifted):
+        wide = -1, *(1,) * (slopes.ndim - 1)
+        predictors = values @ slopes + intercept + term.reshape(wide)
+        yield np.where(valid.reshape(wide), predictors, np.nan)
+
+
+def offsets(data: Any, design: Design) -> Iterator[NDArray[np.float64]]:
+    """Offset of every record, 0 where the design has none; NaN where it is missing."""
+    for _, term, valid in _blocks(data, design, shifted=True):
+        yield np.where(valid, term, np.nan)
+
+
+def _blocks(
+    data: Any, design: Design, *, shifted: bool
+) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]]:
+    """Features, offset and validity of some records at a time."""
     source = open_source(data, fewest=0)
     encoder = Encoder.of(design)
     factors = tuple(encoder.levels)
-    require_columns(source.names, (*encoder.numeric, *factors))
-    intercept = coefficients[0] if design.intercept else 0.0
-    slopes = coefficients[int(design.intercept) :]
-    for batch in source.batches(BLOCK_ROWS, numeric=encoder.numeric, labels=factors):
+    offset = design.beside.offset if shifted else None
+    beside = () if offset is None else (offset.column,)
+    numeric = tuple(dict.fromkeys((*encoder.numeric, *beside)))
+    require_columns(source.names, (*numeric, *factors))
+    for batch in source.batches(BLOCK_ROWS, numeric=numeric, labels=factors):
         values, valid = encoder.features(batch)
-        predictors = values @ slopes + intercept
-        yield np.where(valid.reshape(-1, *(1,) * (slopes.ndim - 1)), predictors, np.nan)
+        term = np.zeros(batch.length)
+        if offset is not None:
+            term, known = offset_terms(offset, batch.numeric(beside)[:, 0])
+            valid &= known
+        yield values, term, valid

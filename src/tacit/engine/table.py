@@ -44,6 +44,8 @@ class Table:
         Told of public steps.
     beside
         Columns beside the table (weights, exposures, persons) by the caller's word for them.
+    fewest
+        Fewer records are refused; 0 where their number is private and may not be told.
     """
 
     def __init__(
@@ -53,9 +55,11 @@ class Table:
         progress: Progress = silent,
         *,
         beside: Mapping[str, Any] | None = None,
+        fewest: int = 2,
     ) -> None:
         self._data = data
-        self._source = open_source(data, response, beside=beside)
+        self._fewest = fewest
+        self._source = open_source(data, response, beside=beside, fewest=fewest)
         self._progress = progress
         self._store: Store | None = None
 
@@ -94,6 +98,7 @@ class Table:
             invalid_rows=invalid_rows,
             dtype=np.float64 if exact else np.float32,
             progress=self._progress,
+            fewest=self._fewest,
         )
 
     def run(self, plan: Plan, *, seed: int | None) -> Release:
@@ -107,7 +112,7 @@ class Table:
         """
         if self._store is None:
             raise SettingError("No records have been admitted yet.")
-        _require_countable(self._store, plan)
+        _require_mappable(self._store, plan)
         private = plan.private and seed is None
         charged = charge(plan, private=private)
         warning = refit_warning(self._data, charged=charged is not None) if private else None
@@ -164,10 +169,7 @@ class Table:
         self.close()
 
 
-def _require_countable(store: Store, plan: Plan) -> None:
-    """Refuse a plan that counts columns of a sparse table, before anything is charged."""
-    if plan.standardising is not None and isinstance(store, SparseStore):
-        raise SettingError(
-            "Private intervals rest on counts of the columns, and columns of a sparse matrix are "
-            "not counted. Pass X.toarray(), or use inference=False."
-        )
+def _require_mappable(store: Store, plan: Plan) -> None:
+    """Refuse a plan that would map a wide sparse table, before anything is charged."""
+    if plan.whitening is not None and isinstance(store, SparseStore):
+        store.require_mappable()

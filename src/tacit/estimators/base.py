@@ -162,7 +162,7 @@ class Model(Readable, BaseEstimator, ABC):
         declared = self._declared()
         declared.require(given)
         self._require_table(X, y, given)
-        with self._ledger_of_origin(), Table(X, y, beside=given) as table:
+        with self._ledger_of_origin(), Table(X, y, beside=given, fewest=request.fewest) as table:
             validate_data(self, X, skip_check_array=True)
             response = self._response(table.response or "y", table)
             design = self._design(table.names, response, table.beside, sparse=is_sparse(X))
@@ -243,8 +243,10 @@ class Model(Readable, BaseEstimator, ABC):
         return facts
 
     def _require_table(self, X: Any, y: Any, given: Mapping[str, Any]) -> None:
-        if y is None and not isinstance(self._response("y", None), Absent):
+        response = self._response("y", None)
+        if y is None and not isinstance(response, Absent):
             raise DataError("requires y to be passed, but the target y is None.")
+        self._loss(response)
         if isinstance(X, str | os.PathLike) or isinstance(y, str):
             raise DataError(
                 "fit takes features X and a response y beside them; for a file, or a response "

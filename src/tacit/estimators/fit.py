@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.engine.prediction import margins
+from tacit.engine.prediction import margins, offsets
 from tacit.errors import SettingError
 from tacit.estimators.objective import predicted
 from tacit.inference.prediction import Prediction
@@ -78,8 +78,8 @@ class Fit(Readable):
         design, results = self.stored.design, self._results()
         unit = np.eye(design.width)
         rows = np.concatenate([np.empty((0, design.width)), *margins(data, design, unit)])
-        mean = partial(predicted, design.response, offset=design.beside.offset)
-        return results.get_prediction(rows, mean)
+        shift = np.concatenate([np.empty(0), *offsets(data, design)])
+        return results.get_prediction(rows, partial(predicted, design.response), shift)
 
     def summary(
         self,
@@ -122,11 +122,12 @@ class Fit(Readable):
 
         Probabilities of the second class, or a column of them for each of several classes;
         responses within their bounds; expected counts. A record with a missing or undeclared value
-        has NaN.
+        has NaN. An offset or an exposure of the formula is a column of the records and counts as
+        in the fit.
         """
         design = self.stored.design
-        for block in margins(data, design, self.stored.coefficients):
-            yield predicted(design.response, block, design.beside.offset)
+        for block in margins(data, design, self.stored.coefficients, shifted=True):
+            yield predicted(design.response, block)
 
     def predict(self, data: Any) -> NDArray[np.float64]:
         """Prediction for each new record, as `predict_blocks`; not protected, like any lookup."""

@@ -41,6 +41,11 @@ class Request:
     invalid_rows: str
     seed: int | None
 
+    @property
+    def fewest(self) -> int:
+        """Records below which a table is refused: none are where their number is private."""
+        return 2 if self.relation.n_is_public else 0
+
     def plan(self, design: Design, records: int | None, loss: Loss = logistic.LOSS) -> Plan:
         """Price the fit of a loss and a design; `records` is ignored where n is private."""
         if self.relation.n_is_public:

@@ -108,7 +108,7 @@ def glm(
     )
     design = design_from_formula(formula, facts_about, family=family, row_norm=row_norm)
     loss = loss_of(family, design.response, shape)
-    with Table(data, progress=progress) as table:
+    with Table(data, progress=progress, fewest=request.fewest) as table:
         facts = [
             *common_facts(request, table.names, units=design.beside.unit is not None),
             *_facts(formula, design, row_norm),

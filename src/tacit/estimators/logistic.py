@@ -64,7 +64,8 @@ class LogisticRegression(Classified, ClassifierMixin, Model):
     fit_intercept
         Whether to add an intercept.
     feature_map
-        A public row-wise map of `tacit.problem.feature_map` from features to further ones.
+        A public row-wise map from features to further ones: `tacit.Polynomial`,
+        `tacit.RandomFourier`, or another of `tacit.problem.feature_map`.
     inference
         Whether the plan pays for standard errors and intervals, out of the same budget.
     classes
@@ -78,8 +79,8 @@ class LogisticRegression(Classified, ClassifierMixin, Model):
     max_rows_per_unit
         How many records of one unit are kept, for `units`; the guarantee then is for units.
     invalid_rows
-        "error" refuses a table with NaN, infinite or undeclared entries; "zero" lets such records
-        contribute nothing.
+        "error" refuses a table with NaN, infinite or undeclared entries, or text where numbers are
+        due; "zero" lets such records contribute nothing. A column whose type is text is refused.
     random_state
         A seed for reproducible noise, for tests: the certificate then says `private: false`.
 

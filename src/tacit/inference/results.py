@@ -102,13 +102,21 @@ class Results:
         statements = self.judgement.of(self.names, asked.weights)
         return wald_test(self._spread, self.values, asked, statements)
 
-    def get_prediction(self, rows: NDArray[np.float64], mean: Mean) -> Prediction:
-        """Mean predictions for rows of the design, the constant first; `mean` inverts the link."""
+    def get_prediction(
+        self,
+        rows: NDArray[np.float64],
+        mean: Mean,
+        offset: NDArray[np.float64] | float = 0.0,
+    ) -> Prediction:
+        """Mean predictions for rows of the design, the constant first; `mean` inverts the link.
+
+        The offset of each row, a term with coefficient 1, is added to its linear predictor.
+        """
         missing = np.isnan(rows).any(axis=1)
         labels = tuple(map(str, range(len(rows))))
         known = np.where(np.isnan(rows), 0.0, rows)
         found = self._estimated(Combinations(known, np.zeros(len(rows)), labels))
-        values = np.where(missing, np.nan, found.values)
+        values = np.where(missing, np.nan, found.values + offset)
         return Prediction(replace(found, values=values), self.release.plan.design.response, mean)
 
     def summary(

@@ -32,7 +32,7 @@ def sum_blocks(
     store: Store, add: Callable[[NDArray[Any], NDArray[np.int64]], None], shape: tuple[int, ...]
 ) -> NDArray[np.int64]:
     """Let `add` add every block's integers to a total of the given shape."""
-    threads = min(thread_count(), store.block_count)
+    threads = max(1, min(thread_count(), store.block_count))
 
     def worker(first: int) -> NDArray[np.int64]:
         total = np.zeros(shape, dtype=np.int64)

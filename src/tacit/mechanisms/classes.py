@@ -13,13 +13,14 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.compiling import compiled
 from tacit.losses.bits import MAGIC, MAGIC_BITS, float_to_bits
 from tacit.losses.exponential import exp_negative
 from tacit.mechanisms.storage import TINY
 from tacit.rows.tiles import LANES
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@compiled
 def add_class_gradients(
     tiles: NDArray[Any],
     theta: NDArray[Any],

@@ -13,6 +13,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.compiling import compiled
 from tacit.errors import SettingError
 from tacit.losses.exponential import exp_negative
 from tacit.mechanisms.blocks import sum_blocks
@@ -23,11 +24,11 @@ from tacit.noise.gaussian import rounded_gaussian
 from tacit.problem.query import Answer, ColumnCounts, Measure, ResidualSize
 from tacit.problem.sensitivity import Price
 from tacit.rows.persons import PersonBlock, PersonStore
-from tacit.rows.sparse_block import SparseBlock
-from tacit.rows.sparse_store import SparseStore
+from tacit.rows.sparse_block import SparseBlock, dense_tiles, tile_parts
 from tacit.rows.store import Store
 from tacit.rows.tiles import LANES, tile_count
 
+TILES_AT_ONCE = 32
 SIZE, WITHIN, SHARE, DISPERSION, TILT = 0, 1, 2, 3, 4
 """Measures of residuals, as the compiler takes them."""
 _MEASURES = {
@@ -39,7 +40,7 @@ _MEASURES = {
 }
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@compiled
 def part_of(bound: float, share: float) -> int:
     """Integer nearest to bound·share, kept within 0 and the bound; 0 if share is not a number."""
     part = np.rint(bound * share)
@@ -48,7 +49,7 @@ def part_of(bound: float, share: float) -> int:
     return int(min(part, bound))
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@compiled
 def residual_share(
     margin: float, label: float, measure: int, numbers: tuple[float, float, float, float, float]
 ) -> float:
@@ -75,7 +76,7 @@ def residual_share(
     return min(share, 1.0) if share >= 0.0 else 0.0
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@compiled
 def add_counts(
     tiles: NDArray[Any],
     columns: NDArray[np.int64],
@@ -103,7 +104,7 @@ def add_counts(
             total[k] += inside
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@compiled
 def add_residual_sizes(
     block: Any,
     theta: NDArray[np.float64],
@@ -138,7 +139,7 @@ def add_residual_sizes(
         total[0] += size
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@compiled
 def add_person_counts(
     block: Any,
     columns: NDArray[np.int64],
@@ -167,7 +168,7 @@ def add_person_counts(
             total[k] += _parts_of_means(share, block.counts[g], bound)
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@compiled
 def add_person_residual_sizes(
     block: Any,
     theta: NDArray[np.float64],
@@ -211,13 +212,18 @@ def integer_counts(query: ColumnCounts, bound: int, store: Store) -> NDArray[np.
     upper = np.ascontiguousarray(query.upper, dtype=np.float64)
     if not ((columns >= 0) & (columns <= store.width)).all():
         raise SettingError("Features and the response are counted, and no other column.")
-    if isinstance(store, SparseStore) and not (columns == store.width).all():
-        raise SettingError("Features are counted in dense tables alone.")
+    features = not (columns == store.width).all()
 
     def add(block: Any, total: NDArray[np.int64]) -> None:
         how = columns, lower, upper, store.width, store.weighted, bound, total
         if isinstance(block, PersonBlock):
             add_person_counts(block, *how)
+        elif isinstance(block, SparseBlock) and features:
+            # Zeros that are not stored count too: records are written out a few at a time.
+            for part in tile_parts(block, TILES_AT_ONCE):
+                tiles = dense_tiles(part, store.width)
+                tiles.flags.writeable = False  # one type for the compiler, written out or not
+                add_counts(tiles, *how)
         elif isinstance(block, SparseBlock):
             # What stands behind sparse features is stored as in dense tiles without any.
             place = columns - store.width

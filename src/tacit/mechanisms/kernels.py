@@ -14,6 +14,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.compiling import compiled
 from tacit.losses.switch import curvatures, slopes
 from tacit.mechanisms.storage import (
     add_tile,
@@ -40,7 +41,7 @@ def enforceable(bound: int, width: int) -> float:
     return max(0.0, room * (1 - (width + 16) * 2.0**-52))
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@compiled
 def add_gradients(  # noqa: PLR0917 - compiled code takes no keywords
     block: Any,
     theta: NDArray[np.float64],
@@ -120,7 +121,7 @@ def _add_offset(
             margin[lane] += np.float64(offset[lane])
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@compiled
 def quantise_rows(  # noqa: PLR0917 - compiled code takes no keywords
     block: Any,
     theta: NDArray[np.float64],

@@ -14,6 +14,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.compiling import compiled
 from tacit.losses.switch import curvatures
 from tacit.mechanisms.kernels import CURVATURE, SCORE, measure_records
 from tacit.mechanisms.persons import person_size, square_scores, sum_scores
@@ -28,7 +29,7 @@ if TILES_AT_ONCE * LANES * FINEST_BOUND > 2**53:
     raise AssertionError("Second moments would not be summed exactly.")
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@compiled
 def person_row_factors(  # noqa: PLR0917 - compiled code takes no keywords
     block: Any,
     theta: NDArray[np.float64],
@@ -80,7 +81,7 @@ def person_row_factors(  # noqa: PLR0917 - compiled code takes no keywords
                 factors[t, lane] = factor if factor <= limit / bound else 0.0
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@compiled
 def person_pair_factors(  # noqa: PLR0917 - compiled code takes no keywords
     block: Any,
     theta: NDArray[np.float64],
@@ -141,7 +142,7 @@ def _shrink(curved: float, steep: float, joint: float) -> float:
     return 1.0 if excess <= 1.0 else math.sqrt(math.sqrt(1.0 / excess))
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@compiled
 def person_score_factors(  # noqa: PLR0917 - compiled code takes no keywords
     block: Any,
     theta: NDArray[np.float64],
@@ -174,7 +175,7 @@ def person_score_factors(  # noqa: PLR0917 - compiled code takes no keywords
             factors[g, lane] = factor
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@compiled
 def write_products(
     tiles: NDArray[Any], factors: NDArray[np.float64], integers: NDArray[np.float64]
 ) -> None:

@@ -14,6 +14,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.compiling import compiled
 from tacit.losses.switch import slopes
 from tacit.mechanisms.classes import class_margins, class_residuals
 from tacit.mechanisms.kernels import BALANCED, measure_records
@@ -21,7 +22,7 @@ from tacit.mechanisms.storage import TINY, add_tile, column_behind
 from tacit.rows.tiles import LANES
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@compiled
 def add_person_gradients(  # noqa: PLR0917 - compiled code takes no keywords
     block: Any,
     theta: NDArray[np.float64],
@@ -49,7 +50,7 @@ def add_person_gradients(  # noqa: PLR0917 - compiled code takes no keywords
         _add_limited(score, reach, spread, scale, limit, radius, total)
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@compiled
 def add_person_class_gradients(
     block: Any,
     theta: NDArray[Any],

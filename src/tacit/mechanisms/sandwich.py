@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.compiling import compiled
 from tacit.losses.switch import curvatures, slopes
 from tacit.mechanisms.blocks import sum_blocks
 from tacit.mechanisms.moments import one_blas_thread
@@ -42,7 +42,7 @@ def pair_limit(bound: int, joint: float, width: int) -> float:
     return limit
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@compiled
 def quantise_pairs(  # noqa: PLR0917 - compiled code takes no keywords
     block: Any,
     theta: NDArray[np.float64],

@@ -6,16 +6,14 @@ as far as needed. Proof, pseudocode and error band: `proofs/noise/gaussian.md`.
 """
 
 from bisect import bisect_right
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from math import isqrt
-from typing import Any, cast
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from tacit.compiling import compiled
 from tacit.errors import SettingError
 from tacit.noise.entropy import Entropy
 
@@ -178,9 +176,7 @@ def _run_trials(
     return trial, filled, False
 
 
-_run_trials_compiled = cast(
-    "Callable[..., tuple[int, int, bool]]", cast("Any", njit)(cache=True, nogil=True)(_run_trials)
-)
+_run_trials_compiled = compiled(_run_trials)
 
 
 def _fresh_word(entropy: Entropy) -> int:

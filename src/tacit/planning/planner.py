@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from tacit.accounting.composition import compose, mu_squared_of
 from tacit.errors import SettingError
+from tacit.losses.loss import Code
 from tacit.planning.counting import with_counting, with_exact_counting
 from tacit.planning.inferential import plan_inference
 from tacit.planning.level import is_hopeless, plan_level
@@ -35,7 +36,9 @@ def make_plan(facts: Facts, wishes: Wishes) -> Plan:
     - Nothing but the arguments, which are public, enters the plan.
     """
     if wishes.inference and facts.penalty != Penalty():
-        raise SettingError("Intervals are for fits without l2, prior_mean and radius.")
+        raise SettingError("Intervals are for fits without l2, prior_mean, radius and constraint.")
+    if wishes.inference and facts.loss.code is Code.SOFTMAX:
+        raise SettingError(f"There are no intervals for the {facts.loss.name} loss.")
     if facts.budget.is_infinite:
         plan = with_exact_counting(facts, with_exact_locating(assembled(facts, "newton", ())))
         return replace(plan, inference=OneStep(math.inf)) if wishes.inference else plan

@@ -85,7 +85,6 @@ def priced_stages(facts: Facts, wishes: Wishes, allowed: Fraction, approach: App
     mu = math.sqrt(allowed)
     quality = facts.records * mu / width
     placing_share = Fraction(between(1300 / (facts.records * mu) ** 2, 0.02, 0.25))
-    measuring_share = Fraction(_measuring_share(facts.loss.code))
     row_factor = _row_factor(quality, width, float(look_share))
     if facts.is_large:
         row_factor = min(row_factor, ROW_FACTOR_OF_LARGE_TABLE)
@@ -105,14 +104,14 @@ def priced_stages(facts: Facts, wishes: Wishes, allowed: Fraction, approach: App
     free = facts.penalty == Penalty()
     recalibrates = facts.loss.code is Code.SQUARED and free
     last = RECALIBRATION_SHARE if recalibrates else Fraction(0)
+    measured = sum(bool(stage.scale_rounds) + bool(stage.shift_rounds) for stage in stages)
+    # A declared scale is not measured, and what measuring would cost goes to the gradients.
+    measuring_share = Fraction(_measuring_share(facts.loss.code) if measured else 0)
     left = allowed * (1 - placing_share - measuring_share - looks * look_share - last)
     steps = [
         *_placing_steps(facts, placing, allowed * placing_share),
         priced(facts, Kind.SECOND_MOMENTS, allowed * look_share * looks, looks, "second moments"),
     ]
-    measured = sum(1 for stage in stages if stage.scale_rounds) + sum(
-        1 for stage in stages if stage.shift_rounds
-    )
     for stage, share in zip(stages, pace.shares, strict=True):
         for rounds, label in (
             (stage.scale_rounds, "size of residuals"),

@@ -142,6 +142,8 @@ class Descent:
     shift_rounds: int = 0
     balanced: bool = False
     calmest: float | None = None
+    follows: bool = False
+    """Whether clip and steps go by what the records came to, where they were counted."""
 
 
 @dataclass(frozen=True)

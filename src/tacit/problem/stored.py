@@ -37,7 +37,8 @@ from tacit.problem.signature import (
     require_fields,
 )
 
-FORMAT = "tacit-fit/1"
+FORMAT = "tacit-fit/2"
+"""Raised with every change of what is kept; 2 has kinds of responses, weights, offsets, units."""
 
 _INFINITE = {"inf": math.inf, "-inf": -math.inf}
 _LAYOUT: Layout = {
@@ -245,6 +246,11 @@ def _from_document(document: Mapping[str, Any]) -> StoredFit:
     if document.get("format") != FORMAT:
         if document.get("format") == certificates.FORMAT:
             raise CertificateError("this is a certificate alone; expected a stored fit")
+        if str(document.get("format")).startswith(FORMAT.rstrip("0123456789")):
+            raise CertificateError(
+                f'this fit was kept in another format than "{FORMAT}", by another version of '
+                "Tacit; read it with that version, or fit again"
+            )
         raise CertificateError(f'this is no stored fit; expected the format "{FORMAT}"')
     require_fields(document, _LAYOUT, "the stored fit")
     if digest_of(document) != document["digest"]:

@@ -45,6 +45,7 @@ def admit(
     dtype: DTypeLike = np.float32,
     progress: Progress = silent,
     memory_limit: int = MEMORY_LIMIT,
+    fewest: int = 2,
 ) -> Store:
     """Read a source once, and store its prepared records.
 
@@ -54,7 +55,9 @@ def admit(
       a record's do not depend on the other records.
     - With invalid_rows="zero" no content of a record can raise or change the number of records; an
       invalid record is a row of zeros, its weight among them. (Where a unit is declared, records
-      that name none are left out.)
+      that name none are left out. The types of columns are public where a table has them, and
+      one of text is refused where numbers are declared; in a CSV file, in lists and among objects
+      a cell that is no number makes its record invalid.)
     - No message contains a value, a row number or a number of rows.
     - Where reading fails, the scratch file is closed.
 
@@ -73,6 +76,9 @@ def admit(
         Told that reading begins and ends; not how far it is, which would tell of the records.
     memory_limit
         Bytes of prepared records of a file that are kept in memory before a scratch file is used.
+    fewest
+        Fewer records (or persons) are refused; 0 where their number is private, so that it cannot
+        be told from a refusal.
 
     Examples
     --------
@@ -96,6 +102,8 @@ def admit(
         invalid_rows == "error",
     )
     require_columns(names_read(source), (*door.numbers, *door.labels))
+    if not door.strict:
+        source = source.forgiving()
     progress(0, 1, LABEL)
     store: Store
     if design.beside.unit is not None:
@@ -105,13 +113,14 @@ def admit(
             door.layout(0),
             door.prepared,
             resident=source.resident,
+            fewest=fewest,
         )
     elif stays_sparse(source, design):
         store = admit_sparse(source, design, door.dtype, door.check)
     elif source.resident:
-        store = _admit_resident(source, door)
+        store = _admit_resident(source, door, fewest)
     else:
-        store = _admit_streamed(source, door, memory_limit)
+        store = _admit_streamed(source, door, memory_limit, fewest)
     progress(1, 1, LABEL)
     return store
 
@@ -185,9 +194,9 @@ class _Door:
             )
 
 
-def _admit_resident(source: Source, door: _Door) -> Store:
+def _admit_resident(source: Source, door: _Door, fewest: int) -> Store:
     length = source.length or 0
-    require_records(length)
+    require_records(length, fewest)
     layout = door.layout(length)
     tiles = empty_tiles(layout)
 
@@ -201,12 +210,12 @@ def _admit_resident(source: Source, door: _Door) -> Store:
     return MemoryStore.of_tiles(layout, tiles)
 
 
-def _admit_streamed(source: Source, door: _Door, memory_limit: int) -> Store:
+def _admit_streamed(source: Source, door: _Door, memory_limit: int, fewest: int) -> Store:
     collector = Collector(door.layout(0), memory_limit)
     try:
         for batch in door.batches(source):
             _collect(collector, door, batch)
-        require_records(collector.length)
+        require_records(collector.length, fewest)
         if source.length not in {None, collector.length}:
             raise FileError("The file does not hold as many records as it says.")
         return collector.finish()

@@ -24,6 +24,9 @@ def as_array(data: Any) -> NDArray[Any]:
     array = None
     with contextlib.suppress(TypeError, ValueError):
         array = np.asarray(data)
+        if array.dtype.kind in "SU" and isinstance(data, list | tuple):
+            # One cell of text would make text of all the others.
+            array = np.asarray(data, dtype=object)
     if array is None:
         raise DataError("The records must be equally long; this is no table and no sequence.")
     return array

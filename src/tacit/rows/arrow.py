@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+"""A decimal number, as a CSV file spells it."""
+
+
 @dataclass(frozen=True)
 class ArrowBatch:
     """Columns of a record batch by name."""
@@ -69,6 +73,22 @@ def arrow_batches(chunk: pa.RecordBatch, rows: int) -> Iterator[ArrowBatch]:
         part = chunk.slice(start, rows)
         columns = dict(zip(part.schema.names, part.columns, strict=True))
         yield ArrowBatch(columns, part.num_rows)
+
+
+def numbers_of_text(chunk: pa.RecordBatch, names: Sequence[str]) -> pa.RecordBatch:
+    """The record batch with these columns of text as numbers; what spells none is missing.
+
+    Spellings are those that a CSV reader takes for a finite number.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for name in names:
+        place = chunk.schema.names.index(name)
+        text = pc.utf8_trim(chunk.column(place), " \t")
+        spelt = pc.if_else(pc.match_substring_regex(text, NUMBER), text, None)
+        chunk = chunk.set_column(place, name, pc.cast(spelt, pa.float64()))
+    return chunk
 
 
 def _plain(column: pa.Array) -> pa.Array:

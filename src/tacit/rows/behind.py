@@ -115,7 +115,7 @@ class Behind:
                 numbers[:, 1], fit = _weights(self.weighting, cells, numbers[:, 0], valid)
                 valid &= fit
             if self.offset is not None:
-                numbers[:, -1], fit = _offsets(self.offset, cells[self.offset.column])
+                numbers[:, -1], fit = offset_terms(self.offset, cells[self.offset.column])
                 valid &= fit
         return numbers, valid
 
@@ -157,7 +157,8 @@ def _weights(
     return weights, fit
 
 
-def _offsets(offset: Offset, cell: Cells) -> tuple[Cells, Valid]:
+def offset_terms(offset: Offset, cell: Cells) -> tuple[Cells, Valid]:
+    """Terms of the linear predictor within their bounds, and which cells have one."""
     fit = np.isfinite(cell)
     term = cell
     if offset.exposure:

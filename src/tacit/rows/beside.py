@@ -6,7 +6,7 @@ Private: the cells. Public: the names the columns go by.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,7 @@ class BesideSource:
     columns: Mapping[str, NDArray[Any]] = field(repr=False)
     known_as: Mapping[str, str]
     """By the caller's word for a column, the name under which it is read."""
+    forgives: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -65,8 +66,12 @@ class BesideSource:
             numeric=[name for name in numeric if name not in self.columns],
             labels=[name for name in labels if name not in self.columns],
         ):
-            yield BesideBatch(batch, self.columns, start)
+            yield BesideBatch(batch, self.columns, start, self.forgives)
             start += batch.length
+
+    def forgiving(self) -> BesideSource:
+        """The same columns; cells that are no numbers are missing where numbers are asked for."""
+        return replace(self, table=self.table.forgiving(), forgives=True)
 
 
 @dataclass(frozen=True)
@@ -76,6 +81,7 @@ class BesideBatch:
     table: Batch = field(repr=False)
     columns: Mapping[str, NDArray[Any]] = field(repr=False)
     start: int
+    forgives: bool = False
 
     @property
     def length(self) -> int:
@@ -92,7 +98,7 @@ class BesideBatch:
             block[:, inside] = self.table.numeric([names[j] for j in inside])
         for j, name in enumerate(names):
             if name in self.columns:
-                block[:, j] = to_float64(self.labels(name), name)
+                block[:, j] = to_float64(self.labels(name), name, forgiving=self.forgives)
         return block
 
     def labels(self, name: str) -> NDArray[Any]:

@@ -22,15 +22,19 @@ def not_numeric(column: str) -> DataError:
     )
 
 
-def to_float64(values: NDArray[Any], column: str) -> NDArray[np.float64]:
+def to_float64(
+    values: NDArray[Any], column: str, *, forgiving: bool = False
+) -> NDArray[np.float64]:
     """Numbers of an array of any type: booleans as 0/1, missing as NaN.
 
     Integers and narrower floats keep their value where float64 has it, and are rounded to nearest
-    where not. Text, dates, decimals and complex numbers are refused.
+    where not. Text, dates, decimals and complex numbers are refused, or, among cells of any type,
+    missing where `forgiving`.
 
     Guarantee
     ---------
     - The error names the column and no cell.
+    - Where `forgiving`, whether it is raised depends on the type of the array alone.
 
     Examples
     --------
@@ -41,7 +45,7 @@ def to_float64(values: NDArray[Any], column: str) -> NDArray[np.float64]:
         with np.errstate(over="ignore"):
             return np.asarray(values, dtype=np.float64)
     # Types are looked at before any conversion, whose own error would quote the cell.
-    if values.dtype.kind != "O" or not all(map(_is_number, values.flat)):
+    if values.dtype.kind != "O" or not (forgiving or all(map(_is_number, values.flat))):
         raise not_numeric(column)
     return np.fromiter(map(_number, values.flat), np.float64, values.size).reshape(values.shape)
 
@@ -59,7 +63,7 @@ def _is_number(cell: object) -> bool:
 
 
 def _number(cell: Any) -> float:
-    if is_missing(cell):
+    if is_missing(cell) or not _is_number(cell):
         return float("nan")
     try:
         return float(cell)

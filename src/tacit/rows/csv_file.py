@@ -7,12 +7,12 @@ columns as text, so the spelling of one cell cannot change the type of a column.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from tacit.errors import FileError, SchemaError
-from tacit.rows.arrow import ArrowBatch, arrow_batches, arrow_chunks
+from tacit.rows.arrow import ArrowBatch, arrow_batches, arrow_chunks, numbers_of_text
 from tacit.rows.cells import not_numeric
 from tacit.rows.files import FileState, read_header, unreadable
 from tacit.rows.lines import LineCounter
@@ -48,6 +48,7 @@ class CsvSource:
     response: str | None
     length: int | None = None
     resident: bool = False
+    forgives: bool = False
 
     @classmethod
     def open(cls, path: Path, response: str | None) -> CsvSource:
@@ -84,11 +85,18 @@ class CsvSource:
                 "others."
             )
 
+    def forgiving(self) -> CsvSource:
+        """The same file; a cell that spells no number is missing where one is asked for."""
+        return replace(self, forgives=True)
+
     def _chunks(
         self, types: Mapping[str, CellType], counter: LineCounter | None = None
     ) -> Iterator[pa.RecordBatch | None]:
         import pyarrow as pa
         from pyarrow import csv
+
+        # Every cell is text until it is known to be a number, where others are to be forgiven.
+        read_as: Mapping[str, CellType] = dict.fromkeys(types, "string") if self.forgives else types
 
         def read() -> Iterator[pa.RecordBatch]:
             with csv.open_csv(
@@ -96,13 +104,15 @@ class CsvSource:
                 read_options=csv.ReadOptions(block_size=CHUNK_BYTES),
                 parse_options=csv.ParseOptions(newlines_in_values=True),
                 convert_options=csv.ConvertOptions(
-                    column_types={name: pa.type_for_alias(kind) for name, kind in types.items()},
+                    column_types={name: pa.type_for_alias(kind) for name, kind in read_as.items()},
                     include_columns=list(types),
                     null_values=MISSING_NUMBERS,
                     strings_can_be_null=False,
                 ),
             ) as reader:
-                yield from reader
+                numeric = [name for name in types if types[name] != read_as[name]]
+                for chunk in reader:
+                    yield numbers_of_text(chunk, numeric)
 
         return arrow_chunks(read)
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from tacit.compiling import compiled
 from tacit.errors import SchemaError
 from tacit.problem.cell import Cell, LabelCell, NumericCell
 from tacit.problem.design import Design
@@ -220,7 +220,7 @@ def _readonly(numbers: Cells) -> Cells:
     return view
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _mark_non_finite(numbers: Cells, valid: Valid) -> None:
     rows, count = numbers.shape
     for i in range(rows):
@@ -231,7 +231,7 @@ def _mark_non_finite(numbers: Cells, valid: Valid) -> None:
         valid[i] &= finite
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def _clean(
     numbers: Cells,
     lower: Cells,

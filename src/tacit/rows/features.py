@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from threading import Lock
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from tacit.compiling import compiled
 from tacit.errors import SettingError
 from tacit.problem.design import Design
 from tacit.problem.feature_map import Custom, FeatureMap, Polynomial, RandomFourier
@@ -114,7 +114,7 @@ def _apply(feature_map: Custom, rows: Cells, valid: Valid, out: Cells) -> None:
     _shrink(out, feature_map.row_norm)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def _shrink(rows: Cells, norm: float) -> None:
     for i in range(len(rows)):
         largest = 0.0
@@ -131,7 +131,7 @@ def _shrink(rows: Cells, norm: float) -> None:
                     rows[i, j] = rows[i, j] / largest / length * norm
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def _map_inputs(numbers: Cells, valid: Valid, bounds: Cells, norm: float, rows: Cells) -> None:
     count = numbers.shape[1]
     for i in range(len(numbers)):
@@ -150,7 +150,7 @@ def _map_inputs(numbers: Cells, valid: Valid, bounds: Cells, norm: float, rows: 
                 rows[i, j] = rows[i, j] * (norm / length)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def _multiply(rows: Cells, steps: NDArray[np.int64], out: Cells) -> None:
     for i in range(len(rows)):
         for m in range(len(steps)):
@@ -159,7 +159,7 @@ def _multiply(rows: Cells, steps: NDArray[np.int64], out: Cells) -> None:
             out[i, m] = factor if before < 0 else out[i, before] * factor
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def _turn(rows: Cells, frequencies: Cells, out: Cells) -> None:
     """Cosines, then sines, of all frequencies; column by column, so that sums have one order."""
     width, count = frequencies.shape

@@ -6,7 +6,7 @@ Private: the cells. Public: the names and types of the columns.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import narwhals as nw
@@ -43,6 +43,7 @@ class FrameSource:
     names: tuple[str, ...]
     response: str | None
     resident: bool = True
+    forgives: bool = False
 
     @property
     def length(self) -> int:
@@ -58,10 +59,17 @@ class FrameSource:
         self, rows: int, *, numeric: Sequence[str], labels: Sequence[str]
     ) -> Iterator[FrameBatch]:
         """Slices of the converted numeric columns and of the raw label columns."""
-        numbers = {name: series_numbers(self.series(name), name) for name in numeric}
+        numbers = {
+            name: series_numbers(self.series(name), name, forgiving=self.forgives)
+            for name in numeric
+        }
         raw = {name: self.series(name) for name in labels}
         for start in range(0, self.length, rows):
             yield FrameBatch(self, numbers, raw, start, min(start + rows, self.length))
+
+    def forgiving(self) -> FrameSource:
+        """The same table; in columns of objects those that are no numbers are missing."""
+        return replace(self, forgives=True)
 
 
 @dataclass(frozen=True)
@@ -102,10 +110,11 @@ def holds_objects(series: nw.Series[Any]) -> bool:
     return isinstance(dtype, np.dtype) and dtype.kind == "O"
 
 
-def series_numbers(series: nw.Series[Any], name: str) -> NDArray[Any]:
+def series_numbers(series: nw.Series[Any], name: str, *, forgiving: bool = False) -> NDArray[Any]:
     """Numbers of a column, without a copy where the table stores plain floats."""
     if holds_objects(series):
-        return to_float64(np.asarray(series.to_native(), dtype=object), name)
+        cells = np.asarray(series.to_native(), dtype=object)
+        return to_float64(cells, name, forgiving=forgiving)
     dtype = series.dtype
     if dtype.is_float():
         return series.to_numpy()

@@ -14,6 +14,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from tacit.compiling import compiled
 from tacit.rows.labels import REMEMBERED, normal_form
 
 Form = int | Decimal | str | None
@@ -131,7 +132,7 @@ def row_hashes(rows: NDArray[Any]) -> NDArray[np.uint64]:
     return hashes
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def _hash(rows: NDArray[Any], hashes: NDArray[np.uint64]) -> None:
     for i in range(rows.shape[0]):
         one, two = np.uint64(0x243F6A8885A308D3), np.uint64(0x13198A2E03707344)
@@ -153,7 +154,7 @@ def _mixed(state: Any) -> Any:
     return state ^ (state >> np.uint64(31))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def put_records(
     rows: NDArray[Any],
     slot: NDArray[np.int64],

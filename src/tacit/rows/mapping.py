@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
+from tacit.compiling import compiled
 from tacit.errors import SettingError
 from tacit.rows.tiles import LANES
 
@@ -54,7 +54,7 @@ def map_tiles(
     return image
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def _map(tiles: NDArray[Any], matrix: NDArray[Any], out: NDArray[Any]) -> None:  # noqa: C901
     # Two images and four columns at a time, for speed; each record's sum is still column after
     # column, and an odd last image is computed twice.

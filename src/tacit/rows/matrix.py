@@ -6,21 +6,24 @@ Private: the values.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.rows.cells import to_float64
+
 
 @dataclass(frozen=True)
 class MatrixSource:
-    """A two-dimensional array of numbers in any order and strides."""
+    """A two-dimensional array of numbers in any order and strides, or of cells of any type."""
 
     values: NDArray[Any] = field(repr=False)
     names: tuple[str, ...]
     response: str | None = None
     resident: bool = True
+    forgives: bool = False
 
     @property
     def length(self) -> int:
@@ -34,6 +37,10 @@ class MatrixSource:
         del numeric, labels
         for start in range(0, self.length, rows):
             yield MatrixBatch(self, start, min(start + rows, self.length))
+
+    def forgiving(self) -> MatrixSource:
+        """The same matrix; among cells of any type those that are no numbers are missing."""
+        return replace(self, forgives=True)
 
 
 @dataclass(frozen=True)
@@ -55,6 +62,12 @@ class MatrixBatch:
         if tuple(names) != self.source.names:
             position = {name: index for index, name in enumerate(self.source.names)}
             block = block[:, [position[name] for name in names]]
+        if block.dtype.kind not in "biuf":
+            forgiving = self.source.forgives
+            columns = [
+                to_float64(block[:, j], name, forgiving=forgiving) for j, name in enumerate(names)
+            ]
+            return np.ascontiguousarray(np.array(columns).reshape(len(names), len(block)).T)
         with np.errstate(over="ignore"):
             return np.require(block, dtype=np.float64, requirements=["C", "A"])
 

@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import narwhals as nw
-import numpy as np
 
 from tacit.errors import DataError
 from tacit.rows.arrays import as_array
 from tacit.rows.beside import with_columns
-from tacit.rows.cells import to_float64
+from tacit.rows.cells import not_numeric
 from tacit.rows.csv_file import CsvSource
 from tacit.rows.files import file_kind
 from tacit.rows.frame import FrameSource, as_frame
@@ -44,8 +43,8 @@ def open_source(
 
     Guarantee
     ---------
-    - Fewer than `fewest` records (two for a fit), no columns, unequal lengths and text in a matrix
-      are refused, with a message that holds no value.
+    - Fewer than `fewest` records (two for a fit of a public number of them), no columns, unequal
+      lengths and text in a matrix are refused, with a message that holds no value.
 
     Examples
     --------
@@ -57,7 +56,7 @@ def open_source(
     separate = None if named is not None else response
     table: Source
     if isinstance(data, str | os.PathLike):
-        table = _open_file(Path(data), named, separate)
+        table = _open_file(Path(data), named, separate, fewest)
     elif (frame := as_frame(data)) is not None:
         table = _open_frame(frame, named, fewest)
     else:
@@ -65,11 +64,14 @@ def open_source(
     return with_columns(table, separate, beside or {})
 
 
-def _open_file(path: Path, response: str | None, separate: object) -> Source:
+def _open_file(path: Path, response: str | None, separate: object, fewest: int) -> Source:
     if separate is not None:
         raise DataError("The response of a file is one of its columns; give the column's name.")
-    opener = ParquetSource if file_kind(path) == ".parquet" else CsvSource
-    source: Source = opener.open(path, response)
+    source: Source
+    if file_kind(path) == ".parquet":
+        source = ParquetSource.open(path, response, fewest)
+    else:
+        source = CsvSource.open(path, response)
     if response is not None:
         require_columns(source.names, [response])
     return source
@@ -97,8 +99,8 @@ def _open_matrix(data: Any, response: str | None, fewest: int) -> Source:
     if response is not None:
         raise DataError("A matrix has no column names; give the response as a sequence.")
     names = tuple(f"x{j}" for j in range(values.shape[1]))
-    if values.dtype.kind not in "biuf":
-        values = np.column_stack([to_float64(values[:, j], name) for j, name in enumerate(names)])
+    if values.dtype.kind not in "biufO":
+        raise not_numeric(names[0])
     return MatrixSource(values, names)
 
 

@@ -36,7 +36,7 @@ class ParquetSource:
     resident: bool = False
 
     @classmethod
-    def open(cls, path: Path, response: str | None) -> ParquetSource:
+    def open(cls, path: Path, response: str | None, fewest: int = 2) -> ParquetSource:
         """Read names and length, and remember the state of the file."""
         import pyarrow as pa
         from pyarrow import parquet
@@ -52,8 +52,12 @@ class ParquetSource:
         if source is None:
             raise unreadable(path)
         require_distinct(source.names)
-        require_table(source.length, len(source.names))
+        require_table(source.length, len(source.names), fewest)
         return source
+
+    def forgiving(self) -> ParquetSource:
+        """The same table: the types of its columns are public."""
+        return self
 
     def batches(
         self, rows: int, *, numeric: Sequence[str], labels: Sequence[str]

@@ -46,7 +46,13 @@ class _Part:
 
 
 def admit_persons(
-    batches: Iterable[Batch], unit: Unit, layout: Layout, prepare: Prepare, *, resident: bool
+    batches: Iterable[Batch],
+    unit: Unit,
+    layout: Layout,
+    prepare: Prepare,
+    *,
+    resident: bool,
+    fewest: int = 2,
 ) -> PersonStore:
     """Store of the kept records of all persons.
 
@@ -71,14 +77,16 @@ def admit_persons(
         or raises where the caller wants none that is not.
     resident
         Whether the table lies in memory already, so that batches may wait for each other.
+    fewest
+        Fewer persons are refused; 0 where their number is private.
     """
     persons = Persons()
-    parts = [
-        _part(persons, *read)
-        for read in _each(batches, lambda batch: _read(batch, unit, prepare), resident=resident)
-    ]
-    if persons.count < 2:
-        raise DataError("The table has records of fewer than 2 persons; a fit needs at least 2.")
+    read = _each(batches, lambda batch: _read(batch, unit, prepare), resident=resident)
+    parts = [_nobody(layout), *(_part(persons, *batch) for batch in read)]
+    if persons.count < fewest:
+        raise DataError(
+            f"The table has records of fewer than {fewest} persons; a fit needs at least {fewest}."
+        )
     person = np.concatenate([part.person for part in parts])
     slot, kept = kept_ranks(
         person,
@@ -105,6 +113,13 @@ def admit_persons(
         PersonBlock(tiles, places.starts, places.counts),
         layout.block_rows // LANES,
     )
+
+
+def _nobody(layout: Layout) -> _Part:
+    """The part of a batch without records, so that a table without any has a part."""
+    rows = np.empty((0, layout.columns), dtype=layout.dtype)
+    none = np.empty(0)
+    return _Part(rows, none.astype(np.int64), none.astype(np.bool_), none, row_hashes(rows))
 
 
 def _read(

@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from tacit.compiling import compiled
 from tacit.errors import BoundsError
 from tacit.problem.design import Design
 from tacit.rows.tiles import LANES, tile_count
@@ -101,7 +102,7 @@ def _readonly(array: NDArray[Any]) -> NDArray[Any]:
     return view
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def _prepare(
     values: NDArray[np.float64],
     behind: NDArray[np.float64],
@@ -166,7 +167,6 @@ def _shrink_factors(
     unit: NDArray[np.float64], norms: tuple[float, float], factor: NDArray[np.float64]
 ) -> None:
     """Factor that brings each record to the norm bound; each sum is column after column."""
-    target, limit = norms
     largest = np.zeros(LANES)
     square = np.zeros(LANES)
     shrink = np.empty(LANES)
@@ -174,14 +174,29 @@ def _shrink_factors(
         for lane in range(LANES):
             largest[lane] = max(largest[lane], abs(unit[j, lane]))
     for lane in range(LANES):
-        # Entries so large or small that a square would overflow or vanish are scaled first.
-        moderate = 1e-100 < largest[lane] < 1e100 or largest[lane] == 0.0
-        shrink[lane] = 1.0 if moderate else 1.0 / largest[lane]
+        shrink[lane] = moderation(largest[lane])
     for j in range(unit.shape[0]):
         for lane in range(LANES):
             part = unit[j, lane] * shrink[lane]
             square[lane] += part * part
     for lane in range(LANES):
-        factor[lane] = 1.0
-        if not math.sqrt(square[lane]) <= limit * shrink[lane]:
-            factor[lane] = target * shrink[lane] / math.sqrt(square[lane])
+        factor[lane] = shrink_factor(square[lane], shrink[lane], norms)
+
+
+@njit(nogil=True, error_model="numpy", inline="always")
+def moderation(largest: float) -> float:
+    """What a record is multiplied by before it is squared, by its largest entry.
+
+    Entries so large or small that a square would overflow or vanish are scaled. Not beyond 1e300:
+    an infinite factor would make no number of a zero.
+    """
+    moderate = 1e-100 < largest < 1e100 or largest == 0.0
+    return 1.0 if moderate else 1.0 / max(largest, 1e-300)
+
+
+@njit(nogil=True, error_model="numpy", inline="always")
+def shrink_factor(square: float, shrink: float, norms: tuple[float, float]) -> float:
+    """Factor that brings a record to the norm bound, by its square after `shrink`."""
+    target, limit = norms
+    norm = math.sqrt(square)
+    return 1.0 if norm <= limit * shrink else target * shrink / norm

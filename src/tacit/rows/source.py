@@ -5,6 +5,7 @@ Private: every value a batch hands out. Public: the names of the columns.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
@@ -59,6 +60,13 @@ class Source(Protocol):
     ) -> Iterator[Batch]:
         """Batches that can answer for these columns and no others."""
 
+    def forgiving(self) -> Source:
+        """The same table, in which a cell that is no number is missing where one is asked for.
+
+        The type of a column is public, as its name is, and may still be refused; where every cell
+        has a type of its own, or is text by nature, no cell can be.
+        """
+
 
 def separate_response_name(names: Sequence[str]) -> str:
     """Name of a response given beside the table: "y", underscored until no column has it.
@@ -83,8 +91,8 @@ def readable_names(source: Source) -> tuple[str, ...]:
 
 def require_columns(known: Sequence[str], wanted: Iterable[str]) -> None:
     """Refuse columns that are not among the known ones, naming those."""
-    asked = list(dict.fromkeys(wanted))
-    unknown = [name for name in asked if name not in known]
+    asked, there = list(dict.fromkeys(wanted)), frozenset(known)
+    unknown = [name for name in asked if name not in there]
     if len(asked) > 1 and len(unknown) == len(asked):
         # Nothing fits: the first line may be a record, which must not be quoted.
         raise SchemaError(
@@ -100,7 +108,7 @@ def require_columns(known: Sequence[str], wanted: Iterable[str]) -> None:
 
 def require_distinct(names: Sequence[str]) -> None:
     """Refuse a table in which a column name repeats."""
-    repeated = sorted({name for name in names if names.count(name) > 1})
+    repeated = sorted(name for name, times in Counter(names).items() if times > 1)
     if repeated:
         raise DataError(
             f"Column names must differ; repeated: {', '.join(map(repr, repeated))}. "
@@ -112,11 +120,12 @@ def require_table(length: int, width: int, fewest: int = 2) -> None:
     """Refuse a table without columns or with too few records."""
     if width == 0:
         raise DataError("The table has no columns.")
+    require_records(length, fewest)
+
+
+def require_records(length: int, fewest: int = 2) -> None:
+    """Refuse fewer records than a fit needs, where their number is public (else `fewest` is 0)."""
     if length < fewest:
-        require_records(length)
-
-
-def require_records(length: int) -> None:
-    """Refuse fewer than two records."""
-    if length < 2:
-        raise DataError("The table has fewer than 2 records; a fit needs at least 2.")
+        raise DataError(
+            f"The table has fewer than {fewest} records; a fit needs at least {fewest}."
+        )

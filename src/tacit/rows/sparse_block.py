@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from tacit.compiling import compiled
 from tacit.rows.tiles import LANES
 
 
@@ -86,7 +86,7 @@ def dense_tiles(block: Any, width: int) -> NDArray[Any]:
     return tiles
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _scatter(
     starts: NDArray[np.int64],
     indices: NDArray[np.int32],

@@ -6,7 +6,6 @@ not stored is 0, and must stay so: the bounds have to contain 0, and no column h
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,9 +13,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from tacit.compiling import compiled
 from tacit.errors import BoundsError, SettingError
 from tacit.problem.design import Design
-from tacit.rows.prepare import LARGEST, Preparer
+from tacit.rows.prepare import LARGEST, Preparer, moderation, shrink_factor
 from tacit.rows.sparse_block import SparseBlock
 from tacit.rows.sparse_source import SparseRows
 from tacit.rows.tiles import LANES, tile_count
@@ -29,7 +29,7 @@ class SparsePreparer:
     Guarantee
     ---------
     - The prepared record is the one that `Preparer` makes of the same record with its zeros
-      written out, number by number, unless all its features are subnormal.
+      written out, number by number.
     - It depends on that record and the design only, not on others or on how it was stored: entries
       that are zero are left out.
     - Bounds that exclude 0 are refused.
@@ -90,22 +90,19 @@ class SparsePreparer:
 
 
 @njit(nogil=True, error_model="numpy")
-def _shrink_factor(unit: NDArray[np.float64], length: int, target: float, limit: float) -> float:
-    """Factor that brings a record to the norm bound: the steps of `rows.prepare`, in its order."""
-    largest = 0.0
+def _shrink_factor(unit: NDArray[np.float64], length: int, norms: tuple[float, float]) -> float:
+    """Factor that brings a record to the norm bound; its zeros change no sum."""
+    largest = square = 0.0
     for k in range(length):
         largest = max(largest, abs(unit[k]))
-    # Not beyond 1e300: an infinite factor would make a stored zero count, and one left out not.
-    shrink = 1.0 if 1e-100 < largest < 1e100 or largest == 0.0 else 1.0 / max(largest, 1e-300)
-    square = 0.0
+    shrink = moderation(largest)
     for k in range(length):
-        square += (unit[k] * shrink) * (unit[k] * shrink)
-    if math.sqrt(square) <= limit * shrink:
-        return 1.0
-    return target * shrink / math.sqrt(square)
+        part = unit[k] * shrink
+        square += part * part
+    return shrink_factor(square, shrink, norms)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def _prepare_sparse(  # noqa: PLR0917 - compiled code takes no keywords
     starts: NDArray[np.int64],
     indices: NDArray[np.int64],
@@ -135,7 +132,7 @@ def _prepare_sparse(  # noqa: PLR0917 - compiled code takes no keywords
                 unit[k] = min(max(value / scale[j], -LARGEST), LARGEST)
             else:
                 usable = False
-        factor = _shrink_factor(unit, length, limits[0], limits[1])
+        factor = _shrink_factor(unit, length, limits)
         usable &= factor >= 0.0
         valid[r] = usable
         if usable:

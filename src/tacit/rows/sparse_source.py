@@ -72,6 +72,10 @@ class SparseSource:
         """Number of records."""
         return int(self.matrix.shape[0])
 
+    def forgiving(self) -> SparseSource:
+        """The same table: the types of its columns are public."""
+        return self
+
     def batches(
         self, rows: int, *, numeric: Sequence[str], labels: Sequence[str]
     ) -> Iterator[SparseBatch]:

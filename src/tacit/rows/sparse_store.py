@@ -54,17 +54,21 @@ class SparseStore(Store):
         Wide records are refused, by their public width. Images that are large in all go to a
         scratch file.
         """
-        if self.width > WIDEST_IMAGE:
-            raise SettingError(
-                f"Sparse records of more than {WIDEST_IMAGE} columns are not mapped to other "
-                'coordinates, where they would be dense. Use solver="gradient".'
-            )
+        self.require_mappable()
         M = public_matrix(matrix, self.width)
         layout = self._layout
         size = layout.tile_count * layout.columns * LANES * layout.dtype.itemsize
         if size > MEMORY_LIMIT:
             return ScratchStore.of(layout, self._images(M))
         return MemoryStore(layout, [*self._images(M)])
+
+    def require_mappable(self) -> None:
+        """Refuse records too wide to be mapped, by their public width."""
+        if self.width > WIDEST_IMAGE:
+            raise SettingError(
+                f"Sparse records of more than {WIDEST_IMAGE} columns are not mapped to other "
+                'coordinates, where they would be dense. Use solver="gradient".'
+            )
 
     def close(self) -> None:
         """Drop the records."""

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tacit.compiling import compiled
 
 
 def spline_basis(
@@ -38,7 +39,7 @@ def spline_basis(
     return basis
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def _fill(
     cells: NDArray[np.float64],
     knots: NDArray[np.float64],

@@ -11,8 +11,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tacit.compiling import compiled
 
 LANES = 64  # records in a tile
 
@@ -49,7 +50,7 @@ def to_rows(tiles: NDArray[Any], length: int) -> NDArray[Any]:
     return np.ascontiguousarray(tiles.transpose(0, 2, 1).reshape(-1, tiles.shape[1])[:length])
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _fill(rows: NDArray[Any], tiles: NDArray[Any]) -> None:
     length, columns = rows.shape
     for t in range(tiles.shape[0]):

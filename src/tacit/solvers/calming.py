@@ -25,6 +25,8 @@ LARGEST_FACTOR = 0.6
 PRIOR_VARIANCE = 1 / 16
 """Assumed variance of the labels' share around one half."""
 FARTHEST_SHARE = 0.02
+MOST, PLAIN_MOMENTUM = 0.5, 0.5
+"""Below this share of the records, momentum is no more than that of a small table."""
 
 Vector = NDArray[np.float64]
 
@@ -46,8 +48,34 @@ def calm(plan: Plan, stage: Descent, coordinates: Coordinates, clip: float) -> D
     return replace(stage, step_size=stage.step_size * shorter)
 
 
+def follow(plan: Plan, stage: Descent) -> Descent:
+    """Let clip and steps go by what the records came to, where that is less than was planned for.
+
+    A plan knows how many records there are, or may be, and not what their weights come to. Its
+    rules have the clip grow with the fourth root of that number (docs/solvers.md); steps that were
+    planned for more records than there are would run after noise.
+    """
+    if not stage.follows or plan.total is None or stage.clip_factor is None:
+        return stage
+    share = min(1.0, plan.count / plan.records)
+    part = share**0.25
+    return replace(
+        stage,
+        clip_factor=stage.clip_factor * part,
+        step_size=stage.step_size * part,
+        momentum=stage.momentum if share >= MOST else min(stage.momentum, PLAIN_MOMENTUM),
+    )
+
+
 def tail_variance(curvature: Vector, stage: Descent) -> Vector:
     """Variance of the averaged iterates for unit noise in every gradient, by the full recursion."""
+    # Steps that somebody declared may be so long that nothing but noise without end is left.
+    with np.errstate(over="ignore", invalid="ignore"):
+        variance = _recursion(curvature, stage)
+    return np.where(np.isnan(variance), math.inf, variance)
+
+
+def _recursion(curvature: Vector, stage: Descent) -> Vector:
     steps = stage.iterations
     first = first_averaged(stage)
     response = np.zeros((steps, len(curvature)))

@@ -19,7 +19,7 @@ from tacit.losses.loss import Loss
 from tacit.problem.gate import Gate
 from tacit.problem.plan import Descent, Plan
 from tacit.problem.query import LARGEST, GradientSum
-from tacit.solvers.calming import calm, first_averaged, odds_of_labels
+from tacit.solvers.calming import calm, first_averaged, follow, odds_of_labels
 from tacit.solvers.coordinates import Coordinates, gradient_bound, penalty_in
 from tacit.solvers.whitening import whiten
 
@@ -36,7 +36,8 @@ def descend(gate: Gate, plan: Plan) -> tuple[Coordinates, Vector]:
     _, _, theta = penalty_in(plan, coordinates)
     if start is not None:
         theta = coordinates.working(start)
-    for stage in plan.stages:
+    for planned in plan.stages:
+        stage = follow(plan, planned)
         clip = _clip(plan, stage, coordinates)
         calmed = calm(plan, stage, coordinates, clip)
         theta, _ = run_stage(gate, plan, calmed, coordinates, theta, clip, plan.loss)

@@ -14,7 +14,6 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import SettingError
 from tacit.losses.loss import Code, Loss
 from tacit.problem.gate import Gate
 from tacit.problem.plan import Plan
@@ -59,8 +58,7 @@ def infer_exactly(gate: Gate, plan: Plan, theta: Vector) -> Sandwich:
 def close_rows(gate: Gate, plan: Plan) -> tuple[Matrix, float]:
     """Return a map after which no column reaches beyond 1, and a bound on a unit's rows there.
 
-    Columns are centred at their mean where an intercept can absorb it. A sparse table is not
-    counted: its columns keep the scale that their bounds give them.
+    Columns are centred at their mean where an intercept can absorb it.
     """
     design = plan.design
     columns = tuple(range(len(design.columns)))
@@ -68,11 +66,7 @@ def close_rows(gate: Gate, plan: Plan) -> tuple[Matrix, float]:
     if design.intercept:
         moments = gate.ask(SecondMoments(design.unit_norm)).value
         centers[: len(columns)] = moments[-1, :-1] / max(moments[-1, -1], 1.0)
-    try:
-        reach = _column_reach(gate, columns, centers[: len(columns)])
-    except SettingError:
-        return np.eye(design.width), design.unit_norm
-    scales[: len(columns)] = reach
+    scales[: len(columns)] = _column_reach(gate, columns, centers[: len(columns)])
     return linear_map(plan, centers, scales), design.unit_rows * math.sqrt(design.width)
 
 

@@ -21,6 +21,8 @@ from tacit.problem.query import ColumnCounts
 
 OCTAVES = 12
 SMALLEST_SHARE, LARGEST_SHARE = 0.6, 0.98
+COUNTED = 0.1
+"""Three deviations of a number of records that had to be counted, as a share of it."""
 
 Vector = NDArray[np.float64]
 
@@ -40,14 +42,21 @@ def standardise(gate: Gate, plan: Plan, asked: Standardising) -> tuple[Vector, V
     median = (low + high) / 2 if asked.medians else np.zeros(len(places))
     share = min(max(1 - 4 * noise / plan.count, SMALLEST_SHARE), LARGEST_SHARE)
     small, large = np.full(len(places), -float(OCTAVES)), np.full(len(places), 1.0)
+    inside = np.zeros(len(places))
     for _ in range(asked.radii):
         middle = (small + large) / 2
         radius = np.exp2(middle)
         ends = np.nextafter(median - radius, -math.inf), median + radius
         answer = gate.ask(ColumnCounts(asked.columns, *ends))
+        inside += answer.value
         enough = answer.value >= share * plan.count
         small, large = np.where(enough, small, middle), np.where(enough, middle, large)
     scale = np.exp2((small + large) / 2) / NormalDist().inv_cdf((1 + share) / 2)
+    # A column of one value but for a few records shows no scale, and keeps the one it has.
+    elsewhere = 1 - inside / (asked.radii * plan.count)
+    doubt = 3 * answer.noise_scale / (plan.count * math.sqrt(asked.radii))
+    doubt += 0.0 if plan.counting is None else COUNTED
+    scale = np.where((small == -OCTAVES) & (elsewhere > doubt), 1.0, scale)
     centers, scales = np.zeros(plan.design.width + 1), np.ones(plan.design.width + 1)
     centers[places], scales[places] = median, scale
     return centers, scales

@@ -1,0 +1,53 @@
+"""Compiled kernels whose stored machine code is as new as every source that it was made from.
+
+numba stamps what it stores with the file of the kernel alone, while a kernel takes in the functions
+and constants of other files. A mended loss would not reach the machine code that an older
+version left behind, and a guarantee would rest on the old one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import numba
+
+ROOMS = ("losses", "mechanisms", "noise", "rows")
+"""Where kernels live, and all that they take in."""
+
+Kernel = TypeVar("Kernel", bound=Callable[..., Any])
+
+
+def compiled(function: Kernel) -> Kernel:
+    """Compile a kernel when it is first called, and keep its machine code for later processes.
+
+    Guarantee
+    ---------
+    - Machine code that was stored before any source of `ROOMS` changed is not used.
+    - Floating point is that of the source: no fast-math, no reordering; division by zero does not
+      raise.
+    """
+    kernel: Any = numba.njit(nogil=True, cache=True, error_model="numpy")(function)
+    if kernel is not function:  # as it is where compilation is switched off
+        stored = kernel._cache._cache_file  # noqa: SLF001 - numba has no public way to a stamp
+        stored._source_stamp = stored._source_stamp, sources_digest()  # noqa: SLF001
+    return cast("Kernel", kernel)
+
+
+@cache
+def sources_digest() -> str:
+    """SHA-256 of the sources of `ROOMS`, file after file; read once a process."""
+    return digest_of(Path(__file__).parent)
+
+
+def digest_of(package: Path) -> str:
+    """SHA-256 of the names and texts of a package's sources."""
+    digest = hashlib.sha256()
+    for path in sorted(path for room in ROOMS for path in (package / room).rglob("*.py")):
+        text = path.read_bytes()
+        digest.update(f"{path.relative_to(package).as_posix()} {len(text)}\n".encode())
+        digest.update(text)
+    return digest.hexdigest()

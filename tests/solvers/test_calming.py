@@ -1,0 +1,62 @@
+"""Steps that go by the noise, and by what the records came to."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import tacit
+from tacit.problem.plan import Descent, Plan
+from tacit.solvers.calming import follow, tail_variance
+
+STAGE = Descent(12, 3.0, 0.8, 1.6, "tail", follows=True)
+
+
+def plan_of(total: float | None) -> Plan:
+    model = tacit.LogisticRegression(epsilon=1.0, bounds=(-1, 1))
+    return replace(model.plan(1600, 3), total=total)
+
+
+def test_clip_and_steps_go_by_the_fourth_root_of_the_share() -> None:
+    found = follow(plan_of(100.0), STAGE)
+    assert found.clip_factor == pytest.approx(0.8)
+    assert found.step_size == pytest.approx(1.5)
+    assert found.momentum == 0.5
+    assert follow(plan_of(900.0), STAGE).momentum == 0.8
+
+
+@pytest.mark.parametrize("total", [None, 1600.0, 1e9])
+def test_nothing_changes_where_the_records_come_to_what_was_planned(total: float | None) -> None:
+    assert follow(plan_of(total), STAGE) == STAGE
+    assert follow(plan_of(100.0), replace(STAGE, follows=False)) == replace(STAGE, follows=False)
+
+
+def test_a_declared_step_is_kept() -> None:
+    stages = [
+        tacit.LogisticRegression(
+            epsilon=1.0, bounds=(-1, 1), relation="add-remove", n_at_least=500, step_size=step
+        )
+        .plan(500, 3)
+        .stages[0]
+        for step in (None, 0.5)
+    ]
+    assert [stage.follows for stage in stages] == [True, False]
+
+
+def test_a_loose_largest_weight_costs_no_more_than_the_records_it_hides() -> None:
+    """Planned for 40 times the records there are, errors were 4; a tenth of that is usual now."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (40_000, 4))
+    slopes = np.array([2.0, -1.0, 0.5, 0.0])
+    scores = np.outer(X @ slopes, [1.0, -1.0, 0.0]) + rng.gumbel(size=(40_000, 3))
+    model = tacit.LogisticRegression(
+        epsilon=5.0, bounds=(-1, 1), classes=(0, 1, 2), max_weight=40.0, random_state=1
+    )
+    with pytest.warns(UserWarning, match="capped"):
+        model.fit(X, scores.argmax(axis=1), np.ones(40_000))
+    assert np.abs(model.coef_[0] - model.coef_[2] - slopes).max() < 1.5
+
+
+def test_the_longest_steps_leave_noise_without_end_and_no_warning() -> None:
+    wild = Descent(200, 1e30, 0.9, 1.0, "tail")
+    assert (tail_variance(np.array([0.5, 1.0]), wild) == np.inf).all()
