@@ -22,8 +22,9 @@ TOPICS = (
     "ledger",
     "people",
     "accuracy",
+    "coverage",
 )
-WITH_OPTIONS = frozenset({"accuracy"})
+WITH_OPTIONS = frozenset({"accuracy", "coverage"})
 
 
 def main() -> int:

@@ -29,6 +29,8 @@ HEAD = 4
 """Numbers before the tables: first point, points a unit, top, largest rate."""
 REACH = 2.0
 """Clip in standard deviations of a Poisson count."""
+LARGEST_MATRIX = 2**18
+"""Probabilities held at a time."""
 
 
 def loss(mean: float, dispersion: float, top: float) -> Loss:
@@ -57,26 +59,33 @@ def expected_clip(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return E clip(Y - m, ±K) and P(|Y - m| < K) for every rate m."""
     shift, kept = np.empty_like(rates), np.empty_like(rates)
-    for index, rate in enumerate(rates.tolist()):
-        reach = REACH * max(1.0, math.sqrt(rate))
-        counts = np.arange(math.ceil(rate + reach) + 1, dtype=np.float64)
-        law = probabilities(counts, rate, dispersion)
-        gap = np.clip(counts - rate, -reach, reach)
-        beyond = max(0.0, 1.0 - float(law.sum()))
-        shift[index] = float(law @ gap) + beyond * reach
-        kept[index] = float(law[np.abs(counts - rate) < reach].sum())
+    reach = REACH * np.maximum(1.0, np.sqrt(rates))
+    last = np.ceil(rates + reach)
+    first = 0
+    while first < len(rates):
+        # As many rates at once as fit into one moderate matrix of counts.
+        some = slice(first, first + max(1, int(LARGEST_MATRIX // (last[first:].max() + 1))))
+        counts = np.arange(last[some].max() + 1)
+        gap = counts - rates[some, None]
+        law = probabilities(counts, rates[some, None], dispersion)
+        law *= counts <= last[some, None]
+        within = reach[some, None]
+        beyond = np.maximum(0.0, 1.0 - law.sum(axis=1))
+        shift[some] = (law * np.clip(gap, -within, within)).sum(axis=1) + beyond * reach[some]
+        kept[some] = np.where(np.abs(gap) < within, law, 0.0).sum(axis=1)
+        first = some.stop
     return shift, kept
 
 
 def probabilities(
-    counts: NDArray[np.float64], rate: float, dispersion: float
+    counts: NDArray[np.float64], rate: float | NDArray[np.float64], dispersion: float
 ) -> NDArray[np.float64]:
     """Return P(Y = count) for a mean and a variance rate + dispersion·rate²; Poisson at 0."""
     if dispersion < 1e-6:
         return np.asarray(np.exp(special.xlogy(counts, rate) - rate - special.gammaln(counts + 1)))
     size = 1.0 / dispersion
     logs = special.gammaln(counts + size) - special.gammaln(size) - special.gammaln(counts + 1)
-    logs += size * math.log(size / (size + rate)) + special.xlogy(counts, rate / (size + rate))
+    logs = logs + size * np.log(size / (size + rate)) + special.xlogy(counts, rate / (size + rate))
     return np.asarray(np.exp(logs))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from tacit.accounting.composition import guarantee_of
@@ -255,6 +256,10 @@ class Plan:
 
     def guarantee(self) -> Guarantee:
         """Return the total over all steps, rounded against us."""
+        return self._guarantee
+
+    @cached_property
+    def _guarantee(self) -> Guarantee:
         if not self.private or self.budget.delta is None:
             return Guarantee(self.relation, self.unit, math.inf, 1.0, None)
         return guarantee_of(

@@ -101,13 +101,17 @@ def top_rate(plan: Plan, mean: float) -> float:
     return mean * grown
 
 
-def _mean_count(gate: Gate, plan: Plan) -> float:
-    """Mean of the counts, cut at twelve times a count of 1 or at their largest value."""
+def count_cap(plan: Plan) -> float:
+    """Where counts are cut for their mean: its noise is a fiftieth of a count, if 4 are enough."""
     price = next(step.price for step in plan.steps if step.label == "level of the response")
-    largest = plan.design.response.upper  # type: ignore[union-attr]
+    largest = float(plan.design.response.upper)  # type: ignore[union-attr]
     noise = 0.0 if price is None else 2.0**price.bits / (price.bound * plan.count)
-    # The cut is where its own noise would be a fiftieth of a count, or the largest count.
-    cap = min(largest, max(4.0, 0.02 / noise if noise else largest))
+    return min(largest, max(4.0, 0.02 / noise if noise else largest))
+
+
+def _mean_count(gate: Gate, plan: Plan) -> float:
+    """Mean of the counts, cut at `count_cap`."""
+    cap = count_cap(plan)
     query = ResidualSize(np.zeros(plan.design.width), cap, None, 0.0, 0.0, Measure.SHARE, 0.0)
     mean = cap * float(gate.ask(query).value[0]) / plan.count
     return min(max(mean, 0.02), cap)
@@ -132,7 +136,7 @@ def _dispersed(
     # What the pilot's own noise adds to the squares, which is known.
     added = plan.design.width * noise**2 / (STEPPED * averaged * mean)
     seen = LARGEST_SQUARE * float(answer.value[0]) / plan.count - added
-    dispersion, steepness = _solve_dispersion(mean, seen)
+    dispersion, steepness = solve_dispersion(mean, seen)
     deviation = LARGEST_SQUARE * answer.noise_scale / plan.count / steepness
     top = top_rate(plan, mean)
     rates = np.array([mean])
@@ -142,7 +146,7 @@ def _dispersed(
     return replace(level, loss=loss, dispersion=dispersion, wobble=abs(slope) * deviation)
 
 
-def _solve_dispersion(mean: float, seen: float) -> tuple[float, float]:
+def solve_dispersion(mean: float, seen: float) -> tuple[float, float]:
     """Return the α that explains the mean square seen, and how fast that grows with α."""
 
     def expected(dispersion: float) -> float:

@@ -1,0 +1,134 @@
+"""`python -m benchmarks coverage [options]`: run what is missing, then write page and pictures."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from benchmarks.coverage.cells import GRID, Cell, grid, hard_cells, width_cells
+from benchmarks.coverage.designs import FAMILIES, SCENARIOS
+from benchmarks.coverage.replications import run_batch
+from benchmarks.coverage.store import Store
+from benchmarks.coverage.targets import Targets, population_values
+from benchmarks.record import RESULTS
+
+ROWS, TARGETS = "coverage.jsonl", "coverage-targets.json"
+REPLICATIONS, BATCH, WIDTH_REPLICATIONS = 1000, 250, 200
+NICENESS = 10
+
+
+@dataclass(frozen=True)
+class Work:
+    """A batch to be run."""
+
+    cell: Cell
+    batch: int
+    size: int
+
+
+def parser() -> argparse.ArgumentParser:
+    """The options."""
+    found = argparse.ArgumentParser(prog="python -m benchmarks coverage", description=__doc__)
+    found.add_argument("--families", nargs="+", choices=FAMILIES, default=list(FAMILIES))
+    found.add_argument("--scenarios", nargs="+", choices=SCENARIOS, default=list(SCENARIOS))
+    found.add_argument(
+        "--cells",
+        nargs="+",
+        metavar="N,D,MU",
+        help="only these, for example 1000,4,0.5; default: all",
+    )
+    found.add_argument("--replications", type=int, default=REPLICATIONS, metavar="N")
+    found.add_argument("--processes", type=int, default=2, metavar="N")
+    found.add_argument("--page", action="store_true", help="run nothing, only write")
+    found.add_argument("--results", type=Path, default=RESULTS, help="folder of the results")
+    return found
+
+
+def chosen(options: argparse.Namespace) -> list[Work]:
+    """Every batch that is asked for: all cells once, then all again, so that none lags behind."""
+    families, scenarios = options.families, options.scenarios
+    cells = list(grid(families, [name for name in GRID if name in scenarios]))
+    if "rare" in scenarios:
+        cells += hard_cells(families)
+    widths = width_cells(families) if "clean" in scenarios else []
+    widths = [cell for cell in widths if cell not in cells]
+    if options.cells:
+        cells, widths = ([c for c in each if _asked(c, options.cells)] for each in (cells, widths))
+    full, rest = divmod(options.replications, BATCH)
+    sizes = [BATCH] * full + [rest] * bool(rest)
+    work = [Work(cell, 0, min(WIDTH_REPLICATIONS, options.replications)) for cell in widths]
+    return work + [Work(cell, batch, size) for batch, size in enumerate(sizes) for cell in cells]
+
+
+def _asked(cell: Cell, words: Sequence[str]) -> bool:
+    return f"{cell.n},{cell.d},{cell.mu:g}" in words
+
+
+def be_modest() -> None:
+    """Leave the machine to others: one thread a process, low priority."""
+    os.environ["TACIT_THREADS"] = "1"
+    os.nice(NICENESS)
+
+
+def run_missing(store: Store, targets: Targets, work: Sequence[Work], processes: int) -> None:
+    """Find the targets that are not known, then run the batches that have no row, with a bar."""
+    missing = [each for each in work if each.batch not in store.batches(each.cell)]
+    columns = (
+        TextColumn("  {task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=be_modest)
+    with pool, Progress(*columns, console=Console(file=sys.stderr)) as progress:
+        groups = targets.missing(each.cell for each in missing)
+        if groups:
+            task = progress.add_task("population values", total=len(groups))
+            for values in pool.map(population_values, groups):
+                targets.add(values)
+                progress.advance(task)
+        task = progress.add_task("coverage", total=sum(each.size for each in missing))
+        for done, row in _finished(pool, targets, missing, processes):
+            store.add(done.cell, done.batch, row)
+            progress.update(task, advance=done.size, description=done.cell.words)
+
+
+def _finished(
+    pool: ProcessPoolExecutor, targets: Targets, missing: Sequence[Work], processes: int
+) -> Iterator[tuple[Work, dict[str, Any]]]:
+    """Batches as they are finished, few of them waiting at a time."""
+    waiting: dict[Future[dict[str, Any]], Work] = {}
+    for each in missing:
+        cell = each.cell
+        waiting[pool.submit(run_batch, cell, targets[cell], each.batch, each.size)] = each
+        if len(waiting) > 2 * processes:
+            for future in wait(waiting, return_when=FIRST_COMPLETED).done:
+                yield waiting.pop(future), future.result()
+    for future, each in waiting.items():
+        yield each, future.result()
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Parse, run, write."""
+    options = parser().parse_args(arguments)
+    store, targets = Store(options.results / ROWS), Targets(options.results / TARGETS)
+    if not options.page:
+        run_missing(store, targets, chosen(options), options.processes)
