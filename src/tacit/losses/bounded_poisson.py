@@ -29,6 +29,8 @@ HEAD = 4
 """Numbers before the tables: first point, points a unit, top, largest rate."""
 REACH = 2.0
 """Clip in standard deviations of a Poisson count."""
+FINER, MARGIN = 16, 1e-4
+"""Bounds are looked for on a grid so much finer than the table; what lies between is less."""
 LARGEST_MATRIX = 2**18
 """Probabilities held at a time."""
 
@@ -42,16 +44,40 @@ def loss(mean: float, dispersion: float, top: float) -> Loss:
     rates = np.exp(points)
     shift, kept = expected_clip(rates, dispersion)
     bend = np.gradient(shift, points) / np.maximum(kept, 0.05)
-    weight = np.minimum(1.0, top / rates)
-    reach = REACH * np.maximum(1.0, np.sqrt(rates))
     spacing = (POINTS - 1) / (BELOW + ABOVE)
+    lipschitz, smoothness = _largest(points, shift, bend, top)
     return Loss(
         "bounded-poisson",
         Code.BOUNDED_POISSON,
-        lipschitz=float(np.max(weight * (reach + np.abs(shift)))) * (1 + 1e-6),
-        smoothness=float(np.max(weight * np.maximum(rates + bend, 0.0))) * (1 + 1e-6),
+        lipschitz=lipschitz,
+        smoothness=smoothness,
         shape=(float(points[0]), spacing, top, float(rates[-1]), *shift.tolist(), *bend.tolist()),
     )
+
+
+def slope_bound(dispersion: float, top: float) -> float:
+    """Bound on |slope| in closed form: ½(K + √(m + α m² + K²)) at the rate m = top.
+
+    Of a variable with mean 0 and variance v, what lies beyond K has a mean of at most
+    ½(√(v + K²) - K) (Scarf), so |ē| is no more than that. The bound grows up to the top, and falls
+    beyond it with the weight.
+    """
+    reach = REACH * max(1.0, math.sqrt(top))
+    return (reach + math.sqrt(top + dispersion * top**2 + reach**2)) / 2
+
+
+def _largest(
+    points: NDArray[np.float64], shift: NDArray[np.float64], bend: NDArray[np.float64], top: float
+) -> tuple[float, float]:
+    """Bounds on slope and curvature; both may peak between points of the table, at the top."""
+    finer = np.linspace(points[0], points[-1], FINER * (len(points) - 1) + 1)
+    finer = np.append(finer, min(max(math.log(top), points[0]), points[-1]))
+    rates = np.exp(finer)
+    weight = np.minimum(1.0, top / rates)
+    reach = REACH * np.maximum(1.0, np.sqrt(rates))
+    slopes = weight * (reach + np.abs(np.interp(finer, points, shift)))
+    curvatures = weight * np.maximum(rates + np.interp(finer, points, bend), 0.0)
+    return float(slopes.max()) * (1 + MARGIN), float(curvatures.max()) * (1 + MARGIN)
 
 
 def expected_clip(
