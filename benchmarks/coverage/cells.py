@@ -48,7 +48,7 @@ class Cell:
 
     @property
     def evidence(self) -> float:
-        """e = n·μ/d."""
+        """The evidence n·μ/d."""
         return self.n * self.mu / self.d
 
     @property

@@ -6,7 +6,7 @@ scenario:
 | | logistic | linear | poisson |
 |---|---|---|---|
 | clean | the model | normal errors | the model |
-| spread | the latent error's scale grows with a feature | so does the error's | overdispersed by ½ |
+| spread | latent errors whose scale varies | errors whose scale varies | overdispersed by ½ |
 | outliers | 5% of the labels are coins | 5% uniform over the bounds | 5% uniform up to 50 |
 | link | complementary log-log | a saturating mean | softplus in place of exp |
 | rare | 5% positives | t₃ errors | mean count 0.3 |
@@ -49,6 +49,17 @@ class Design:
     def words(self) -> str:
         """Name of the population."""
         return f"{self.family}/{self.scenario}/{self.d}"
+
+    @property
+    def is_centred(self) -> bool:
+        """Whether the score has mean zero given the features at the true coefficients.
+
+        So it is for the logistic model and for errors with a symmetric law. Counts are centred by
+        a dispersion that is estimated, hence not exactly.
+        """
+        if self.family == "linear":
+            return self.scenario in {"clean", "spread", "rare"}
+        return self.family == "logistic" and self.scenario in {"clean", "rare"}
 
     def coefficients(self) -> Matrix:
         """Of the linear predictor, the intercept first."""

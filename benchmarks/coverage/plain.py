@@ -1,4 +1,4 @@
-"""The same M-estimators without noise, in plain numpy: what intervals are compared with.
+"""The same M-estimators without noise: what intervals are compared with.
 
 Rows have the weights of the private route, w = min(1, C²/‖z‖²), with z = (1, x): the features are
 independent and standard, so that whitening changes nothing.
@@ -6,15 +6,18 @@ independent and standard, so that whitening changes nothing.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import Any
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from benchmarks.coverage.designs import Family
 from tacit.losses import bounded_poisson, huber, logistic, smooth_huber
-from tacit.losses.loss import Code, Loss
+from tacit.losses.loss import Loss
+from tacit.losses.switch import curvatures, slopes
 from tacit.problem.plan import Plan
 from tacit.solvers.levels import LARGEST_SQUARE, count_cap, solve_dispersion, top_rate
 from tacit.solvers.placement import DEVIATIONS, LEVEL
@@ -25,63 +28,68 @@ ROUNDS, NEAR = 50, 1e-7
 
 @dataclass(frozen=True)
 class Sample:
-    """Rows with their constant, responses and row weights."""
+    """Rows with their constant, responses, and the bound beyond which rows are weighed down."""
 
     Z: Matrix
     y: Matrix
-    weights: Matrix
+    row_bound: float
 
     @classmethod
     def of(cls, X: Matrix, y: Matrix, row_bound: float) -> Sample:
         """Weigh rows down that are longer than the bound."""
-        Z = np.column_stack([np.ones(len(X)), X])
-        weights = np.minimum(1.0, row_bound**2 / np.einsum("ij,ij->i", Z, Z))
-        return cls(Z, y, weights)
-
-    def moment(self, per_row: Matrix) -> Matrix:
-        """Sum of per_row · zz'."""
-        return np.asarray((self.Z * per_row[:, None]).T @ self.Z)
+        return cls(np.column_stack([np.ones(len(X)), X]), y, row_bound)
 
 
-def slopes(loss: Loss, z: Matrix, y: Matrix) -> Matrix:
-    """First derivatives in the linear predictor."""
-    match loss.code:
-        case Code.LOGISTIC:
-            return np.asarray(special.expit(z) - y)
-        case Code.SMOOTH_HUBER:
-            v = (z - y) / loss.shape[0]
-            return np.asarray(loss.shape[0] * 2 * v / (1 + np.sqrt(1 + 4 * v * v)))
-    rates, weights, shift, _ = _tabulated(loss, z)
-    reach = bounded_poisson.REACH * np.maximum(1.0, np.sqrt(rates))
-    return np.asarray(weights * (np.clip(rates - y, -reach, reach) + shift))
+@dataclass(frozen=True)
+class Sums:
+    """Sums over a sample: Σ w a z, Σ w h zz' and Σ (w a)² zz'."""
+
+    gradient: Matrix
+    curvature: Matrix
+    score: Matrix
 
 
-def curvatures(loss: Loss, z: Matrix, y: Matrix) -> Matrix:
-    """Second derivatives in the linear predictor."""
-    match loss.code:
-        case Code.LOGISTIC:
-            p = special.expit(z)
-            return np.asarray(p * (1 - p))
-        case Code.SMOOTH_HUBER:
-            q = np.sqrt(1 + 4 * ((z - y) / loss.shape[0]) ** 2)
-            return np.asarray(2 / (q * (1 + q)))
-    rates, weights, _, bend = _tabulated(loss, z)
-    reach = bounded_poisson.REACH * np.maximum(1.0, np.sqrt(rates))
-    inside = np.abs(rates - y) < reach
-    return np.asarray(np.where(inside, weights * np.maximum(rates + bend, 0.0), 0.0))
+@numba.njit(nogil=True, cache=True, error_model="numpy")
+def _add(Z: Any, y: Any, row_bound: float, code: int, shape: Any, theta: Any, sums: Any) -> None:
+    """Add a block's sums; `sums` are stacked as rows: the gradient, curvature, score."""
+    width = Z.shape[1]
+    margin = Z @ theta
+    slope, bend = np.empty(len(y)), np.empty(len(y))
+    slopes(code, shape, margin, y, slope)
+    curvatures(code, shape, margin, y, bend)
+    for i in range(len(y)):
+        square = 0.0
+        for j in range(width):
+            square += Z[i, j] * Z[i, j]
+        weight = min(1.0, row_bound * row_bound / square)
+        a, h = weight * slope[i], weight * bend[i]
+        for j in range(width):
+            sums[0, j] += a * Z[i, j]
+            first, second = h * Z[i, j], a * a * Z[i, j]
+            for k in range(j + 1):
+                sums[1 + j, k] += first * Z[i, k]
+                sums[1 + width + j, k] += second * Z[i, k]
 
 
-def _tabulated(loss: Loss, z: Matrix) -> tuple[Matrix, Matrix, Matrix, Matrix]:
-    first, spacing, top, largest = loss.shape[: bounded_poisson.HEAD]
-    points = bounded_poisson.POINTS
-    table = np.array(loss.shape[bounded_poisson.HEAD :])
-    place = np.clip((z - first) * spacing, 0, points - 1)
-    below = np.minimum(place.astype(np.int64), points - 2)
-    part = place - below
-    rates = largest * np.exp((place - (points - 1)) / spacing)
-    shift = table[below] + part * (table[below + 1] - table[below])
-    bend = table[points + below] + part * (table[points + below + 1] - table[points + below])
-    return rates, np.minimum(1.0, top / rates), shift, bend
+def sums_of(loss: Loss, sample: Sample, theta: Matrix) -> Sums:
+    """Sums at a point, in one pass."""
+    width = sample.Z.shape[1]
+    sums = np.zeros((1 + 2 * width, width))
+    _add(
+        sample.Z,
+        sample.y,
+        sample.row_bound,
+        int(loss.code),
+        np.array(loss.shape),
+        np.ascontiguousarray(theta),
+        sums,
+    )
+    curvature, score = sums[1 : 1 + width], sums[1 + width :]
+    return Sums(sums[0], _symmetric(curvature), _symmetric(score))
+
+
+def _symmetric(lower: Matrix) -> Matrix:
+    return np.asarray(lower + lower.T - np.diag(np.diagonal(lower)))
 
 
 def first_loss(family: Family, plan: Plan, sample: Sample, theta: Matrix) -> Loss:
@@ -101,25 +109,21 @@ def second_loss(family: Family, plan: Plan, sample: Sample, pilot: Matrix, first
     if family != "poisson":
         return first_loss(family, plan, sample, pilot)
     mean = float(np.minimum(sample.y, count_cap(plan)).mean())
-    rates = _tabulated(first, sample.Z @ pilot)[0]
+    # Rates are kept within the table, as in the private route.
+    low = first.shape[0]
+    high = low + (bounded_poisson.POINTS - 1) / first.shape[1]
+    rates = np.exp(np.clip(sample.Z @ pilot, low, high))
     squares = (sample.y - rates) ** 2 / np.maximum(1.0, rates)
     seen = float(np.minimum(squares, LARGEST_SQUARE).mean())
     return bounded_poisson.loss(mean, solve_dispersion(mean, seen)[0], top_rate(plan, mean))
-
-
-def newton_step(loss: Loss, sample: Sample, theta: Matrix) -> tuple[Matrix, Matrix]:
-    """Sums of gradient and curvature at a point."""
-    z = sample.Z @ theta
-    gradient = sample.Z.T @ (sample.weights * slopes(loss, z, sample.y))
-    return gradient, sample.moment(sample.weights * curvatures(loss, z, sample.y))
 
 
 def root(loss: Loss, sample: Sample, start: Matrix, rounds: int = ROUNDS) -> Matrix:
     """Where the weighed score vanishes."""
     theta = start
     for _ in range(rounds):
-        gradient, curvature = newton_step(loss, sample, theta)
-        step = np.linalg.solve(curvature, gradient)
+        sums = sums_of(loss, sample, theta)
+        step = np.linalg.solve(sums.curvature, sums.gradient)
         theta = theta - step
         if np.abs(step).max() < NEAR:
             break
@@ -143,11 +147,11 @@ def fit(family: Family, plan: Plan, sample: Sample, near: Matrix) -> Plain:
     first = first_loss(family, plan, sample, near)
     loss = second_loss(family, plan, sample, near, first)
     theta = root(loss, sample, near, rounds=2)
-    z = sample.Z @ theta
-    slope, curvature = slopes(loss, z, sample.y), curvatures(loss, z, sample.y)
+    count = len(sample.y)
     errors = []
-    for weights in (sample.weights, np.ones(len(z))):
-        inverse = np.linalg.inv(sample.moment(weights * curvature))
-        covariance = inverse @ sample.moment((weights * slope) ** 2) @ inverse
-        errors.append(np.sqrt(np.diagonal(covariance) * len(z) / (len(z) - len(theta))))
+    for each in (sample, Sample(sample.Z, sample.y, math.inf)):
+        sums = sums_of(loss, each, theta)
+        inverse = np.linalg.inv(sums.curvature)
+        covariance = inverse @ sums.score @ inverse * count / (count - len(theta))
+        errors.append(np.sqrt(np.diagonal(covariance)))
     return Plain(theta, *errors)

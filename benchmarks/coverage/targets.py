@@ -1,6 +1,7 @@
 """What intervals are for: the estimator's own value on a population, from ten million records.
 
-Under a misspecified model the value depends on the row weights, hence on n·μ/d. All values of a
+Where the score has mean zero given the features at the true coefficients, they are the value. Under
+a misspecified model it depends on the row weights, hence on n·μ/d. All values of a
 population are found from the same records, drawn block by block: roots on the first million, then
 one Newton step on all of them.
 """
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 
 from benchmarks.coverage.cells import Cell, plan_of, row_bound
 from benchmarks.coverage.designs import Design
-from benchmarks.coverage.plain import Sample, first_loss, newton_step, root, second_loss
+from benchmarks.coverage.plain import Sample, first_loss, root, second_loss, sums_of
 
 RECORDS, FIRST, BLOCK = 10_000_000, 1_000_000, 50_000
 
@@ -47,20 +48,19 @@ def population_values(cells: Sequence[Cell], records: int = RECORDS) -> dict[str
         first = first_loss(cell.family, plan, sample, design.coefficients())
         near = root(first, sample, design.coefficients())
         loss = second_loss(cell.family, plan, sample, near, first)
-        width = design.d
-        sums = np.zeros(width), np.zeros((width, width))
-        found[key_of(cell)] = (row_bound(plan), loss, root(loss, sample, near), sums)
+        found[key_of(cell)] = (row_bound(plan), loss, root(loss, sample, near))
     del X, y, blocks, sample
+    gradients = {key: np.zeros(design.d) for key in found}
+    curvatures = {key: np.zeros((design.d, design.d)) for key in found}
     for index in range(records // BLOCK):
         rows, responses = block_of(design, index)
-        for bound, loss, theta, sums in found.values():
-            for total, part in zip(
-                sums, newton_step(loss, Sample.of(rows, responses, bound), theta), strict=True
-            ):
-                total += part
+        for key, (bound, loss, theta) in found.items():
+            sums = sums_of(loss, Sample.of(rows, responses, bound), theta)
+            gradients[key] += sums.gradient
+            curvatures[key] += sums.curvature
     return {
-        key: (theta - np.linalg.solve(curvature, gradient)).tolist()
-        for key, (_, _, theta, (gradient, curvature)) in found.items()
+        key: (theta - np.linalg.solve(curvatures[key], gradients[key])).tolist()
+        for key, (_, _, theta) in found.items()
     }
 
 
@@ -74,13 +74,15 @@ class Targets:
             self._known = json.loads(path.read_text(encoding="utf-8"))
 
     def __getitem__(self, cell: Cell) -> Matrix:
+        if cell.design.is_centred:
+            return cell.design.coefficients()
         return np.array(self._known[key_of(cell)])
 
     def missing(self, cells: Iterable[Cell]) -> list[list[Cell]]:
         """Cells without a target, one for each, population by population."""
         groups: dict[Design, dict[str, Cell]] = {}
         for cell in cells:
-            if key_of(cell) not in self._known:
+            if not cell.design.is_centred and key_of(cell) not in self._known:
                 groups.setdefault(cell.design, {}).setdefault(key_of(cell), cell)
         return [list(group.values()) for group in groups.values()]
 
