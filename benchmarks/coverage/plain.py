@@ -104,15 +104,15 @@ def first_loss(family: Family, plan: Plan, sample: Sample, theta: Matrix) -> Los
     return bounded_poisson.loss(mean, 0.0, top_rate(plan, mean))
 
 
-def second_loss(family: Family, plan: Plan, sample: Sample, pilot: Matrix, first: Loss) -> Loss:
+def second_loss(family: Family, plan: Plan, sample: Sample, pilot: Matrix) -> Loss:
     """The last step's loss, from the residuals of the pilot."""
     if family != "poisson":
         return first_loss(family, plan, sample, pilot)
     mean = float(np.minimum(sample.y, count_cap(plan)).mean())
     # Rates are kept within the table, as in the private route.
-    low = first.shape[0]
-    high = low + (bounded_poisson.POINTS - 1) / first.shape[1]
-    rates = np.exp(np.clip(sample.Z @ pilot, low, high))
+    center = math.log(mean)
+    ends = center - bounded_poisson.BELOW, center + bounded_poisson.ABOVE
+    rates = np.exp(np.clip(sample.Z @ pilot, *ends))
     squares = (sample.y - rates) ** 2 / np.maximum(1.0, rates)
     seen = float(np.minimum(squares, LARGEST_SQUARE).mean())
     return bounded_poisson.loss(mean, solve_dispersion(mean, seen)[0], top_rate(plan, mean))
@@ -144,8 +144,7 @@ def fit(family: Family, plan: Plan, sample: Sample, near: Matrix) -> Plain:
 
     Two Newton steps from there leave an error of order n^-2.
     """
-    first = first_loss(family, plan, sample, near)
-    loss = second_loss(family, plan, sample, near, first)
+    loss = second_loss(family, plan, sample, near)
     theta = root(loss, sample, near, rounds=2)
     count = len(sample.y)
     errors = []

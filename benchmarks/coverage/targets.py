@@ -47,7 +47,7 @@ def population_values(cells: Sequence[Cell], records: int = RECORDS) -> dict[str
         sample = Sample.of(X, y, row_bound(plan))
         first = first_loss(cell.family, plan, sample, design.coefficients())
         near = root(first, sample, design.coefficients())
-        loss = second_loss(cell.family, plan, sample, near, first)
+        loss = second_loss(cell.family, plan, sample, near)
         found[key_of(cell)] = (row_bound(plan), loss, root(loss, sample, near))
     del X, y, blocks, sample
     gradients = {key: np.zeros(design.d) for key in found}

@@ -11,12 +11,12 @@ from scipy import integrate, stats
 
 from tacit.errors import SettingError
 from tacit.losses import bounded_poisson, huber, logistic, poisson, smooth_huber, squared
+from tacit.losses.consistency import expected_square
 from tacit.losses.influence import (
-    consistency,
     efficiency,
     influence,
     self_concordance,
-    smooth_consistency,
+    smooth_expected_square,
 )
 from tacit.losses.loss import Code, Loss
 
@@ -133,9 +133,9 @@ def test_consistency_and_efficiency_against_quadrature(threshold: float) -> None
         cuts = [-threshold, threshold]
         return float(integrate.quad(lambda r: of(r) * normal(r), -12, 12, points=cuts)[0])  # type: ignore[operator]
 
-    assert consistency(threshold) == pytest.approx(mean(lambda r: min(r * r, threshold**2)))
+    assert expected_square(threshold) == pytest.approx(mean(lambda r: min(r * r, threshold**2)))
     kept = mean(lambda r: abs(r) < threshold)
-    assert efficiency(threshold) == pytest.approx(kept**2 / consistency(threshold))
+    assert efficiency(threshold) == pytest.approx(kept**2 / expected_square(threshold))
 
     def smooth(r: float) -> float:
         return float(smooth_huber.derivative.py_func(r, 0.0, threshold))
@@ -144,14 +144,14 @@ def test_consistency_and_efficiency_against_quadrature(threshold: float) -> None
         return float(smooth_huber.curvature.py_func(r, 0.0, threshold))
 
     square = mean(lambda r: smooth(r) ** 2)
-    assert smooth_consistency(threshold) == pytest.approx(square)
+    assert smooth_expected_square(threshold) == pytest.approx(square)
     assert efficiency(threshold, smooth=True) == pytest.approx(mean(bent) ** 2 / square)
 
 
 def test_wide_thresholds_are_those_of_the_mean() -> None:
-    assert consistency(50.0) == pytest.approx(1.0)
+    assert expected_square(50.0) == pytest.approx(1.0)
     assert efficiency(50.0) == pytest.approx(1.0)
-    assert consistency(math.inf) == pytest.approx(1.0)
+    assert efficiency(math.inf) == pytest.approx(1.0)
 
 
 def test_influence_on_the_estimate_and_refusals() -> None:
@@ -164,4 +164,4 @@ def test_influence_on_the_estimate_and_refusals() -> None:
     with pytest.raises(SettingError, match="positive and finite"):
         influence(logistic.LOSS, math.inf)
     with pytest.raises(SettingError, match="above 0"):
-        consistency(0.0)
+        efficiency(0.0)

@@ -28,6 +28,7 @@ from dataclasses import dataclass
 from scipy import integrate, special
 
 from tacit.errors import SettingError
+from tacit.losses.consistency import expected_square
 from tacit.losses.loss import Code, Loss
 
 DENSITY = math.sqrt(2 * math.pi)
@@ -99,24 +100,8 @@ def self_concordance(loss: Loss) -> SelfConcordance | None:
     return None
 
 
-def consistency(threshold: float) -> float:
-    """κ(c) = E min(Z², c²) for a standard normal Z: what Huber's joint scale is measured against.
-
-    In closed form (2Φ(c) - 1) - 2c φ(c) + 2c²(1 - Φ(c)).
-
-    Examples
-    --------
-    >>> round(consistency(1.345), 7)
-    0.7101645
-    """
-    c = _threshold(threshold)
-    density = math.exp(-c * c / 2) / DENSITY
-    inside = float(special.erf(c / math.sqrt(2)))
-    return inside - 2 * c * density + c * c * float(special.erfc(c / math.sqrt(2)))
-
-
-def smooth_consistency(threshold: float) -> float:
-    """The same for the smooth score: E ψ(Z)², by quadrature."""
+def smooth_expected_square(threshold: float) -> float:
+    """E ψ(Z)² of the smooth score, by quadrature; that of Huber is κ(c), `expected_square`."""
     c = _threshold(threshold)
     return _normal_mean(lambda r: _smooth_slope(r, c) ** 2)
 
@@ -133,8 +118,8 @@ def efficiency(threshold: float, *, smooth: bool = False) -> float:
     if smooth:
         # E ψ'(Z) = E Z ψ(Z), by parts.
         bent = _normal_mean(lambda r: r * _smooth_slope(r, c))
-        return bent**2 / smooth_consistency(c)
-    return float(special.erf(c / math.sqrt(2))) ** 2 / consistency(c)
+        return bent**2 / smooth_expected_square(c)
+    return float(special.erf(c / math.sqrt(2))) ** 2 / expected_square(c)
 
 
 def _smooth_slope(residual: float, c: float) -> float:

@@ -25,7 +25,7 @@ LARGEST_SQUARE = 6.0
 """Squared residuals of counts are cut here, in units of the larger of 1 and the rate."""
 RATES = (0.55, 1.0, 1.6)
 """Rates over their mean at which the expected square is averaged."""
-LARGEST_DISPERSION = 5.0
+LARGEST_DISPERSION, HALVINGS = 5.0, 30
 STEPPED = 0.81
 
 Vector = NDArray[np.float64]
@@ -149,18 +149,23 @@ def _dispersed(
 def solve_dispersion(mean: float, seen: float) -> tuple[float, float]:
     """Return the α that explains the mean square seen, and how fast that grows with α."""
 
-    def expected(dispersion: float) -> float:
-        return float(np.mean([_mean_square(mean * part, dispersion) for part in RATES]))
+    rates = mean * np.array(RATES)
 
-    found = bisect(expected, 0.0, LARGEST_DISPERSION, 40, seen) if seen > expected(0.0) else 0.0
+    def expected(dispersion: float) -> float:
+        return float(_mean_squares(rates, dispersion).mean())
+
+    found = (
+        bisect(expected, 0.0, LARGEST_DISPERSION, HALVINGS, seen) if seen > expected(0.0) else 0.0
+    )
     return found, max((expected(found + 0.05) - expected(found)) / 0.05, 1e-3)
 
 
-def _mean_square(rate: float, dispersion: float) -> float:
-    """E min((Y - m)² / max(1, m), 6) for a count of mean m."""
-    unit = max(1.0, rate)
-    reach = rate + math.sqrt(LARGEST_SQUARE * unit)
-    counts = np.arange(math.ceil(reach) + 1, dtype=np.float64)
-    law = bounded_poisson.probabilities(counts, rate, dispersion)
-    squares = np.minimum((counts - rate) ** 2 / unit, LARGEST_SQUARE)
-    return float(law @ squares) + max(0.0, 1.0 - float(law.sum())) * LARGEST_SQUARE
+def _mean_squares(rates: Vector, dispersion: float) -> Vector:
+    """E min((Y - m)² / max(1, m), 6) for counts of means m."""
+    means = rates[:, None]
+    units = np.maximum(1.0, means)
+    counts = np.arange(math.ceil(float((means + np.sqrt(LARGEST_SQUARE * units)).max())) + 1.0)
+    law = bounded_poisson.probabilities(counts, means, dispersion)
+    squares = np.minimum((counts - means) ** 2 / units, LARGEST_SQUARE)
+    beyond = np.maximum(0.0, 1.0 - law.sum(axis=1))
+    return np.asarray((law * squares).sum(axis=1) + beyond * LARGEST_SQUARE)
