@@ -88,7 +88,7 @@ def be_modest() -> None:
 
 
 def run_missing(store: Store, targets: Targets, work: Sequence[Work], processes: int) -> None:
-    """Find the targets that are not known, then run the batches that have no row, with a bar."""
+    """Run the batches that have no row, and find the targets that they need, with a bar."""
     missing = [each for each in work if each.batch not in store.batches(each.cell)]
     columns = (
         TextColumn("  {task.description}"),
@@ -100,30 +100,40 @@ def run_missing(store: Store, targets: Targets, work: Sequence[Work], processes:
     pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=be_modest)
     with pool, Progress(*columns, console=Console(file=sys.stderr)) as progress:
         groups = targets.missing(each.cell for each in missing)
-        if groups:
-            task = progress.add_task("population values", total=len(groups))
-            for values in pool.map(population_values, groups):
-                targets.add(values)
-                progress.advance(task)
-        task = progress.add_task("coverage", total=sum(each.size for each in missing))
-        for done, row in _finished(pool, targets, missing, processes):
-            store.add(done.cell, done.batch, row)
-            progress.update(task, advance=done.size, description=done.cell.words)
+        values = progress.add_task("population values", total=len(groups), visible=bool(groups))
+        samples = progress.add_task("coverage", total=sum(each.size for each in missing))
+        for done, found in _finished(pool, targets, missing, processes):
+            if done is None:
+                targets.add(found)
+                progress.advance(values)
+            else:
+                store.add(done.cell, done.batch, found)
+                progress.update(samples, advance=done.size, description=done.cell.words)
 
 
 def _finished(
     pool: ProcessPoolExecutor, targets: Targets, missing: Sequence[Work], processes: int
-) -> Iterator[tuple[Work, dict[str, Any]]]:
-    """Batches as they are finished, few of them waiting at a time."""
-    waiting: dict[Future[dict[str, Any]], Work] = {}
-    for each in missing:
-        cell = each.cell
-        waiting[pool.submit(run_batch, cell, targets[cell], each.batch, each.size)] = each
-        if len(waiting) > 2 * processes:
-            for future in wait(waiting, return_when=FIRST_COMPLETED).done:
-                yield waiting.pop(future), future.result()
-    for future, each in waiting.items():
-        yield each, future.result()
+) -> Iterator[tuple[Work | None, dict[str, Any]]]:
+    """Results as they are finished: of a batch, or (None) targets; these one group at a time.
+
+    Batches whose target is known go first, in their order. The targets must be kept before the next
+    result is asked for.
+    """
+    queue, groups = list(missing), targets.missing(each.cell for each in missing)
+    waiting: dict[Future[dict[str, Any]], Work | None] = {}
+    while queue or waiting:
+        while len(waiting) < 2 * processes:
+            ready = next((each for each in queue if each.cell in targets), None)
+            if groups and None not in waiting.values():
+                waiting[pool.submit(population_values, groups.pop(0))] = None
+            elif ready is not None:
+                queue.remove(ready)
+                how = ready.cell, targets[ready.cell], ready.batch, ready.size
+                waiting[pool.submit(run_batch, *how)] = ready
+            else:
+                break
+        for future in wait(waiting, return_when=FIRST_COMPLETED).done:
+            yield waiting.pop(future), future.result()
 
 
 def main(arguments: Sequence[str]) -> None:

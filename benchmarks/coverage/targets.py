@@ -78,11 +78,14 @@ class Targets:
             return cell.design.coefficients()
         return np.array(self._known[key_of(cell)])
 
+    def __contains__(self, cell: Cell) -> bool:
+        return cell.design.is_centred or key_of(cell) in self._known
+
     def missing(self, cells: Iterable[Cell]) -> list[list[Cell]]:
         """Cells without a target, one for each, population by population."""
         groups: dict[Design, dict[str, Cell]] = {}
         for cell in cells:
-            if not cell.design.is_centred and key_of(cell) not in self._known:
+            if cell not in self:
                 groups.setdefault(cell.design, {}).setdefault(key_of(cell), cell)
         return [list(group.values()) for group in groups.values()]
 
