@@ -10,7 +10,7 @@ BENCHMARKS := .venv/.benchmarks
 .DEFAULT_GOAL := help
 # Two installations into one environment must not run at once.
 .NOTPARALLEL:
-.PHONY: help install demo test lint bench docs dist format clean
+.PHONY: help install demo test lint bench coverage docs dist format clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,6 +32,10 @@ lint: $(DEVELOPMENT) ## Everything of make test but the tests
 # All topics, or those named: make bench TOPICS="accuracy --tables adult"
 bench: $(BENCHMARKS) ## Run the benchmarks
 	$(BIN)/python -m benchmarks $(TOPICS)
+
+# All cells, or some: make coverage CELLS="--families poisson --cells 1000,4,1 --replications 250"
+coverage: $(BENCHMARKS) ## Measure how often intervals cover; can be stopped and taken up again
+	$(BIN)/python -m benchmarks coverage --processes $(PROCESSES) $(CELLS)
 
 docs: $(DEVELOPMENT) ## Run every example of the documentation
 	$(BIN)/python tools/run_docs.py

@@ -21,6 +21,8 @@ TOPICS = (
     "accounting",
     "ledger",
     "people",
+    "inference",
+    "trajectories",
     "accuracy",
     "coverage",
 )

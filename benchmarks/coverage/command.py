@@ -24,12 +24,15 @@ from rich.progress import (
 
 from benchmarks.coverage.cells import GRID, Cell, grid, hard_cells, width_cells
 from benchmarks.coverage.designs import FAMILIES, SCENARIOS
+from benchmarks.coverage.page import page
+from benchmarks.coverage.pictures import pictures
 from benchmarks.coverage.replications import run_batch
+from benchmarks.coverage.results import figures, measured
 from benchmarks.coverage.store import Store
 from benchmarks.coverage.targets import Targets, population_values
-from benchmarks.record import RESULTS
+from benchmarks.record import RESULTS, write
 
-ROWS, TARGETS = "coverage.jsonl", "coverage-targets.json"
+ROWS, TARGETS, PAGE = "coverage.jsonl", "coverage-targets.json", "coverage.md"
 REPLICATIONS, BATCH, WIDTH_REPLICATIONS = 1000, 250, 200
 NICENESS = 10
 
@@ -142,3 +145,19 @@ def main(arguments: Sequence[str]) -> None:
     store, targets = Store(options.results / ROWS), Targets(options.results / TARGETS)
     if not options.page:
         run_missing(store, targets, chosen(options), options.processes)
+    write_results(store, options.results)
+
+
+def write_results(store: Store, folder: Path) -> None:
+    """Write the page, the picture, and the counts for the overview of all benchmarks."""
+    every = [*grid(), *hard_cells()]
+    every += [cell for cell in width_cells() if cell not in every]
+    found = measured(store, every)
+    if not found:
+        print("  nothing has been run yet: no page")
+        return
+    (folder / PAGE).write_text(page(found, pictures(found, folder)), encoding="utf-8")
+    if folder == RESULTS:
+        missed = {each.cell.words: each.misses() for each in found if each.misses()}
+        write("coverage", figures(found), {"missed": missed})
+    print(f"  {folder / PAGE}")
