@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from benchmarks.record import Figure, interleaved, write
@@ -35,10 +37,7 @@ def run(rows: int = ROWS, columns: int = COLUMNS) -> None:
         for inference in (True, False)
     }
     seconds = interleaved(
-        {
-            str(inference): lambda model=model: model.fit(X, y)
-            for inference, model in models.items()
-        },
+        {str(inference): partial(model.fit, X, y) for inference, model in models.items()},
         REPEATS,
     )
     ratio = seconds["True"] / seconds["False"]

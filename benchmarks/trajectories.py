@@ -107,7 +107,7 @@ LINES = (
 
 def model(settings: dict[str, Any], bound: float) -> LogisticRegression:
     """The estimator of a line; plain descent takes as many steps as are drawn."""
-    descent = {"iterations": ROUNDS} if settings.get("solver") == "gradient" else {}
+    descent: dict[str, Any] = {"iterations": ROUNDS} if settings.get("solver") == "gradient" else {}
     return LogisticRegression(
         budget=Budget(mu=MU), bounds=(-bound, bound), classes=(0, 1), **settings, **descent
     )

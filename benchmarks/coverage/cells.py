@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from benchmarks.coverage.designs import (
     FAMILIES,
@@ -28,6 +29,17 @@ BOUNDS = (3.0, USUAL_BOUND, 100.0, 1000.0)
 LEAST_EVIDENCE = 100.0
 """n·μ/d from which nominal coverage is claimed; cells below are not run."""
 GRID = SCENARIOS[:4]
+HARD_SIZES = (
+    (500, 4, 1.0),
+    (1000, 4, 0.5),
+    (1000, 10, 1.0),
+    (1000, 4, 1.0),
+    (4000, 10, 0.5),
+    (2000, 4, 1.0),
+    (4000, 4, 1.0),
+    (4000, 10, 1.0),
+    (16000, 4, 1.0),
+)
 
 
 @dataclass(frozen=True)
@@ -65,7 +77,7 @@ class Cell:
 @lru_cache(maxsize=64)
 def plan_of(cell: Cell) -> Plan:
     """The plan of the cell's fits; the records of a sample do not enter it."""
-    settings = {
+    settings: dict[str, Any] = {
         "budget": Budget(mu=cell.mu),
         "bounds": (-cell.bound, cell.bound),
         "inference": True,
@@ -105,9 +117,7 @@ def grid(
 
 def hard_cells(families: Sequence[Family] = FAMILIES) -> list[Cell]:
     """Rare outcomes and heavy tails, near the line and above it."""
-    sizes = ((500, 4, 1.0), (1000, 4, 0.5), (1000, 10, 1.0), (1000, 4, 1.0), (4000, 10, 0.5))
-    sizes += ((2000, 4, 1.0), (4000, 4, 1.0), (4000, 10, 1.0), (16000, 4, 1.0))
-    return [Cell(family, "rare", *size) for size in sizes for family in families]
+    return [Cell(family, "rare", *size) for size in HARD_SIZES for family in families]
 
 
 def width_cells(families: Sequence[Family] = FAMILIES) -> list[Cell]:

@@ -145,7 +145,7 @@ def _gathered(cell: Cell, rows: list[dict[str, Any]]) -> Measured:
     samples = int(sizes.sum())
 
     def total(name: str) -> Vector:
-        return np.sum([row[name] for row in rows], axis=0).astype(float)
+        return np.asarray(np.sum([row[name] for row in rows], axis=0), dtype=float)
 
     def mean(name: str) -> Any:
         return np.average([row[name] for row in rows], axis=0, weights=sizes)

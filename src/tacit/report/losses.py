@@ -166,7 +166,7 @@ def _figure(rows: Sequence[Row]) -> Figure:
 def _dress(panels: Sequence[Axes], row: Row, *, titled: bool) -> None:
     for column, (axes, title) in enumerate(zip(panels, COLUMNS, strict=True)):
         bounded = [loss for loss in row.losses if np.isfinite(loss.lipschitz)]
-        if column < 2 and len(bounded) < len(row.losses) or row.title == "Counts":
+        if (column < 2 and len(bounded) < len(row.losses)) or row.title == "Counts":
             _look_at(axes, column, row)
         if titled:
             axes.set_title(title, fontsize=12.5, fontweight="bold", loc="left")

@@ -149,7 +149,6 @@ def _dispersed(
 
 def solve_dispersion(mean: float, seen: float) -> tuple[float, float]:
     """Return the α that explains the mean square seen, and how fast that grows with α."""
-
     rates = mean * np.array(RATES)
 
     def expected(dispersion: float) -> float:

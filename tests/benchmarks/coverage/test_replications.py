@@ -34,7 +34,7 @@ def covered(cell: Cell) -> tuple[np.ndarray, np.ndarray, float]:
         found = released(cell, X, y, seed).coefficients
         total += holds(found.conf_int(), truth)
         sampling += holds(found.conf_int(which="sampling"), truth)
-        nominal += np.mean([said == "nominal" for said in found.statements])
+        nominal += float(np.mean([said == "nominal" for said in found.statements]))
     return total / SAMPLES, sampling / SAMPLES, nominal / SAMPLES
 
 
