@@ -104,9 +104,9 @@ def row_bound(plan: Plan) -> float:
 def grid(
     families: Sequence[Family] = FAMILIES, scenarios: Sequence[Scenario] = GRID
 ) -> Iterator[Cell]:
-    """Cells with evidence enough, the most telling first: clean ones, then the scenarios."""
-    for scenario in scenarios:
-        for n in SIZES:
+    """Cells with evidence enough: few records first, which are quick and near the line."""
+    for n in SIZES:
+        for scenario in scenarios:
             for d in WIDTHS:
                 for mu in BUDGETS:
                     for family in families:

@@ -69,7 +69,7 @@ def chosen(options: argparse.Namespace) -> list[Work]:
     families, scenarios = options.families, options.scenarios
     cells = list(grid(families, [name for name in GRID if name in scenarios]))
     if "rare" in scenarios:
-        cells += hard_cells(families)
+        cells = sorted([*cells, *hard_cells(families)], key=lambda cell: cell.n)
     widths = width_cells(families) if "clean" in scenarios else []
     widths = [cell for cell in widths if cell not in cells]
     if options.cells:

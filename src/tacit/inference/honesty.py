@@ -63,7 +63,8 @@ def judge(release: Release, sandwich: Sandwich) -> Judgement:
     Guarantee
     ---------
     - Nominal is said only where n·μ ≥ 100 d, and n·μ ≥ 30 d^1.5 beyond ten coefficients, the
-      relative noise of the curvature is at most 1, no eigenvalue was lifted and no step was cut.
+      relative noise of the curvature is at most 1, no eigenvalue was lifted, no step was cut and
+      none was so long that the error it leaves may be as large as the standard errors.
     - Whatever else is said, the noise of the curvature is then in the degrees of freedom.
     - Public facts and released values alone decide.
     """
@@ -118,6 +119,8 @@ def _released_doubts(sandwich: Sandwich, noise: float) -> list[str]:
         doubts.append("a direction of the curvature drowned in noise and was lifted out of it")
     if sandwich.capped:
         doubts.append("the last step was too long and was cut")
+    if sandwich.far:
+        doubts.append("the last step was so long that what it leaves out may matter")
     return doubts
 
 
