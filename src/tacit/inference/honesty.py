@@ -119,7 +119,7 @@ def _released_doubts(sandwich: Sandwich, noise: float) -> list[str]:
         doubts.append("a direction of the curvature drowned in noise and was lifted out of it")
     if sandwich.capped:
         doubts.append("the last step was too long and was cut")
-    if sandwich.far:
+    elif sandwich.far:
         doubts.append("the last step was so long that what it leaves out may matter")
     return doubts
 

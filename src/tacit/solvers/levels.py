@@ -140,11 +140,37 @@ def _dispersed(
     dispersion, steepness = solve_dispersion(mean, seen)
     deviation = LARGEST_SQUARE * answer.noise_scale / plan.count / steepness
     top = top_rate(plan, mean)
-    rates = np.array([mean])
+    rates = mean * np.array(RATES)
     nearby = bounded_poisson.expected_clip(rates, dispersion + 0.05)[0]
-    slope = float((nearby - bounded_poisson.expected_clip(rates, dispersion)[0])[0]) / 0.05
+    change = (nearby - bounded_poisson.expected_clip(rates, dispersion)[0]) / 0.05
+    slope = float((np.minimum(1.0, top / rates) * change).mean())
     loss = bounded_poisson.loss(mean, dispersion, top)
-    return replace(level, loss=loss, dispersion=dispersion, wobble=abs(slope) * deviation)
+    sampled = sampling_part(mean, dispersion, top, slope / steepness) / plan.count
+    wobble = math.sqrt((slope * deviation) ** 2 + max(sampled, 0.0))
+    return replace(level, loss=loss, dispersion=dispersion, wobble=wobble)
+
+
+def sampling_part(mean: float, dispersion: float, top: float, factor: float) -> float:
+    """What a dispersion that is itself estimated adds to the variance of a record's score.
+
+    With the weighed residual a and the square s behind the dispersion, the score of the intercept
+    is a + k s to first order, k the factor. Its variance is that of a, and k² Var s + 2k Cov(a, s)
+    more, under the law that was found.
+    """
+    means = mean * np.array(RATES)[:, None]
+    counts, law, squares, beyond = _law_of_squares(means, dispersion)
+    reach = bounded_poisson.REACH * np.maximum(1.0, np.sqrt(means))
+    weights = np.minimum(1.0, top / means)
+    residuals = weights * np.clip(means - counts, -reach, reach)
+
+    def mean_of(values: Vector, last: Vector) -> Vector:
+        return np.asarray((law * values).sum(axis=1, keepdims=True) + beyond * last)
+
+    largest = np.full_like(means, LARGEST_SQUARE)
+    square, residual = mean_of(squares, largest), mean_of(residuals, -weights * reach)
+    variance = mean_of(squares**2, largest**2) - square**2
+    covariance = mean_of(squares * residuals, -largest * weights * reach) - square * residual
+    return float((factor**2 * variance + 2 * factor * covariance).mean())
 
 
 def solve_dispersion(mean: float, seen: float) -> tuple[float, float]:
@@ -162,10 +188,15 @@ def solve_dispersion(mean: float, seen: float) -> tuple[float, float]:
 
 def _mean_squares(rates: Vector, dispersion: float) -> Vector:
     """E min((Y - m)² / max(1, m), 6) for counts of means m."""
-    means = rates[:, None]
+    _, law, squares, beyond = _law_of_squares(rates[:, None], dispersion)
+    return np.asarray((law * squares).sum(axis=1) + beyond[:, 0] * LARGEST_SQUARE)
+
+
+def _law_of_squares(means: Vector, dispersion: float) -> tuple[Vector, Vector, Vector, Vector]:
+    """Counts, their law, their bounded squares, and how much law lies beyond; a row a mean."""
     units = np.maximum(1.0, means)
     counts = np.arange(math.ceil(float((means + np.sqrt(LARGEST_SQUARE * units)).max())) + 1.0)
     law = bounded_poisson.probabilities(counts, means, dispersion)
     squares = np.minimum((counts - means) ** 2 / units, LARGEST_SQUARE)
-    beyond = np.maximum(0.0, 1.0 - law.sum(axis=1))
-    return np.asarray((law * squares).sum(axis=1) + beyond * LARGEST_SQUARE)
+    beyond = np.maximum(0.0, 1.0 - law.sum(axis=1, keepdims=True))
+    return counts, law, squares, beyond
