@@ -1,0 +1,65 @@
+"""What is found of counts before the last step, against simulated counts."""
+
+import math
+
+import numpy as np
+import pytest
+
+from tacit import PoissonRegressor
+from tacit.solvers.levels import LARGEST_SQUARE, RATES, count_cap, sampling_part, solve_dispersion
+
+DRAWS = 400_000
+
+
+def drawn(rate: float, dispersion: float) -> np.ndarray:
+    rng = np.random.default_rng(0)
+    if dispersion == 0.0:
+        return rng.poisson(rate, DRAWS).astype(float)
+    return rng.poisson(rate * rng.gamma(1 / dispersion, dispersion, DRAWS)).astype(float)
+
+
+def squares_of(counts: np.ndarray, rate: float) -> np.ndarray:
+    return np.minimum((counts - rate) ** 2 / max(1.0, rate), LARGEST_SQUARE)
+
+
+@pytest.mark.parametrize(("mean", "dispersion"), [(2.5, 0.0), (2.5, 0.5), (8.0, 0.2)])
+def test_dispersion_explains_the_squares_it_was_seen_by(mean: float, dispersion: float) -> None:
+    """The mean of 3 × 400000 squares has a deviation below 0.002, and α one below 0.006."""
+    rates = [mean * part for part in RATES]
+    seen = np.mean([squares_of(drawn(rate, dispersion), rate).mean() for rate in rates])
+    found, steepness = solve_dispersion(mean, float(seen))
+    assert found == pytest.approx(dispersion, abs=0.035)
+    assert steepness > 0.1
+
+
+def test_squares_beyond_any_law_end_at_the_largest_dispersion() -> None:
+    assert solve_dispersion(2.5, 100.0)[0] == pytest.approx(5.0)
+    assert solve_dispersion(2.5, -100.0)[0] == 0.0
+
+
+@pytest.mark.parametrize(("mean", "dispersion"), [(0.6, 0.0), (2.5, 0.5), (9.0, 0.3)])
+@pytest.mark.parametrize("factor", [-0.5, 0.3])
+def test_what_the_estimated_dispersion_adds(mean: float, dispersion: float, factor: float) -> None:
+    top = 1.2 * mean
+    added = []
+    for rate in (mean * part for part in RATES):
+        counts = drawn(rate, dispersion)
+        reach = 2 * max(1.0, math.sqrt(rate))
+        residual = min(1.0, top / rate) * np.clip(rate - counts, -reach, reach)
+        square = squares_of(counts, rate)
+        added.append((residual + factor * square).var() - residual.var())
+    expected = float(np.mean(added))
+    assert sampling_part(mean, dispersion, top, factor) == pytest.approx(expected, abs=0.04)
+    # Residuals fall where squares rise: counts are skew.
+    assert (sampling_part(mean, dispersion, top, -abs(factor)) > 0) or factor > 0
+
+
+def test_counts_are_cut_where_their_mean_would_be_noise() -> None:
+    def cap(n: int, largest: int) -> float:
+        model = PoissonRegressor(epsilon=1.0, bounds=(-1, 1), y_max=largest, inference=True)
+        return count_cap(model.plan(n, 3))
+
+    assert cap(500, 100) == 4.0
+    assert 4.0 < cap(20_000, 100) < 100.0
+    assert cap(10**7, 100) == 100.0
+    assert cap(500, 3) == 3.0
