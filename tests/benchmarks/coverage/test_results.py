@@ -64,6 +64,18 @@ def test_misses_are_named(tmp_path: Path) -> None:
     )
 
 
+def test_misses_by_chance_fall_with_the_samples(tmp_path: Path) -> None:
+    """At 1000 samples 91.5% is five deviations off; at 200, 2.3 deviations."""
+    many = found(tmp_path, row([950] * 4, [1000] * 4))
+    few = found(
+        tmp_path,
+        row([190] * 4, [200] * 4, samples=200),
+        cell=Cell("linear", "clean", 500, 4, 1.0),
+    )
+    assert many.by_chance() < 1e-4
+    assert 0.05 < few.by_chance() < 0.3
+
+
 def test_what_is_not_called_nominal_is_not_judged(tmp_path: Path) -> None:
     labelled = found(tmp_path, row([870, 950, 950, 950], [50, 1000, 1000, 1000]))
     assert labelled.misses() == []
