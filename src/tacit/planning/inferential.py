@@ -12,6 +12,7 @@ from fractions import Fraction
 from tacit.errors import SettingError
 from tacit.losses.loss import Code
 from tacit.planning.pricing import assembled, between, priced
+from tacit.planning.thinning import tiles_apart
 from tacit.planning.wishes import Facts, Wishes, require_passes
 from tacit.problem.design import Column
 from tacit.problem.factor import Indicator
@@ -19,7 +20,7 @@ from tacit.problem.plan import Descent, Forecast, OneStep, Plan, Standardising, 
 from tacit.problem.query import Kind
 from tacit.problem.response import Continuous
 
-PASSES_OF_LARGE_TABLE = 42
+PASSES_OF_LARGE_TABLE = 38
 """Cap on answers for a large table: counts read few columns, and a pilot must arrive."""
 STEPS_AT_REST, STEPS_TO_PACE, FASTEST = 6, 20.0, 0.5
 """The pilot's momentum is that of its steps beyond the first, over the second, up to the third."""
@@ -98,6 +99,8 @@ def plan_inference(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
     # A pilot that has not arrived leaves a bias behind the step; where much is to be learnt,
     # momentum brings it there, and the noise that it adds is small.
     momentum = between((pilot - STEPS_AT_REST) / STEPS_TO_PACE, 0.0, FASTEST)
+    # The look sees standardised rows: of a large table a part of them will do.
+    every = tiles_apart(facts, math.sqrt(cost(look)), ROW_FACTOR) if columns else 1
     stage = Descent(
         pilot, wishes.step_size or 1.0, momentum, clip, wishes.output or "tail", PILOT_AVERAGED
     )
@@ -106,7 +109,7 @@ def plan_inference(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
         "one-step",
         tuple(steps),
         stages=(stage,),
-        whitening=Whitening(1, RIDGE, ROW_FACTOR),
+        whitening=Whitening(1, RIDGE, ROW_FACTOR, every=every),
         forecast=_forecast(facts, clip, math.sqrt(cost(shares.step))),
     )
     standardising = Standardising(columns, medians, RADII) if columns else None

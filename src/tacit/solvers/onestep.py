@@ -72,7 +72,8 @@ def look_once(gate: Gate, plan: Plan, matrix: Matrix) -> Coordinates:
     whitening, width = plan.whitening, plan.design.width
     if whitening is None:
         raise SettingError("The plan does not whiten.")
-    answer = gate.ask(SecondMoments(whitening.row_factor * math.sqrt(width), matrix))
+    bound = whitening.row_factor * math.sqrt(width)
+    answer = gate.ask(SecondMoments(bound, matrix, every=whitening.every))
     values, vectors = np.linalg.eigh(answer.value)
     ridge = whitening.ridge * answer.noise_scale * math.sqrt(2 * width)
     floor = 1e-12 * max(float(values.max()), 1.0)
