@@ -144,7 +144,10 @@ def fit(family: Family, plan: Plan, sample: Sample, near: Matrix) -> Plain:
 
     Two Newton steps from there leave an error of order n^-2.
     """
-    loss = second_loss(family, plan, sample, near)
+    pilot = near
+    if family == "poisson":
+        pilot = root(first_loss(family, plan, sample, near), sample, near, rounds=2)
+    loss = second_loss(family, plan, sample, pilot)
     theta = root(loss, sample, near, rounds=2)
     count = len(sample.y)
     errors = []

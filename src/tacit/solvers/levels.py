@@ -26,6 +26,8 @@ LARGEST_SQUARE = 6.0
 RATES = (0.55, 1.0, 1.6)
 """Rates over their mean at which the expected square is averaged."""
 LARGEST_DISPERSION, HALVINGS = 5.0, 30
+NEARBY = 0.02
+"""Logarithms of rates between which slopes are taken."""
 STEPPED = 0.81
 
 Vector = NDArray[np.float64]
@@ -154,23 +156,34 @@ def sampling_part(mean: float, dispersion: float, top: float, factor: float) -> 
     """What a dispersion that is itself estimated adds to the variance of a record's score.
 
     With the weighed residual a and the square s behind the dispersion, the score of the intercept
-    is a + k s to first order, k the factor. Its variance is that of a, and k² Var s + 2k Cov(a, s)
-    more, under the law that was found.
+    is a + k(s - c a) to first order, k the factor: squares are taken around a pilot that follows
+    the residuals, c = (slope of the mean square) / (curvature of the pilot) along the intercept.
+    Its variance is that of a, and k² Var(s - c a) + 2k Cov(a, s - c a) more, under the law found.
     """
     means = mean * np.array(RATES)[:, None]
-    counts, law, squares, beyond = _law_of_squares(means, dispersion)
-    reach = bounded_poisson.REACH * np.maximum(1.0, np.sqrt(means))
-    weights = np.minimum(1.0, top / means)
-    residuals = weights * np.clip(means - counts, -reach, reach)
+    counts, law, _, _ = _law_of_squares(means, dispersion)
+    law = np.column_stack([law, np.maximum(0.0, 1.0 - law.sum(axis=1))])
+    # One count stands for all beyond, where residuals and squares are at their bounds.
+    counts = np.append(counts, 1e9)
 
-    def mean_of(values: Vector, last: Vector) -> Vector:
-        return np.asarray((law * values).sum(axis=1, keepdims=True) + beyond * last)
+    def at(rates: Vector) -> tuple[Vector, Vector]:
+        units = np.maximum(1.0, rates)
+        reach = bounded_poisson.REACH * np.sqrt(units)
+        shift = bounded_poisson.expected_clip(rates[:, 0], 0.0)[0][:, None]
+        weighed = np.minimum(1.0, top / rates) * (np.clip(rates - counts, -reach, reach) + shift)
+        return weighed, np.minimum((counts - rates) ** 2 / units, LARGEST_SQUARE)
 
-    largest = np.full_like(means, LARGEST_SQUARE)
-    square, residual = mean_of(squares, largest), mean_of(residuals, -weights * reach)
-    variance = mean_of(squares**2, largest**2) - square**2
-    covariance = mean_of(squares * residuals, -largest * weights * reach) - square * residual
-    return float((factor**2 * variance + 2 * factor * covariance).mean())
+    def mean_of(values: Vector) -> Vector:
+        return np.asarray((law * values).sum(axis=1, keepdims=True))
+
+    (low, lower), (high, higher) = at(means * math.exp(-NEARBY)), at(means * math.exp(NEARBY))
+    bend = max(float(mean_of(high - low).mean()), 1e-3)
+    follow = float(mean_of(higher - lower).mean()) / bend
+    residual, square = at(means)
+    square = square - follow * residual
+    residual, square = residual - mean_of(residual), square - mean_of(square)
+    added = factor**2 * mean_of(square**2) + 2 * factor * mean_of(residual * square)
+    return float(added.mean())
 
 
 def solve_dispersion(mean: float, seen: float) -> tuple[float, float]:
