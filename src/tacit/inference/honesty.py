@@ -63,9 +63,9 @@ def judge(release: Release, sandwich: Sandwich) -> Judgement:
     Guarantee
     ---------
     - Nominal is said only where n·μ ≥ 100 d, and n·μ ≥ 30 d^1.5 beyond ten coefficients, the
-      relative noise of the curvature is at most 1, no eigenvalue was lifted, no step was cut and
-      none was so long that the error it leaves may be as large as the standard errors.
+      relative noise of the curvature is at most 1, no eigenvalue was lifted and no step was cut.
     - Whatever else is said, the noise of the curvature is then in the degrees of freedom.
+    - Nor is it said behind a step that may have left an error as large as the standard errors.
     - Public facts and released values alone decide.
     """
     plan = release.plan

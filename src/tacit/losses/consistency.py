@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-HALVINGS = 60
+HALVINGS = 40
 
 
 def expected_square(threshold: float) -> float:

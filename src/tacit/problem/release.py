@@ -20,8 +20,7 @@ class Sandwich:
     """What intervals are made of, in working coordinates and on the scale of means.
 
     `curvature` is M (eigenvalues lifted to twice its noise where `lifted`) and `score` is Q;
-    `capped` says that the last step was too long and was cut, `far` that what it leaves out may be
-    as large as the errors; `to_user` takes working coefficients
+    `capped` says that the last step was too long and was cut; `to_user` takes working coefficients
     to the user's. The three noises are standard deviations: on the gradient of the last step, on
     the diagonals of M and of Q. `level` is the smaller share of two classes or the mean count,
     `dispersion` the α of counts, and `wobble` what its noise does to each coefficient.
@@ -35,10 +34,11 @@ class Sandwich:
     step_noise: float
     curvature_noise: float
     score_noise: float
+    far: bool = False
+    """Whether what the last step leaves out may be as large as the standard errors."""
     level: float = 1.0
     dispersion: float = 0.0
     wobble: NDArray[np.float64] | float = 0.0
-    far: bool = False
 
 
 @dataclass(frozen=True)
