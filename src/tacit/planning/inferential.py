@@ -99,8 +99,7 @@ def plan_inference(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
     # A pilot that has not arrived leaves a bias behind the step; where much is to be learnt,
     # momentum brings it there, and the noise that it adds is small.
     momentum = between((pilot - STEPS_AT_REST) / STEPS_TO_PACE, 0.0, FASTEST)
-    # The look sees standardised rows: of a large table a part of them will do.
-    every = tiles_apart(facts, math.sqrt(cost(look)), ROW_FACTOR) if columns else 1
+    every = tiles_apart(facts, math.sqrt(cost(shares.look)), ROW_FACTOR)
     stage = Descent(
         pilot, wishes.step_size or 1.0, momentum, clip, wishes.output or "tail", PILOT_AVERAGED
     )

@@ -73,7 +73,9 @@ def look_once(gate: Gate, plan: Plan, matrix: Matrix) -> Coordinates:
     if whitening is None:
         raise SettingError("The plan does not whiten.")
     bound = whitening.row_factor * math.sqrt(width)
-    answer = gate.ask(SecondMoments(bound, matrix, every=whitening.every))
+    # Of a large table a part will do, if its rows are standardised.
+    every = 1 if plan.standardising is None else whitening.every
+    answer = gate.ask(SecondMoments(bound, matrix, every=every))
     values, vectors = np.linalg.eigh(answer.value)
     ridge = whitening.ridge * answer.noise_scale * math.sqrt(2 * width)
     floor = 1e-12 * max(float(values.max()), 1.0)
