@@ -36,10 +36,9 @@ def test_three_panels_a_row_and_the_same_file_again(tmp_path: Path) -> None:
     losses = [huber.loss(1.345), smooth_huber.loss(1.345)]
     figure = plot_losses(losses, tmp_path / "a.svg")
     assert len(figure.axes) == 3
-    assert {text.get_text() for text in figure.axes[0].get_legend().get_texts()} == {
-        "Huber",
-        "smooth Huber",
-    }
+    legend = figure.axes[0].get_legend()
+    assert legend is not None
+    assert {text.get_text() for text in legend.get_texts()} == {"Huber", "smooth Huber"}
     plot_losses(losses, tmp_path / "b.svg")
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
 

@@ -101,7 +101,8 @@ def take_step(
     noise = pair.noise_scale / count
     curvature = pair.value[0] * loss.smoothness / count
     lifted_curvature, lifted = lift(curvature, FLOOR * noise * loss.smoothness)
-    step = np.linalg.lstsq(lifted_curvature, gradient.value / count, rcond=1e-13)[0]
+    solved = np.linalg.lstsq(lifted_curvature, gradient.value / count, rcond=1e-13)[0]
+    step: Vector = np.asarray(solved, dtype=np.float64)
     longest = LONGEST_STEP * max(1.0, loss.lipschitz)
     capped = plan.private and bool(np.linalg.norm(step) > longest)
     if capped:
