@@ -24,7 +24,7 @@ from rich.progress import (
 
 from benchmarks.coverage.cells import GRID, Cell, grid, hard_cells, width_cells
 from benchmarks.coverage.designs import FAMILIES, SCENARIOS
-from benchmarks.coverage.page import page
+from benchmarks.coverage.page import brief, page
 from benchmarks.coverage.pictures import pictures
 from benchmarks.coverage.replications import run_batch
 from benchmarks.coverage.results import figures, measured
@@ -35,6 +35,8 @@ from benchmarks.record import RESULTS, write
 ROWS, TARGETS, PAGE = "coverage.jsonl", "coverage-targets.json", "coverage.md"
 REPLICATIONS, BATCH, WIDTH_REPLICATIONS = 1000, 250, 200
 NICENESS = 10
+DOCUMENT = Path(__file__).parents[2] / "docs" / "inference.md"
+BEGIN, END = "<!-- coverage: written by make coverage -->", "<!-- end of coverage -->"
 
 
 @dataclass(frozen=True)
@@ -148,6 +150,15 @@ def main(arguments: Sequence[str]) -> None:
     write_results(store, options.results)
 
 
+def with_table(document: str, table: str) -> str:
+    """A document with the table between its marks."""
+    before, found, rest = document.partition(BEGIN)
+    _, ended, after = rest.partition(END)
+    if not found or not ended:
+        raise ValueError(f"The document lacks the marks {BEGIN} and {END}.")
+    return f"{before}{BEGIN}\n{table}\n{END}{after}"
+
+
 def write_results(store: Store, folder: Path) -> None:
     """Write the page, the picture, and the counts for the overview of all benchmarks."""
     every = [*grid(), *hard_cells()]
@@ -160,4 +171,7 @@ def write_results(store: Store, folder: Path) -> None:
     if folder == RESULTS:
         missed = {each.cell.words: each.misses() for each in found if each.misses()}
         write("coverage", figures(found), {"missed": missed})
+        DOCUMENT.write_text(
+            with_table(DOCUMENT.read_text(encoding="utf-8"), brief(found)), encoding="utf-8"
+        )
     print(f"  {folder / PAGE}")

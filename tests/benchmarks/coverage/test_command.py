@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.coverage import command
 from benchmarks.coverage.cells import Cell
-from benchmarks.coverage.command import Work, chosen, main, parser, run_missing
+from benchmarks.coverage.command import Work, chosen, main, parser, run_missing, with_table
 from benchmarks.coverage.store import Store
 from benchmarks.coverage.targets import Targets, key_of
 
@@ -78,6 +78,15 @@ def test_targets_are_found_and_a_second_run_goes_on(tmp_path: Path, ran: list[An
     more = [*work, Work(known, 1, 250)]
     run_missing(Store(tmp_path / "rows"), Targets(tmp_path / "targets"), more, 1)
     assert ran == [(known.words, 1)]
+
+
+def test_the_table_goes_between_its_marks() -> None:
+    text = command.DOCUMENT.read_text(encoding="utf-8")
+    once = with_table(text, "| a |")
+    assert f"{command.BEGIN}\n| a |\n{command.END}" in once
+    assert with_table(once, "| b |").replace("| b |", "| a |") == once
+    with pytest.raises(ValueError, match="lacks the marks"):
+        with_table("nothing", "| a |")
 
 
 def test_nothing_run_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
