@@ -142,6 +142,7 @@ class Table:
             reproducible=seed is not None,
             sandwich=found.sandwich,
             moments=found.moments,
+            decrements=found.decrements,
         )
 
     def close(self) -> None:
@@ -168,6 +169,7 @@ def _require_countable(store: Store, plan: Plan) -> None:
     """Refuse a plan that counts columns of a sparse table, before anything is charged."""
     if plan.standardising is not None and isinstance(store, SparseStore):
         raise SettingError(
-            "Private intervals rest on counts of the columns, and columns of a sparse matrix are "
-            "not counted. Pass X.toarray(), or use inference=False."
+            "Private intervals and Newton's rounds rest on counts of the columns, and columns of a "
+            "sparse matrix are not counted. Pass X.toarray(), or use inference=False and another "
+            "solver."
         )

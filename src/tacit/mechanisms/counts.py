@@ -28,7 +28,7 @@ from tacit.rows.sparse_store import SparseStore
 from tacit.rows.store import Store
 from tacit.rows.tiles import LANES, tile_count
 
-SIZE, WITHIN, SHARE, DISPERSION, TILT = 0, 1, 2, 3, 4
+SIZE, WITHIN, SHARE, DISPERSION, TILT, SQUARE = 0, 1, 2, 3, 4, 5
 """Measures of residuals, as the compiler takes them."""
 _MEASURES = {
     Measure.SIZE: SIZE,
@@ -36,6 +36,7 @@ _MEASURES = {
     Measure.SHARE: SHARE,
     Measure.DISPERSION: DISPERSION,
     Measure.TILT: TILT,
+    Measure.SQUARE: SQUARE,
 }
 
 
@@ -72,6 +73,8 @@ def residual_share(
         share = gap * gap / (max(1.0, prediction) * cap)
     elif measure == TILT:
         share = 0.5 + gap * (prediction - start) / (2.0 * cap)
+    elif measure == SQUARE:
+        share = share * share
     return min(share, 1.0) if share >= 0.0 else 0.0
 
 
