@@ -12,7 +12,7 @@ LOSSES = (logistic.LOSS, squared.LOSS)
 
 
 def test_the_talk_s_undamped_form_runs_away() -> None:
-    """It did in 98% of 500 runs; of 100, fewer than 85 would have a chance below 1e-9."""
+    """It did in 99% of 500 runs; of 100, fewer than 85 would have a chance below 1e-9."""
     generator = np.random.default_rng(1)
     far = [unguarded(generator, 1.0) > FAR for _ in range(100)]
     assert sum(far) >= 85
