@@ -21,6 +21,7 @@ TOPICS = (
     "accounting",
     "ledger",
     "people",
+    "newton",
     "accuracy",
 )
 WITH_OPTIONS = frozenset({"accuracy"})

@@ -17,10 +17,11 @@ from tacit.planning.mean import plan_mean
 from tacit.planning.moments import plan_moments, prefers_moments
 from tacit.planning.plain import plan_plain
 from tacit.planning.pricing import assembled
+from tacit.planning.rounds import plan_rounds
 from tacit.planning.scales import require_moderate
 from tacit.planning.staged import plan_staged
 from tacit.planning.whitened import plan_whitened
-from tacit.planning.wishes import Facts, Wishes
+from tacit.planning.wishes import DESCENTS, NEWTON_FORMS, Facts, Wishes
 from tacit.problem.plan import OneStep, Penalty, Plan
 from tacit.problem.response import Absent, Continuous, Count
 
@@ -65,6 +66,8 @@ def _route(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
 
 def _counted_route(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
     """Plan what comes after the records are counted, where they need be."""
+    if wishes.solver in NEWTON_FORMS or (wishes.inference and wishes.solver in DESCENTS):
+        return plan_rounds(facts, wishes, allowed)
     if wishes.inference:
         return plan_inference(facts, wishes, allowed)
     if isinstance(facts.design.response, Continuous | Count):

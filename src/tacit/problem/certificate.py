@@ -9,12 +9,10 @@ from __future__ import annotations
 import json
 import math
 import os
-import platform
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from importlib import metadata
 from types import NoneType
 from typing import Any
 
@@ -40,6 +38,7 @@ from tacit.problem.signature import (
     require_signature,
     verify,
 )
+from tacit.problem.versions import version_of
 
 FORMAT = "tacit-certificate/1"
 INFINITE = "epsilon is infinite"
@@ -175,7 +174,7 @@ class Certificate:
             "events": [_entry(step, plan.relation) for step in plan.steps],
             "total": _total(plan) if release.private else _NOTHING,
             "budget": {name: plain(getattr(plan.budget, name)) for name in _INNER["budget"]},
-            "versions": {name: _version(name) for name in _VERSIONED},
+            "versions": {name: version_of(name) for name in _VERSIONED},
             "signature": None,
         }
         certificate = cls(canonical({**document, "digest": digest_of(document)}))
@@ -309,15 +308,6 @@ def _entry(step: Step, relation: Relation) -> dict[str, Any]:
         "sensitivity": {"bound": str(price.bound), "squared": str(event.squared_sensitivity)},
         "noise": {"law": LAW, "bits": price.bits, "variance": str(event.variance)},
     }
-
-
-def _version(name: str) -> str:
-    if name == "python":
-        return platform.python_version()
-    try:
-        return metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return "unknown"
 
 
 def _rederive(document: Mapping[str, Any]) -> Guarantee:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass, replace
 from typing import Any
@@ -151,10 +152,39 @@ class OneStep:
     """Intervals are paid for.
 
     Rows are downweighted beyond norm `clip_factor`·√d, and after the descent curvature, score and
-    one more gradient are asked for, at its result.
+    one more gradient are asked for, at its result. After `Rounds` it is curvature and score alone.
     """
 
     clip_factor: float
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """Noisy steps θ ← θ - η P g on downweighted rows: one step size η a round.
+
+    P is by `curvature` the inverse of what was released in "each" round, of a bound on it that was
+    released "once", or at "no" time: a number that the level of the response gives. With `scaled`
+    every round also asks for the residuals' squares, and their scale moves along; `dispersed` is
+    the number of rounds after which the dispersion of counts is asked for. From round `pooled_from`
+    on curvatures are averaged with those before. `averaged` is the share of the iterates behind
+    output "tail".
+    """
+
+    step_sizes: tuple[float, ...]
+    curvature: str
+    clip_factor: float
+    output: str
+    averaged: float = 0.5
+    scaled: bool = False
+    dispersed: int | None = None
+    pooled_from: int = 0
+
+    @property
+    def first_averaged(self) -> int:
+        """Index of the first iterate that enters the output."""
+        share = {"average": 1.0, "tail": self.averaged, "last": 0.0}[self.output]
+        count = len(self.step_sizes)
+        return count - max(1, math.ceil(count * share - 1e-9))
 
 
 @dataclass(frozen=True)
@@ -209,6 +239,7 @@ class Plan:
     penalty: Penalty
     forecast: Forecast | None
     inference: OneStep | None = None
+    rounds: Rounds | None = None
     locating: Locating | None = None
     placing: Placing | None = None
     standardising: Standardising | None = None
@@ -253,8 +284,24 @@ class Plan:
             if step.price is not None
         )
 
+    def gathered(self) -> tuple[Step, ...]:
+        """Steps by label, for a reader: answers that take turns are counted together.
+
+        Prices within a label may differ; that of its first step is shown.
+        """
+        found: dict[tuple[str, Kind], Step] = {}
+        for step in self.steps:
+            key = step.label, step.kind
+            times = found[key].times if key in found else 0
+            found[key] = replace(found.get(key, step), times=times + step.times)
+        return tuple(found.values())
+
     def guarantee(self) -> Guarantee:
-        """Return the total over all steps, rounded against us."""
+        """Return the total over all steps, rounded against us; it is added up once."""
+        return self._guarantee
+
+    @functools.cached_property
+    def _guarantee(self) -> Guarantee:
         if not self.private or self.budget.delta is None:
             return Guarantee(self.relation, self.unit, math.inf, 1.0, None)
         return guarantee_of(
@@ -292,7 +339,7 @@ class Plan:
     def __str__(self) -> str:
         """Read the plan aloud: route, queries, price, forecast."""
         lines = [f"{self.solver} on {self.records} records, {self.design.width} coefficients"]
-        lines.extend(f"  {step.times} × {step.label} ({step.kind})" for step in self.steps)
+        lines.extend(f"  {step.times} × {step.label} ({step.kind})" for step in self.gathered())
         lines.append(f"  price: {self.guarantee()}")
         if self.forecast is not None:
             lines.append(

@@ -124,7 +124,7 @@ class Measure(StrEnum):
 
     size: min(|y - p| / cap, 1); within: whether start < y - p ≤ start + cap; share: how far y - p
     lies between start and start + cap; dispersion: min((y - p)² / (max(1, p)·cap), 1); tilt: how
-    far (y - p)(p - start) lies between -cap and cap.
+    far (y - p)(p - start) lies between -cap and cap; square: min((y - p)² / cap², 1).
     """
 
     SIZE = "size"
@@ -132,6 +132,7 @@ class Measure(StrEnum):
     SHARE = "share"
     DISPERSION = "dispersion"
     TILT = "tilt"
+    SQUARE = "square"
 
 
 @dataclass(frozen=True)

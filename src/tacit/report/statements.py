@@ -33,14 +33,17 @@ def plan_table(plan: Plan) -> Table:
 
     The share is that of μ², which adds up over the steps.
     """
-    costs = {
-        step: event_of(step.kind, step.price, plan.relation).mu_squared * step.times
-        for step in plan.steps
-        if step.price is not None
-    }
+    costs: dict[str, Fraction] = {}
+    for step in plan.steps:
+        if step.price is not None:
+            event = event_of(step.kind, step.price, plan.relation, step.size)
+            costs[step.label] = costs.get(step.label, Fraction(0)) + event.mu_squared * step.times
+    passes: dict[str, int] = {}
+    for step in plan.steps:
+        passes[step.label] = passes.get(step.label, 0) + step.times
     total = sum(costs.values(), Fraction(0))
     rows = [
-        (step.label, f"{step.times}", f"{float(cost / total):.0%}") for step, cost in costs.items()
+        (label, f"{passes[label]}", f"{float(cost / total):.0%}") for label, cost in costs.items()
     ]
     return Table(("step", "passes", "share of budget"), tuple(rows))
 

@@ -18,6 +18,7 @@ from tacit.solvers.level import find_level
 from tacit.solvers.mean import take_mean
 from tacit.solvers.newton import minimise
 from tacit.solvers.onestep import infer
+from tacit.solvers.rounds import run_rounds
 from tacit.solvers.staged import descend_in_stages
 
 
@@ -28,6 +29,7 @@ class Solution:
     theta: NDArray[np.float64]
     sandwich: Sandwich | None = None
     moments: NDArray[np.float64] | None = None
+    decrements: tuple[float, ...] = ()
 
 
 def solve(gate: Gate, plan: Plan) -> Solution:
@@ -37,6 +39,10 @@ def solve(gate: Gate, plan: Plan) -> Solution:
         return Solution(mean, None, moments)
     if plan.solver == "level":
         return Solution(find_level(gate, plan))
+    if plan.rounds is not None:
+        walked = run_rounds(gate, plan, plan.rounds)
+        prepared = walked.coordinates.prepared(walked.theta)
+        return Solution(prepared, walked.sandwich, decrements=walked.decrements)
     if plan.inference is not None and plan.private:
         coordinates, theta, sandwich = infer(gate, plan)
         return Solution(coordinates.prepared(theta), sandwich)
