@@ -121,6 +121,7 @@ def integer_sum(query: Query, bound: int, store: Store) -> list[int]:
         elif isinstance(query, ResidualSize):
             found = integer_residual_size(query, bound, rows)
         else:
+            assert isinstance(query, GradientSum)
             found = integer_gradient_sum(query, bound, rows)
     return [int(entry) for entry in found.ravel()]
 

@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from tacit.errors import SettingError
 from tacit.mechanisms.counts import answer_counts, answer_residual_size
+from tacit.mechanisms.direction import answer_curvature_trace, answer_damped_direction
 from tacit.mechanisms.gradient import answer_gradient
 from tacit.mechanisms.moments import answer_second_moments
+from tacit.mechanisms.objective import answer_perturbed_minimum
 from tacit.mechanisms.sandwich import answer_curvature_and_score
 from tacit.noise.entropy import Entropy, SeededEntropy, SystemEntropy
 from tacit.problem.design import Design
@@ -19,12 +21,15 @@ from tacit.problem.query import (
     Answer,
     ColumnCounts,
     CurvatureAndScore,
+    CurvatureTrace,
+    DampedDirection,
     GradientSum,
+    PerturbedMinimum,
     Query,
     ResidualSize,
     SecondMoments,
 )
-from tacit.problem.sensitivity import Price
+from tacit.problem.sensitivity import AnyPrice, MinimumPrice
 from tacit.rows.rebound import rebound
 from tacit.rows.store import Store
 
@@ -34,6 +39,9 @@ MECHANISMS = {
     CurvatureAndScore: answer_curvature_and_score,
     ColumnCounts: answer_counts,
     ResidualSize: answer_residual_size,
+    PerturbedMinimum: answer_perturbed_minimum,
+    DampedDirection: answer_damped_direction,
+    CurvatureTrace: answer_curvature_trace,
 }
 """Which mechanism answers which query; each has a page in proofs/mechanisms."""
 
@@ -63,10 +71,15 @@ class Responder:
         if private:
             self._entropy = SystemEntropy() if seed is None else SeededEntropy(seed)
 
-    def answer(self, query: Query, price: Price) -> Answer:
+    def answer(self, query: Query, price: AnyPrice) -> Answer:
         """Answer a query; the plan it belongs to has been reserved before."""
         if self._store.opened is not None and not isinstance(query, ColumnCounts):
             raise SettingError("These records await their bounds: they are counted, and no more.")
+        if isinstance(query, PerturbedMinimum) and isinstance(price, MinimumPrice):
+            self._settle(query.matrix)
+            return answer_perturbed_minimum(query, price, self._store, self._entropy)
+        if isinstance(query, PerturbedMinimum) or isinstance(price, MinimumPrice):
+            raise SettingError("A perturbed minimum, and nothing else, has a price of its kind.")
         match query:
             case SecondMoments():
                 self._require_width(query.theta)
@@ -88,6 +101,15 @@ class Responder:
                 self._require_width(query.theta)
                 self._settle(query.matrix)
                 return answer_residual_size(query, price, self._store, self._entropy)
+            case DampedDirection():
+                self._require_width(query.theta)
+                self._require_width(query.gradient)
+                self._settle(query.matrix)
+                return answer_damped_direction(query, price, self._store, self._entropy)
+            case CurvatureTrace():
+                self._require_width(query.theta)
+                self._settle(query.matrix)
+                return answer_curvature_trace(query, price, self._store, self._entropy)
             case ColumnCounts():
                 self._require_settled(None)
                 return answer_counts(query, price, self._store, self._entropy)

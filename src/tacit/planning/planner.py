@@ -15,6 +15,7 @@ from tacit.planning.level import is_hopeless, plan_level
 from tacit.planning.locating import with_exact_locating, with_locating
 from tacit.planning.mean import plan_mean
 from tacit.planning.moments import plan_moments, prefers_moments
+from tacit.planning.perturbed import plan_perturbed
 from tacit.planning.plain import plan_plain
 from tacit.planning.pricing import assembled
 from tacit.planning.scales import require_moderate
@@ -47,10 +48,18 @@ def make_plan(facts: Facts, wishes: Wishes) -> Plan:
     plan = with_locating(facts, allowed, lambda rest: _route(facts, wishes, rest))
     if wishes.max_passes is not None and plan.queries > wishes.max_passes:
         raise SettingError(f"max_passes must be at least {plan.queries} for this plan.")
-    if compose(plan.events()).mu_squared > allowed:
+    if not _is_within(plan, allowed):
         # A theorem; checked because everything rests on it.
         raise AssertionError("A plan would cost more than its budget.")
     return plan
+
+
+def _is_within(plan: Plan, allowed: Fraction) -> bool:
+    """Whether the events cost at most the budget; a perturbed objective has no μ, but an ε."""
+    total = compose(plan.events(), plan.relation)
+    if total.square is not None:
+        return total.square <= allowed
+    return plan.guarantee().epsilon <= (plan.budget.epsilon or 0.0)
 
 
 def _route(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
@@ -65,6 +74,8 @@ def _route(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
 
 def _counted_route(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
     """Plan what comes after the records are counted, where they need be."""
+    if wishes.solver == "objective-perturbation":
+        return plan_perturbed(facts, wishes, allowed)
     if wishes.inference:
         return plan_inference(facts, wishes, allowed)
     if isinstance(facts.design.response, Continuous | Count):

@@ -14,7 +14,13 @@ from tacit.privacy.relation import Relation
 from tacit.problem.design import Design
 from tacit.problem.plan import Penalty
 
-SOLVERS = ("auto", "gradient", "whitened-gradient", "moments")
+SOLVERS = (
+    "auto",
+    "gradient",
+    "whitened-gradient",
+    "moments",
+    "objective-perturbation",
+)
 OUTPUTS = ("average", "tail", "last")
 LARGE_TABLE = 10**7
 """n·d from which passes over the data are capped by default."""

@@ -8,9 +8,12 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
+from tacit.accounting.objective import objective_mu
+from tacit.privacy.event import Event, Gaussian, ObjectivePerturbation
+from tacit.privacy.relation import Relation
 from tacit.problem.certificate import Certificate
 from tacit.problem.plan import Plan
-from tacit.problem.sensitivity import event_of
+from tacit.problem.sensitivity import events_of
 from tacit.report.table import Table, one_line
 
 _ONE_RECORD = {
@@ -34,7 +37,13 @@ def plan_table(plan: Plan) -> Table:
     The share is that of μ², which adds up over the steps.
     """
     costs = {
-        step: event_of(step.kind, step.price, plan.relation).mu_squared * step.times
+        step: sum(
+            (
+                _square(event, plan.relation) * step.times
+                for event in events_of(step.kind, step.price, plan.relation, step.size)
+            ),
+            Fraction(0),
+        )
         for step in plan.steps
         if step.price is not None
     }
@@ -43,6 +52,13 @@ def plan_table(plan: Plan) -> Table:
         (step.label, f"{step.times}", f"{float(cost / total):.0%}") for step, cost in costs.items()
     ]
     return Table(("step", "passes", "share of budget"), tuple(rows))
+
+
+def _square(event: Event, relation: Relation) -> Fraction:
+    """μ² of a Gaussian event; of a perturbed objective the square that stands nearest to it."""
+    if isinstance(event, ObjectivePerturbation):
+        return Fraction(objective_mu(event, relation)) ** 2
+    return event.mu_squared if isinstance(event, Gaussian) else Fraction(0)
 
 
 def plan_headline(plan: Plan) -> str:

@@ -18,6 +18,7 @@ from tacit.solvers.level import find_level
 from tacit.solvers.mean import take_mean
 from tacit.solvers.newton import minimise
 from tacit.solvers.onestep import infer
+from tacit.solvers.perturbed import minimise_perturbed
 from tacit.solvers.staged import descend_in_stages
 
 
@@ -37,6 +38,9 @@ def solve(gate: Gate, plan: Plan) -> Solution:
         return Solution(mean, None, moments)
     if plan.solver == "level":
         return Solution(find_level(gate, plan))
+    if plan.solver == "objective-perturbation":
+        coordinates, theta, spread = minimise_perturbed(gate, plan)
+        return Solution(coordinates.prepared(theta), spread)
     if plan.inference is not None and plan.private:
         coordinates, theta, sandwich = infer(gate, plan)
         return Solution(coordinates.prepared(theta), sandwich)
