@@ -53,7 +53,7 @@ def largest_move(norm: Fraction, damping: int) -> Fraction:
 
 
 def solve_within(matrix: NDArray[np.int64], damping: int, vector: Exact) -> Exact:
-    """x with ‖x - (matrix + damping·I)⁻¹ vector‖ at most SLACK times what one record can do.
+    """Return x with ‖x - (matrix + damping·I)⁻¹ vector‖ at most SLACK of what a record can do.
 
     Solved in floats and refined by residuals in exact rationals; in exact rationals throughout
     where that is not enough. The matrix must have no negative eigenvalue.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import TracebackType
 
@@ -33,7 +34,7 @@ from tacit.problem.sensitivity import AnyPrice, MinimumPrice
 from tacit.rows.rebound import rebound
 from tacit.rows.store import Store
 
-MECHANISMS = {
+MECHANISMS: Mapping[type, Callable[..., Answer]] = {
     GradientSum: answer_gradient,
     SecondMoments: answer_second_moments,
     CurvatureAndScore: answer_curvature_and_score,
@@ -75,44 +76,28 @@ class Responder:
         """Answer a query; the plan it belongs to has been reserved before."""
         if self._store.opened is not None and not isinstance(query, ColumnCounts):
             raise SettingError("These records await their bounds: they are counted, and no more.")
-        if isinstance(query, PerturbedMinimum) and isinstance(price, MinimumPrice):
-            self._settle(query.matrix)
-            return answer_perturbed_minimum(query, price, self._store, self._entropy)
-        if isinstance(query, PerturbedMinimum) or isinstance(price, MinimumPrice):
+        if isinstance(query, PerturbedMinimum) != isinstance(price, MinimumPrice):
             raise SettingError("A perturbed minimum, and nothing else, has a price of its kind.")
-        match query:
-            case SecondMoments():
-                self._require_width(query.theta)
-                # Before coordinates are settled, rows are mapped as they are read and not kept.
-                if self._settled is not None:
-                    self._require_settled(query.matrix)
-                    query = replace(query, matrix=None)
-                return answer_second_moments(query, price, self._store, self._entropy)
-            case CurvatureAndScore():
-                self._require_width(query.theta)
-                self._settle(query.matrix)
-                bare = replace(query, matrix=None)
-                return answer_curvature_and_score(bare, price, self._store, self._entropy)
-            case GradientSum():
-                self._require_width(query.theta)
-                self._settle(query.matrix)
-                return answer_gradient(query, price, self._store, self._entropy)
-            case ResidualSize():
-                self._require_width(query.theta)
-                self._settle(query.matrix)
-                return answer_residual_size(query, price, self._store, self._entropy)
-            case DampedDirection():
-                self._require_width(query.theta)
-                self._require_width(query.gradient)
-                self._settle(query.matrix)
-                return answer_damped_direction(query, price, self._store, self._entropy)
-            case CurvatureTrace():
-                self._require_width(query.theta)
-                self._settle(query.matrix)
-                return answer_curvature_trace(query, price, self._store, self._entropy)
-            case ColumnCounts():
-                self._require_settled(None)
-                return answer_counts(query, price, self._store, self._entropy)
+        ready = self._in_coordinates(query)
+        return MECHANISMS[type(query)](ready, price, self._store, self._entropy)
+
+    def _in_coordinates(self, query: Query) -> Query:
+        """Bring the rows to the query's coordinates, or map them as they are read."""
+        if isinstance(query, ColumnCounts):
+            self._require_settled(None)
+            return query
+        if not isinstance(query, PerturbedMinimum):
+            self._require_width(query.theta)
+        if isinstance(query, DampedDirection):
+            self._require_width(query.gradient)
+        if isinstance(query, SecondMoments):
+            # Before coordinates are settled, rows are mapped as they are read and not kept.
+            if self._settled is None:
+                return query
+            self._require_settled(query.matrix)
+        else:
+            self._settle(query.matrix)
+        return replace(query, matrix=None)
 
     def prepare_with(self, design: Design) -> None:
         """Prepare records that were kept as they came, by their design with the bounds found.

@@ -8,6 +8,7 @@ together are within ε at δ, priced as they will be.
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import replace
 from fractions import Fraction
@@ -27,6 +28,7 @@ from tacit.planning.inferential import (
 from tacit.planning.pricing import assembled, between, priced
 from tacit.planning.wishes import Facts, Wishes
 from tacit.privacy.event import Event, Gaussian, Repeated
+from tacit.privacy.relation import Relation
 from tacit.problem.plan import OneStep, Penalty, Plan, Standardising, Step, Whitening
 from tacit.problem.query import Kind
 from tacit.problem.sensitivity import MinimumPrice, Price, events_of, price_for
@@ -40,8 +42,7 @@ BITS = 50
 RATIO_BITS = 60
 SHARES_OF_EPSILON = tuple(0.005 * 1.09**k for k in range(61))
 """Candidates for the part of ε that the curvature costs, up to 0.88."""
-LEAST, MOST, HALVINGS = 0.5, 1.5, 16
-"""The noise is sought within these multiples of a first guess."""
+ACCURACY = 1e-4
 
 
 def plan_perturbed(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
@@ -63,7 +64,7 @@ def plan_perturbed(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
         if step.price is not None:
             events = events_of(step.kind, step.price, facts.relation, step.size)
             others.extend(Repeated(event, step.times) for event in events)
-    price = _calibrated(facts, drift, others)
+    price = _calibrated(facts, drift, tuple(others))
     minimum = Step(Kind.MINIMUM, price, 1, "perturbed minimum")
     plan = assembled(facts, "objective-perturbation", (*before, minimum, *after))
     if not wishes.inference:
@@ -132,27 +133,57 @@ def _medians(facts: Facts) -> int:
     return MEDIANS if facts.design.intercept else 0
 
 
-def _calibrated(facts: Facts, drift: Price, others: list[Event]) -> MinimumPrice:
-    """The price of the strongest noise-to-ridge balance that the rest of the budget buys."""
+def _calibrated(facts: Facts, drift: Price, others: tuple[Event, ...]) -> MinimumPrice:
+    """The price of the best ridge and the least noise that the rest of the budget buys."""
     epsilon, delta = facts.budget.epsilon or 0.0, facts.budget.delta or 0.0
     spent = compose([*others, Gaussian(drift.bound**2, 4**drift.bits)]).mu_squared
     ratio, guess = _balanced(facts, epsilon, delta, float(spent))
+    bound = largest_bound(
+        round(guess / facts.sensitivity * 2**BITS),
+        ratio,
+        drift,
+        others,
+        facts.relation,
+        epsilon,
+        delta,
+    )
+    return MinimumPrice(bound, BITS, ratio, drift)
 
-    def at(multiple: float) -> MinimumPrice:
-        bound = math.floor(multiple * guess / facts.sensitivity * 2**BITS)
-        return MinimumPrice(max(bound, 1), BITS, ratio, drift)
 
-    def fits(price: MinimumPrice) -> bool:
-        events = events_of(Kind.MINIMUM, price, facts.relation)
-        return compose([*others, *events], facts.relation).epsilon(delta) <= epsilon
+@functools.lru_cache(maxsize=64)
+def largest_bound(
+    guess: int,
+    ratio: Fraction,
+    drift: Price,
+    others: tuple[Event, ...],
+    relation: Relation,
+    epsilon: float,
+    delta: float,
+) -> int:
+    """The largest gradient bound, to a part in 10^4, that is within ε at δ beside other events.
 
-    low, high = LEAST, MOST
-    if not fits(at(low)):
+    Guarantee
+    ---------
+    - The price of the answer, by the accountant that will price it, is at most ε.
+    """
+
+    def price(bound: int) -> float:
+        events = events_of(Kind.MINIMUM, MinimumPrice(bound, BITS, ratio, drift), relation)
+        return compose([*others, *events], relation).epsilon(delta)
+
+    low, high = max(1, guess // 2), guess + guess // 2 + 2
+    below, above = price(low), price(high)
+    if below > epsilon:
         raise _too_small()
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if fits(at(middle)) else (low, middle)
-    return at(low)
+    while high - low > low * ACCURACY and high - low > 1 and above > epsilon:
+        share = (epsilon - below) / (above - below)
+        middle = low + max(1, min(int((high - low) * between(share, 0.05, 0.95)), high - low - 1))
+        found = price(middle)
+        if found <= epsilon:
+            low, below = middle, found
+        else:
+            high, above = middle, found
+    return low
 
 
 def _balanced(facts: Facts, epsilon: float, delta: float, spent: float) -> tuple[Fraction, float]:

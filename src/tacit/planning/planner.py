@@ -10,6 +10,7 @@ from tacit.accounting.composition import compose, mu_squared_of
 from tacit.errors import SettingError
 from tacit.losses.loss import Code
 from tacit.planning.counting import with_counting, with_exact_counting
+from tacit.planning.double_noise import plan_double_noise
 from tacit.planning.inferential import plan_inference
 from tacit.planning.level import is_hopeless, plan_level
 from tacit.planning.locating import with_exact_locating, with_locating
@@ -67,6 +68,8 @@ def _route(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
     plainly = wishes.solver == "gradient" or (wishes.solver == "auto" and wishes.max_passes == 1)
     if isinstance(facts.design.response, Absent):
         return plan_mean(facts, wishes, allowed)
+    if wishes.solver == "double-noise-newton":
+        return plan_double_noise(facts, wishes, allowed)
     if plainly and not wishes.inference:
         return plan_plain(facts, wishes, allowed)
     return with_counting(facts, allowed, lambda rest: _counted_route(facts, wishes, rest))

@@ -20,6 +20,7 @@ SOLVERS = (
     "whitened-gradient",
     "moments",
     "objective-perturbation",
+    "double-noise-newton",
 )
 OUTPUTS = ("average", "tail", "last")
 LARGE_TABLE = 10**7

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass, replace
 from typing import Any
@@ -259,9 +260,7 @@ class Plan:
         """Return the total over all steps, rounded against us."""
         if not self.private or self.budget.delta is None:
             return Guarantee(self.relation, self.unit, math.inf, 1.0, None)
-        return guarantee_of(
-            self.events(), delta=self.budget.delta, relation=self.relation, unit=self.unit
-        )
+        return _stated(self.events(), self.budget.delta, self.relation, self.unit)
 
     @property
     def strength(self) -> float | None:
@@ -317,3 +316,9 @@ class Plan:
     def with_facts(self, *facts: PublicFact) -> Plan:
         """Return the plan with further facts that it takes as public."""
         return replace(self, facts=(*self.facts, *facts))
+
+
+@functools.lru_cache(maxsize=64)
+def _stated(events: tuple[Event, ...], delta: float, relation: Relation, unit: str) -> Guarantee:
+    # Kept, because events without a μ take a transform to price.
+    return guarantee_of(events, delta=delta, relation=relation, unit=unit)
