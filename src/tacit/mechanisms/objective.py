@@ -104,8 +104,8 @@ class Objective:
 def find_minimum(objective: Objective) -> Vector:
     """A point that the objective accepts, whatever the records are.
 
-    Newton's method finds one in a few steps. Should it not, gradient descent does: every step of
-    it that is not accepted lowers the objective by a fixed part of what is left.
+    Newton's method finds one in a few steps. Should it not, gradient descent does: every step to a
+    point that is not accepted lowers the objective by a fixed part of what is left.
     """
     theta = np.zeros(objective.store.width)
     gradient = objective.gradient(theta)
@@ -123,6 +123,7 @@ def descend_to_minimum(objective: Objective) -> Vector:
     """A point that the objective accepts, by gradient descent from 0."""
     query = objective.query
     steepest = objective.store.length * query.loss.smoothness * query.clip**2 + objective.ridge
+    steepest *= 1 + 2.0**-20
     theta = np.zeros(objective.store.width)
     gradient = objective.gradient(theta)
     while not objective.accepts(theta, gradient):

@@ -65,13 +65,12 @@ class Accuracy:
         # J(φ) ≤ J(0) ≤ n log 2 gives (λ/2)‖φ‖² ≤ n log 2 + ‖b‖‖φ‖.
         reach = (pull + math.sqrt(pull**2 + 2 * ridge * records * math.log(2))) / ridge * _ROOM
         one = (
-            smoothness * (width + 4) * u * reach
+            smoothness * (width + 12) * u * reach
             + (2 * width + 64) * u
             + root / (2 * GRADIENT_BOUND) * (1 + 2.0**-20)
         )
-        # The second term: points are rounded to floats on the way.
-        rounding = (records * smoothness + ridge * _ROOM**2) * 4 * u * reach
-        error = (records * one + rounding) * _ROOM
+        # Eight units of width and the last term: points are rounded to floats on the way.
+        error = (records * one + 12 * u * reach * ridge * _ROOM**2) * _ROOM
         lattice = root / (2 * price.bound)
         drift = ((ACCEPTED + 1) * error + lattice) / ridge * _ROOM
         return cls(reach, error, ACCEPTED * error, drift)
