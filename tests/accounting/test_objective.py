@@ -146,7 +146,7 @@ def test_brute_force_over_replaced_records_obeys_the_profile() -> None:
             gradient = gradient + (share - label)[..., None] * x
             hessian += (share * (1 - share))[..., None, None] * np.outer(x, x)
         size = np.square(gradient).sum(axis=-1) / scale**2
-        return np.exp(-size / 2) / (2 * math.pi * scale**2) * np.linalg.det(hessian)
+        return np.asarray(np.exp(-size / 2) * np.linalg.det(hessian) / (2 * math.pi * scale**2))
 
     event = ObjectivePerturbation(1, Fraction(scale) ** 2, Fraction(1, 4) / Fraction(ridge), 1)
     c, mu = jacobian_term(event), objective_mu(event, REPLACE)

@@ -9,7 +9,6 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from tacit.mechanisms import direction
 from tacit.mechanisms.direction import (
     CURVATURE_BOUND,
     SLACK,
@@ -128,7 +127,7 @@ def test_where_floats_fail_the_solution_is_exact(monkeypatch: pytest.MonkeyPatch
     def useless(matrix: object, vector: list[float], rcond: object) -> tuple[NDArray[np.float64]]:
         return (np.full(len(vector), np.nan),)
 
-    monkeypatch.setattr(direction.np.linalg, "lstsq", useless)
+    monkeypatch.setattr(np.linalg, "lstsq", useless)
     found = solve_within(np.array([[3, 1], [1, 2]]), 1, [Fraction(1), Fraction(0)])
     assert found == [Fraction(3, 11), Fraction(-1, 11)]
 

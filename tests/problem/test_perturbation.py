@@ -13,7 +13,7 @@ from tacit.privacy.event import Gaussian, ObjectivePerturbation
 from tacit.privacy.relation import Relation
 from tacit.problem.perturbation import ACCEPTED, FARTHEST, Accuracy, ridge_of
 from tacit.problem.query import Kind
-from tacit.problem.sensitivity import MinimumPrice, Price, events_of
+from tacit.problem.sensitivity import MinimumPrice, Price, event_of, events_of
 
 PRICE = MinimumPrice(2**47, 50, Fraction(1, 4), Price(2**20, 24))
 
@@ -88,5 +88,7 @@ def test_a_private_number_of_records_is_refused() -> None:
 def test_prices_of_another_kind_are_refused() -> None:
     with pytest.raises(SettingError, match="own kind"):
         events_of(Kind.GRADIENT, PRICE, Relation.REPLACE_ONE)
+    with pytest.raises(SettingError, match="no μ"):
+        event_of(Kind.MINIMUM, PRICE, Relation.REPLACE_ONE)
     with pytest.raises(SettingError, match="own kind"):
         events_of(Kind.MINIMUM, Price(2**20, 20), Relation.REPLACE_ONE)

@@ -31,7 +31,7 @@ from tacit.privacy.event import Event, Gaussian, Repeated
 from tacit.privacy.relation import Relation
 from tacit.problem.plan import OneStep, Penalty, Plan, Standardising, Step, Whitening
 from tacit.problem.query import Kind
-from tacit.problem.sensitivity import MinimumPrice, Price, events_of, price_for
+from tacit.problem.sensitivity import MinimumPrice, Price, events_of, is_resolved, price_for
 
 SHARES = Shares(scales=5, level=2, residuals=0, look=10, pilot=0, sandwich=30, step=0)
 """Parts of μ², in hundredths, that are not the minimum's."""
@@ -147,6 +147,8 @@ def _calibrated(facts: Facts, drift: Price, others: tuple[Event, ...]) -> Minimu
         epsilon,
         delta,
     )
+    if not is_resolved(Kind.GRADIENT, bound, facts.design.width):
+        raise _too_small()
     return MinimumPrice(bound, BITS, ratio, drift)
 
 

@@ -96,8 +96,10 @@ def squared_sensitivity(kind: Kind, bound: int, relation: Relation, size: int = 
     return _FACTOR[kind, relation] * size * bound * bound
 
 
-def event_of(kind: Kind, price: Price, relation: Relation, size: int = 1) -> Gaussian:
-    """The fact that one answer at this price leaves behind."""
+def event_of(kind: Kind, price: AnyPrice, relation: Relation, size: int = 1) -> Gaussian:
+    """The fact that one answer at this price leaves behind, where it is Gaussian."""
+    if isinstance(price, MinimumPrice):
+        raise SettingError("A perturbed minimum is more than one event, and has no μ.")
     squared = squared_sensitivity(kind, price.bound, relation, size)
     return Gaussian(squared, 4**price.bits, str(kind))
 

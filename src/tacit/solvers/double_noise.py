@@ -22,8 +22,8 @@ from tacit.problem.gate import Gate
 from tacit.problem.plan import Plan
 from tacit.problem.query import CurvatureTrace, DampedDirection, GradientSum, Kind
 
-FARTHEST = 1e6
-"""Iterates are kept within this of 0, in units of 1 over the row norm."""
+FARTHEST = 100.0
+"""Iterates are kept within this of 0, in units of 1 over the row norm: margins beyond mean nothing."""
 
 Vector = NDArray[np.float64]
 
