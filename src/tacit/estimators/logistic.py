@@ -48,7 +48,8 @@ class LogisticRegression(Classified, ClassifierMixin, Model):
     n_at_least
         Public lower bound on the number of records, for add-remove.
     solver
-        "auto", "whitened-gradient" or "gradient" (plain descent, as in the lecture notes).
+        "auto", "whitened-gradient", "gradient" (plain descent, as in the lecture notes), or for
+        two classes "objective-perturbation" or "double-noise-newton".
     output
         "average" of all iterates, their "tail" half, or the "last"; None: the solver's default.
     iterations, step_size

@@ -12,7 +12,7 @@ from tacit.accounting.objective import objective_mu
 from tacit.privacy.event import Event, Gaussian, ObjectivePerturbation
 from tacit.privacy.relation import Relation
 from tacit.problem.certificate import Certificate
-from tacit.problem.plan import Plan
+from tacit.problem.plan import Plan, Step
 from tacit.problem.sensitivity import events_of
 from tacit.report.table import Table, one_line
 
@@ -34,22 +34,22 @@ _SEVERAL = frozenset({"unit", "max_rows_per_unit"})
 def plan_table(plan: Plan) -> Table:
     """Steps of a plan, how often each reads the records, and its share of the budget.
 
-    The share is that of μ², which adds up over the steps.
+    The share is that of μ², which adds up over the steps; of a perturbed objective, which has no
+    μ, that of the Gaussian noise in it.
     """
-    costs = {
-        step: sum(
-            (
-                _square(event, plan.relation) * step.times
-                for event in events_of(step.kind, step.price, plan.relation, step.size)
-            ),
-            Fraction(0),
-        )
-        for step in plan.steps
-        if step.price is not None
-    }
+    costs: dict[Step, Fraction] = {}
+    passes: dict[Step, int] = {}
+    for step in plan.steps:
+        if step.price is not None:
+            found = events_of(step.kind, step.price, plan.relation, step.size)
+            one = sum((_square(event, plan.relation) for event in found), Fraction(0))
+            # Steps of the same kind and price, as in rounds, are one line.
+            costs[step] = costs.get(step, Fraction(0)) + one * step.times
+            passes[step] = passes.get(step, 0) + step.times
     total = sum(costs.values(), Fraction(0))
     rows = [
-        (step.label, f"{step.times}", f"{float(cost / total):.0%}") for step, cost in costs.items()
+        (step.label, f"{passes[step]}", f"{float(cost / total):.0%}")
+        for step, cost in costs.items()
     ]
     return Table(("step", "passes", "share of budget"), tuple(rows))
 
@@ -101,13 +101,20 @@ def plan_document(plan: Plan) -> dict[str, Any]:
         ],
         "epsilon": finite_or_inf(guarantee.epsilon),
         "delta": guarantee.delta,
-        "mu": "inf" if guarantee.mu is None else finite_or_inf(guarantee.mu),
+        "mu": _mu(plan, guarantee.mu),
         "relation": str(plan.relation),
         "unit": plan.unit,
         "private": plan.private,
         "excess_loss": None if forecast is None else forecast.excess_loss,
         "assumption": None if forecast is None else forecast.assumption,
     }
+
+
+def _mu(plan: Plan, mu: float | None) -> float | str | None:
+    """μ as JSON can hold it: "inf" without privacy, nothing where a private plan has none."""
+    if mu is None:
+        return None if plan.private else "inf"
+    return finite_or_inf(mu)
 
 
 def finite_or_inf(value: float) -> float | str:

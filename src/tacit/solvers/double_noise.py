@@ -23,7 +23,7 @@ from tacit.problem.plan import Plan
 from tacit.problem.query import CurvatureTrace, DampedDirection, GradientSum, Kind
 
 FARTHEST = 100.0
-"""Iterates are kept within this of 0, in units of 1 over the row norm: margins beyond mean nothing."""
+"""Iterates are kept within this of 0, in units of 1 over the row norm: no margin means more."""
 
 Vector = NDArray[np.float64]
 
