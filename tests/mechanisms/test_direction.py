@@ -24,6 +24,7 @@ from tacit.mechanisms.direction import (
 from tacit.noise.entropy import SeededEntropy
 from tacit.problem.query import CurvatureTrace, DampedDirection
 from tacit.problem.sensitivity import Price
+from tacit.rows.persons import PersonStore
 from tacit.rows.store import MemoryStore
 
 RNG = np.random.default_rng(17)
@@ -80,6 +81,19 @@ def test_t08_rows_added_or_removed_stay_within_the_bound() -> None:
         more, same = integer_direction(asked, PRICE, MemoryStore.of(values[: count + 1]))
         assert step == same
         assert squared_distance(fewer, more) <= PRICE.bound**2
+
+
+def test_t35_all_records_of_a_person_together_stay_within_the_bound() -> None:
+    """Their parts of the curvature have a bounded trace, and no rank: the proof needs none."""
+    asked = query(damping=0.05)
+    rest = [table(2), table(1)]
+    extreme = [np.array([[30.0, 0, 0, 1.0], [0, 30.0, 0, 1.0]]), np.array([[0, 0, 9.0, 0.0]])]
+    found = [
+        integer_direction(asked, PRICE, PersonStore.of([*rest, person], unit_rows=2))[0]
+        for person in (*extreme, table(2), np.zeros((1, 4)))
+    ]
+    gaps = [squared_distance(a, b) for a, b in itertools.combinations(found, 2)]
+    assert 0 < max(gaps) <= PRICE.bound**2
 
 
 def test_one_record_has_a_bounded_part_of_the_curvature() -> None:
