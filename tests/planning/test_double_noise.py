@@ -62,6 +62,14 @@ def test_what_the_route_cannot_do_is_refused(
         make_plan(replace(facts(), **changes), Wishes(SOLVER, **wish))
 
 
+def test_open_bounds_are_refused() -> None:
+    design = matrix_design(
+        ["a"], Binary("y", (0, 1)), bounds="private", row_norm=None, intercept=True
+    )
+    with pytest.raises(SettingError, match="declared bounds"):
+        make_plan(replace(facts(), design=design), Wishes(SOLVER))
+
+
 def test_units_are_refused() -> None:
     given = facts()
     design = replace(given.design, beside=Beside(unit=Unit("who", 2)))

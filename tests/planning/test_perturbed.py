@@ -109,13 +109,15 @@ def test_the_plan_judges_itself_by_the_mu_of_its_epsilon() -> None:
     assert any("small for this table" in text for text in small.warnings())
 
 
-def test_private_bounds_and_weights_are_paid_for_together_with_the_minimum() -> None:
+def test_private_bounds_are_paid_for_together_with_the_minimum() -> None:
     names = ["a", "b"]
     design = matrix_design(
         names, Binary("y", (0, 1)), bounds="private", row_norm=None, intercept=True
     )
     given = replace(facts(2.0, n=20_000), design=design)
-    plan = make_plan(given, Wishes(SOLVER))
+    with pytest.raises(SettingError, match="declared bounds"):
+        make_plan(given, Wishes(SOLVER))
+    plan = make_plan(given, Wishes(SOLVER, inference=True))
     assert plan.locating is not None
     assert 2.0 * (1 - 1e-3) < plan.guarantee().epsilon <= 2.0
 

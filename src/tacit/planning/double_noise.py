@@ -47,6 +47,8 @@ def _require_possible(facts: Facts, wishes: Wishes) -> int:
         raise SettingError(
             'solver="double-noise-newton" is for the logistic regression of two classes.'
         )
+    if facts.design.open_places:
+        raise SettingError('solver="double-noise-newton" needs declared bounds.')
     if wishes.inference:
         raise SettingError('There are no intervals for solver="double-noise-newton".')
     if facts.design.beside.unit is not None:

@@ -105,6 +105,11 @@ def _require_possible(facts: Facts, wishes: Wishes) -> None:
             'solver="objective-perturbation" has a ridge of its own: leave l2, prior_mean, radius '
             "and constraint out."
         )
+    if facts.design.open_places and not wishes.inference:
+        # The ridge stays in the result, and found bounds are wide: they would shrink it.
+        raise SettingError(
+            'solver="objective-perturbation" needs declared bounds unless inference=True.'
+        )
     for name in ("iterations", "step_size", "output", "max_passes"):
         if getattr(wishes, name) is not None:
             raise SettingError(f'solver="objective-perturbation" takes no {name}: leave it out.')
