@@ -64,8 +64,10 @@ class SimulatedGate:
                 return self._noised(self._gradient(query), unit * query.clip)
             case SecondMoments():
                 return self._symmetric(self._moments(query), unit * query.row_bound**2)
-        joint = math.sqrt(query.loss.joint)
-        return self._symmetric(self._pair(query), unit * query.row_bound**2 * joint)
+            case CurvatureAndScore():
+                joint = math.sqrt(query.loss.joint)
+                return self._symmetric(self._pair(query), unit * query.row_bound**2 * joint)
+        raise AssertionError("Such queries are not simulated.")
 
     def _mapped(self, matrix: Matrix | None) -> Matrix:
         return self._rows if matrix is None else self._rows @ matrix

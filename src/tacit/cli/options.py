@@ -42,11 +42,7 @@ Rho = Annotated[
 Family = Annotated[str, typer.Option("--family", metavar="NAME", help="binomial (logistic).")]
 Solver = Annotated[
     str,
-    typer.Option(
-        "--solver",
-        metavar="NAME",
-        help="auto, newton, majorised-newton, whitened-gradient, gradient, moments.",
-    ),
+    typer.Option("--solver", metavar="NAME", help="auto, or a name of docs/solvers.md."),
 ]
 Iterations = Annotated[
     int | None, typer.Option("--iterations", metavar="N", help="Steps. Default: planned.")

@@ -49,7 +49,8 @@ class LogisticRegression(Classified, ClassifierMixin, Model):
         Public lower bound on the number of records, for add-remove.
     solver
         "auto", "whitened-gradient", "gradient" (plain descent, as in the lecture notes), or
-        "newton" or "majorised-newton" (noisy Newton steps). With `inference` "auto" is one step
+        "newton" or "majorised-newton" (noisy Newton steps); for two classes also
+        "objective-perturbation" and "double-noise-newton". With `inference` "auto" is one step
         from a pilot, and both descents run in whitened coordinates.
     output
         "average" of all iterates, their "tail" half, or the "last"; None: the solver's default.

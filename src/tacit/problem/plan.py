@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any
 
+from tacit.accounting import gaussian
 from tacit.accounting.composition import guarantee_of
 from tacit.constraints.region import Region
 from tacit.errors import SettingError
@@ -17,7 +18,7 @@ from tacit.privacy.guarantee import Guarantee
 from tacit.privacy.relation import Relation
 from tacit.problem.design import Design
 from tacit.problem.query import Kind
-from tacit.problem.sensitivity import Price, event_of
+from tacit.problem.sensitivity import AnyPrice, events_of
 
 SMALLEST_SIGNAL = 15.0
 """n·μ/√d below which even the best plan returns mostly noise."""
@@ -35,7 +36,7 @@ class Step:
     """
 
     kind: Kind
-    price: Price | None
+    price: AnyPrice | None
     times: int
     label: str
     size: int = 1
@@ -273,15 +274,16 @@ class Plan:
 
         n is declared before a run, and what it was counted as after one that counts.
         """
-        mu = self.guarantee().mu
+        mu = self.strength
         return math.inf if mu is None else self.count * mu / self.design.width
 
     def events(self) -> tuple[Event, ...]:
         """Return the facts that running this plan leaves behind, step by step."""
         return tuple(
-            Repeated(event_of(step.kind, step.price, self.relation, step.size), step.times)
+            Repeated(event, step.times)
             for step in self.steps
             if step.price is not None
+            for event in events_of(step.kind, step.price, self.relation, step.size)
         )
 
     def gathered(self) -> tuple[Step, ...]:
@@ -304,13 +306,22 @@ class Plan:
     def _guarantee(self) -> Guarantee:
         if not self.private or self.budget.delta is None:
             return Guarantee(self.relation, self.unit, math.inf, 1.0, None)
-        return guarantee_of(
-            self.events(), delta=self.budget.delta, relation=self.relation, unit=self.unit
-        )
+        return _stated(self.events(), self.budget.delta, self.relation, self.unit)
+
+    @property
+    def strength(self) -> float | None:
+        """μ of the plan, or of a Gaussian release of the same ε at δ; None without privacy.
+
+        A plan that perturbs its objective has no μ: this is for judging it, and no guarantee.
+        """
+        guarantee = self.guarantee()
+        if guarantee.mu is not None or not self.private:
+            return guarantee.mu
+        return gaussian.mu(guarantee.epsilon, guarantee.delta)
 
     def warnings(self) -> tuple[str, ...]:
         """Return what a user should know before spending, from public facts alone."""
-        mu = self.guarantee().mu
+        mu = self.strength
         if mu is None:
             return ()
         texts = []
@@ -351,3 +362,9 @@ class Plan:
     def with_facts(self, *facts: PublicFact) -> Plan:
         """Return the plan with further facts that it takes as public."""
         return replace(self, facts=(*self.facts, *facts))
+
+
+@functools.lru_cache(maxsize=64)
+def _stated(events: tuple[Event, ...], delta: float, relation: Relation, unit: str) -> Guarantee:
+    # Kept, because events without a μ take a transform to price.
+    return guarantee_of(events, delta=delta, relation=relation, unit=unit)
