@@ -23,6 +23,7 @@ TOPICS = (
     "people",
     "inference",
     "trajectories",
+    "newton",
     "accuracy",
     "coverage",
 )

@@ -23,10 +23,10 @@ DESIGN = matrix_design(
 )
 
 
-def plan(epsilon: float = 1.0) -> Plan:
+def plan(epsilon: float = 1.0, solver: str = "auto") -> Plan:
     budget = Budget(epsilon=epsilon, delta=1e-6)
     facts = Facts(DESIGN, N, Relation.REPLACE_ONE, "row", budget, Penalty())
-    return make_plan(facts, Wishes())
+    return make_plan(facts, Wishes(solver=solver))
 
 
 def admitted(features: Any = None) -> Table:
@@ -72,6 +72,14 @@ def test_a_run_without_privacy_is_refused_within_a_ledger(epsilon: float, seed: 
     with Ledger(budget=Budget(epsilon=3, delta=1e-6)) as ledger, admitted() as table:
         with pytest.raises(LedgerError, match="without privacy"):
             table.run(plan(epsilon), seed=seed)
+        assert ledger.charges() == ()
+
+
+def test_a_run_without_a_mu_is_refused_within_a_ledger(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Responder, "answer", None)
+    with Ledger(budget=Budget(epsilon=3, delta=1e-6)) as ledger, admitted() as table:
+        with pytest.raises(LedgerError, match="objective-perturbation has none"):
+            table.run(plan(solver="objective-perturbation"), seed=None)
         assert ledger.charges() == ()
 
 

@@ -25,7 +25,7 @@ from tacit.problem.query import (
     SecondMoments,
 )
 from tacit.problem.response import Binary
-from tacit.problem.sensitivity import Price
+from tacit.problem.sensitivity import AnyPrice
 from tacit.rows.store import MemoryStore
 
 WIDTH = 3
@@ -49,9 +49,9 @@ class Recorder(Responder):
         rows = np.random.default_rng(0).uniform(-1, 1, (128, WIDTH + 1))
         rows[:, -1] = rows[:, -1] > 0
         super().__init__(MemoryStore.of(rows), private=private, seed=0)
-        self.asked: list[tuple[Query, Price]] = []
+        self.asked: list[tuple[Query, AnyPrice]] = []
 
-    def answer(self, query: Query, price: Price) -> Answer:
+    def answer(self, query: Query, price: AnyPrice) -> Answer:
         self.asked.append((query, price))
         return super().answer(query, price)
 
@@ -122,7 +122,7 @@ def test_an_answer_that_failed_is_spent() -> None:
     """What a mechanism may have begun cannot be asked for again at the same price."""
 
     class Failing(Recorder):
-        def answer(self, query: Query, price: Price) -> Answer:
+        def answer(self, query: Query, price: AnyPrice) -> Answer:
             super().answer(query, price)
             raise OSError("The disk is gone.")
 

@@ -197,3 +197,30 @@ def test_add_remove_takes_n_from_the_schema(clinic: pd.DataFrame) -> None:
         "digest",
         "released",
     }
+
+
+@pytest.mark.parametrize("solver", ["newton", "majorised-newton"])
+def test_newton_pays_for_intervals_by_default(clinic: pd.DataFrame, solver: str) -> None:
+    """Finite standard errors, called approximate; a decrement a round; the budget is kept."""
+    settings: dict[str, Any] = {"epsilon": 8.0, "random_state": 0, "solver": solver}
+    fit = tacit.glm("readmit ~ age + smoker", clinic, SCHEMA, **settings)
+    assert fit.release is not None
+    assert fit.release.plan.rounds is not None
+    assert fit.plan is not None
+    assert fit.plan.solver == solver
+    assert len(fit.release.decrements) == len(fit.release.plan.rounds.step_sizes)
+    assert all(np.isfinite(value) and value > 0 for value in fit.bse.values())
+    assert "approximate" in str(fit.summary())
+    assert "few cases" in str(fit.summary())
+    plain = tacit.glm("readmit ~ age", clinic, SCHEMA, **settings, inference=False)
+    assert plain.release is not None
+    assert plain.release.sandwich is None
+
+
+def test_newton_without_privacy_is_the_exact_fit(clinic: pd.DataFrame) -> None:
+    free = [
+        tacit.glm("readmit ~ age", clinic, SCHEMA, epsilon=np.inf, solver=solver)
+        for solver in ("auto", "newton")
+    ]
+    assert free[0].params == free[1].params
+    assert free[0].bse == free[1].bse

@@ -1,11 +1,12 @@
 """What is said of intervals: by public numbers and released values, and never too much."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from tacit import LogisticRegression, PoissonRegressor
+from tacit import Budget, LogisticRegression, PoissonRegressor
 from tacit.errors import SettingError
 from tacit.inference.honesty import Judgement, judge, not_offered, require_offered
 from tacit.problem.plan import LEAST_EVIDENCE, Plan
@@ -117,3 +118,16 @@ def test_low_evidence_is_told_before_anything_is_spent() -> None:
     assert offers(plan_at(20.0, inference=False)) == []
     free = PoissonRegressor(epsilon=np.inf, bounds=(-1, 1), y_max=5, inference=True)
     assert offers(free.plan(10, 3)) == []
+
+
+def test_other_solvers_are_never_called_nominal(make_release: Any) -> None:
+    """However much evidence there is: their intervals were measured in few cases."""
+    release = make_release(evidence=10_000.0)
+    for solver in ("newton", "majorised-newton", "gradient"):
+        model = LogisticRegression(
+            budget=Budget(mu=1.0, delta=1e-6), bounds=(-1, 1), solver=solver, inference=True
+        )
+        found = judged(replace(release, plan=model.plan(40_000, 3)))
+        assert (found.statement, found.intercept) == ("approximate", "approximate")
+        assert found.safe
+        assert "few cases" in found.reasons[0]

@@ -133,3 +133,29 @@ def test_a_singular_design_has_an_answer_of_the_same_shape(epsilon: float) -> No
     assert model.summary().statement in {"conservative", "approximate"}
     assert model.summary().notes
     assert 0.0 <= model.wald_test(["x0", "x1"]).pvalue <= 1.0
+
+
+@pytest.mark.parametrize("safe", [False, True])
+def test_a_covariance_of_the_steps_stands_in_for_one_step(
+    safe: bool, make_release: Any, altered: Any
+) -> None:
+    """σ² M⁻² given as a matrix is the one-step route; twice the matrix is twice the variance."""
+    release = make_release()
+    s = release.sandwich
+    inverse = np.linalg.inv(s.curvature)
+    privacy = s.step_noise**2 * inverse @ inverse
+    same = spread_of(altered(release, privacy=privacy, step_noise=99.0), safe=safe)
+    plain = spread_of(release, safe=safe)
+    combinations = np.random.default_rng(1).normal(size=(3, 4))
+    for ours, theirs in zip(
+        vars(same.scatter(combinations)).values(),
+        vars(plain.scatter(combinations)).values(),
+        strict=True,
+    ):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-9)
+    np.testing.assert_allclose(same.covariance(), plain.covariance(), rtol=1e-9)
+    np.testing.assert_allclose(same.joint(combinations), plain.joint(combinations), rtol=1e-9)
+    twice = spread_of(altered(release, privacy=2 * privacy), safe=safe)
+    np.testing.assert_allclose(
+        twice.scatter(combinations).privacy, 2 * plain.scatter(combinations).privacy
+    )

@@ -125,7 +125,7 @@ def hostile_query(rng: Rng, width: int) -> Query:
             bound,
             lowest=float(rng.choice([-1, 0.5, -1e100])),
             highest=float(rng.choice([1, 2, 800, 1e100])),
-            measure=list(Measure)[rng.integers(4)],
+            measure=list(Measure)[rng.integers(len(Measure))],
             start=float(rng.choice([0, -1, 1e100])),
             exponential=bool(rng.integers(2)),
         ),

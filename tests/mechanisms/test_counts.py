@@ -121,7 +121,7 @@ def test_t01_a_record_adds_a_whole_number_from_0_to_the_bound(
 def test_t40_a_share_is_a_share_whatever_the_numbers_are(
     margin: float, label: float, lowest: float, highest: float, cap: float
 ) -> None:
-    for measure in range(4):
+    for measure in range(len(Measure)):
         for largest in (0.0, cap):
             numbers = (lowest, highest, lowest, cap, largest)
             assert 0.0 <= residual_share(margin, label, measure, numbers) <= 1.0
@@ -142,6 +142,7 @@ def test_every_measure_of_a_residual_is_what_it_says(measure: Measure, exponenti
         Measure.SHARE: (gap - query.start) / query.cap,
         Measure.DISPERSION: gap**2 / (np.maximum(1, p) * query.cap),
         Measure.TILT: 0.5 + gap * (p - query.start) / (2 * query.cap),
+        Measure.SQUARE: (gap / query.cap) ** 2,
     }[measure]
     expected = BOUND * np.clip(by_hand, 0, 1).sum()
     total = integer_residual_size(query, BOUND, MemoryStore.of(values))

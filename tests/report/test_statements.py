@@ -25,7 +25,7 @@ from tacit.report.statements import (
 )
 
 
-def clinic_plan(relation: str = "replace-one", epsilon: float = 1.0) -> Plan:
+def clinic_plan(relation: str = "replace-one", epsilon: float = 1.0, solver: str = "auto") -> Plan:
     schema = Schema.parse(CLINIC_SCHEMA)
     n_at_least = 20_000 if relation == "add-remove" else None
     request = make_request(
@@ -35,6 +35,7 @@ def clinic_plan(relation: str = "replace-one", epsilon: float = 1.0) -> Plan:
         relation=relation,
         unit="patient",
         n_at_least=n_at_least,
+        solver=solver,
     )
     return request.plan(design_from_formula(CLINIC_FORMULA, schema), 20_000)
 
@@ -43,8 +44,9 @@ def certificate_of(plan: Plan, *, reproducible: bool = False) -> Certificate:
     return Certificate.issue(Release(plan, np.zeros(plan.design.width), reproducible=reproducible))
 
 
-def test_shares_add_up() -> None:
-    plan = clinic_plan()
+@pytest.mark.parametrize("solver", ["auto", "objective-perturbation", "double-noise-newton"])
+def test_shares_add_up(solver: str) -> None:
+    plan = clinic_plan(solver=solver)
     table = plan_table(plan)
     # Each is rounded by at most a half.
     total = sum(int(share.rstrip("%")) for *_, share in table.rows)
@@ -68,6 +70,7 @@ def test_documents_hold_no_infinity() -> None:
     assert (document["epsilon"], document["mu"]) == ("inf", "inf")
     assert document["excess_loss"] is None
     assert 0.99 < plan_document(clinic_plan())["epsilon"] <= 1
+    assert plan_document(clinic_plan(solver="objective-perturbation"))["mu"] is None
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ Rho = Annotated[
 Family = Annotated[str, typer.Option("--family", metavar="NAME", help="binomial (logistic).")]
 Solver = Annotated[
     str,
-    typer.Option("--solver", metavar="NAME", help="auto, whitened-gradient, gradient, moments."),
+    typer.Option("--solver", metavar="NAME", help="auto, or a name of docs/solvers.md."),
 ]
 Iterations = Annotated[
     int | None, typer.Option("--iterations", metavar="N", help="Steps. Default: planned.")
@@ -60,7 +60,7 @@ Inference = Annotated[
     typer.Option(
         "--inference/--no-inference",
         help="Pay for standard errors and intervals out of the budget, or spend it all on the fit.",
-        show_default="on, unless a penalty or a solver is asked for",
+        show_default="on, unless a penalty or descent is asked for",
     ),
 ]
 Radius = Annotated[

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tacit.errors import LedgerError
 from tacit.ledger.active import active_ledger
 from tacit.ledger.chain import Reservation
 from tacit.ledger.ledger import Ledger
@@ -37,11 +38,16 @@ def charge(plan: Plan, *, private: bool) -> Charged | None:
     Guarantee
     ---------
     - When this returns, the charge is durable, whatever happens to the run.
-    - Within a ledger, a run that is not private is refused.
+    - Within a ledger, a run that is not private is refused, and so is one without a μ.
     """
     ledger = active_ledger()
     if ledger is None:
         return None
+    if private and plan.guarantee().mu is None:
+        raise LedgerError(
+            f"a ledger adds up squares of mu, and {plan.solver} has none. Choose another solver "
+            "within the ledger's block, or fit outside of it"
+        )
     reservation = ledger.reserve(
         plan.events(),
         relation=plan.relation,

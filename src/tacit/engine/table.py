@@ -147,6 +147,7 @@ class Table:
             reproducible=seed is not None,
             sandwich=found.sandwich,
             moments=found.moments,
+            decrements=found.decrements,
         )
 
     def close(self) -> None:

@@ -16,6 +16,7 @@ from tacit.estimators.objective import is_real
 from tacit.losses import logistic
 from tacit.losses.loss import Loss
 from tacit.planning.planner import Facts, Wishes, make_plan
+from tacit.planning.wishes import NEWTON_FORMS
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
 from tacit.problem.design import Design
@@ -94,11 +95,11 @@ def make_request(
     """Check every setting that needs no table.
 
     Intervals are paid for unless they are declined (`inference` False) or, where nothing is said,
-    a penalty, a constraint or a solver is asked for, for which there are none.
+    a penalty, a constraint, or descent as solver is asked for.
     """
     if inference is None:
         free = not l2 and prior_mean is None and radius is None and constraint is None
-        inference = free and solver == "auto"
+        inference = free and solver in {"auto", *NEWTON_FORMS}
     if invalid_rows not in INVALID_ROWS:
         raise SettingError(f'invalid_rows must be "error" or "zero"; got {invalid_rows!r}.')
     if random_state is not None and not _is_whole(random_state, 0):

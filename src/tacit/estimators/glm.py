@@ -76,7 +76,10 @@ def glm(
         Of the family "quantile", as in `QuantileRegressor`.
     inference
         Whether to pay for standard errors and intervals out of the same budget. By default yes,
-        unless a penalty, a constraint or a solver is asked for.
+        unless a penalty, a constraint, or descent as solver is asked for.
+    solver
+        "auto" (with intervals one step from a pilot), "newton", "majorised-newton",
+        "whitened-gradient" or "gradient"; intervals of all but the first are called approximate.
     progress
         Called with (done, total, label) after each public step.
     on_plan

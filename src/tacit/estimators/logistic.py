@@ -48,11 +48,14 @@ class LogisticRegression(Classified, ClassifierMixin, Model):
     n_at_least
         Public lower bound on the number of records, for add-remove.
     solver
-        "auto", "whitened-gradient" or "gradient" (plain descent, as in the lecture notes).
+        "auto", "whitened-gradient", "gradient" (plain descent, as in the lecture notes), or
+        "newton" or "majorised-newton" (noisy Newton steps); for two classes also
+        "objective-perturbation" and "double-noise-newton". With `inference` "auto" is one step
+        from a pilot, and both descents run in whitened coordinates.
     output
         "average" of all iterates, their "tail" half, or the "last"; None: the solver's default.
     iterations, step_size
-        None: planned from public facts.
+        None: planned from public facts. A Newton step is at most 1, which is the full one.
     max_passes
         Public cap on passes over the data; None: 30 where n·d ≥ 10^7, else 1000.
     radius

@@ -35,6 +35,8 @@ ROUNDING = 1e-9
 DISPERSED, DISPERSED_EVIDENCE = 0.2, 200.0
 """Overdispersion beyond the first needs evidence beyond the second."""
 
+FEW_CASES = 'this solver\'s intervals were measured in few cases; those of solver="auto" in many'
+
 
 @dataclass(frozen=True)
 class Judgement:
@@ -63,7 +65,8 @@ def judge(release: Release, sandwich: Sandwich) -> Judgement:
     Guarantee
     ---------
     - Nominal is said only where n·μ ≥ 100 d, and n·μ ≥ 30 d^1.5 beyond ten coefficients, the
-      relative noise of the curvature is at most 1, no eigenvalue was lifted and no step was cut.
+      relative noise of the curvature is at most 1, no eigenvalue was lifted and no step was cut,
+      and of the one-step route alone: other solvers' intervals are called approximate.
     - Whatever else is said, the noise of the curvature is then in the degrees of freedom.
     - Nor is it said behind a step that may have left an error as large as the standard errors.
     - Public facts and released values alone decide.
@@ -77,6 +80,8 @@ def judge(release: Release, sandwich: Sandwich) -> Judgement:
     noise = relative_noise(sandwich)
     doubts = [*_public_doubts(plan), *_released_doubts(sandwich, noise)]
     statement: Statement = "conservative" if doubts else "nominal"
+    if plan.rounds is not None:
+        statement, doubts = "approximate", [FEW_CASES, *doubts]
     rare = _intercept_doubts(plan, sandwich)
     intercept: Statement = "approximate" if rare else statement
     safe = bool(doubts) or noise > SMALL_NOISE

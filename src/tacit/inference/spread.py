@@ -7,8 +7,9 @@ working coefficients to the user's. Its variance, and the degrees of freedom of 
     1/ν = s_Q²‖u‖⁴ / (2 V²(n - d)²) + 1 / (n - d)
 
 and, where the noise of M is not small, 1/ν grows by s_M²(‖u‖²‖b‖² + (u·b)²) / V² with
-b = M⁻¹(Q / (n - d) + σ² I)u: the safe degrees. Where nothing is private V is the sandwich HC0 and ν
-is infinite. How they were measured: docs/inference.md.
+b = M⁻¹(Q / (n - d) + σ² I)u: the safe degrees. Where many noisy steps were taken, σ² I is M C M
+with the covariance C that their noise leaves in the working coefficients. Where nothing is private
+V is the sandwich HC0 and ν is infinite. How they were measured: docs/inference.md.
 """
 
 from __future__ import annotations
@@ -67,7 +68,8 @@ class Spread:
         lengths = np.einsum("ij,ij->j", U, U)
         sampling = np.einsum("ij,ik,kj->j", U, sandwich.score, U)
         sampling = np.maximum(sampling, sandwich.score_noise * lengths / 2) / self.spare
-        privacy = sandwich.step_noise**2 * lengths + np.square(combinations @ self.wobble)
+        privacy = np.einsum("ij,ik,kj->j", U, self._step_part(), U)
+        privacy = privacy + np.square(combinations @ self.wobble)
         if not self.private:
             return Scatter(np.maximum(sampling, 0.0), privacy, np.full(len(lengths), math.inf))
         variance = np.maximum(sampling + privacy, np.finfo(float).tiny)
@@ -107,11 +109,18 @@ class Spread:
 
     def _privacy(self, combinations: Matrix) -> Matrix:
         U, shifts = self.directions @ combinations.T, combinations @ self.wobble
-        return np.asarray(self.sandwich.step_noise**2 * (U.T @ U) + np.outer(shifts, shifts))
+        return np.asarray(U.T @ self._step_part() @ U + np.outer(shifts, shifts))
+
+    def _step_part(self) -> Matrix:
+        """Noise on the gradient of one step that would scatter as the steps that were taken do."""
+        sandwich = self.sandwich
+        if sandwich.privacy is None:
+            return sandwich.step_noise**2 * np.eye(len(sandwich.curvature))
+        return np.asarray(sandwich.curvature @ sandwich.privacy @ sandwich.curvature)
 
     def _curvature_part(self, U: Matrix, lengths: Vector) -> Vector:
         sandwich = self.sandwich
-        middle = sandwich.score / self.spare + sandwich.step_noise**2 * np.eye(len(U))
+        middle = sandwich.score / self.spare + self._step_part()
         B = _solved(sandwich.curvature, middle @ U)
         products = np.einsum("ij,ij->j", U, B)
         squares = np.einsum("ij,ij->j", B, B)

@@ -29,7 +29,7 @@ from tacit.rows.store import Store
 from tacit.rows.tiles import LANES, tile_count
 
 TILES_AT_ONCE = 32
-SIZE, WITHIN, SHARE, DISPERSION, TILT = 0, 1, 2, 3, 4
+SIZE, WITHIN, SHARE, DISPERSION, TILT, SQUARE = 0, 1, 2, 3, 4, 5
 """Measures of residuals, as the compiler takes them."""
 _MEASURES = {
     Measure.SIZE: SIZE,
@@ -37,6 +37,7 @@ _MEASURES = {
     Measure.SHARE: SHARE,
     Measure.DISPERSION: DISPERSION,
     Measure.TILT: TILT,
+    Measure.SQUARE: SQUARE,
 }
 
 
@@ -73,6 +74,8 @@ def residual_share(
         share = gap * gap / (max(1.0, prediction) * cap)
     elif measure == TILT:
         share = 0.5 + gap * (prediction - start) / (2.0 * cap)
+    elif measure == SQUARE:
+        share = share * share
     return min(share, 1.0) if share >= 0.0 else 0.0
 
 

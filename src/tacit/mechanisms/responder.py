@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import TracebackType
 
@@ -10,8 +11,10 @@ from numpy.typing import NDArray
 
 from tacit.errors import SettingError
 from tacit.mechanisms.counts import answer_counts, answer_residual_size
+from tacit.mechanisms.direction import answer_curvature_trace, answer_damped_direction
 from tacit.mechanisms.gradient import answer_gradient
 from tacit.mechanisms.moments import answer_second_moments
+from tacit.mechanisms.objective import answer_perturbed_minimum
 from tacit.mechanisms.sandwich import answer_curvature_and_score
 from tacit.noise.entropy import Entropy, SeededEntropy, SystemEntropy
 from tacit.problem.design import Design
@@ -19,21 +22,27 @@ from tacit.problem.query import (
     Answer,
     ColumnCounts,
     CurvatureAndScore,
+    CurvatureTrace,
+    DampedDirection,
     GradientSum,
+    PerturbedMinimum,
     Query,
     ResidualSize,
     SecondMoments,
 )
-from tacit.problem.sensitivity import Price
+from tacit.problem.sensitivity import AnyPrice, MinimumPrice
 from tacit.rows.rebound import rebound
 from tacit.rows.store import Store
 
-MECHANISMS = {
+MECHANISMS: Mapping[type, Callable[..., Answer]] = {
     GradientSum: answer_gradient,
     SecondMoments: answer_second_moments,
     CurvatureAndScore: answer_curvature_and_score,
     ColumnCounts: answer_counts,
     ResidualSize: answer_residual_size,
+    PerturbedMinimum: answer_perturbed_minimum,
+    DampedDirection: answer_damped_direction,
+    CurvatureTrace: answer_curvature_trace,
 }
 """Which mechanism answers which query; each has a page in proofs/mechanisms."""
 
@@ -63,34 +72,32 @@ class Responder:
         if private:
             self._entropy = SystemEntropy() if seed is None else SeededEntropy(seed)
 
-    def answer(self, query: Query, price: Price) -> Answer:
+    def answer(self, query: Query, price: AnyPrice) -> Answer:
         """Answer a query; the plan it belongs to has been reserved before."""
         if self._store.opened is not None and not isinstance(query, ColumnCounts):
             raise SettingError("These records await their bounds: they are counted, and no more.")
-        match query:
-            case SecondMoments():
-                self._require_width(query.theta)
-                # Before coordinates are settled, rows are mapped as they are read and not kept.
-                if self._settled is not None:
-                    self._require_settled(query.matrix)
-                    query = replace(query, matrix=None)
-                return answer_second_moments(query, price, self._store, self._entropy)
-            case CurvatureAndScore():
-                self._require_width(query.theta)
-                self._settle(query.matrix)
-                bare = replace(query, matrix=None)
-                return answer_curvature_and_score(bare, price, self._store, self._entropy)
-            case GradientSum():
-                self._require_width(query.theta)
-                self._settle(query.matrix)
-                return answer_gradient(query, price, self._store, self._entropy)
-            case ResidualSize():
-                self._require_width(query.theta)
-                self._settle(query.matrix)
-                return answer_residual_size(query, price, self._store, self._entropy)
-            case ColumnCounts():
-                self._require_settled(None)
-                return answer_counts(query, price, self._store, self._entropy)
+        if isinstance(query, PerturbedMinimum) != isinstance(price, MinimumPrice):
+            raise SettingError("A perturbed minimum, and nothing else, has a price of its kind.")
+        ready = self._in_coordinates(query)
+        return MECHANISMS[type(query)](ready, price, self._store, self._entropy)
+
+    def _in_coordinates(self, query: Query) -> Query:
+        """Bring the rows to the query's coordinates, or map them as they are read."""
+        if isinstance(query, ColumnCounts):
+            self._require_settled(None)
+            return query
+        if not isinstance(query, PerturbedMinimum):
+            self._require_width(query.theta)
+        if isinstance(query, DampedDirection):
+            self._require_width(query.gradient)
+        if isinstance(query, SecondMoments):
+            # Before coordinates are settled, rows are mapped as they are read and not kept.
+            if self._settled is None:
+                return query
+            self._require_settled(query.matrix)
+        else:
+            self._settle(query.matrix)
+        return replace(query, matrix=None)
 
     def prepare_with(self, design: Design) -> None:
         """Prepare records that were kept as they came, by their design with the bounds found.

@@ -63,32 +63,19 @@ def plan_inference(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
     code = facts.loss.code
     if code not in SHARES:
         raise SettingError(f"There are no intervals for the {facts.loss.name} loss.")
-    shares, width = SHARES[code], facts.design.width
-    evidence = facts.records * math.sqrt(allowed) / width
-    clip = math.sqrt(between(1.5 * (evidence / 100) ** 0.25, 1.5, 4.0))
-    columns = standardised_columns(facts)
-    medians = MEDIANS if facts.design.intercept else 0
+    shares = SHARES[code]
+    evidence = evidence_of(facts, allowed)
+    clip = clip_factor_of(evidence)
     residual_rounds = 1 if code is Code.POISSON else RESIDUAL_ROUNDS
-    counted = (medians + RADII if columns else 0) + bool(shares.level)
-    counted += residual_rounds if shares.residuals else 0
-    pilot = _pilot_steps(facts, wishes, evidence, besides=3 + counted + facts.counts)
+    steps, standardising = first_steps(facts, allowed, shares)
+    besides = sum(step.times for step in steps) + 2 + facts.counts
+    besides += residual_rounds if shares.residuals else 0
+    pilot = _pilot_steps(facts, wishes, evidence, besides=besides)
 
     def cost(hundredths: int) -> Fraction:
         return allowed * Fraction(hundredths, 100)
 
-    steps: list[Step] = []
-    if columns:
-        rounds = medians + RADII
-        label = "location and scale"
-        steps.append(priced(facts, Kind.COUNTS, cost(shares.scales), rounds, label, len(columns)))
-    if shares.level:
-        steps.append(priced(facts, Kind.COUNTS, cost(shares.level), 1, "level of the response"))
-    # What standardising does not need goes to the look at the second moments.
-    look = shares.look + (0 if columns else shares.scales)
-    steps += [
-        priced(facts, Kind.SECOND_MOMENTS, cost(look), 1, "second moments"),
-        priced(facts, Kind.GRADIENT, cost(shares.pilot), pilot, "gradient descent"),
-    ]
+    steps.append(priced(facts, Kind.GRADIENT, cost(shares.pilot), pilot, "gradient descent"))
     if shares.residuals:
         part = cost(shares.residuals)
         steps.append(priced(facts, Kind.COUNTS, part, residual_rounds, "residuals"))
@@ -111,8 +98,40 @@ def plan_inference(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
         whitening=Whitening(1, RIDGE, ROW_FACTOR, every=every),
         forecast=_forecast(facts, clip, math.sqrt(cost(shares.step))),
     )
-    standardising = Standardising(columns, medians, RADII) if columns else None
     return replace(plan, inference=OneStep(clip), standardising=standardising)
+
+
+def evidence_of(facts: Facts, allowed: Fraction) -> float:
+    """Return e = n μ / d."""
+    return facts.records * math.sqrt(allowed) / facts.design.width
+
+
+def clip_factor_of(evidence: float) -> float:
+    """Norm over √d beyond which whitened rows are downweighted."""
+    return math.sqrt(between(1.5 * (evidence / 100) ** 0.25, 1.5, 4.0))
+
+
+def first_steps(
+    facts: Facts, allowed: Fraction, shares: Shares
+) -> tuple[list[Step], Standardising | None]:
+    """Counts that standardise, the level of the response, one look that whitens."""
+    columns = standardised_columns(facts)
+    medians = MEDIANS if facts.design.intercept else 0
+
+    def cost(hundredths: int) -> Fraction:
+        return allowed * Fraction(hundredths, 100)
+
+    steps: list[Step] = []
+    if columns:
+        rounds = medians + RADII
+        label = "location and scale"
+        steps.append(priced(facts, Kind.COUNTS, cost(shares.scales), rounds, label, len(columns)))
+    if shares.level:
+        steps.append(priced(facts, Kind.COUNTS, cost(shares.level), 1, "level of the response"))
+    # What standardising does not need goes to the look at the second moments.
+    look = shares.look + (0 if columns else shares.scales)
+    steps.append(priced(facts, Kind.SECOND_MOMENTS, cost(look), 1, "second moments"))
+    return steps, Standardising(columns, medians, RADII) if columns else None
 
 
 def standardised_columns(facts: Facts) -> tuple[int, ...]:

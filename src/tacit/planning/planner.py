@@ -10,17 +10,20 @@ from tacit.accounting.composition import compose, mu_squared_of
 from tacit.errors import SettingError
 from tacit.losses.loss import Code
 from tacit.planning.counting import with_counting, with_exact_counting
+from tacit.planning.double_noise import plan_double_noise
 from tacit.planning.inferential import plan_inference
 from tacit.planning.level import is_hopeless, plan_level
 from tacit.planning.locating import with_exact_locating, with_locating
 from tacit.planning.mean import plan_mean
 from tacit.planning.moments import plan_moments, prefers_moments
+from tacit.planning.perturbed import plan_perturbed
 from tacit.planning.plain import plan_plain
 from tacit.planning.pricing import assembled
+from tacit.planning.rounds import plan_rounds
 from tacit.planning.scales import require_moderate
 from tacit.planning.staged import plan_staged
 from tacit.planning.whitened import plan_whitened
-from tacit.planning.wishes import Facts, Wishes
+from tacit.planning.wishes import DESCENTS, NEWTON_FORMS, Facts, Wishes
 from tacit.problem.plan import OneStep, Penalty, Plan
 from tacit.problem.response import Absent, Continuous, Count
 
@@ -47,10 +50,18 @@ def make_plan(facts: Facts, wishes: Wishes) -> Plan:
     plan = with_locating(facts, allowed, lambda rest: _route(facts, wishes, rest))
     if wishes.max_passes is not None and plan.queries > wishes.max_passes:
         raise SettingError(f"max_passes must be at least {plan.queries} for this plan.")
-    if compose(plan.events()).mu_squared > allowed:
+    if not _is_within(plan, allowed):
         # A theorem; checked because everything rests on it.
         raise AssertionError("A plan would cost more than its budget.")
     return plan
+
+
+def _is_within(plan: Plan, allowed: Fraction) -> bool:
+    """Whether the events cost at most the budget; a perturbed objective has no μ, but an ε."""
+    total = compose(plan.events(), plan.relation)
+    if total.square is not None:
+        return total.square <= allowed
+    return plan.guarantee().epsilon <= (plan.budget.epsilon or 0.0)
 
 
 def _route(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
@@ -58,6 +69,8 @@ def _route(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
     plainly = wishes.solver == "gradient" or (wishes.solver == "auto" and wishes.max_passes == 1)
     if isinstance(facts.design.response, Absent):
         return plan_mean(facts, wishes, allowed)
+    if wishes.solver == "double-noise-newton":
+        return plan_double_noise(facts, wishes, allowed)
     if plainly and not wishes.inference:
         return plan_plain(facts, wishes, allowed)
     return with_counting(facts, allowed, lambda rest: _counted_route(facts, wishes, rest))
@@ -65,14 +78,23 @@ def _route(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
 
 def _counted_route(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
     """Plan what comes after the records are counted, where they need be."""
+    if wishes.solver in NEWTON_FORMS or (wishes.inference and wishes.solver in DESCENTS):
+        return plan_rounds(facts, wishes, allowed)
+    if wishes.solver == "objective-perturbation":
+        return plan_perturbed(facts, wishes, allowed)
     if wishes.inference:
         return plan_inference(facts, wishes, allowed)
     if isinstance(facts.design.response, Continuous | Count):
-        if is_hopeless(facts, allowed) and wishes.solver == "auto":
-            return plan_level(facts, allowed)
-        if wishes.solver == "moments" or prefers_moments(facts, wishes, allowed):
-            return plan_moments(facts, wishes, allowed)
-        return plan_staged(facts, wishes, allowed)
+        return _numeric_route(facts, wishes, allowed)
     if wishes.solver == "moments":
         raise SettingError('solver="moments" is for LinearRegression and Ridge.')
     return plan_whitened(facts, wishes, allowed)
+
+
+def _numeric_route(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
+    """Plan a fit of numbers or counts without intervals, by what is predicted of each route."""
+    if is_hopeless(facts, allowed) and wishes.solver == "auto":
+        return plan_level(facts, allowed)
+    if wishes.solver == "moments" or prefers_moments(facts, wishes, allowed):
+        return plan_moments(facts, wishes, allowed)
+    return plan_staged(facts, wishes, allowed)

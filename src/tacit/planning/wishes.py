@@ -14,7 +14,11 @@ from tacit.privacy.relation import Relation
 from tacit.problem.design import Design
 from tacit.problem.plan import Penalty
 
-SOLVERS = ("auto", "gradient", "whitened-gradient", "moments")
+NEWTON, MAJORISED = "newton", "majorised-newton"
+NEWTON_FORMS = (NEWTON, MAJORISED)
+DESCENTS = ("gradient", "whitened-gradient")
+PERTURBED, DOUBLE_NOISE = "objective-perturbation", "double-noise-newton"
+SOLVERS = ("auto", *DESCENTS, "moments", *NEWTON_FORMS, PERTURBED, DOUBLE_NOISE)
 OUTPUTS = ("average", "tail", "last")
 LARGE_TABLE = 10**7
 """n·d from which passes over the data are capped by default."""
@@ -95,9 +99,9 @@ def passes_allowed(facts: Facts, wishes: Wishes) -> int:
     return (PASSES_OF_LARGE_TABLE if facts.is_large else PASSES) - facts.counts
 
 
-def require_passes(wishes: Wishes, besides: int) -> None:
-    """Refuse a cap that leaves no step of descent besides the other answers."""
-    least = besides + (wishes.iterations or 1)
+def require_passes(wishes: Wishes, besides: int, each: int = 1) -> None:
+    """Refuse a cap that leaves no step of descent, of `each` answers, besides the others."""
+    least = besides + (wishes.iterations or 1) * each
     if wishes.max_passes is not None and wishes.max_passes < least:
         raise SettingError(f"max_passes must be at least {least} for this plan.")
 

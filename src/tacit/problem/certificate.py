@@ -9,26 +9,20 @@ from __future__ import annotations
 import json
 import math
 import os
-import platform
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from importlib import metadata
 from types import NoneType
 from typing import Any
 
 from tacit.accounting.composition import Composition, compose, mu_squared_of
 from tacit.errors import BudgetError, CertificateError, InputError
-from tacit.privacy import event as events
 from tacit.privacy.budget import Budget
-from tacit.privacy.event import Event, Repeated
 from tacit.privacy.guarantee import Guarantee
 from tacit.privacy.relation import Relation
-from tacit.problem.plan import Plan, Step
-from tacit.problem.query import Kind
+from tacit.problem.certified import LARGEST_COUNT, entry_of, read_entry
+from tacit.problem.plan import Plan
 from tacit.problem.release import Release, fingerprint_of
-from tacit.problem.sensitivity import LARGEST_BITS, Price, event_of
 from tacit.problem.signature import (
     Layout,
     canonical,
@@ -40,16 +34,16 @@ from tacit.problem.signature import (
     require_signature,
     verify,
 )
+from tacit.problem.versions import version_of
 
 FORMAT = "tacit-certificate/1"
 INFINITE = "epsilon is infinite"
 SEEDED = "noise from a fixed seed"
-LAW = "gaussian rounded to integers"
 TOLERANCE = Fraction(1, 10**9)
 """Relative excess of a stated total over the derived one: room for another version's rounding."""
-LARGEST_COUNT = 2**63
+ROUNDING = 5e-10
+"""Added to a total that rests on Fourier transforms: another machine may round them otherwise."""
 
-_DIGITS = re.compile(r"0|[1-9][0-9]{0,30}", re.ASCII)
 _NOTHING = {"epsilon": "inf", "delta": 1.0, "mu": "inf", "mu_squared": "inf"}
 _VERSIONED = ("tacit", "python", "numpy", "numba")
 _NUMBER = (float, str)
@@ -74,7 +68,12 @@ _LAYOUT: Layout = {
     "signature": (dict, NoneType),
 }
 _INNER: Mapping[str, Layout] = {
-    "total": {"epsilon": _NUMBER, "delta": (float,), "mu": _NUMBER, "mu_squared": (str,)},
+    "total": {
+        "epsilon": _NUMBER,
+        "delta": (float,),
+        "mu": (*_NUMBER, NoneType),
+        "mu_squared": (str, NoneType),
+    },
     "records": {"which": (str,), "value": (int,)},
     "budget": dict.fromkeys(("epsilon", "delta", "mu", "rho"), (*_NUMBER, NoneType)),
     "versions": dict.fromkeys(_VERSIONED, (str,)),
@@ -85,8 +84,6 @@ _ENTRY: Layout = {
     **dict.fromkeys(("event", "sensitivity", "noise"), (dict, NoneType)),
     **dict.fromkeys(("times", "size"), (int,)),
 }
-_SENSITIVITY: Layout = {"bound": (str,), "squared": (str,)}
-_NOISE: Layout = {"law": (str,), "bits": (int,), "variance": (str,)}
 
 
 @dataclass(frozen=True)
@@ -172,10 +169,10 @@ class Certificate:
                 for fact in plan.facts
             ],
             "records": {"which": _which(plan.relation), "value": int(plan.records)},
-            "events": [_entry(step, plan.relation) for step in plan.steps],
+            "events": [entry_of(step, plan.relation) for step in plan.steps],
             "total": _total(plan) if release.private else _NOTHING,
             "budget": {name: plain(getattr(plan.budget, name)) for name in _INNER["budget"]},
-            "versions": {name: _version(name) for name in _VERSIONED},
+            "versions": {name: version_of(name) for name in _VERSIONED},
             "signature": None,
         }
         certificate = cls(canonical({**document, "digest": digest_of(document)}))
@@ -286,38 +283,17 @@ def _total(plan: Plan) -> dict[str, Any]:
     delta = plan.budget.delta
     if delta is None:
         raise BudgetError("the budget has no delta to report at; call with_delta on it first")
-    composition = compose(plan.events())
+    composition = compose(plan.events(), plan.relation)
+    if composition.square is None:
+        # Without a μ, as where an objective was perturbed.
+        epsilon = composition.epsilon(delta) * (1.0 + ROUNDING)
+        return {"epsilon": plain(epsilon), "delta": delta, "mu": None, "mu_squared": None}
     return {
         "epsilon": plain(composition.epsilon(delta)),
         "delta": delta,
         "mu": plain(composition.mu),
         "mu_squared": str(composition.mu_squared),
     }
-
-
-def _entry(step: Step, relation: Relation) -> dict[str, Any]:
-    """Everything the certificate says of one step, derived from the few facts that fix it."""
-    times, price = int(step.times), step.price
-    entry: dict[str, Any] = {"query": str(step.kind), "label": step.label, "times": times}
-    entry |= {"size": int(step.size), "arithmetic": "exact"}
-    if price is None:
-        return {**entry, "event": None, "sensitivity": None, "noise": None}
-    event = event_of(step.kind, price, relation, step.size)
-    return {
-        **entry,
-        "event": events.to_json(Repeated(event, times)),
-        "sensitivity": {"bound": str(price.bound), "squared": str(event.squared_sensitivity)},
-        "noise": {"law": LAW, "bits": price.bits, "variance": str(event.variance)},
-    }
-
-
-def _version(name: str) -> str:
-    if name == "python":
-        return platform.python_version()
-    try:
-        return metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return "unknown"
 
 
 def _rederive(document: Mapping[str, Any]) -> Guarantee:
@@ -327,7 +303,7 @@ def _rederive(document: Mapping[str, Any]) -> Guarantee:
         raise CertificateError(f"records is not a number of records under {relation}")
     budget = Budget(**{name: _number(name, value) for name, value in document["budget"].items()})
     found = [
-        _read_entry(entry, relation, f"event {number}")
+        read_entry(entry, relation, f"event {number}")
         for number, entry in enumerate(document["events"], start=1)
     ]
     reasons = (INFINITE,) if budget.is_infinite else (None, SEEDED)
@@ -341,56 +317,39 @@ def _rederive(document: Mapping[str, Any]) -> Guarantee:
     priced = [event for event in found if event is not None]
     if len(priced) != len(found):
         raise CertificateError("private is true, but an answer without noise is among the events")
-    return _compare_total(document, compose(priced), budget, relation)
-
-
-def _read_entry(entry: Mapping[str, Any], relation: Relation, place: str) -> Event | None:
-    """Return the event of an entry; all it states must follow from the relation and the price."""
-    if entry["query"] not in list(Kind):
-        raise CertificateError(f"{place}: unknown query; a newer version may have written it")
-    if not 0 <= entry["times"] < LARGEST_COUNT:
-        raise CertificateError(f"{place}: times is not a count")
-    kind, size = Kind(entry["query"]), entry["size"]
-    if not 1 <= size < (LARGEST_COUNT if kind is Kind.COUNTS else 2):
-        raise CertificateError(f"{place}: size is not a number of counts")
-    price = None if entry["event"] is None else _read_price(entry, place)
-    derived = _entry(Step(kind, price, entry["times"], entry["label"], size), relation)
-    for name, value in derived.items():
-        if canonical({name: entry[name]}) != canonical({name: value}):
-            raise CertificateError(
-                f"{place}: {name} does not follow from the bound, the noise, the count and the "
-                f"relation {relation}"
-            )
-    return None if price is None else events.from_json(entry["event"])
-
-
-def _read_price(entry: Mapping[str, Any], place: str) -> Price:
-    require_fields(entry["sensitivity"], _SENSITIVITY, f"{place}: sensitivity")
-    require_fields(entry["noise"], _NOISE, f"{place}: noise")
-    bound, bits = entry["sensitivity"]["bound"], entry["noise"]["bits"]
-    if not _DIGITS.fullmatch(bound):
-        raise CertificateError(f"{place}: sensitivity.bound is not a whole number")
-    if not 0 <= bits <= LARGEST_BITS:
-        raise CertificateError(f"{place}: noise.bits is not from 0 to {LARGEST_BITS}")
-    return Price(int(bound), bits)
+    return _compare_total(document, compose(priced, relation), budget, relation)
 
 
 def _compare_total(
     document: Mapping[str, Any], composition: Composition, budget: Budget, relation: Relation
 ) -> Guarantee:
-    total = document["total"]
-    if total["mu_squared"] != str(composition.mu_squared):
+    total, square = document["total"], composition.square
+    if total["mu_squared"] != (None if square is None else str(square)):
         raise CertificateError("total.mu_squared is not the sum over the events")
     if total["delta"] != budget.delta:
         raise CertificateError("total.delta is not the delta of the budget")
-    derived = {"epsilon": composition.epsilon(total["delta"]), "mu": composition.mu or 0.0}
+    derived = {"epsilon": composition.epsilon(total["delta"])}
+    if square is None:
+        if total["mu"] is not None:
+            raise CertificateError("total.mu is stated, but the events have none")
+    else:
+        derived["mu"] = composition.mu or 0.0
     stated = {name: _number(f"total.{name}", total[name]) for name in derived}
     for name, value in derived.items():
         if not value <= stated[name] <= value * (1.0 + float(TOLERANCE)):
             raise CertificateError(f"total.{name} is not what the events add up to")
-    if composition.mu_squared > mu_squared_of(budget) * (1 + TOLERANCE):
+    if not _is_within(composition, stated["epsilon"], budget):
         raise CertificateError("the events add up to more than the budget")
-    return Guarantee(relation, document["unit"], stated["epsilon"], total["delta"], stated["mu"])
+    return Guarantee(
+        relation, document["unit"], stated["epsilon"], total["delta"], stated.get("mu")
+    )
+
+
+def _is_within(composition: Composition, epsilon: float, budget: Budget) -> bool:
+    """Whether events are within a budget; without a μ only one of ε and δ can say so."""
+    if composition.square is not None:
+        return composition.square <= mu_squared_of(budget) * (1 + TOLERANCE)
+    return budget.epsilon is not None and epsilon <= budget.epsilon * (1.0 + float(TOLERANCE))
 
 
 def _number(place: str, value: Any) -> Any:

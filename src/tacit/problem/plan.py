@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
+from tacit.accounting import gaussian
 from tacit.accounting.composition import guarantee_of
 from tacit.constraints.region import Region
 from tacit.errors import SettingError
@@ -17,7 +18,7 @@ from tacit.privacy.guarantee import Guarantee
 from tacit.privacy.relation import Relation
 from tacit.problem.design import Design
 from tacit.problem.query import Kind
-from tacit.problem.sensitivity import Price, event_of
+from tacit.problem.sensitivity import AnyPrice, events_of
 
 SMALLEST_SIGNAL = 15.0
 """n·μ/√d below which even the best plan returns mostly noise."""
@@ -35,7 +36,7 @@ class Step:
     """
 
     kind: Kind
-    price: Price | None
+    price: AnyPrice | None
     times: int
     label: str
     size: int = 1
@@ -152,10 +153,39 @@ class OneStep:
     """Intervals are paid for.
 
     Rows are downweighted beyond norm `clip_factor`·√d, and after the descent curvature, score and
-    one more gradient are asked for, at its result.
+    one more gradient are asked for, at its result. After `Rounds` it is curvature and score alone.
     """
 
     clip_factor: float
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """Noisy steps θ ← θ - η P g on downweighted rows: one step size η a round.
+
+    P is by `curvature` the inverse of what was released in "each" round, of a bound on it that was
+    released "once", or at "no" time: a number that the level of the response gives. With `scaled`
+    every round also asks for the residuals' squares, and their scale moves along; `dispersed` is
+    the number of rounds after which the dispersion of counts is asked for. From round `pooled_from`
+    on curvatures are averaged with those before. `averaged` is the share of the iterates behind
+    output "tail".
+    """
+
+    step_sizes: tuple[float, ...]
+    curvature: str
+    clip_factor: float
+    output: str
+    averaged: float = 0.5
+    scaled: bool = False
+    dispersed: int | None = None
+    pooled_from: int = 0
+
+    @property
+    def first_averaged(self) -> int:
+        """Index of the first iterate that enters the output."""
+        share = {"average": 1.0, "tail": self.averaged, "last": 0.0}[self.output]
+        count = len(self.step_sizes)
+        return count - max(1, math.ceil(count * share - 1e-9))
 
 
 @dataclass(frozen=True)
@@ -210,6 +240,7 @@ class Plan:
     penalty: Penalty
     forecast: Forecast | None
     inference: OneStep | None = None
+    rounds: Rounds | None = None
     locating: Locating | None = None
     placing: Placing | None = None
     standardising: Standardising | None = None
@@ -243,32 +274,54 @@ class Plan:
 
         n is declared before a run, and what it was counted as after one that counts.
         """
-        mu = self.guarantee().mu
+        mu = self.strength
         return math.inf if mu is None else self.count * mu / self.design.width
 
     def events(self) -> tuple[Event, ...]:
         """Return the facts that running this plan leaves behind, step by step."""
         return tuple(
-            Repeated(event_of(step.kind, step.price, self.relation, step.size), step.times)
+            Repeated(event, step.times)
             for step in self.steps
             if step.price is not None
+            for event in events_of(step.kind, step.price, self.relation, step.size)
         )
 
+    def gathered(self) -> tuple[Step, ...]:
+        """Steps by label, for a reader: answers that take turns are counted together.
+
+        Prices within a label may differ; that of its first step is shown.
+        """
+        found: dict[tuple[str, Kind], Step] = {}
+        for step in self.steps:
+            key = step.label, step.kind
+            times = found[key].times if key in found else 0
+            found[key] = replace(found.get(key, step), times=times + step.times)
+        return tuple(found.values())
+
     def guarantee(self) -> Guarantee:
-        """Return the total over all steps, rounded against us."""
+        """Return the total over all steps, rounded against us; it is added up once."""
         return self._guarantee
 
-    @cached_property
+    @functools.cached_property
     def _guarantee(self) -> Guarantee:
         if not self.private or self.budget.delta is None:
             return Guarantee(self.relation, self.unit, math.inf, 1.0, None)
-        return guarantee_of(
-            self.events(), delta=self.budget.delta, relation=self.relation, unit=self.unit
-        )
+        return _stated(self.events(), self.budget.delta, self.relation, self.unit)
+
+    @property
+    def strength(self) -> float | None:
+        """μ of the plan, or of a Gaussian release of the same ε at δ; None without privacy.
+
+        A plan that perturbs its objective has no μ: this is for judging it, and no guarantee.
+        """
+        guarantee = self.guarantee()
+        if guarantee.mu is not None or not self.private:
+            return guarantee.mu
+        return gaussian.mu(guarantee.epsilon, guarantee.delta)
 
     def warnings(self) -> tuple[str, ...]:
         """Return what a user should know before spending, from public facts alone."""
-        mu = self.guarantee().mu
+        mu = self.strength
         if mu is None:
             return ()
         texts = []
@@ -297,7 +350,7 @@ class Plan:
     def __str__(self) -> str:
         """Read the plan aloud: route, queries, price, forecast."""
         lines = [f"{self.solver} on {self.records} records, {self.design.width} coefficients"]
-        lines.extend(f"  {step.times} × {step.label} ({step.kind})" for step in self.steps)
+        lines.extend(f"  {step.times} × {step.label} ({step.kind})" for step in self.gathered())
         lines.append(f"  price: {self.guarantee()}")
         if self.forecast is not None:
             lines.append(
@@ -309,3 +362,9 @@ class Plan:
     def with_facts(self, *facts: PublicFact) -> Plan:
         """Return the plan with further facts that it takes as public."""
         return replace(self, facts=(*self.facts, *facts))
+
+
+@functools.lru_cache(maxsize=64)
+def _stated(events: tuple[Event, ...], delta: float, relation: Relation, unit: str) -> Guarantee:
+    # Kept, because events without a μ take a transform to price.
+    return guarantee_of(events, delta=delta, relation=relation, unit=unit)

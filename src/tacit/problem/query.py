@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from tacit.errors import SettingError
 from tacit.losses import logistic
-from tacit.losses.loss import Loss
+from tacit.losses.loss import Code, Loss
 
 LARGEST = 1e100
 """Parameters beyond this are refused: margins must stay finite whatever the records are."""
@@ -36,6 +36,8 @@ class Kind(StrEnum):
     SECOND_MOMENTS = "second-moments"
     COUNTS = "counts"
     SANDWICH = "sandwich"
+    MINIMUM = "perturbed-minimum"
+    DIRECTION = "damped-direction"
 
 
 @dataclass(frozen=True)
@@ -124,7 +126,7 @@ class Measure(StrEnum):
 
     size: min(|y - p| / cap, 1); within: whether start < y - p ≤ start + cap; share: how far y - p
     lies between start and start + cap; dispersion: min((y - p)² / (max(1, p)·cap), 1); tilt: how
-    far (y - p)(p - start) lies between -cap and cap.
+    far (y - p)(p - start) lies between -cap and cap; square: min((y - p)² / cap², 1).
     """
 
     SIZE = "size"
@@ -132,6 +134,7 @@ class Measure(StrEnum):
     SHARE = "share"
     DISPERSION = "dispersion"
     TILT = "tilt"
+    SQUARE = "square"
 
 
 @dataclass(frozen=True)
@@ -185,8 +188,81 @@ class CurvatureAndScore:
             raise SettingError("A loss without a bound on its slope has no bounded score.")
 
 
-Query = GradientSum | SecondMoments | CurvatureAndScore | ColumnCounts | ResidualSize
+@dataclass(frozen=True)
+class PerturbedMinimum:
+    """The minimiser of Σ w loss(z·theta, y) + (l2 / 2)‖theta‖² + b·theta, b Gaussian.
+
+    w = min(1, (clip / ‖z‖)²) bounds a record's gradient by `clip` and its curvature by clip² / 4.
+    l2 and the law of b follow from the price; every coordinate is penalised.
+    """
+
+    clip: float
+    matrix: NDArray[np.float64] | None = None
+    loss: Loss = logistic.LOSS
+
+    def __post_init__(self) -> None:
+        """Refuse losses for which the accuracy of the minimiser is not certified."""
+        _check_finite(self.matrix)
+        _check_positive(self.clip)
+        if self.loss.code is not Code.LOGISTIC:
+            raise SettingError("The objective is perturbed for the logistic loss only.")
+
+
+@dataclass(frozen=True)
+class DampedDirection:
+    """(Σ w h z z' + damping·I)⁻¹ gradient, h the curvature at `theta`: a Newton direction.
+
+    w = min(1, (row_bound / ‖z‖)²). `gradient` was released before, and the noise grows with it.
+    """
+
+    theta: NDArray[np.float64]
+    gradient: NDArray[np.float64]
+    damping: float
+    row_bound: float
+    matrix: NDArray[np.float64] | None = None
+    loss: Loss = logistic.LOSS
+
+    def __post_init__(self) -> None:
+        """Refuse parameters that could make a margin overflow, or a direction endless."""
+        _check_finite(self.theta, self.gradient, self.matrix)
+        _check_positive(self.row_bound)
+        _check_positive(self.damping)
+
+
+@dataclass(frozen=True)
+class CurvatureTrace:
+    """The trace of Σ w h z z', h the curvature at `theta` and w = min(1, (row_bound / ‖z‖)²)."""
+
+    theta: NDArray[np.float64]
+    row_bound: float
+    matrix: NDArray[np.float64] | None = None
+    loss: Loss = logistic.LOSS
+
+    def __post_init__(self) -> None:
+        """Refuse parameters that could make a margin overflow."""
+        _check_finite(self.theta, self.matrix)
+        _check_positive(self.row_bound)
+
+    @property
+    def size(self) -> int:
+        """Number of sums."""
+        return 1
+
+
+Query = (
+    GradientSum
+    | SecondMoments
+    | CurvatureAndScore
+    | ColumnCounts
+    | ResidualSize
+    | PerturbedMinimum
+    | DampedDirection
+    | CurvatureTrace
+)
 KIND_OF: Mapping[type, Kind] = {
+    PerturbedMinimum: Kind.MINIMUM,
+    DampedDirection: Kind.DIRECTION,
+    CurvatureTrace: Kind.COUNTS,
     GradientSum: Kind.GRADIENT,
     SecondMoments: Kind.SECOND_MOMENTS,
     CurvatureAndScore: Kind.SANDWICH,

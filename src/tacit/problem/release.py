@@ -23,7 +23,9 @@ class Sandwich:
     `capped` says that the last step was too long and was cut; `to_user` takes working coefficients
     to the user's. The three noises are standard deviations: on the gradient of the last step, on
     the diagonals of M and of Q. `level` is the smaller share of two classes or the mean count,
-    `dispersion` the α of counts, and `wobble` what its noise does to each coefficient.
+    `dispersion` the α of counts, and `wobble` what its noise does to each coefficient. `privacy` is
+    the covariance that the noise of all steps gives the working coefficients; None for one step
+    from a pilot, where it is step_noise² M⁻².
     """
 
     curvature: NDArray[np.float64]
@@ -39,6 +41,7 @@ class Sandwich:
     level: float = 1.0
     dispersion: float = 0.0
     wobble: NDArray[np.float64] | float = 0.0
+    privacy: NDArray[np.float64] | None = None
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,9 @@ class Release:
     sandwich: Sandwich | None = None
     moments: NDArray[np.float64] | None = None
     """Mean second moments of prepared rows (intercept last), where a mean was asked for."""
+    decrements: tuple[float, ...] = ()
+    """√(g'P g) of every round of a preconditioned solver: how far it still had to go, by its own
+    noised answers. Made of released values; near the end it is noise."""
 
     @property
     def private(self) -> bool:

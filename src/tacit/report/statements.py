@@ -8,9 +8,12 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
+from tacit.accounting.objective import objective_mu
+from tacit.privacy.event import Event, Gaussian, ObjectivePerturbation
+from tacit.privacy.relation import Relation
 from tacit.problem.certificate import Certificate
 from tacit.problem.plan import Plan
-from tacit.problem.sensitivity import event_of
+from tacit.problem.sensitivity import events_of
 from tacit.report.table import Table, one_line
 
 _ONE_RECORD = {
@@ -31,18 +34,30 @@ _SEVERAL = frozenset({"unit", "max_rows_per_unit"})
 def plan_table(plan: Plan) -> Table:
     """Steps of a plan, how often each reads the records, and its share of the budget.
 
-    The share is that of μ², which adds up over the steps.
+    The share is that of μ², which adds up over the steps; of a perturbed objective, which has no
+    μ, that of the Gaussian noise in it.
     """
-    costs = {
-        step: event_of(step.kind, step.price, plan.relation).mu_squared * step.times
-        for step in plan.steps
-        if step.price is not None
-    }
+    costs: dict[str, Fraction] = {}
+    passes: dict[str, int] = {}
+    for step in plan.steps:
+        if step.price is not None:
+            found = events_of(step.kind, step.price, plan.relation, step.size)
+            one = sum((_square(event, plan.relation) for event in found), Fraction(0))
+            # Steps of one label, as in rounds, are one line.
+            costs[step.label] = costs.get(step.label, Fraction(0)) + one * step.times
+            passes[step.label] = passes.get(step.label, 0) + step.times
     total = sum(costs.values(), Fraction(0))
     rows = [
-        (step.label, f"{step.times}", f"{float(cost / total):.0%}") for step, cost in costs.items()
+        (label, f"{passes[label]}", f"{float(cost / total):.0%}") for label, cost in costs.items()
     ]
     return Table(("step", "passes", "share of budget"), tuple(rows))
+
+
+def _square(event: Event, relation: Relation) -> Fraction:
+    """μ² of a Gaussian event; of a perturbed objective the square that stands nearest to it."""
+    if isinstance(event, ObjectivePerturbation):
+        return Fraction(objective_mu(event, relation)) ** 2
+    return event.mu_squared if isinstance(event, Gaussian) else Fraction(0)
 
 
 def plan_headline(plan: Plan) -> str:
@@ -85,13 +100,20 @@ def plan_document(plan: Plan) -> dict[str, Any]:
         ],
         "epsilon": finite_or_inf(guarantee.epsilon),
         "delta": guarantee.delta,
-        "mu": "inf" if guarantee.mu is None else finite_or_inf(guarantee.mu),
+        "mu": _mu(plan, guarantee.mu),
         "relation": str(plan.relation),
         "unit": plan.unit,
         "private": plan.private,
         "excess_loss": None if forecast is None else forecast.excess_loss,
         "assumption": None if forecast is None else forecast.assumption,
     }
+
+
+def _mu(plan: Plan, mu: float | None) -> float | str | None:
+    """μ as JSON can hold it: "inf" without privacy, nothing where a private plan has none."""
+    if mu is None:
+        return None if plan.private else "inf"
+    return finite_or_inf(mu)
 
 
 def finite_or_inf(value: float) -> float | str:

@@ -77,7 +77,11 @@ def second_level(
         case Code.LOGISTIC:
             return level
         case Code.POISSON:
-            return _dispersed(gate, plan, coordinates, pilot, level, noise)
+            stage = plan.stages[0]
+            averaged = max(1, math.ceil(stage.iterations * stage.averaged))
+            # What the pilot's own noise adds to the squares, which is known.
+            added = plan.design.width * noise**2 / (STEPPED * averaged * level.share)
+            return dispersed_level(gate, plan, coordinates, pilot, level, added)
     top = 2 * level.loss.lipschitz
 
     def within(radius: float) -> float:
@@ -120,9 +124,10 @@ def _mean_count(gate: Gate, plan: Plan) -> float:
     return min(max(mean, 0.02), cap)
 
 
-def _dispersed(
-    gate: Gate, plan: Plan, coordinates: Coordinates, pilot: Vector, level: Level, noise: float
+def dispersed_level(
+    gate: Gate, plan: Plan, coordinates: Coordinates, pilot: Vector, level: Level, added: float
 ) -> Level:
+    """Ask how dispersed counts are; the noise in `pilot` has `added` so much to their squares."""
     mean = level.share
     query = ResidualSize(
         pilot,
@@ -134,10 +139,6 @@ def _dispersed(
         exponential=True,
     )
     answer = gate.ask(query)
-    stage = plan.stages[0]
-    averaged = max(1, math.ceil(stage.iterations * stage.averaged))
-    # What the pilot's own noise adds to the squares, which is known.
-    added = plan.design.width * noise**2 / (STEPPED * averaged * mean)
     seen = LARGEST_SQUARE * float(answer.value[0]) / plan.count - added
     dispersion, steepness = solve_dispersion(mean, seen)
     deviation = LARGEST_SQUARE * answer.noise_scale / plan.count / steepness

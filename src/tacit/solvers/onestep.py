@@ -11,7 +11,7 @@ logarithm of their width.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,10 +43,38 @@ Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 
 
+@dataclass(frozen=True)
+class Beginning:
+    """What is known before the first step: coordinates, where to start, and the response's level.
+
+    `clip` is the norm beyond which rows are downweighted, `mean_row` the prepared row of medians
+    and `spread` that of the response, in whose units steps are long or short.
+    """
+
+    coordinates: Coordinates
+    start: Vector
+    level: Level
+    clip: float
+    mean_row: Vector
+    spread: float
+
+
 def infer(gate: Gate, plan: Plan) -> tuple[Coordinates, Vector, Sandwich]:
     """Run the whole route; return coordinates, coefficients in them, and what intervals need."""
-    if plan.inference is None or plan.whitening is None:
+    if plan.inference is None:
         raise SettingError("The plan pays for no intervals.")
+    known = begin(gate, plan, plan.inference.clip_factor)
+    coordinates, level, clip = known.coordinates, known.level, known.clip
+    stage = replace(plan.stages[0], step_size=plan.stages[0].step_size / level.curvature)
+    bound = clip * level.loss.lipschitz
+    pilot, noise = run_stage(gate, plan, stage, coordinates, known.start, bound, level.loss)
+    level = second_level(gate, plan, coordinates, pilot, level, noise)
+    theta, sandwich = take_step(gate, plan, coordinates, pilot, clip, level, known.mean_row)
+    return coordinates, theta, sandwich
+
+
+def begin(gate: Gate, plan: Plan, clip_factor: float) -> Beginning:
+    """Standardise by counts, ask for the level of the response, whiten by one look."""
     width = plan.design.width
     centers, scales = np.zeros(width + 1), np.ones(width + 1)
     if plan.standardising is not None:
@@ -56,15 +84,15 @@ def infer(gate: Gate, plan: Plan) -> tuple[Coordinates, Vector, Sandwich]:
     start = np.zeros(width)
     if plan.design.intercept:
         start[-1] = level.start
-    clip = plan.inference.clip_factor * math.sqrt(width)
-    stage = replace(plan.stages[0], step_size=plan.stages[0].step_size / level.curvature)
-    begin = coordinates.working(start)
-    bound = clip * level.loss.lipschitz
-    pilot, noise = run_stage(gate, plan, stage, coordinates, begin, bound, level.loss)
-    level = second_level(gate, plan, coordinates, pilot, level, noise)
     mean_row = np.append(centers[:-2], 1.0) if plan.design.intercept else centers[:-1]
-    theta, sandwich = take_step(gate, plan, coordinates, pilot, clip, level, mean_row)
-    return coordinates, theta, sandwich
+    return Beginning(
+        coordinates,
+        coordinates.working(start),
+        level,
+        clip_factor * math.sqrt(width),
+        mean_row,
+        float(scales[-1]),
+    )
 
 
 def look_once(gate: Gate, plan: Plan, matrix: Matrix) -> Coordinates:
