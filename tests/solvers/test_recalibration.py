@@ -78,12 +78,12 @@ def table(slope: float, level: float, *, intercept: bool = True) -> tuple[Vector
 
 
 def repaired(
-    rows: Vector, theta: Vector, y: Vector, *, noise: float = 0.0, reach: float = 60.0
+    rows: Vector, theta: Vector, y: Vector, *, noise: float = 0.0, evidence: float = 1e4
 ) -> Vector:
     chosen = plan(intercept=rows.shape[1] == 3)
     coordinates = Coordinates(None, 3.0, rows.T @ rows / len(rows))
     gate = Exact(rows, y, noise)
-    return recalibrate(gate, chosen, Recalibrating(reach), coordinates, theta, 0.04, 0.0)
+    return recalibrate(gate, chosen, Recalibrating(evidence), coordinates, theta, 0.04, 0.0)
 
 
 @pytest.mark.parametrize(("slope", "level"), [(1.0, 0.0), (1.3, 0.1), (0.6, -0.05)])

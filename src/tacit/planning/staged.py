@@ -141,17 +141,8 @@ def priced_stages(facts: Facts, wishes: Wishes, allowed: Fraction, approach: App
         plan,
         placing=placing,
         shrinkage=shrinkage if recalibrates else 0.0,
-        recalibrating=Recalibrating(_reach(evidence)) if recalibrates else None,
+        recalibrating=Recalibrating(evidence) if recalibrates else None,
     )
-
-
-def _reach(evidence: float) -> float:
-    """Where residuals are cut for the last two numbers, in mean sizes; `evidence` is n·μ of each.
-
-    Their noise is then 2·reach / evidence mean sizes: an eighth where evidence is small, and less
-    and less beyond.
-    """
-    return between(2 * (evidence / 30) ** (2 / 3), 2.0, 60.0)
 
 
 def _placing_steps(facts: Facts, placing: Placing, share: Fraction) -> list[Step]:

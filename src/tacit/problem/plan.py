@@ -98,13 +98,9 @@ class Placing:
 
 @dataclass(frozen=True)
 class Recalibrating:
-    """Level and slope of the result are asked for at the end.
+    """Level and slope of the result are asked for at the end, with n·μ of each as declared."""
 
-    Residuals are cut at `reach` times their mean size, and their products with the predictions at
-    `reach` times that and the predictions' deviation.
-    """
-
-    reach: float
+    evidence: float
 
 
 @dataclass(frozen=True)

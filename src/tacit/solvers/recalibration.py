@@ -49,9 +49,10 @@ def recalibrate(
     `size` is the mean size of residuals and `median` that of the response, as they were measured.
     """
     low, high = response_ends(plan)
+    reach = reach_of(rule.evidence * plan.count / plan.records)
     level = 0.0
     if plan.design.intercept:
-        cap = min(2 * rule.reach * size, 2 * (high - low))
+        cap = min(2 * reach * size, 2 * (high - low))
         query = ResidualSize(
             theta, cap, coordinates.matrix, low, high, Measure.SHARE, start=-cap / 2
         )
@@ -60,7 +61,7 @@ def recalibrate(
         level = believed(mean, cap * answer.noise_scale / plan.count)
     center, spread = predicted_moments(plan, coordinates, theta, median)
     spread = max(spread, SMALLEST_SPREAD * size)
-    cap = rule.reach * size * spread
+    cap = reach * size * spread
     query = ResidualSize(theta, cap, coordinates.matrix, low, high, Measure.TILT, start=center)
     answer = gate.ask(query)
     product = cap * (2 * float(answer.value[0]) / plan.count - 1)
@@ -70,6 +71,15 @@ def recalibrate(
     if plan.design.intercept:
         shift[-1] = level + (1 - slope) * center
     return np.asarray(slope * theta + coordinates.working(shift))
+
+
+def reach_of(evidence: float) -> float:
+    """Where residuals are cut, in mean sizes, and their products, in those and deviations of p.
+
+    The noise is then 2·reach / evidence mean sizes: an eighth where evidence is small, and less and
+    less beyond. `evidence` is n·μ of each number, n as it was counted.
+    """
+    return float(min(max(2 * max(evidence / 30, 0.0) ** (2 / 3), 2.0), 60.0))
 
 
 def predicted_moments(
