@@ -137,8 +137,13 @@ def test_solutions_are_near_enough_in_exact_rationals() -> None:
         assert not any(residual)
 
 
-def test_where_floats_fail_the_solution_is_exact(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("refused", [False, True])
+def test_where_floats_fail_the_solution_is_exact(
+    refused: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def useless(matrix: object, vector: list[float], rcond: object) -> tuple[NDArray[np.float64]]:
+        if refused:
+            raise np.linalg.LinAlgError
         return (np.full(len(vector), np.nan),)
 
     monkeypatch.setattr(np.linalg, "lstsq", useless)

@@ -173,6 +173,35 @@ def test_descent_alone_finds_a_point(monkeypatch: pytest.MonkeyPatch) -> None:
     assert np.linalg.norm(slow - quick) * CLIP <= 2 * found.accuracy.drift
 
 
+@pytest.mark.parametrize("ratio", [2**10, 2**15, 2**20])
+@pytest.mark.parametrize("case", [*TABLES, "one row, both labels"])
+def test_t40_newton_ends_where_curvatures_lie_far_apart(
+    case: str, ratio: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Descent would end as well, in n·ratio steps: on such a table nobody would wait for it."""
+    values = TABLES.get(case, np.repeat(table(1), 2048, axis=0))
+    if case not in TABLES:
+        values[::2, WIDTH] = 1 - values[::2, WIDTH]
+    monkeypatch.delattr(objective, "descend_to_minimum")
+    price = MinimumPrice(2**48, 50, Fraction(ratio), Price(2**10, 12))
+    for seed in range(3):
+        drawn = [int(k) for k in rounded_gaussian(WIDTH, 50, SeededEntropy(seed))]
+        found = make(values, drawn, price)
+        theta = find_minimum(found)
+        assert found.accepts(theta, found.gradient(theta))
+
+
+def test_t40_a_curvature_without_eigenvalues_is_left_to_descent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def failing(_matrix: object) -> None:
+        raise np.linalg.LinAlgError
+
+    found = make(TABLES["usual"][:20], [0, 2**50, 0])
+    monkeypatch.setattr(np.linalg, "eigh", failing)
+    np.testing.assert_array_equal(find_minimum(found), descend_to_minimum(found))
+
+
 @pytest.mark.parametrize("draw", [2**62, -(2**62), 40 * 2**50, 0])
 def test_any_noise_is_answered(draw: int, monkeypatch: pytest.MonkeyPatch) -> None:
     def extreme(size: int, _bits: int, _entropy: object) -> NDArray[np.int64]:

@@ -162,3 +162,10 @@ def test_wishes_that_mean_nothing_here_are_refused(wish: dict[str, Any]) -> None
 def test_a_budget_that_buys_nothing_is_refused() -> None:
     with pytest.raises(BudgetError, match="too small"):
         make_plan(facts(budget=Budget(epsilon=1e-14, delta=1e-300)), Wishes(SOLVER))
+
+
+@pytest.mark.parametrize("epsilon", [501.0, 1e3, 1e5, 1e300])
+def test_a_budget_beyond_the_accountants_is_refused(epsilon: float) -> None:
+    with pytest.raises(BudgetError, match="up to epsilon = 500"):
+        make_plan(facts(epsilon), Wishes(SOLVER))
+    assert make_plan(facts(500.0), Wishes(SOLVER)).guarantee().epsilon <= 500.0

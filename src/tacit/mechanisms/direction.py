@@ -70,7 +70,7 @@ def solve_within(matrix: NDArray[np.int64], damping: int, vector: Exact) -> Exac
         # ‖x - x*‖ ≤ ‖residual‖ / damping, as no eigenvalue is below the damping.
         if sum((entry * entry for entry in residual), Fraction(0)) <= part**2 * size:
             return solution
-        step = np.linalg.lstsq(approximate, [float(entry) for entry in residual], rcond=None)[0]
+        step = _solve_nearly(approximate, [float(entry) for entry in residual])
         if not np.isfinite(step).all():
             break
         solution = [at + Fraction(float(change)) for at, change in zip(solution, step, strict=True)]
@@ -79,6 +79,14 @@ def solve_within(matrix: NDArray[np.int64], damping: int, vector: Exact) -> Exac
             for row, entry in zip(damped, vector, strict=True)
         ]
     return solve_exactly(damped, vector)
+
+
+def _solve_nearly(matrix: NDArray[np.float64], vector: list[float]) -> NDArray[np.float64]:
+    """Solution in floats; not a number where there is none."""
+    try:
+        return np.asarray(np.linalg.lstsq(matrix, vector, rcond=None)[0])
+    except np.linalg.LinAlgError:
+        return np.full(len(vector), np.nan)
 
 
 def solve_exactly(matrix: list[list[int]], vector: Exact) -> Exact:

@@ -30,7 +30,7 @@ from tacit.rows.store import Store
 TILES_AT_ONCE = 128
 """8192 records, so that integers of up to 2^49 add up below 2^62."""
 LOW_BITS = 32
-NEWTON_STEPS, HALVINGS = 60, 30
+NEWTON_STEPS, HALVINGS = 500, 30
 
 Vector = NDArray[np.float64]
 Exact = list[Fraction]
@@ -135,15 +135,24 @@ def descend_to_minimum(objective: Objective) -> Vector:
 def _newton_step(
     objective: Objective, theta: Vector, gradient: Exact
 ) -> tuple[Vector, Exact] | None:
-    """A step that shortens the gradient; None where none was found."""
-    slope = _floats(gradient)
-    step = np.linalg.lstsq(objective.curvature(theta), slope, rcond=None)[0]
-    norm = np.linalg.norm(slope)
+    """A step that shortens the gradient; None where none was found.
+
+    Lengths are in the norm of the inverse curvature. In the plain norm a step along a flat
+    direction would look too long: the curvature's rounding turns it a little to a steep one.
+    """
+    try:
+        values, vectors = np.linalg.eigh(objective.curvature(theta))
+    except np.linalg.LinAlgError:
+        return None
+    roots = np.sqrt(np.maximum(values, objective.ridge))
+    slope = (vectors.T @ _floats(gradient)) / roots
+    step = vectors @ (slope / roots)
     length = 1.0
     for _ in range(HALVINGS):
         trial = theta - length * step
         found = objective.gradient(trial)
-        if np.linalg.norm(_floats(found)) <= (1 - length / 4) * norm:
+        left = (vectors.T @ _floats(found)) / roots
+        if np.linalg.norm(left) <= (1 - length / 4) * np.linalg.norm(slope):
             return trial, found
         length /= 2
     return None

@@ -43,6 +43,8 @@ RATIO_BITS = 60
 SHARES_OF_EPSILON = tuple(0.005 * 1.09**k for k in range(61))
 """Candidates for the part of ε that the curvature costs, up to 0.88."""
 ACCURACY = 1e-4
+LARGEST_EPSILON = 500.0
+"""Loss distributions are computed up to about 690, and floats hold e^0.88ε up to about 800."""
 
 
 def plan_perturbed(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
@@ -89,6 +91,11 @@ def _require_possible(facts: Facts, wishes: Wishes) -> None:
     if facts.budget.epsilon is None:
         raise BudgetError(
             "A perturbed objective has no mu and no rho: give a budget of epsilon and delta."
+        )
+    if facts.budget.epsilon > LARGEST_EPSILON:
+        raise BudgetError(
+            f"A perturbed objective is priced up to epsilon = {LARGEST_EPSILON:g}. Use a smaller "
+            "epsilon, or epsilon=inf to ask for no privacy."
         )
     if not facts.relation.n_is_public:
         raise SettingError(
