@@ -26,8 +26,7 @@ class ThinnedStore(Store):
 
     Examples
     --------
-    >>> from tacit.rows.store import Layout
-    >>> store = MemoryStore.of(np.ones((200, 2)), np.zeros(200), block_rows=64)
+    >>> store = MemoryStore.of(np.ones((200, 2)), block_rows=64)
     >>> ThinnedStore(store, 2).read
     128
     """
