@@ -5,6 +5,7 @@ Sums are int64 and modulo 2^64, so their order, the block size and the threads c
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -28,6 +29,16 @@ def thread_count() -> int:
     return os.cpu_count() or 1
 
 
+@functools.cache
+def _pool(threads: int, process: int) -> ThreadPoolExecutor:
+    """Threads that wait for the next pass: to start them takes as long as to read a small table.
+
+    A forked process has none of its parent's threads, and starts its own.
+    """
+    del process
+    return ThreadPoolExecutor(threads)
+
+
 def sum_blocks(
     store: Store, add: Callable[[NDArray[Any], NDArray[np.int64]], None], shape: tuple[int, ...]
 ) -> NDArray[np.int64]:
@@ -42,6 +53,5 @@ def sum_blocks(
 
     if threads == 1:
         return worker(0)
-    with ThreadPoolExecutor(threads) as pool:
-        totals = list(pool.map(worker, range(threads)))
+    totals = list(_pool(threads, os.getpid()).map(worker, range(threads)))
     return np.asarray(np.sum(totals, axis=0, dtype=np.int64))

@@ -109,9 +109,9 @@ def _sparse_measure(
     for lane in range(LANES):
         r = t * LANES + lane
         product, size = 0.0, TINY
-        for k in range(block.starts[r], block.starts[r + 1]):
+        for k in range(np.uint64(block.starts[r]), np.uint64(block.starts[r + 1])):
             z = np.float64(block.values[k])
-            product += z * theta[block.indices[k]]
+            product += z * theta[np.uint32(block.indices[k])]
             size += z * z
         margin[lane] = product
         square[lane] = size
@@ -153,9 +153,10 @@ def _sparse_add(
     for lane in range(LANES):
         r = t * LANES + lane
         if square[lane] < math.inf:
-            for k in range(block.starts[r], block.starts[r + 1]):
-                shifted = factor[lane] * np.float64(block.values[k]) + MAGIC
-                total[block.indices[k]] += float_to_bits(shifted) - MAGIC_BITS
+            scale = factor[lane]
+            for k in range(np.uint64(block.starts[r]), np.uint64(block.starts[r + 1])):
+                shifted = scale * np.float64(block.values[k]) + MAGIC
+                total[np.uint32(block.indices[k])] += float_to_bits(shifted) - MAGIC_BITS
 
 
 def _dense_write(
