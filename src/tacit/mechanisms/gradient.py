@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.losses.loss import Code
+from tacit.losses.switch import shape_of
 from tacit.mechanisms.blocks import sum_blocks
 from tacit.mechanisms.classes import add_class_gradients
 from tacit.mechanisms.kernels import BALANCED, add_gradients, enforceable
@@ -32,7 +33,7 @@ def integer_gradient_sum(query: GradientSum, bound: int, store: Store) -> NDArra
     if query.theta.ndim > 1:
         return _class_gradient_sum(query, bound, store)
     theta = np.ascontiguousarray(query.theta, dtype=np.float64)
-    shape = np.array(query.loss.shape)
+    shape = shape_of(query.loss)
     # A slope is at most lipschitz, so rows beyond clip / lipschitz are the ones to weigh down.
     radius = query.clip / query.loss.lipschitz if query.downweighted else math.inf
     balanced = query.balanced and query.loss.code is Code.LOGISTIC

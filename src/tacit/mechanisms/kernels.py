@@ -46,7 +46,7 @@ def add_gradients(  # noqa: PLR0917 - compiled code takes no keywords
     block: Any,
     theta: NDArray[np.float64],
     code: int,
-    shape: NDArray[np.float64],
+    shape: NDArray[np.float64] | None,
     weighted: bool,
     shifted: bool,
     scale: float,
@@ -125,9 +125,9 @@ def _add_offset(
 def quantise_rows(  # noqa: PLR0917 - compiled code takes no keywords
     block: Any,
     theta: NDArray[np.float64],
-    weights: int,
+    weights: int | None,
     code: int,
-    shape: NDArray[np.float64],
+    shape: NDArray[np.float64] | None,
     bounds: tuple[float, float],
     weighted: bool,
     shifted: bool,
@@ -140,7 +140,8 @@ def quantise_rows(  # noqa: PLR0917 - compiled code takes no keywords
     w is the record's own weight, 1 without one. `weights` 1 multiplies z by the root of the loss's
     curvature at z·theta over its upper bound, 0 by nothing. For a score, 2, it is
     f = w·min(limit / bound, limit / ‖z‖)·min(1, bound / ‖z‖) times the loss's slope over its upper
-    bound. `bounds` are those on the loss's curvature and slope.
+    bound. `bounds` are those on the loss's curvature and slope. Without weights, None, it is 0 too,
+    and the losses need not be compiled.
     """
     width = integers.shape[0]
     smoothness, lipschitz = bounds
@@ -150,24 +151,25 @@ def quantise_rows(  # noqa: PLR0917 - compiled code takes no keywords
     for t in range(count_tiles(block)):
         measure_tile(block, t, theta, margin, square)
         _add_offset(block, t, width, weighted, shifted, margin)
-        label = column_behind(block, t, width, 0)
-        if weights == CURVATURE:
-            curvatures(code, shape, margin, label, bend)
-            for lane in range(LANES):
-                bend[lane] = math.sqrt(bend[lane] / smoothness)
-        elif weights == SCORE:
-            slopes(code, shape, margin, label, bend)
-            for lane in range(LANES):
-                bend[lane] = abs(bend[lane]) / lipschitz
-        else:
-            for lane in range(LANES):
-                bend[lane] = 1.0
+        scored = False
+        bend[:] = 1.0
+        if weights is not None:
+            scored = weights == SCORE
+            label = column_behind(block, t, width, 0)
+            if weights == CURVATURE:
+                curvatures(code, shape, margin, label, bend)
+                for lane in range(LANES):
+                    bend[lane] = math.sqrt(bend[lane] / smoothness)
+            elif scored:
+                slopes(code, shape, margin, label, bend)
+                for lane in range(LANES):
+                    bend[lane] = abs(bend[lane]) / lipschitz
         own = column_behind(block, t, width, int(weighted))
         for lane in range(LANES):
             weight = np.float64(own[lane]) if weighted else 1.0
             # Stored weights lie in [0, 1]; any other would outgrow the norm of z, and counts as 0.
             weight = weight if 0.0 <= weight <= 1.0 else 0.0
-            if weights == SCORE:
+            if scored:
                 norm = max(math.sqrt(square[lane]), bound)
                 factor = limit / norm * (bound / norm) * weight
             else:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
+from tacit.losses.switch import shape_of
 from tacit.mechanisms.blocks import sum_blocks
 from tacit.mechanisms.kernels import CURVATURE, PLAIN, SCORE, enforceable, quantise_rows
 from tacit.mechanisms.person_moments import TILES_AT_ONCE, add_person_moments
@@ -42,7 +43,7 @@ def integer_second_moments(query: SecondMoments, bound: int, store: Store) -> ND
     matrix = None if query.matrix is None else public_matrix(query.matrix, width)
     theta = np.zeros(width) if query.theta is None else np.ascontiguousarray(query.theta)
     weights = _WEIGHTS[query.weights]
-    shape = np.array(query.loss.shape)
+    shape = shape_of(query.loss)
     bounds = query.loss.smoothness, query.loss.lipschitz
 
     def add(block: Any, total: NDArray[np.int64]) -> None:
@@ -70,7 +71,7 @@ def integer_second_moments(query: SecondMoments, bound: int, store: Store) -> ND
             quantise_rows(
                 part,
                 theta,
-                weights,
+                weights or None,
                 int(query.loss.code),
                 shape,
                 bounds,

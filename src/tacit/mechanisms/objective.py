@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import SettingError
+from tacit.losses.switch import shape_of
 from tacit.mechanisms.blocks import sum_blocks
 from tacit.mechanisms.kernels import add_gradients, enforceable
 from tacit.mechanisms.moments import integer_second_moments, moment_limit
@@ -39,7 +40,7 @@ Exact = list[Fraction]
 def fine_gradient_sum(theta: Vector, query: PerturbedMinimum, store: Store) -> list[int]:
     """Sum of the records' downweighted integer gradients, of norm up to 2^49 each. Private."""
     limit = enforceable(GRADIENT_BOUND, store.width)
-    shape = np.array(query.loss.shape)
+    shape = shape_of(query.loss)
 
     def add(block: Any, total: NDArray[np.int64]) -> None:
         for part in tile_parts(block, TILES_AT_ONCE):

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.compiling import compiled
-from tacit.losses.switch import curvatures, slopes
+from tacit.losses.switch import curvatures, shape_of, slopes
 from tacit.mechanisms.blocks import sum_blocks
 from tacit.mechanisms.moments import one_blas_thread
 from tacit.mechanisms.person_moments import TILES_AT_ONCE, add_person_pairs
@@ -47,7 +47,7 @@ def quantise_pairs(  # noqa: PLR0917 - compiled code takes no keywords
     block: Any,
     theta: NDArray[np.float64],
     code: int,
-    shape: NDArray[np.float64],
+    shape: NDArray[np.float64] | None,
     bounds: tuple[float, float, float],
     weighted: bool,
     shifted: bool,
@@ -102,7 +102,7 @@ def integer_pairs(query: CurvatureAndScore, bound: int, store: Store) -> NDArray
     limit = pair_limit(bound, loss.joint, width * store.unit_rows)
     matrix = None if query.matrix is None else public_matrix(query.matrix, width)
     theta = np.ascontiguousarray(query.theta, dtype=np.float64)
-    shape = np.array(loss.shape)
+    shape = shape_of(loss)
     bounds = loss.smoothness, loss.lipschitz, loss.joint
 
     def add(block: Any, total: NDArray[np.int64]) -> None:

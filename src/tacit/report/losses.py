@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tacit.errors import SettingError
 from tacit.losses import bounded_poisson, hinge, huber, logistic, poisson, smooth_huber, squared
 from tacit.losses.loss import Code, Loss
-from tacit.losses.switch import curvatures, slopes, value
+from tacit.losses.switch import curvatures, shape_of, slopes, value
 from tacit.report.pictures import FAINT, INK, STYLE, picture_file, save_whole
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def rows_of(losses: Sequence[Loss]) -> list[Row]:
 
 def curves_of(loss: Loss, margins: Vector, response: float) -> tuple[Vector, Vector, Vector]:
     """Value (0 at its least), slope and curvature at margins, as the mechanisms compute them."""
-    shape, labels = np.array(loss.shape), np.full(len(margins), response)
+    shape, labels = shape_of(loss), np.full(len(margins), response)
     slope, bend = np.empty(len(margins)), np.empty(len(margins))
     # Not compiled: a picture has few points, and the switch takes long to build.
     slopes.py_func(int(loss.code), shape, margins, labels, slope)

@@ -87,10 +87,11 @@ class Preparer:
             _readonly(values),
             _readonly(behind),
             _readonly(valid),
-            (self.lower, self.upper, self.center, self.scale),
+            np.array([self.lower, self.upper, self.center, self.scale]),
             # A row on the bound may exceed it by rounding, and is left alone.
             (self.feature_norm * (1.0 - margin), self.feature_norm * (1.0 + 2.0**-45)),
             self.intercept,
+            np.empty((values.shape[1] + 3, LANES)),
             tiles,
         )
 
@@ -103,84 +104,58 @@ def _readonly(array: NDArray[Any]) -> NDArray[Any]:
 
 
 @compiled
-def _prepare(
+def _prepare(  # noqa: C901, PLR0912 - one pass, compiled once
     values: NDArray[np.float64],
     behind: NDArray[np.float64],
     valid: NDArray[np.bool_],
-    public: tuple[NDArray[np.float64], ...],
+    public: NDArray[np.float64],
     norms: tuple[float, float],
     intercept: bool,
+    work: NDArray[np.float64],
     tiles: NDArray[Any],
 ) -> None:
+    # `work` has a row for each column, and three more; rows are as long as a tile has lanes. Their
+    # length is not written out as a constant: loops would be unrolled, which takes seconds.
     length, count = values.shape
-    unit = np.empty((count, LANES), dtype=np.float64)
-    factor = np.empty(LANES, dtype=np.float64)
+    wide = work.shape[1]
+    factor, largest, square = count, count + 1, count + 2
     for t in range(tiles.shape[0]):
-        first = t * LANES
-        lanes = min(LANES, length - first)
-        _gather(values, first, lanes, unit)
-        _scale(unit, public)
-        _shrink_factors(unit, norms, factor)
-        for lane in range(LANES):
-            usable = lane < lanes and valid[min(first + lane, length - 1)]
-            if not (usable and factor[lane] >= 0.0):
-                factor[lane] = math.nan
+        first = t * wide
+        lanes = min(wide, length - first)
+        work[:] = 0.0
+        for start in range(0, count, wide):
+            for lane in range(lanes):
+                for j in range(start, min(start + wide, count)):
+                    work[j, lane] = values[first + lane, j]
         for j in range(count):
-            for lane in range(LANES):
-                number = unit[j, lane] * factor[lane]
-                tiles[t, j, lane] = number if factor[lane] >= 0.0 else 0.0
-        for lane in range(LANES):
-            usable = factor[lane] >= 0.0
+            low, high, middle, size = public[0, j], public[1, j], public[2, j], public[3, j]
+            for lane in range(wide):
+                value = (min(max(work[j, lane], low), high) - middle) / size
+                value = min(max(value, -LARGEST), LARGEST)
+                work[j, lane] = value
+                work[largest, lane] = max(work[largest, lane], abs(value))
+        for lane in range(wide):
+            work[factor, lane] = moderation(work[largest, lane])
+        # Each record's sum is column after column.
+        for j in range(count):
+            for lane in range(wide):
+                part = work[j, lane] * work[factor, lane]
+                work[square, lane] += part * part
+        for lane in range(wide):
+            found = shrink_factor(work[square, lane], work[factor, lane], norms)
+            usable = lane < lanes and valid[min(first + lane, length - 1)]
+            work[factor, lane] = found if usable and found >= 0.0 else math.nan
+        for j in range(count):
+            for lane in range(wide):
+                number = work[j, lane] * work[factor, lane]
+                tiles[t, j, lane] = number if work[factor, lane] >= 0.0 else 0.0
+        for lane in range(wide):
+            usable = work[factor, lane] >= 0.0
             if intercept:
                 tiles[t, count, lane] = 1.0 if usable else 0.0
             for j in range(behind.shape[1]):
                 beyond = behind[min(first + lane, length - 1), j]
                 tiles[t, count + intercept + j, lane] = beyond if usable else 0.0
-
-
-@njit(nogil=True, error_model="numpy")
-def _gather(values: NDArray[np.float64], first: int, lanes: int, unit: NDArray[np.float64]) -> None:
-    """Turn `lanes` records into the first lanes of columns, 64 columns at a time; then zeros."""
-    count = values.shape[1]
-    for start in range(0, count, LANES):
-        stop = min(start + LANES, count)
-        for lane in range(lanes):
-            for j in range(start, stop):
-                unit[j, lane] = values[first + lane, j]
-        for j in range(start, stop):
-            for lane in range(lanes, LANES):
-                unit[j, lane] = 0.0
-
-
-@njit(nogil=True, error_model="numpy")
-def _scale(unit: NDArray[np.float64], public: tuple[NDArray[np.float64], ...]) -> None:
-    lower, upper, center, scale = public
-    for j in range(unit.shape[0]):
-        low, high, middle, size = lower[j], upper[j], center[j], scale[j]
-        for lane in range(LANES):
-            value = min(max(unit[j, lane], low), high)
-            unit[j, lane] = min(max((value - middle) / size, -LARGEST), LARGEST)
-
-
-@njit(nogil=True, error_model="numpy")
-def _shrink_factors(
-    unit: NDArray[np.float64], norms: tuple[float, float], factor: NDArray[np.float64]
-) -> None:
-    """Factor that brings each record to the norm bound; each sum is column after column."""
-    largest = np.zeros(LANES)
-    square = np.zeros(LANES)
-    shrink = np.empty(LANES)
-    for j in range(unit.shape[0]):
-        for lane in range(LANES):
-            largest[lane] = max(largest[lane], abs(unit[j, lane]))
-    for lane in range(LANES):
-        shrink[lane] = moderation(largest[lane])
-    for j in range(unit.shape[0]):
-        for lane in range(LANES):
-            part = unit[j, lane] * shrink[lane]
-            square[lane] += part * part
-    for lane in range(LANES):
-        factor[lane] = shrink_factor(square[lane], shrink[lane], norms)
 
 
 @njit(nogil=True, error_model="numpy", inline="always")
