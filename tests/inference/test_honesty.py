@@ -131,3 +131,23 @@ def test_other_solvers_are_never_called_nominal(make_release: Any) -> None:
         assert (found.statement, found.intercept) == ("approximate", "approximate")
         assert found.safe
         assert "few cases" in found.reasons[0]
+
+
+def test_a_perturbed_objective_is_called_approximate() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (4000, 2))
+    y = (rng.random(4000) < 1 / (1 + np.exp(-X[:, 0]))).astype(int)
+    said = {}
+    for solver in ("auto", "objective-perturbation"):
+        model = LogisticRegression(
+            epsilon=4.0,
+            delta=1e-6,
+            bounds=(-1, 1),
+            classes=(0, 1),
+            inference=True,
+            solver=solver,
+            random_state=0,
+        ).fit(X, y)
+        said[solver] = str(model.summary())
+    assert "nominal 95%" in said["auto"]
+    assert "approximate 95%" in said["objective-perturbation"]

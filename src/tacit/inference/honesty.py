@@ -20,6 +20,8 @@ from tacit.problem.design import INTERCEPT
 from tacit.problem.plan import LEAST_EVIDENCE, Plan
 from tacit.problem.release import Release, Sandwich
 
+ONE_STEP = "one-step"
+"""The route whose coverage was measured in all cells."""
 Statement = Literal["nominal", "conservative", "approximate"]
 
 ENOUGH_EVIDENCE = 100.0
@@ -80,7 +82,7 @@ def judge(release: Release, sandwich: Sandwich) -> Judgement:
     noise = relative_noise(sandwich)
     doubts = [*_public_doubts(plan), *_released_doubts(sandwich, noise)]
     statement: Statement = "conservative" if doubts else "nominal"
-    if plan.rounds is not None:
+    if plan.solver != ONE_STEP:
         statement, doubts = "approximate", [FEW_CASES, *doubts]
     rare = _intercept_doubts(plan, sandwich)
     intercept: Statement = "approximate" if rare else statement
