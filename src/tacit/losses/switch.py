@@ -57,31 +57,21 @@ def slopes(  # noqa: C901, PLR0912 - one branch a loss
 ) -> None:
     """Write the slope of every record of a tile; `shape` is that of `shape_of`."""
     count = out.shape[0]
-    if shape is None:
-        if code == _LOGISTIC:
-            for i in range(count):
-                out[i] = logistic.derivative(margin[i], np.float64(label[i]))
-        elif code == _SQUARED:
-            for i in range(count):
-                out[i] = squared.derivative(margin[i], np.float64(label[i]))
-        elif code == _DISTANCE:
-            for i in range(count):
-                out[i] = -1.0
-        else:
-            for i in range(count):
-                out[i] = 0.0
+    if code == _LOGISTIC:
+        for i in range(count):
+            out[i] = logistic.derivative(margin[i], np.float64(label[i]))
+    elif code == _SQUARED:
+        for i in range(count):
+            out[i] = squared.derivative(margin[i], np.float64(label[i]))
+    elif code == _DISTANCE:
+        for i in range(count):
+            out[i] = -1.0
     else:
+        for i in range(count):
+            out[i] = 0.0
+    if shape is not None:
         a, b = shape[0], shape[1]
-        if code == _LOGISTIC:
-            for i in range(count):
-                out[i] = logistic.derivative(margin[i], np.float64(label[i]))
-        elif code == _SQUARED:
-            for i in range(count):
-                out[i] = squared.derivative(margin[i], np.float64(label[i]))
-        elif code == _DISTANCE:
-            for i in range(count):
-                out[i] = -1.0
-        elif code == _HUBER:
+        if code == _HUBER:
             for i in range(count):
                 out[i] = huber.derivative(margin[i], np.float64(label[i]), a)
         elif code == _SMOOTH_HUBER:
@@ -99,9 +89,6 @@ def slopes(  # noqa: C901, PLR0912 - one branch a loss
         elif code == _BOUNDED_POISSON:
             for i in range(count):
                 out[i] = bounded_poisson.derivative(margin[i], np.float64(label[i]), shape)
-        else:
-            for i in range(count):
-                out[i] = 0.0
 
 
 @numba.njit(nogil=True, error_model="numpy")
@@ -114,25 +101,18 @@ def curvatures(  # noqa: C901, PLR0912 - one branch a loss
 ) -> None:
     """Write the curvature of every record of a tile."""
     count = out.shape[0]
-    if shape is None:
-        if code == _LOGISTIC:
-            for i in range(count):
-                out[i] = logistic.curvature(margin[i])
-        elif code == _SQUARED:
-            for i in range(count):
-                out[i] = 1.0
-        else:
-            for i in range(count):
-                out[i] = 0.0
+    if code == _LOGISTIC:
+        for i in range(count):
+            out[i] = logistic.curvature(margin[i])
+    elif code == _SQUARED:
+        for i in range(count):
+            out[i] = 1.0
     else:
+        for i in range(count):
+            out[i] = 0.0
+    if shape is not None:
         a, b = shape[0], shape[1]
-        if code == _LOGISTIC:
-            for i in range(count):
-                out[i] = logistic.curvature(margin[i])
-        elif code == _SQUARED:
-            for i in range(count):
-                out[i] = 1.0
-        elif code == _HUBER:
+        if code == _HUBER:
             for i in range(count):
                 out[i] = huber.curvature(margin[i], np.float64(label[i]), a)
         elif code == _SMOOTH_HUBER:
@@ -150,9 +130,6 @@ def curvatures(  # noqa: C901, PLR0912 - one branch a loss
         elif code == _BOUNDED_POISSON:
             for i in range(count):
                 out[i] = bounded_poisson.curvature(margin[i], np.float64(label[i]), shape)
-        else:
-            for i in range(count):
-                out[i] = 0.0
 
 
 def value(loss: Loss, z: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
