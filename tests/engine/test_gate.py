@@ -190,4 +190,8 @@ def test_where_n_is_private_records_are_not_chosen_by_their_places() -> None:
     with pytest.raises(PlanViolation, match="places"):
         gate.ask(replace(MOMENTS, every=2))
     assert len(recorder.asked) == asked
-    gate.ask(MOMENTS)
+    for _ in range(chosen.steps[0].times):
+        gate.ask(MOMENTS)
+    with pytest.raises(PlanViolation, match="places"):
+        gate.ask(replace(GRADIENT, every=2))
+    gate.ask(GRADIENT)

@@ -1,6 +1,7 @@
 """Noised gradient sums: right law, right sensitivity, the same integers for any layout."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -94,3 +95,38 @@ def test_t02_a_row_beyond_the_clip_counts_as_the_row_on_it() -> None:
     on_clip = integer_gradient_sum(query, 2**30, MemoryStore.of(inside))
     beyond = integer_gradient_sum(query, 2**30, MemoryStore.of(outside))
     assert abs(int(on_clip[0] - beyond[0])) <= 1
+
+
+@pytest.mark.parametrize("rows", [100, 64 * 7, 1000])
+def test_a_part_answers_for_the_whole(rows: int) -> None:
+    """Every third tile is read: the answer is its mean times n, and so is the noise."""
+    values, theta = table(rows), RNG.normal(size=WIDTH)
+    query = GradientSum(theta, clip=10.0, every=3)
+    price = Price(2**36, 10)
+    chosen = (np.arange(rows) // 64) % 3 == 0
+    X, y = values[chosen, :WIDTH], values[chosen, WIDTH]
+    mean = X.T @ (1 / (1 + np.exp(-X @ theta)) - y) / len(X)
+    answer = answer_gradient(query, price, MemoryStore.of(values, 128), None)
+    np.testing.assert_allclose(answer.value / rows, mean, atol=1e-7)
+    noised = [
+        answer_gradient(
+            replace(query, every=every), price, MemoryStore.of(values), SeededEntropy(1)
+        )
+        for every in (1, 3)
+    ]
+    ratio = noised[1].noise_scale / noised[0].noise_scale
+    assert math.isclose(ratio, rows / len(X), rel_tol=1e-12)
+
+
+def test_t08_what_is_read_goes_by_places_alone() -> None:
+    values, query = table(300), GradientSum(RNG.normal(size=WIDTH), clip=1.0, every=2)
+    for place in (0, 63, 64, 127, 128, 299):
+        other = values.copy()
+        other[place, :WIDTH] *= -3.0
+        before, after = (
+            answer_gradient(query, Price(2**20, 0), MemoryStore.of(records), None).value
+            for records in (values, other)
+        )
+        assert (before != after).any() == ((place // 64) % 2 == 0)
+        # Of 300 records 172 are read.
+        assert np.linalg.norm(after - before) <= 2 * query.clip * 300 / 172

@@ -6,13 +6,20 @@ import math
 
 import pytest
 
+from tacit.losses import squared
 from tacit.planning.planner import Facts, Wishes, make_plan
-from tacit.planning.thinning import LARGEST_EDGE, SPARSEST, tiles_apart
+from tacit.planning.thinning import (
+    LARGEST_EDGE,
+    LARGEST_STEP,
+    SPARSEST,
+    tiles_apart,
+    tiles_apart_in_steps,
+)
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
 from tacit.problem.design import matrix_design
 from tacit.problem.plan import Penalty
-from tacit.problem.response import Binary
+from tacit.problem.response import Binary, Continuous
 
 
 def facts(records: int, width: int, relation: Relation = Relation.REPLACE_ONE) -> Facts:
@@ -53,3 +60,24 @@ def test_a_large_table_is_read_in_part() -> None:
     plan = make_plan(facts(10**7, 51), Wishes())
     assert plan.whitening is not None
     assert plan.whitening.every > 1
+
+
+@pytest.mark.parametrize("records", [10**6, 10**8])
+@pytest.mark.parametrize("mu", [0.003, 0.06, 1.0])
+def test_the_noise_of_a_first_step_stays_small(records: int, mu: float) -> None:
+    every = tiles_apart_in_steps(facts(records, 51), mu, 4.0)
+    assert 1 <= every <= SPARSEST
+    assert every == 1 or 2 * 4.0 * 51 / (mu * records / every) <= LARGEST_STEP
+
+
+def test_a_first_stage_reads_a_part_and_the_last_reads_all() -> None:
+    names = [f"x{j}" for j in range(50)]
+    design = matrix_design(
+        names, Continuous("y", -1.0, 1.0, 0.0, 1.0), bounds=(-1, 1), row_norm=None, intercept=True
+    )
+    budget = Budget(epsilon=1.0, delta=1e-6)
+    every = []
+    for relation in (Relation.REPLACE_ONE, Relation.ADD_REMOVE):
+        about = Facts(design, 10**7, relation, "row", budget, Penalty(), loss=squared.LOSS)
+        every.append([stage.every for stage in make_plan(about, Wishes()).stages])
+    assert every == [[SPARSEST, 1], [1, 1]]

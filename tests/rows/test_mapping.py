@@ -24,8 +24,10 @@ def image_of(rows: NDArray[Any], matrix: NDArray[np.float64]) -> NDArray[Any]:
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("width", [1, 5, 33])
-def test_sums_run_over_the_columns_in_order(width: int, dtype: Any) -> None:
+@pytest.mark.parametrize("shape", [np.asarray, np.tril, np.triu, np.zeros_like, np.diag])
+def test_sums_run_over_the_columns_in_order(width: int, shape: Any, dtype: Any) -> None:
     M = RNG.normal(size=(width, width)) * 10.0 ** RNG.integers(-6, 6, width)
+    M = np.diag(shape(M)) if shape is np.diag else shape(M)
     rows = rows_of(70, width, dtype)
     image = image_of(rows, M)
     stored = M.astype(dtype)

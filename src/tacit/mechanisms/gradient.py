@@ -24,6 +24,7 @@ from tacit.problem.sensitivity import Price
 from tacit.rows.persons import PersonBlock
 from tacit.rows.sparse_block import dense_tiles, tile_parts
 from tacit.rows.store import Store
+from tacit.rows.thinned import thinned
 
 TILES_AT_ONCE = 32
 
@@ -85,9 +86,12 @@ def answer_gradient(
     - Integer sums of neighbours differ by at most 2·bound (replace-one) or bound (zero-out,
       add-remove) in L2 norm.
     - The noise is the real Gaussian of scale 2^bits rounded to integers, drawn exactly.
-    - The integers are the same for any block size, thread count or order of the records.
+    - The integers are the same for any block size or thread count, and for any order of the records
+      where all are read.
+    - Where not all are read, which are goes by their places, and the number read is public.
     """
-    unit = enforceable(price.bound, query.theta.size) / query.clip
+    store, share = thinned(store, query.every)
+    unit = enforceable(price.bound, query.theta.size) / query.clip * share
     total = integer_gradient_sum(query, price.bound, store)
     if entropy is None:
         return Answer(total / unit, 0.0)

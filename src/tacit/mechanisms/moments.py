@@ -26,7 +26,7 @@ from tacit.rows.mapping import map_tiles, public_matrix
 from tacit.rows.persons import PersonBlock
 from tacit.rows.sparse_block import dense_tiles, tile_parts, tiles_in
 from tacit.rows.store import Store
-from tacit.rows.thinned import ThinnedStore, can_thin
+from tacit.rows.thinned import thinned
 from tacit.rows.tiles import LANES
 
 _WEIGHTS = {Weights.NONE: PLAIN, Weights.CURVATURE: CURVATURE, Weights.SCORE: SCORE}
@@ -122,10 +122,8 @@ def answer_second_moments(
     """
     width = store.width
     unit = (moment_limit(price.bound, store) / query.row_bound) ** 2
-    if query.every > 1 and can_thin(store):
-        thinned = ThinnedStore(store, query.every)
-        unit *= thinned.read / store.length
-        store = thinned
+    store, share = thinned(store, query.every)
+    unit *= share
     total = integer_second_moments(query, price.bound, store)
     if entropy is None:
         return Answer(total / unit, 0.0)

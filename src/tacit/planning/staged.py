@@ -13,7 +13,7 @@ from statistics import NormalDist
 
 from tacit.losses.loss import Code
 from tacit.planning.pricing import assembled, between, priced
-from tacit.planning.thinning import tiles_apart
+from tacit.planning.thinning import tiles_apart, tiles_apart_in_steps
 from tacit.planning.wishes import Facts, Wishes, passes_allowed, require_passes
 from tacit.problem.plan import (
     Descent,
@@ -108,6 +108,11 @@ def priced_stages(facts: Facts, wishes: Wishes, allowed: Fraction, approach: App
     # A declared scale is not measured, and what measuring would cost goes to the gradients.
     measuring_share = Fraction(_measuring_share(facts.loss.code) if measured else 0)
     left = allowed * (1 - placing_share - measuring_share - looks * look_share - last)
+    if len(stages) > 1:
+        first = stages[0]
+        mu_of_step = math.sqrt(left * pace.shares[0] / first.iterations)
+        apart = tiles_apart_in_steps(facts, mu_of_step, first.clip_factor or 1.0)
+        stages = (replace(first, every=apart), *stages[1:])
     steps = [
         *_placing_steps(facts, placing, allowed * placing_share),
         priced(facts, Kind.SECOND_MOMENTS, allowed * look_share * looks, looks, "second moments"),

@@ -1,4 +1,4 @@
-"""How many tiles of a large table a later look at the second moments need read: a public rule."""
+"""How many tiles of a large table a later look or a first step need read: a public rule."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from tacit.planning.wishes import Facts
 
 LARGEST_EDGE = 0.2
 """Noise edge of a look in whitened coordinates, as a share of the records read."""
+LARGEST_STEP = 0.1
+"""Noise that a first step adds in whitened coordinates, in sizes of residuals."""
 SPARSEST = 8
 RECORDS_A_COLUMN = 1000
 """Records read for each column, at least: the sample's own error then counts for nothing."""
@@ -20,9 +22,23 @@ def tiles_apart(facts: Facts, mu: float, row_factor: float) -> int:
     long as that is a small share of the records read, more records buy nothing. Where n is private
     all are read: a record more would move the places of others.
     """
-    if not facts.is_large or not facts.relation.n_is_public:
-        return 1
     width = facts.design.width
     edge = 2 * row_factor**2 * width * math.sqrt(width) / (mu * facts.records)
-    enough = min(LARGEST_EDGE / edge, facts.records / (RECORDS_A_COLUMN * width))
+    return _apart(facts, LARGEST_EDGE / edge)
+
+
+def tiles_apart_in_steps(facts: Facts, mu: float, clip_factor: float) -> int:
+    """Read every so many tiles in a step of price μ that clips at `clip_factor`·√d.
+
+    The noise of a step of length 1 is 2·clip_factor·d / (μ n). A first stage only has to bring the
+    next one near: as long as that is small, more records buy nothing.
+    """
+    noise = 2 * clip_factor * facts.design.width / (mu * facts.records)
+    return _apart(facts, LARGEST_STEP / noise)
+
+
+def _apart(facts: Facts, tolerated: float) -> int:
+    if not facts.is_large or not facts.relation.n_is_public:
+        return 1
+    enough = min(tolerated, facts.records / (RECORDS_A_COLUMN * facts.design.width))
     return max(1, min(SPARSEST, math.floor(enough)))

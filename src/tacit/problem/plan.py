@@ -142,6 +142,8 @@ class Descent:
     calmest: float | None = None
     follows: bool = False
     """Whether clip and steps go by what the records came to, where they were counted."""
+    every: int = 1
+    """How many tiles apart those lie that a step reads."""
 
 
 @dataclass(frozen=True)

@@ -51,6 +51,7 @@ class GradientSum:
     on the features alone: it bounds the influence of a record and leaves the model consistent.
     With `balanced`, for the logistic loss, it is min(1, clip / (‖z‖ max(p, 1 - p))) instead: the
     least weight that bounds both labels of a row alike, so that no label is favoured.
+    Of a large table `every` so many tiles may be read, as in `SecondMoments`.
     """
 
     theta: NDArray[np.float64]
@@ -59,11 +60,13 @@ class GradientSum:
     downweighted: bool = False
     loss: Loss = logistic.LOSS
     balanced: bool = False
+    every: int = 1
 
     def __post_init__(self) -> None:
         """Refuse parameters that could make a margin overflow."""
         _check_finite(self.theta, self.matrix)
         _check_positive(self.clip)
+        _check_apart(self.every)
 
 
 @dataclass(frozen=True)
@@ -87,8 +90,7 @@ class SecondMoments:
         """Refuse parameters that could make a margin overflow."""
         _check_finite(self.theta, self.matrix)
         _check_positive(self.row_bound)
-        if self.every < 1:
-            raise SettingError("At least every tile must be read.")
+        _check_apart(self.every)
         if self.weights is Weights.SCORE and not np.isfinite(self.loss.lipschitz):
             raise SettingError("A loss without a bound on its slope has no bounded score.")
         if (self.weights is Weights.NONE) != (self.theta is None):
@@ -284,6 +286,11 @@ def _check_finite(*arrays: NDArray[np.float64] | None) -> None:
     for array in arrays:
         if array is not None and not (np.abs(array) <= LARGEST).all():
             raise SettingError("A query's parameters must be finite and of moderate size.")
+
+
+def _check_apart(every: int) -> None:
+    if every < 1:
+        raise SettingError("At least every tile must be read.")
 
 
 def _check_positive(bound: float) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from tacit.compiling import compiled
@@ -57,8 +58,10 @@ def map_tiles(
 @compiled
 def _map(tiles: NDArray[Any], matrix: NDArray[Any], out: NDArray[Any]) -> None:  # noqa: C901
     # Two images and four columns at a time, for speed; each record's sum is still column after
-    # column, and an odd last image is computed twice.
+    # column, and an odd last image is computed twice. Columns before the first that an image has
+    # would add zeros, and are passed over: a triangular matrix takes half the time.
     width = matrix.shape[0]
+    firsts = _first_columns(matrix)
     fours = width - width % 4
     one = np.empty(LANES, dtype=tiles.dtype)
     two = np.empty(LANES, dtype=tiles.dtype)
@@ -73,7 +76,8 @@ def _map(tiles: NDArray[Any], matrix: NDArray[Any], out: NDArray[Any]) -> None: 
             for lane in range(LANES):
                 one[lane] = 0.0
                 two[lane] = 0.0
-            for j in range(0, fours, 4):
+            for four in range(min(firsts[k], firsts[m]) // 4, fours // 4):
+                j = 4 * four
                 a, b, c, d = matrix[j, k], matrix[j + 1, k], matrix[j + 2, k], matrix[j + 3, k]
                 e, f, g, h = matrix[j, m], matrix[j + 1, m], matrix[j + 2, m], matrix[j + 3, m]
                 for lane in range(LANES):
@@ -92,3 +96,16 @@ def _map(tiles: NDArray[Any], matrix: NDArray[Any], out: NDArray[Any]) -> None: 
         for j in range(width, tiles.shape[1]):
             for lane in range(LANES):
                 out[t, j, lane] = tiles[t, j, lane]
+
+
+@njit(nogil=True, error_model="numpy")
+def _first_columns(matrix: NDArray[Any]) -> NDArray[np.int64]:
+    """First column that each image takes anything of."""
+    width = matrix.shape[0]
+    firsts = np.full(width, width)
+    for k in range(width):
+        for j in range(width):
+            if matrix[j, k] != 0.0:
+                firsts[k] = j
+                break
+    return firsts

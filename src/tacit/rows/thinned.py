@@ -41,8 +41,9 @@ class ThinnedStore(Store):
     @property
     def read(self) -> int:
         """Number of records that are read; public, as their number is."""
-        firsts = range(0, self._layout.tile_count * LANES, self._every * LANES)
-        return sum(min(LANES, self.length - first) for first in firsts)
+        tiles = -(-self._layout.tile_count // self._every)
+        last = (tiles - 1) * self._every * LANES
+        return (tiles - 1) * LANES + min(LANES, self.length - last)
 
     def block(self, index: int) -> NDArray[Any]:
         """Those tiles of a block that are read."""
@@ -63,3 +64,11 @@ class ThinnedStore(Store):
 def can_thin(store: Store) -> bool:
     """Whether a store holds dense single records, whose tiles have fixed places."""
     return isinstance(store, MemoryStore | ScratchStore)
+
+
+def thinned(store: Store, every: int) -> tuple[Store, float]:
+    """What is read of a store, and the share of its records that is; all where it can't be less."""
+    if every == 1 or not can_thin(store) or not store.length:
+        return store, 1.0
+    view = ThinnedStore(store, every)
+    return view, view.read / store.length

@@ -61,7 +61,15 @@ def run_stage(
     for _ in range(stage.iterations):
         ahead = theta + stage.momentum * (theta - previous)
         answer = gate.ask(
-            GradientSum(ahead, clip, coordinates.matrix, downweighted, loss, stage.balanced)
+            GradientSum(
+                ahead,
+                clip,
+                coordinates.matrix,
+                downweighted,
+                loss,
+                stage.balanced,
+                stage.every,
+            )
         )
         stepped = ahead - stage.step_size * (answer.value / plan.count)
         previous, noise = theta, answer.noise_scale / plan.count

@@ -22,7 +22,7 @@ from tacit.problem.gate import Gate
 from tacit.problem.plan import Plan
 from tacit.problem.query import CurvatureAndScore, GradientSum, SecondMoments
 from tacit.problem.release import Sandwich
-from tacit.solvers.coordinates import Coordinates
+from tacit.solvers.coordinates import Coordinates, triangular
 from tacit.solvers.descent import run_stage
 from tacit.solvers.levels import Level, first_level, second_level
 from tacit.solvers.standardising import linear_map, standardise
@@ -109,7 +109,7 @@ def look_once(gate: Gate, plan: Plan, matrix: Matrix) -> Coordinates:
     floor = 1e-12 * max(float(values.max()), 1.0)
     spread = np.maximum(values, floor) + ridge
     root = (vectors * np.sqrt(plan.count / spread)) @ vectors.T
-    return Coordinates(matrix @ root, float(width))
+    return Coordinates(triangular(matrix @ root)[0], float(width))
 
 
 def take_step(

@@ -37,7 +37,7 @@ def shrink(
     unclipped = unclipped_share(stage.clip_factor or math.inf)
     variance = tail_variance(unclipped * curvature, stage) * noise**2
     spread = np.einsum(
-        "ji,jk,ki->i", vectors, np.linalg.inv(coordinates.matrix @ coordinates.matrix.T), vectors
+        "ji,jk,ki->i", vectors, np.linalg.inv(coordinates.matrix.T @ coordinates.matrix), vectors
     )
     order = np.argsort(-spread)
     rotated = vectors.T @ theta

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tacit.problem.gate import Gate
 from tacit.problem.plan import Plan, Whitening
 from tacit.problem.query import SecondMoments
-from tacit.solvers.coordinates import Coordinates
+from tacit.solvers.coordinates import Coordinates, triangular
 
 MANY_ROWS = 0.25
 """Power of a unit's most rows by which the first look reaches beyond one row's norm.
@@ -61,8 +61,8 @@ def whiten(gate: Gate, plan: Plan, whitening: Whitening) -> Coordinates:
         ridge = edge * ridge_in_edges(least, whitening.steepest, edge / largest)
         ridge = max(ridge, SMALLEST_RIDGE * largest)
         root = (vectors * np.sqrt(plan.count / (spread + ridge))) @ vectors.T
-        matrix = root if matrix is None else matrix @ root
-        look = vectors, spread / (spread + ridge)
+        matrix, turn = triangular(root if matrix is None else matrix @ root)
+        look = turn.T @ vectors, spread / (spread + ridge)
         dimension = max(1.0, float(np.sum(look[1])))
     return Coordinates(matrix, dimension, seen, look, noise)
 
