@@ -26,6 +26,8 @@ MEAN_SIZE = 1.3
 """Radius that holds seven tenths of a normal response, over its mean distance from the center."""
 DEVIATIONS = 1.036
 """The same radius over the standard deviation."""
+NORMAL_DEVIATION = 1.25
+"""Standard deviation of a normal variable over its mean size."""
 MEAN_REACH = 6.0
 """A mean is taken of values cut at so many mean sizes above the median."""
 

@@ -22,7 +22,7 @@ from tacit.problem.gate import Gate
 from tacit.problem.plan import Plan, Recalibrating
 from tacit.problem.query import Measure, ResidualSize
 from tacit.solvers.coordinates import Coordinates
-from tacit.solvers.placement import response_ends
+from tacit.solvers.placement import NORMAL_DEVIATION, response_ends
 
 LARGEST_SLOPE = 3.0
 DOUBT = 2.0
@@ -41,13 +41,15 @@ def recalibrate(
     rule: Recalibrating,
     coordinates: Coordinates,
     theta: Vector,
-    size: float,
+    sizes: tuple[float, float],
     median: float,
 ) -> Vector:
     """Return working coefficients with level and slope repaired.
 
-    `size` is the mean size of residuals and `median` that of the response, as they were measured.
+    `sizes` are the mean sizes of the response around its median, which is `median`, and of the
+    residuals, as they were measured.
     """
+    size = sizes[1]
     low, high = response_ends(plan)
     reach = reach_of(rule.evidence * plan.count / plan.records)
     level = 0.0
@@ -60,7 +62,7 @@ def recalibrate(
         mean = cap * (float(answer.value[0]) / plan.count - 0.5)
         level = believed(mean, cap * answer.noise_scale / plan.count)
     center, spread = predicted_moments(plan, coordinates, theta, median)
-    spread = max(spread, SMALLEST_SPREAD * size)
+    spread = max(spread, explained(*sizes), SMALLEST_SPREAD * size)
     cap = reach * size * spread
     query = ResidualSize(theta, cap, coordinates.matrix, low, high, Measure.TILT, start=center)
     answer = gate.ask(query)
@@ -105,7 +107,12 @@ def predicted_moments(
     return center, math.sqrt(min(max(square, 0.0), (high - low) ** 2))
 
 
+def explained(before: float, after: float) -> float:
+    """Deviation of the predictions of a fit that brought the residuals to such a size."""
+    return NORMAL_DEVIATION * math.sqrt(max(before * before - after * after, 0.0))
+
+
 def believed(found: float, noise: float) -> float:
     """Positive-part shrinkage of one number by what its noise would explain."""
-    explained = DOUBT * noise * noise
-    return 0.0 if found * found <= explained else found * (1.0 - explained / (found * found))
+    doubtful = DOUBT * noise * noise
+    return 0.0 if found * found <= doubtful else found * (1.0 - doubtful / (found * found))

@@ -25,6 +25,7 @@ from tacit.solvers.descent import run_stage
 from tacit.solvers.placement import (
     DEVIATIONS,
     LEVEL,
+    NORMAL_DEVIATION,
     Place,
     bisect,
     bisect_octaves,
@@ -36,8 +37,6 @@ from tacit.solvers.relative import in_units
 from tacit.solvers.shrinkage import shrink
 from tacit.solvers.whitening import whiten
 
-NORMAL_DEVIATION = 1.25
-"""Standard deviation of a normal variable over its mean size."""
 LARGEST_RATE = 3.0
 """Logarithms above the mean at which a rate is capped."""
 FIRST_CORNER = 1.0
@@ -66,8 +65,10 @@ def descend_in_stages(gate: Gate, plan: Plan) -> tuple[Coordinates, Vector]:
     if plan.design.response.kind == Count.kind:
         known = replace(known, size=max(known.size, 0.8 * math.sqrt(known.rate)))
     theta = start
+    sizes = []
     for index, stage in enumerate(plan.stages):
         known = measure(gate, plan, stage, coordinates, theta, known)
+        sizes.append(known.size)
         theta = _shift(gate, plan, stage, coordinates, theta, known)
         loss = loss_in_units(plan, known, first=index == 0)
         clip = (stage.clip_factor or 1.0) * math.sqrt(coordinates.dimension)
@@ -78,7 +79,9 @@ def descend_in_stages(gate: Gate, plan: Plan) -> tuple[Coordinates, Vector]:
         theta = start + shrink(theta - start, coordinates, stage, noise, plan.shrinkage)
     if plan.recalibrating is not None:
         rule = plan.recalibrating
-        theta = recalibrate(gate, plan, rule, coordinates, theta, known.size, place.median)
+        theta = recalibrate(
+            gate, plan, rule, coordinates, theta, (sizes[0], sizes[-1]), place.median
+        )
     return coordinates, theta
 
 
