@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from tacit.errors import DataError, SettingError
 from tacit.problem.design import Design
 from tacit.rows.mapping import map_tiles, public_matrix
+from tacit.rows.room import room_for
 from tacit.rows.tiles import LANES, tile_count, to_tiles
 
 BLOCK_BYTES = 4 << 20
@@ -71,7 +72,7 @@ def default_block_rows(width: int, dtype: np.dtype[Any], behind: int = 1) -> int
 
 def empty_tiles(layout: Layout) -> NDArray[Any]:
     """Room for all tiles of a store."""
-    return np.empty((layout.tile_count, layout.columns, LANES), dtype=layout.dtype)
+    return room_for((layout.tile_count, layout.columns, LANES), layout.dtype)
 
 
 def require_dtype(dtype: Any) -> np.dtype[Any]:
@@ -245,7 +246,9 @@ class MemoryStore(Store):
             )
 
     def close(self) -> None:
-        """Drop the records."""
+        """Wipe the records and drop them."""
+        for block in self._writable or ():
+            block.fill(0)
         self._blocks = self._writable = None
 
 

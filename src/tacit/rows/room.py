@@ -1,0 +1,42 @@
+"""Room for the records of a fit, kept for the next one: fresh memory can cost more than the fit.
+
+Private: what is written there. A store wipes its records when it gives them up.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import threading
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+SMALLEST, LARGEST = 16 << 20, 256 << 20
+"""Bytes of a room that is worth keeping, and of one that may be kept."""
+
+_kept: list[NDArray[np.uint8]] = []
+_lock = threading.Lock()
+_UNUSED = 2
+"""References to a room in which nobody has an array: the list's and that of the question."""
+
+
+def room_for(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """An array of any content, in the room of the fit before where that is free and large enough.
+
+    Guarantee
+    ---------
+    - No two arrays share a room while either is in use.
+    - At most one room is kept, of at most 256 MiB.
+    """
+    size = math.prod(shape) * dtype.itemsize
+    with _lock:
+        if _kept and _kept[0].nbytes >= size and sys.getrefcount(_kept[0]) == _UNUSED:
+            room = _kept[0]
+        else:
+            room = np.empty(size, dtype=np.uint8)
+            if SMALLEST <= size <= LARGEST:
+                _kept[:] = [room]
+        # Made under the lock: from here on the room is in use, as its references tell.
+        return room[:size].view(dtype).reshape(shape)
