@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from tacit.compiling import compiled
@@ -51,22 +50,34 @@ def map_tiles(
     image = np.empty_like(tiles) if out is None else out
     view = tiles.view()
     view.flags.writeable = False
-    _map(view, matrix.astype(tiles.dtype), image)
+    # Scratch is made here and not in the kernel: to compile an allocation takes long.
+    scratch = np.empty((len(matrix) + 2, LANES), dtype=tiles.dtype)
+    _map(view, matrix.astype(tiles.dtype), first_columns(matrix), scratch, image)
     return image
 
 
+def first_columns(matrix: NDArray[np.float64]) -> NDArray[np.int64]:
+    """First column that each image takes anything of; the last one for an image of zeros."""
+    taken = matrix != 0.0
+    taken[-1] = True
+    return np.argmax(taken, axis=0)
+
+
 @compiled
-def _map(tiles: NDArray[Any], matrix: NDArray[Any], out: NDArray[Any]) -> None:  # noqa: C901
+def _map(  # noqa: C901 - one pass, compiled once
+    tiles: NDArray[Any],
+    matrix: NDArray[Any],
+    firsts: NDArray[np.int64],
+    features: NDArray[Any],
+    out: NDArray[Any],
+) -> None:
     # Two images and four columns at a time, for speed; each record's sum is still column after
     # column, and an odd last image is computed twice. Columns before the first that an image has
     # would add zeros, and are passed over: a triangular matrix takes half the time.
     width = matrix.shape[0]
-    firsts = _first_columns(matrix)
     fours = width - width % 4
-    one = np.empty(LANES, dtype=tiles.dtype)
-    two = np.empty(LANES, dtype=tiles.dtype)
-    # A copy of the tile, so that its image may take its place.
-    features = np.empty((width, LANES), dtype=tiles.dtype)
+    # Features of a tile are copied, so that its image may take its place; behind them stand sums.
+    one, two = features[width], features[width + 1]
     for t in range(tiles.shape[0]):
         for j in range(width):
             for lane in range(LANES):
@@ -96,16 +107,3 @@ def _map(tiles: NDArray[Any], matrix: NDArray[Any], out: NDArray[Any]) -> None: 
         for j in range(width, tiles.shape[1]):
             for lane in range(LANES):
                 out[t, j, lane] = tiles[t, j, lane]
-
-
-@njit(nogil=True, error_model="numpy")
-def _first_columns(matrix: NDArray[Any]) -> NDArray[np.int64]:
-    """First column that each image takes anything of."""
-    width = matrix.shape[0]
-    firsts = np.full(width, width)
-    for k in range(width):
-        for j in range(width):
-            if matrix[j, k] != 0.0:
-                firsts[k] = j
-                break
-    return firsts

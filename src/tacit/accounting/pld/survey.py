@@ -11,6 +11,7 @@ Nothing here is certified and nothing needs to be: a bad choice makes a bound lo
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -20,16 +21,12 @@ from numpy.typing import NDArray
 
 from tacit.accounting.pld._signals import GridTooLong
 from tacit.accounting.pld.distribution import from_pair
-from tacit.accounting.pld.grid import LARGEST_LOSS, SMALLEST_STEP, dyadic
+from tacit.accounting.pld.grid import LARGEST_LOSS, SMALLEST_STEP, Grid, dyadic
 from tacit.accounting.pld.pairs.pair import Direction, Floats, Pair
 from tacit.accounting.pld.transform import Window
 
 # Points per doubling of the loss: enough for a few pairs, affordable for thousands.
 _PER_OCTAVE, _PER_OCTAVE_MANY, _MANY = 24, 5, 30
-_COARSE, _COARSEST = (
-    dyadic(SMALLEST_STEP, center=0, low=-LARGEST_LOSS, high=LARGEST_LOSS, per_octave=number)
-    for number in (_PER_OCTAVE, _PER_OCTAVE_MANY)
-)
 # Parts of delta that the mass outside the window and truncated losses may add.
 OUTSIDE = 1e-8
 TRUNCATED = 1e-8
@@ -237,6 +234,13 @@ class Survey:
         return 1.0 / (math.sqrt(self.moments(0.0).variance) + SMALLEST_STEP)
 
 
+@functools.cache
+def _coarse_grid(per_octave: int) -> Grid:
+    return dyadic(
+        SMALLEST_STEP, center=0, low=-LARGEST_LOSS, high=LARGEST_LOSS, per_octave=per_octave
+    )
+
+
 def look(items: Sequence[tuple[Pair, int]], direction: Direction) -> Survey:
     """Discretise every pair of a composition on the coarse grid.
 
@@ -250,7 +254,7 @@ def look(items: Sequence[tuple[Pair, int]], direction: Direction) -> Survey:
     >>> look([(LaplacePair(1.0), 3)], "add").times.tolist()
     [3.0]
     """
-    grid = _COARSE if len(items) < _MANY else _COARSEST
+    grid = _coarse_grid(_PER_OCTAVE if len(items) < _MANY else _PER_OCTAVE_MANY)
     laws = [from_pair(pair, direction, grid, "upper") for pair, _ in items]
     masses = np.stack([law.masses for law in laws])
     # Columns that no law reaches would only make the exponentials overflow.
