@@ -60,7 +60,7 @@ def first_columns(matrix: NDArray[np.float64]) -> NDArray[np.int64]:
     """First column that each image takes anything of; the last one for an image of zeros."""
     taken = matrix != 0.0
     taken[-1] = True
-    return np.argmax(taken, axis=0)
+    return np.asarray(np.argmax(taken, axis=0))
 
 
 @compiled
