@@ -8,7 +8,7 @@ from scipy import special
 
 from tacit import LogisticRegression
 from tacit.inference.results import Results
-from tacit.solvers.onestep import left_out, lift
+from tacit.solvers.onestep import left_out
 
 
 @pytest.mark.parametrize("length", [0.05, 0.3, 1.0])
@@ -50,13 +50,3 @@ def test_a_pilot_that_has_not_arrived_is_told() -> None:
     assert said[1].statement == "conservative"
     assert any("leaves out" in reason for reason in said[1].reasons)
     assert said[None].statement == "nominal"
-
-
-def test_lifting_leaves_what_is_above_the_floor() -> None:
-    matrix = np.diag([0.01, 1.0])
-    repaired, lifted = lift(matrix, 0.1)
-    assert lifted
-    assert np.linalg.eigvalsh(repaired).tolist() == pytest.approx([0.1, 1.0])
-    same, untouched = lift(matrix, 0.001)
-    assert not untouched
-    assert same is matrix

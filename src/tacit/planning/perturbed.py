@@ -18,18 +18,18 @@ from tacit.accounting.composition import compose, mu_squared_of
 from tacit.errors import BudgetError, SettingError
 from tacit.losses.loss import Code
 from tacit.planning.inferential import (
-    MEDIANS,
-    RADII,
     RIDGE,
     ROW_FACTOR,
     Shares,
-    standardised_columns,
+    clip_factor_of,
+    evidence_of,
+    first_steps,
 )
 from tacit.planning.pricing import assembled, between, priced
-from tacit.planning.wishes import Facts, Wishes
+from tacit.planning.wishes import PERTURBED, Facts, Wishes
 from tacit.privacy.event import Event, Gaussian, Repeated
 from tacit.privacy.relation import Relation
-from tacit.problem.plan import OneStep, Penalty, Plan, Standardising, Step, Whitening
+from tacit.problem.plan import OneStep, Penalty, Plan, Step, Whitening
 from tacit.problem.query import Kind
 from tacit.problem.sensitivity import MinimumPrice, Price, events_of, is_resolved, price_for
 
@@ -60,7 +60,11 @@ def plan_perturbed(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
     drift = price_for(
         Kind.DIRECTION, allowed * DRIFT, facts.relation, records=1, width=facts.design.width
     )
-    before, after = _questions(facts, allowed) if wishes.inference else ((), ())
+    before, standardising, after = list[Step](), None, list[Step]()
+    if wishes.inference:
+        before, standardising = first_steps(facts, allowed, SHARES)
+        part = allowed * Fraction(SHARES.sandwich, 100)
+        after = [priced(facts, Kind.SANDWICH, part, 1, "curvature and score")]
     others: list[Event] = [Gaussian(elsewhere, 1)] if elsewhere > 0 else []
     for step in (*before, *after):
         if step.price is not None:
@@ -68,17 +72,14 @@ def plan_perturbed(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
             others.extend(Repeated(event, step.times) for event in events)
     price = _calibrated(facts, drift, tuple(others))
     minimum = Step(Kind.MINIMUM, price, 1, "perturbed minimum")
-    plan = assembled(facts, "objective-perturbation", (*before, minimum, *after))
+    plan = assembled(facts, PERTURBED, (*before, minimum, *after))
     if not wishes.inference:
         return plan
-    columns, medians = standardised_columns(facts), _medians(facts)
-    evidence = facts.records * math.sqrt(allowed) / facts.design.width
-    clip = math.sqrt(between(1.5 * (evidence / 100) ** 0.25, 1.5, 4.0))
     return replace(
         plan,
-        inference=OneStep(clip),
+        inference=OneStep(clip_factor_of(evidence_of(facts, allowed))),
         whitening=Whitening(1, RIDGE, ROW_FACTOR),
-        standardising=Standardising(columns, medians, RADII) if columns else None,
+        standardising=standardising,
     )
 
 
@@ -120,29 +121,6 @@ def _require_possible(facts: Facts, wishes: Wishes) -> None:
     for name in ("iterations", "step_size", "output", "max_passes"):
         if getattr(wishes, name) is not None:
             raise SettingError(f'solver="objective-perturbation" takes no {name}: leave it out.')
-
-
-def _questions(facts: Facts, allowed: Fraction) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
-    """What intervals need, before the minimum and after it."""
-
-    def cost(hundredths: int) -> Fraction:
-        return allowed * Fraction(hundredths, 100)
-
-    columns = standardised_columns(facts)
-    before = []
-    if columns:
-        rounds = _medians(facts) + RADII
-        label = "location and scale"
-        before.append(priced(facts, Kind.COUNTS, cost(SHARES.scales), rounds, label, len(columns)))
-    before.append(priced(facts, Kind.COUNTS, cost(SHARES.level), 1, "level of the response"))
-    look = SHARES.look + (0 if columns else SHARES.scales)
-    before.append(priced(facts, Kind.SECOND_MOMENTS, cost(look), 1, "second moments"))
-    after = priced(facts, Kind.SANDWICH, cost(SHARES.sandwich), 1, "curvature and score")
-    return tuple(before), (after,)
-
-
-def _medians(facts: Facts) -> int:
-    return MEDIANS if facts.design.intercept else 0
 
 
 def _calibrated(facts: Facts, drift: Price, others: tuple[Event, ...]) -> MinimumPrice:

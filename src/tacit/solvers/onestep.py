@@ -20,18 +20,16 @@ from tacit.errors import SettingError
 from tacit.losses.loss import Code
 from tacit.problem.gate import Gate
 from tacit.problem.plan import Plan
-from tacit.problem.query import CurvatureAndScore, GradientSum, SecondMoments
+from tacit.problem.query import GradientSum, SecondMoments
 from tacit.problem.release import Sandwich
 from tacit.solvers.coordinates import Coordinates, triangular
 from tacit.solvers.descent import run_stage
 from tacit.solvers.levels import Level, first_level, second_level
+from tacit.solvers.sandwich import ask_sandwich, wobble_of
 from tacit.solvers.standardising import linear_map, standardise
 
 LONGEST_STEP = 3.0
 """Cap on the step's norm in whitened coordinates, in units of the response's own spread."""
-FLOOR = 2.0
-"""Eigenvalues of the curvature below so many noise deviations are lifted."""
-
 FARTHEST = {Code.LOGISTIC: 8.0, Code.BOUNDED_POISSON: 4.0}
 """Bound on what a step leaves out, in standard errors, from which intervals are doubted.
 
@@ -122,39 +120,25 @@ def take_step(
     mean_row: Vector,
 ) -> tuple[Vector, Sandwich]:
     """Ask for curvature, score and gradient at the pilot, and step once."""
-    # Matrices are told on the scale of the declared number of records; the step has no scale.
-    matrix, count, loss = coordinates.matrix, plan.records, level.loss
-    pair = gate.ask(CurvatureAndScore(pilot, clip, matrix, loss))
+    matrix, loss = coordinates.matrix, level.loss
+    asked = ask_sandwich(gate, plan, coordinates, pilot, clip, loss)
     gradient = gate.ask(GradientSum(pilot, clip * loss.lipschitz, matrix, True, loss))
-    noise = pair.noise_scale / count
-    curvature = pair.value[0] * loss.smoothness / count
-    lifted_curvature, lifted = lift(curvature, FLOOR * noise * loss.smoothness)
-    solved = np.linalg.lstsq(lifted_curvature, gradient.value / count, rcond=1e-13)[0]
-    step: Vector = np.asarray(solved, dtype=np.float64)
+    # By the declared number of records, as the matrices are; the step has no scale.
+    pull, step_noise = gradient.value / plan.records, gradient.noise_scale / plan.records
+    step = np.asarray(np.linalg.lstsq(asked.curvature, pull, rcond=1e-13)[0])
     longest = LONGEST_STEP * max(1.0, loss.lipschitz)
     capped = plan.private and bool(np.linalg.norm(step) > longest)
     if capped:
         step *= longest / np.linalg.norm(step)
-    to_user = plan.design.to_user()
-    if matrix is not None:
-        to_user, mean_row = to_user @ matrix, matrix.T @ mean_row
-    drift = level.wobble * plan.count / count * mean_row
-    wobble = np.linalg.lstsq(lifted_curvature, drift, rcond=1e-13)[0]
-    score = pair.value[1] * loss.lipschitz**2 / count
-    step_noise = gradient.noise_scale / count
-    left = left_out(step, lifted_curvature, score / count + step_noise**2 * np.eye(len(step)))
-    sandwich = Sandwich(
-        curvature=lifted_curvature,
-        score=score,
-        to_user=to_user,
-        lifted=lifted,
+    variance = asked.score / plan.records + step_noise**2 * np.eye(len(step))
+    left = left_out(step, asked.curvature, variance)
+    sandwich = replace(
+        asked,
         capped=capped,
         step_noise=step_noise,
-        curvature_noise=noise * loss.smoothness,
-        score_noise=noise * loss.lipschitz**2,
         level=level.share,
         dispersion=level.dispersion,
-        wobble=to_user @ wobble,
+        wobble=wobble_of(plan, coordinates, asked, level.wobble, mean_row),
         far=plan.private and left > FARTHEST.get(loss.code, math.inf),
     )
     return pilot - step, sandwich
@@ -172,11 +156,3 @@ def left_out(step: Vector, curvature: Matrix, variance: Matrix) -> float:
     tiny = np.finfo(float).tiny
     left = math.sqrt(3.0) / 2 * float(step @ curvature @ step)
     return left / (math.sqrt(max(mean, tiny)) * math.sqrt(max(own, tiny)))
-
-
-def lift(matrix: Matrix, floor: float) -> tuple[Matrix, bool]:
-    """Raise eigenvalues below the floor to it; say whether there were any."""
-    values, vectors = np.linalg.eigh(matrix)
-    lifted = bool(values.min() < floor)
-    repaired = (vectors * np.maximum(values, floor)) @ vectors.T
-    return np.asarray(repaired if lifted else matrix), lifted

@@ -12,6 +12,7 @@ M and Q at θ are asked for as well, and
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,13 +21,12 @@ from tacit.errors import SettingError
 from tacit.problem.gate import Gate
 from tacit.problem.perturbation import Accuracy, ridge_of
 from tacit.problem.plan import Plan
-from tacit.problem.query import CurvatureAndScore, PerturbedMinimum
+from tacit.problem.query import PerturbedMinimum
 from tacit.problem.release import Sandwich
 from tacit.problem.sensitivity import MinimumPrice
 from tacit.solvers.coordinates import Coordinates
-from tacit.solvers.levels import first_level
-from tacit.solvers.onestep import FLOOR, lift, look_once
-from tacit.solvers.standardising import linear_map, standardise
+from tacit.solvers.onestep import begin
+from tacit.solvers.sandwich import ask_sandwich
 
 Vector = NDArray[np.float64]
 
@@ -37,49 +37,26 @@ def minimise_perturbed(gate: Gate, plan: Plan) -> tuple[Coordinates, Vector, San
     if plan.inference is None:
         answer = gate.ask(PerturbedMinimum(plan.design.row_norm, loss=plan.loss))
         return Coordinates(None, float(width)), answer.value, None
-    centers, scales = np.zeros(width + 1), np.ones(width + 1)
-    if plan.standardising is not None:
-        centers, scales = standardise(gate, plan, plan.standardising)
-    level = first_level(gate, plan, centers, scales)
-    coordinates = look_once(gate, plan, linear_map(plan, centers, scales))
-    clip = plan.inference.clip_factor * math.sqrt(width)
-    theta, sandwich = _debiased(gate, plan, coordinates, clip, level.share)
-    return coordinates, theta, sandwich
+    known = begin(gate, plan, plan.inference.clip_factor)
+    theta, sandwich = _debiased(gate, plan, known.coordinates, known.clip, known.level.share)
+    return known.coordinates, theta, sandwich
 
 
 def _debiased(
     gate: Gate, plan: Plan, coordinates: Coordinates, clip: float, share: float
 ) -> tuple[Vector, Sandwich]:
-    # Matrices are told on the scale of the declared number of records, as in the one-step route.
     matrix, count, loss = coordinates.matrix, plan.records, plan.loss
     price = _price(plan)
     minimum = gate.ask(PerturbedMinimum(clip, matrix, loss))
     theta = minimum.value
-    pair = gate.ask(CurvatureAndScore(theta, clip, matrix, loss))
-    noise = pair.noise_scale / count
-    curvature, lifted = lift(
-        pair.value[0] * loss.smoothness / count, FLOOR * noise * loss.smoothness
-    )
+    asked = ask_sandwich(gate, plan, coordinates, theta, clip, loss)
     ridge = ridge_of(price, clip, loss)
-    damped = count * curvature + ridge * np.eye(len(theta))
+    damped = count * asked.curvature + ridge * np.eye(len(theta))
     debiased = theta + ridge * np.linalg.solve(damped, theta)
-    to_user = plan.design.to_user()
-    if matrix is not None:
-        to_user = to_user @ matrix
     # Noise on θ itself is no more than noise on the gradient times the largest curvature.
-    cover = _cover(plan, price, clip) * float(np.linalg.norm(curvature, 2))
-    sandwich = Sandwich(
-        curvature=curvature,
-        score=pair.value[1] * loss.lipschitz**2 / count,
-        to_user=to_user,
-        lifted=lifted,
-        capped=False,
-        step_noise=math.hypot(minimum.noise_scale / count, cover),
-        curvature_noise=noise * loss.smoothness,
-        score_noise=noise * loss.lipschitz**2,
-        level=share,
-    )
-    return debiased, sandwich
+    cover = _cover(plan, price, clip) * float(np.linalg.norm(asked.curvature, 2))
+    step_noise = math.hypot(minimum.noise_scale / count, cover)
+    return debiased, replace(asked, step_noise=step_noise, level=share)
 
 
 def _price(plan: Plan) -> MinimumPrice:

@@ -21,13 +21,14 @@ from tacit.losses import smooth_huber
 from tacit.losses.loss import Code
 from tacit.problem.gate import Gate
 from tacit.problem.plan import Plan, Rounds
-from tacit.problem.query import Answer, CurvatureAndScore, GradientSum, SecondMoments, Weights
+from tacit.problem.query import Answer, GradientSum, SecondMoments, Weights
 from tacit.problem.release import Sandwich
 from tacit.solvers.coordinates import Coordinates
 from tacit.solvers.joint_scale import rescale
 from tacit.solvers.levels import Level, dispersed_level, threshold_of
-from tacit.solvers.onestep import FLOOR, LONGEST_STEP, Beginning, begin, lift
+from tacit.solvers.onestep import LONGEST_STEP, Beginning, begin
 from tacit.solvers.recursion import carry_noise
+from tacit.solvers.sandwich import ask_sandwich, wobble_of
 
 EDGES = 1.5
 """A released curvature is lifted to so many of its noise's spectral edges, √(2d) s."""
@@ -205,33 +206,20 @@ def _sandwich(
     first: int,
 ) -> Sandwich:
     """Ask for curvature and score at the result; add up the noise of all rounds."""
-    matrix, count, loss = known.coordinates.matrix, plan.records, level.loss
-    pair = gate.ask(CurvatureAndScore(theta, known.clip, matrix, loss))
-    noise = pair.noise_scale / count
-    curvature, lifted = lift(
-        pair.value[0] * loss.smoothness / count, FLOOR * noise * loss.smoothness
-    )
+    asked = ask_sandwich(gate, plan, known.coordinates, theta, known.clip, level.loss)
     averaged = len(trace.steps) - first
     weights = [0.0] * first + [1.0 / averaged] * averaged
-    ahead, left = carry_noise(curvature * (count / plan.count), trace.steps, trace.noises, weights)
+    # Steps went by the number of records that was counted, the matrices go by the declared one.
+    curvature = asked.curvature * (plan.records / plan.count)
+    ahead, left = carry_noise(curvature, trace.steps, trace.noises, weights)
     # What is left of the way from the start, as far as released values tell.
     missing = left @ (known.start - theta)
-    to_user, mean_row = plan.design.to_user(), known.mean_row
-    if matrix is not None:
-        to_user, mean_row = to_user @ matrix, matrix.T @ mean_row
-    drift = level.wobble * plan.count / count * mean_row
-    wobble = np.linalg.lstsq(curvature, drift, rcond=1e-13)[0]
-    return Sandwich(
-        curvature=curvature,
-        score=pair.value[1] * loss.lipschitz**2 / count,
-        to_user=to_user,
-        lifted=lifted,
+    return replace(
+        asked,
         capped=any(trace.cut[first:]),
-        step_noise=trace.noises[-1] * plan.count / count,
-        curvature_noise=noise * loss.smoothness,
-        score_noise=noise * loss.lipschitz**2,
+        step_noise=trace.noises[-1] * plan.count / plan.records,
         level=level.share,
         dispersion=level.dispersion,
-        wobble=to_user @ wobble,
+        wobble=wobble_of(plan, known.coordinates, asked, level.wobble, known.mean_row),
         privacy=ahead + np.outer(missing, missing),
     )

@@ -1,0 +1,69 @@
+"""Matrices of the sandwich: scales, lifting, and what a shifted score does to coefficients."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from tacit import LogisticRegression
+from tacit.losses import logistic
+from tacit.problem.query import Answer, CurvatureAndScore, Query
+from tacit.solvers.coordinates import Coordinates
+from tacit.solvers.sandwich import FLOOR, ask_sandwich, lift, wobble_of
+
+PLAN = LogisticRegression(epsilon=1.0, bounds=(-2, 2), inference=True).plan(n=500, d=1)
+MATRIX = np.array([[2.0, 0.5], [0.0, 1.0]])
+"""User coefficients of a working one: the design's map first, then this."""
+
+
+@dataclass
+class OneAnswer:
+    """Answers one query with given matrices."""
+
+    value: np.ndarray
+    noise: float
+    asked: Query | None = None
+
+    def ask(self, query: Query) -> Answer:
+        self.asked = query
+        return Answer(self.value, self.noise)
+
+
+def test_matrices_are_means_over_the_declared_records_in_units_of_the_loss() -> None:
+    gate = OneAnswer(np.stack([500 * np.eye(2), 500 * np.diag([2.0, 3.0])]), 5.0)
+    theta, loss = np.array([0.1, 0.2]), logistic.LOSS
+    found = ask_sandwich(gate, PLAN, Coordinates(MATRIX, 2.0), theta, 1.5, loss)
+    assert isinstance(gate.asked, CurvatureAndScore)
+    assert (gate.asked.theta is theta, gate.asked.row_bound) == (True, 1.5)
+    assert found.curvature.tolist() == (np.eye(2) / 4).tolist()
+    assert found.score.tolist() == np.diag([2.0, 3.0]).tolist()
+    assert (found.curvature_noise, found.score_noise) == (0.01 / 4, 0.01)
+    assert found.to_user.tolist() == (PLAN.design.to_user() @ MATRIX).tolist()
+    assert not found.lifted
+
+
+def test_a_curvature_below_its_noise_is_lifted() -> None:
+    gate = OneAnswer(np.zeros((2, 2, 2)), 50.0)
+    found = ask_sandwich(gate, PLAN, Coordinates(None, 2.0), np.zeros(2), 1.5, logistic.LOSS)
+    assert found.lifted
+    assert np.linalg.eigvalsh(found.curvature) == pytest.approx(2 * [FLOOR * 0.1 / 4])
+    assert found.to_user.tolist() == PLAN.design.to_user().tolist()
+
+
+def test_a_shift_of_the_score_moves_coefficients_by_the_inverse_curvature() -> None:
+    gate = OneAnswer(np.stack([500 * np.diag([4.0, 8.0]), np.eye(2)]), 0.0)
+    coordinates = Coordinates(MATRIX, 2.0)
+    asked = ask_sandwich(gate, PLAN, coordinates, np.zeros(2), 1.5, logistic.LOSS)
+    row = np.array([0.3, 1.0])
+    by_hand = PLAN.design.to_user() @ MATRIX @ (0.7 * (MATRIX.T @ row) / [1.0, 2.0])
+    assert wobble_of(PLAN, coordinates, asked, 0.7, row) == pytest.approx(by_hand)
+
+
+def test_lifting_leaves_what_is_above_the_floor() -> None:
+    matrix = np.diag([0.01, 1.0])
+    repaired, lifted = lift(matrix, 0.1)
+    assert lifted
+    assert np.linalg.eigvalsh(repaired).tolist() == pytest.approx([0.1, 1.0])
+    same, untouched = lift(matrix, 0.001)
+    assert not untouched
+    assert same is matrix
