@@ -10,7 +10,7 @@ import pytest
 import tacit
 from tacit.accounting.composition import compose, mu_squared_of
 from tacit.errors import SettingError
-from tacit.losses import huber, squared
+from tacit.losses import huber, logistic, squared
 from tacit.planning.moments import plan_moments, predicted_error, prefers_moments
 from tacit.planning.planner import Facts, Wishes, make_plan
 from tacit.planning.staged import plan_staged
@@ -51,10 +51,19 @@ def test_it_takes_no_steps(wishes: dict[str, Any]) -> None:
         make_plan(facts(), Wishes(solver="moments", **wishes))
 
 
-def test_it_is_for_squared_loss_alone() -> None:
-    for known in (facts(loss=huber.loss(0.3)), facts(response=Binary("y", (0, 1)))):
+@pytest.mark.parametrize("inference", [False, True])
+def test_it_is_for_squared_loss_alone(inference: bool) -> None:
+    for known in (
+        facts(loss=huber.loss(0.3)),
+        facts(loss=logistic.LOSS, response=Binary("y", (0, 1))),
+    ):
         with pytest.raises(SettingError, match="LinearRegression"):
-            make_plan(known, Wishes(solver="moments"))
+            make_plan(known, Wishes(solver="moments", inference=inference))
+
+
+def test_it_has_no_intervals_and_says_so() -> None:
+    with pytest.raises(SettingError, match="no intervals"):
+        make_plan(facts(), Wishes(solver="moments", inference=True))
 
 
 def test_it_is_chosen_where_passes_allow_no_more() -> None:

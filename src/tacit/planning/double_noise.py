@@ -11,7 +11,7 @@ from fractions import Fraction
 from tacit.errors import SettingError
 from tacit.losses.loss import Code
 from tacit.planning.pricing import assembled, priced
-from tacit.planning.wishes import Facts, Wishes
+from tacit.planning.wishes import DOUBLE_NOISE, Facts, Wishes
 from tacit.problem.plan import Penalty, Plan, Step
 from tacit.problem.query import Kind
 from tacit.problem.sensitivity import price_for
@@ -38,7 +38,7 @@ def plan_double_noise(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
         width=facts.design.width,
     )
     steps += rounds * [gradient, Step(Kind.DIRECTION, price, 1, "direction")]
-    return assembled(facts, "double-noise-newton", tuple(steps))
+    return assembled(facts, DOUBLE_NOISE, tuple(steps))
 
 
 def _require_possible(facts: Facts, wishes: Wishes) -> int:

@@ -20,8 +20,9 @@ from tacit.problem.plan import Descent, Forecast, OneStep, Plan, Standardising, 
 from tacit.problem.query import Kind
 from tacit.problem.response import Continuous
 
-PASSES_OF_LARGE_TABLE = 38
-"""Cap on answers for a large table: counts read few columns, and a pilot must arrive."""
+ANSWERS_OF_LARGE_TABLE = 38
+"""Cap on answers about a large table where intervals are paid for: counts read few columns, and a
+pilot must arrive."""
 STEPS_AT_REST, STEPS_TO_PACE, FASTEST = 6, 20.0, 0.5
 """The pilot's momentum is that of its steps beyond the first, over the second, up to the third."""
 LEAST_CURVATURE = 0.05
@@ -150,7 +151,7 @@ def _is_zero_one(column: Column) -> bool:
 def _pilot_steps(facts: Facts, wishes: Wishes, evidence: float, *, besides: int) -> int:
     """Steps of the pilot, by what is there to be learnt and how many passes are allowed."""
     require_passes(wishes, besides)
-    allowed = wishes.max_passes or PASSES_OF_LARGE_TABLE
+    allowed = wishes.max_passes or ANSWERS_OF_LARGE_TABLE
     wanted = between(math.ceil(10 * math.log10(max(evidence, 1.0)) - 10), 8, 30)
     if wishes.max_passes is not None or facts.is_large:
         wanted = min(wanted, allowed - besides)

@@ -22,7 +22,7 @@ from tacit.accounting.composition import compose
 from tacit.errors import SettingError
 from tacit.losses.loss import Code
 from tacit.planning.staged import Approach, Pace, plan_staged, priced_stages
-from tacit.planning.wishes import Facts, Wishes, require_passes
+from tacit.planning.wishes import MOMENTS, Facts, Wishes, require_passes
 from tacit.problem.plan import Plan
 from tacit.problem.query import Kind
 from tacit.problem.sensitivity import event_of
@@ -38,11 +38,13 @@ def plan_moments(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
     """Price least squares from noised moments."""
     if facts.loss.code is not Code.SQUARED:
         raise SettingError('solver="moments" is for LinearRegression and Ridge.')
+    if wishes.inference:
+        raise SettingError('There are no intervals for solver="moments".')
     if wishes.iterations not in {None, 1} or wishes.step_size is not None:
         raise SettingError('solver="moments" takes no steps: leave iterations and step_size out.')
     require_passes(wishes, 2 + facts.counts)
     once = Pace((Fraction(1),), (1,), 1.0, 1.0, 0.0)
-    return priced_stages(facts, wishes, allowed, Approach("moments", once, LOOKS, LOOK_SHARE))
+    return priced_stages(facts, wishes, allowed, Approach(MOMENTS, once, LOOKS, LOOK_SHARE))
 
 
 def prefers_moments(facts: Facts, wishes: Wishes, allowed: Fraction) -> bool:

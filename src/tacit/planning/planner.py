@@ -23,7 +23,15 @@ from tacit.planning.rounds import plan_rounds
 from tacit.planning.scales import require_moderate
 from tacit.planning.staged import plan_staged
 from tacit.planning.whitened import plan_whitened
-from tacit.planning.wishes import DESCENTS, NEWTON_FORMS, Facts, Wishes
+from tacit.planning.wishes import (
+    DESCENTS,
+    DOUBLE_NOISE,
+    MOMENTS,
+    NEWTON_FORMS,
+    PERTURBED,
+    Facts,
+    Wishes,
+)
 from tacit.problem.plan import OneStep, Penalty, Plan
 from tacit.problem.response import Absent, Continuous, Count
 
@@ -69,7 +77,7 @@ def _route(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
     plainly = wishes.solver == "gradient" or (wishes.solver == "auto" and wishes.max_passes == 1)
     if isinstance(facts.design.response, Absent):
         return plan_mean(facts, wishes, allowed)
-    if wishes.solver == "double-noise-newton":
+    if wishes.solver == DOUBLE_NOISE:
         return plan_double_noise(facts, wishes, allowed)
     if plainly and not wishes.inference:
         return plan_plain(facts, wishes, allowed)
@@ -80,14 +88,14 @@ def _counted_route(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
     """Plan what comes after the records are counted, where they need be."""
     if wishes.solver in NEWTON_FORMS or (wishes.inference and wishes.solver in DESCENTS):
         return plan_rounds(facts, wishes, allowed)
-    if wishes.solver == "objective-perturbation":
+    if wishes.solver == PERTURBED:
         return plan_perturbed(facts, wishes, allowed)
+    if wishes.solver == MOMENTS:
+        return plan_moments(facts, wishes, allowed)
     if wishes.inference:
         return plan_inference(facts, wishes, allowed)
     if isinstance(facts.design.response, Continuous | Count):
         return _numeric_route(facts, wishes, allowed)
-    if wishes.solver == "moments":
-        raise SettingError('solver="moments" is for LinearRegression and Ridge.')
     return plan_whitened(facts, wishes, allowed)
 
 
@@ -95,6 +103,6 @@ def _numeric_route(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
     """Plan a fit of numbers or counts without intervals, by what is predicted of each route."""
     if is_hopeless(facts, allowed) and wishes.solver == "auto":
         return plan_level(facts, allowed)
-    if wishes.solver == "moments" or prefers_moments(facts, wishes, allowed):
+    if prefers_moments(facts, wishes, allowed):
         return plan_moments(facts, wishes, allowed)
     return plan_staged(facts, wishes, allowed)

@@ -15,7 +15,7 @@ from tacit.errors import SettingError
 from tacit.losses import huber
 from tacit.losses.loss import Code
 from tacit.planning.inferential import (
-    PASSES_OF_LARGE_TABLE,
+    ANSWERS_OF_LARGE_TABLE,
     RIDGE,
     ROW_FACTOR,
     SHARES,
@@ -123,7 +123,7 @@ def _count(facts: Facts, wishes: Wishes, evidence: float, *, besides: int, each:
     else:
         wanted = between(math.ceil(20 * growth), 30, 60)
     if wishes.max_passes is not None or facts.is_large:
-        room = (wishes.max_passes or PASSES_OF_LARGE_TABLE) - besides
+        room = (wishes.max_passes or ANSWERS_OF_LARGE_TABLE) - besides
         wanted = max(1, min(wanted, room // each))
     return int(wanted)
 

@@ -17,8 +17,8 @@ from tacit.problem.plan import Penalty
 NEWTON, MAJORISED = "newton", "majorised-newton"
 NEWTON_FORMS = (NEWTON, MAJORISED)
 DESCENTS = ("gradient", "whitened-gradient")
-PERTURBED, DOUBLE_NOISE = "objective-perturbation", "double-noise-newton"
-SOLVERS = ("auto", *DESCENTS, "moments", *NEWTON_FORMS, PERTURBED, DOUBLE_NOISE)
+MOMENTS, PERTURBED, DOUBLE_NOISE = "moments", "objective-perturbation", "double-noise-newton"
+SOLVERS = ("auto", *DESCENTS, MOMENTS, *NEWTON_FORMS, PERTURBED, DOUBLE_NOISE)
 OUTPUTS = ("average", "tail", "last")
 LARGE_TABLE = 10**7
 """n·d from which passes over the data are capped by default."""
