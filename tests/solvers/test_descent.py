@@ -14,7 +14,6 @@ from tacit.problem.design import matrix_design
 from tacit.problem.plan import Descent, Penalty, Plan
 from tacit.problem.query import KIND_OF, Answer, GradientSum, Query, SecondMoments
 from tacit.problem.response import Binary
-from tacit.solvers.calming import first_averaged
 from tacit.solvers.descent import descend
 from tacit.solvers.newton import minimise
 from tacit.solvers.whitening import shrink_eigenvalues
@@ -89,7 +88,7 @@ def test_queries_are_the_plans_and_their_number_is_public() -> None:
 
 def test_outputs_average_the_iterates_they_name() -> None:
     def first(output: str, iterations: int, averaged: float = 0.5) -> int:
-        return first_averaged(Descent(iterations, 1.0, 0.0, None, output, averaged))
+        return Descent(iterations, 1.0, 0.0, None, output, averaged).first_averaged
 
     assert [first(output, 10) for output in ("average", "tail", "last")] == [0, 5, 9]
     assert [first(output, 1) for output in ("average", "tail", "last")] == [0, 0, 0]

@@ -7,8 +7,18 @@ import numpy as np
 import pytest
 
 from tacit import PoissonRegressor
-from tacit.losses.bounded_poisson import expected_clip
-from tacit.solvers.levels import LARGEST_SQUARE, RATES, count_cap, sampling_part, solve_dispersion
+from tacit.losses.bounded_poisson import expected_clip, loss
+from tacit.problem.query import Answer, Query, ResidualSize
+from tacit.solvers.coordinates import Coordinates
+from tacit.solvers.levels import (
+    LARGEST_SQUARE,
+    RATES,
+    Level,
+    count_cap,
+    sampling_part,
+    second_level,
+    solve_dispersion,
+)
 
 DRAWS = 400_000
 
@@ -77,3 +87,30 @@ def test_counts_are_cut_where_their_mean_would_be_noise() -> None:
     assert 4.0 < cap(20_000, 100) < 100.0
     assert cap(10**7, 100) == 100.0
     assert cap(500, 3) == 3.0
+
+
+class HalfOfThem:
+    """Answers every count with half of 2000 records."""
+
+    def ask(self, query: Query) -> Answer:
+        assert isinstance(query, ResidualSize)
+        return Answer(np.array([1000.0]), 0.0)
+
+
+def test_what_a_pilots_noise_adds_to_squares_goes_by_the_iterates_that_were_averaged() -> None:
+    def dispersion(output: str) -> float:
+        model = PoissonRegressor(
+            epsilon=1.0, bounds=(-1, 1), y_max=50, inference=True, iterations=10, output=output
+        )
+        level = Level(loss(2.0, 0.0, 5.0), math.log(2.0), 2.0, 2.0)
+        plan, pilot = model.plan(2000, 3), np.zeros(4)
+        return second_level(
+            HalfOfThem(), plan, Coordinates(None, 4.0), pilot, level, 0.7
+        ).dispersion
+
+    def by_hand(averaged: int) -> float:
+        return solve_dispersion(2.0, LARGEST_SQUARE / 2 - 4 * 0.7**2 / (0.81 * averaged * 2.0))[0]
+
+    for output, averaged in (("tail", 6), ("average", 10), ("last", 1)):
+        assert dispersion(output) == pytest.approx(by_hand(averaged), rel=1e-6)
+    assert dispersion("last") < dispersion("tail")

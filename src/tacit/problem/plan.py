@@ -145,6 +145,11 @@ class Descent:
     every: int = 1
     """How many tiles apart those lie that a step reads."""
 
+    @property
+    def first_averaged(self) -> int:
+        """Index of the first iterate that enters the output."""
+        return _first_averaged(self.iterations, self.output, self.averaged)
+
 
 @dataclass(frozen=True)
 class OneStep:
@@ -181,9 +186,12 @@ class Rounds:
     @property
     def first_averaged(self) -> int:
         """Index of the first iterate that enters the output."""
-        share = {"average": 1.0, "tail": self.averaged, "last": 0.0}[self.output]
-        count = len(self.step_sizes)
-        return count - max(1, math.ceil(count * share - 1e-9))
+        return _first_averaged(len(self.step_sizes), self.output, self.averaged)
+
+
+def _first_averaged(iterates: int, output: str, tail: float) -> int:
+    share = {"average": 1.0, "tail": tail, "last": 0.0}[output]
+    return iterates - max(1, math.ceil(iterates * share - 1e-9))
 
 
 @dataclass(frozen=True)

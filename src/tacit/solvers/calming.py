@@ -77,7 +77,7 @@ def tail_variance(curvature: Vector, stage: Descent) -> Vector:
 
 def _recursion(curvature: Vector, stage: Descent) -> Vector:
     steps = stage.iterations
-    first = first_averaged(stage)
+    first = stage.first_averaged
     response = np.zeros((steps, len(curvature)))
     here, before = -stage.step_size * np.ones_like(curvature), np.zeros_like(curvature)
     for k in range(steps):
@@ -91,12 +91,6 @@ def _recursion(curvature: Vector, stage: Descent) -> Vector:
         summed = total[steps - 1 - at] - (total[first - at - 1] if first > at else 0.0)
         variance += (summed / (steps - first)) ** 2
     return variance
-
-
-def first_averaged(stage: Descent) -> int:
-    """Index of the first iterate that enters a stage's output."""
-    share = {"average": 1.0, "tail": stage.averaged, "last": 0.0}[stage.output]
-    return stage.iterations - max(1, math.ceil(stage.iterations * share - 1e-9))
 
 
 def odds_of_labels(gate: Gate, plan: Plan) -> Vector:

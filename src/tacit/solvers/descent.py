@@ -19,7 +19,7 @@ from tacit.losses.loss import Loss
 from tacit.problem.gate import Gate
 from tacit.problem.plan import Descent, Plan
 from tacit.problem.query import LARGEST, GradientSum
-from tacit.solvers.calming import calm, first_averaged, follow, odds_of_labels
+from tacit.solvers.calming import calm, follow, odds_of_labels
 from tacit.solvers.coordinates import Coordinates, gradient_bound, penalty_in
 from tacit.solvers.whitening import whiten
 
@@ -76,7 +76,7 @@ def run_stage(
         theta = region.project(ridge.proximal(stepped, stage.step_size))
         theta = np.clip(theta, -LARGEST / 1e10, LARGEST / 1e10)
         iterates.append(theta)
-    return np.asarray(np.mean(iterates[first_averaged(stage) :], axis=0)), noise
+    return np.asarray(np.mean(iterates[stage.first_averaged :], axis=0)), noise
 
 
 def _clip(plan: Plan, stage: Descent, coordinates: Coordinates) -> float:

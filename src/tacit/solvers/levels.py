@@ -78,7 +78,7 @@ def second_level(
             return level
         case Code.POISSON:
             stage = plan.stages[0]
-            averaged = max(1, math.ceil(stage.iterations * stage.averaged))
+            averaged = stage.iterations - stage.first_averaged
             # What the pilot's own noise adds to the squares, which is known.
             added = plan.design.width * noise**2 / (STEPPED * averaged * level.share)
             return dispersed_level(gate, plan, coordinates, pilot, level, added)
@@ -90,7 +90,7 @@ def second_level(
         )
         return float(gate.ask(query).value[0])
 
-    rounds = plan.steps[-3].times
+    rounds = next(step.times for step in plan.steps if step.label == "residuals")
     radius = bisect_octaves(within, top, 6, rounds, LEVEL * plan.count)
     return replace(level, loss=smooth_huber.loss(threshold_of(plan) * radius / DEVIATIONS))
 
