@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tacit import LogisticRegression
 from tacit.accounting.composition import compose
-from tacit.errors import BoundsError, SettingError
+from tacit.errors import BoundsError, DataError, SettingError
 from tacit.mechanisms.responder import Responder
 from tacit.problem.query import (
     KIND_OF,
@@ -320,3 +320,13 @@ def test_t29_t38_under_add_remove_the_number_of_records_leaves_no_trace(simulate
     # Only the fingerprint of the released numbers, and with it the digest, tells the two apart.
     assert {key for key in first if first[key] != second[key]} <= {"digest", "released"}
     assert bits(more) != bits(fewer)
+
+
+def test_t29_under_add_remove_no_refusal_tells_of_the_number_of_records() -> None:
+    model = LogisticRegression(epsilon=1.0, bounds=(0, 1), relation="add-remove", n_at_least=10)
+    said = set()
+    for count in range(4):
+        with pytest.raises(DataError) as caught:
+            model.fit(np.zeros((count, 1)), np.zeros(count, dtype=int))
+        said.add(str(caught.value))
+    assert len(said) == 1

@@ -76,3 +76,13 @@ def test_one_kind_is_not_named() -> None:
 def test_unknown_column() -> None:
     with pytest.raises(SchemaError, match="'x0', 'y'"):
         read_classes(open_source(np.zeros((2, 1)), response=[0, 1]), "z")
+
+
+def test_t29_a_private_number_of_records_is_not_told() -> None:
+    said = set()
+    for count in range(4):
+        source = open_source(np.zeros((count, 1)), response=["a"] * count, fewest=0)
+        with pytest.raises(DataError) as caught:
+            read_classes(source, "y", fewest=0)
+        said.add(str(caught.value))
+    assert len(said) == 1

@@ -87,7 +87,7 @@ class Table:
 
     def classes(self, column: str) -> list[Any]:
         """Labels found in the response. Not protected: the certificate lists them as assumed."""
-        return read_classes(self._source, column)
+        return read_classes(self._source, column, fewest=self._fewest)
 
     def admit(self, design: Design, *, invalid_rows: str, exact: bool) -> None:
         """Read and prepare the records by the design. Nothing is spent if they are refused."""

@@ -23,16 +23,18 @@ MOST = 1000
 _FEWEST = 2
 
 
-def read_classes(source: Source, column: str, *, most: int = MOST) -> list[Any]:
+def read_classes(source: Source, column: str, *, most: int = MOST, fewest: int = 2) -> list[Any]:
     """The labels of a response, smallest first (numbers by value, before text).
 
     Labels are told apart by their normal form; missing ones are no class. Reading stops at the
-    first label of one kind more than `most`.
+    first label of one kind more than `most`. Fewer than `fewest` records are refused as too few; it
+    is 0 where their number is private.
 
     Guarantee
     ---------
     - The answer does not depend on the order of the records.
-    - No message contains a label or the number of labels found.
+    - No message contains a label or the number of labels found, nor, where `fewest` is 0, does one
+      tell of the number of records.
 
     Examples
     --------
@@ -55,7 +57,7 @@ def read_classes(source: Source, column: str, *, most: int = MOST) -> list[Any]:
                     "that count with classes=…; records with another label are then invalid rows. "
                     "If it holds amounts rather than classes, use a regression."
                 )
-    require_records(length)
+    require_records(length, fewest)
     if len(spellings) < _FEWEST:
         raise DataError(
             f"The response {column!r} needs two kinds of labels or more and has fewer. Declare "
