@@ -19,7 +19,7 @@ from tacit.accounting.composition import Composition, compose
 from tacit.accounting.exact import float_up
 from tacit.accounting.reading import Reading, trade_off
 from tacit.accounting.run import Run
-from tacit.report.statements import finite_or_inf
+from tacit.problem.signature import plain
 from tacit.report.table import Table
 
 FALSE_ALARM = 0.05
@@ -204,11 +204,8 @@ def _sample(run: Run) -> str:
 def account_document(account: Account) -> dict[str, Any]:
     """The account as plain data: infinity is "inf", no price is null."""
     run, smallest, found = account.run, account.smallest, account.reading
-    epsilons = {name: account.epsilon(name) for name in account.prices}
     return {
-        "epsilon": {
-            name: None if it is None else finite_or_inf(it) for name, it in epsilons.items()
-        },
+        "epsilon": plain({name: account.epsilon(name) for name in account.prices}),
         "noise": account.noise,
         "steps": run.steps,
         "delta": account.delta,
@@ -218,8 +215,8 @@ def account_document(account: Account) -> dict[str, Any]:
         "relation": str(run.relation),
         "smallest": {
             "accountant": smallest.accountant,
-            "epsilon": finite_or_inf(smallest.epsilon),
-            "lower": finite_or_inf(smallest.lower),
+            "epsilon": plain(smallest.epsilon),
+            "lower": plain(smallest.lower),
         },
         "no_guarantee": [name for name, it in account.prices.items() if isinstance(it, Forecast)],
         "reading": {

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
+
+from tacit.problem.signature import plain
 
 if TYPE_CHECKING:
     from tacit.estimators.fit import Fit
@@ -21,7 +22,7 @@ def term_documents(fit: Fit) -> list[dict[str, Any]]:
         {
             "name": line.name,
             **{
-                name: plain_number(value)
+                name: plain(value)
                 for name, value in (
                     ("coef", line.coef),
                     ("std_err", line.std_err),
@@ -49,17 +50,6 @@ def interval_document(fit: Fit) -> dict[str, Any] | None:
         "level": LEVEL,
         "offered": summary.offered,
         "statement": summary.statement,
-        "evidence": plain_number(fit.release.plan.evidence),
+        "evidence": plain(fit.release.plan.evidence),
         "notes": list(summary.notes),
     }
-
-
-def plain_number(value: float | None) -> float | str | None:
-    """A number as JSON can hold it.
-
-    Examples
-    --------
-    >>> plain_number(-math.inf), plain_number(0.5), plain_number(None)
-    ('-inf', 0.5, None)
-    """
-    return str(value) if value is not None and math.isinf(value) else value

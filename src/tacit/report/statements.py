@@ -14,6 +14,7 @@ from tacit.privacy.relation import Relation
 from tacit.problem.certificate import Certificate
 from tacit.problem.plan import Plan
 from tacit.problem.sensitivity import events_of
+from tacit.problem.signature import plain
 from tacit.report.table import Table, one_line
 
 _ONE_RECORD = {
@@ -98,33 +99,16 @@ def plan_document(plan: Plan) -> dict[str, Any]:
             {"query": str(step.kind), "label": step.label, "times": step.times}
             for step in plan.steps
         ],
-        "epsilon": finite_or_inf(guarantee.epsilon),
+        "epsilon": plain(guarantee.epsilon),
         "delta": guarantee.delta,
-        "mu": _mu(plan, guarantee.mu),
+        # A private plan may have no μ; without privacy it is infinite.
+        "mu": plain(guarantee.mu if plan.private else math.inf),
         "relation": str(plan.relation),
         "unit": plan.unit,
         "private": plan.private,
         "excess_loss": None if forecast is None else forecast.excess_loss,
         "assumption": None if forecast is None else forecast.assumption,
     }
-
-
-def _mu(plan: Plan, mu: float | None) -> float | str | None:
-    """μ as JSON can hold it: "inf" without privacy, nothing where a private plan has none."""
-    if mu is None:
-        return None if plan.private else "inf"
-    return finite_or_inf(mu)
-
-
-def finite_or_inf(value: float) -> float | str:
-    """A number as JSON can hold it.
-
-    Examples
-    --------
-    >>> finite_or_inf(0.5), finite_or_inf(math.inf)
-    (0.5, 'inf')
-    """
-    return value if math.isfinite(value) else "inf"
 
 
 def promise(certificate: Certificate) -> str:
