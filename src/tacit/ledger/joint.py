@@ -10,24 +10,23 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from tacit.accounting.composition import compose
-from tacit.errors import CertificateError, InputError, LedgerError
+from tacit.errors import CertificateError, LedgerError
 from tacit.ledger.price import capacity_of, cost_of
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import from_json, to_json
 from tacit.privacy.guarantee import Guarantee
 from tacit.privacy.relation import Relation
-from tacit.problem.certificate import TOLERANCE, Verification
+from tacit.problem.certificate import TOLERANCE
 from tacit.problem.signature import (
     Layout,
     canonical,
     digest_of,
     parse_document,
     plain,
-    read_public_key,
     require_fields,
     require_signature,
-    verify,
 )
+from tacit.problem.verification import Verification, rederived, vouched
 
 if TYPE_CHECKING:
     from tacit.ledger.chain import Chain
@@ -175,32 +174,12 @@ class JointCertificate:
         CertificateError
             If the digest, an event, the total or the budget does not fit; the message says which.
         """
-        document = self.document
-        if digest_of(document) != document["digest"]:
-            raise CertificateError(
-                "digest does not fit: the certificate was altered after it was issued"
-            )
-        try:
-            return _rederive(document)
-        except CertificateError:
-            raise
-        except InputError as error:
-            raise CertificateError(f"the certificate does not add up: {error}") from error
+        return rederived(self.document, _rederive)
 
     def check(self, public_key: str | os.PathLike[str] | None = None) -> Verification:
         """Verify the certificate offline, with nothing but itself; as `Certificate.check`."""
         found = f"All charges add up to the total: {self.rederive()}."
-        document = self.document
-        if document["signature"] is None:
-            if public_key is not None:
-                raise CertificateError("signature is missing; expected one by the key you gave")
-            doubt = "Only consistency was checked: it is unsigned, and nobody vouches for it."
-            return Verification(True, False, None, f"{found} {doubt}")
-        signer = verify(document["digest"], document["signature"])
-        if public_key is not None and read_public_key(public_key) != signer:
-            raise CertificateError(f"signature is by key {signer}, which is not the one you gave")
-        whose = "whose owner you must know" if public_key is None else "the one you gave"
-        return Verification(True, True, signer, f"{found} Signed by key {signer}, {whose}.")
+        return vouched(self.document, found, public_key)
 
     def __repr__(self) -> str:
         return f"JointCertificate(digest={self.digest!r})"

@@ -16,7 +16,7 @@ from types import NoneType
 from typing import Any
 
 from tacit.accounting.composition import Composition, compose, mu_squared_of
-from tacit.errors import BudgetError, CertificateError, InputError
+from tacit.errors import BudgetError, CertificateError
 from tacit.privacy.budget import Budget
 from tacit.privacy.guarantee import Guarantee
 from tacit.privacy.relation import Relation
@@ -29,11 +29,10 @@ from tacit.problem.signature import (
     digest_of,
     parse_document,
     plain,
-    read_public_key,
     require_fields,
     require_signature,
-    verify,
 )
+from tacit.problem.verification import Verification, rederived, vouched
 from tacit.problem.versions import version_of
 
 FORMAT = "tacit-certificate/1"
@@ -84,16 +83,6 @@ _ENTRY: Layout = {
     **dict.fromkeys(("event", "sensitivity", "noise"), (dict, NoneType)),
     **dict.fromkeys(("times", "size"), (int,)),
 }
-
-
-@dataclass(frozen=True)
-class Verification:
-    """What was found: that it adds up, whether it is signed and by which key, and so in words."""
-
-    consistent: bool
-    signed: bool
-    signer: str | None
-    statement: str
 
 
 @dataclass(frozen=True, repr=False)
@@ -219,17 +208,7 @@ class Certificate:
         CertificateError
             If the digest, an event, the total or the budget does not fit; the message says which.
         """
-        document = self.document
-        if digest_of(document) != document["digest"]:
-            raise CertificateError(
-                "digest does not fit: the certificate was altered after it was issued"
-            )
-        try:
-            return _rederive(document)
-        except CertificateError:
-            raise
-        except InputError as error:
-            raise CertificateError(f"the certificate does not add up: {error}") from error
+        return rederived(self.document, _rederive)
 
     def check(self, public_key: str | os.PathLike[str] | None = None) -> Verification:
         """Verify the certificate offline, with nothing but itself.
@@ -253,19 +232,7 @@ class Certificate:
             if document["private"]
             else f"No guarantee is stated: {document['why_not_private']}."
         )
-        if document["signature"] is None:
-            if public_key is not None:
-                raise CertificateError("signature is missing; expected one by the key you gave")
-            doubt = "Only consistency was checked: it is unsigned, and nobody vouches for it."
-            return Verification(True, False, None, f"{found} {doubt}")
-        signer = verify(document["digest"], document["signature"])
-        if public_key is None:
-            vouched = f"Signed by key {signer}, whose owner you must know."
-        elif read_public_key(public_key) == signer:
-            vouched = f"Signed by key {signer}, the one you gave: its owner vouches for it."
-        else:
-            raise CertificateError(f"signature is by key {signer}, which is not the one you gave")
-        return Verification(True, True, signer, f"{found} {vouched}")
+        return vouched(document, found, public_key)
 
     def __repr__(self) -> str:
         return f"Certificate(private={self.private}, digest={self.digest!r})"
