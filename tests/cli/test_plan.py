@@ -50,3 +50,14 @@ def test_records_are_needed_where_they_are_public(clinic: Path, command: Command
     done = command(*PLAN, "--epsilon", 1)
     assert done.code == 0
     assert "at least 5,000 records" in done.out
+
+
+def test_other_families_are_planned_as_they_are_fitted(clinic: Path, command: Command) -> None:
+    settings = ("--schema", "clinic.toml", "--epsilon", 1, "--family", "gaussian", "--json")
+    document = command("plan", "age ~ C(ward)", "--n", 800, *settings).document
+    assert document["loss"] == "squared"
+    fitted = command("fit", "clinic.csv", "age ~ C(ward)", *settings).document
+    assert [step["label"] for step in document["steps"]] == [
+        event["label"] for event in fitted["certificate"]["events"]
+    ]
+    assert command("plan", *PLAN[1:], "--n", 800, "--epsilon", 1, "--family", "normal").code == 2

@@ -197,3 +197,14 @@ def test_a_response_of_the_wrong_kind_is_refused(table: pd.DataFrame) -> None:
             tacit.glm(formula, table, SCHEMA, family, epsilon=1.0)
     with pytest.raises(SettingError, match="gaussian"):
         tacit.glm("cost ~ age", table, SCHEMA, "gausian", epsilon=1.0)
+
+
+@pytest.mark.parametrize("family", RESPONSES)
+def test_intervals_are_the_default_where_there_are_any(table: pd.DataFrame, family: str) -> None:
+    formula = f"{RESPONSES[family]} ~ age"
+    fit = tacit.glm(formula, table, SCHEMA, family, epsilon=8.0)
+    none = family in {"multinomial", "quantile"}
+    assert (fit.terms[0]["std_err"] is None) == none
+    if none:
+        with pytest.raises(SettingError, match="no intervals"):
+            tacit.glm(formula, table, SCHEMA, family, epsilon=8.0, inference=True)

@@ -39,7 +39,14 @@ Rho = Annotated[
     float | None,
     typer.Option("--rho", metavar="R", help="Budget as zero-concentrated DP, likewise."),
 ]
-Family = Annotated[str, typer.Option("--family", metavar="NAME", help="binomial (logistic).")]
+Family = Annotated[
+    str,
+    typer.Option(
+        "--family",
+        metavar="NAME",
+        help="binomial, gaussian, poisson, multinomial, huber or quantile.",
+    ),
+]
 Solver = Annotated[
     str,
     typer.Option("--solver", metavar="NAME", help="auto, or a name of docs/solvers.md."),
@@ -60,7 +67,7 @@ Inference = Annotated[
     typer.Option(
         "--inference/--no-inference",
         help="Pay for standard errors and intervals out of the budget, or spend it all on the fit.",
-        show_default="on, unless a penalty or descent is asked for",
+        show_default="on, unless a penalty or a solver but Newton's is asked for",
     ),
 ]
 Radius = Annotated[

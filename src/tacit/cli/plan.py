@@ -23,6 +23,7 @@ def plan(
     delta: options.Delta = None,
     mu: options.Mu = None,
     rho: options.Rho = None,
+    family: options.Family = "binomial",
     solver: options.Solver = "auto",
     iterations: options.Iterations = None,
     step_size: options.StepSize = None,
@@ -39,6 +40,7 @@ def plan(
     """
     budget = options.budget_of(epsilon, delta, mu, rho)
     from tacit.estimators.fitting import make_request
+    from tacit.estimators.objective import loss_of
     from tacit.problem.formula import design_from_formula
     from tacit.problem.schema import Schema
     from tacit.report.statements import plan_document
@@ -60,7 +62,8 @@ def plan(
         l2=l2,
         inference=inference,
     )
-    planned = request.plan(design_from_formula(formula, facts, row_norm=row_norm), records)
+    design = design_from_formula(formula, facts, family=family, row_norm=row_norm)
+    planned = request.plan(design, records, loss_of(family, design.response))
     warned = list(planned.warnings())
     screen.result({**plan_document(planned), "warnings": warned})
     show_plan(planned, screen)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from tacit.errors import BudgetError, SettingError
 from tacit.estimators.objective import is_real
 from tacit.losses import logistic
 from tacit.losses.loss import Loss
+from tacit.planning.inferential import has_intervals
 from tacit.planning.planner import Facts, Wishes, make_plan
 from tacit.planning.wishes import NEWTON_FORMS
 from tacit.privacy.budget import Budget
@@ -41,6 +42,8 @@ class Request:
     wishes: Wishes
     invalid_rows: str
     seed: int | None
+    intervals_by_default: bool = False
+    """Whether nobody asked for intervals: they are left out where a loss has none."""
 
     @property
     def fewest(self) -> int:
@@ -68,7 +71,10 @@ class Request:
             self.penalty.constraint.check(len(design.columns))
         budget = self.budget.with_delta(delta)
         facts = Facts(design, records, self.relation, self.unit, budget, self.penalty, loss)
-        return make_plan(facts, self.wishes)
+        wishes = self.wishes
+        if self.intervals_by_default and not has_intervals(loss):
+            wishes = replace(wishes, inference=False)
+        return make_plan(facts, wishes)
 
 
 def make_request(
@@ -95,8 +101,9 @@ def make_request(
     """Check every setting that needs no table.
 
     Intervals are paid for unless they are declined (`inference` False) or, where nothing is said,
-    a penalty, a constraint, or descent as solver is asked for.
+    the loss has none, or a penalty, a constraint, or a solver but Newton's is asked for.
     """
+    by_default = inference is None
     if inference is None:
         free = not l2 and prior_mean is None and radius is None and constraint is None
         inference = free and solver in {"auto", *NEWTON_FORMS}
@@ -115,6 +122,7 @@ def make_request(
         wishes=Wishes(solver, output, iterations, step_size, max_passes, bool(inference)),
         invalid_rows=invalid_rows,
         seed=None if random_state is None else int(random_state),
+        intervals_by_default=by_default,
     )
 
 

@@ -76,10 +76,13 @@ def glm(
         Of the family "quantile", as in `QuantileRegressor`.
     inference
         Whether to pay for standard errors and intervals out of the same budget. By default yes,
-        unless a penalty, a constraint, or descent as solver is asked for.
+        unless a penalty, a constraint, or another solver than "auto", "newton" and
+        "majorised-newton" is asked for; "multinomial" and "quantile" have none.
     solver
         "auto" (with intervals one step from a pilot), "newton", "majorised-newton",
-        "whitened-gradient" or "gradient"; intervals of all but the first are called approximate.
+        "whitened-gradient" or "gradient"; for "binomial" also "objective-perturbation" and
+        "double-noise-newton", for "gaussian" also "moments". Intervals of all but the first are
+        called approximate, and the last two have none.
     progress
         Called with (done, total, label) after each public step.
     on_plan

@@ -57,7 +57,8 @@ class LogisticRegression(Classified, ClassifierMixin, Model):
     iterations, step_size
         None: planned from public facts. A Newton step is at most 1, which is the full one.
     max_passes
-        Public cap on passes over the data; None: 30 where n·d ≥ 10^7, else 1000.
+        Public cap on passes over the data; None: 30 where n·d ≥ 10^7 (38 with `inference`), else
+        1000.
     radius
         Radius of a ball that holds the slopes; None: no constraint.
     l2, prior_mean

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from tacit.errors import SettingError
-from tacit.losses.loss import Code
+from tacit.losses.loss import Code, Loss
 from tacit.planning.pricing import assembled, between, priced
 from tacit.planning.thinning import tiles_apart
 from tacit.planning.wishes import Facts, Wishes, require_passes
@@ -55,6 +55,11 @@ SHARES = {
 }
 
 
+def has_intervals(loss: Loss) -> bool:
+    """Whether private fits of a loss can have intervals."""
+    return loss.code in SHARES
+
+
 def plan_inference(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
     """Price a fit with intervals.
 
@@ -62,7 +67,7 @@ def plan_inference(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
     centred.
     """
     code = facts.loss.code
-    if code not in SHARES:
+    if not has_intervals(facts.loss):
         raise SettingError(f"There are no intervals for the {facts.loss.name} loss.")
     shares = SHARES[code]
     evidence = evidence_of(facts, allowed)
