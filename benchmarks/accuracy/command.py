@@ -3,20 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 
 from benchmarks.accuracy import folder
 from benchmarks.accuracy.catalogue import CATALOGUE, available
@@ -26,6 +15,7 @@ from benchmarks.accuracy.pictures import pictures
 from benchmarks.accuracy.results import Results
 from benchmarks.accuracy.trials import Grid, Trials
 from benchmarks.accuracy.verdicts import checks, marks
+from benchmarks.progress import progress_bar
 from benchmarks.record import RESULTS, Figure, write
 from benchmarks.rivals.foreign_library import EnvironmentFailedError
 from benchmarks.rivals.method import Method
@@ -80,14 +70,7 @@ def run_missing(store: Store, tables: Sequence[str], wanted: Sequence[Method], g
                 if cell not in store:
                     missing.setdefault(name, []).append((method, cell))
     failed: set[str] = set()
-    columns = (
-        TextColumn("  {task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(file=sys.stderr)) as progress:
+    with progress_bar() as progress:
         task = progress.add_task("accuracy", total=sum(map(len, missing.values())))
         for name, work in missing.items():
             progress.update(task, description=f"{name}, loading")

@@ -4,23 +4,12 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
-
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 
 from benchmarks.coverage.cells import GRID, Cell, grid, hard_cells, width_cells
 from benchmarks.coverage.designs import FAMILIES, SCENARIOS
@@ -30,6 +19,7 @@ from benchmarks.coverage.replications import run_batch
 from benchmarks.coverage.results import figures, measured
 from benchmarks.coverage.store import Store
 from benchmarks.coverage.targets import Targets, population_values
+from benchmarks.progress import progress_bar
 from benchmarks.record import RESULTS, write
 
 ROWS, TARGETS, PAGE = "coverage.jsonl", "coverage-targets.json", "coverage.md"
@@ -95,15 +85,8 @@ def be_modest() -> None:
 def run_missing(store: Store, targets: Targets, work: Sequence[Work], processes: int) -> None:
     """Run the batches that have no row, and find the targets that they need, with a bar."""
     missing = [each for each in work if each.batch not in store.batches(each.cell)]
-    columns = (
-        TextColumn("  {task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
     pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=be_modest)
-    with pool, Progress(*columns, console=Console(file=sys.stderr)) as progress:
+    with pool, progress_bar() as progress:
         groups = targets.missing(each.cell for each in missing)
         values = progress.add_task("population values", total=len(groups), visible=bool(groups))
         samples = progress.add_task("coverage", total=sum(each.size for each in missing))

@@ -1,0 +1,70 @@
+"""What tests of every mechanism share: the integers that are noised, and which mechanisms sum."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tacit.mechanisms.counts import integer_counts, integer_residual_size
+from tacit.mechanisms.direction import integer_curvature
+from tacit.mechanisms.gradient import integer_gradient_sum
+from tacit.mechanisms.moments import integer_second_moments
+from tacit.mechanisms.responder import MECHANISMS
+from tacit.mechanisms.sandwich import integer_pairs
+from tacit.problem.query import (
+    KIND_OF,
+    ColumnCounts,
+    CurvatureAndScore,
+    CurvatureTrace,
+    DampedDirection,
+    GradientSum,
+    Kind,
+    PerturbedMinimum,
+    Query,
+    ResidualSize,
+    SecondMoments,
+)
+from tacit.rows.store import Store
+
+NO_SUMS = frozenset({PerturbedMinimum, DampedDirection})
+"""Minima and directions are no sums of records: their own tests take their place."""
+
+
+def _integer_sum(query: Query, bound: int, store: Store) -> list[int]:
+    if isinstance(query, SecondMoments):
+        found = integer_second_moments(query, bound, store)
+    elif isinstance(query, ColumnCounts):
+        found = integer_counts(query, bound, store)
+    else:
+        # As the responder does: the rows are brought to the query's coordinates first.
+        rows = store if query.matrix is None else store.map(query.matrix)
+        there = replace(query, matrix=None)
+        if isinstance(there, CurvatureAndScore):
+            found = integer_pairs(there, bound, rows)
+        elif isinstance(there, ResidualSize):
+            found = integer_residual_size(there, bound, rows)
+        elif isinstance(there, CurvatureTrace):
+            found = np.array([np.trace(integer_curvature(there, bound, rows))])
+        else:
+            assert isinstance(there, GradientSum)
+            found = integer_gradient_sum(there, bound, rows)
+    return [int(entry) for entry in found.ravel()]
+
+
+@pytest.fixture
+def integer_sum() -> Callable[[Query, int, Store], list[int]]:
+    """The sum that is noised, in exact integers."""
+    return _integer_sum
+
+
+@pytest.fixture
+def require_all_sums() -> Callable[[Iterable[Query]], None]:
+    """Fail unless every mechanism of the registry that sums over records is among the queries."""
+
+    def require(queries: Iterable[Query]) -> None:
+        kinds = {type(query) for query in queries}
+        assert kinds == set(MECHANISMS) - NO_SUMS
+        assert {KIND_OF[kind] for kind in kinds} == set(Kind) - {KIND_OF[kind] for kind in NO_SUMS}
+
+    return require
