@@ -8,7 +8,12 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from tacit.errors import DataError
+from tacit.problem.design import matrix_design
+from tacit.problem.response import Binary
 from tacit.rows import room
+from tacit.rows.admit import admit
+from tacit.rows.opening import open_source
 from tacit.rows.room import LARGEST, SMALLEST, room_for
 
 FLOAT = np.dtype(np.float32)
@@ -80,3 +85,22 @@ def test_threads_never_share_a_room() -> None:
         thread.join()
     assert len(shared) == 120
     assert not any(shared)
+
+
+def test_records_are_wiped_when_they_are_given_up_and_when_they_are_refused() -> None:
+    rows = SMALLEST // (4 * 3) + 64
+    X, y = np.full((rows, 1), 0.75), np.ones(rows)
+    for last in (0.75, np.nan):
+        room._kept.clear()
+        X[-1] = last
+        source = open_source(X, response=y)
+        design = matrix_design(
+            source.names, Binary("y", (0, 1)), bounds=(0, 1), row_norm=None, intercept=True
+        )
+        if np.isnan(last):
+            with pytest.raises(DataError):
+                admit(source, design)
+        else:
+            admit(source, design).close()
+        assert len(room._kept) == 1
+        assert not room._kept[0].any()

@@ -204,9 +204,14 @@ def _admit_resident(source: Source, door: _Door, fewest: int) -> Store:
         index, batch = item
         door.preparer.prepare_tiles(*door.encode(batch), tiles[layout.tiles(index)])
 
-    with ThreadPoolExecutor(THREADS) as pool:
-        # Asking for the results raises what a worker raised.
-        list(pool.map(work, enumerate(door.batches(source))))
+    try:
+        with ThreadPoolExecutor(THREADS) as pool:
+            # Asking for the results raises what a worker raised.
+            list(pool.map(work, enumerate(door.batches(source))))
+    except BaseException:
+        # The room may be kept for another fit: what was written before the refusal goes.
+        tiles.fill(0)
+        raise
     return MemoryStore.of_tiles(layout, tiles)
 
 
