@@ -11,6 +11,7 @@ from tacit.errors import SettingError
 from tacit.losses.loss import Code
 from tacit.planning.counting import with_counting, with_exact_counting
 from tacit.planning.double_noise import plan_double_noise
+from tacit.planning.finished import finishes, plan_finished
 from tacit.planning.inferential import plan_inference
 from tacit.planning.level import is_hopeless, plan_level
 from tacit.planning.locating import with_exact_locating, with_locating
@@ -96,6 +97,8 @@ def _counted_route(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
         return plan_inference(facts, wishes, allowed)
     if isinstance(facts.design.response, Continuous | Count):
         return _numeric_route(facts, wishes, allowed)
+    if finishes(facts, wishes, allowed):
+        return plan_finished(facts, allowed)
     return plan_whitened(facts, wishes, allowed)
 
 

@@ -24,6 +24,9 @@ BURN_IN = 6
 STEPS_OF_LARGE_TABLE = 12
 ENOUGH_FOR_TWO = 100.0
 """q from which a large table is spared the third look."""
+CLEAR = 250.0
+"""q from which the labels' odds are asked for too, and uneven labels make for longer steps."""
+ODDS_SHARE = Fraction(1, 100)
 CALMEST = 0.15
 """Noise variance of the margins beyond which steps are shortened."""
 LABEL_START_BELOW = 5.0
@@ -48,14 +51,14 @@ def plan_whitened(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
     """Descent in privately whitened coordinates, for labels."""
     width = facts.design.width
     quality = facts.records * math.sqrt(allowed) / width
-    rounds, share, ridge = _looks(facts, quality)
+    rounds, share, ridge = looks_of(facts, quality)
     passes = passes_allowed(facts, wishes)
     require_passes(wishes, 1 + facts.counts)
     rounds = max(1, min(rounds, passes - (wishes.iterations or 1)))
-    row_factor = between(0.25 * quality ** (1 / 3), 1.0, 2.0)
+    row_factor = row_factor_of(quality)
     every = tiles_apart(facts, math.sqrt(allowed * share), row_factor)
     whitening = Whitening(rounds, ridge, row_factor, every=every)
-    recipe = _recipe(facts, quality)
+    recipe = recipe_of(facts, quality)
     iterations = wishes.iterations or max(1, min(recipe.iterations, passes - rounds))
     first = min(max(BURN_IN, iterations // 2), iterations - 1)
     descent = Descent(
@@ -69,9 +72,13 @@ def plan_whitened(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
         calmest=None if wishes.step_size else recipe.calmest,
         follows=bool(facts.counts) and wishes.step_size is None,
     )
-    starts = quality < LABEL_START_BELOW and facts.loss.code is Code.LOGISTIC
+    lengthens = quality >= CLEAR and not facts.is_large and wishes == Wishes()
+    starts = quality < LABEL_START_BELOW or lengthens
+    starts = starts and facts.loss.code is Code.LOGISTIC
     starts = starts and facts.design.intercept and facts.penalty == Penalty()
-    label_share = _label_share(facts, allowed) if starts else Fraction(0)
+    label_share = Fraction(0)
+    if starts:
+        label_share = ODDS_SHARE if lengthens else _label_share(facts, allowed)
     remaining = allowed * (1 - rounds * share - label_share)
     steps = [
         priced(facts, Kind.SECOND_MOMENTS, allowed * share * rounds, rounds, "second moments"),
@@ -85,9 +92,9 @@ def plan_whitened(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
         tuple(steps),
         stages=(descent,),
         whitening=whitening,
-        forecast=_forecast(facts, descent, math.sqrt(remaining)),
+        forecast=forecast_of(facts, descent, math.sqrt(remaining)),
     )
-    return replace(plan, label_start=LabelStart() if starts else None)
+    return replace(plan, label_start=LabelStart(lengthens) if starts else None)
 
 
 def _label_share(facts: Facts, allowed: Fraction) -> Fraction:
@@ -98,7 +105,12 @@ def _label_share(facts: Facts, allowed: Fraction) -> Fraction:
     return Fraction(between((25 / facts.records) ** 2 / float(allowed), 0.05, 0.8))
 
 
-def _looks(facts: Facts, quality: float) -> tuple[int, Fraction, float]:
+def row_factor_of(quality: float) -> float:
+    """Norm to which later looks shrink whitened rows, in roots of the effective dimension."""
+    return between(0.25 * quality ** (1 / 3), 1.0, 2.0)
+
+
+def looks_of(facts: Facts, quality: float) -> tuple[int, Fraction, float]:
     """Number of looks, share of each, ridge in noise edges."""
     width = facts.design.width
     ridge = between(0.08 * math.sqrt(width), 0.6, 0.85)
@@ -109,11 +121,12 @@ def _looks(facts: Facts, quality: float) -> tuple[int, Fraction, float]:
     return 3, Fraction(4, 100), ridge
 
 
-def _recipe(facts: Facts, quality: float) -> Recipe:
+def recipe_of(facts: Facts, quality: float) -> Recipe:
+    """Clip, steps and momentum of a loss's descent."""
     most = STEPS_OF_LARGE_TABLE if facts.is_large else 1000
     if facts.loss.code is Code.LOGISTIC:
         clip = between(0.35 * (quality / 10) ** 0.25, 0.3, 2.0)
-        steps = round(8 * between(math.sqrt(quality / 10), 1.0, 7.0))
+        steps = round(8 * between(max(math.sqrt(quality / 10), quality / 60), 1.0, 9.0))
         return Recipe(clip, max(3.0, 2.1 / clip), min(most, steps), True, CALMEST)
     if facts.loss.code is Code.SOFTMAX:
         # One model of K classes has K times the coordinates, and gradients up to √2 as long.
@@ -127,7 +140,7 @@ def _recipe(facts: Facts, quality: float) -> Recipe:
     return Recipe(clip, 1 / facts.loss.smoothness, min(most, 20 if quality < 60 else 30))
 
 
-def _forecast(facts: Facts, descent: Descent, mu: float) -> Forecast | None:
+def forecast_of(facts: Facts, descent: Descent, mu: float) -> Forecast | None:
     """The tail bound in whitened coordinates, where ‖θ‖ is the root mean square of the margins."""
     width = facts.design.width
     clip = (descent.clip_factor or 0.0) * math.sqrt(width)

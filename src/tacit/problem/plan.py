@@ -113,7 +113,12 @@ class Counting:
 
 @dataclass(frozen=True)
 class LabelStart:
-    """The share of the second label is asked for first, and the intercept starts there."""
+    """The share of the second label is asked for first, and the intercept starts there.
+
+    Where it `lengthens`, steps are longer by what uneven labels take from the curvature.
+    """
+
+    lengthens: bool = False
 
 
 @dataclass(frozen=True)
@@ -149,6 +154,18 @@ class Descent:
     def first_averaged(self) -> int:
         """Index of the first iterate that enters the output."""
         return _first_averaged(self.iterations, self.output, self.averaged)
+
+
+@dataclass(frozen=True)
+class Finishing:
+    """Newton steps that end a descent: the curvature is asked for once, where the descent stopped.
+
+    `ridge` is in noise edges, and `averaged` the number of last iterates behind the output.
+    """
+
+    iterations: int
+    ridge: float
+    averaged: int
 
 
 @dataclass(frozen=True)
@@ -253,6 +270,7 @@ class Plan:
     label_start: LabelStart | None = None
     counting: Counting | None = None
     recalibrating: Recalibrating | None = None
+    finishing: Finishing | None = None
     total: float | None = None
     """What counting came to, noise included, in the plan of a run that has counted."""
     shrinkage: float = 0.0

@@ -19,8 +19,9 @@ from tacit.losses.loss import Loss
 from tacit.problem.gate import Gate
 from tacit.problem.plan import Descent, Plan
 from tacit.problem.query import LARGEST, GradientSum
-from tacit.solvers.calming import calm, follow, odds_of_labels
+from tacit.solvers.calming import calm, follow, lengthen, odds_of_labels
 from tacit.solvers.coordinates import Coordinates, gradient_bound, penalty_in
+from tacit.solvers.finishing import finish
 from tacit.solvers.whitening import whiten
 
 Vector = NDArray[np.float64]
@@ -37,10 +38,12 @@ def descend(gate: Gate, plan: Plan) -> tuple[Coordinates, Vector]:
     if start is not None:
         theta = coordinates.working(start)
     for planned in plan.stages:
-        stage = follow(plan, planned)
+        stage = lengthen(plan, follow(plan, planned), start)
         clip = _clip(plan, stage, coordinates)
         calmed = calm(plan, stage, coordinates, clip)
         theta, _ = run_stage(gate, plan, calmed, coordinates, theta, clip, plan.loss)
+    if plan.finishing is not None:
+        theta = finish(gate, plan, plan.finishing, coordinates, theta, clip)
     return coordinates, theta
 
 
