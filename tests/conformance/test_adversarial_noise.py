@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 import tacit
 from tacit.engine.gate import PlannedGate
 from tacit.planning import thinning, wishes
-from tacit.problem.query import Measure
+from tacit.problem.query import Measure, Weights
 
 ROUTES: dict[str, tuple[Any, dict[str, Any]]] = {
     "perturbed": (tacit.LogisticRegression, {"solver": "objective-perturbation"}),
@@ -32,6 +32,7 @@ ROUTES: dict[str, tuple[Any, dict[str, Any]]] = {
     "majorised": (tacit.LinearRegression, {"solver": "majorised-newton", "inference": True}),
     "descent": (tacit.HuberRegressor, {"solver": "gradient", "inference": True}),
     "recalibrated": (tacit.LinearRegression, {"epsilon": 200.0}),
+    "finished": (tacit.LogisticRegression, {}),
 }
 FACTS: dict[Any, dict[str, Any]] = {
     tacit.LogisticRegression: {"classes": (0, 1)},
@@ -102,3 +103,5 @@ def test_t40_no_noise_is_too_much(
     if route == "recalibrated":
         assert any(getattr(query, "measure", None) is Measure.TILT for query in asked)
         assert any(getattr(query, "every", 1) > 1 for query in asked)
+    if route == "finished":
+        assert any(getattr(query, "weights", None) is Weights.CURVATURE for query in asked)

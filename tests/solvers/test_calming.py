@@ -7,7 +7,7 @@ import pytest
 
 import tacit
 from tacit.problem.plan import Descent, Plan
-from tacit.solvers.calming import follow, tail_variance
+from tacit.solvers.calming import LONGEST, follow, lengthen, tail_variance
 
 STAGE = Descent(12, 3.0, 0.8, 1.6, "tail", follows=True)
 
@@ -29,6 +29,24 @@ def test_clip_and_steps_go_by_the_fourth_root_of_the_share() -> None:
 def test_nothing_changes_where_the_records_come_to_what_was_planned(total: float | None) -> None:
     assert follow(plan_of(total), STAGE) == STAGE
     assert follow(plan_of(100.0), replace(STAGE, follows=False)) == replace(STAGE, follows=False)
+
+
+@pytest.mark.parametrize(("odds", "factor"), [(0.0, 1.0), (-1.0, 1.1276), (9.0, LONGEST)])
+def test_uneven_labels_make_for_longer_steps(odds: float, factor: float) -> None:
+    plan = tacit.LogisticRegression(epsilon=8.0, bounds=(-1, 1)).plan(16_000, 3)
+    assert plan.label_start is not None
+    assert plan.label_start.lengthens
+    found = lengthen(plan, STAGE, np.array([0.0, 0.0, 0.0, odds]))
+    assert found.step_size == pytest.approx(3.0 * factor, rel=1e-3)
+
+
+def test_steps_are_as_declared_where_labels_were_not_counted() -> None:
+    assert lengthen(plan_of(None), STAGE, None) == STAGE
+    few = tacit.LogisticRegression(epsilon=0.1, bounds=(-1, 1)).plan(200, 3)
+    assert few.label_start is not None
+    assert lengthen(few, STAGE, np.array([0.0, 0.0, 0.0, 3.0])) == STAGE
+    declared = tacit.LogisticRegression(epsilon=8.0, bounds=(-1, 1), step_size=3.0)
+    assert declared.plan(16_000, 3).label_start is None
 
 
 def test_a_declared_step_is_kept() -> None:
