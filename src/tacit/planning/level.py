@@ -14,13 +14,15 @@ from tacit.losses.loss import Code
 from tacit.planning.pricing import assembled, priced
 from tacit.planning.staged import MEDIANS, RADII, SHIFT_ROUNDS
 from tacit.planning.wishes import Facts
-from tacit.problem.plan import Placing, Plan
+from tacit.problem.plan import Penalty, Placing, Plan
 from tacit.problem.query import Kind
 
 SMALLEST_QUALITY = 4.0
 """n·μ/d below which slopes are noise."""
 SMALLEST_EVIDENCE = 80.0
 """n·μ below which they are, however few."""
+LEAST_FOR_LABELS = 1.0
+"""n·μ/d below which the slopes of a fit of labels are noise: their share alone is as good."""
 COUNTS_PAY = 25.0
 COUNTS_SHARE = Fraction(3, 5)
 
@@ -32,8 +34,18 @@ def is_hopeless(facts: Facts, allowed: Fraction) -> bool:
     return hopeless and facts.design.intercept
 
 
+def is_hopeless_for_labels(facts: Facts, allowed: Fraction) -> bool:
+    """The same for two labels, without penalty: a penalty says how to keep slopes short."""
+    evidence = facts.records * math.sqrt(allowed)
+    hopeless = evidence < LEAST_FOR_LABELS * facts.design.width and facts.design.intercept
+    return hopeless and facts.loss.code is Code.LOGISTIC and facts.penalty == Penalty()
+
+
 def plan_level(facts: Facts, allowed: Fraction) -> Plan:
-    """Price the level of a continuous response or of counts."""
+    """Price the level of a continuous response, of counts, or of two labels."""
+    if facts.loss.code is Code.LOGISTIC:
+        steps = (priced(facts, Kind.COUNTS, allowed, 1, "share of labels"),)
+        return assembled(facts, "level", steps)
     if facts.records * math.sqrt(allowed) < COUNTS_PAY:
         steps = (priced(facts, Kind.COUNTS, allowed, 1, "mean of the response"),)
         return assembled(facts, "level", steps)

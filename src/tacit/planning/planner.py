@@ -13,7 +13,7 @@ from tacit.planning.counting import with_counting, with_exact_counting
 from tacit.planning.double_noise import plan_double_noise
 from tacit.planning.finished import finishes, plan_finished
 from tacit.planning.inferential import plan_inference
-from tacit.planning.level import is_hopeless, plan_level
+from tacit.planning.level import is_hopeless, is_hopeless_for_labels, plan_level
 from tacit.planning.locating import with_exact_locating, with_locating
 from tacit.planning.mean import plan_mean
 from tacit.planning.moments import plan_moments, prefers_moments
@@ -97,6 +97,13 @@ def _counted_route(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
         return plan_inference(facts, wishes, allowed)
     if isinstance(facts.design.response, Continuous | Count):
         return _numeric_route(facts, wishes, allowed)
+    return _label_route(facts, wishes, allowed)
+
+
+def _label_route(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
+    """Plan a fit of labels without intervals: their share, a descent, or one that Newton ends."""
+    if is_hopeless_for_labels(facts, allowed) and wishes == Wishes():
+        return plan_level(facts, allowed)
     if finishes(facts, wishes, allowed):
         return plan_finished(facts, allowed)
     return plan_whitened(facts, wishes, allowed)

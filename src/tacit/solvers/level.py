@@ -11,6 +11,7 @@ from tacit.losses.loss import Code
 from tacit.problem.gate import Gate
 from tacit.problem.plan import Plan
 from tacit.problem.query import ColumnCounts, Measure, ResidualSize
+from tacit.solvers.calming import odds_of_labels
 from tacit.solvers.placement import Place, bisect, place_response, response_ends
 
 PRIOR_DEVIATION = 0.25
@@ -22,6 +23,8 @@ SMALLEST_RATE = 1 / 200
 
 def find_level(gate: Gate, plan: Plan) -> NDArray[np.float64]:
     """Return coefficients of the prepared row: the level as intercept, nothing else."""
+    if plan.loss.code is Code.LOGISTIC:
+        return odds_of_labels(gate, plan)
     theta = np.zeros(plan.design.width)
     if plan.placing is None:
         level = _pulled_mean(gate, plan)
