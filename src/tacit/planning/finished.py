@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from tacit.losses.loss import Code
 from tacit.planning.pricing import assembled, priced
-from tacit.planning.thinning import tiles_apart
+from tacit.planning.thinning import tiles_apart, tiles_apart_in_steps
 from tacit.planning.whitened import forecast_of, looks_of, recipe_of, row_factor_of
 from tacit.planning.wishes import Facts, Wishes
 from tacit.problem.plan import Descent, Finishing, Penalty, Plan, Whitening
@@ -51,6 +51,10 @@ def plan_finished(facts: Facts, allowed: Fraction) -> Plan:
     row_factor = row_factor_of(quality)
     every = tiles_apart(facts, math.sqrt(allowed * CURVATURE_SHARE), row_factor)
     recipe = recipe_of(facts, quality)
+    left = allowed * (1 - LOOKS * LOOK_SHARE - CURVATURE_SHARE)
+    # The descent only has to bring Newton's steps near: it need not read all either.
+    mu_of_step = math.sqrt(left * BEGINNING_SHARE / STEPS)
+    length = recipe.clip_factor * recipe.step_size
     descent = Descent(
         iterations=STEPS,
         step_size=recipe.step_size,
@@ -61,8 +65,8 @@ def plan_finished(facts: Facts, allowed: Fraction) -> Plan:
         balanced=recipe.balanced,
         calmest=recipe.calmest,
         follows=bool(facts.counts),
+        every=tiles_apart_in_steps(facts, mu_of_step, length),
     )
-    left = allowed * (1 - LOOKS * LOOK_SHARE - CURVATURE_SHARE)
     steps = (
         priced(facts, Kind.SECOND_MOMENTS, allowed * LOOK_SHARE * LOOKS, LOOKS, "second moments"),
         priced(facts, Kind.GRADIENT, left * BEGINNING_SHARE, STEPS, "gradient descent"),
