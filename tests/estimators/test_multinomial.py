@@ -113,3 +113,11 @@ def test_a_private_fit_is_near_the_free_one() -> None:
     model = LogisticRegression(epsilon=2.0, **FACTS).fit(X, y)
     assert np.abs(model.predict_proba(X) - free).mean() < 0.01
     assert model.certificate_.private
+
+
+def test_what_all_classes_have_in_common_is_not_left_to_noise() -> None:
+    X, y = table()
+    model = LogisticRegression(**SEEDED, classes=(0, 1, 2)).fit(X, y)
+    np.testing.assert_allclose(model.coef_.sum(axis=0), 0.0, atol=1e-9)
+    np.testing.assert_allclose(model.intercept_.sum(), 0.0, atol=1e-9)
+    assert np.abs(model.coef_).min() > 1e-4

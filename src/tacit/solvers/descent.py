@@ -44,6 +44,9 @@ def descend(gate: Gate, plan: Plan) -> tuple[Coordinates, Vector]:
         theta, _ = run_stage(gate, plan, calmed, coordinates, theta, clip, plan.loss)
     if plan.finishing is not None:
         theta = finish(gate, plan, plan.finishing, coordinates, theta, clip)
+    if theta.ndim > 1 and plan.penalty.prior_mean is None and plan.penalty.constraint is None:
+        # What all classes have in common changes no probability: here it is noise and no more.
+        theta = theta - theta.mean(axis=1, keepdims=True)
     return coordinates, theta
 
 
