@@ -123,10 +123,11 @@ class Trials:
 
     @property
     def baseline(self) -> Vector:
-        """Margins of the fit without privacy."""
+        """Margins of the fit without privacy, not cut: slopes compare linear predictors."""
         if self._baseline is None:
             (fit,) = self._reference.fits(self.table, 0.0, [{}], 0)
-            self._baseline = np.asarray(fit.margins, dtype=np.float64)
+            found = fit.margins if fit.uncut is None else fit.uncut
+            self._baseline = np.asarray(found, dtype=np.float64)
         return self._baseline
 
     def settings(self, method: Method, cell: Cell) -> dict[str, Setting]:

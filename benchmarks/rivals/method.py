@@ -16,10 +16,14 @@ UNTUNED: list[Setting] = [{}]
 
 @dataclass(frozen=True)
 class Fit:
-    """Margins of the test rows (regression: predictions), and the seconds of the fit."""
+    """Margins of the test rows (regression: predictions), and the seconds of the fit.
+
+    `uncut` are the predictions before they were cut at the bounds of the response, where they were.
+    """
 
     margins: Vector
     seconds: float
+    uncut: Vector | None = None
 
 
 class Method(Protocol):

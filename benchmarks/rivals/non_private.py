@@ -41,11 +41,11 @@ class NonPrivate:
         X, test = (np.asarray(rows, np.float64) for rows in (table.features, table.test_features))
         start = time.perf_counter()
         if table.kind == "regression":
-            predictions = LinearRegression().fit(X, table.y_train).predict(test)
-            margins = np.clip(predictions, *table.y_bounds)
+            uncut = LinearRegression().fit(X, table.y_train).predict(test)
+            margins = np.clip(uncut, *table.y_bounds)
         else:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 model = LogisticRegression(C=1e6, max_iter=1000).fit(X, table.y_train)
-            margins = model.decision_function(test)
-        return [Fit(margins, time.perf_counter() - start)] * len(settings)
+            margins = uncut = model.decision_function(test)
+        return [Fit(margins, time.perf_counter() - start, uncut)] * len(settings)
