@@ -25,6 +25,7 @@ from tacit.problem.release import Sandwich
 from tacit.solvers.coordinates import Coordinates, triangular
 from tacit.solvers.descent import run_stage
 from tacit.solvers.levels import Level, first_level, second_level
+from tacit.solvers.pilot import counted_less, follow_count, followed_clip
 from tacit.solvers.sandwich import ask_sandwich, wobble_of
 from tacit.solvers.standardising import linear_map, standardise
 
@@ -61,9 +62,10 @@ def infer(gate: Gate, plan: Plan) -> tuple[Coordinates, Vector, Sandwich]:
     """Run the whole route; return coordinates, coefficients in them, and what intervals need."""
     if plan.inference is None:
         raise SettingError("The plan pays for no intervals.")
-    known = begin(gate, plan, plan.inference.clip_factor)
+    known = begin(gate, plan, followed_clip(plan, plan.inference.clip_factor))
     coordinates, level, clip = known.coordinates, known.level, known.clip
-    stage = replace(plan.stages[0], step_size=plan.stages[0].step_size / level.curvature)
+    stage = follow_count(plan, plan.stages[0])
+    stage = replace(stage, step_size=stage.step_size / level.curvature)
     bound = clip * level.loss.lipschitz
     pilot, noise = run_stage(gate, plan, stage, coordinates, known.start, bound, level.loss)
     level = second_level(gate, plan, coordinates, pilot, level, noise)
@@ -100,7 +102,7 @@ def look_once(gate: Gate, plan: Plan, matrix: Matrix) -> Coordinates:
         raise SettingError("The plan does not whiten.")
     bound = whitening.row_factor * math.sqrt(width)
     # Of a large table a part will do, if its rows are standardised.
-    every = 1 if plan.standardising is None else whitening.every
+    every = 1 if plan.standardising is None or counted_less(plan) else whitening.every
     answer = gate.ask(SecondMoments(bound, matrix, every=every))
     values, vectors = np.linalg.eigh(answer.value)
     ridge = whitening.ridge * answer.noise_scale * math.sqrt(2 * width)
