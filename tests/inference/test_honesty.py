@@ -44,6 +44,7 @@ def test_many_coefficients_need_more(make_release: Any) -> None:
         ({"lifted": True}, "lifted"),
         ({"capped": True}, "cut"),
         ({"far": True}, "leaves out"),
+        ({"rare": True}, "few records"),
         ({"curvature_noise": 0.08}, "relative noise"),
     ],
 )

@@ -67,8 +67,9 @@ def judge(release: Release, sandwich: Sandwich) -> Judgement:
     Guarantee
     ---------
     - Nominal is said only where n·μ ≥ 100 d, and n·μ ≥ 30 d^1.5 beyond ten coefficients, the
-      relative noise of the curvature is at most 1, no eigenvalue was lifted and no step was cut,
-      and of the one-step route alone: other solvers' intervals are called approximate.
+      relative noise of the curvature is at most 1, no eigenvalue was lifted, no step was cut and
+      no column has one value but for a few records, and of the one-step route alone: other
+      solvers' intervals are called approximate.
     - Whatever else is said, the noise of the curvature is then in the degrees of freedom.
     - Nor is it said behind a step that may have left an error as large as the standard errors.
     - Public facts and released values alone decide.
@@ -124,6 +125,8 @@ def _released_doubts(sandwich: Sandwich, noise: float) -> list[str]:
         doubts.append(f"the relative noise of the curvature is {_shown(noise)}, above 1")
     if sandwich.lifted:
         doubts.append("a direction of the curvature drowned in noise and was lifted out of it")
+    if sandwich.rare:
+        doubts.append("a column has one value but for a few records, too few to be measured on")
     if sandwich.capped:
         doubts.append("the last step was too long and was cut")
     elif sandwich.far:

@@ -226,5 +226,6 @@ def _sandwich(
         level=level.share,
         dispersion=level.dispersion,
         wobble=wobble_of(plan, known.coordinates, asked, level.wobble, known.mean_row),
+        rare=known.rare,
         privacy=ahead + np.outer(missing, missing),
     )

@@ -10,6 +10,7 @@ scale.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
@@ -25,11 +26,28 @@ SMALLEST_SHARE, LARGEST_SHARE = 0.6, 0.98
 COUNTED = 0.1
 """Three deviations of a number of records that had to be counted, as a share of it."""
 
+RARE = 0.05
+"""Share of the records elsewhere, as counted, up to which a column is rare."""
+NEAR_ZERO = 2.0**-10
+"""Distance from the user's zero, as a share of half the range, at which a median counts as zero."""
+
 Vector = NDArray[np.float64]
 
 
-def standardise(gate: Gate, plan: Plan, asked: Standardising) -> tuple[Vector, Vector]:
-    """Return centre and scale of every stored column, response last; 0 and 1 where not asked."""
+@dataclass(frozen=True)
+class Standards:
+    """Centre and scale of every stored column, response last; 0 and 1 where not asked.
+
+    `rare` are the columns of one value but for a few records, which keep the scale they have.
+    """
+
+    centers: Vector
+    scales: Vector
+    rare: tuple[int, ...] = ()
+
+
+def standardise(gate: Gate, plan: Plan, asked: Standardising) -> Standards:
+    """Ask for the counts of all columns."""
     places = np.array(asked.columns, dtype=np.int64)
     below, noise = np.full(len(places), -math.inf), 0.0
     inside = np.zeros(len(places))
@@ -62,10 +80,19 @@ def standardise(gate: Gate, plan: Plan, asked: Standardising) -> tuple[Vector, V
     elsewhere = 1 - inside / asked.radii
     doubt = 3 * noise / math.sqrt(asked.radii)
     doubt += 0.0 if plan.counting is None else COUNTED
-    scale = np.where((power < lowest) & (elsewhere > doubt), 1.0, scale)
+    alone = (power < lowest) & ((elsewhere > doubt) | _at_zero(plan, places, median))
+    scale = np.where(alone, 1.0, scale)
     centers, scales = np.zeros(plan.design.width + 1), np.ones(plan.design.width + 1)
     centers[places], scales[places] = median, scale
-    return centers, scales
+    rare = places[alone & (elsewhere <= RARE) & (places < plan.design.width)]
+    return Standards(centers, scales, tuple(rare.tolist()))
+
+
+def _at_zero(plan: Plan, places: NDArray[np.int64], median: Vector) -> NDArray[np.bool_]:
+    """Whether medians lie where the user's zero does, which all but a few records may share."""
+    columns = plan.design.columns
+    zero = [-columns[j].center / columns[j].scale if j < len(columns) else math.nan for j in places]
+    return np.asarray(np.abs(median - np.array(zero)) <= NEAR_ZERO)
 
 
 def linear_map(plan: Plan, centers: Vector, scales: Vector) -> NDArray[np.float64]:
