@@ -71,7 +71,7 @@ def test_slopes_of_rare_columns_are_where_the_truth_is(family: str) -> None:
         (N, 4), density=0.002, format="csr", rng=rng, data_sampler=lambda size: 1 - rng.random(size)
     )
     slopes = np.array([1.0, -1.0, 0.0, 0.5])
-    settings = {"epsilon": 2.0, "delta": 1e-6, "bounds": (0, 1), "inference": True}
+    settings: dict[str, Any] = {"epsilon": 2.0, "delta": 1e-6, "bounds": (0, 1), "inference": True}
     if family == "binomial":
         y = rng.random(N) < 1 / (1 + np.exp(-(X @ slopes)))
         model: Any = tacit.LogisticRegression(**settings, random_state=1)
