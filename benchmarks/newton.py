@@ -26,6 +26,9 @@ from tacit.problem.response import Binary, Continuous, Response
 from tacit.solvers.solve import Solution, solve
 
 RUNS = 10_000
+TABLES = 300
+CELLS = ((4, 0.16), (4, 0.5), (10, 20 * 10**1.5 / 1000), (20, 20 * 20**1.5 / 1000))
+"""Coefficients and μ of tables of 1000 records, where n·μ is 20·d^1.5 or more."""
 FAR = 2.0
 """Distance from the truth, in deviations of the errors, that is called running away."""
 BOUND, RESPONSE_BOUND = 10.0, 20.0
@@ -110,6 +113,20 @@ def unguarded(
     return float(np.linalg.norm(theta - 1.0))
 
 
+def compare(loss: Loss, coefficients: int, mu: float, tables: int) -> tuple[float, float, int]:
+    """Root mean squared errors of Newton and of tail-averaged descent, and Newton's rounds."""
+    errors, rounds = [], []
+    for solver in ("newton", "gradient"):
+        plan = plan_for(loss, 1000, coefficients, mu, Wishes(solver=solver, inference=True))
+        rounds.append(0 if plan.rounds is None else len(plan.rounds.step_sizes))
+        off = [
+            error(plan, simulate(plan, np.random.default_rng([table, 7])))
+            for table in range(tables)
+        ]
+        errors.append(float(np.sqrt(np.mean(np.square(off)))))
+    return errors[0], errors[1], rounds[0]
+
+
 def count_far(plan: Plan, runs: int, seed: int) -> tuple[int, float]:
     """How many of so many runs end far away, and how far the farthest."""
     generator, far, farthest = np.random.default_rng(seed), 0, 0.0
@@ -139,4 +156,18 @@ def run() -> None:
         far, farthest = count_far(plan_for(loss, 1000, 4, 2.0), RUNS, seed=6)
         figures.append(Figure(f"{name}: ran away of {RUNS}", far, "", "0", far == 0))
         details[f"{name}: farthest"] = farthest
+    worst, most = 0.0, 0
+    for name, loss in (("logistic", logistic.LOSS), ("least squares", squared.LOSS)):
+        for coefficients, mu in CELLS:
+            own, other, rounds = compare(loss, coefficients, mu, TABLES)
+            worst, most = max(worst, own / other), max(most, rounds)
+            cell = f"{name}, n = 1000, d = {coefficients}, μ = {mu:.3g}"
+            details[f"{cell}: error"] = own
+            details[f"{cell}: error of averaged descent"] = other
+    figures.append(
+        Figure(
+            "error over averaged descent's, worst of 8 cells", worst, "", "at most 1", worst <= 1
+        )
+    )
+    figures.append(Figure("rounds, most", most, "", "at most 20", most <= 20))
     write("newton", figures, details)

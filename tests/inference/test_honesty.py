@@ -44,6 +44,7 @@ def test_many_coefficients_need_more(make_release: Any) -> None:
         ({"lifted": True}, "lifted"),
         ({"capped": True}, "cut"),
         ({"far": True}, "leaves out"),
+        ({"rare": True}, "few records"),
         ({"curvature_noise": 0.08}, "relative noise"),
     ],
 )
@@ -54,6 +55,17 @@ def test_released_doubts(
     assert found.statement == "conservative"
     assert found.safe
     assert word in found.reasons[-1]
+
+
+@pytest.mark.parametrize(("share", "said"), [(0.09, "conservative"), (0.11, "nominal")])
+def test_weights_far_below_their_maximum_are_not_nominal(
+    make_release: Any, share: float, said: str
+) -> None:
+    release = make_release(evidence=2000.0)
+    counted = replace(release.plan, total=share * release.plan.records)
+    found = judged(replace(release, plan=counted))
+    assert found.statement == said
+    assert any("max_weight" in reason for reason in found.reasons) is (said == "conservative")
 
 
 def test_noise_of_the_curvature_is_propagated_before_it_is_said(

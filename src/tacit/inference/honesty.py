@@ -32,6 +32,8 @@ LARGE_NOISE = 1.0
 """Relative noise of the curvature beyond which intervals are no longer called nominal."""
 RARE_CLASS, RARE_COUNT = 25.0, 100.0
 """e times the smaller share, or times the mean count, below which an intercept is approximate."""
+LEAST_COUNTED = 0.1
+"""Share of the declared records that weights must come to, as counted."""
 ROUNDING = 1e-9
 """A plan loses less than this part of its budget to whole numbers: no reason for a doubt."""
 DISPERSED, DISPERSED_EVIDENCE = 0.2, 200.0
@@ -67,10 +69,12 @@ def judge(release: Release, sandwich: Sandwich) -> Judgement:
     Guarantee
     ---------
     - Nominal is said only where n·μ ≥ 100 d, and n·μ ≥ 30 d^1.5 beyond ten coefficients, the
-      relative noise of the curvature is at most 1, no eigenvalue was lifted and no step was cut,
-      and of the one-step route alone: other solvers' intervals are called approximate.
+      relative noise of the curvature is at most 1, no eigenvalue was lifted, no step was cut and
+      no column has one value but for a few records, and of the one-step route alone: other
+      solvers' intervals are called approximate.
     - Whatever else is said, the noise of the curvature is then in the degrees of freedom.
-    - Nor is it said behind a step that may have left an error as large as the standard errors.
+    - Nor is it said where weights come to less than a tenth of the records as they were planned
+      for, nor behind a step that may have left an error as large as the standard errors.
     - Public facts and released values alone decide.
     """
     plan = release.plan
@@ -80,7 +84,7 @@ def judge(release: Release, sandwich: Sandwich) -> Judgement:
         reason = "columns are linearly dependent: their coefficients are one choice of many"
         return Judgement("approximate", "approximate", (reason,), (), safe=False)
     noise = relative_noise(sandwich)
-    doubts = [*_public_doubts(plan), *_released_doubts(sandwich, noise)]
+    doubts = [*_public_doubts(plan), *_counted_doubts(plan), *_released_doubts(sandwich, noise)]
     statement: Statement = "conservative" if doubts else "nominal"
     if plan.solver != ONE_STEP:
         statement, doubts = "approximate", [FEW_CASES, *doubts]
@@ -118,12 +122,20 @@ def _public_doubts(plan: Plan) -> list[str]:
     return []
 
 
+def _counted_doubts(plan: Plan) -> list[str]:
+    if plan.total is None or plan.count >= LEAST_COUNTED * plan.records:
+        return []
+    return ["records came to less than a tenth of what was planned for: max_weight may be loose"]
+
+
 def _released_doubts(sandwich: Sandwich, noise: float) -> list[str]:
     doubts = []
     if noise > LARGE_NOISE:
         doubts.append(f"the relative noise of the curvature is {_shown(noise)}, above 1")
     if sandwich.lifted:
         doubts.append("a direction of the curvature drowned in noise and was lifted out of it")
+    if sandwich.rare:
+        doubts.append("a column has one value but for a few records, too few to be measured on")
     if sandwich.capped:
         doubts.append("the last step was too long and was cut")
     elif sandwich.far:

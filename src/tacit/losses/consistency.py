@@ -29,6 +29,12 @@ def expected_square(threshold: float) -> float:
     return max(inside, 0.0) + c * c * outside
 
 
+def square_slope(threshold: float) -> float:
+    """Return how fast ρ²κ(c/ρ) rises with log ρ at ρ = 1: 2 E Z² on |Z| < c."""
+    c = threshold
+    return 2 * (expected_square(c) - c * c * math.erfc(c / math.sqrt(2.0)))
+
+
 def explaining_ratio(seen: float, threshold: float, low: float, high: float) -> float:
     """Return the ρ in [low, high] at which errors of deviation ρ·s explain the mean seen.
 

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from tacit.errors import SettingError
 from tacit.losses.loss import Code, Loss
-from tacit.planning.pricing import assembled, between, priced
+from tacit.planning.pricing import assembled, priced
 from tacit.planning.thinning import tiles_apart
 from tacit.planning.wishes import Facts, Wishes, require_passes
 from tacit.problem.design import Column
@@ -19,12 +19,11 @@ from tacit.problem.factor import Indicator
 from tacit.problem.plan import Descent, Forecast, OneStep, Plan, Standardising, Step, Whitening
 from tacit.problem.query import Kind
 from tacit.problem.response import Continuous
+from tacit.solvers.pilot import clip_factor_of, momentum_of, pilot_steps_of
 
 ANSWERS_OF_LARGE_TABLE = 38
 """Cap on answers about a large table where intervals are paid for: counts read few columns, and a
 pilot must arrive."""
-STEPS_AT_REST, STEPS_TO_PACE, FASTEST = 6, 20.0, 0.5
-"""The pilot's momentum is that of its steps beyond the first, over the second, up to the third."""
 LEAST_CURVATURE = 0.05
 """Assumed curvature in whitened directions, for the forecast."""
 MEDIANS, RADII, RESIDUAL_ROUNDS = 12, 6, 6
@@ -91,7 +90,7 @@ def plan_inference(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
     ]
     # A pilot that has not arrived leaves a bias behind the step; where much is to be learnt,
     # momentum brings it there, and the noise that it adds is small.
-    momentum = between((pilot - STEPS_AT_REST) / STEPS_TO_PACE, 0.0, FASTEST)
+    momentum = momentum_of(pilot)
     every = tiles_apart(facts, math.sqrt(cost(shares.look)), ROW_FACTOR)
     stage = Descent(
         pilot, wishes.step_size or 1.0, momentum, clip, wishes.output or "tail", PILOT_AVERAGED
@@ -110,11 +109,6 @@ def plan_inference(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
 def evidence_of(facts: Facts, allowed: Fraction) -> float:
     """Return e = n μ / d."""
     return facts.records * math.sqrt(allowed) / facts.design.width
-
-
-def clip_factor_of(evidence: float) -> float:
-    """Norm over √d beyond which whitened rows are downweighted."""
-    return math.sqrt(between(1.5 * (evidence / 100) ** 0.25, 1.5, 4.0))
 
 
 def first_steps(
@@ -157,7 +151,7 @@ def _pilot_steps(facts: Facts, wishes: Wishes, evidence: float, *, besides: int)
     """Steps of the pilot, by what is there to be learnt and how many passes are allowed."""
     require_passes(wishes, besides)
     allowed = wishes.max_passes or ANSWERS_OF_LARGE_TABLE
-    wanted = between(math.ceil(10 * math.log10(max(evidence, 1.0)) - 10), 8, 30)
+    wanted = pilot_steps_of(evidence)
     if wishes.max_passes is not None or facts.is_large:
         wanted = min(wanted, allowed - besides)
     return wishes.iterations or int(wanted)

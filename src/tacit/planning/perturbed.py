@@ -21,7 +21,6 @@ from tacit.planning.inferential import (
     RIDGE,
     ROW_FACTOR,
     Shares,
-    clip_factor_of,
     evidence_of,
     first_steps,
 )
@@ -32,6 +31,7 @@ from tacit.privacy.relation import Relation
 from tacit.problem.plan import OneStep, Penalty, Plan, Step, Whitening
 from tacit.problem.query import Kind
 from tacit.problem.sensitivity import MinimumPrice, Price, events_of, is_resolved, price_for
+from tacit.solvers.pilot import clip_factor_of
 
 SHARES = Shares(scales=5, level=2, residuals=0, look=10, pilot=0, sandwich=30, step=0)
 """Parts of μ², in hundredths, that are not the minimum's."""

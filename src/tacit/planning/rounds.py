@@ -13,13 +13,13 @@ from fractions import Fraction
 
 from tacit.errors import SettingError
 from tacit.losses import huber
+from tacit.losses.efficiency import best_threshold
 from tacit.losses.loss import Code
 from tacit.planning.inferential import (
     ANSWERS_OF_LARGE_TABLE,
     RIDGE,
     ROW_FACTOR,
     SHARES,
-    clip_factor_of,
     evidence_of,
     first_steps,
 )
@@ -27,6 +27,7 @@ from tacit.planning.pricing import assembled, between, priced
 from tacit.planning.wishes import NEWTON, NEWTON_FORMS, Facts, Wishes, require_passes
 from tacit.problem.plan import OneStep, Penalty, Plan, Rounds, Step, Whitening
 from tacit.problem.query import Kind
+from tacit.solvers.pilot import clip_factor_of
 
 CURVATURE_SHARE = Fraction(1, 4)
 """Of the rounds' part of μ², for Newton's curvatures."""
@@ -79,6 +80,7 @@ def plan_rounds(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
     besides = sum(step.times for step in steps) + facts.counts
     besides += bool(wishes.inference) + once + (code is Code.POISSON)
     count = _count(facts, wishes, evidence, besides=besides, each=1 + newton + scaled)
+    bend = CURVATURE_SHARE if evidence >= ENOUGH_EVIDENCE else SMALL_CURVATURE_SHARE
     rounds = Rounds(
         _step_sizes(wishes, count, evidence),
         "each" if newton else "once" if once else "no",
@@ -97,8 +99,10 @@ def plan_rounds(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
         part = allowed * Fraction(MAJORISED_SHARE, 100)
         steps.append(priced(facts, Kind.SECOND_MOMENTS, part, 1, "bound on the curvature"))
     dispersion = allowed * Fraction(shares.residuals, 100)
-    bend = CURVATURE_SHARE if evidence >= ENOUGH_EVIDENCE else SMALL_CURVATURE_SHARE
-    steps += _rounds(facts, rounds, allowed * Fraction(hundredths, 100), bend, dispersion)
+    part = allowed * Fraction(hundredths, 100)
+    if newton and code is Code.SQUARED and evidence < ENOUGH_EVIDENCE:
+        rounds = replace(rounds, threshold=_threshold(facts, rounds, part * (1 - bend)))
+    steps += _rounds(facts, rounds, part, bend, dispersion)
     if wishes.inference:
         part = allowed * Fraction(shares.sandwich, 100)
         steps.append(priced(facts, Kind.SANDWICH, part, 1, "curvature and score"))
@@ -182,6 +186,13 @@ def _price_shares(rounds: Rounds) -> list[Fraction]:
     # Rounded down, so that they add up to no more than one.
     parts = [Fraction(math.floor(part / total * FINE), FINE) for part in reversed(reach)]
     return [EVEN * even + (1 - EVEN) * part for part in parts]
+
+
+def _threshold(facts: Facts, rounds: Rounds, part: Fraction) -> float:
+    """Threshold of the score that leaves least variance where so much of μ² is for gradients."""
+    clip = facts.sensitivity * rounds.clip_factor
+    noise = clip**2 * facts.design.width / (facts.records * float(part))
+    return best_threshold(noise, huber.EFFICIENT)
 
 
 def _squares_share(facts: Facts, rounds: Rounds) -> Fraction:

@@ -188,7 +188,8 @@ class Rounds:
     every round also asks for the residuals' squares, and their scale moves along; `dispersed` is
     the number of rounds after which the dispersion of counts is asked for. From round `pooled_from`
     on curvatures are averaged with those before. `averaged` is the share of the iterates behind
-    output "tail".
+    output "tail". `threshold` is that of the bounded score of numbers, in deviations of the
+    residuals, where it is not the usual one.
     """
 
     step_sizes: tuple[float, ...]
@@ -199,6 +200,7 @@ class Rounds:
     scaled: bool = False
     dispersed: int | None = None
     pooled_from: int = 0
+    threshold: float | None = None
 
     @property
     def first_averaged(self) -> int:

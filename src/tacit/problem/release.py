@@ -38,6 +38,8 @@ class Sandwich:
     score_noise: float
     far: bool = False
     """Whether what the last step leaves out may be as large as the standard errors."""
+    rare: bool = False
+    """Whether a column showed one value but for a few records, which alone tell its slope."""
     level: float = 1.0
     dispersion: float = 0.0
     wobble: NDArray[np.float64] | float = 0.0

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.losses.consistency import explaining_ratio
+from tacit.losses.consistency import explaining_ratio, square_slope
 from tacit.problem.gate import Gate
 from tacit.problem.plan import Plan
 from tacit.problem.query import Measure, ResidualSize
@@ -22,6 +22,10 @@ SMALLEST = 2.0**-14
 LARGEST = 2.0
 SHORTER, LONGER = 1 / 8, 2.0
 """A round changes the scale by no more."""
+FIRST_DOUBT = 0.5
+"""Variance of the logarithm of the first scale, which is the deviation of the response."""
+DRIFT = 0.01
+"""What a round adds to it, as residuals change with the coefficients."""
 FARTHEST = 1e6
 """Predictions are kept within it."""
 
@@ -34,11 +38,16 @@ def rescale(
     scale: float,
     threshold: float,
     damping: float,
-) -> float:
-    """Ask for the residuals' squares and return the next scale."""
+    doubt: float,
+) -> tuple[float, float]:
+    """Ask for the residuals' squares and return the next scale and the doubt about it."""
     query = ResidualSize(
         theta, threshold * scale, coordinates.matrix, -FARTHEST, FARTHEST, Measure.SQUARE
     )
-    seen = threshold**2 * float(gate.ask(query).value[0]) / plan.count
+    answer = gate.ask(query)
+    seen = threshold**2 * float(answer.value[0]) / plan.count
     ratio = explaining_ratio(seen, threshold, SHORTER, LONGER)
-    return float(min(max(scale * ratio**damping, SMALLEST), LARGEST))
+    noise = threshold**2 * answer.noise_scale / plan.count / square_slope(threshold)
+    gain = min(damping, doubt / (doubt + noise**2))
+    moved = float(min(max(scale * ratio**gain, SMALLEST), LARGEST))
+    return moved, (1 - gain) * doubt + DRIFT

@@ -25,11 +25,15 @@ from tacit.problem.release import Sandwich
 from tacit.solvers.coordinates import Coordinates, triangular
 from tacit.solvers.descent import run_stage
 from tacit.solvers.levels import Level, first_level, second_level
+from tacit.solvers.pilot import counted_less, follow_count, followed_clip
 from tacit.solvers.sandwich import ask_sandwich, wobble_of
-from tacit.solvers.standardising import linear_map, standardise
+from tacit.solvers.standardising import Standards, linear_map, standardise
 
 LONGEST_STEP = 3.0
 """Cap on the step's norm in whitened coordinates, in units of the response's own spread."""
+RARE_REACH = 1.5
+"""Size of a rare column's largest value, in norms beyond which rows are downweighted."""
+
 FARTHEST = {Code.LOGISTIC: 8.0, Code.BOUNDED_POISSON: 4.0}
 """Bound on what a step leaves out, in standard errors, from which intervals are doubted.
 
@@ -46,7 +50,8 @@ class Beginning:
     """What is known before the first step: coordinates, where to start, and the response's level.
 
     `clip` is the norm beyond which rows are downweighted, `mean_row` the prepared row of medians
-    and `spread` that of the response, in whose units steps are long or short.
+    and `spread` that of the response, in whose units steps are long or short. `rare` says that a
+    column has one value but for a few records.
     """
 
     coordinates: Coordinates
@@ -55,30 +60,36 @@ class Beginning:
     clip: float
     mean_row: Vector
     spread: float
+    rare: bool = False
 
 
 def infer(gate: Gate, plan: Plan) -> tuple[Coordinates, Vector, Sandwich]:
     """Run the whole route; return coordinates, coefficients in them, and what intervals need."""
     if plan.inference is None:
         raise SettingError("The plan pays for no intervals.")
-    known = begin(gate, plan, plan.inference.clip_factor)
+    known = begin(gate, plan, followed_clip(plan, plan.inference.clip_factor))
     coordinates, level, clip = known.coordinates, known.level, known.clip
-    stage = replace(plan.stages[0], step_size=plan.stages[0].step_size / level.curvature)
+    stage = follow_count(plan, plan.stages[0])
+    stage = replace(stage, step_size=stage.step_size / level.curvature)
     bound = clip * level.loss.lipschitz
     pilot, noise = run_stage(gate, plan, stage, coordinates, known.start, bound, level.loss)
     level = second_level(gate, plan, coordinates, pilot, level, noise)
     theta, sandwich = take_step(gate, plan, coordinates, pilot, clip, level, known.mean_row)
-    return coordinates, theta, sandwich
+    return coordinates, theta, replace(sandwich, rare=known.rare)
 
 
 def begin(gate: Gate, plan: Plan, clip_factor: float) -> Beginning:
     """Standardise by counts, ask for the level of the response, whiten by one look."""
     width = plan.design.width
-    centers, scales = np.zeros(width + 1), np.ones(width + 1)
+    found = Standards(np.zeros(width + 1), np.ones(width + 1))
     if plan.standardising is not None:
-        centers, scales = standardise(gate, plan, plan.standardising)
+        found = standardise(gate, plan, plan.standardising)
+    centers, scales = found.centers, found.scales
     level = first_level(gate, plan, centers, scales)
-    coordinates = look_once(gate, plan, linear_map(plan, centers, scales))
+    clip = clip_factor * math.sqrt(width)
+    if plan.private:
+        scales[list(found.rare)] /= RARE_REACH * clip
+    coordinates = look_once(gate, plan, linear_map(plan, centers, scales), found.rare)
     start = np.zeros(width)
     if plan.design.intercept:
         start[-1] = level.start
@@ -87,22 +98,29 @@ def begin(gate: Gate, plan: Plan, clip_factor: float) -> Beginning:
         coordinates,
         coordinates.working(start),
         level,
-        clip_factor * math.sqrt(width),
+        clip,
         mean_row,
         float(scales[-1]),
+        bool(found.rare),
     )
 
 
-def look_once(gate: Gate, plan: Plan, matrix: Matrix) -> Coordinates:
-    """Whiten by one look at the standardised rows."""
+def look_once(gate: Gate, plan: Plan, matrix: Matrix, rare: tuple[int, ...] = ()) -> Coordinates:
+    """Whiten by one look at the standardised rows; columns that are rare are not widened.
+
+    The few records that a rare column tells of are as long as rows may be. Whitened to a mean
+    square of one they would be far longer, and their weights would take away what they tell.
+    """
     whitening, width = plan.whitening, plan.design.width
     if whitening is None:
         raise SettingError("The plan does not whiten.")
     bound = whitening.row_factor * math.sqrt(width)
     # Of a large table a part will do, if its rows are standardised.
-    every = 1 if plan.standardising is None else whitening.every
+    every = 1 if plan.standardising is None or counted_less(plan) else whitening.every
     answer = gate.ask(SecondMoments(bound, matrix, every=every))
-    values, vectors = np.linalg.eigh(answer.value)
+    kept = np.zeros(width)
+    kept[list(rare)] = plan.count
+    values, vectors = np.linalg.eigh(answer.value + np.diag(kept))
     ridge = whitening.ridge * answer.noise_scale * math.sqrt(2 * width)
     floor = 1e-12 * max(float(values.max()), 1.0)
     spread = np.maximum(values, floor) + ridge

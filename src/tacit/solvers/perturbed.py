@@ -39,7 +39,7 @@ def minimise_perturbed(gate: Gate, plan: Plan) -> tuple[Coordinates, Vector, San
         return Coordinates(None, float(width)), answer.value, None
     known = begin(gate, plan, plan.inference.clip_factor)
     theta, sandwich = _debiased(gate, plan, known.coordinates, known.clip, known.level.share)
-    return known.coordinates, theta, sandwich
+    return known.coordinates, theta, replace(sandwich, rare=known.rare)
 
 
 def _debiased(

@@ -18,15 +18,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.losses import smooth_huber
+from tacit.losses.efficiency import expected_curvature
 from tacit.losses.loss import Code
 from tacit.problem.gate import Gate
 from tacit.problem.plan import Plan, Rounds
 from tacit.problem.query import Answer, GradientSum, SecondMoments, Weights
 from tacit.problem.release import Sandwich
 from tacit.solvers.coordinates import Coordinates
-from tacit.solvers.joint_scale import rescale
+from tacit.solvers.joint_scale import FIRST_DOUBT, rescale
 from tacit.solvers.levels import Level, dispersed_level, threshold_of
 from tacit.solvers.onestep import LONGEST_STEP, Beginning, begin
+from tacit.solvers.pilot import followed_clip
 from tacit.solvers.recursion import carry_noise
 from tacit.solvers.sandwich import ask_sandwich, wobble_of
 
@@ -73,10 +75,13 @@ def run_rounds(gate: Gate, plan: Plan, rounds: Rounds) -> Walked:
     - Answers of the gate are all that is seen; how many are asked for and in which order is public.
     - A step is never longer than three spreads of the response, whatever the noise.
     """
-    known = begin(gate, plan, rounds.clip_factor)
+    known = begin(gate, plan, followed_clip(plan, rounds.clip_factor))
     level = _own_level(plan, known, rounds)
     trace, pooled = _Trace(), list[Answer]()
-    theta, scale = known.start, known.spread
+    threshold = rounds.threshold or threshold_of(plan)
+    # Of a score whose threshold was lowered the curvature is far below its bound.
+    expected = expected_curvature(threshold) if rounds.threshold else level.curvature
+    theta, scale, doubt = known.start, known.spread, FIRST_DOUBT
     inverse = np.eye(len(theta)) / level.curvature
     if rounds.curvature == "once":
         inverse = _majorised(gate, plan, known, level)
@@ -84,18 +89,18 @@ def run_rounds(gate: Gate, plan: Plan, rounds: Rounds) -> Walked:
         if rounds.dispersed == number:
             level = _dispersed(gate, plan, known, theta, level, trace)
         if rounds.scaled:
-            level = replace(level, loss=smooth_huber.loss(threshold_of(plan) * scale))
+            level = replace(level, loss=smooth_huber.loss(threshold * scale))
         gradient, noise = _gradient(gate, plan, known, theta, level)
         if rounds.curvature == "each":
             pooled = pooled if number > rounds.pooled_from else []
             pooled.append(_curvature(gate, known, theta, level))
-            answer = _toward_level(plan, _mean_answer(pooled), level)
+            answer = _toward_level(plan, _mean_answer(pooled), level, expected)
             inverse = _lifted_inverse(plan, answer, level.loss.smoothness, EDGES)
         ahead, cut = _step(known, theta, inverse, gradient, size)
         if rounds.scaled:
             damping = min(size, 1.0)
             coordinates, c = known.coordinates, threshold_of(plan)
-            scale = rescale(gate, plan, coordinates, theta, scale, c, damping)
+            scale, doubt = rescale(gate, plan, coordinates, theta, scale, c, damping, doubt)
         trace.decrements.append(math.sqrt(max(0.0, float(gradient @ inverse @ gradient))))
         trace.steps.append(size * inverse)
         trace.noises.append(noise)
@@ -107,7 +112,7 @@ def run_rounds(gate: Gate, plan: Plan, rounds: Rounds) -> Walked:
     theta = np.asarray(np.mean(trace.thetas[first:], axis=0))
     if rounds.scaled:
         scale = math.exp(float(np.mean(np.log(trace.scales[first:]))))
-        level = replace(level, loss=smooth_huber.loss(threshold_of(plan) * scale))
+        level = replace(level, loss=smooth_huber.loss(threshold * scale))
     sandwich = None
     if plan.inference is not None:
         sandwich = _sandwich(gate, plan, known, theta, level, trace, first)
@@ -152,13 +157,13 @@ def _mean_answer(answers: list[Answer]) -> Answer:
     return Answer(np.asarray(value), answers[0].noise_scale / math.sqrt(len(answers)))
 
 
-def _toward_level(plan: Plan, answer: Answer, level: Level) -> Answer:
+def _toward_level(plan: Plan, answer: Answer, level: Level, mean: float) -> Answer:
     """Curvatures pulled to what whitened rows and the response's level lead one to expect.
 
     By λ = s²/(s² + (τ h)²): s the noise's spectral edge, h the expected curvature and τ h how far
     curvatures lie from it. Where all is noise a Newton step becomes one of descent.
     """
-    expected = level.curvature / level.loss.smoothness * plan.count
+    expected = mean / level.loss.smoothness * plan.count
     edge = math.sqrt(2 * len(answer.value)) * answer.noise_scale
     pull = edge**2 / (edge**2 + (VARYING * expected) ** 2)
     value = (1 - pull) * answer.value + pull * expected * np.eye(len(answer.value))
@@ -221,5 +226,6 @@ def _sandwich(
         level=level.share,
         dispersion=level.dispersion,
         wobble=wobble_of(plan, known.coordinates, asked, level.wobble, known.mean_row),
+        rare=known.rare,
         privacy=ahead + np.outer(missing, missing),
     )

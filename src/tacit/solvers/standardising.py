@@ -10,6 +10,7 @@ scale.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
@@ -18,48 +19,80 @@ from numpy.typing import NDArray
 from tacit.problem.gate import Gate
 from tacit.problem.plan import Plan, Standardising
 from tacit.problem.query import ColumnCounts
+from tacit.solvers.doubtful_bisection import doubted, seek
 
 OCTAVES = 12
 SMALLEST_SHARE, LARGEST_SHARE = 0.6, 0.98
 COUNTED = 0.1
 """Three deviations of a number of records that had to be counted, as a share of it."""
 
+RARE = 0.05
+"""Share of the records elsewhere, as counted, up to which a column is rare."""
+NEAR_ZERO = 2.0**-10
+"""Distance from the user's zero, as a share of half the range, at which a median counts as zero."""
+
 Vector = NDArray[np.float64]
 
 
-def standardise(gate: Gate, plan: Plan, asked: Standardising) -> tuple[Vector, Vector]:
-    """Return centre and scale of every stored column, response last; 0 and 1 where not asked."""
+@dataclass(frozen=True)
+class Standards:
+    """Centre and scale of every stored column, response last; 0 and 1 where not asked.
+
+    `rare` are the columns of one value but for a few records, which keep the scale they have.
+    """
+
+    centers: Vector
+    scales: Vector
+    rare: tuple[int, ...] = ()
+
+
+def standardise(gate: Gate, plan: Plan, asked: Standardising) -> Standards:
+    """Ask for the counts of all columns."""
     places = np.array(asked.columns, dtype=np.int64)
-    low, high = np.full(len(places), -1.0), np.full(len(places), 1.0)
-    half, below = plan.count / 2, np.full(len(places), -math.inf)
-    noise = 0.0
-    for _ in range(asked.medians):
-        middle = (low + high) / 2
-        answer = gate.ask(ColumnCounts(asked.columns, below, middle))
-        enough = answer.value >= half
-        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
-        noise = answer.noise_scale
-    median = (low + high) / 2 if asked.medians else np.zeros(len(places))
-    share = min(max(1 - 4 * noise / plan.count, SMALLEST_SHARE), LARGEST_SHARE)
-    small, large = np.full(len(places), -float(OCTAVES)), np.full(len(places), 1.0)
+    below, noise = np.full(len(places), -math.inf), 0.0
     inside = np.zeros(len(places))
-    for _ in range(asked.radii):
-        middle = (small + large) / 2
-        radius = np.exp2(middle)
+
+    def up_to(end: Vector) -> tuple[Vector, float]:
+        nonlocal noise
+        answer = gate.ask(ColumnCounts(asked.columns, below, end))
+        noise = answer.noise_scale / plan.count
+        return answer.value / plan.count, doubted(noise)
+
+    median = np.zeros(len(places))
+    if asked.medians:
+        median = seek(up_to, median - 1.0, median + 1.0, asked.medians, 0.5)
+    share = min(max(1 - 4 * noise, SMALLEST_SHARE), LARGEST_SHARE)
+
+    def within(power: Vector) -> tuple[Vector, float]:
+        nonlocal inside, noise
+        radius = np.exp2(power)
         ends = np.nextafter(median - radius, -math.inf), median + radius
         answer = gate.ask(ColumnCounts(asked.columns, *ends))
-        inside += answer.value
-        enough = answer.value >= share * plan.count
-        small, large = np.where(enough, small, middle), np.where(enough, middle, large)
-    scale = np.exp2((small + large) / 2) / NormalDist().inv_cdf((1 + share) / 2)
+        noise = answer.noise_scale / plan.count
+        inside = inside + answer.value / plan.count
+        return answer.value / plan.count, doubted(noise)
+
+    small, large = np.full(len(places), -float(OCTAVES)), np.full(len(places), 1.0)
+    power = seek(within, small, large, asked.radii, share)
+    lowest = -OCTAVES + (OCTAVES + 1) / 2.0**asked.radii
+    scale = np.exp2(power) / NormalDist().inv_cdf((1 + share) / 2)
     # A column of one value but for a few records shows no scale, and keeps the one it has.
-    elsewhere = 1 - inside / (asked.radii * plan.count)
-    doubt = 3 * answer.noise_scale / (plan.count * math.sqrt(asked.radii))
+    elsewhere = 1 - inside / asked.radii
+    doubt = 3 * noise / math.sqrt(asked.radii)
     doubt += 0.0 if plan.counting is None else COUNTED
-    scale = np.where((small == -OCTAVES) & (elsewhere > doubt), 1.0, scale)
+    alone = (power < lowest) & ((elsewhere > doubt) | _at_zero(plan, places, median))
+    scale = np.where(alone, 1.0, scale)
     centers, scales = np.zeros(plan.design.width + 1), np.ones(plan.design.width + 1)
     centers[places], scales[places] = median, scale
-    return centers, scales
+    rare = places[alone & (elsewhere <= RARE) & (places < plan.design.width)]
+    return Standards(centers, scales, tuple(rare.tolist()))
+
+
+def _at_zero(plan: Plan, places: NDArray[np.int64], median: Vector) -> NDArray[np.bool_]:
+    """Whether medians lie where the user's zero does, which all but a few records may share."""
+    columns = plan.design.columns
+    zero = [-columns[j].center / columns[j].scale if j < len(columns) else math.nan for j in places]
+    return np.asarray(np.abs(median - np.array(zero)) <= NEAR_ZERO)
 
 
 def linear_map(plan: Plan, centers: Vector, scales: Vector) -> NDArray[np.float64]:
