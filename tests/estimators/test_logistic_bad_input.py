@@ -38,7 +38,7 @@ SETTINGS: dict[str, tuple[dict[str, Any], type[InputError], str]] = {
     "delta NaN": ({"delta": np.nan}, BudgetError, "delta"),
     "two budgets": ({"budget": Budget(mu=1.0)}, BudgetError, "not both"),
     "no Budget": ({"epsilon": None, "budget": 1.0}, BudgetError, "tacit.Budget"),
-    "budget too small": ({"epsilon": 1e-13, "delta": 1e-13}, BudgetError, "too small"),
+    "budget too small": ({"epsilon": 1e-18, "delta": 1e-18}, BudgetError, "too small"),
     "bounds missing": ({"bounds": None}, BoundsError, r'bounds=.*row_norm=.*"private"'),
     "bounds reversed": ({"bounds": (10, 0)}, BoundsError, "reversed"),
     "bounds equal": ({"bounds": (1, 1)}, BoundsError, "below"),
