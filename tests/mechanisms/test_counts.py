@@ -1,5 +1,6 @@
 """Noised counts and residual sizes: integers within [0, S], the same for any layout."""
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -266,3 +267,21 @@ def test_several_predictors_have_no_residual_size() -> None:
     query = ResidualSize(np.zeros((WIDTH, 3)), 1.0)
     with pytest.raises(SettingError, match="one linear predictor"):
         integer_residual_size(query, 1, MemoryStore.of(table(3)))
+
+
+@pytest.mark.parametrize("rows", [100, 64 * 7, 1000])
+def test_residuals_of_a_part_answer_for_the_whole(rows: int) -> None:
+    """Zero records of a last tile are not counted, whether that tile is read or not."""
+    values = table(rows)
+    theta = np.linspace(-1, 1, values.shape[1] - 1)
+    chosen = (np.arange(rows) // 64) % 3 == 0
+    gaps = np.abs(values[:, -1] - np.clip(values[:, :-1] @ theta, 0.3, 1))
+    query = ResidualSize(theta, 0.7, lowest=0.3, every=3)
+    answer = answer_residual_size(query, Price(2**36, 0), MemoryStore.of(values, 128), None)
+    expected = rows * np.minimum(gaps[chosen] / 0.7, 1).mean()
+    np.testing.assert_allclose(answer.value, expected, rtol=1e-9)
+    whole = answer_residual_size(
+        replace(query, every=1), Price(2**20, 4), MemoryStore.of(values), SeededEntropy(1)
+    )
+    part = answer_residual_size(query, Price(2**20, 4), MemoryStore.of(values), SeededEntropy(1))
+    assert math.isclose(part.noise_scale / whole.noise_scale, rows / chosen.sum(), rel_tol=1e-12)

@@ -26,7 +26,8 @@ from tacit.problem.sensitivity import Price
 from tacit.rows.persons import PersonBlock, PersonStore
 from tacit.rows.sparse_block import SparseBlock, dense_tiles, tile_parts
 from tacit.rows.store import Store
-from tacit.rows.tiles import LANES, tile_count
+from tacit.rows.thinned import thinned
+from tacit.rows.tiles import LANES
 
 TILES_AT_ONCE = 32
 SIZE, WITHIN, SHARE, DISPERSION, TILT, SQUARE = 0, 1, 2, 3, 4, 5
@@ -270,7 +271,7 @@ def _padding(store: Store) -> int:
     Lanes without a person count as nobody.
     """
     apart = store.weighted or isinstance(store, PersonStore)
-    return 0 if apart else tile_count(store.length) * LANES - store.length
+    return 0 if apart else store.padding
 
 
 def answer_counts(
@@ -296,13 +297,19 @@ def answer_residual_size(
     ---------
     - Integer sums of neighbours differ by at most the bound.
     - The noise is the real Gaussian of scale 2^bits rounded to integers, drawn exactly.
-    - The integers are the same for any block size, thread count or order of the records.
+    - The integers are the same for any block size or thread count, and for any order of the records
+      where all are read.
+    - Where not all are read, which are goes by their places, and the number read is public.
     """
-    return _noised(integer_residual_size(query, price.bound, store), price, entropy)
+    store, share = thinned(store, query.every)
+    return _noised(integer_residual_size(query, price.bound, store), price, entropy, share)
 
 
-def _noised(total: NDArray[np.int64], price: Price, entropy: Entropy | None) -> Answer:
+def _noised(
+    total: NDArray[np.int64], price: Price, entropy: Entropy | None, share: float = 1.0
+) -> Answer:
+    unit = price.bound * share
     if entropy is None:
-        return Answer(total / price.bound, 0.0)
+        return Answer(total / unit, 0.0)
     noised = total + rounded_gaussian(total.size, price.bits, entropy)
-    return Answer(noised / price.bound, math.ldexp(1.0, price.bits) / price.bound)
+    return Answer(noised / unit, math.ldexp(1.0, price.bits) / unit)

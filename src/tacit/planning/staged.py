@@ -181,7 +181,7 @@ def _row_factor(quality: float, width: int, share: float) -> float:
 def _pace(facts: Facts, wishes: Wishes, quality: float) -> Pace:
     shares = Fraction(1, 5), Fraction(4, 5)
     if facts.loss.code is Code.POISSON:
-        pace = Pace(shares, (3, 7) if facts.is_large else (8, 16), 0.5, 0.5, 0.4)
+        pace = Pace(shares, (4, 6) if facts.is_large else (8, 16), 0.5, 0.5, 0.4)
     elif facts.is_large:
         few = quality >= 60
         pace = Pace(shares, (2, 4) if few else (3, 5), 0.5 if few else 0.4, 1.0, 0.5)

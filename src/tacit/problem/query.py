@@ -144,7 +144,7 @@ class ResidualSize:
     """Sum over records of a measure of the residual y - p: how far predictions are off.
 
     The prediction p is z·theta kept within [lowest, highest], which is public, or the exponential
-    of that.
+    of that. Of a large table `every` so many tiles may be read, as in `SecondMoments`.
     """
 
     theta: NDArray[np.float64]
@@ -155,12 +155,14 @@ class ResidualSize:
     measure: Measure = Measure.SIZE
     start: float = 0.0
     exponential: bool = False
+    every: int = 1
 
     def __post_init__(self) -> None:
         """Refuse parameters that could make a margin overflow."""
         _check_finite(self.theta, self.matrix)
         _check_finite(np.array([self.lowest, self.highest, self.start]))
         _check_positive(self.cap)
+        _check_apart(self.every)
 
     @property
     def size(self) -> int:

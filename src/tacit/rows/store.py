@@ -101,6 +101,11 @@ class Store(ABC):
         return self._layout.length
 
     @property
+    def padding(self) -> int:
+        """Zero records that fill up the last tile."""
+        return -self.length % LANES
+
+    @property
     def width(self) -> int:
         """Number of coefficients: columns of a block less those behind the features."""
         return self._layout.width

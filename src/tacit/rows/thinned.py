@@ -45,6 +45,11 @@ class ThinnedStore(Store):
         last = (tiles - 1) * self._every * LANES
         return (tiles - 1) * LANES + min(LANES, self.length - last)
 
+    @property
+    def padding(self) -> int:
+        """Zero records that fill up the last tile, where that is read."""
+        return -self.read % LANES
+
     def block(self, index: int) -> NDArray[Any]:
         """Those tiles of a block that are read."""
         before = self._layout.tiles(index).start

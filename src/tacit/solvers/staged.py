@@ -136,7 +136,15 @@ def measure(
         counted = plan.design.response.kind == Count.kind
         ends = (-LARGEST_RATE * 10, loss_in_units(plan, known, first=False).shape[0])
         lowest, highest = ends if counted else (low, high)
-        query = ResidualSize(theta, cap, coordinates.matrix, lowest, highest, exponential=counted)
+        query = ResidualSize(
+            theta,
+            cap,
+            coordinates.matrix,
+            lowest,
+            highest,
+            exponential=counted,
+            every=_tiles_apart(plan),
+        )
         mean = cap * float(gate.ask(query).value[0]) / plan.count
         size = min(max(mean, cap / 40), cap)
         return replace(known, size=size, deviation=NORMAL_DEVIATION * size)
@@ -144,7 +152,8 @@ def measure(
         top = min(2 * (high - low), 6 * known.deviation)
 
         def within(radius: float) -> float:
-            return _residuals_within(gate, coordinates, theta, -radius, radius)
+            apart = _tiles_apart(plan)
+            return _residuals_within(gate, coordinates, theta, -radius, radius, apart)
 
         wanted = LEVEL * plan.count
         radius = bisect_octaves(within, top, 6, stage.scale_rounds, wanted)
@@ -175,8 +184,13 @@ def _shift(
     return np.asarray(theta + coordinates.working(shift))
 
 
+def _tiles_apart(plan: Plan) -> int:
+    """How much of the records tells the size of residuals: as much as tells a look."""
+    return 1 if plan.whitening is None else plan.whitening.every
+
+
 def _residuals_within(
-    gate: Gate, coordinates: Coordinates, theta: Vector, low: float, high: float
+    gate: Gate, coordinates: Coordinates, theta: Vector, low: float, high: float, every: int = 1
 ) -> float:
     query = ResidualSize(
         theta,
@@ -186,5 +200,6 @@ def _residuals_within(
         highest=1e6,
         measure=Measure.WITHIN,
         start=low,
+        every=every,
     )
     return float(gate.ask(query).value[0])
