@@ -167,7 +167,12 @@ def test_a_release_does_not_depend_on_what_the_room_held(
     rng = np.random.default_rng(0)
     X, y, weight = rng.normal(size=(130, 3)), np.arange(130) % 2, rng.uniform(0, 1, 130)
     X[5], weight[7] = np.nan, np.nan
-    facts = {"classes": (0, 1), "max_weight": 1.0, "random_state": 3, "invalid_rows": "zero"}
+    facts: dict[str, Any] = {
+        "classes": (0, 1),
+        "max_weight": 1.0,
+        "random_state": 3,
+        "invalid_rows": "zero",
+    }
     released = []
     for before in (None, np.full(1 << 20, byte, dtype=np.uint8)):
         room._kept[:] = [] if before is None else [before]
@@ -176,3 +181,16 @@ def test_a_release_does_not_depend_on_what_the_room_held(
         released.append(model.fit(X, y, sample_weight=weight).coef_.tolist())
         assert set(np.unique(room._kept[0]).tolist()) <= {0, byte}
     assert released[0] == released[1]
+
+
+def test_nobody_waits_for_a_room() -> None:
+    """A process forked while a thread of its parent chose a room would wait for ever."""
+    found = []
+    with room._lock:
+        chooser = threading.Thread(
+            target=lambda: found.append(room_for((COUNT,), FLOAT)), daemon=True
+        )
+        chooser.start()
+        chooser.join(timeout=5)
+        assert [array.shape for array in found] == [(COUNT,)]
+    assert not room._kept

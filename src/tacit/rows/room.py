@@ -32,9 +32,13 @@ def room_for(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
     ---------
     - No two arrays share a room while either is in use.
     - At most one room is kept, of at most 256 MiB.
+    - Nobody waits for a room, in a forked process neither.
     """
     size = math.prod(shape) * dtype.itemsize
-    with _lock:
+    if not _lock.acquire(blocking=False):
+        # Someone else chooses, or did when this process was forked: there is other memory.
+        return np.empty(shape, dtype=dtype)
+    try:
         if _kept and _kept[0].nbytes >= size and sys.getrefcount(_kept[0]) == _UNUSED:
             room = _kept[0]
         else:
@@ -43,6 +47,8 @@ def room_for(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
                 _kept[:] = [room]
         # Made under the lock: from here on the room is in use, as its references tell.
         return room[:size].view(dtype).reshape(shape)
+    finally:
+        _lock.release()
 
 
 @contextlib.contextmanager
