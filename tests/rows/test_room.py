@@ -17,8 +17,10 @@ from tacit.problem.design import matrix_design
 from tacit.problem.response import Binary
 from tacit.rows import rebound, room, store
 from tacit.rows.admit import admit
+from tacit.rows.mapping import map_tiles
 from tacit.rows.opening import open_source
 from tacit.rows.room import LARGEST, SMALLEST, room_for
+from tacit.rows.tiles import to_rows
 
 FLOAT = np.dtype(np.float32)
 COUNT = SMALLEST // 4
@@ -141,8 +143,8 @@ def test_records_are_wiped_where_a_run_is_interrupted(
     columns = tuple(
         replace(column, lower=0.0, upper=1.0, center=0.5, scale=0.5) for column in design.columns
     )
-    monkeypatch.setattr(rebound, "to_rows", halting(rebound.to_rows, after))
-    monkeypatch.setattr(store, "map_tiles", halting(store.map_tiles, after))
+    monkeypatch.setattr(rebound, "to_rows", halting(to_rows, after))
+    monkeypatch.setattr(store, "map_tiles", halting(map_tiles, after))
     ways: dict[str, Callable[[], Any]] = {
         "recast": lambda: held.recast(np.eye(4)),
         "map": lambda: held.map(np.eye(4)),
