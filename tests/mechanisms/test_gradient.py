@@ -130,3 +130,20 @@ def test_t08_what_is_read_goes_by_places_alone() -> None:
         assert (before != after).any() == ((place // 64) % 2 == 0)
         # Of 300 records 172 are read.
         assert np.linalg.norm(after - before) <= 2 * query.clip * 300 / 172
+
+
+def test_t08_a_table_in_the_order_of_its_content_has_no_places_to_read_by() -> None:
+    """Why plans list the places as assumed: one other record shifts a sorted table by one."""
+    query, price, places = GradientSum(np.zeros(1), clip=0.5, every=2), Price(2**20, 0), 640
+    signs = np.where(np.arange(places + 1) // 64 % 2, -1.0, 1.0)
+    values = np.column_stack([signs, np.zeros(places + 1)])
+    # The first record is replaced by one that is sorted behind all others.
+    whole, part = (
+        [
+            answer_gradient(replace(query, every=every), price, MemoryStore.of(records), None).value
+            for records in (values[:-1], values[1:])
+        ]
+        for every in (1, 2)
+    )
+    assert abs(whole[1] - whole[0]) <= 2 * query.clip
+    assert abs(part[1] - part[0]) > 2 * query.clip * places / 320

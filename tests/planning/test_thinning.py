@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -11,6 +12,7 @@ from tacit.planning.planner import Facts, Wishes, make_plan
 from tacit.planning.thinning import (
     LARGEST_EDGE,
     LARGEST_STEP,
+    PLACES,
     SPARSEST,
     tiles_apart,
     tiles_apart_in_steps,
@@ -19,6 +21,7 @@ from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
 from tacit.problem.design import matrix_design
 from tacit.problem.plan import Penalty
+from tacit.problem.record import Unit
 from tacit.problem.response import Binary, Continuous
 
 
@@ -81,3 +84,24 @@ def test_a_first_stage_reads_a_part_and_the_last_reads_all() -> None:
         about = Facts(design, 10**7, relation, "row", budget, Penalty(), loss=squared.LOSS)
         every.append([stage.every for stage in make_plan(about, Wishes()).stages])
     assert every == [[SPARSEST, 1], [1, 1]]
+
+
+@pytest.mark.parametrize("inference", [False, True])
+@pytest.mark.parametrize("relation", Relation)
+def test_t08_a_plan_that_reads_by_place_says_that_places_are_assumed_fixed(
+    relation: Relation, inference: bool
+) -> None:
+    """A table kept in the order of its own content has no fixed places."""
+    for records in (1000, 10**7):
+        plan = make_plan(facts(records, 20, relation), Wishes(inference=inference))
+        assert plan.whitening is not None
+        apart = max(plan.whitening.every, *(stage.every for stage in plan.stages))
+        assert (apart > 1) == (records == 10**7 and relation.n_is_public)
+        assert plan.facts == ((PLACES,) if apart > 1 else ())
+
+
+def test_persons_are_read_whole_and_have_no_places() -> None:
+    about = facts(10**7, 20)
+    beside = replace(about.design.beside, unit=Unit("patient", 3))
+    plan = make_plan(replace(about, design=replace(about.design, beside=beside)), Wishes())
+    assert plan.facts == ()

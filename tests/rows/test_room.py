@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
+import tacit
 from tacit.errors import DataError
 from tacit.problem.design import matrix_design
 from tacit.problem.response import Binary
-from tacit.rows import room
+from tacit.rows import rebound, room, store
 from tacit.rows.admit import admit
+from tacit.rows.mapping import map_tiles
 from tacit.rows.opening import open_source
 from tacit.rows.room import LARGEST, SMALLEST, room_for
+from tacit.rows.tiles import to_rows
 
 FLOAT = np.dtype(np.float32)
 COUNT = SMALLEST // 4
@@ -104,3 +110,89 @@ def test_records_are_wiped_when_they_are_given_up_and_when_they_are_refused() ->
             admit(source, design).close()
         assert len(room._kept) == 1
         assert not room._kept[0].any()
+
+
+def halting(call: Any, after: int) -> Any:
+    """The same function, which is interrupted instead of called after so many calls."""
+    calls = itertools.count()
+
+    def halted(*arguments: Any) -> Any:
+        if next(calls) >= after:
+            raise KeyboardInterrupt
+        return call(*arguments)
+
+    return halted
+
+
+@pytest.mark.parametrize("after", [0, 1])
+@pytest.mark.parametrize("way", ["recast", "map", "rebound"])
+def test_records_are_wiped_where_a_run_is_interrupted(
+    way: str, after: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(room, "SMALLEST", 1)
+    monkeypatch.setattr(store, "BLOCK_BYTES", 1 << 12)
+    X, y = np.full((2000, 3), 0.75), np.ones(2000)
+    source = open_source(X, response=y)
+    bounds: Any = "private" if way == "rebound" else (0, 1)
+    design = matrix_design(
+        source.names, Binary("y", (0, 1)), bounds=bounds, row_norm=None, intercept=True
+    )
+    held = admit(source, design)
+    rooms = [room._kept[0]]
+    assert rooms[0].any()
+    columns = tuple(
+        replace(column, lower=0.0, upper=1.0, center=0.5, scale=0.5) for column in design.columns
+    )
+    monkeypatch.setattr(rebound, "to_rows", halting(to_rows, after))
+    monkeypatch.setattr(store, "map_tiles", halting(map_tiles, after))
+    ways: dict[str, Callable[[], Any]] = {
+        "recast": lambda: held.recast(np.eye(4)),
+        "map": lambda: held.map(np.eye(4)),
+        "rebound": lambda: rebound.rebound(held, replace(design, columns=columns)),
+    }
+    with held, pytest.raises(KeyboardInterrupt):
+        ways[way]()
+    rooms.append(room._kept[0])
+    assert not any(kept.any() for kept in rooms)
+    with pytest.raises(DataError, match="given up"):
+        held.block(0)
+
+
+@pytest.mark.filterwarnings("ignore:Weights above the declared")
+@pytest.mark.parametrize("byte", [0x7F, 0xFF])
+@pytest.mark.parametrize("bounds", [(-1, 1), "private"])
+def test_a_release_does_not_depend_on_what_the_room_held(
+    bounds: Any, byte: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Last tiles that are not full, invalid records, weights: all that is read was written."""
+    monkeypatch.setattr(room, "SMALLEST", 1)
+    rng = np.random.default_rng(0)
+    X, y, weight = rng.normal(size=(130, 3)), np.arange(130) % 2, rng.uniform(0, 1, 130)
+    X[5], weight[7] = np.nan, np.nan
+    facts: dict[str, Any] = {
+        "classes": (0, 1),
+        "max_weight": 1.0,
+        "random_state": 3,
+        "invalid_rows": "zero",
+    }
+    released = []
+    for before in (None, np.full(1 << 20, byte, dtype=np.uint8)):
+        room._kept[:] = [] if before is None else [before]
+        del before
+        model = tacit.LogisticRegression(epsilon=50.0, bounds=bounds, **facts)
+        released.append(model.fit(X, y, sample_weight=weight).coef_.tolist())
+        assert set(np.unique(room._kept[0]).tolist()) <= {0, byte}
+    assert released[0] == released[1]
+
+
+def test_nobody_waits_for_a_room() -> None:
+    """A process forked while a thread of its parent chose a room would wait for ever."""
+    found = []
+    with room._lock:
+        chooser = threading.Thread(
+            target=lambda: found.append(room_for((COUNT,), FLOAT)), daemon=True
+        )
+        chooser.start()
+        chooser.join(timeout=5)
+        assert [array.shape for array in found] == [(COUNT,)]
+    assert not room._kept

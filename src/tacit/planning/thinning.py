@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from tacit.planning.wishes import Facts
+from tacit.problem.plan import Plan, PublicFact
 
 LARGEST_EDGE = 0.2
 """Noise edge of a look in whitened coordinates, as a share of the records read."""
@@ -13,6 +14,8 @@ LARGEST_STEP = 0.1
 SPARSEST = 8
 RECORDS_A_COLUMN = 1000
 """Records read for each column, at least: the sample's own error then counts for nothing."""
+PLACES = PublicFact("places of the records", "fixed", "assumed")
+"""A neighbour has the other record in the same place; tables sorted by their content have none."""
 
 
 def tiles_apart(facts: Facts, mu: float, row_factor: float) -> int:
@@ -42,3 +45,16 @@ def _apart(facts: Facts, tolerated: float) -> int:
         return 1
     enough = min(tolerated, facts.records / (RECORDS_A_COLUMN * facts.design.width))
     return max(1, min(SPARSEST, math.floor(enough)))
+
+
+def assumed_places(plan: Plan) -> tuple[PublicFact, ...]:
+    """Return what a plan takes as public beyond n where it reads records by their places.
+
+    Guarantee
+    ---------
+    - A plan of which a query may read a part of the records, by their places, says so.
+    """
+    looks = 1 if plan.whitening is None else plan.whitening.every
+    thinned = max(looks, *(stage.every for stage in plan.stages), 1) > 1
+    # Persons are always read whole.
+    return (PLACES,) if thinned and plan.design.beside.unit is None else ()

@@ -22,6 +22,7 @@ from tacit.rows.encode import Encoded, Encoder
 from tacit.rows.person_admit import admit_persons
 from tacit.rows.prepare import Preparer
 from tacit.rows.rebound import RawPreparer, stored_type
+from tacit.rows.room import wiped_on_failure
 from tacit.rows.source import Batch, Source, require_columns, require_records
 from tacit.rows.sparse_admit import admit_sparse, stays_sparse
 from tacit.rows.store import (
@@ -204,14 +205,9 @@ def _admit_resident(source: Source, door: _Door, fewest: int) -> Store:
         index, batch = item
         door.preparer.prepare_tiles(*door.encode(batch), tiles[layout.tiles(index)])
 
-    try:
-        with ThreadPoolExecutor(THREADS) as pool:
-            # Asking for the results raises what a worker raised.
-            list(pool.map(work, enumerate(door.batches(source))))
-    except BaseException:
-        # The room may be kept for another fit: what was written before the refusal goes.
-        tiles.fill(0)
-        raise
+    with wiped_on_failure([tiles]), ThreadPoolExecutor(THREADS) as pool:
+        # Asking for the results raises what a worker raised.
+        list(pool.map(work, enumerate(door.batches(source))))
     return MemoryStore.of_tiles(layout, tiles)
 
 

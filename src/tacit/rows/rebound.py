@@ -21,6 +21,7 @@ from tacit.problem.response import Continuous
 from tacit.rows.behind import mapped_response
 from tacit.rows.persons import PersonStore
 from tacit.rows.prepare import Preparer
+from tacit.rows.room import wiped_on_failure
 from tacit.rows.scratch import ScratchStore
 from tacit.rows.store import THREADS, Layout, MemoryStore, Store, empty_tiles, require_dtype
 from tacit.rows.tiles import LANES, to_rows, to_tiles
@@ -113,7 +114,7 @@ def rebound(store: Store, design: Design, dtype: DTypeLike = np.float32) -> Stor
         image = ScratchStore.of(layout, _tiled(block, store.block_count))
     else:
         tiles = empty_tiles(layout)
-        with ThreadPoolExecutor(THREADS) as pool:
+        with wiped_on_failure([tiles]), ThreadPoolExecutor(THREADS) as pool:
             # Asking for the results raises what a worker raised.
             list(
                 pool.map(

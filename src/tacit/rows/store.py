@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from tacit.errors import DataError, SettingError
 from tacit.problem.design import Design
 from tacit.rows.mapping import map_tiles, public_matrix
-from tacit.rows.room import room_for
+from tacit.rows.room import room_for, wiped_on_failure
 from tacit.rows.tiles import LANES, tile_count, to_tiles
 
 BLOCK_BYTES = 4 << 20
@@ -236,12 +236,14 @@ class MemoryStore(Store):
         if self._writable is None:
             raise closed()
         places, self._writable = self._writable, None
-        self._mapped(M, places)
-        self.close()
+        try:
+            self._mapped(M, places)
+        finally:
+            self.close()
         return MemoryStore(self._layout, places)
 
     def _mapped(self, matrix: NDArray[np.float64], places: Sequence[NDArray[Any]]) -> None:
-        with ThreadPoolExecutor(THREADS) as pool:
+        with wiped_on_failure(places), ThreadPoolExecutor(THREADS) as pool:
             # Asking for the results raises what a worker raised.
             list(
                 pool.map(

@@ -1,7 +1,8 @@
 """A store of which every so many tiles are read: enough for a rough look at a large table.
 
 Private: the records. Public: their number, and which tiles are read, which goes by their place.
-Only where the places of the records are fixed (replace-one, zero-out) is this one record's doing.
+Only where the places of the records are fixed (replace-one, zero-out) is this one record's doing;
+plans list that among the facts they assume.
 """
 
 from __future__ import annotations

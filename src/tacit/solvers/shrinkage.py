@@ -36,9 +36,8 @@ def shrink(
     curvature = np.clip(kept, SMALLEST_CURVATURE, 1.0)
     unclipped = unclipped_share(stage.clip_factor or math.inf)
     variance = tail_variance(unclipped * curvature, stage) * noise**2
-    spread = np.einsum(
-        "ji,jk,ki->i", vectors, np.linalg.inv(coordinates.matrix.T @ coordinates.matrix), vectors
-    )
+    # v'(M'M)⁻¹v of every direction v; the product M'M may be singular where M is not.
+    spread = np.sum(np.linalg.solve(coordinates.matrix.T, vectors) ** 2, axis=0)
     order = np.argsort(-spread)
     rotated = vectors.T @ theta
     for block in blocks(len(rotated)):

@@ -28,9 +28,10 @@ not public. The geometric mean serves both, and the later looks correct it.
 SMALLEST_RIDGE = 1e-7
 """Ridge as a share of the largest eigenvalue there could be.
 
-A column without spread is widened by every look: by no more than this allows, so that all looks
-together stay within the entries that a map of rows may have.
+A column without spread is widened by every look, by no more than this allows.
 """
+LONGEST_MAP = 1e14
+"""Bound on the norm of the map that all looks together make: entries of 1e15 would be refused."""
 
 
 def whiten(gate: Gate, plan: Plan, whitening: Whitening) -> Coordinates:
@@ -60,6 +61,9 @@ def whiten(gate: Gate, plan: Plan, whitening: Whitening) -> Coordinates:
             least = whitening.late_ridge
         ridge = edge * ridge_in_edges(least, whitening.steepest, edge / largest)
         ridge = max(ridge, SMALLEST_RIDGE * largest)
+        if matrix is not None:
+            # The new map is at most √(count / ridge) times as long as the one before.
+            ridge = max(ridge, plan.count * (float(np.linalg.norm(matrix)) / LONGEST_MAP) ** 2)
         root = (vectors * np.sqrt(plan.count / (spread + ridge))) @ vectors.T
         matrix, turn = triangular(root if matrix is None else matrix @ root)
         look = turn.T @ vectors, spread / (spread + ridge)
