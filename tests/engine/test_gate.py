@@ -1,7 +1,6 @@
 """The gates: a solver gets the plan's answers in the plan's order, and nothing else."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,9 +17,7 @@ from tacit.problem.plan import Penalty, Plan
 from tacit.problem.progress import silent
 from tacit.problem.query import (
     Answer,
-    ColumnCounts,
     GradientSum,
-    Kind,
     Query,
     SecondMoments,
 )
@@ -172,26 +169,3 @@ def test_the_open_gate_answers_without_noise(query: Query, truth: Callable[..., 
     np.testing.assert_array_equal(answers[0].value, answers[1].value)
     # The lattice of second moments is the square of one of 2^18 steps.
     np.testing.assert_allclose(answers[0].value, truth(rows[:, :-1], y), rtol=0, atol=0.02)
-
-
-def test_where_n_is_private_records_are_not_chosen_by_their_places() -> None:
-    design = matrix_design(
-        ["a", "b"], Binary("y", (0, 1)), bounds=(-1, 1), row_norm=None, intercept=True
-    )
-    budget = Budget(epsilon=1.0, delta=1e-6)
-    facts = Facts(design, 128, Relation.ADD_REMOVE, "row", budget, Penalty())
-    chosen = make_plan(facts, Wishes(iterations=1))
-    recorder = Recorder()
-    gate = PlannedGate(chosen, recorder, silent)
-    while chosen.steps[0].kind is not Kind.SECOND_MOMENTS:
-        gate.ask(ColumnCounts((0,), np.array([-np.inf]), np.array([np.inf])))
-        chosen = replace(chosen, steps=chosen.steps[1:])
-    asked = len(recorder.asked)
-    with pytest.raises(PlanViolation, match="places"):
-        gate.ask(replace(MOMENTS, every=2))
-    assert len(recorder.asked) == asked
-    for _ in range(chosen.steps[0].times):
-        gate.ask(MOMENTS)
-    with pytest.raises(PlanViolation, match="places"):
-        gate.ask(replace(GRADIENT, every=2))
-    gate.ask(GRADIENT)

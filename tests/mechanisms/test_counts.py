@@ -271,17 +271,20 @@ def test_several_predictors_have_no_residual_size() -> None:
 
 @pytest.mark.parametrize("rows", [100, 64 * 7, 1000])
 def test_residuals_of_a_part_answer_for_the_whole(rows: int) -> None:
-    """Zero records of a last tile are not counted, whether that tile is read or not."""
+    """Zero records that fill up tiles of the part are not counted."""
     values = table(rows)
     theta = np.linspace(-1, 1, values.shape[1] - 1)
-    chosen = (np.arange(rows) // 64) % 3 == 0
+    drawn = RNG.integers(0, 256, rows, dtype=np.uint8)
     gaps = np.abs(values[:, -1] - np.clip(values[:, :-1] @ theta, 0.3, 1))
     query = ResidualSize(theta, 0.7, lowest=0.3, every=3)
-    answer = answer_residual_size(query, Price(2**36, 0), MemoryStore.of(values, 128), None)
-    expected = rows * np.minimum(gaps[chosen] / 0.7, 1).mean()
-    np.testing.assert_allclose(answer.value, expected, rtol=1e-9)
-    whole = answer_residual_size(
-        replace(query, every=1), Price(2**20, 4), MemoryStore.of(values), SeededEntropy(1)
+    store = MemoryStore.of(values, 128, drawn=drawn)
+    answer = answer_residual_size(query, Price(2**36, 0), store, None)
+    expected = np.minimum(gaps[drawn < 85] / 0.7, 1).sum() * 256 / 85
+    np.testing.assert_allclose(answer.value, expected, rtol=1e-8)
+    whole, part = (
+        answer_residual_size(
+            replace(query, every=every), Price(2**20, 4), store, SeededEntropy(1)
+        ).noise_scale
+        for every in (1, 3)
     )
-    part = answer_residual_size(query, Price(2**20, 4), MemoryStore.of(values), SeededEntropy(1))
-    assert math.isclose(part.noise_scale / whole.noise_scale, rows / chosen.sum(), rel_tol=1e-12)
+    assert math.isclose(part / whole, 256 / 85, rel_tol=1e-12)

@@ -127,30 +127,40 @@ def test_noise_is_symmetric_and_isometric() -> None:
     assert math.isclose(answers[0].noise_scale, 2.0**24 / 2**20, rel_tol=1e-2)
 
 
-def test_a_part_of_the_tiles_stands_for_all_by_the_share_read() -> None:
-    """Every third tile is read; the answer is that part's sum times records over records read."""
+def test_a_part_stands_for_all_by_the_chance_of_a_record() -> None:
     rows = unit_rows(64 * 7 + 10)
-    read = np.concatenate([rows[:64], rows[64 * 3 : 64 * 4], rows[64 * 6 : 64 * 7]])
+    drawn = RNG.integers(0, 256, len(rows), dtype=np.uint8)
+    read = rows[drawn < 85]
+    table = np.column_stack([rows, np.zeros(len(rows))])
     for block_rows in (64, 128, 640):
-        answer = answer_second_moments(
-            SecondMoments(2.0, every=3), Price(2**40, 0), store_of(rows, block_rows), None
-        )
-        assert answer.value == pytest.approx(read.T @ read * len(rows) / len(read), abs=1e-3)
+        store = MemoryStore.of(table, block_rows, drawn=drawn)
+        answer = answer_second_moments(SecondMoments(2.0, every=3), Price(2**40, 0), store, None)
+        assert answer.value == pytest.approx(read.T @ read * 256 / 85, abs=3e-3)
 
 
-def test_one_record_changes_a_part_by_no_more_than_the_whole() -> None:
+@pytest.mark.parametrize("relation", [Relation.REPLACE_ONE, Relation.ADD_REMOVE])
+def test_one_record_changes_a_part_by_no_more_than_the_whole(relation: Relation) -> None:
+    """Whatever its place, one record changes its own term; one that is not read changes nothing."""
     bound, price = 2**20, Price(2**20, 4)
-    rows = unit_rows(200)
-    for place in (3, 70, 150):
-        other = rows.copy()
-        other[place] = unit_rows(1)[0]
+    rows = np.column_stack([unit_rows(200), np.zeros(200)])
+    drawn = RNG.integers(0, 256, 200, dtype=np.uint8)
+    for place in (3, 70, 150, 199):
+        kept = np.delete(np.arange(200), place)
+        other, lots = rows[kept], drawn[kept]
+        if relation is Relation.REPLACE_ONE:
+            # The other record stands first: all that stood before it are shifted by one.
+            new = np.column_stack([unit_rows(1), np.zeros(1)])
+            other, lots = np.vstack([new, other]), np.append(drawn[place], lots)
         answers = [
             answer_second_moments(
-                SecondMoments(1.0, every=2), price, store_of(table), SeededEntropy(3)
+                SecondMoments(1.0, every=2),
+                price,
+                MemoryStore.of(table, 64, drawn=own),
+                SeededEntropy(3),
             )
-            for table in (rows, other)
+            for table, own in ((rows, drawn), (other, lots))
         ]
         unit = 2.0**price.bits / answers[0].noise_scale
         gap = float(np.sum(((answers[0].value - answers[1].value) * unit) ** 2))
-        assert gap <= squared_sensitivity(Kind.SECOND_MOMENTS, bound, Relation.REPLACE_ONE) * 1.001
-        assert (gap > 0) == ((place // 64) % 2 == 0)
+        assert gap <= squared_sensitivity(Kind.SECOND_MOMENTS, bound, relation) * 1.001
+        assert (gap > 0) == (drawn[place] < 128)

@@ -32,11 +32,11 @@ def test_large_tables_with_little_noise_end_with_newton_steps() -> None:
     assert plan.steps[-1].times == plan.finishing.iterations
 
 
-def test_the_descent_reads_a_part_where_n_is_public() -> None:
+def test_the_descent_reads_a_part() -> None:
     assert planned(*LARGE).stages[0].every > 1
     private = planned(*LARGE, relation="add-remove", n_at_least=LARGE[0])
     assert private.finishing is not None
-    assert private.stages[0].every == 1
+    assert private.stages[0].every > 1
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from tacit.rows.admit import admit
 from tacit.rows.opening import open_source
 from tacit.rows.scratch import ScratchStore
 from tacit.rows.source import Batch, Source
-from tacit.rows.store import Store
+from tacit.rows.store import MemoryStore, Store
 from tacit.rows.tiles import to_rows
 
 RNG = np.random.default_rng(17)
@@ -253,3 +253,28 @@ def test_progress_tells_nothing_of_the_records() -> None:
 
     admitted(X, Y, progress=progress)
     assert calls == [(0, 1, "reading records"), (1, 1, "reading records")]
+
+
+def test_records_draw_lots_and_stand_in_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each row goes with its response and its lot; the bits of a record are those of before."""
+    monkeypatch.setattr(store_module, "BLOCK_BYTES", 4096)
+    X, y = np.random.default_rng(3).uniform(0, 1, (1000, 2)), np.arange(1000) % 2
+    drawn = np.random.default_rng(4).integers(0, 256, 1000, dtype=np.uint8)
+    source = open_source(X, response=y)
+    design = matrix_design(
+        source.names, Binary("y", (0, 1)), bounds=(0, 1), row_norm=None, intercept=True
+    )
+    plain, lots = admit(source, design), admit(source, design, draw=lambda count: drawn[:count])
+    assert isinstance(lots, MemoryStore)
+    assert lots.lots is not None
+    assert lots.block_count > 3
+    rows = lots.block_rows
+    for index in range(lots.block_count):
+        part = slice(index * rows, min((index + 1) * rows, 1000))
+        order = np.argsort(drawn[part], kind="stable")
+        length = part.stop - part.start
+        before, after = (to_rows(store.block(index), length) for store in (plain, lots))
+        assert (after == before[order]).all()
+        assert lots.lots[index, 99] == (drawn[part] <= 99).sum()
+    assert isinstance(plain, MemoryStore)
+    assert plain.lots is None

@@ -1,4 +1,4 @@
-"""Thinned stores: which records are read goes by their places alone."""
+"""A part of a store: which records are in it goes by their lots alone."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 
 from tacit.errors import SettingError
+from tacit.rows.lots import ordered
 from tacit.rows.store import MemoryStore
-from tacit.rows.thinned import ThinnedStore, can_thin
-from tacit.rows.tiles import to_rows
+from tacit.rows.thinned import ThinnedStore, thinned
+from tacit.rows.tiles import LANES, to_rows
+
+RNG = np.random.default_rng(3)
 
 
 def table(rows: int) -> np.ndarray:
@@ -16,43 +19,94 @@ def table(rows: int) -> np.ndarray:
     return np.column_stack([np.arange(rows, dtype=float), np.ones(rows)])
 
 
+def lots(rows: int) -> np.ndarray:
+    return RNG.integers(0, 256, rows, dtype=np.uint8)
+
+
 def read(store: ThinnedStore) -> list[float]:
     """Places of the records read, padding left out."""
     blocks = [store.block(index) for index in range(store.block_count)]
-    rows = np.concatenate([to_rows(block, len(block) * 64) for block in blocks])
-    return [float(place) for place in np.unique(rows[rows[:, 1] == 1.0, 0])]
+    rows = np.concatenate([to_rows(block, len(block) * LANES) for block in blocks])
+    assert len(rows) - (rows[:, 1] == 1.0).sum() == store.padding
+    return sorted(float(place) for place in rows[rows[:, 1] == 1.0, 0])
 
 
-@pytest.mark.parametrize("every", [1, 2, 3, 5])
+@pytest.mark.parametrize("every", [1, 2, 3, 5, 8])
 @pytest.mark.parametrize("rows", [1, 64, 65, 500])
-def test_the_cut_into_blocks_does_not_matter(rows: int, every: int) -> None:
-    expected = [float(i) for i in range(rows) if (i // 64) % every == 0]
+def test_a_record_is_read_by_its_lot_however_blocks_are_cut(rows: int, every: int) -> None:
+    drawn = lots(rows)
+    expected = [float(i) for i in range(rows) if drawn[i] < 256 // every]
     for block_rows in (64, 128, 192, 640):
-        thinned = ThinnedStore(MemoryStore.of(table(rows), block_rows), every)
-        assert read(thinned) == expected
-        assert thinned.read == len(expected)
+        part = ThinnedStore(MemoryStore.of(table(rows), block_rows, drawn=drawn), every)
+        assert read(part) == expected
+        assert part.read == len(expected)
 
 
-def test_blocks_cannot_be_written() -> None:
-    block = ThinnedStore(MemoryStore.of(table(300), 64), 2).block(0)
+def test_t08_the_order_of_the_records_does_not_matter() -> None:
+    """Also one that a replaced record changes: lots go with their records."""
+    rows, drawn = table(500), lots(500)
+    order = RNG.permutation(500)
+    parts = [
+        read(ThinnedStore(MemoryStore.of(rows[o], 128, drawn=drawn[o]), 4))
+        for o in (np.arange(500), order)
+    ]
+    assert parts[0] == parts[1]
+
+
+def test_parts_stay_what_they_are_in_other_coordinates() -> None:
+    drawn = lots(300)
+    store = MemoryStore.of(table(300), 128, drawn=drawn)
+    before = read(ThinnedStore(store, 3))
+    assert read(ThinnedStore(store.map([[2.0]]), 3)) == [2 * place for place in before]
+    assert read(ThinnedStore(store.recast([[2.0]]), 3)) == [2 * place for place in before]
+
+
+def test_the_chance_of_a_record_is_public_and_right() -> None:
+    rows = 100_000
+    store = MemoryStore.of(table(rows), drawn=lots(rows))
+    for every in (2, 3, 7, 8):
+        part, share = thinned(store, every)
+        assert isinstance(part, ThinnedStore)
+        assert share == (256 // every) / 256
+        # Five deviations of a binomial number.
+        assert abs(part.read - share * rows) < 5 * np.sqrt(rows * share)
+
+
+def test_where_there_are_no_lots_all_is_read() -> None:
+    store = MemoryStore.of(table(100))
+    assert thinned(store, 4) == (store, 1.0)
+    with pytest.raises(SettingError, match="thinned"):
+        ThinnedStore(store, 2)
+
+
+def test_a_part_without_records_is_a_part() -> None:
+    store = MemoryStore.of(table(70), 64, drawn=np.full(70, 255, dtype=np.uint8))
+    part = ThinnedStore(store, 2)
+    assert part.block(0).shape == (0, 2, LANES)
+    assert part.read == part.padding == 0
+
+
+def test_blocks_cannot_be_written_and_are_copies() -> None:
+    store = MemoryStore.of(table(300), 64, drawn=lots(300))
+    block = ThinnedStore(store, 2).block(0)
     assert not block.flags.writeable
     assert block.flags.c_contiguous
+    assert not np.shares_memory(block, store.block(0))
 
 
 def test_it_is_not_mapped() -> None:
-    thinned = ThinnedStore(MemoryStore.of(table(10)), 2)
+    part = ThinnedStore(MemoryStore.of(table(10), drawn=lots(10)), 2)
     with pytest.raises(SettingError, match="not mapped"):
-        thinned.map(np.eye(1))
-
-
-def test_other_storage_is_refused() -> None:
-    thinned = ThinnedStore(MemoryStore.of(table(10)), 2)
-    assert not can_thin(thinned)
-    with pytest.raises(SettingError, match="thinned"):
-        ThinnedStore(thinned, 2)
+        part.map(np.eye(1))
 
 
 def test_closing_leaves_the_records() -> None:
-    store = MemoryStore.of(table(10))
+    store = MemoryStore.of(table(10), drawn=lots(10))
     ThinnedStore(store, 2).close()
-    assert store.block(0).size
+    assert store.block(0).any()
+
+
+def test_records_of_equal_lots_stay_in_their_order() -> None:
+    order, below = ordered(np.array([5, 1, 5, 1], dtype=np.uint8))
+    assert order.tolist() == [1, 3, 0, 2]
+    assert below[[0, 1, 4, 5, 255]].tolist() == [0, 2, 2, 4, 4]

@@ -20,14 +20,12 @@ class PlannedGate:
     ---------
     - A query of another kind than the next reserved step, or beyond the last, is refused before a
       record is touched.
-    - So is one that reads records by their places where n is private.
     """
 
     def __init__(self, plan: Plan, responder: Responder, progress: Progress) -> None:
         self._responder = responder
         self._progress = progress
         self._schedule = [step for step in plan.steps for _ in range(step.times)]
-        self._fixed_places = plan.relation.n_is_public
         self._asked = 0
 
     def ask(self, query: Query) -> Answer:
@@ -39,8 +37,6 @@ class PlannedGate:
             raise PlanViolation(f"The plan reserved {step.kind} at this point, not this query.")
         if getattr(query, "size", 1) != step.size:
             raise PlanViolation("The plan reserved another number of counts at this point.")
-        if getattr(query, "every", 1) > 1 and not self._fixed_places:
-            raise PlanViolation("Where n is private, records have no places to be chosen by.")
         self._asked += 1
         answer = self._responder.answer(query, step.price)
         self._progress(self._asked, len(self._schedule), step.label)

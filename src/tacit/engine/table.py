@@ -15,6 +15,7 @@ from tacit.engine.gate import OpenGate, PlannedGate
 from tacit.errors import SettingError
 from tacit.ledger.refits import RefitWarning, refit_warning
 from tacit.mechanisms.responder import Responder
+from tacit.noise.entropy import BYTES_PER_WORD, Entropy, SeededEntropy, SystemEntropy
 from tacit.problem.design import Design
 from tacit.problem.gate import Gate
 from tacit.problem.plan import Plan
@@ -23,12 +24,16 @@ from tacit.problem.release import Release
 from tacit.rows.admit import admit
 from tacit.rows.beside import names_beside
 from tacit.rows.classes import read_classes
+from tacit.rows.lots import Draw
 from tacit.rows.opening import open_source
 from tacit.rows.sparse_store import SparseStore
 from tacit.rows.store import Store
 from tacit.solvers.locate import locate
 from tacit.solvers.solve import solve
 from tacit.solvers.total import count_records
+
+LOTS_STREAM = 1 << 128
+"""Added to a seed for the lots of the records."""
 
 
 class Table:
@@ -89,8 +94,13 @@ class Table:
         """Labels found in the response. Not protected: the certificate lists them as assumed."""
         return read_classes(self._source, column, fewest=self._fewest)
 
-    def admit(self, design: Design, *, invalid_rows: str, exact: bool) -> None:
-        """Read and prepare the records by the design. Nothing is spent if they are refused."""
+    def admit(
+        self, design: Design, *, invalid_rows: str, exact: bool, seed: int | None = None
+    ) -> None:
+        """Read and prepare the records by the design. Nothing is spent if they are refused.
+
+        Records draw their lots from the source of the noise, or by the seed; exact fits need none.
+        """
         self.close()
         self._store = admit(
             self._source,
@@ -99,6 +109,7 @@ class Table:
             dtype=np.float64 if exact else np.float32,
             progress=self._progress,
             fewest=self._fewest,
+            draw=None if exact else _lots(seed),
         )
 
     def run(self, plan: Plan, *, seed: int | None) -> Release:
@@ -168,6 +179,12 @@ class Table:
     ) -> None:
         """Forget the records, whatever happened."""
         self.close()
+
+
+def _lots(seed: int | None) -> Draw:
+    """One secret byte a record; of a seed, a stream that no noise is made of."""
+    entropy: Entropy = SystemEntropy() if seed is None else SeededEntropy(seed + LOTS_STREAM)
+    return lambda count: entropy.words(-(-count // BYTES_PER_WORD)).view(np.uint8)[:count]
 
 
 def _require_mappable(store: Store, plan: Plan) -> None:

@@ -158,7 +158,7 @@ def fit_release(
     - Warnings are of public facts alone.
     """
     exact = request.budget.is_infinite
-    table.admit(design, invalid_rows=request.invalid_rows, exact=exact)
+    table.admit(design, invalid_rows=request.invalid_rows, exact=exact, seed=request.seed)
     plan = request.plan(design, table.records, loss).with_facts(*facts)
     for text in (*warned, *plan.warnings(), *_more_columns_than_records(plan)):
         warnings.warn(text, UserWarning, stacklevel=3)

@@ -297,9 +297,8 @@ def answer_residual_size(
     ---------
     - Integer sums of neighbours differ by at most the bound.
     - The noise is the real Gaussian of scale 2^bits rounded to integers, drawn exactly.
-    - The integers are the same for any block size or thread count, and for any order of the records
-      where all are read.
-    - Where not all are read, which are goes by their places, and the number read is public.
+    - The integers are the same for any block size, thread count or order of the records.
+    - Where not all are read, each is by a secret lot of its own, with a public chance.
     """
     store, share = thinned(store, query.every)
     return _noised(integer_residual_size(query, price.bound, store), price, entropy, share)

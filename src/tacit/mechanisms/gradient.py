@@ -86,9 +86,8 @@ def answer_gradient(
     - Integer sums of neighbours differ by at most 2·bound (replace-one) or bound (zero-out,
       add-remove) in L2 norm.
     - The noise is the real Gaussian of scale 2^bits rounded to integers, drawn exactly.
-    - The integers are the same for any block size or thread count, and for any order of the records
-      where all are read.
-    - Where not all are read, which are goes by their places, and the number read is public.
+    - The integers are the same for any block size, thread count or order of the records.
+    - Where not all are read, each is by a secret lot of its own, with a public chance.
     """
     store, share = thinned(store, query.every)
     unit = enforceable(price.bound, query.theta.size) / query.clip * share

@@ -116,9 +116,8 @@ def answer_second_moments(
     - Integer sums of neighbours differ by at most √2·bound (replace-one) or bound (zero-out,
       add-remove) in Frobenius norm.
     - The noise is the real Gaussian of scale 2^bits rounded to integers, drawn exactly.
-    - The integers are the same for any block size or thread count, and for any order of the records
-      where all are read.
-    - Where not all are read, which are goes by their places, and the number read is public.
+    - The integers are the same for any block size, thread count or order of the records.
+    - Where not all are read, each is by a secret lot of its own, with a public chance.
     """
     width = store.width
     unit = (moment_limit(price.bound, store) / query.row_bound) ** 2

@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from tacit.losses.loss import Code
 from tacit.planning.pricing import assembled, priced
-from tacit.planning.thinning import tiles_apart, tiles_apart_in_steps
+from tacit.planning.thinning import thinned_look, thinned_steps
 from tacit.planning.whitened import forecast_of, looks_of, recipe_of, row_factor_of
 from tacit.planning.wishes import Facts, Wishes
 from tacit.problem.plan import Descent, Finishing, Penalty, Plan, Whitening
@@ -49,7 +49,7 @@ def plan_finished(facts: Facts, allowed: Fraction) -> Plan:
     quality = facts.records * math.sqrt(allowed) / facts.design.width
     _, _, ridge = looks_of(facts, quality)
     row_factor = row_factor_of(quality)
-    every = tiles_apart(facts, math.sqrt(allowed * CURVATURE_SHARE), row_factor)
+    every = thinned_look(facts, math.sqrt(allowed * CURVATURE_SHARE), row_factor)
     recipe = recipe_of(facts, quality)
     left = allowed * (1 - LOOKS * LOOK_SHARE - CURVATURE_SHARE)
     # The descent only has to bring Newton's steps near: it need not read all either.
@@ -65,7 +65,7 @@ def plan_finished(facts: Facts, allowed: Fraction) -> Plan:
         balanced=recipe.balanced,
         calmest=recipe.calmest,
         follows=bool(facts.counts),
-        every=tiles_apart_in_steps(facts, mu_of_step, length),
+        every=thinned_steps(facts, mu_of_step, length),
     )
     steps = (
         priced(facts, Kind.SECOND_MOMENTS, allowed * LOOK_SHARE * LOOKS, LOOKS, "second moments"),

@@ -12,7 +12,7 @@ from fractions import Fraction
 from tacit.errors import SettingError
 from tacit.losses.loss import Code, Loss
 from tacit.planning.pricing import assembled, priced
-from tacit.planning.thinning import tiles_apart
+from tacit.planning.thinning import thinned_look
 from tacit.planning.wishes import Facts, Wishes, require_passes
 from tacit.problem.design import Column
 from tacit.problem.factor import Indicator
@@ -91,7 +91,7 @@ def plan_inference(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
     # A pilot that has not arrived leaves a bias behind the step; where much is to be learnt,
     # momentum brings it there, and the noise that it adds is small.
     momentum = momentum_of(pilot)
-    every = tiles_apart(facts, math.sqrt(cost(shares.look)), ROW_FACTOR)
+    every = thinned_look(facts, math.sqrt(cost(shares.look)), ROW_FACTOR)
     stage = Descent(
         pilot, wishes.step_size or 1.0, momentum, clip, wishes.output or "tail", PILOT_AVERAGED
     )

@@ -23,7 +23,6 @@ from tacit.planning.pricing import assembled
 from tacit.planning.rounds import plan_rounds
 from tacit.planning.scales import require_moderate
 from tacit.planning.staged import plan_staged
-from tacit.planning.thinning import assumed_places
 from tacit.planning.whitened import plan_whitened
 from tacit.planning.wishes import (
     DESCENTS,
@@ -63,7 +62,7 @@ def make_plan(facts: Facts, wishes: Wishes) -> Plan:
     if not _is_within(plan, allowed):
         # A theorem; checked because everything rests on it.
         raise AssertionError("A plan would cost more than its budget.")
-    return plan.with_facts(*assumed_places(plan))
+    return plan
 
 
 def _is_within(plan: Plan, allowed: Fraction) -> bool:

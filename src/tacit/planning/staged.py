@@ -13,7 +13,7 @@ from statistics import NormalDist
 
 from tacit.losses.loss import Code
 from tacit.planning.pricing import assembled, between, priced
-from tacit.planning.thinning import tiles_apart, tiles_apart_in_steps
+from tacit.planning.thinning import thinned_look, thinned_steps
 from tacit.planning.wishes import Facts, Wishes, passes_allowed, require_passes
 from tacit.problem.plan import (
     Descent,
@@ -96,7 +96,7 @@ def priced_stages(facts: Facts, wishes: Wishes, allowed: Fraction, approach: App
         row_factor=row_factor,
         steepest=STEEPEST,
         late_ridge=0.6 if quality >= CLEAR else None,
-        every=tiles_apart(facts, mu * math.sqrt(look_share), row_factor),
+        every=thinned_look(facts, mu * math.sqrt(look_share), row_factor),
     )
     stages = _stages(facts, wishes, pace, quality)
     counts = facts.loss.code is Code.POISSON
@@ -111,7 +111,7 @@ def priced_stages(facts: Facts, wishes: Wishes, allowed: Fraction, approach: App
     if len(stages) > 1:
         first = stages[0]
         mu_of_step = math.sqrt(left * pace.shares[0] / first.iterations)
-        apart = tiles_apart_in_steps(facts, mu_of_step, first.clip_factor or 1.0)
+        apart = thinned_steps(facts, mu_of_step, first.clip_factor or 1.0)
         stages = (replace(first, every=apart), *stages[1:])
     steps = [
         *_placing_steps(facts, placing, allowed * placing_share),

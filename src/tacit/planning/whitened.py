@@ -13,7 +13,7 @@ from fractions import Fraction
 from tacit.losses.loss import Code
 from tacit.planning.bounds import Noise, excess_bound
 from tacit.planning.pricing import assembled, between, priced
-from tacit.planning.thinning import tiles_apart
+from tacit.planning.thinning import thinned_look
 from tacit.planning.wishes import Facts, Wishes, passes_allowed, require_passes
 from tacit.problem.plan import Descent, Forecast, LabelStart, Penalty, Plan, Whitening
 from tacit.problem.query import Kind
@@ -56,7 +56,7 @@ def plan_whitened(facts: Facts, wishes: Wishes, allowed: Fraction) -> Plan:
     require_passes(wishes, 1 + facts.counts)
     rounds = max(1, min(rounds, passes - (wishes.iterations or 1)))
     row_factor = row_factor_of(quality)
-    every = tiles_apart(facts, math.sqrt(allowed * share), row_factor)
+    every = thinned_look(facts, math.sqrt(allowed * share), row_factor)
     whitening = Whitening(rounds, ridge, row_factor, every=every)
     recipe = recipe_of(facts, quality)
     iterations = wishes.iterations or max(1, min(recipe.iterations, passes - rounds))

@@ -10,8 +10,7 @@ from tacit.errors import SchemaError
 class Relation(StrEnum):
     """The neighbouring relation of a guarantee.
 
-    - ``replace-one``: one record is swapped for another, in its place; the number of records is
-      public.
+    - ``replace-one``: one record is swapped for another; the number of records is public.
     - ``zero-out``: one record's contribution vanishes; the number of records is public.
     - ``add-remove``: one record is added or removed; the number of records is private.
 

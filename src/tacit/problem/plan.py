@@ -72,7 +72,7 @@ class Whitening:
     late_ridge: float | None = None
     """Ridge from the third look on, where directions that no look has seen would be blown up."""
     every: int = 1
-    """Looks after the first read every so many tiles; 1 where n is private."""
+    """Looks after the first read one record in so many."""
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ class Descent:
     follows: bool = False
     """Whether clip and steps go by what the records came to, where they were counted."""
     every: int = 1
-    """How many tiles apart those lie that a step reads."""
+    """One record in so many is read by a step."""
 
     @property
     def first_averaged(self) -> int:

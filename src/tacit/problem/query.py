@@ -51,7 +51,7 @@ class GradientSum:
     on the features alone: it bounds the influence of a record and leaves the model consistent.
     With `balanced`, for the logistic loss, it is min(1, clip / (‖z‖ max(p, 1 - p))) instead: the
     least weight that bounds both labels of a row alike, so that no label is favoured.
-    Of a large table `every` so many tiles may be read, as in `SecondMoments`.
+    Of a large table one record in `every` may be read, as in `SecondMoments`.
     """
 
     theta: NDArray[np.float64]
@@ -75,8 +75,8 @@ class SecondMoments:
 
     w = 1, or at `theta` the loss's curvature over its upper bound, or the squared slope over its
     upper bound times min(1, (row_bound / ‖z‖)²): the second moment of a downweighted score.
-    Of a large table it is enough to read `every` so many tiles of dense records; the answer and its
-    noise are then those of the whole, by the share that was read.
+    Of a large table it is enough to read about one record in `every`, each by a lot of its own; the
+    answer and its noise are then those of the whole, by the chance of a record to be read.
     """
 
     row_bound: float
@@ -144,7 +144,7 @@ class ResidualSize:
     """Sum over records of a measure of the residual y - p: how far predictions are off.
 
     The prediction p is z·theta kept within [lowest, highest], which is public, or the exponential
-    of that. Of a large table `every` so many tiles may be read, as in `SecondMoments`.
+    of that. Of a large table one record in `every` may be read, as in `SecondMoments`.
     """
 
     theta: NDArray[np.float64]
@@ -292,7 +292,7 @@ def _check_finite(*arrays: NDArray[np.float64] | None) -> None:
 
 def _check_apart(every: int) -> None:
     if every < 1:
-        raise SettingError("At least every tile must be read.")
+        raise SettingError("At most every record is read.")
 
 
 def _check_positive(bound: float) -> None:

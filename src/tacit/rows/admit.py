@@ -19,6 +19,7 @@ from tacit.problem.progress import Progress, silent
 from tacit.rows.beside import names_read
 from tacit.rows.collector import Collector
 from tacit.rows.encode import Encoded, Encoder
+from tacit.rows.lots import VALUES, Draw, ordered
 from tacit.rows.person_admit import admit_persons
 from tacit.rows.prepare import Preparer
 from tacit.rows.rebound import RawPreparer, stored_type
@@ -47,6 +48,7 @@ def admit(
     progress: Progress = silent,
     memory_limit: int = MEMORY_LIMIT,
     fewest: int = 2,
+    draw: Draw | None = None,
 ) -> Store:
     """Read a source once, and store its prepared records.
 
@@ -80,6 +82,9 @@ def admit(
     fewest
         Fewer records (or persons) are refused; 0 where their number is private, so that it cannot
         be told from a refusal.
+    draw
+        Where a table in memory draws a lot for each record from; blocks then stand in the order of
+        their lots, and a part of the records can be read. Without it they stay as they came.
 
     Examples
     --------
@@ -119,7 +124,7 @@ def admit(
     elif stays_sparse(source, design):
         store = admit_sparse(source, design, door.dtype, door.check)
     elif source.resident:
-        store = _admit_resident(source, door, fewest)
+        store = _admit_resident(source, door, fewest, draw)
     else:
         store = _admit_streamed(source, door, memory_limit, fewest)
     progress(1, 1, LABEL)
@@ -195,20 +200,26 @@ class _Door:
             )
 
 
-def _admit_resident(source: Source, door: _Door, fewest: int) -> Store:
+def _admit_resident(source: Source, door: _Door, fewest: int, draw: Draw | None) -> Store:
     length = source.length or 0
     require_records(length, fewest)
     layout = door.layout(length)
     tiles = empty_tiles(layout)
+    drawn = None if draw is None else draw(length)
+    lots = np.zeros((layout.block_count, VALUES), dtype=np.int64)
 
     def work(item: tuple[int, Batch]) -> None:
         index, batch = item
-        door.preparer.prepare_tiles(*door.encode(batch), tiles[layout.tiles(index)])
+        order = None
+        if drawn is not None:
+            start = index * layout.block_rows
+            order, lots[index] = ordered(drawn[start : start + batch.length])
+        door.preparer.prepare_tiles(*door.encode(batch), tiles[layout.tiles(index)], order)
 
     with wiped_on_failure([tiles]), ThreadPoolExecutor(THREADS) as pool:
         # Asking for the results raises what a worker raised.
         list(pool.map(work, enumerate(door.batches(source))))
-    return MemoryStore.of_tiles(layout, tiles)
+    return MemoryStore.of_tiles(layout, tiles, None if drawn is None else lots)
 
 
 def _admit_streamed(source: Source, door: _Door, memory_limit: int, fewest: int) -> Store:

@@ -79,14 +79,19 @@ class Preparer:
         behind: NDArray[np.float64],
         valid: NDArray[np.bool_],
         tiles: NDArray[Any],
+        order: NDArray[np.int64] | None = None,
     ) -> None:
-        """Write the prepared records into tiles, float32 or float64, the last filled with zeros."""
+        """Write the prepared records into tiles, float32 or float64, the last filled with zeros.
+
+        `order` lists the records as they are to stand; without one they stay as they came.
+        """
         # Rounding to the stored type can lengthen a row by half a unit in the last place.
         margin = 2.0**-22 if tiles.dtype == np.float32 else 2.0**-50
         _prepare(
             _readonly(values),
             _readonly(behind),
             _readonly(valid),
+            np.arange(len(values)) if order is None else order,
             np.array([self.lower, self.upper, self.center, self.scale]),
             # A row on the bound may exceed it by rounding, and is left alone.
             (self.feature_norm * (1.0 - margin), self.feature_norm * (1.0 + 2.0**-45)),
@@ -104,10 +109,11 @@ def _readonly(array: NDArray[Any]) -> NDArray[Any]:
 
 
 @compiled
-def _prepare(  # noqa: C901, PLR0912 - one pass, compiled once
+def _prepare(  # noqa: C901, PLR0912, PLR0917 - one pass, compiled once
     values: NDArray[np.float64],
     behind: NDArray[np.float64],
     valid: NDArray[np.bool_],
+    order: NDArray[np.int64],
     public: NDArray[np.float64],
     norms: tuple[float, float],
     intercept: bool,
@@ -125,8 +131,9 @@ def _prepare(  # noqa: C901, PLR0912 - one pass, compiled once
         work[:] = 0.0
         for start in range(0, count, wide):
             for lane in range(lanes):
+                row = order[first + lane]
                 for j in range(start, min(start + wide, count)):
-                    work[j, lane] = values[first + lane, j]
+                    work[j, lane] = values[row, j]
         for j in range(count):
             low, high, middle, size = public[0, j], public[1, j], public[2, j], public[3, j]
             for lane in range(wide):
@@ -143,7 +150,7 @@ def _prepare(  # noqa: C901, PLR0912 - one pass, compiled once
                 work[square, lane] += part * part
         for lane in range(wide):
             found = shrink_factor(work[square, lane], work[factor, lane], norms)
-            usable = lane < lanes and valid[min(first + lane, length - 1)]
+            usable = lane < lanes and valid[order[min(first + lane, length - 1)]]
             work[factor, lane] = found if usable and found >= 0.0 else math.nan
         for j in range(count):
             for lane in range(wide):
@@ -154,7 +161,7 @@ def _prepare(  # noqa: C901, PLR0912 - one pass, compiled once
             if intercept:
                 tiles[t, count, lane] = 1.0 if usable else 0.0
             for j in range(behind.shape[1]):
-                beyond = behind[min(first + lane, length - 1), j]
+                beyond = behind[order[min(first + lane, length - 1)], j]
                 tiles[t, count + intercept + j, lane] = beyond if usable else 0.0
 
 

@@ -58,11 +58,12 @@ class RawPreparer:
         behind: NDArray[np.float64],
         valid: NDArray[np.bool_],
         tiles: NDArray[Any],
+        order: NDArray[np.int64] | None = None,
     ) -> None:
-        """Write the records into tiles, the last filled up with zeros."""
+        """Write the records into tiles, in an order or as they came, zeros behind the last."""
         rows = np.empty((len(values), tiles.shape[1]), dtype=tiles.dtype)
         self.prepare(values, behind, valid, rows)
-        to_tiles(rows, tiles)
+        to_tiles(rows if order is None else rows[order], tiles)
 
 
 def stored_type(design: Design, dtype: DTypeLike) -> np.dtype[Any]:
@@ -122,7 +123,9 @@ def rebound(store: Store, design: Design, dtype: DTypeLike = np.float32) -> Stor
                     range(store.block_count),
                 )
             )
-        image = MemoryStore.of_tiles(layout, tiles)
+        # Records of a block stay in their order.
+        lots = store.lots if isinstance(store, MemoryStore) else None
+        image = MemoryStore.of_tiles(layout, tiles, lots)
     store.close()
     return image
 

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tacit.errors import DataError, SettingError
 from tacit.problem.design import Design
+from tacit.rows.lots import ordered
 from tacit.rows.mapping import map_tiles, public_matrix
 from tacit.rows.room import room_for, wiped_on_failure
 from tacit.rows.tiles import LANES, tile_count, to_tiles
@@ -188,10 +189,22 @@ class MemoryStore(Store):
     >>> store = MemoryStore.of(np.array([[0.5, 1.0, 0.0], [0.25, 1.0, 1.0]]))
     >>> store.width, store.block(0)[0, :, :2].tolist()
     (2, [[0.5, 0.25], [1.0, 1.0], [0.0, 1.0]])
+
+    Attributes
+    ----------
+    lots
+        Where the records of every block stand in the order of their lots (`rows.lots`): for each
+        block and each value of a lot, how many records have that lot or a lower one. Secret.
     """
 
-    def __init__(self, layout: Layout, blocks: Sequence[NDArray[Any]]) -> None:
+    def __init__(
+        self,
+        layout: Layout,
+        blocks: Sequence[NDArray[Any]],
+        lots: NDArray[np.int64] | None = None,
+    ) -> None:
         super().__init__(layout)
+        self.lots = lots
         self._writable: Sequence[NDArray[Any]] | None = [*map(np.ascontiguousarray, blocks)]
         self._blocks: tuple[NDArray[Any], ...] | None = tuple(map(_frozen, self._writable))
 
@@ -203,19 +216,32 @@ class MemoryStore(Store):
         *,
         weighted: bool = False,
         shifted: bool = False,
+        drawn: NDArray[np.uint8] | None = None,
     ) -> MemoryStore:
-        """Store of one prepared table (row, column); its last columns are weight and offset."""
+        """Store of one prepared table (row, column); its last columns are weight and offset.
+
+        `drawn` are the lots of its records, by which each block is ordered.
+        """
         dtype = require_dtype(table.dtype)
         behind = 1 + weighted + shifted
         width = table.shape[1] - behind
         rows = default_block_rows(width, dtype, behind) if block_rows is None else block_rows
         layout = Layout(len(table), width, dtype, rows, weighted, shifted)
-        return cls.of_tiles(layout, to_tiles(table))
+        if drawn is None:
+            return cls.of_tiles(layout, to_tiles(table))
+        starts = range(0, len(table), rows)
+        found = [ordered(drawn[start : start + rows]) for start in starts]
+        order = np.concatenate([start + own for start, (own, _) in zip(starts, found, strict=True)])
+        below = np.array([counts for _, counts in found])
+        return cls.of_tiles(layout, to_tiles(table[order]), below)
 
     @classmethod
-    def of_tiles(cls, layout: Layout, tiles: NDArray[Any]) -> MemoryStore:
+    def of_tiles(
+        cls, layout: Layout, tiles: NDArray[Any], lots: NDArray[np.int64] | None = None
+    ) -> MemoryStore:
         """Store of all tiles in one array; its blocks are slices."""
-        return cls(layout, [tiles[layout.tiles(index)] for index in range(layout.block_count)])
+        blocks = [tiles[layout.tiles(index)] for index in range(layout.block_count)]
+        return cls(layout, blocks, lots)
 
     def block(self, index: int) -> NDArray[Any]:
         """Records of one block; nothing is copied."""
@@ -228,7 +254,7 @@ class MemoryStore(Store):
         M = public_matrix(matrix, self.width)
         tiles = empty_tiles(self._layout)
         self._mapped(M, [tiles[self._layout.tiles(index)] for index in range(self.block_count)])
-        return MemoryStore.of_tiles(self._layout, tiles)
+        return MemoryStore.of_tiles(self._layout, tiles, self.lots)
 
     def recast(self, matrix: ArrayLike) -> MemoryStore:
         """Return the store in other coordinates, in the same memory."""
@@ -240,7 +266,7 @@ class MemoryStore(Store):
             self._mapped(M, places)
         finally:
             self.close()
-        return MemoryStore(self._layout, places)
+        return MemoryStore(self._layout, places, self.lots)
 
     def _mapped(self, matrix: NDArray[np.float64], places: Sequence[NDArray[Any]]) -> None:
         with wiped_on_failure(places), ThreadPoolExecutor(THREADS) as pool:

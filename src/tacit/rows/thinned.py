@@ -1,8 +1,6 @@
-"""A store of which every so many tiles are read: enough for a rough look at a large table.
+"""A part of a store, by the lots of its records: enough for a rough look at a large table.
 
-Private: the records. Public: their number, and which tiles are read, which goes by their place.
-Only where the places of the records are fixed (replace-one, zero-out) is this one record's doing;
-plans list that among the facts they assume.
+Private: the records. Public: the chance of a record to be in the part. Secret: which are.
 """
 
 from __future__ import annotations
@@ -13,48 +11,49 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tacit.errors import SettingError
-from tacit.rows.scratch import ScratchStore
+from tacit.rows.lots import VALUES
 from tacit.rows.store import MemoryStore, Store
-from tacit.rows.tiles import LANES
+from tacit.rows.tiles import LANES, tile_count
 
 
 class ThinnedStore(Store):
-    """Tiles 0, `every`, 2·`every`, … of a store of single records.
+    """Records with a lot below 256 / `every`, of a store that stands in the order of lots.
 
     Guarantee
     ---------
-    - Which records are read depends on their places only, not on how they are cut into blocks.
+    - Whether a record is in the part depends on its own lot only: not on its place, on the other
+      records or on what it holds.
 
     Examples
     --------
-    >>> store = MemoryStore.of(np.ones((200, 2)), block_rows=64)
+    >>> store = MemoryStore.of(np.ones((3, 2)), drawn=np.array([9, 200, 100], dtype=np.uint8))
     >>> ThinnedStore(store, 2).read
-    128
+    2
     """
 
-    def __init__(self, store: Store, every: int) -> None:
-        if not can_thin(store) or every < 1:
+    def __init__(self, store: MemoryStore, every: int) -> None:
+        if store.lots is None or every < 1:
             raise SettingError("Records of this storage cannot be thinned.")
         super().__init__(store._layout)  # noqa: SLF001 - a view of the same records
         self._store = store
-        self._every = every
+        self._counts: NDArray[np.int64] = store.lots[:, _below(every) - 1]
 
     @property
     def read(self) -> int:
-        """Number of records that are read; public, as their number is."""
-        tiles = -(-self._layout.tile_count // self._every)
-        last = (tiles - 1) * self._every * LANES
-        return (tiles - 1) * LANES + min(LANES, self.length - last)
+        """Number of records in the part. Secret."""
+        return int(self._counts.sum())
 
     @property
     def padding(self) -> int:
-        """Zero records that fill up the last tile, where that is read."""
-        return -self.read % LANES
+        """Zero records that fill up the last tile of each block."""
+        return int((-self._counts % LANES).sum())
 
     def block(self, index: int) -> NDArray[Any]:
-        """Those tiles of a block that are read."""
-        before = self._layout.tiles(index).start
-        tiles = np.ascontiguousarray(self._store.block(index)[-before % self._every :: self._every])
+        """Those records of a block that are in the part, which come first."""
+        count = int(self._counts[index])
+        tiles = self._store.block(index)[: tile_count(count)].copy()
+        if count % LANES:
+            tiles[-1, :, count % LANES :] = 0
         tiles.flags.writeable = False
         return tiles
 
@@ -67,14 +66,12 @@ class ThinnedStore(Store):
         """Leave the records to the store they belong to."""
 
 
-def can_thin(store: Store) -> bool:
-    """Whether a store holds dense single records, whose tiles have fixed places."""
-    return isinstance(store, MemoryStore | ScratchStore)
-
-
 def thinned(store: Store, every: int) -> tuple[Store, float]:
-    """What is read of a store, and the share of its records that is; all where it can't be less."""
-    if every == 1 or not can_thin(store) or not store.length:
+    """What is read of a store, and the chance of a record to be; all where there are no lots."""
+    if every == 1 or not isinstance(store, MemoryStore) or store.lots is None:
         return store, 1.0
-    view = ThinnedStore(store, every)
-    return view, view.read / store.length
+    return ThinnedStore(store, every), _below(every) / VALUES
+
+
+def _below(every: int) -> int:
+    return max(1, VALUES // every)

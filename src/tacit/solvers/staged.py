@@ -143,7 +143,7 @@ def measure(
             lowest,
             highest,
             exponential=counted,
-            every=_tiles_apart(plan),
+            every=_one_in(plan),
         )
         mean = cap * float(gate.ask(query).value[0]) / plan.count
         size = min(max(mean, cap / 40), cap)
@@ -152,7 +152,7 @@ def measure(
         top = min(2 * (high - low), 6 * known.deviation)
 
         def within(radius: float) -> float:
-            apart = _tiles_apart(plan)
+            apart = _one_in(plan)
             return _residuals_within(gate, coordinates, theta, -radius, radius, apart)
 
         wanted = LEVEL * plan.count
@@ -184,7 +184,7 @@ def _shift(
     return np.asarray(theta + coordinates.working(shift))
 
 
-def _tiles_apart(plan: Plan) -> int:
+def _one_in(plan: Plan) -> int:
     """How much of the records tells the size of residuals: as much as tells a look."""
     return 1 if plan.whitening is None else plan.whitening.every
 
