@@ -274,12 +274,12 @@ def test_residuals_of_a_part_answer_for_the_whole(rows: int) -> None:
     """Zero records that fill up tiles of the part are not counted."""
     values = table(rows)
     theta = np.linspace(-1, 1, values.shape[1] - 1)
-    drawn = RNG.integers(0, 256, rows, dtype=np.uint8)
+    drawn = RNG.integers(0, 8, rows, dtype=np.uint8)
     gaps = np.abs(values[:, -1] - np.clip(values[:, :-1] @ theta, 0.3, 1))
     query = ResidualSize(theta, 0.7, lowest=0.3, every=3)
     store = MemoryStore.of(values, 128, drawn=drawn)
     answer = answer_residual_size(query, Price(2**36, 0), store, None)
-    expected = np.minimum(gaps[drawn < 85] / 0.7, 1).sum() * 256 / 85
+    expected = np.minimum(gaps[drawn < 3] / 0.7, 1).sum() * 8 / 3
     np.testing.assert_allclose(answer.value, expected, rtol=1e-8)
     whole, part = (
         answer_residual_size(
@@ -287,4 +287,4 @@ def test_residuals_of_a_part_answer_for_the_whole(rows: int) -> None:
         ).noise_scale
         for every in (1, 3)
     )
-    assert math.isclose(part / whole, 256 / 85, rel_tol=1e-12)
+    assert math.isclose(part / whole, 8 / 3, rel_tol=1e-12)

@@ -6,7 +6,7 @@ import math
 
 from tacit.planning.wishes import Facts
 
-LARGEST_EDGE = 0.2
+LARGEST_EDGE = 0.25
 """Noise edge of a look in whitened coordinates, as a share of the records read."""
 LARGEST_STEP = 0.1
 """Noise that a first step adds in whitened coordinates, in sizes of residuals."""

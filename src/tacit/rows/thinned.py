@@ -17,7 +17,7 @@ from tacit.rows.tiles import LANES, tile_count
 
 
 class ThinnedStore(Store):
-    """Records with a lot below 256 / `every`, of a store that stands in the order of lots.
+    """Records with a lot below 8 / `every`, of a store that stands in the order of lots.
 
     Guarantee
     ---------
@@ -26,7 +26,7 @@ class ThinnedStore(Store):
 
     Examples
     --------
-    >>> store = MemoryStore.of(np.ones((3, 2)), drawn=np.array([9, 200, 100], dtype=np.uint8))
+    >>> store = MemoryStore.of(np.ones((3, 2)), drawn=np.array([0, 7, 3], dtype=np.uint8))
     >>> ThinnedStore(store, 2).read
     2
     """
@@ -74,4 +74,4 @@ def thinned(store: Store, every: int) -> tuple[Store, float]:
 
 
 def _below(every: int) -> int:
-    return max(1, VALUES // every)
+    return -(-VALUES // every)
