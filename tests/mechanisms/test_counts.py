@@ -274,17 +274,17 @@ def test_residuals_of_a_part_answer_for_the_whole(rows: int) -> None:
     """Zero records that fill up tiles of the part are not counted."""
     values = table(rows)
     theta = np.linspace(-1, 1, values.shape[1] - 1)
-    drawn = RNG.integers(0, 8, rows, dtype=np.uint8)
+    drawn = RNG.integers(0, 256, rows, dtype=np.uint8)
     gaps = np.abs(values[:, -1] - np.clip(values[:, :-1] @ theta, 0.3, 1))
-    query = ResidualSize(theta, 0.7, lowest=0.3, every=3)
+    query = ResidualSize(theta, 0.7, lowest=0.3, every=4)
     store = MemoryStore.of(values, 128, drawn=drawn)
     answer = answer_residual_size(query, Price(2**36, 0), store, None)
-    expected = np.minimum(gaps[drawn < 3] / 0.7, 1).sum() * 8 / 3
+    expected = np.minimum(gaps[drawn < 64] / 0.7, 1).sum() * 4
     np.testing.assert_allclose(answer.value, expected, rtol=1e-8)
     whole, part = (
         answer_residual_size(
             replace(query, every=every), Price(2**20, 4), store, SeededEntropy(1)
         ).noise_scale
-        for every in (1, 3)
+        for every in (1, 4)
     )
-    assert math.isclose(part / whole, 8 / 3, rel_tol=1e-12)
+    assert math.isclose(part / whole, 4.0, rel_tol=1e-12)

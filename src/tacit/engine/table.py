@@ -24,7 +24,7 @@ from tacit.problem.release import Release
 from tacit.rows.admit import admit
 from tacit.rows.beside import names_beside
 from tacit.rows.classes import read_classes
-from tacit.rows.lots import VALUES, Draw
+from tacit.rows.lots import Draw
 from tacit.rows.opening import open_source
 from tacit.rows.sparse_store import SparseStore
 from tacit.rows.store import Store
@@ -184,7 +184,7 @@ class Table:
 def _lots(seed: int | None) -> Draw:
     """One secret lot a record; of a seed, a stream that no noise is made of."""
     entropy: Entropy = SystemEntropy() if seed is None else SeededEntropy(seed + LOTS_STREAM)
-    return lambda count: entropy.words(-(-count // BYTES_PER_WORD)).view(np.uint8)[:count] % VALUES
+    return lambda count: entropy.words(-(-count // BYTES_PER_WORD)).view(np.uint8)[:count]
 
 
 def _require_mappable(store: Store, plan: Plan) -> None:

@@ -5,18 +5,18 @@ from __future__ import annotations
 import math
 
 from tacit.planning.wishes import Facts
+from tacit.problem.query import PART
 
 LARGEST_EDGE = 0.25
 """Noise edge of a look in whitened coordinates, as a share of the records read."""
 LARGEST_STEP = 0.1
 """Noise that a first step adds in whitened coordinates, in sizes of residuals."""
-SPARSEST = 8
 RECORDS_A_COLUMN = 1000
 """Records read for each column, at least: the sample's own error then counts for nothing."""
 
 
 def thinned_look(facts: Facts, mu: float, row_factor: float) -> int:
-    """Read one record in so many in a look of price μ at rows of norm `row_factor`·√d.
+    """Read all records or one in so many in a look of price μ at rows of norm `row_factor`·√d.
 
     A look is for the shape of the coordinates; its noise edge is √(2d)·√2·row_factor²·d / μ, and as
     long as that is a small share of the records read, more records buy nothing.
@@ -27,7 +27,7 @@ def thinned_look(facts: Facts, mu: float, row_factor: float) -> int:
 
 
 def thinned_steps(facts: Facts, mu: float, clip_factor: float) -> int:
-    """Read one record in so many in a step of price μ that clips at `clip_factor`·√d.
+    """Read all records or one in so many in a step of price μ that clips at `clip_factor`·√d.
 
     The noise of a step of length 1 is 2·clip_factor·d / (μ n). A first stage only has to bring the
     next one near: as long as that is small, more records buy nothing.
@@ -40,4 +40,4 @@ def _one_in(facts: Facts, tolerated: float) -> int:
     if not facts.is_large:
         return 1
     enough = min(tolerated, facts.records / (RECORDS_A_COLUMN * facts.design.width))
-    return max(1, min(SPARSEST, math.floor(enough)))
+    return PART if enough >= PART else 1

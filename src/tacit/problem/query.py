@@ -17,6 +17,8 @@ from tacit.errors import SettingError
 from tacit.losses import logistic
 from tacit.losses.loss import Code, Loss
 
+PART = 4
+"""Where a part of the records is enough, one in so many is read."""
 LARGEST = 1e100
 """Parameters beyond this are refused: margins must stay finite whatever the records are."""
 
@@ -75,7 +77,7 @@ class SecondMoments:
 
     w = 1, or at `theta` the loss's curvature over its upper bound, or the squared slope over its
     upper bound times min(1, (row_bound / ‖z‖)²): the second moment of a downweighted score.
-    Of a large table it is enough to read about one record in `every`, each by a lot of its own; the
+    Of a large table it is enough to read one record in `every`, each by a lot of its own; the
     answer and its noise are then those of the whole, by the chance of a record to be read.
     """
 
@@ -291,8 +293,8 @@ def _check_finite(*arrays: NDArray[np.float64] | None) -> None:
 
 
 def _check_apart(every: int) -> None:
-    if every < 1:
-        raise SettingError("At most every record is read.")
+    if every not in {1, PART}:
+        raise SettingError(f"All records are read, or one in {PART}.")
 
 
 def _check_positive(bound: float) -> None:

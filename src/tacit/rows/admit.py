@@ -19,7 +19,7 @@ from tacit.problem.progress import Progress, silent
 from tacit.rows.beside import names_read
 from tacit.rows.collector import Collector
 from tacit.rows.encode import Encoded, Encoder
-from tacit.rows.lots import VALUES, Draw, ordered
+from tacit.rows.lots import Draw, ordered
 from tacit.rows.person_admit import admit_persons
 from tacit.rows.prepare import Preparer
 from tacit.rows.rebound import RawPreparer, stored_type
@@ -83,8 +83,8 @@ def admit(
         Fewer records (or persons) are refused; 0 where their number is private, so that it cannot
         be told from a refusal.
     draw
-        Where a table in memory draws a lot for each record from; blocks then stand in the order of
-        their lots, and a part of the records can be read. Without it they stay as they came.
+        Where a table in memory draws a lot for each record from; in a block those of the part then
+        stand first, and can be read alone. Without it records stay as they came.
 
     Examples
     --------
@@ -206,7 +206,7 @@ def _admit_resident(source: Source, door: _Door, fewest: int, draw: Draw | None)
     layout = door.layout(length)
     tiles = empty_tiles(layout)
     drawn = None if draw is None else draw(length)
-    lots = np.zeros((layout.block_count, VALUES), dtype=np.int64)
+    lots = np.zeros(layout.block_count, dtype=np.int64)
 
     def work(item: tuple[int, Batch]) -> None:
         index, batch = item

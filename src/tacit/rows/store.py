@@ -193,8 +193,8 @@ class MemoryStore(Store):
     Attributes
     ----------
     lots
-        Where the records of every block stand in the order of their lots (`rows.lots`): for each
-        block and each value of a lot, how many records have that lot or a lower one. Secret.
+        Where the records of the part stand first in every block (`rows.lots`): how many they are,
+        for each block. Secret.
     """
 
     def __init__(
@@ -220,7 +220,7 @@ class MemoryStore(Store):
     ) -> MemoryStore:
         """Store of one prepared table (row, column); its last columns are weight and offset.
 
-        `drawn` are the lots of its records, by which each block is ordered.
+        `drawn` are the lots of its records; those of the part come first in a block.
         """
         dtype = require_dtype(table.dtype)
         behind = 1 + weighted + shifted

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tacit.errors import SettingError
-from tacit.rows.lots import VALUES
+from tacit.problem.query import PART
 from tacit.rows.store import MemoryStore, Store
 from tacit.rows.tiles import LANES, tile_count
 
 
 class ThinnedStore(Store):
-    """Records with a lot below 8 / `every`, of a store that stands in the order of lots.
+    """The records of the part, of a store where they stand first.
 
     Guarantee
     ---------
@@ -26,17 +26,17 @@ class ThinnedStore(Store):
 
     Examples
     --------
-    >>> store = MemoryStore.of(np.ones((3, 2)), drawn=np.array([0, 7, 3], dtype=np.uint8))
-    >>> ThinnedStore(store, 2).read
-    2
+    >>> store = MemoryStore.of(np.ones((3, 2)), drawn=np.array([9, 200, 100], dtype=np.uint8))
+    >>> ThinnedStore(store).read
+    1
     """
 
-    def __init__(self, store: MemoryStore, every: int) -> None:
-        if store.lots is None or every < 1:
+    def __init__(self, store: MemoryStore) -> None:
+        if store.lots is None:
             raise SettingError("Records of this storage cannot be thinned.")
         super().__init__(store._layout)  # noqa: SLF001 - a view of the same records
         self._store = store
-        self._counts: NDArray[np.int64] = store.lots[:, _below(every) - 1]
+        self._counts: NDArray[np.int64] = store.lots
 
     @property
     def read(self) -> int:
@@ -70,8 +70,4 @@ def thinned(store: Store, every: int) -> tuple[Store, float]:
     """What is read of a store, and the chance of a record to be; all where there are no lots."""
     if every == 1 or not isinstance(store, MemoryStore) or store.lots is None:
         return store, 1.0
-    return ThinnedStore(store, every), _below(every) / VALUES
-
-
-def _below(every: int) -> int:
-    return -(-VALUES // every)
+    return ThinnedStore(store), 1 / PART
