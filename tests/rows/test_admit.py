@@ -264,7 +264,9 @@ def test_records_draw_lots_and_stand_in_their_order(monkeypatch: pytest.MonkeyPa
     design = matrix_design(
         source.names, Binary("y", (0, 1)), bounds=(0, 1), row_norm=None, intercept=True
     )
-    plain, lots = admit(source, design), admit(source, design, draw=lambda count: drawn[:count])
+    stream = iter(drawn)
+    plain = admit(source, design)
+    lots = admit(source, design, draw=lambda count: np.array([next(stream) for _ in range(count)]))
     assert isinstance(lots, MemoryStore)
     assert lots.lots is not None
     assert lots.block_count > 3

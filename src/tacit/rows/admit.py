@@ -205,21 +205,23 @@ def _admit_resident(source: Source, door: _Door, fewest: int, draw: Draw | None)
     require_records(length, fewest)
     layout = door.layout(length)
     tiles = empty_tiles(layout)
-    drawn = None if draw is None else draw(length)
     lots = np.zeros(layout.block_count, dtype=np.int64)
 
-    def work(item: tuple[int, Batch]) -> None:
-        index, batch = item
+    def drawn() -> Iterator[tuple[int, Batch, NDArray[np.uint8] | None]]:
+        for index, batch in enumerate(door.batches(source)):
+            yield index, batch, None if draw is None else draw(batch.length)
+
+    def work(item: tuple[int, Batch, NDArray[np.uint8] | None]) -> None:
+        index, batch, own = item
         order = None
-        if drawn is not None:
-            start = index * layout.block_rows
-            order, lots[index] = ordered(drawn[start : start + batch.length])
+        if own is not None:
+            order, lots[index] = ordered(own)
         door.preparer.prepare_tiles(*door.encode(batch), tiles[layout.tiles(index)], order)
 
     with wiped_on_failure([tiles]), ThreadPoolExecutor(THREADS) as pool:
         # Asking for the results raises what a worker raised.
-        list(pool.map(work, enumerate(door.batches(source))))
-    return MemoryStore.of_tiles(layout, tiles, None if drawn is None else lots)
+        list(pool.map(work, drawn()))
+    return MemoryStore.of_tiles(layout, tiles, None if draw is None else lots)
 
 
 def _admit_streamed(source: Source, door: _Door, memory_limit: int, fewest: int) -> Store:

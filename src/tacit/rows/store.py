@@ -280,8 +280,9 @@ class MemoryStore(Store):
 
     def close(self) -> None:
         """Wipe the records and drop them."""
-        for block in self._writable or ():
-            block.fill(0)
+        if self._writable is not None:
+            with ThreadPoolExecutor(THREADS) as pool:
+                list(pool.map(lambda block: block.fill(0), self._writable))
         self._blocks = self._writable = None
 
 
