@@ -14,8 +14,8 @@ from tacit.engine.charging import charge
 from tacit.engine.gate import OpenGate, PlannedGate
 from tacit.errors import SettingError
 from tacit.ledger.refits import RefitWarning, refit_warning
+from tacit.mechanisms.lots import lots_by
 from tacit.mechanisms.responder import Responder
-from tacit.noise.entropy import BYTES_PER_WORD, Entropy, SeededEntropy, SystemEntropy
 from tacit.problem.design import Design
 from tacit.problem.gate import Gate
 from tacit.problem.plan import Plan
@@ -24,16 +24,12 @@ from tacit.problem.release import Release
 from tacit.rows.admit import admit
 from tacit.rows.beside import names_beside
 from tacit.rows.classes import read_classes
-from tacit.rows.lots import Draw
 from tacit.rows.opening import open_source
 from tacit.rows.sparse_store import SparseStore
 from tacit.rows.store import Store
 from tacit.solvers.locate import locate
 from tacit.solvers.solve import solve
 from tacit.solvers.total import count_records
-
-LOTS_STREAM = 1 << 128
-"""Added to a seed for the lots of the records."""
 
 
 class Table:
@@ -109,7 +105,7 @@ class Table:
             dtype=np.float64 if exact else np.float32,
             progress=self._progress,
             fewest=self._fewest,
-            draw=None if exact else _lots(seed),
+            draw=None if exact else lots_by(seed),
         )
 
     def run(self, plan: Plan, *, seed: int | None) -> Release:
@@ -179,12 +175,6 @@ class Table:
     ) -> None:
         """Forget the records, whatever happened."""
         self.close()
-
-
-def _lots(seed: int | None) -> Draw:
-    """One secret lot a record; of a seed, a stream that no noise is made of."""
-    entropy: Entropy = SystemEntropy() if seed is None else SeededEntropy(seed + LOTS_STREAM)
-    return lambda count: entropy.words(-(-count // BYTES_PER_WORD)).view(np.uint8)[:count]
 
 
 def _require_mappable(store: Store, plan: Plan) -> None:
