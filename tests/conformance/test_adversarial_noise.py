@@ -84,6 +84,7 @@ def test_t40_no_noise_is_too_much(
 ) -> None:
     monkeypatch.setattr(wishes, "LARGE_TABLE", 500)
     monkeypatch.setattr(thinning, "RECORDS_A_COLUMN", 1)
+    monkeypatch.setattr(thinning, "LARGEST_EDGE", 1e9)
     make, options = ROUTES[route]
     for epsilon, n, width in ((0.01, 2, 3), (50.0, 400, 4)):
         seen = set()
