@@ -1,4 +1,4 @@
-"""No choice is made on the records: every number that a fit looks at is a query that was charged."""
+"""No choice is made on the records: whatever a fit looks at is a query that was charged."""
 
 from __future__ import annotations
 
