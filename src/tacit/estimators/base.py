@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any, Self
@@ -24,7 +24,7 @@ from tacit.estimators.objective import predicted
 from tacit.inference.prediction import Prediction
 from tacit.inference.readable import Readable
 from tacit.inference.results import Results
-from tacit.ledger.active import active_ledger, inherited, mark
+from tacit.ledger import origin
 from tacit.losses.loss import Loss
 from tacit.privacy.budget import Budget
 from tacit.problem.certificate import Certificate
@@ -95,6 +95,7 @@ class Model(Readable, BaseEstimator, ABC):
         for name, value in parameters.items():
             if name != "self":
                 setattr(self, name, value)
+        origin.born(self)
 
     def plan(self, n: int, d: int) -> Plan:
         """Price and forecast of a fit on n records and d features; no data."""
@@ -139,9 +140,20 @@ class Model(Readable, BaseEstimator, ABC):
     def __getstate__(self) -> dict[str, Any]:
         """Take the active ledger along: a copy that fits in a worker process must charge it."""
         state = dict(super().__getstate__())
-        state.pop("_ledger", None)
-        words = mark()
-        return {**state, "_ledger": words} if words else state
+        state.pop(origin.MARK, None)
+        words = origin.mark(self)
+        return {**state, origin.MARK: words} if words else state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Belong to the ledger that the copy took along, where it comes from another process."""
+        super().__setstate__(state)
+        origin.received(self)
+
+    def __sklearn_clone__(self) -> Self:
+        """Copy the parameters alone, and where the copy belongs."""
+        twin: Self = super().__sklearn_clone__()
+        origin.descend(twin, self)
+        return twin
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that sparse matrices are read."""
@@ -162,7 +174,7 @@ class Model(Readable, BaseEstimator, ABC):
         declared = self._declared()
         declared.require(given)
         self._require_table(X, y, given)
-        with self._ledger_of_origin(), Table(X, y, beside=given, fewest=request.fewest) as table:
+        with origin.charged_for(self), Table(X, y, beside=given, fewest=request.fewest) as table:
             validate_data(self, X, skip_check_array=True)
             response = self._response(table.response or "y", table)
             design = self._design(table.names, response, table.beside, sparse=is_sparse(X))
@@ -254,11 +266,6 @@ class Model(Readable, BaseEstimator, ABC):
             )
         if any(isinstance(values, str) for values in given.values()):
             raise DataError("Weights, units, order and exposure are sequences beside X.")
-
-    def _ledger_of_origin(self) -> AbstractContextManager[object]:
-        """The ledger that was active where this copy was made, if none is here."""
-        ledger = None if active_ledger() else inherited(getattr(self, "_ledger", ""))
-        return nullcontext() if ledger is None else ledger
 
 
 def linear_predictors(

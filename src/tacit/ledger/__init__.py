@@ -1,6 +1,6 @@
 """Where charges are kept: one budget for many fits, durable before any answer leaves."""
 
-from tacit.ledger.active import active_ledger
+from tacit.ledger.active import active_ledger, uncharged
 from tacit.ledger.chain import Charge, Reservation
 from tacit.ledger.joint import JointCertificate
 from tacit.ledger.ledger import Ledger
@@ -13,4 +13,5 @@ __all__ = [
     "RefitWarning",
     "Reservation",
     "active_ledger",
+    "uncharged",
 ]

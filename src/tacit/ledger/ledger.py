@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
@@ -115,6 +115,16 @@ class Ledger:
     def path(self) -> Path | None:
         """The file, or None for a ledger in memory."""
         return self._storage.path
+
+    def handle(self) -> dict[str, str | None]:
+        """Return what another process needs to open the same ledger."""
+        path = None if self.path is None else str(self.path)
+        return {"path": path, "dataset": self.terms.dataset}
+
+    @classmethod
+    def from_handle(cls, handle: Mapping[str, str | None]) -> Ledger:
+        """Open the ledger of a handle."""
+        return cls(handle["path"], dataset=handle["dataset"])
 
     @property
     def terms(self) -> Terms:

@@ -1,0 +1,186 @@
+"""What processes tell each other about ledgers: one small file for each process that entered one.
+
+A worker process is often older or younger than the block whose jobs it runs, so what it was told
+when it started is not enough. Each process that enters a ledger keeps a notice: which ledgers were
+entered in it so far, and whether one is open now. A process finds the notices of its family, the
+processes that share the authentication key of `multiprocessing`, and those in the folder that the
+environment variable of its parent names.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import multiprocessing
+import os
+import tempfile
+from dataclasses import dataclass
+from multiprocessing.util import Finalize
+from pathlib import Path
+from typing import Any
+
+from tacit.errors import LedgerError
+
+VARIABLE = "TACIT_ACTIVE_LEDGER"
+"""The environment variable that names the folder of notices to processes started in a block."""
+_ATTEMPTS = 3
+# Finalizers below 0 run after the children of `multiprocessing` have been joined.
+_AFTER_CHILDREN = -100
+
+
+@dataclass(frozen=True)
+class Notice:
+    """The names of ledgers entered so far, and whether one of them is open.
+
+    Two names say as much as any number of them: that there is more than one.
+    """
+
+    ledgers: frozenset[str] = frozenset()
+    is_open: bool = False
+
+    def __or__(self, other: Notice) -> Notice:
+        """What two processes know together."""
+        return Notice(self.ledgers | other.ledgers, self.is_open or other.is_open)
+
+    def document(self) -> str:
+        """As JSON."""
+        return json.dumps({"ledgers": sorted(self.ledgers)[:2], "open": self.is_open})
+
+
+def is_worker() -> bool:
+    """Whether `multiprocessing`, or a pool built on it such as joblib's, started this process."""
+    return multiprocessing.parent_process() is not None
+
+
+def parent_process() -> int:
+    """Return the number of the process that this one works for."""
+    # The parent of a process of a fork server is the server, for which nobody works.
+    parent = multiprocessing.parent_process()
+    return os.getppid() if parent is None or parent.pid is None else parent.pid
+
+
+def family() -> str:
+    """Name this process and all that `multiprocessing` started from it or from which it came."""
+    # The key is secret and new for every family: a folder of this name cannot be foreseen.
+    key = multiprocessing.current_process().authkey
+    return hashlib.sha256(b"tacit ledger notices" + key).hexdigest()[:32]
+
+
+def family_folder() -> Path:
+    """Return where the family keeps its notices; it need not exist."""
+    return Path(tempfile.gettempdir()) / f"tacit-{family()}"
+
+
+def post(notice: Notice) -> None:
+    """Replace the notice of this process; it is withdrawn when the process ends.
+
+    Raises
+    ------
+    LedgerError
+        If no file can be written, because workers would then not be charged.
+    """
+    try:
+        folder = family_folder()
+        mine = folder / f"{os.getpid()}.json"
+        if not mine.exists():
+            Finalize(None, _withdraw, args=(folder,), exitpriority=_AFTER_CHILDREN)
+        for _ in range(_ATTEMPTS):
+            folder.mkdir(mode=0o700, exist_ok=True)
+            # Another process of the family may just be removing the empty folder.
+            with contextlib.suppress(FileNotFoundError):
+                draft = mine.with_suffix(".draft")
+                draft.write_text(notice.document(), encoding="utf-8")
+                draft.replace(mine)
+                return
+        raise FileNotFoundError(str(folder))
+    except OSError as error:
+        raise LedgerError(
+            "no notice can be left for worker processes in the folder for temporary files, so "
+            "their fits would not be charged; make it writable, or set TMPDIR to another folder"
+        ) from error
+
+
+def posted(folder: Path) -> Notice | None:
+    """Return what all notices of a folder say together; None where there is no folder."""
+    found = Notice()
+    try:
+        for file in sorted(folder.iterdir()):
+            # A process that ends meanwhile withdraws its notice.
+            with contextlib.suppress(FileNotFoundError):
+                if file.suffix == ".json":
+                    found |= _parsed(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise _unreadable() from error
+    return found
+
+
+def spoil() -> None:
+    """Make the notice of this process unreadable, which needs no space on the disk."""
+    with contextlib.suppress(OSError):
+        os.truncate(family_folder() / f"{os.getpid()}.json", 0)
+
+
+def pointer(token: str) -> str:
+    """Return the value of the environment variable within a block of this process."""
+    return json.dumps({"token": token, "pid": os.getpid(), "folder": str(family_folder())})
+
+
+def pointed(words: str, own: frozenset[str]) -> Path | None:
+    """Return the folder that another process named; None where this one did, by one of its tokens.
+
+    The number of a process does not tell: after `exec` it is the same.
+    """
+    try:
+        value: Any = json.loads(words)
+        token, folder = value["token"], Path(value["folder"])
+        if not isinstance(token, str) or not folder.is_absolute():
+            raise ValueError(words)
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise LedgerError(
+            f"the environment variable {VARIABLE} says that a ledger is active, in words that this "
+            "version cannot read. Remove the variable, or enter the ledger here: with ledger: ..."
+        ) from error
+    return None if token in own else folder
+
+
+def _parsed(text: str) -> Notice:
+    try:
+        value: Any = json.loads(text)
+        names, is_open = value["ledgers"], value["open"]
+        if not isinstance(is_open, bool) or not all(isinstance(name, str) for name in names):
+            raise ValueError(text)
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise _unreadable() from error
+    return Notice(frozenset(names), is_open)
+
+
+def _unreadable() -> LedgerError:
+    return LedgerError(
+        "the notice that another process left about its ledger cannot be read; enter the ledger to "
+        "be charged here: with ledger: ..."
+    )
+
+
+def _withdraw(folder: Path) -> None:
+    """Remove the notices of this process and of those that were killed, and an empty folder."""
+    with contextlib.suppress(OSError):
+        for file in folder.iterdir():
+            if file.stem == str(os.getpid()) or not _runs(file.stem):
+                file.unlink(missing_ok=True)
+        folder.rmdir()
+
+
+def _runs(process: str) -> bool:
+    # Elsewhere this signal would end the process.
+    if os.name != "posix":
+        return True
+    try:
+        os.kill(int(process), 0)
+    except (ProcessLookupError, ValueError):
+        return False
+    except OSError:
+        return True
+    return True
