@@ -1,24 +1,36 @@
-"""The ledger that a fit must charge: that of its block, in every thread of it."""
+"""The ledger that a fit must charge: that of its block, in every thread and task of it."""
 
+import asyncio
+import contextvars
+import gc
+import json
+import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
-from tacit.errors import LedgerError
+from tacit.errors import LedgerError, SettingError
+from tacit.ledger import active, notices, uncharged
 from tacit.ledger.active import active_ledger
 from tacit.ledger.ledger import Ledger
 from tacit.privacy.budget import Budget
 
 
-def new() -> Ledger:
-    return Ledger(budget=Budget(mu=1.0))
+def new(path: Path | None = None) -> Ledger:
+    return Ledger(path, budget=Budget(mu=1.0))
 
 
 def in_thread(question: Callable[[], object]) -> object:
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(question).result()
+
+
+def enter_and_leave(ledger: Ledger) -> None:
+    with ledger:
+        pass
 
 
 def leave_by_error(ledger: Ledger) -> None:
@@ -47,10 +59,62 @@ def test_ledgers_are_not_nested() -> None:
     assert active_ledger() is None
 
 
-def test_t44_a_fit_in_a_thread_is_charged_too() -> None:
+# --- threads ------------------------------------------------------------------------------------
+
+
+def test_t44_a_fit_in_a_thread_is_charged_while_the_block_is_open_and_refused_after_it() -> None:
+    assert in_thread(active_ledger) is None
     with new() as ledger:
         assert in_thread(active_ledger) is ledger
-    assert in_thread(active_ledger) is None
+    with pytest.raises(LedgerError, match="has ended"):
+        in_thread(active_ledger)
+    assert active_ledger() is None
+
+
+def test_results_taken_outside_the_block_are_charged_or_refused() -> None:
+    gate = threading.Event()
+
+    def late() -> Ledger | None:
+        gate.wait(30)
+        return active_ledger()
+
+    with ThreadPoolExecutor(2) as pool:
+        with new():
+            futures = [pool.submit(late) for _ in range(3)]
+        gate.set()
+        for future in futures:
+            with pytest.raises(LedgerError, match="has ended") as caught:
+                future.result()
+    for way_out in ("with ledger:", "copy_context", "uncharged"):
+        assert way_out in str(caught.value)
+
+
+def test_a_reused_thread_is_not_free_after_a_block_of_its_own() -> None:
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(enter_and_leave, new()).result()
+        with new(), pytest.raises(LedgerError, match="several ledgers"):
+            pool.submit(active_ledger).result()
+
+
+def test_after_a_second_ledger_a_thread_could_mean_either() -> None:
+    enter_and_leave(new())
+    with new() as ledger:
+        with pytest.raises(LedgerError, match="several ledgers"):
+            in_thread(active_ledger)
+        assert active_ledger() is ledger
+
+
+def test_ledgers_in_memory_are_distinct_also_after_one_is_forgotten() -> None:
+    enter_and_leave(new())
+    gc.collect()
+    with new(), pytest.raises(LedgerError, match="several ledgers"):
+        in_thread(active_ledger)
+
+
+def test_two_objects_of_one_file_are_one_ledger(tmp_path: Path) -> None:
+    enter_and_leave(new(tmp_path / "clinic.db"))
+    with Ledger(tmp_path / "clinic.db") as ledger:
+        assert in_thread(active_ledger) is ledger
 
 
 def test_threads_may_have_ledgers_of_their_own() -> None:
@@ -74,11 +138,213 @@ def test_threads_may_have_ledgers_of_their_own() -> None:
 
 
 def test_one_ledger_may_be_entered_in_several_threads() -> None:
-    def enter_and_leave(ledger: Ledger) -> None:
-        with ledger:
-            pass
-
     with new() as ledger:
         in_thread(lambda: enter_and_leave(ledger))
         assert active_ledger() is ledger
         assert in_thread(active_ledger) is ledger
+
+
+def test_a_copy_of_the_context_belongs_to_the_block_also_after_it() -> None:
+    with new() as ledger:
+        context = contextvars.copy_context()
+    enter_and_leave(new())
+    assert in_thread(lambda: context.run(active_ledger)) is ledger
+    assert context.run(active_ledger) is ledger
+    # There, a block of another ledger is a clear word, and ends like any other.
+    with new() as other:
+        pass
+    context.run(enter_and_leave, other)
+    assert context.run(active_ledger) is ledger
+
+
+def test_an_empty_context_within_a_block_is_not_free() -> None:
+    with new() as ledger:
+        assert contextvars.Context().run(active_ledger) is ledger
+    with new(), pytest.raises(LedgerError, match="several ledgers"):
+        contextvars.Context().run(active_ledger)
+
+
+def test_threads_that_inherit_contexts_do_not_keep_the_first_ledger(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(active, "_threads_inherit", lambda: True)
+    with new() as ledger:
+        inherited = contextvars.copy_context()
+        assert in_thread(lambda: inherited.run(active_ledger)) is ledger
+        assert active_ledger() is ledger
+    with new(), pytest.raises(LedgerError, match="several ledgers"):
+        in_thread(lambda: inherited.run(active_ledger))
+
+
+def test_a_block_left_in_another_context_takes_no_ledger_away() -> None:
+    def holding(ledger: Ledger) -> Iterator[None]:
+        with ledger:
+            yield
+
+    first, second = new(), new()
+    generator = holding(first)
+    context = contextvars.Context()
+    context.run(next, generator)
+    with second:
+        generator.close()
+        assert active_ledger() is second
+    assert context.run(active_ledger) is first
+    # The same ledger, and a copy of the context of its block.
+    generator = holding(first)
+    contextvars.Context().run(next, generator)
+    with first:
+        copied = contextvars.copy_context()
+        copied.run(generator.close)
+        assert copied.run(active_ledger) is first
+        assert active_ledger() is first
+    assert active_ledger() is None
+
+
+def test_a_block_that_ends_in_another_thread_stays_charged_where_it_began() -> None:
+    ledger = new()
+    ledger.__enter__()
+    in_thread(lambda: ledger.__exit__(None, None, None))
+    assert active_ledger() is ledger
+    assert notices.VARIABLE not in os.environ
+    ledger.__exit__(None, None, None)
+    assert active_ledger() is None
+
+
+# --- tasks --------------------------------------------------------------------------------------
+
+
+def test_tasks_of_asyncio_belong_to_the_block_they_were_created_in() -> None:
+    async def late(ready: asyncio.Event) -> Ledger | None:
+        await ready.wait()
+        return active_ledger()
+
+    async def program() -> None:
+        ready = asyncio.Event()
+        with new() as first:
+            one = asyncio.create_task(late(ready))
+            assert await asyncio.to_thread(active_ledger) is first
+        with new() as second:
+            two = asyncio.create_task(late(ready))
+            with pytest.raises(LedgerError, match="several ledgers"):
+                await asyncio.get_running_loop().run_in_executor(None, active_ledger)
+        outside = asyncio.create_task(late(ready))
+        ready.set()
+        assert await one is first
+        assert await two is second
+        assert await outside is None
+
+    asyncio.run(program())
+
+
+# --- opting out ---------------------------------------------------------------------------------
+
+
+def test_a_thread_opts_out_by_name_and_only_for_its_block() -> None:
+    def opt_out() -> Ledger | None:
+        with uncharged("simulated records"):
+            return active_ledger()
+
+    enter_and_leave(new())
+    assert in_thread(opt_out) is None
+    with new() as ledger:
+        assert in_thread(opt_out) is None
+        assert active_ledger() is ledger
+        with pytest.raises(LedgerError, match="several ledgers"):
+            in_thread(active_ledger)
+
+
+def test_within_a_ledger_nothing_is_left_uncharged() -> None:
+    with new() as ledger:
+        with pytest.raises(LedgerError, match="leave its block first"), uncharged("a trial"):
+            pass
+        context = contextvars.copy_context()
+        assert active_ledger() is ledger
+    with pytest.raises(LedgerError, match="leave its block first"):
+        context.run(uncharged("a trial").__enter__)
+
+
+def test_a_ledger_may_be_entered_within_what_is_uncharged() -> None:
+    with uncharged("a trial"):
+        with uncharged("a part of it"), new() as ledger:
+            assert active_ledger() is ledger
+        assert active_ledger() is None
+
+
+@pytest.mark.parametrize("reason", ["", "  ", None, 3])
+def test_opting_out_needs_a_reason(reason: str) -> None:
+    with pytest.raises(SettingError, match="reason"), uncharged(reason):
+        pass
+
+
+# --- the environment variable -------------------------------------------------------------------
+
+
+def test_the_variable_is_there_while_a_block_is_open_and_then_what_it_was(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    outer = json.dumps({"token": "of the parent", "pid": 1, "folder": str(tmp_path)})
+    for before in (None, outer):
+        if before is not None:
+            monkeypatch.setenv(notices.VARIABLE, before)
+        first, second = new(), new()
+        contexts = [contextvars.Context(), contextvars.Context()]
+        contexts[0].run(first.__enter__)
+        contexts[1].run(second.__enter__)
+        inside = os.environ[notices.VARIABLE]
+        assert inside != before
+        # Blocks of threads overlap: the first to be entered is left first.
+        contexts[0].run(first.__exit__, None, None, None)
+        assert os.environ[notices.VARIABLE] == inside
+        contexts[1].run(second.__exit__, None, None, None)
+        assert os.environ.get(notices.VARIABLE) == before
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["1234:/clinic.db", "{}", "[]", "null", '{"token": 1, "folder": "/", "pid": 1}', "[" * 100_000]
+    + [
+        f'{{"token": "a", "folder": {rest}'
+        for rest in ('"a", "pid": 1}', 'null, "pid": 1}', '"/"}')
+    ],
+)
+def test_words_that_cannot_be_read_are_refused(monkeypatch: pytest.MonkeyPatch, words: str) -> None:
+    monkeypatch.setenv(notices.VARIABLE, words)
+    with pytest.raises(LedgerError, match="cannot read"):
+        active_ledger()
+    with pytest.raises(LedgerError, match="cannot read"):
+        in_thread(active_ledger)
+    with uncharged("a trial"):
+        assert active_ledger() is None
+    with new() as ledger:
+        assert active_ledger() is ledger
+    assert os.environ[notices.VARIABLE] == words
+
+
+def test_the_words_of_this_process_do_not_bind_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    with new():
+        words = os.environ[notices.VARIABLE]
+    # As a library does that puts back an environment it once saved.
+    monkeypatch.setenv(notices.VARIABLE, words)
+    assert active_ledger() is None
+
+
+def test_a_block_that_no_worker_could_be_told_of_is_not_entered(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(notices, "family_folder", lambda: tmp_path / "missing" / "folder")
+    with pytest.raises(LedgerError, match="TMPDIR"):
+        new().__enter__()
+    assert active_ledger() is None
+    assert notices.VARIABLE not in os.environ
+
+
+def test_a_block_is_left_also_with_a_full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: notices.Notice) -> None:
+        raise LedgerError("no space")
+
+    folder = notices.family_folder()
+    with new():
+        monkeypatch.setattr(notices, "post", full)
+    assert active_ledger() is None
+    with pytest.raises(LedgerError, match="cannot be read"):
+        notices.posted(folder, os.getpid())

@@ -199,12 +199,12 @@ def surroundings() -> Notice:
         opened = any(block.ledger is not None for block in _blocks_of_process())
         found = Notice(frozenset(_process.ever), opened) | _outer()
     if notices.is_worker():
-        found |= notices.posted(notices.family_folder()) or Notice()
+        found |= notices.posted(notices.family_folder(), notices.parent_process()) or Notice()
     return found
 
 
-def started_in() -> Path | None:
-    """Return the folder of notices of the block in which another process started this one."""
+def started_in() -> tuple[Path, int] | None:
+    """Return the folder of notices and the number of the process in whose block this one began."""
     with _process.lock:
         words = _process.outer if _ledgers_open() else os.environ.get(VARIABLE)
     return notices.pointed(words, frozenset(_process.tokens)) if words else None
@@ -264,11 +264,11 @@ def _only(notice: Notice) -> Ledger | None:
 
 def _outer() -> Notice:
     """What the process that started this one says about the block it was started in."""
-    folder = started_in()
-    if folder is None:
+    starter = started_in()
+    if starter is None:
         return Notice()
     # Its folder goes when it ends; the block has then ended as well.
-    return notices.posted(folder) or Notice(frozenset({_UNREADABLE}))
+    return notices.posted(*starter) or Notice(frozenset({_UNREADABLE}))
 
 
 def _blocks_of_process() -> list[Block]:

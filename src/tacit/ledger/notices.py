@@ -101,14 +101,17 @@ def post(notice: Notice) -> None:
         ) from error
 
 
-def posted(folder: Path) -> Notice | None:
-    """Return what all notices of a folder say together; None where there is no folder."""
+def posted(folder: Path, starter: int) -> Notice | None:
+    """Return what all notices of a folder say together; None where there is no folder.
+
+    That of a killed process counts only if it started this one, and may have left jobs behind.
+    """
     found = Notice()
     try:
         for file in sorted(folder.iterdir()):
             # A process that ends meanwhile withdraws its notice.
             with contextlib.suppress(FileNotFoundError):
-                if file.suffix == ".json":
+                if file.suffix == ".json" and (file.stem == str(starter) or _runs(file.stem)):
                     found |= _parsed(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
@@ -128,22 +131,22 @@ def pointer(token: str) -> str:
     return json.dumps({"token": token, "pid": os.getpid(), "folder": str(family_folder())})
 
 
-def pointed(words: str, own: frozenset[str]) -> Path | None:
-    """Return the folder that another process named; None where this one did, by one of its tokens.
+def pointed(words: str, own: frozenset[str]) -> tuple[Path, int] | None:
+    """Return folder and number of the process that wrote the words; None if it was this one.
 
-    The number of a process does not tell: after `exec` it is the same.
+    That is told by its random tokens, because after `exec` the number is the same.
     """
     try:
         value: Any = json.loads(words)
-        token, folder = value["token"], Path(value["folder"])
-        if not isinstance(token, str) or not folder.is_absolute():
+        token, folder, process = value["token"], Path(value["folder"]), value["pid"]
+        if not isinstance(token, str) or type(process) is not int or not folder.is_absolute():
             raise ValueError(words)
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise LedgerError(
             f"the environment variable {VARIABLE} says that a ledger is active, in words that this "
             "version cannot read. Remove the variable, or enter the ledger here: with ledger: ..."
         ) from error
-    return None if token in own else folder
+    return None if token in own else (folder, process)
 
 
 def _parsed(text: str) -> Notice:

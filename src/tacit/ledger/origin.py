@@ -49,8 +49,8 @@ class Mark:
         """Whether this process is a worker of the one that made the mark, or started in it."""
         if self.family == notices.family():
             return True
-        folder = active.started_in()
-        return folder is not None and Path(folder) == Path(self.folder)
+        starter = active.started_in()
+        return starter is not None and starter[0] == Path(self.folder)
 
 
 def born(estimator: object) -> None:

@@ -1,0 +1,21 @@
+"""Every test of the ledger begins in a process that has entered no ledger yet."""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from tacit.ledger import active, notices
+
+
+@pytest.fixture(autouse=True)
+def fresh_process(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    former = active._process
+    mine = notices.family_folder() / f"{os.getpid()}.json"
+    monkeypatch.delenv(notices.VARIABLE, raising=False)
+    mine.unlink(missing_ok=True)
+    monkeypatch.setattr(active, "_process", active._Process())
+    yield
+    monkeypatch.undo()
+    if former.ever:
+        notices.post(former.posted)

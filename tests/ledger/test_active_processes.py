@@ -1,0 +1,312 @@
+"""Processes: forked, spawned, replaced by exec, started before a block or kept beyond it."""
+
+import json
+import multiprocessing
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from tacit.errors import LedgerError
+from tacit.ledger import Ledger, active, notices, uncharged
+from tacit.ledger.active import active_ledger
+from tacit.privacy.budget import Budget
+from tacit.privacy.event import Gaussian
+
+FORK = multiprocessing.get_context("fork")
+
+
+def new(path: Path | None) -> Ledger:
+    return Ledger(path, budget=Budget(mu=1.0), relation="zero-out", unit="row")
+
+
+def fit(_: int = 0) -> str:
+    """What the engine does for a fit, without its records: the name of the ledger charged."""
+    try:
+        ledger = active_ledger()
+        if ledger is None:
+            return "free"
+        ledger.reserve([Gaussian(1, 10**4)], relation="zero-out", unit="row")
+        return "memory" if ledger.path is None else ledger.path.name
+    except LedgerError as error:
+        return f"refused: {error}"
+
+
+def fit_uncharged() -> str:
+    with uncharged("a trial"):
+        return fit()
+
+
+def in_fork(question: Callable[[], str]) -> str:
+    """Ask in a forked child, which must answer soon."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.write(writing, question().encode())
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as answers:
+        answer = answers.read().decode()
+    os.waitpid(child, 0)
+    return answer
+
+
+def in_thread(question: Callable[[], str]) -> str:
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(question).result()
+
+
+def both(tmp_path: Path) -> tuple[Ledger, Ledger]:
+    return new(tmp_path / "a.db"), new(tmp_path / "b.db")
+
+
+# --- fork ---------------------------------------------------------------------------------------
+
+
+def test_a_forked_child_goes_on_where_its_parent_was(tmp_path: Path) -> None:
+    first, second = both(tmp_path)
+    assert in_fork(fit) == "free"
+    for ledger in (first, second):
+        with ledger:
+            assert in_fork(fit) == fit()
+        assert in_fork(fit) == "free"
+        assert len(ledger.charges()) == 2
+
+
+def test_a_forked_child_leaves_the_block_for_itself_alone(tmp_path: Path) -> None:
+    ledger = new(tmp_path / "a.db")
+
+    def leave_and_fit() -> str:
+        ledger.__exit__(None, None, None)
+        return fit() + str(os.environ.get(notices.VARIABLE))
+
+    with ledger:
+        assert in_fork(leave_and_fit) == "freeNone"
+        assert fit() == "a.db"
+        assert in_thread(fit) == "a.db"
+
+
+def test_a_ledger_in_memory_is_refused_in_a_forked_child() -> None:
+    with new(None) as ledger:
+        assert in_fork(fit).startswith("refused: a ledger in memory")
+        assert fit() == "memory"
+    assert len(ledger.charges()) == 1
+
+
+def test_a_thread_of_unknown_origin_does_not_become_free_by_forking(tmp_path: Path) -> None:
+    with new(tmp_path / "a.db"):
+        assert in_thread(lambda: in_fork(fit)) == "a.db"
+    # In its child a forking thread is the main one.
+    assert "has ended" in in_thread(lambda: in_fork(fit))
+    assert in_thread(lambda: in_fork(fit_uncharged)) == "free"
+
+
+def test_a_child_forked_while_others_enter_and_leave_does_not_hang() -> None:
+    stop = threading.Event()
+    ledgers = [new(None) for _ in range(5)]
+
+    def busy(ledger: Ledger) -> None:
+        while not stop.is_set():
+            with ledger:
+                pass
+
+    def enter_another() -> str:
+        with ledgers[-1]:
+            return str(active_ledger() is ledgers[-1])
+
+    with ThreadPoolExecutor(4) as pool:
+        futures = [pool.submit(busy, ledger) for ledger in ledgers[:-1]]
+        answers = [in_fork(enter_another) for _ in range(20)]
+        stop.set()
+        for future in futures:
+            future.result()
+    assert set(answers) == {"True"}
+
+
+def test_a_child_forked_while_the_lock_is_held_does_not_hang() -> None:
+    held, release = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with active._process.lock:
+            held.set()
+            release.wait(30)
+
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(hold)
+        held.wait(30)
+        threading.Timer(0.2, release.set).start()
+        assert in_fork(fit) == "free"
+        future.result()
+
+
+# --- pools of multiprocessing -------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_workers_that_are_older_than_the_block_are_charged(tmp_path: Path) -> None:
+    first, second = both(tmp_path)
+    with FORK.Pool(1) as pool, ProcessPoolExecutor(1, mp_context=FORK) as executor:
+        assert pool.map(fit, range(2)) == ["free"] * 2
+        assert executor.submit(fit).result() == "free"
+        with first:
+            assert pool.map(fit, range(2)) == ["a.db"] * 2
+            assert executor.submit(fit).result() == "a.db"
+            assert pool.apply(fit_uncharged) == "free"
+        assert "has ended" in pool.apply(fit)
+        with second:
+            assert "several ledgers" in pool.apply(fit)
+            assert "several ledgers" in executor.submit(fit).result()
+    assert [len(ledger.charges()) for ledger in (first, second)] == [3, 0]
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_workers_forked_in_a_block_do_not_keep_its_ledger(tmp_path: Path) -> None:
+    first, second = both(tmp_path)
+    with first:
+        pool = FORK.Pool(1)
+        assert pool.apply(fit) == "a.db"
+    with pool:
+        assert "has ended" in pool.apply(fit)
+        with second:
+            assert "several ledgers" in pool.apply(fit)
+            # Where the job itself enters one, it is clear.
+            assert pool.apply(fit_within, (str(second.path),)) == "b.db"
+            assert "several ledgers" in pool.apply(fit)
+    assert [len(ledger.charges()) for ledger in (first, second)] == [1, 1]
+
+
+def fit_within(path: str) -> str:
+    with Ledger(path):
+        return fit()
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_workers_do_not_charge_a_ledger_in_memory() -> None:
+    with FORK.Pool(1) as pool, new(None):
+        assert "in the memory of another process" in pool.apply(fit)
+
+
+# --- started by exec ----------------------------------------------------------------------------
+
+SERVER = """
+import os, sys
+sys.path[:0] = {path!r}
+from concurrent.futures import ThreadPoolExecutor
+from tacit.errors import LedgerError
+from tacit.ledger import Ledger, notices, uncharged
+from tacit.ledger.active import active_ledger
+from tacit.privacy.event import Gaussian
+def fit():
+    try:
+        ledger = active_ledger()
+        if ledger is None:
+            return "free"
+        ledger.reserve([Gaussian(1, 10**4)], relation="zero-out", unit="row")
+        return ledger.path.name
+    except LedgerError as error:
+        return f"refused: {{error}}"
+def fit_in_thread():
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(fit).result()
+def fit_within(block):
+    with block:
+        return fit()
+os.chdir("/")
+for line in sys.stdin:
+    print(eval(line), flush=True)
+"""
+
+
+class Child:
+    """A Python process that is asked one expression after another."""
+
+    def __init__(self, prelude: str = "") -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", prelude or SERVER.format(path=sys.path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def ask(self, expression: str = "fit()") -> str:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(expression + "\n")
+        self.process.stdin.flush()
+        return self.process.stdout.readline().strip()
+
+    def __enter__(self) -> "Child":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.communicate()
+
+
+def test_a_started_process_is_charged_in_the_block_it_was_started_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    # Paths that mean other files where the child is.
+    first, second = both(Path())
+    within_second = f"fit_within(Ledger({str(second.path)!r}))"
+    with Child() as outside, first, Child() as inside:
+        assert inside.ask() == "a.db"
+        assert inside.ask("fit_in_thread()") == "a.db"
+        assert outside.ask() == "free"
+        assert inside.ask("fit_within(uncharged('a trial'))") == "free"
+        first.__exit__(None, None, None)
+        assert "has ended" in inside.ask()
+        with first:
+            assert inside.ask() == "a.db"
+            assert inside.ask(within_second) == "b.db"
+            # Its main thread is in the block of its parent again; a thread could mean either.
+            assert inside.ask() == "a.db"
+            assert "several ledgers" in inside.ask("fit_in_thread()")
+        with second:
+            assert "several ledgers" in inside.ask()
+        assert outside.ask() == "free"
+        assert outside.ask(within_second) == "b.db"
+        folder = Path(outside.ask("notices.family_folder()"))
+        assert [json.loads(file.read_text())["open"] for file in folder.iterdir()] == [False]
+    # A process that ends takes its notice along.
+    assert not folder.exists()
+    assert [len(ledger.charges()) for ledger in (first, second)] == [4, 2]
+
+
+def test_two_open_ledgers_refuse_a_started_process(tmp_path: Path) -> None:
+    first, second = both(tmp_path)
+    with first, ThreadPoolExecutor(1) as pool:
+        pool.submit(second.__enter__).result()
+        with Child() as child:
+            assert "several ledgers" in child.ask()
+            pool.submit(second.__exit__, None, None, None).result()
+            assert "several ledgers" in child.ask()
+    assert first.charges() == second.charges() == ()
+
+
+REPLACED = """
+import os, sys
+sys.path[:0] = {path!r}
+from tacit.ledger import Ledger
+with Ledger({ledger!r}):
+    os.environ["NUMBER"] = str(os.getpid())
+    os.execv(sys.executable, [sys.executable, "-c", {server!r}])
+"""
+
+
+def test_a_process_replaced_by_exec_is_charged_though_its_number_is_the_same(
+    tmp_path: Path,
+) -> None:
+    ledger = new(tmp_path / "a.db")
+    server = SERVER.format(path=sys.path)
+    with Child(REPLACED.format(path=sys.path, ledger=str(ledger.path), server=server)) as child:
+        assert child.ask("os.environ['NUMBER'] == str(os.getpid())") == "True"
+        assert child.ask() == "a.db"
+    assert len(ledger.charges()) == 1

@@ -1,0 +1,160 @@
+"""Many threads and many ledgers: every fit is charged where it belongs or refused, none is free."""
+
+import contextvars
+import random
+import threading
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from tacit.errors import LedgerError
+from tacit.ledger import Ledger, uncharged
+from tacit.ledger.active import active_ledger
+from tacit.privacy.budget import Budget
+from tacit.privacy.event import Gaussian
+
+THREADS, FITS = 64, 50
+REFUSED, FREE = "refused", "free"
+
+
+def new() -> Ledger:
+    return Ledger(budget=Budget(mu=1.0), relation="zero-out", unit="row")
+
+
+def fit(origin: str) -> str:
+    """What the engine does for a fit, without its records; says what came of it."""
+    try:
+        ledger = active_ledger()
+    except LedgerError:
+        return REFUSED
+    if ledger is None:
+        return FREE
+    ledger.reserve([Gaussian(1, 10**6)], relation="zero-out", unit="row", label=origin)
+    return "charged"
+
+
+def fit_within(ledger: Ledger, origin: str) -> str:
+    with ledger:
+        return fit(origin)
+
+
+def fit_uncharged(origin: str) -> str:
+    with uncharged("a trial"):
+        return fit(origin)
+
+
+def labels(ledger: Ledger) -> Counter[str]:
+    return Counter(charge.label for charge in ledger.charges())
+
+
+def side_by_side(work: Callable[[int], Any]) -> list[Any]:
+    """Run the work in as many threads at once, all of which begin together."""
+    begin = threading.Barrier(THREADS)
+
+    def wait_and_work(number: int) -> Any:
+        begin.wait(60)
+        return work(number)
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        return list(pool.map(wait_and_work, range(THREADS)))
+
+
+def test_all_fits_of_all_threads_are_charged_to_the_one_ledger() -> None:
+    with new() as ledger:
+        found = side_by_side(lambda _: [fit("inside") for _ in range(FITS)])
+    assert Counter(sum(found, [])) == {"charged": THREADS * FITS}
+    assert labels(ledger) == {"inside": THREADS * FITS}
+
+
+def test_fits_that_outlast_their_block_are_charged_or_refused() -> None:
+    half = threading.Semaphore(0)
+    futures: list[Future[str]] = []
+
+    def counted() -> str:
+        half.release()
+        return fit("inside")
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        with new() as ledger:
+            futures += [pool.submit(counted) for _ in range(THREADS * FITS)]
+            for _ in range(THREADS * FITS // 2):
+                half.acquire(timeout=60)
+        found = Counter(future.result() for future in futures)
+    assert found[FREE] == 0
+    assert found["charged"] + found[REFUSED] == THREADS * FITS
+    assert labels(ledger)["inside"] == found["charged"]
+
+
+def test_many_ledgers_in_many_threads_with_one_shared_pool() -> None:
+    """Each thread enters and leaves its own ledgers and submits fits to a pool that all share."""
+    ledgers = {str(number): new() for number in range(THREADS // 4)}
+    with ThreadPoolExecutor(THREADS) as shared:
+
+        def submit(number: int) -> list[tuple[str, str, Future[str]]]:
+            chance = random.Random(number)
+            jobs: list[tuple[str, str, Future[str]]] = []
+            for _ in range(FITS):
+                name = chance.choice([*ledgers, ""])
+                way = chance.choice(["plain", "copy", "within", "direct", "uncharged"])
+                if name:
+                    with ledgers[name]:
+                        jobs.append((name, way, start(shared, name, way)))
+                else:
+                    jobs.append((name, way, start(shared, name, way)))
+            return jobs
+
+        def start(pool: ThreadPoolExecutor, name: str, way: str) -> Future[str]:
+            if way == "copy":
+                return pool.submit(contextvars.copy_context().run, fit, name)
+            if way == "within" and name:
+                return pool.submit(fit_within, ledgers[name], name)
+            if way == "uncharged":
+                return pool.submit(fit_uncharged, "uncharged")
+            if way == "direct":
+                done: Future[str] = Future()
+                done.set_result(fit(name))
+                return done
+            return pool.submit(fit, name)
+
+        jobs = [
+            (name, way, future.result())
+            for submitted in side_by_side(submit)
+            for name, way, future in submitted
+        ]
+    assert len(jobs) == THREADS * FITS
+    inside = [(way, result) for name, way, result in jobs if name]
+    assert {result for way, result in inside if way in ("copy", "within", "direct")} == {"charged"}
+    assert {result for way, result in inside if way == "uncharged"} == {FREE}
+    assert Counter(result for way, result in inside if way == "plain")[FREE] == 0
+    charged = Counter(name for name, _, result in jobs if result == "charged")
+    outside = 0
+    for name, ledger in ledgers.items():
+        found = labels(ledger)
+        # What was submitted outside may run while one ledger is the only one, and is charged.
+        outside += found.pop("", 0)
+        assert found == ({name: charged[name]} if charged[name] else {})
+    assert outside == charged[""]
+
+
+@pytest.mark.parametrize("ways", [("copy",), ("plain",)])
+def test_a_pool_that_is_used_in_one_block_after_another(ways: tuple[str, ...]) -> None:
+    ledgers = [new() for _ in range(8)]
+    found: list[Counter[str]] = []
+    with ThreadPoolExecutor(4) as pool:
+        for number, ledger in enumerate(ledgers):
+            with ledger:
+                futures = [
+                    pool.submit(contextvars.copy_context().run, fit, str(number))
+                    if "copy" in ways
+                    else pool.submit(fit, str(number))
+                    for _ in range(FITS)
+                ]
+            found.append(Counter(future.result() for future in futures))
+    assert all(results[FREE] == 0 for results in found)
+    for number, ledger in enumerate(ledgers):
+        assert set(labels(ledger)) <= {str(number)}
+        assert labels(ledger)[str(number)] == found[number]["charged"]
+        assert "copy" not in ways or found[number]["charged"] == FITS

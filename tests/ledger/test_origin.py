@@ -1,0 +1,231 @@
+"""Estimators take along where they belong: to threads, to workers and into files."""
+
+import copy
+import json
+import multiprocessing
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sklearn.base import clone
+
+from tacit.errors import LedgerError
+from tacit.estimators.mean import GaussianMean
+from tacit.ledger import Ledger, active_ledger, origin, uncharged
+from tacit.privacy.budget import Budget
+
+
+def new(path: Path | None = None) -> Ledger:
+    return Ledger(path, budget=Budget(epsilon=9, delta=1e-6))
+
+
+def belongs(estimator: object) -> Ledger | None:
+    with origin.charged_for(estimator):
+        return active_ledger()
+
+
+def place(estimator: object) -> str:
+    """Where a fit of the estimator is charged, in words."""
+    try:
+        ledger = belongs(estimator)
+    except LedgerError as error:
+        return f"refused: {error}"
+    return "none" if ledger is None else str(ledger.path and ledger.path.name)
+
+
+def place_of_words(words: bytes) -> str:
+    return place(pickle.loads(words))
+
+
+def in_thread(question: Callable[..., Any], *given: Any) -> Any:
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(question, *given).result()
+
+
+def in_worker(question: Callable[..., Any], *given: Any) -> Any:
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        return pool.apply(question, given)
+
+
+def enter_and_leave(ledger: Ledger) -> None:
+    with ledger:
+        pass
+
+
+# --- created within a block ---------------------------------------------------------------------
+
+
+def test_an_estimator_created_in_a_block_belongs_to_it_in_any_thread() -> None:
+    enter_and_leave(new())
+    outside = GaussianMean(epsilon=1)
+    with new() as ledger:
+        inside = GaussianMean(epsilon=1)
+        for estimator in (inside, clone(inside), clone(outside), copy.deepcopy(outside)):
+            assert in_thread(belongs, estimator) is ledger
+        assert in_thread(lambda: belongs(clone(inside))) is ledger
+        assert belongs(outside) is ledger
+        with pytest.raises(LedgerError, match="several ledgers"):
+            in_thread(belongs, outside)
+
+
+def test_it_is_refused_when_it_could_have_been_submitted_elsewhere() -> None:
+    with new() as first:
+        estimator = GaussianMean(epsilon=1)
+        in_thread(enter_and_leave, new())
+        # Another ledger was open meanwhile.
+        with pytest.raises(LedgerError, match="several ledgers"):
+            in_thread(belongs, estimator)
+        assert belongs(estimator) is first
+    for ledger in (first, new()):
+        with ledger:
+            assert belongs(estimator) is ledger
+            with pytest.raises(LedgerError, match="several ledgers"):
+                in_thread(belongs, estimator)
+    assert belongs(estimator) is None
+
+
+def test_what_is_created_uncharged_is_free_only_while_no_ledger_is_open() -> None:
+    enter_and_leave(new())
+    with uncharged("simulated records"):
+        estimator = GaussianMean(epsilon=1)
+        assert in_thread(belongs, estimator) is None
+        with pytest.raises(LedgerError, match="has ended"):
+            in_thread(active_ledger)
+        in_thread(enter_and_leave, new())
+        with pytest.raises(LedgerError, match="several ledgers"):
+            in_thread(belongs, estimator)
+    with pytest.raises(LedgerError, match="several ledgers"):
+        in_thread(belongs, estimator)
+
+
+# --- pickled ------------------------------------------------------------------------------------
+
+
+def test_pickles_are_plain_where_no_ledger_was_ever_entered() -> None:
+    estimator = GaussianMean(epsilon=1)
+    assert origin.MARK not in estimator.__getstate__()
+    assert in_worker(place, estimator) == "none"
+
+
+def test_a_copy_in_a_worker_charges_the_ledger_of_its_block(tmp_path: Path) -> None:
+    estimator = GaussianMean(epsilon=1)
+    words = {"never": pickle.dumps(estimator)}
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        for name in ("a.db", "b.db"):
+            with new(tmp_path / name):
+                words[name] = pickle.dumps(estimator)
+            words["outside"] = pickle.dumps(estimator)
+            words["thread"] = in_thread(pickle.dumps, estimator)
+        with uncharged("a trial"):
+            words["uncharged"] = pickle.dumps(estimator)
+        with new(None):
+            words["memory"] = pickle.dumps(estimator)
+        found = {origin: pool.apply(place_of_words, (text,)) for origin, text in words.items()}
+    assert {key: found[key] for key in ("a.db", "b.db", "outside", "uncharged")} == {
+        "a.db": "a.db",
+        "b.db": "b.db",
+        "outside": "none",
+        "uncharged": "none",
+    }
+    assert "in the memory of another process" in found["memory"]
+    assert "several ledgers" in found["thread"]
+    assert "several ledgers" in found["never"]
+
+
+def clone_in_worker(words: bytes) -> tuple[str, bytes]:
+    twin = clone(pickle.loads(words))
+    return place(twin), pickle.dumps(twin)
+
+
+def place_in_block(words: bytes, path: str) -> str:
+    estimator = pickle.loads(words)
+    with Ledger(path):
+        return place(estimator)
+
+
+def test_clones_in_workers_belong_where_the_original_does_and_come_back_without(
+    tmp_path: Path,
+) -> None:
+    other = new(tmp_path / "b.db")
+    with new(tmp_path / "a.db"):
+        words = pickle.dumps(GaussianMean(epsilon=1))
+    enter_and_leave(other)
+    found, again = in_worker(clone_in_worker, words)
+    assert found == "a.db"
+    # The same in a further worker; in the process it came from, the place decides.
+    assert in_worker(place_of_words, again) == "a.db"
+    for text in (words, again):
+        returned = pickle.loads(text)
+        assert belongs(returned) is None
+        with other:
+            assert belongs(returned) is other
+    # A block entered in the worker comes first.
+    assert in_worker(place_in_block, words, str(other.path)) == "b.db"
+
+
+def test_pickling_never_fails_and_leaves_the_refusal_to_the_fit() -> None:
+    enter_and_leave(new())
+    words = in_thread(pickle.dumps, GaussianMean(epsilon=1))
+    assert "has ended" in in_worker(place_of_words, words)
+
+
+STRANGER = """
+import pickle, sys
+sys.path[:0] = {path!r}
+from tacit.errors import LedgerError
+from tacit.estimators.mean import GaussianMean
+from tacit.ledger import Ledger, active_ledger, origin, uncharged
+found = []
+def ask(estimator):
+    try:
+        with origin.charged_for(estimator):
+            ledger = active_ledger()
+        found.append("none" if ledger is None else ledger.path.name)
+    except LedgerError as error:
+        found.append(str(error))
+inside, outside = (pickle.loads(words) for words in {words!r})
+ask(outside)
+ask(inside)
+with Ledger({ledger!r}):
+    ask(inside)
+with uncharged("a trial"):
+    ask(inside)
+print(found)
+"""
+
+
+def test_a_pickle_read_much_later_is_not_charged_unexpectedly(tmp_path: Path) -> None:
+    estimator = GaussianMean(epsilon=1)
+    with new(tmp_path / "a.db") as ledger:
+        inside = pickle.dumps(estimator)
+    program = STRANGER.format(
+        path=sys.path, words=(inside, pickle.dumps(estimator)), ledger=str(ledger.path)
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    none, refused, entered, opted_out = eval(done.stdout)
+    assert (none, entered, opted_out) == ("none", "a.db", "none")
+    assert "did not start this one" in refused
+
+
+@pytest.mark.parametrize(
+    "words", ["1234:/clinic.db", "{}", "[]", '{"ledger": 3}', '{"ledger": "", "other": ""}', 7]
+)
+def test_marks_that_cannot_be_read_are_refused(words: object) -> None:
+    estimator = GaussianMean(epsilon=1)
+    estimator.__setstate__({**estimator.__getstate__(), origin.MARK: words})
+    assert "cannot be read" in place(estimator)
+    assert "cannot be read" in in_worker(place, pickle.loads(pickle.dumps(estimator)))
+    with new() as ledger:
+        assert belongs(estimator) is ledger
+
+
+def test_a_mark_is_text_of_public_facts(tmp_path: Path) -> None:
+    with new(tmp_path / "a.db") as ledger:
+        mark = json.loads(GaussianMean(epsilon=1).__getstate__()[origin.MARK])
+    assert json.loads(mark.pop("ledger")) == ledger.handle()
+    assert set(mark) == {"refused", "token", "parent", "family", "folder"}
