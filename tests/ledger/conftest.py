@@ -5,16 +5,16 @@ from collections.abc import Iterator
 
 import pytest
 
-from tacit.ledger import active, notices
+from tacit.ledger import blocks, notices
 
 
 @pytest.fixture(autouse=True)
 def fresh_process(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    former = active._process
+    former = blocks.process
     mine = notices.family_folder() / f"{os.getpid()}.json"
     monkeypatch.delenv(notices.VARIABLE, raising=False)
     mine.unlink(missing_ok=True)
-    monkeypatch.setattr(active, "_process", active._Process())
+    monkeypatch.setattr(blocks, "process", blocks.Process())
     yield
     monkeypatch.undo()
     if former.ever:

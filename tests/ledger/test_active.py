@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tacit.errors import LedgerError, SettingError
-from tacit.ledger import active, notices, uncharged
+from tacit.ledger import blocks, notices, uncharged
 from tacit.ledger.active import active_ledger
 from tacit.ledger.ledger import Ledger
 from tacit.privacy.budget import Budget
@@ -167,7 +167,7 @@ def test_an_empty_context_within_a_block_is_not_free() -> None:
 def test_threads_that_inherit_contexts_do_not_keep_the_first_ledger(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(active, "_threads_inherit", lambda: True)
+    monkeypatch.setattr(blocks, "_threads_inherit", lambda: True)
     with new() as ledger:
         inherited = contextvars.copy_context()
         assert in_thread(lambda: inherited.run(active_ledger)) is ledger
@@ -334,7 +334,7 @@ def test_a_block_that_no_worker_could_be_told_of_is_not_entered(
     monkeypatch.setattr(notices, "family_folder", lambda: tmp_path / "missing" / "folder")
     with pytest.raises(LedgerError, match="TMPDIR"):
         new().__enter__()
-    assert active_ledger() is None
+    assert active_ledger() is in_thread(active_ledger) is None
     assert notices.VARIABLE not in os.environ
 
 

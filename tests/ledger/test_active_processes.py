@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tacit.errors import LedgerError
-from tacit.ledger import Ledger, active, notices, uncharged
+from tacit.ledger import Ledger, blocks, notices, uncharged
 from tacit.ledger.active import active_ledger
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Gaussian
@@ -32,9 +32,9 @@ def fit(_: int = 0) -> str:
         if ledger is None:
             return "free"
         ledger.reserve([Gaussian(1, 10**4)], relation="zero-out", unit="row")
-        return "memory" if ledger.path is None else ledger.path.name
     except LedgerError as error:
         return f"refused: {error}"
+    return "memory" if ledger.path is None else ledger.path.name
 
 
 def fit_uncharged() -> str:
@@ -134,7 +134,7 @@ def test_a_child_forked_while_the_lock_is_held_does_not_hang() -> None:
     held, release = threading.Event(), threading.Event()
 
     def hold() -> None:
-        with active._process.lock:
+        with blocks.process.lock:
             held.set()
             release.wait(30)
 
@@ -147,6 +147,21 @@ def test_a_child_forked_while_the_lock_is_held_does_not_hang() -> None:
 
 
 # --- pools of multiprocessing -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+def test_workers_that_are_started_anew_are_charged_while_the_block_is_open(
+    tmp_path: Path, method: str
+) -> None:
+    first, second = both(tmp_path)
+    with multiprocessing.get_context(method).Pool(1) as pool:
+        with first:
+            assert pool.apply(fit) == "a.db"
+        assert "has ended" in pool.apply(fit)
+        with second:
+            assert "several ledgers" in pool.apply(fit)
+            assert pool.apply(fit_within, (str(second.path),)) == "b.db"
+    assert [len(ledger.charges()) for ledger in (first, second)] == [1, 1]
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")

@@ -6,6 +6,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import chain
 from typing import Any
 
 import pytest
@@ -65,7 +66,7 @@ def side_by_side(work: Callable[[int], Any]) -> list[Any]:
 def test_all_fits_of_all_threads_are_charged_to_the_one_ledger() -> None:
     with new() as ledger:
         found = side_by_side(lambda _: [fit("inside") for _ in range(FITS)])
-    assert Counter(sum(found, [])) == {"charged": THREADS * FITS}
+    assert Counter(chain.from_iterable(found)) == {"charged": THREADS * FITS}
     assert labels(ledger) == {"inside": THREADS * FITS}
 
 

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from tacit.errors import LedgerError
-from tacit.ledger import active, notices
+from tacit.ledger import active, blocks, notices
 
 if TYPE_CHECKING:
     from tacit.ledger.ledger import Ledger
 
 MARK = "_ledger"
 """The attribute of a copy that holds its mark."""
-_births: WeakKeyDictionary[object, active.Block] = WeakKeyDictionary()
+_births: WeakKeyDictionary[object, blocks.Block] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Mark:
 
     ledger: str
     refused: str = ""
-    token: str = field(default_factory=active.token)
+    token: str = field(default_factory=blocks.token)
     parent: int = field(default_factory=notices.parent_process)
     family: str = field(default_factory=notices.family)
     folder: str = field(default_factory=lambda: str(notices.family_folder()))
@@ -43,20 +43,20 @@ class Mark:
     def is_foreign(self) -> bool:
         """Whether it was made neither here nor by a worker of this process."""
         by_child = self.family == notices.family() and self.parent == os.getpid()
-        return self.token != active.token() and not by_child
+        return self.token != blocks.token() and not by_child
 
     def is_of_kin(self) -> bool:
         """Whether this process is a worker of the one that made the mark, or started in it."""
         if self.family == notices.family():
             return True
-        starter = active.started_in()
+        starter = blocks.started_in()
         return starter is not None and starter[0] == Path(self.folder)
 
 
 def born(estimator: object) -> None:
     """Note in which block an estimator was created."""
-    block = active.own_block()
-    if block is not None and active.is_open(block):
+    block = blocks.own_block()
+    if block is not None and blocks.is_open(block):
         _births[estimator] = block
 
 
@@ -71,7 +71,7 @@ def received(estimator: object) -> None:
 
 def descend(twin: object, original: object) -> None:
     """Let a clone belong where the original does, unless it was made in a block itself."""
-    if active.own_block() is None and original in _births:
+    if blocks.own_block() is None and original in _births:
         _births[twin] = _births[original]
     words = getattr(original, MARK, "")
     if words:
@@ -98,21 +98,21 @@ def charged_for(estimator: object) -> Iterator[None]:
 def mark(estimator: object) -> str:
     """Return the mark for a copy of an estimator, "" where no ledger can be meant. Never raises."""
     words = getattr(estimator, MARK, "")
-    block = active.own_block()
+    block = blocks.own_block()
     if block is None and words:
         return str(words)
     try:
         ledger = _ledger_of(estimator)
         if block is None and ledger is None and not active.surroundings().ledgers:
             return ""
-        made = Mark("" if ledger is None else active.name_of(ledger))
+        made = Mark("" if ledger is None else blocks.name_of(ledger))
     except LedgerError as error:
         made = Mark("", refused=str(error))
     return json.dumps(asdict(made))
 
 
 def _ledger_of(estimator: object) -> Ledger | None:
-    block = active.own_block()
+    block = blocks.own_block()
     if block is not None:
         return block.ledger
     words = getattr(estimator, MARK, "")
@@ -128,7 +128,7 @@ def _ledger_of(estimator: object) -> Ledger | None:
             )
     if not active.at_home():
         birth = _births.get(estimator)
-        if birth is not None and birth.alone and active.is_open(birth) and _made_here(birth):
+        if birth is not None and birth.alone and blocks.is_open(birth) and _made_here(birth):
             return birth.ledger
     return active.active_ledger()
 
@@ -139,7 +139,7 @@ def _by_mark(given: Mark) -> Ledger | None:
     return active.named(given.ledger) if given.ledger else None
 
 
-def _made_here(birth: active.Block) -> bool:
+def _made_here(birth: blocks.Block) -> bool:
     # In a forked worker the block looks open for ever.
     return birth.process == os.getpid()
 

@@ -1,0 +1,89 @@
+"""What processes tell each other about ledgers is complete, readable by kin alone, or refused."""
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tacit.errors import LedgerError
+from tacit.ledger import notices
+from tacit.ledger.notices import Notice
+
+OPEN = Notice(frozenset({"a"}), is_open=True)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(notices, "family_folder", lambda: tmp_path / "notices")
+    return tmp_path / "notices"
+
+
+def test_a_notice_is_replaced_and_read_again(folder: Path) -> None:
+    assert notices.posted(folder, os.getpid()) is None
+    for notice in (OPEN, Notice(frozenset({"a", "b"})), Notice(frozenset({"a"}))):
+        notices.post(notice)
+        assert notices.posted(folder, os.getpid()) == notice
+    assert [file.name for file in folder.iterdir()] == [f"{os.getpid()}.json"]
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+def test_two_names_stand_for_any_number_of_ledgers(folder: Path) -> None:
+    notices.post(Notice(frozenset("abc")))
+    found = notices.posted(folder, 0)
+    assert found is not None
+    assert len(found.ledgers) == 2
+
+
+def test_what_several_processes_say_counts_together(folder: Path) -> None:
+    notices.post(Notice(frozenset({"a"})))
+    alive = folder / f"{os.getppid()}.json"
+    alive.write_text(OPEN.document())
+    assert notices.posted(folder, os.getpid()) == OPEN
+    alive.write_text(Notice(frozenset({"b"})).document())
+    assert notices.posted(folder, os.getpid()) == Notice(frozenset({"a", "b"}))
+
+
+def test_a_killed_process_counts_only_for_those_it_started(folder: Path) -> None:
+    child = subprocess.Popen([sys.executable, "-S", "-c", ""])
+    child.wait()
+    folder.mkdir()
+    (folder / f"{child.pid}.json").write_text(OPEN.document())
+    assert notices.posted(folder, os.getpid()) == Notice()
+    assert notices.posted(folder, child.pid) == OPEN
+    notices._withdraw(folder)
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", "null", '{"ledgers": [], "open": 1}', '{"ledgers": [1], "open": true}']
+)
+def test_a_notice_that_cannot_be_read_is_refused(folder: Path, text: str) -> None:
+    notices.post(OPEN)
+    (folder / f"{os.getpid()}.json").write_text(text)
+    with pytest.raises(LedgerError, match="cannot be read"):
+        notices.posted(folder, os.getpid())
+
+
+def test_a_spoilt_notice_is_refused(folder: Path) -> None:
+    notices.post(OPEN)
+    notices.spoil()
+    with pytest.raises(LedgerError, match="cannot be read"):
+        notices.posted(folder, os.getpid())
+
+
+def test_the_own_words_are_known_by_the_token_and_not_by_the_number(folder: Path) -> None:
+    words = notices.pointer("mine")
+    assert notices.pointed(words, frozenset({"mine", "before a fork"})) is None
+    assert notices.pointed(words, frozenset({"after exec"})) == (folder, os.getpid())
+    assert json.loads(words) == {"token": "mine", "pid": os.getpid(), "folder": str(folder)}
+
+
+def test_the_family_is_named_by_a_secret() -> None:
+    assert notices.family() == notices.family()
+    assert notices.family_folder().name == f"tacit-{notices.family()}"
+    assert not notices.is_worker()
+    assert notices.parent_process() == os.getppid()
