@@ -6,7 +6,7 @@ import gc
 import json
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -177,7 +177,7 @@ def test_threads_that_inherit_contexts_do_not_keep_the_first_ledger(
 
 
 def test_a_block_left_in_another_context_takes_no_ledger_away() -> None:
-    def holding(ledger: Ledger) -> Iterator[None]:
+    def holding(ledger: Ledger) -> Generator[None, None, None]:
         with ledger:
             yield
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import sys
 import threading
+from collections.abc import Iterator
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
@@ -46,8 +47,10 @@ class Process:
     lock: threading.RLock = field(default_factory=threading.RLock)
     # The main thread of the program; None in a child that was forked from another thread.
     home: int | None = field(default_factory=lambda: threading.main_thread().ident)
-    tokens: tuple[str, ...] = field(default_factory=lambda: (secrets.token_hex(16),))
+    # The tokens of the processes that this one was forked from, and its own.
+    tokens: tuple[str, ...] = field(default_factory=lambda: (notices.token(),))
     names: WeakKeyDictionary[Ledger, str] = field(default_factory=WeakKeyDictionary)
+    numbers: Iterator[int] = field(default_factory=count)
     # Two names are enough to know that there were several.
     ever: set[str] = field(default_factory=set)
     blocks: list[Block] = field(default_factory=list)
@@ -114,7 +117,7 @@ def outer() -> Notice:
 
 
 def token() -> str:
-    """Return the random name of this process, new after a fork."""
+    """Return the token of this process, another after a fork."""
     return process.tokens[-1]
 
 
@@ -123,7 +126,10 @@ def name_of(ledger: Ledger) -> str:
     if ledger.path is not None:
         return json.dumps(ledger.handle(), sort_keys=True)
     with process.lock:
-        return process.names.setdefault(ledger, json.dumps({"memory": secrets.token_hex(16)}))
+        if ledger not in process.names:
+            name = f"{token()}-{next(process.numbers)}"
+            process.names[ledger] = json.dumps({"memory": name})
+        return process.names[ledger]
 
 
 def begin(block: Block) -> None:
@@ -226,7 +232,7 @@ def _after_fork_in_child() -> None:
     # was: if nobody knew where its job was submitted, nobody knows it here.
     if threading.get_ident() != process.home:
         process.home = None
-    process.tokens += (secrets.token_hex(16),)
+    process.tokens += (notices.token(),)
     process.posted = Notice()
     process.lock = threading.RLock()
 

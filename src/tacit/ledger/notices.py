@@ -67,6 +67,12 @@ def family() -> str:
     return hashlib.sha256(b"tacit ledger notices" + key).hexdigest()[:32]
 
 
+def token() -> str:
+    """Name this process so that no other says the same, before a fork or after `exec` neither."""
+    # A program that takes the place of another by `exec` has the same number and another key.
+    return f"{family()}-{os.getpid()}"
+
+
 def family_folder() -> Path:
     """Return where the family keeps its notices; it need not exist."""
     return Path(tempfile.gettempdir()) / f"tacit-{family()}"
@@ -134,7 +140,7 @@ def pointer(token: str) -> str:
 def pointed(words: str, own: frozenset[str]) -> tuple[Path, int] | None:
     """Return folder and number of the process that wrote the words; None if it was this one.
 
-    That is told by its random tokens, because after `exec` the number is the same.
+    That is told by its tokens, because after `exec` the number is the same.
     """
     try:
         value: Any = json.loads(words)
