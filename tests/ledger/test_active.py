@@ -33,6 +33,13 @@ def enter_and_leave(ledger: Ledger) -> None:
         pass
 
 
+def answer(future: asyncio.Future[Ledger | None]) -> None:
+    try:
+        future.set_result(active_ledger())
+    except LedgerError as error:
+        future.set_exception(error)
+
+
 def leave_by_error(ledger: Ledger) -> None:
     with ledger:
         raise KeyboardInterrupt
@@ -228,6 +235,12 @@ def test_tasks_of_asyncio_belong_to_the_block_they_were_created_in() -> None:
             with pytest.raises(LedgerError, match="several ledgers"):
                 await asyncio.get_running_loop().run_in_executor(None, active_ledger)
         outside = asyncio.create_task(late(ready))
+        with new():
+            # Nothing tells that it is not a part of the block, run in an empty context.
+            other = asyncio.get_running_loop().create_future()
+            contextvars.Context().run(answer, other)
+            with pytest.raises(LedgerError, match="several ledgers"):
+                await other
         ready.set()
         assert await one is first
         assert await two is second
@@ -318,6 +331,29 @@ def test_words_that_cannot_be_read_are_refused(monkeypatch: pytest.MonkeyPatch, 
     with new() as ledger:
         assert active_ledger() is ledger
     assert os.environ[notices.VARIABLE] == words
+
+
+def test_a_process_whose_starter_has_ended_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    starter = 2**22 + 1
+    words = {"token": "of the parent", "pid": starter}
+    other = json.dumps({"path": str(tmp_path / "other.db"), "dataset": None})
+    notice = notices.Notice(frozenset({other}), is_open=True)
+    for folder in (tmp_path / "missing", tmp_path / "empty", tmp_path / "of kin"):
+        monkeypatch.setenv(notices.VARIABLE, json.dumps({**words, "folder": str(folder)}))
+        if folder.name != "missing":
+            folder.mkdir()
+        if folder.name == "of kin":
+            (folder / f"{os.getpid()}.json").write_text(notice.document())
+        with pytest.raises(LedgerError, match="has ended"):
+            active_ledger()
+    new(tmp_path / "other.db")
+    # A starter that was killed has not withdrawn what it said.
+    (folder / f"{starter}.json").write_text(notice.document())
+    charged = active_ledger()
+    assert charged is not None
+    assert charged.path == tmp_path / "other.db"
 
 
 def test_the_words_of_this_process_do_not_bind_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -211,7 +211,7 @@ def test_workers_do_not_charge_a_ledger_in_memory() -> None:
 # --- started by exec ----------------------------------------------------------------------------
 
 SERVER = """
-import os, sys
+import multiprocessing, os, sys
 sys.path[:0] = {path!r}
 from concurrent.futures import ThreadPoolExecutor
 from tacit.errors import LedgerError
@@ -230,6 +230,9 @@ def fit():
 def fit_in_thread():
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(fit).result()
+def fit_in_worker():
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        return pool.apply(fit)
 def fit_within(block):
     with block:
         return fit()
@@ -274,6 +277,7 @@ def test_a_started_process_is_charged_in_the_block_it_was_started_in(
     with Child() as outside, first, Child() as inside:
         assert inside.ask() == "a.db"
         assert inside.ask("fit_in_thread()") == "a.db"
+        assert inside.ask("fit_in_worker()") == "a.db"
         assert outside.ask() == "free"
         assert inside.ask("fit_within(uncharged('a trial'))") == "free"
         first.__exit__(None, None, None)
@@ -292,7 +296,7 @@ def test_a_started_process_is_charged_in_the_block_it_was_started_in(
         assert [json.loads(file.read_text())["open"] for file in folder.iterdir()] == [False]
     # A process that ends takes its notice along.
     assert not folder.exists()
-    assert [len(ledger.charges()) for ledger in (first, second)] == [4, 2]
+    assert [len(ledger.charges()) for ledger in (first, second)] == [5, 2]
 
 
 def test_two_open_ledgers_refuse_a_started_process(tmp_path: Path) -> None:

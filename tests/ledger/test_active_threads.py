@@ -9,9 +9,11 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import chain
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tacit.errors import LedgerError
+from tacit.estimators.mean import GaussianMean
 from tacit.ledger import Ledger, uncharged
 from tacit.ledger.active import active_ledger
 from tacit.privacy.budget import Budget
@@ -138,6 +140,25 @@ def test_many_ledgers_in_many_threads_with_one_shared_pool() -> None:
         outside += found.pop("", 0)
         assert found == ({name: charged[name]} if charged[name] else {})
     assert outside == charged[""]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_real_fits_whose_results_are_taken_outside_of_the_block() -> None:
+    records = np.linspace(-1, 1, 50).reshape(-1, 1)
+
+    def mean(_: int) -> None:
+        GaussianMean(budget=Budget(mu=0.01), bounds=(-1, 1)).fit(records.copy())
+
+    ledger = Ledger(budget=Budget(mu=1.0))
+    with ThreadPoolExecutor(2) as pool:
+        with ledger:
+            futures = [pool.submit(mean, number) for number in range(20)]
+            futures[9].result()
+        errors = [future.exception() for future in futures]
+    fitted = errors.count(None)
+    assert fitted >= 9
+    assert all(isinstance(error, LedgerError) for error in errors if error is not None)
+    assert len(ledger.charges()) == fitted
 
 
 @pytest.mark.parametrize("ways", [("copy",), ("plain",)])

@@ -112,8 +112,12 @@ def outer() -> Notice:
     starter = started_in()
     if starter is None:
         return Notice()
-    # Its folder goes when it ends; the block has then ended as well.
-    return notices.posted(*starter) or Notice(frozenset({UNKNOWN}))
+    found = notices.posted(*starter)
+    # Looked for after the others were read: a process that has ended withdrew its notice, and what
+    # its family still says is not about the block that this process was started in.
+    if found is None or not notices.is_posted(*starter):
+        return Notice(frozenset({UNKNOWN}))
+    return found
 
 
 def token() -> str:

@@ -88,7 +88,7 @@ def post(notice: Notice) -> None:
     """
     try:
         folder = family_folder()
-        mine = folder / f"{os.getpid()}.json"
+        mine = _file(folder, os.getpid())
         if not mine.exists():
             Finalize(None, _withdraw, args=(folder,), exitpriority=_AFTER_CHILDREN)
         for _ in range(_ATTEMPTS):
@@ -126,10 +126,15 @@ def posted(folder: Path, starter: int) -> Notice | None:
     return found
 
 
+def is_posted(folder: Path, process: int) -> bool:
+    """Whether a process has posted a notice and not withdrawn it."""
+    return _file(folder, process).exists()
+
+
 def spoil() -> None:
     """Make the notice of this process unreadable, which needs no space on the disk."""
     with contextlib.suppress(OSError):
-        os.truncate(family_folder() / f"{os.getpid()}.json", 0)
+        os.truncate(_file(family_folder(), os.getpid()), 0)
 
 
 def pointer(token: str) -> str:
@@ -153,6 +158,10 @@ def pointed(words: str, own: frozenset[str]) -> tuple[Path, int] | None:
             "version cannot read. Remove the variable, or enter the ledger here: with ledger: ..."
         ) from error
     return None if token in own else (folder, process)
+
+
+def _file(folder: Path, process: int) -> Path:
+    return folder / f"{process}.json"
 
 
 def _parsed(text: str) -> Notice:
