@@ -321,8 +321,10 @@ with Ledger({ledger!r}):
 
 
 def test_a_process_replaced_by_exec_is_charged_though_its_number_is_the_same(
-    tmp_path: Path,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # A process that is replaced withdraws no notice.
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
     ledger = new(tmp_path / "a.db")
     server = SERVER.format(path=sys.path)
     with Child(REPLACED.format(path=sys.path, ledger=str(ledger.path), server=server)) as child:
