@@ -20,7 +20,7 @@ X = RNG.uniform(-1, 1, (2000, 2))
 LABELS = (RNG.random(2000) < 0.4).astype(int)
 AMOUNTS = X[:, 0] + RNG.normal(size=2000)
 COUNTS = RNG.poisson(2.0, 2000)
-COMMON = {"epsilon": 1.0, "bounds": (-1, 1)}
+COMMON: dict[str, Any] = {"epsilon": 1.0, "bounds": (-1, 1)}
 
 MODELS = [
     (tacit.LogisticRegression(**COMMON, classes=[0, 1]), LABELS),

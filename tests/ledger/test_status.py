@@ -1,6 +1,7 @@
 """What is left, in mu, in epsilon and in further fits: never more than there is."""
 
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,7 @@ from tacit.ledger.status import root_down
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Gaussian
 
-SETTINGS = {"relation": "replace-one", "unit": "row"}
+SETTINGS: dict[str, Any] = {"relation": "replace-one", "unit": "row"}
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.5, 3.0, 40.0])
