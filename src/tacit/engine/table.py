@@ -125,12 +125,17 @@ class Table:
         - The solver sees answers of the reserved plan and nothing else.
         - The release costs `plan.events()`, whatever the records are.
         - Within a ledger, the charge is durable before the first answer is computed.
+        - The same request under the same key of a ledger is answered from it, at no charge.
         """
         if self._store is None:
             raise SettingError("No records have been admitted yet.")
         _require_mappable(self._store, plan)
         private = plan.private and seed is None
-        charged = charge(plan, private=private)
+        charged = charge(plan, private=private, data=self._data)
+        kept = None if charged is None else charged.kept(plan)
+        if kept is not None:
+            self.close()
+            return kept
         warning = refit_warning(self._data, charged=charged is not None) if private else None
         if warning is not None:
             warnings.warn(warning, RefitWarning, stacklevel=4)
