@@ -7,12 +7,12 @@ that there is none, unless the curator opened the ledger for it; then each is lo
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from tacit.engine.charging import file_name
 from tacit.errors import DataError, FileError, SettingError, TacitError
 from tacit.ledger.active import active_ledger
 from tacit.ledger.ledger import Ledger
@@ -75,8 +75,7 @@ class Refusals:
                 "table outside the ledger; or, as the curator, begin the ledger with "
                 'refusals="curator", which logs every refusal.'
             )
-        file = os.fsdecode(data) if isinstance(data, str | os.PathLike) else None
-        return cls(wish, ledger, label, formula, file)
+        return cls(wish, ledger, label, formula, file_name(data))
 
     @contextmanager
     def logged(self) -> Iterator[None]:

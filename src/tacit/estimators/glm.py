@@ -84,6 +84,9 @@ def glm(
         "whitened-gradient" or "gradient"; for "binomial" also "objective-perturbation" and
         "double-noise-newton", for "gaussian" also "moments". Intervals of all but the first are
         called approximate, and the last two have none.
+    invalid_rows
+        "error" refuses a table with invalid records, "zero" lets them contribute nothing. None:
+        "error" outside a ledger and "zero" inside one, as in `LogisticRegression`.
     progress
         Called with (done, total, label) after each public step.
     on_plan
