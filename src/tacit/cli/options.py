@@ -78,6 +78,11 @@ RowNorm = Annotated[
     float | None,
     typer.Option("--row-norm", metavar="B", help="Public bound on the norm of a prepared row."),
 ]
+KeptLedger = Annotated[Path, typer.Argument(metavar="FILE", help="A ledger.")]
+Analyst = Annotated[
+    str | None,
+    typer.Option("--analyst", metavar="NAME", help="Who asks; noted with the charge."),
+]
 LedgerFile = Annotated[
     Path | None,
     typer.Option("--ledger", metavar="FILE", help="Charge this ledger (see tacit ledger create)."),

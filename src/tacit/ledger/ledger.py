@@ -20,7 +20,7 @@ from tacit.ledger.entry import Entry, Kind
 from tacit.ledger.joint import JointCertificate
 from tacit.ledger.status import Check, Status, check_of, status_of
 from tacit.ledger.storage import FileStorage, MemoryStorage, Storage
-from tacit.ledger.terms import Refusals, Terms, require_same
+from tacit.ledger.terms import Terms, require_same
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Event
 from tacit.privacy.guarantee import Guarantee
@@ -86,7 +86,7 @@ class Ledger(Curation):
         dataset: str | None = None,
         relation: Relation | str | None = None,
         unit: str | None = None,
-        refusals: Refusals | None = None,
+        refusals: str | None = None,
         analyst: str | None = None,
         project: str | None = None,
     ) -> None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any
 
 from tacit.errors import BudgetError, InputError, LedgerError, SettingError
 from tacit.ledger.charge import LONGEST_LINE, require_line
@@ -28,7 +28,7 @@ _OLD_FIELDS = {"format", "budget", "law", "capacity", "dataset", "relation", "un
 _FIELDS = {FORMAT: _OLD_FIELDS | {"refusals"}, OLD_FORMAT: _OLD_FIELDS}
 _STAMP = {"time", "sqlite"}
 
-Refusals = Literal["never", "curator"]
+REFUSALS = ("never", "curator")
 """Who is told that a table was refused because of a record: nobody, or a curator."""
 
 
@@ -67,7 +67,7 @@ class Terms:
     relation: Relation | None = None
     unit: str | None = None
     capacity: Fraction = field(default=Fraction(0), repr=False)
-    refusals: Refusals = "never"
+    refusals: str = "never"
 
     def __post_init__(self) -> None:
         if not isinstance(self.budget, Budget):
@@ -82,7 +82,7 @@ class Terms:
             object.__setattr__(self, "capacity", capacity_of(self.budget))
         if self.relation is not None:
             object.__setattr__(self, "relation", Relation.parse(self.relation))
-        if self.refusals not in ("never", "curator"):
+        if self.refusals not in REFUSALS:
             raise SettingError(
                 f'refusals is {str(self.refusals)[:40]!r}; expected "never", or "curator" where '
                 "only the curators of the table use the ledger"
