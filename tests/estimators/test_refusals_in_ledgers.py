@@ -7,6 +7,7 @@ outcome, the same messages, the same public facts and the same charge.
 import itertools
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,18 @@ COUNTS = RNG.integers(0, 9, N)
 BUDGET = tacit.Budget(epsilon=3, delta=1e-6)
 COMMON: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6, "bounds": (0, 10)}
 
-NO_NUMBERS = (np.nan, np.inf, -np.inf, None, "text", "", "1e999", pd.NA, b"7", object())
+NO_NUMBERS: tuple[Any, ...] = (
+    np.nan,
+    np.inf,
+    -np.inf,
+    None,
+    "text",
+    "",
+    "1e999",
+    pd.NA,
+    b"7",
+    object(),
+)
 """Cells that are no number, or none that a column of this kind may have."""
 
 
@@ -78,9 +90,9 @@ def tables(response: Any) -> Iterator[tuple[Any, Any]]:
         features[next(places), column] = cell
         yield features, response
     for cell in NO_NUMBERS:
-        features = pd.DataFrame({"x0": X[:, 0], "x1": X[:, 1]}).astype({"x1": object})
-        features.loc[next(places), "x1"] = cell
-        yield features, response
+        frame = pd.DataFrame({"x0": X[:, 0], "x1": X[:, 1]}).astype({"x1": object})
+        frame.loc[next(places), "x1"] = cell
+        yield frame, response
     for cell in (np.nan, np.inf, -np.inf, 1e308, -1e308):
         features = X.copy()
         features[next(places)] = cell
@@ -124,12 +136,37 @@ def test_t37_one_invalid_record_changes_nothing_but_the_noisy_answer(
         several += 1
         kind = type(features).__name__
         found = outcome(
-            lambda features=features, labels=labels: make(**chosen).fit(features, labels),
+            partial(make(**chosen).fit, features, labels),
             Ledger(budget=BUDGET),
         )
         assert found == seen.setdefault(kind, found), f"{kind} {several}"
         assert found[0] is None
     assert several == 60
+
+
+@pytest.mark.parametrize("beside", ["sample_weight", "units", "order", "exposure"])
+def test_t37_cells_beside_the_table_change_nothing_but_the_noisy_answer(beside: str) -> None:
+    """Every person has two records: one that names nobody leaves the number of persons alone."""
+    given: dict[str, Any] = {
+        "sample_weight": list(RNG.uniform(0, 2, N)),
+        "units": [f"person {number // 2}" for number in range(N)],
+        "order": list(range(N)),
+        "exposure": list(RNG.uniform(1, 2, N)),
+    }
+    declared: dict[str, Any] = {
+        "max_weight": 2.0,
+        "max_rows_per_unit": 2,
+        "exposure_bounds": (1, 2),
+        "relation": "add-remove",
+        "n_at_least": 100,
+    }
+    seen = []
+    for place, cell in enumerate((given[beside][0], *NO_NUMBERS, -1, 0, 1e308)):
+        columns = {**given, beside: spoilt(given[beside], 16 * place, cell)}
+        model = PoissonRegressor(**COMMON, y_max=8, **declared)
+        seen.append(outcome(partial(model.fit, X, COUNTS, **columns), Ledger(budget=BUDGET)))
+        assert seen[-1][0] is None
+        assert seen[-1] == seen[0]
 
 
 FAMILIES = {"binomial": "label", "gaussian": "number", "poisson": "count", "multinomial": "kind"}
@@ -160,7 +197,7 @@ SCHEMA = tacit.Schema.parse(
 )
 
 
-def frame() -> pd.DataFrame:
+def clinic() -> pd.DataFrame:
     named = {
         "a": X[:, 0],
         "ward": np.array(["north", "south"])[LABELS],
@@ -177,18 +214,16 @@ def test_t37_one_invalid_record_changes_nothing_in_a_formula(family: str, tmp_pa
     formula = f"{FAMILIES[family]} ~ a + C(ward)"
     cells = (np.nan, np.inf, None, "hiv", "", -1e308, 0.5, pd.NA, True, "north")
     columns = ("a", "ward", FAMILIES[family])
+    chosen: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6, "inference": False}
     seen: dict[str, tuple[Any, ...]] = {}
     for number, (column, cell) in enumerate(itertools.product(columns, cells)):
-        table = frame()
+        table = clinic()
         table.loc[(number * 37) % N, column] = cell
         file = tmp_path / "table.csv"
         table.to_csv(file, index=False)
         for data in (table, file):
             found = outcome(
-                lambda data=data: tacit.glm(
-                    formula, data, SCHEMA, family, epsilon=1.0, delta=1e-6, inference=False
-                ),
-                Ledger(budget=BUDGET),
+                partial(tacit.glm, formula, data, SCHEMA, family, **chosen), Ledger(budget=BUDGET)
             )
             assert found == seen.setdefault(type(data).__name__, found)
             assert found[0] is None
@@ -203,7 +238,7 @@ def test_t37_a_label_of_one_record_is_not_told_for_free() -> None:
     found = []
     for classes in (["healthy", "flu"], ["healthy", "cold"]):
         model = LogisticRegression(**COMMON, classes=classes)
-        found.append(outcome(lambda model=model: model.fit(X, labels), Ledger(budget=BUDGET)))
+        found.append(outcome(partial(model.fit, X, labels), Ledger(budget=BUDGET)))
     assert found[0][0] is None
     assert (found[0][0], found[0][2]) == (found[1][0], found[1][2])
 
@@ -241,7 +276,7 @@ def test_a_formula_too_is_refused_before_its_file_is_opened() -> None:
 
 
 def test_a_curator_may_ask_for_errors_and_each_is_logged(tmp_path: Any) -> None:
-    features, table = X.copy(), frame()
+    features, table = X.copy(), clinic()
     features[3] = np.nan
     table.loc[3, "a"] = np.nan
     table.to_csv(tmp_path / "table.csv", index=False)
@@ -254,7 +289,7 @@ def test_a_curator_may_ask_for_errors_and_each_is_logged(tmp_path: Any) -> None:
             tacit.glm("label ~ a", tmp_path / "table.csv", SCHEMA, **strict)
         assert ledger.verify().entries == 3
         assert ledger.charges() == ()
-        fit = tacit.glm("label ~ a", frame(), SCHEMA, **strict)
+        fit = tacit.glm("label ~ a", clinic(), SCHEMA, **strict)
     names = [fact["name"] for fact in fit.certificate.document["public"]]
     assert "every record is valid" in names
     assert len(ledger.charges()) == 1

@@ -80,7 +80,11 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_fits_of_a_file_are_counted_across_processes(state: Path, tmp_path: Path) -> None:
     """Each call stands for a process of its own: nothing but the folder is shared."""
     (tmp_path / "link.csv").symlink_to(tmp_path / "table.csv")
-    names = [tmp_path / "table.csv", str(tmp_path / "table.csv"), tmp_path / "link.csv"]
+    names: list[str | Path] = [
+        tmp_path / "table.csv",
+        str(tmp_path / "table.csv"),
+        tmp_path / "link.csv",
+    ]
     assert [note_file_fit(name) for name in names] == [0, 1, 2]
     assert note_file_fit(tmp_path / "other.csv") == 0
 

@@ -100,10 +100,6 @@ InvalidRows = Annotated[
         show_default="error; zero with --ledger",
     ),
 ]
-Analyst = Annotated[
-    str | None,
-    typer.Option("--analyst", metavar="NAME", help="Who asks, for the ledger and its grants."),
-]
 Project = Annotated[
     str | None,
     typer.Option("--project", metavar="NAME", help="For which work, for the ledger."),
