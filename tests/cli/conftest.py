@@ -56,5 +56,6 @@ def clinic(tmp_path: Path) -> Path:
 def _in_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     # What the command line remembers of earlier fits belongs to the test, not to the account.
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.delenv("TACIT_REMEMBER_FITS", raising=False)
     with contextlib.chdir(tmp_path):
         yield

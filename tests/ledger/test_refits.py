@@ -74,6 +74,7 @@ def test_the_warning_can_be_told_from_others() -> None:
 @pytest.fixture
 def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.delenv("TACIT_REMEMBER_FITS", raising=False)
     return tmp_path / "state"
 
 
@@ -121,6 +122,7 @@ def test_a_relative_state_folder_is_ignored(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_STATE_HOME", "state")
+    monkeypatch.delenv("TACIT_REMEMBER_FITS", raising=False)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     assert note_file_fit("table.csv") == 0
     assert (tmp_path / "home" / ".local" / "state" / "tacit" / "fits").is_dir()
