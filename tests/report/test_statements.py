@@ -1,6 +1,7 @@
 """Statements: never a smaller number than the true one."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from tacit.estimators.fitting import make_request
 from tacit.planning.clinic import CLINIC_FORMULA, CLINIC_SCHEMA
 from tacit.problem.certificate import Certificate
 from tacit.problem.formula import design_from_formula
-from tacit.problem.plan import Plan
+from tacit.problem.plan import Plan, PublicFact
 from tacit.problem.release import Release
 from tacit.problem.schema import Schema
 from tacit.report import statements
@@ -87,6 +88,15 @@ def test_promises_name_the_neighbours(relation: str, words: str) -> None:
     assert "2.72 times as likely" in text
 
 
+def test_promises_name_their_premises() -> None:
+    """A unit without a column may have several records: that it has one is assumed."""
+    plan = clinic_plan()
+    assert "assumes that each patient has at most one record." in promise(certificate_of(plan))
+    valid = plan.with_facts(PublicFact("every record is valid", True, "assumed"))
+    assert promise(certificate_of(valid)).endswith("and that every record is valid.")
+    assert "assumes" not in promise(certificate_of(replace(plan, facts=(), unit="row")))
+
+
 def test_no_promise() -> None:
     assert "Nothing is promised" in promise(certificate_of(clinic_plan(epsilon=math.inf)))
     seeded = promise(certificate_of(clinic_plan(), reproducible=True))
@@ -94,7 +104,9 @@ def test_no_promise() -> None:
 
 
 def test_a_large_epsilon_stays_a_power() -> None:
-    assert "e^30" in promise(certificate_of(clinic_plan(epsilon=30.0)))
+    strong = promise(certificate_of(clinic_plan(epsilon=30.0)))
+    assert "e^30" in strong
+    assert "ε = 30 is above 10" in strong
 
 
 @given(st.floats(1e-9, 13.8))

@@ -22,6 +22,7 @@ from tacit.privacy.guarantee import Guarantee
 from tacit.privacy.relation import Relation
 from tacit.problem.certified import LARGEST_COUNT, entry_of, read_entry
 from tacit.problem.plan import Plan
+from tacit.problem.premises import premise_of
 from tacit.problem.release import Release, fingerprint_of
 from tacit.problem.signature import (
     Layout,
@@ -307,8 +308,9 @@ def _compare_total(
             raise CertificateError(f"total.{name} is not what the events add up to")
     if not _is_within(composition, stated["epsilon"], budget):
         raise CertificateError("the events add up to more than the budget")
+    premise = premise_of([fact["name"] for fact in document["public"]])
     return Guarantee(
-        relation, document["unit"], stated["epsilon"], total["delta"], stated.get("mu")
+        relation, document["unit"], stated["epsilon"], total["delta"], stated.get("mu"), premise
     )
 
 

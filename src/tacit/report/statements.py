@@ -11,8 +11,10 @@ from typing import Any
 from tacit.accounting.objective import objective_mu
 from tacit.privacy.event import Event, Gaussian, ObjectivePerturbation
 from tacit.privacy.relation import Relation
+from tacit.problem.cautions import cautions
 from tacit.problem.certificate import Certificate
 from tacit.problem.plan import Plan
+from tacit.problem.premises import premise_sentence
 from tacit.problem.sensitivity import events_of
 from tacit.problem.signature import plain
 from tacit.report.table import Table, one_line
@@ -117,14 +119,22 @@ def promise(certificate: Certificate) -> str:
     if not document["private"]:
         return f"Nothing is promised: {document['why_not_private']}. Do not publish this fit."
     total = document["total"]
-    several = not _SEVERAL.isdisjoint(fact["name"] for fact in document["public"])
-    changes = _ALL_RECORDS if several else _ONE_RECORD
-    change = changes[document["relation"]].format(unit=one_line(document["unit"]))
-    return (
+    names, unit = [fact["name"] for fact in document["public"]], one_line(document["unit"])
+    changes = _ONE_RECORD if _SEVERAL.isdisjoint(names) else _ALL_RECORDS
+    change = changes[document["relation"]].format(unit=unit)
+    records = document["records"]
+    promised = (
         f"Whatever is concluded from these numbers would have been about as likely {change}: "
         f"at most {_factor(total['epsilon'])} times as likely, plus a probability of "
         f"{rounded(total['delta'], 3, ROUND_CEILING)}."
     )
+    warned = cautions(
+        float(total["epsilon"]),
+        total["delta"],
+        records["value"],
+        n_is_public=records["which"] == "n",
+    )
+    return " ".join(filter(None, (promised, premise_sentence(names, unit), *warned)))
 
 
 def certificate_table(certificate: Certificate) -> Table:
