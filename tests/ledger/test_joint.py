@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
@@ -115,8 +115,7 @@ def test_another_layout_is_refused(
 def test_it_can_be_signed(ledger: Ledger, tmp_path: Path) -> None:
     public = new_key(tmp_path / "curator.pem")
     certificate = ledger.certificate()
-    # The signing function asks for nothing that only a single fit's certificate has.
-    signed = cast("JointCertificate", sign(cast("Any", certificate), tmp_path / "curator.pem"))
+    signed = sign(certificate, tmp_path / "curator.pem")
     assert signed.check(public).signer == public
     assert "whose owner you must know" in signed.check().statement
     with pytest.raises(CertificateError, match="not the one you gave"):
