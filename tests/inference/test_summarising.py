@@ -1,18 +1,14 @@
 """Parts of a summary: header, ratios, notes; also of a fit read from a file."""
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 
-import tacit
 from tacit.errors import SettingError
 from tacit.inference.results import Results
 from tacit.inference.summarising import facts_of, ratio_name
-from tacit.planning.clinic import CLINIC_FORMULA, CLINIC_SCHEMA, clinic_table
 from tacit.problem.response import Absent
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 
@@ -244,3 +245,56 @@ def test_facts_of_any_type_become_plain() -> None:
     assert plain(np.array([[0.5, np.inf]])) == [[0.5, "inf"]]
     assert type(plain(Relation.ZERO_OUT)) is str
     assert parse_document(canonical({"facts": plain(values)})) == {"facts": expected}
+
+
+PRIME = 2**255 - 19
+ORDER = 2**252 + 27742317777372353535851937790883648493
+EIGHTH = 0x05FC536D880238B13933C6D305ACDFD5F098EFF289F4C345B027B2C28F95E826
+
+
+def small_order_keys() -> list[bytes]:
+    """All spellings of the eight points of small order: either sign, and y + p where it fits."""
+    ys = [0, 1, PRIME - 1, EIGHTH, PRIME - EIGHTH]
+    ys += [y + PRIME for y in ys if y + PRIME < 2**255]
+    return [(y + sign * 2**255).to_bytes(32, "little") for y in ys for sign in (0, 1)]
+
+
+@pytest.mark.parametrize("key", small_order_keys(), ids=bytes.hex)
+def test_a_key_of_small_order_vouches_for_nothing(key: bytes) -> None:
+    # R the neutral point and S = 0: such a key accepts it for one message in eight, or for all.
+    forged = (1).to_bytes(32, "little") + bytes(32)
+    signature = {"algorithm": "ed25519", "public_key": key.hex(), "value": forged.hex()}
+    for number in range(16):
+        with pytest.raises(CertificateError, match="no key of anybody"):
+            verify(f"sha256:{number:064x}", signature)
+    with pytest.raises(CertificateError, match="no key of anybody"):
+        ISSUED.with_signature(signature).check()
+
+
+def test_the_points_are_of_small_order() -> None:
+    """Each accepts a signature that nobody made, by the library alone: the test has a subject."""
+    forged = (1).to_bytes(32, "little") + bytes(32)
+    fooled = 0
+    for key in small_order_keys():
+        public = ed25519.Ed25519PublicKey.from_public_bytes(key)
+        for number in range(64):
+            try:
+                public.verify(forged, number.to_bytes(4, "little"))
+            except InvalidSignature:
+                continue
+            fooled += 1
+            break
+    assert fooled >= 8
+
+
+def test_another_spelling_of_a_key_or_of_s_is_refused(key: Path) -> None:
+    signature = sign(ISSUED, key).document["signature"]
+    raw = bytes.fromhex(signature["value"])
+    larger = int.from_bytes(raw[32:], "little") + ORDER
+    value = (raw[:32] + larger.to_bytes(32, "little")).hex()
+    with pytest.raises(CertificateError, match="signature does not fit"):
+        ISSUED.with_signature({**signature, "value": value}).check()
+    for y in range(2, 19):
+        spelled = (PRIME + y).to_bytes(32, "little").hex()
+        with pytest.raises(CertificateError, match="no key of anybody"):
+            verify(ISSUED.digest, {**signature, "public_key": spelled})

@@ -16,13 +16,14 @@ from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
 from tacit.problem.certificate import Certificate
 from tacit.problem.design import Column, Design, Indicator, Numeric, matrix_design
+from tacit.problem.estimates import Term
 from tacit.problem.plan import Penalty, Plan, Step
 from tacit.problem.query import Kind
 from tacit.problem.release import Release, fingerprint_of
 from tacit.problem.response import Binary
 from tacit.problem.sensitivity import price_for
 from tacit.problem.signature import canonical, digest_of, new_key, sign
-from tacit.problem.stored import FORMAT, StoredFit, Term, read_certificate, write_text
+from tacit.problem.stored import FORMAT, StoredFit, read_certificate, write_text
 
 BINARY = Binary("y", (np.str_("no"), np.str_("yes")))
 BOUNDED = matrix_design(["a", "b"], BINARY, bounds=([0, -5], [1, 9]), row_norm=None, intercept=True)

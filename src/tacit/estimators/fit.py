@@ -19,9 +19,9 @@ from tacit.inference.readable import Readable
 from tacit.inference.results import Results
 from tacit.inference.stored_results import StoredResults
 from tacit.problem.certificate import Certificate
+from tacit.problem.estimates import Estimates, Reliability, Scatter, Term, triangle_of
 from tacit.problem.plan import Plan
 from tacit.problem.release import Release
-from tacit.problem.estimates import Estimates, Reliability, Scatter, Term, triangle_of
 from tacit.problem.stored import StoredFit
 
 

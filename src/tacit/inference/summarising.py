@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tacit.errors import SettingError
 from tacit.inference.estimated import Estimated
 from tacit.inference.honesty import Judgement, not_offered
-from tacit.inference.summary import Facts, Line, Summary
+from tacit.inference.summary import Facts, Line
 from tacit.losses.loss import Code
 from tacit.problem.plan import Plan
 from tacit.problem.release import Release

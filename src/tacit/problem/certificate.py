@@ -111,7 +111,10 @@ class Certificate(Document):
     tacit.errors.CertificateError: format is missing; expected "tacit-certificate/2"
     """
 
-    formats: ClassVar[Mapping[str, Layout]] = {FORMAT: _LAYOUT, FIRST: {**_LAYOUT, "released": (str,)}}
+    formats: ClassVar[Mapping[str, Layout]] = {
+        FORMAT: _LAYOUT,
+        FIRST: {**_LAYOUT, "released": (str,)},
+    }
     largest: ClassVar[int] = 2**23
     most_events: ClassVar[int] = 20_000
 

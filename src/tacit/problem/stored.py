@@ -275,9 +275,7 @@ def from_document(document: Mapping[str, Any]) -> StoredFit:
     if first and released != certificate.parsed["released"]:
         raise CertificateError("the certificate was issued for other coefficients or intervals")
     further = {} if first else document["further"]
-    fit = StoredFit(
-        design, document["family"], estimates, certificate, further, document["format"]
-    )
+    fit = StoredFit(design, document["family"], estimates, certificate, further, document["format"])
     # The design's reader is lenient; what it had to convert is not what `write` wrote.
     if canonical(fit.document) != canonical(document):
         raise CertificateError("the stored design is not spelled as expected")
