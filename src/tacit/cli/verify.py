@@ -45,7 +45,7 @@ def verify(
     checked = _read(file)
     found = checked.check(key)
     certificate = checked.certificate if isinstance(checked, StoredFit) else checked
-    document = certificate.document
+    document = certificate.parsed
     total = document["total"]
     screen.result(
         {
@@ -85,12 +85,11 @@ def _read(file: Path) -> Certificate | JointCertificate | StoredFit:
     from tacit.problem.reading import parse_document
     from tacit.problem.stored import from_document, is_fit, read_bytes
 
-    content = read_bytes(file)
-    document = parse_document(content)
+    document = parse_document(read_bytes(file))
     if is_fit(document):
         return from_document(document)
     joint = document.get("format") in tuple(JointCertificate.formats)
-    return (JointCertificate if joint else Certificate).from_json(content)
+    return JointCertificate.of(document) if joint else Certificate.of(document)
 
 
 def key(

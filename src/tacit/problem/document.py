@@ -48,9 +48,13 @@ class Document:
 
     def __post_init__(self) -> None:
         """Refuse what is not laid out as expected."""
-        document = parse_document(self.text, self.largest)
+        self._take(parse_document(self.text, self.largest))
+
+    def _take(self, document: dict[str, Any]) -> None:
         require_fields(document, _layout_of(document, self.formats), "the certificate")
         text = canonical(document)
+        if len(text) > self.largest:
+            raise CertificateError(f"the document has more than {self.largest} characters")
         # Between bare quotation marks this can only be the name of a field.
         if text.count('"event":') > self.most_events:
             raise CertificateError(f"there are more than {self.most_events} events")
@@ -84,13 +88,20 @@ class Document:
         return made
 
     @classmethod
+    def of(cls, document: dict[str, Any]) -> Self:
+        """Take plain data that `parse_document` read, as part of another document or by itself."""
+        taken = object.__new__(cls)
+        taken._take(document)
+        return taken
+
+    @classmethod
     def from_json(cls, text: str | bytes) -> Self:
         """Read a document, strictly; whether it adds up is for `check` to say."""
-        return cls(text if isinstance(text, str) else _decoded(text))
+        return cls.of(parse_document(text, cls.largest))
 
     def to_json(self, indent: int | None = 2) -> str:
         """Write the document as JSON; `from_json` reads the same one back."""
-        document = self.document
+        document = self.parsed
         ordered = {name: document[name] for name in self.formats[document["format"]]}
         return json.dumps(ordered, indent=indent, ensure_ascii=False, allow_nan=False)
 
@@ -172,10 +183,3 @@ def _layout_of(document: Mapping[str, Any], formats: Mapping[str, Layout]) -> La
         return formats[stated]
     found = repr(stated)[:60] if "format" in document else "missing"
     raise CertificateError(f'format is {found}; expected "{next(iter(formats))}"')
-
-
-def _decoded(text: bytes) -> str:
-    try:
-        return text.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise CertificateError("the document cannot be read as JSON") from error

@@ -20,11 +20,22 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from tacit.errors import CertificateError, FileError, SettingError
-from tacit.problem.reading import LONGEST_NUMBER
-from tacit.problem.reading import parse_document as parse_document
+from tacit.problem.reading import LONGEST_NUMBER, parse_document
 
 if TYPE_CHECKING:
     from tacit.problem.document import Document
+
+__all__ = [
+    "canonical",
+    "digest_of",
+    "new_key",
+    "parse_document",
+    "plain",
+    "read_public_key",
+    "require_signature",
+    "sign",
+    "verify",
+]
 
 Signed = TypeVar("Signed", bound="Document")
 

@@ -203,7 +203,7 @@ def read_certificate(path: str | os.PathLike[str]) -> Certificate:
     document = parse_document(read_bytes(path))
     if is_fit(document):
         return from_document(document).certificate
-    return Certificate(canonical(document))
+    return Certificate.of(document)
 
 
 def is_fit(document: Mapping[str, Any]) -> bool:
@@ -258,7 +258,7 @@ def from_document(document: Mapping[str, Any]) -> StoredFit:
     require_fields(document, layout, "the stored fit")
     if digest_of(document) != document["digest"]:
         raise CertificateError("digest does not fit: the stored fit was altered after it was kept")
-    certificate = Certificate(canonical(document["certificate"]))
+    certificate = Certificate.of(document["certificate"])
     if certificate.parsed["format"] != _CERTIFICATES[document["format"]]:
         raise CertificateError("the certificate inside is of another format than the fit's")
     certificate.rederive()

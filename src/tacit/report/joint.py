@@ -26,10 +26,11 @@ def joint_promise(certificate: JointCertificate) -> str:
     several = guarantee.unit != "row"
     count = "One charge" if len(charges) == 1 else f"All {len(charges)} charges together"
     table = "" if document["dataset"] is None else f" to the table {quoted(document['dataset'])}"
-    sentences = [
+    promised = (
         f"{count}{table}: whatever anybody concludes from all these numbers, put together, would "
         f"have been about as likely {odds_of(guarantee, several=several)}."
-    ]
+    )
+    sentences = [promised]
     unknown = sum(charge["release"] is None for charge in charges)
     if unknown:
         sentences.append(

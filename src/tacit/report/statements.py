@@ -125,13 +125,9 @@ def promise(certificate: Certificate) -> str:
     if not document["private"]:
         return f"Nothing is promised: {document['why_not_private']}. Do not publish this fit."
     several = not _SEVERAL.isdisjoint(fact["name"] for fact in document["public"])
-    return " ".join(
-        (
-            "Whatever is concluded from these numbers would have been about as likely "
-            f"{odds_of(certificate.rederive(), several=several)}.",
-            *premises(certificate),
-        )
-    )
+    odds = odds_of(certificate.rederive(), several=several)
+    promised = f"Whatever is concluded from these numbers would have been about as likely {odds}."
+    return " ".join((promised, *premises(certificate)))
 
 
 def odds_of(guarantee: Guarantee, *, several: bool) -> str:
