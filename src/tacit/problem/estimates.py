@@ -75,12 +75,6 @@ class Scatter:
     privacy: tuple[float, ...]
     degrees: tuple[float, ...]
 
-    def __post_init__(self) -> None:
-        """Refuse what is no variance."""
-        numbers = (*self.sampling, *self.privacy, *self.degrees)
-        if not all(number >= 0 for number in numbers):
-            raise CertificateError("a variance or the degrees of freedom are not at least 0")
-
     @classmethod
     def read(cls, document: object) -> Scatter:
         """Read back the scatter of a stored fit."""
