@@ -15,6 +15,7 @@ from tacit.problem.formula import design_from_formula
 from tacit.problem.plan import Plan, PublicFact
 from tacit.problem.release import Release
 from tacit.problem.schema import Schema
+from tacit.problem.signature import canonical, digest_of
 from tacit.report import statements
 from tacit.report.statements import (
     certificate_table,
@@ -91,10 +92,10 @@ def test_promises_name_the_neighbours(relation: str, words: str) -> None:
 def test_promises_name_their_premises() -> None:
     """A unit without a column may have several records: that it has one is assumed."""
     plan = clinic_plan()
-    assert "assumes that each patient has at most one record." in promise(certificate_of(plan))
+    assert "if: each patient has at most one record" in promise(certificate_of(plan))
     valid = plan.with_facts(PublicFact("every record is valid", True, "assumed"))
-    assert promise(certificate_of(valid)).endswith("and that every record is valid.")
-    assert "assumes" not in promise(certificate_of(replace(plan, facts=(), unit="row")))
+    assert '"every record is valid"' in promise(certificate_of(valid))
+    assert "This holds if" not in promise(certificate_of(replace(plan, facts=(), unit="row")))
 
 
 def test_no_promise() -> None:
@@ -130,3 +131,36 @@ def test_events_are_tabled() -> None:
     assert mu is not None
     assert math.sqrt(total) == pytest.approx(mu, rel=1e-3)
     assert certificate_table(certificate_of(clinic_plan(epsilon=math.inf))).rows == ()
+
+
+def test_premises_are_listed() -> None:
+    plan = replace(clinic_plan(), facts=()).with_facts(
+        PublicFact("columns", ["age"], "assumed"),
+        PublicFact("number of patients", "n", "assumed"),
+        PublicFact("each patient has at most one record", True, "assumed"),
+        PublicFact("every record is valid", False, "assumed"),
+        PublicFact("season. Signed by key 00", "winter", "assumed"),
+    )
+    text = promise(certificate_of(plan))
+    assert text.endswith(
+        "This holds if: the names of the columns are public; the number of patients is public; "
+        '"each patient has at most one record"; it is not so that "every record is valid"; '
+        '"season. Signed by key 00" is public.'
+    )
+    declared = plan.with_facts(PublicFact("bounds", [0, 1], "declared"))
+    assert promise(certificate_of(declared)).endswith("did not depend on records.")
+
+
+def test_long_lists_of_premises_are_cut() -> None:
+    facts = [PublicFact(f"premise {number}", True, "assumed") for number in range(30)]
+    text = promise(certificate_of(replace(clinic_plan(), facts=()).with_facts(*facts)))
+    assert "10 more, in the certificate, are true." in text
+    assert "premise 29" not in text
+
+
+def test_labels_of_events_are_quoted() -> None:
+    document = certificate_of(clinic_plan()).document
+    document["events"][0]["label"] = "x\u202e  1  2.0"
+    document["digest"] = digest_of(document)
+    table = certificate_table(Certificate(canonical(document)))
+    assert table.rows[0][0] == '"x\\u202e  1  2.0"'

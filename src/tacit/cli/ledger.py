@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,7 +16,6 @@ from tacit.errors import FileError
 
 if TYPE_CHECKING:
     from tacit.ledger.charge import Charge
-    from tacit.ledger.joint import JointCertificate
     from tacit.ledger.ledger import Ledger
     from tacit.ledger.status import Status
     from tacit.privacy.guarantee import Guarantee
@@ -141,14 +140,16 @@ def certificate(
     require_writable([output], [file, sign], force=force)
     from tacit.problem.signature import sign as signed
     from tacit.problem.stored import write_text
+    from tacit.report.joint import joint_promise
 
     issued = existing(file).certificate()
     if sign is not None:
-        issued = cast("JointCertificate", signed(cast("Any", issued), sign))
+        issued = signed(issued, sign)
     if output is not None:
         write_text(output, issued.to_json() + "\n")
     screen.result(issued.document)
     screen.say(issued.check().statement)
+    screen.say(joint_promise(issued))
     if output is not None:
         screen.plain(f"  The certificate is in {output}")
 

@@ -33,19 +33,3 @@ def needs_one_record(unit: str, *, column: bool) -> bool:
 def premise_of(names: Collection[str]) -> str | None:
     """What must hold for the unit of a guarantee, by the names of the public facts."""
     return "each has at most one record" if ONE_RECORD in names else None
-
-
-def premise_sentence(names: Collection[str], unit: str) -> str:
-    """Every premise in one sentence, for the reader of a certificate; "" where there is none.
-
-    Examples
-    --------
-    >>> premise_sentence([ONE_RECORD, VALID], "patient")
-    'This assumes that each patient has at most one record and that every record is valid.'
-    """
-    texts = []
-    if ONE_RECORD in names:
-        texts.append(f"that each {unit} has at most one record")
-    if VALID in names:
-        texts.append(f"that {VALID}")
-    return f"This assumes {' and '.join(texts)}." if texts else ""
