@@ -10,7 +10,7 @@ BENCHMARKS := .venv/.benchmarks
 .DEFAULT_GOAL := help
 # Two installations into one environment must not run at once.
 .NOTPARALLEL:
-.PHONY: help install demo test lint bench coverage docs dist format clean
+.PHONY: help install demo test lint golden bench coverage docs dist format clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -28,6 +28,10 @@ lint: $(DEVELOPMENT) ## Everything of make test but the tests
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# Plans and fits, or one of them: make golden WHAT=plans; WHAT=--check only compares
+golden: $(DEVELOPMENT) ## Store what is planned and released now, and show what changed
+	$(BIN)/python -m tools.golden $(WHAT)
 
 # All topics, or those named: make bench TOPICS="accuracy --tables adult"
 bench: $(BENCHMARKS) ## Run the benchmarks

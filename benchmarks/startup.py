@@ -34,7 +34,7 @@ def seconds_of(command: list[str], environment: dict[str, str]) -> float:
 
 def run() -> None:
     """Measure and record."""
-    environment = dict(os.environ)
+    environment = {**os.environ, "TACIT_REMEMBER_FITS": "0"}
     with tempfile.TemporaryDirectory() as cache:
         environment["NUMBA_CACHE_DIR"] = cache
         fit = [sys.executable, "-c", FIRST_FIT]

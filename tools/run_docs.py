@@ -159,6 +159,8 @@ def main(arguments: list[str]) -> int:
     root = Path(arguments[0] if arguments else Path(__file__).parent.parent).resolve()
     # Pictures are drawn to files; a window would wait for a person.
     os.environ["MPLBACKEND"] = "Agg"
+    # The fits of a page are nobody's business beyond it.
+    os.environ["TACIT_REMEMBER_FITS"] = "0"
     pages = [page for page in [root / "README.md"] if page.exists()]
     pages += sorted((root / "docs").rglob("*.md"))
     verdicts = [good for page in pages for good in run_page(page, str(page.relative_to(root)))]

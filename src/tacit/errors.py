@@ -53,5 +53,9 @@ class LedgerError(InputError):
     """A ledger that is damaged, of another dataset, or cannot keep what it is asked to keep."""
 
 
+class PrivacyWarning(UserWarning):
+    """A budget that protects little, judged by public facts: delta >= 1/n, or epsilon > 10."""
+
+
 class PlanViolation(TacitError, RuntimeError):
     """A query that is not in the reserved plan. The gate refuses it before touching a row."""

@@ -53,6 +53,9 @@ def clinic(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def _in_directory(tmp_path: Path) -> Any:
+def _in_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    # What the command line remembers of earlier fits belongs to the test, not to the account.
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.delenv("TACIT_REMEMBER_FITS", raising=False)
     with contextlib.chdir(tmp_path):
         yield

@@ -81,8 +81,8 @@ FORMULAS: Mapping[str, tuple[str, str]] = {
 
 TABLES: Mapping[str, tuple[str, str]] = {
     "text in a numeric column": (text_with(age=f"about {CANARY}"), "age"),
-    "missing value": (text_with(age=""), "invalid_rows"),
-    "infinite value": (text_with(age="inf"), "invalid_rows"),
+    "missing value": (text_with(age=""), "--invalid-rows zero"),
+    "infinite value": (text_with(age="inf"), "--invalid-rows zero"),
     "unknown level": (text_with(ward=f"ward {CANARY}"), "not declared"),
     "unknown label": (text_with(readmit=CANARY), "not declared"),
     "no records": (text_with().splitlines()[0] + "\n", "records"),

@@ -1,16 +1,19 @@
 """From settings to a release: defaults, facts and the order of things."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from tacit.engine.refusals import Refusals
 from tacit.engine.table import Table
 from tacit.errors import BudgetError, DataError, SettingError
 from tacit.estimators.fitting import common_facts, fit_release, make_budget, make_request
 from tacit.privacy.budget import Budget
 from tacit.problem.design import matrix_design
 from tacit.problem.plan import Plan
+from tacit.problem.record import Beside, Unit
 from tacit.problem.response import Binary
 
 DESIGN = matrix_design(["x0"], Binary("y", (0, 1)), bounds=(0, 1), row_norm=None, intercept=True)
@@ -35,7 +38,8 @@ def test_a_budget_is_given_once() -> None:
         ({}, 1000, 1e-5),
         ({}, 10**6, 10**-6.6),
         ({"relation": "zero-out"}, 10**6, 10**-6.6),
-        ({"relation": "add-remove", "n_at_least": 10**6}, 10**6, 1e-6),
+        ({"relation": "add-remove", "n_at_least": 10**5}, 10**6, 1e-6),
+        ({"relation": "add-remove", "n_at_least": 10**6}, 10**6, 10**-6.6),
         ({"delta": 1e-9}, 1000, 1e-9),
     ],
 )
@@ -56,12 +60,13 @@ def test_a_public_n_must_be_known(records: int | None) -> None:
 
 
 def test_common_facts_name_n_where_it_is_public() -> None:
-    public = common_facts(request(), ["a"])
+    public = common_facts(request(), ["a"], invalid_rows="zero")
     assert [(fact.name, fact.source) for fact in public] == [
         ("columns", "assumed"),
         ("number of records", "assumed"),
     ]
-    private = common_facts(request(relation="add-remove", n_at_least=9), ["a"])
+    asked = request(relation="add-remove", n_at_least=9)
+    private = common_facts(asked, ["a"], invalid_rows="zero")
     assert (private[1].name, private[1].value, private[1].source) == ("n_at_least", 9, "declared")
 
 
@@ -74,5 +79,23 @@ def test_refused_records_show_no_plan() -> None:
     """The door comes before the plan, and the plan before the first answer."""
     shown: list[Plan] = []
     with Table(np.array([[0.5], [np.nan]]), [0, 1]) as table, pytest.raises(DataError):
-        fit_release(table, request(), DESIGN, [], shown.append)
+        fit_release(table, request(), DESIGN, [], shown.append, refusals=Refusals.settle(None))
     assert shown == []
+
+
+def test_t37_that_no_record_was_refused_is_assumed_where_records_are_refused() -> None:
+    last = common_facts(request(), ["a"], invalid_rows="error")[-1]
+    assert (last.name, last.value, last.source) == ("every record is valid", True, "assumed")
+
+
+def test_a_unit_without_a_column_is_a_premise_of_the_plan() -> None:
+    plan = request(unit="patient").plan(DESIGN, 1000)
+    assert [(fact.name, fact.value, fact.source) for fact in plan.facts] == [
+        ("each unit has at most one record", "patient", "assumed")
+    ]
+    assert str(plan.guarantee()).endswith("per patient (assuming each has at most one record)")
+    known = replace(DESIGN, beside=Beside(unit=Unit("patient", 3, None)))
+    for asked, design in ((request(), DESIGN), (request(unit="patient"), known)):
+        plan = asked.plan(design, 1000)
+        assert plan.facts == ()
+        assert "assuming" not in str(plan.guarantee())

@@ -170,7 +170,11 @@ def test_t37_facts_are_listed_with_their_source(clinic: pd.DataFrame) -> None:
     facts = {fact["name"]: fact for fact in fit.certificate.document["public"]}
     declared = {name for name, fact in facts.items() if fact["source"] == "declared"}
     assert declared == {"formula", "classes", "bounds", "levels of ward", "row_norm"}
-    assert set(facts) - declared == {"columns", "number of records"}
+    premises = {"each unit has at most one record", "every record is valid"}
+    assert set(facts) - declared == {"columns", "number of records"} | premises
+    kept = tacit.glm("readmit ~ age", clinic, SCHEMA, epsilon=1.0, invalid_rows="zero")
+    names = {fact["name"] for fact in kept.certificate.document["public"]}
+    assert premises & names == {"each unit has at most one record"}
 
 
 def test_t39_no_error_is_reported_that_was_not_paid_for(clinic: pd.DataFrame) -> None:

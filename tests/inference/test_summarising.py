@@ -1,18 +1,14 @@
 """Parts of a summary: header, ratios, notes; also of a fit read from a file."""
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 
-import tacit
 from tacit.errors import SettingError
 from tacit.inference.results import Results
 from tacit.inference.summarising import facts_of, ratio_name
-from tacit.planning.clinic import CLINIC_FORMULA, CLINIC_SCHEMA, clinic_table
 from tacit.problem.response import Absent
 
 
@@ -63,24 +59,3 @@ def test_notes_say_why(make_release: Any, altered: Any) -> None:
     assert note.startswith("Intercept: approximate, because n·μ/d times the share")
     (note,) = Results(make_release(model="gaussian")).summary().notes
     assert "Huber" in note
-
-
-def test_a_stored_fit_has_its_table(tmp_path: Path) -> None:
-    schema = tacit.Schema.parse(CLINIC_SCHEMA)
-    table = pd.DataFrame(clinic_table(3000))
-    fit = tacit.glm(CLINIC_FORMULA, table, schema, epsilon=4.0)
-    fit.save(tmp_path / "fit.json")
-    back = tacit.load(tmp_path / "fit.json")
-    kept, whole = back.summary(), fit.summary()
-    assert kept.facts == whole.facts
-    for line, other in zip(kept.lines, whole.lines, strict=True):
-        assert (line.coef, line.std_err, line.lower) == (other.coef, other.std_err, other.lower)
-        assert line.pvalue is None
-    text = str(kept)
-    assert "[0.025" in text
-    assert "P>|z|" not in text
-    assert "Read from a file" in text
-    for ask in (back.conf_int, lambda: back.summary(0.9), lambda: back.summary(stars=True)):
-        with pytest.raises(SettingError, match="95% intervals only"):
-            ask()
-    assert back.params == fit.params

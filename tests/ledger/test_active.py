@@ -124,6 +124,25 @@ def test_two_objects_of_one_file_are_one_ledger(tmp_path: Path) -> None:
         assert in_thread(active_ledger) is ledger
 
 
+def test_requests_of_one_ledger_are_one_ledger_and_keep_their_keys(tmp_path: Path) -> None:
+    for ledger in (new(), new(tmp_path / "clinic.db")):
+        blocks.process.ever.clear()
+        enter_and_leave(ledger.request("first"))
+        with ledger.request("second") as request:
+            assert active_ledger() is request
+            found = in_thread(active_ledger)
+            assert isinstance(found, Ledger)
+            assert (found.key, found.identity) == (None, ledger.identity)
+
+
+def test_who_charges_is_a_part_of_the_ledger(tmp_path: Path) -> None:
+    new(tmp_path / "clinic.db")
+    enter_and_leave(Ledger(tmp_path / "clinic.db", analyst="Ada"))
+    other = Ledger(tmp_path / "clinic.db", analyst="Bob")
+    with other, pytest.raises(LedgerError, match="several ledgers"):
+        in_thread(active_ledger)
+
+
 def test_threads_may_have_ledgers_of_their_own() -> None:
     entered, done = threading.Event(), threading.Event()
 

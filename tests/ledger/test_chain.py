@@ -7,7 +7,8 @@ from fractions import Fraction
 import pytest
 
 from tacit.errors import BudgetError, LedgerError, SettingError
-from tacit.ledger.chain import Chain, Reservation
+from tacit.ledger.chain import Chain
+from tacit.ledger.charge import Purpose, Reservation
 from tacit.ledger.entry import Entry, Kind
 from tacit.ledger.terms import Terms
 from tacit.privacy.budget import Budget
@@ -23,7 +24,7 @@ def opened(terms: Terms | None = None) -> Chain:
 
 
 def charge(chain: Chain, event: Gaussian = TENTH, label: str = "") -> Reservation:
-    entry = chain.draft_charge([event], relation="replace-one", unit="row", label=label)
+    entry = chain.draft_charge([event], relation="replace-one", unit="row", purpose=Purpose(label))
     chain.accept(entry)
     return Reservation(entry.sequence, entry.hash)
 
@@ -71,18 +72,18 @@ def test_relations_and_units_do_not_mix(relation: str, unit: str) -> None:
     chain = opened()
     charge(chain)
     with pytest.raises(LedgerError, match="do not add up"):
-        chain.draft_charge([TENTH], relation=relation, unit=unit, label="")
+        chain.draft_charge([TENTH], relation=relation, unit=unit, purpose=Purpose(""))
     declared = opened(Terms(Budget(mu=1.0), None, Relation.REPLACE_ONE, "row"))
     with pytest.raises(LedgerError, match="do not add up"):
-        declared.draft_charge([TENTH], relation=relation, unit=unit, label="")
+        declared.draft_charge([TENTH], relation=relation, unit=unit, purpose=Purpose(""))
 
 
 def test_a_charge_has_events_and_a_label() -> None:
     chain = opened()
     with pytest.raises(LedgerError, match="without events"):
-        chain.draft_charge([], relation="replace-one", unit="row", label="")
+        chain.draft_charge([], relation="replace-one", unit="row", purpose=Purpose(""))
     with pytest.raises(SettingError, match="label"):
-        chain.draft_charge([TENTH], relation="replace-one", unit="row", label="a\nb")
+        chain.draft_charge([TENTH], relation="replace-one", unit="row", purpose=Purpose("a\nb"))
 
 
 def forged(chain: Chain, kind: Kind, spent: int, **body: object) -> Entry:

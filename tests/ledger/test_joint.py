@@ -1,18 +1,23 @@
 """One certificate for everything a ledger was charged."""
 
 import json
+import time
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, cast
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from tacit.accounting.exact import root_up
 from tacit.errors import CertificateError, LedgerError
-from tacit.ledger.joint import JointCertificate
+from tacit.ledger.joint import FORMAT, WHO, JointCertificate
 from tacit.ledger.ledger import Ledger
+from tacit.ledger.terms import Terms
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Gaussian
+from tacit.privacy.relation import Relation
 from tacit.problem.signature import canonical, digest_of, new_key, sign
 
 
@@ -77,6 +82,12 @@ def alter(place: str, value: Any) -> Callable[[dict[str, Any]], None]:
         (alter("budget.epsilon", 1.0), "more than the budget"),
         (alter("relation", "neighbour"), "does not add up"),
         (alter("private", False), "private"),
+        (alter("capacity", "1/7"), "more than the budget"),
+        (alter("capacity", "9"), "capacity is more"),
+        (alter("capacity", "-1"), "capacity is no exact number"),
+        (alter("total.mu_squared", "0"), "mu_squared"),
+        (alter("total.mu_squared", "166666667/1000000000000"), "mu_squared"),
+        (alter("total.mu_squared", "9" * 2001), "mu_squared is no exact number"),
         (lambda document: document["charges"].pop(), "mu_squared"),
         (lambda document: document["charges"].clear(), "no events"),
     ],
@@ -115,11 +126,111 @@ def test_another_layout_is_refused(
 def test_it_can_be_signed(ledger: Ledger, tmp_path: Path) -> None:
     public = new_key(tmp_path / "curator.pem")
     certificate = ledger.certificate()
-    # The signing function asks for nothing that only a single fit's certificate has.
-    signed = cast("JointCertificate", sign(cast("Any", certificate), tmp_path / "curator.pem"))
+    signed = sign(certificate, tmp_path / "curator.pem")
     assert signed.check(public).signer == public
     assert "whose owner you must know" in signed.check().statement
     with pytest.raises(CertificateError, match="not the one you gave"):
         signed.check("ab" * 32)
     with pytest.raises(CertificateError, match="signature is missing"):
         certificate.check(public)
+
+
+def chain_of(count: int, size: int = 1, **further: Any) -> Any:
+    """A chain of charges with unlike odd variances, without the time it takes to keep them."""
+    charges = tuple(
+        SimpleNamespace(
+            sequence=2 * number + 1,
+            time="2025-01-01T00:00:00Z",
+            label=f"fit {number}",
+            release=None,
+            events=(Gaussian(1, 10**size + 2 * number + 1),),
+            **dict.fromkeys(WHO) | {name: value(number) for name, value in further.items()},
+        )
+        for number in range(count)
+    )
+    terms = Terms(Budget(epsilon=3, delta=1e-6))
+    return SimpleNamespace(
+        terms=terms,
+        budget=terms.budget,
+        capacity=terms.capacity,
+        charges=charges,
+        relation=Relation.REPLACE_ONE,
+        unit="patient",
+        length=2 * count,
+        head_hash="0" * 64,
+    )
+
+
+@pytest.mark.parametrize(("count", "size"), [(301, 6), (2000, 7), (2000, 200)])
+def test_a_ledger_of_many_odd_charges_is_certified_and_verified_in_time(
+    count: int, size: int
+) -> None:
+    chain = chain_of(count, size)
+    began = time.process_time()
+    certificate = JointCertificate.issue(chain)
+    again = JointCertificate.from_json(certificate.to_json())
+    assert again.check().consistent
+    assert time.process_time() - began < 5.0
+    stated = certificate.document["total"]["mu_squared"]
+    assert len(stated) < 2000
+    if size < 10:
+        exact = sum((charge.events[0].mu_squared for charge in chain.charges), Fraction(0))
+        assert exact < Fraction(stated) < exact * (1 + Fraction(1, 2**200))
+        assert certificate.rederive().mu == root_up(exact)
+
+
+def test_a_stated_sum_below_the_exact_one_is_refused() -> None:
+    document = JointCertificate.issue(chain_of(400, 7)).document
+    stated = Fraction(document["total"]["mu_squared"])
+    for factor in (1 - Fraction(1, 2**250), 1 + Fraction(1, 10**8)):
+        square = stated * factor
+        whole = Fraction(int(square * 2**900), 2**900)
+        document["total"]["mu_squared"] = str(whole)
+        document["digest"] = digest_of(document)
+        with pytest.raises(CertificateError, match="mu_squared"):
+            JointCertificate(canonical(document)).check()
+
+
+def test_who_and_what_a_charge_was_for_is_stated() -> None:
+    chain = chain_of(
+        4,
+        3,
+        analyst=lambda k: ("ada", "grace")[k % 2],
+        project=lambda k: "trial",
+        formula=lambda k: "y ~ x",
+        file=lambda k: None,
+        key=lambda k: "fit",
+    )
+    certificate = JointCertificate.issue(chain)
+    document = certificate.document
+    assert document["format"] == FORMAT
+    assert document["charges"][1]["analyst"] == "grace"
+    assert document["charges"][1]["file"] is None
+    found = certificate.by_analyst()
+    assert set(found) == {"ada", "grace"}
+    total = certificate.rederive()
+    squares = [Fraction(own.mu or 0) ** 2 for own in found.values()]
+    assert all(own.epsilon < total.epsilon for own in found.values())
+    assert total.mu is not None
+    assert float(sum(squares)) == pytest.approx(total.mu**2)
+
+
+def test_a_lowered_cap_is_the_one_that_is_stated(ledger: Ledger) -> None:
+    before = ledger.certificate().document
+    assert Fraction(before["capacity"]) == ledger.terms.capacity
+    ledger.lower(Budget(mu=0.5), "the board asked for it")
+    after = ledger.certificate().document
+    assert (after["capacity"], after["budget"]["mu"]) == ("1/4", 0.5)
+    after["capacity"] = "1/100"
+    after["digest"] = digest_of(after)
+    with pytest.raises(CertificateError, match="more than the budget"):
+        JointCertificate(canonical(after)).check()
+
+
+def test_an_event_without_a_square_is_refused(ledger: Ledger) -> None:
+    document = ledger.certificate().document
+    pure = {"event": "pure", "epsilon": "1", "label": ""}
+    document["charges"][0]["events"] = [pure]
+    document["digest"] = digest_of(document)
+    with pytest.raises(CertificateError, match="not Gaussian"):
+        JointCertificate(canonical(document)).check()

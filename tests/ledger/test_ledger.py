@@ -11,7 +11,7 @@ import pytest
 
 from tacit.accounting.composition import compose, mu_squared_of
 from tacit.errors import BudgetError, FileError, InputError, LedgerError
-from tacit.ledger.chain import Reservation
+from tacit.ledger.charge import Reservation
 from tacit.ledger.ledger import Ledger
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Gaussian, Pure
@@ -93,7 +93,7 @@ def test_t46_one_budget_for_every_user_of_the_dataset(tmp_path: Path) -> None:
     for _ in range(5):
         charge(first)
         charge(second)
-    for ledger in (first, second, Ledger(path)):
+    for ledger in (first, second, Ledger(path, dataset="clinic 2024")):
         with pytest.raises(BudgetError):
             charge(ledger)
     assert first.charges() == second.charges()

@@ -1,6 +1,8 @@
 """The same data twice without a ledger is worth a warning; nothing is kept of them."""
 
 import gc
+import re
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from tacit.ledger.refits import Memory, RefitWarning, refit_warning
+from tacit.ledger.refits import Memory, RefitWarning, note_file_fit, refit_warning
 
 
 @pytest.mark.parametrize(
@@ -67,3 +69,61 @@ def test_what_cannot_be_followed_is_left_alone() -> None:
 
 def test_the_warning_can_be_told_from_others() -> None:
     assert issubclass(RefitWarning, UserWarning)
+
+
+@pytest.fixture
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.delenv("TACIT_REMEMBER_FITS", raising=False)
+    return tmp_path / "state"
+
+
+def test_fits_of_a_file_are_counted_across_processes(state: Path, tmp_path: Path) -> None:
+    """Each call stands for a process of its own: nothing but the folder is shared."""
+    (tmp_path / "link.csv").symlink_to(tmp_path / "table.csv")
+    names: list[str | Path] = [
+        tmp_path / "table.csv",
+        str(tmp_path / "table.csv"),
+        tmp_path / "link.csv",
+    ]
+    assert [note_file_fit(name) for name in names] == [0, 1, 2]
+    assert note_file_fit(tmp_path / "other.csv") == 0
+
+
+def test_no_two_of_many_writers_are_told_the_same_number(state: Path, tmp_path: Path) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        numbers = list(pool.map(lambda _: note_file_fit(tmp_path / "table.csv"), range(200)))
+    assert sorted(numbers) == list(range(200))
+
+
+def test_what_is_kept_of_a_file_is_a_hash_and_a_date(state: Path, tmp_path: Path) -> None:
+    table = tmp_path / "secret-study.csv"
+    table.write_text("age\n999\n", encoding="utf-8")
+    note_file_fit(table)
+    (kept,) = [path for path in state.rglob("*") if path.is_file()]
+    assert re.fullmatch("[0-9a-f]{64}", kept.name)
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d\n", kept.read_text(encoding="utf-8"))
+
+
+def test_nothing_is_kept_where_that_is_unwanted_or_impossible(
+    state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TACIT_REMEMBER_FITS", "0")
+    assert [note_file_fit(tmp_path / "table.csv") for _ in range(2)] == [0, 0]
+    assert not state.exists()
+    monkeypatch.delenv("TACIT_REMEMBER_FITS")
+    state.write_text("a file, not a folder", encoding="utf-8")
+    assert [note_file_fit(tmp_path / "table.csv") for _ in range(2)] == [0, 0]
+    assert note_file_fit("a\0b") == 0
+
+
+def test_a_relative_state_folder_is_ignored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_STATE_HOME", "state")
+    monkeypatch.delenv("TACIT_REMEMBER_FITS", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert note_file_fit("table.csv") == 0
+    assert (tmp_path / "home" / ".local" / "state" / "tacit" / "fits").is_dir()
+    assert not (tmp_path / "state").exists()

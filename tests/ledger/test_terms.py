@@ -40,7 +40,9 @@ def test_a_dataset_is_one_line_of_text(label: Any) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        {"format": "tacit-ledger/2"},
+        {"format": "tacit-ledger/3"},
+        {"format": "tacit-ledger/1"},
+        {"refusals": "everybody"},
         {"law": "rdp"},
         {"capacity": "0"},
         {"capacity": "1e9"},

@@ -16,13 +16,14 @@ from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
 from tacit.problem.certificate import Certificate
 from tacit.problem.design import Column, Design, Indicator, Numeric, matrix_design
+from tacit.problem.estimates import Term
 from tacit.problem.plan import Penalty, Plan, Step
 from tacit.problem.query import Kind
-from tacit.problem.release import Release
+from tacit.problem.release import Release, fingerprint_of
 from tacit.problem.response import Binary
 from tacit.problem.sensitivity import price_for
 from tacit.problem.signature import canonical, digest_of, new_key, sign
-from tacit.problem.stored import FORMAT, StoredFit, Term, read_certificate, write_text
+from tacit.problem.stored import FORMAT, StoredFit, read_certificate, write_text
 
 BINARY = Binary("y", (np.str_("no"), np.str_("yes")))
 BOUNDED = matrix_design(["a", "b"], BINARY, bounds=([0, -5], [1, 9]), row_norm=None, intercept=True)
@@ -62,7 +63,13 @@ FIT = StoredFit.from_release(RELEASE)
 
 
 def forged(document: dict[str, Any]) -> str:
-    """What a forger writes who knows how the digest is computed."""
+    """What a forger writes who recomputes every digest, as he can where nothing is signed."""
+    certificate = {**document["certificate"]}
+    if certificate:
+        parts = set(document) - {"format", "certificate", "digest"}
+        certificate["released"] = fingerprint_of({name: document[name] for name in parts})
+        certificate["digest"] = digest_of(certificate)
+    document = {**document, "certificate": certificate}
     return canonical({**document, "digest": digest_of(document)})
 
 
@@ -92,7 +99,8 @@ def test_a_round_trip_keeps_every_bit(design: Design, tmp_path: Path) -> None:
     assert again == fit
     assert again.design == design
     assert again.coefficients.tobytes() == release.coefficients().tobytes()
-    assert again.certificate == Certificate.issue(release)
+    assert again.certificate == fit.certificate
+    assert again.not_covered == ()
     assert again.design.names == tuple(term["name"] for term in again.terms)
     # A reader of JSON that knows no infinity can read it.
     text = (tmp_path / "fit.json").read_text(encoding="utf-8")
@@ -190,6 +198,8 @@ def is_harmless(path: tuple[Any, ...], value: Any) -> bool:
         return isinstance(value, str)
     if path[-2:-1] == ("classes",):
         return isinstance(value, str | bool | int)
+    if path == ("reliability", "statement"):
+        return value is None or isinstance(value, str)
     if path[0] == "terms" and path[-1] in {"std_err", "lower", "upper"}:
         return value is None
     return (path[-1] == "levels" and value == {}) or (path[-1] == "intercept" and value is True)
@@ -198,7 +208,7 @@ def is_harmless(path: tuple[Any, ...], value: Any) -> bool:
 @pytest.mark.parametrize("design", [UNBOUNDED, FACTORS], ids=["norm", "factors"])
 def test_every_misplaced_type_is_found_though_the_digest_fits(design: Design) -> None:
     document = StoredFit.from_release(make_release(design)).document
-    parts = {name: document[name] for name in ("format", "family", "terms", "design")}
+    parts = {name: document[name] for name in set(document) - {"certificate", "digest"}}
     values: list[Any] = [None, True, [], {}, "1.0", "nan", 10**400, [[1]], "infinity"]
     for path in places(parts):
         for value in values:
@@ -221,7 +231,7 @@ def test_an_indicator_of_an_undeclared_level_is_refused() -> None:
 @pytest.mark.parametrize(
     ("path", "value"),
     [
-        (("format",), "tacit-fit/3"),
+        (("format",), "tacit-fit/4"),
         (("family",), "poisson"),
         (("terms", 1, "name"), "b"),
         (("terms", 1, "coef"), "inf"),
@@ -242,7 +252,13 @@ def test_an_indicator_of_an_undeclared_level_is_refused() -> None:
         (("design", "response", "classes"), ["yes", "yes"]),
         (("design", "response", "classes", 0), []),
         (("certificate", "total", "epsilon"), 0.1),
-        (("certificate", "digest"), "sha256:" + "0" * 64),
+        (("scatter",), {"sampling": [1.0], "privacy": [1.0], "degrees": [1.0]}),
+        (("scatter",), {"sampling": ["nan"] * 3, "privacy": [1.0] * 3, "degrees": [1.0] * 3}),
+        (("covariance",), [[1.0], [0.0, 1.0]]),
+        (("covariance",), [[1.0], [0.0, 1.0], ["inf", 0.0, 1.0]]),
+        (("covariance",), [[1.0], [0.0, 1.0], {}]),
+        (("reliability", "terms"), ["nominal"]),
+        (("reliability", "notes"), [1]),
         (("certificate",), {}),
     ],
 )
@@ -255,7 +271,7 @@ def test_a_certificate_of_other_coefficients_is_refused() -> None:
     document = StoredFit.from_release(make_release()).document
     document["terms"][1]["coef"] += 0.125
     document["digest"] = digest_of(document)
-    with pytest.raises(CertificateError, match="other coefficients"):
+    with pytest.raises(CertificateError, match="issued for another fit"):
         StoredFit.from_json(canonical(document))
 
 

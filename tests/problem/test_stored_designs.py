@@ -19,7 +19,7 @@ from tacit.problem.factor import Between, Missing, Power, Spline, Transform
 from tacit.problem.feature_map import Custom, FeatureMap, Polynomial, RandomFourier
 from tacit.problem.plan import Penalty, Plan, Step
 from tacit.problem.query import Kind
-from tacit.problem.release import Release
+from tacit.problem.release import Release, fingerprint_of
 from tacit.problem.response import Binary
 from tacit.problem.sensitivity import price_for
 from tacit.problem.signature import canonical, digest_of
@@ -74,7 +74,13 @@ def make_release(design: Design, epsilon: float = 1.0) -> Release:
 
 
 def forged(document: dict[str, Any]) -> str:
-    """What a forger writes who knows how the digest is computed."""
+    """What a forger writes who recomputes every digest, as he can where nothing is signed."""
+    certificate = {**document["certificate"]}
+    if certificate:
+        parts = set(document) - {"format", "certificate", "digest"}
+        certificate["released"] = fingerprint_of({name: document[name] for name in parts})
+        certificate["digest"] = digest_of(certificate)
+    document = {**document, "certificate": certificate}
     return canonical({**document, "digest": digest_of(document)})
 
 

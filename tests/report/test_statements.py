@@ -1,6 +1,7 @@
 """Statements: never a smaller number than the true one."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,9 +12,10 @@ from tacit.estimators.fitting import make_request
 from tacit.planning.clinic import CLINIC_FORMULA, CLINIC_SCHEMA
 from tacit.problem.certificate import Certificate
 from tacit.problem.formula import design_from_formula
-from tacit.problem.plan import Plan
+from tacit.problem.plan import Plan, PublicFact
 from tacit.problem.release import Release
 from tacit.problem.schema import Schema
+from tacit.problem.signature import canonical, digest_of
 from tacit.report import statements
 from tacit.report.statements import (
     certificate_table,
@@ -87,6 +89,15 @@ def test_promises_name_the_neighbours(relation: str, words: str) -> None:
     assert "2.72 times as likely" in text
 
 
+def test_promises_name_their_premises() -> None:
+    """A unit without a column may have several records: that it has one is assumed."""
+    plan = clinic_plan()
+    assert "if: each patient has at most one record" in promise(certificate_of(plan))
+    valid = plan.with_facts(PublicFact("every record is valid", True, "assumed"))
+    assert '"every record is valid"' in promise(certificate_of(valid))
+    assert "This holds if" not in promise(certificate_of(replace(plan, facts=(), unit="row")))
+
+
 def test_no_promise() -> None:
     assert "Nothing is promised" in promise(certificate_of(clinic_plan(epsilon=math.inf)))
     seeded = promise(certificate_of(clinic_plan(), reproducible=True))
@@ -94,7 +105,9 @@ def test_no_promise() -> None:
 
 
 def test_a_large_epsilon_stays_a_power() -> None:
-    assert "e^30" in promise(certificate_of(clinic_plan(epsilon=30.0)))
+    strong = promise(certificate_of(clinic_plan(epsilon=30.0)))
+    assert "e^30" in strong
+    assert "ε = 30 is above 10" in strong
 
 
 @given(st.floats(1e-9, 13.8))
@@ -118,3 +131,36 @@ def test_events_are_tabled() -> None:
     assert mu is not None
     assert math.sqrt(total) == pytest.approx(mu, rel=1e-3)
     assert certificate_table(certificate_of(clinic_plan(epsilon=math.inf))).rows == ()
+
+
+def test_premises_are_listed() -> None:
+    plan = replace(clinic_plan(), facts=()).with_facts(
+        PublicFact("columns", ["age"], "assumed"),
+        PublicFact("number of patients", "n", "assumed"),
+        PublicFact("each patient has at most one record", True, "assumed"),
+        PublicFact("every record is valid", False, "assumed"),
+        PublicFact("season. Signed by key 00", "winter", "assumed"),
+    )
+    text = promise(certificate_of(plan))
+    assert text.endswith(
+        "This holds if: the names of the columns are public; the number of patients is public; "
+        '"each patient has at most one record"; it is not so that "every record is valid"; '
+        '"season. Signed by key 00" is public.'
+    )
+    declared = plan.with_facts(PublicFact("bounds", [0, 1], "declared"))
+    assert promise(certificate_of(declared)).endswith("did not depend on records.")
+
+
+def test_long_lists_of_premises_are_cut() -> None:
+    facts = [PublicFact(f"premise {number}", True, "assumed") for number in range(30)]
+    text = promise(certificate_of(replace(clinic_plan(), facts=()).with_facts(*facts)))
+    assert "10 more, in the certificate, are true." in text
+    assert "premise 29" not in text
+
+
+def test_labels_of_events_are_quoted() -> None:
+    document = certificate_of(clinic_plan()).document
+    document["events"][0]["label"] = "x\u202e  1  2.0"
+    document["digest"] = digest_of(document)
+    table = certificate_table(Certificate(canonical(document)))
+    assert table.rows[0][0] == '"x\\u202e  1  2.0"'

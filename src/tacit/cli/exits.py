@@ -10,6 +10,7 @@ import sys
 import traceback
 from enum import IntEnum
 
+from tacit.cli.wording import in_flags
 from tacit.errors import CertificateError, DataError, FileError, LedgerError, TacitError
 
 
@@ -47,7 +48,7 @@ def exit_of(error: TacitError) -> Exit:
 
 def error_document(kind: str, message: str) -> dict[str, object]:
     """An error as a program reads it."""
-    return {"error": {"kind": kind, "message": message}}
+    return {"error": {"kind": kind, "message": in_flags(message)}}
 
 
 def tell_error(kind: str, message: str, *, as_json: bool) -> None:
@@ -55,7 +56,7 @@ def tell_error(kind: str, message: str, *, as_json: bool) -> None:
     if as_json:
         sys.stdout.write(json.dumps(error_document(kind, message), indent=2) + "\n")
     else:
-        sys.stderr.write(f"error: {_sentence(message)}\n")
+        sys.stderr.write(f"error: {_sentence(in_flags(message))}\n")
 
 
 def tell_fault(error: BaseException, *, as_json: bool) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -48,20 +49,17 @@ def fit(
     radius: options.Radius = None,
     row_norm: options.RowNorm = None,
     inference: options.Inference = None,
-    invalid_rows: Annotated[
-        str,
-        typer.Option(
-            "--invalid-rows",
-            metavar="error|zero",
-            help="Refuse a table with missing or undeclared entries, or let such rows add nothing.",
-        ),
-    ] = "error",
+    invalid_rows: options.InvalidRows = None,
     random_state: Annotated[
         int | None,
         typer.Option("--random-state", metavar="N", help="Reproducible noise: NOT private."),
     ] = None,
     ledger: options.LedgerFile = None,
     dataset: options.Dataset = None,
+    analyst: options.Analyst = None,
+    project: options.Project = None,
+    label: options.Label = None,
+    key: options.RequestKey = None,
     force: options.Force = False,
     quiet: options.Quiet = False,
     as_json: options.AsJson = False,
@@ -77,7 +75,8 @@ def fit(
         _require_readable(sign)
     from tacit.estimators.glm import glm
 
-    with charging(ledger, dataset), screen.work() as progress:
+    asked = Asked(dataset, analyst, project, label, key)
+    with charging(ledger, asked), screen.work() as progress:
         fitted = glm(
             formula,
             data,
@@ -95,18 +94,31 @@ def fit(
             invalid_rows=invalid_rows,
             random_state=random_state,
             progress=progress,
-            on_plan=lambda plan: _before_spending(plan, screen, sign),
+            on_plan=lambda plan: _before_spending(
+                plan, screen, sign, None if random_state is not None else data
+            ),
         )
     if sign is not None:
         fitted = signed(fitted, sign)
     report(fitted, screen, {"fit": output, "certificate": certificate})
 
 
-def charging(ledger: Path | None, dataset: str | None) -> AbstractContextManager[object]:
+class Asked(NamedTuple):
+    """What a ledger is told of a fit: of which dataset, by whom, for what, and under which key."""
+
+    dataset: str | None = None
+    analyst: str | None = None
+    project: str | None = None
+    label: str | None = None
+    key: str | None = None
+
+
+def charging(ledger: Path | None, asked: Asked) -> AbstractContextManager[object]:
     """The ledger that the fit is charged to; it must exist and be that of the dataset."""
     if ledger is None:
-        if dataset is not None:
-            raise SettingError("--dataset names the table of a ledger: add --ledger FILE")
+        for name, text in asked._asdict().items():
+            if text is not None:
+                raise SettingError(f"--{name} is for a ledger: add --ledger FILE")
         return nullcontext()
     from tacit.ledger.ledger import Ledger
 
@@ -115,7 +127,8 @@ def charging(ledger: Path | None, dataset: str | None) -> AbstractContextManager
             f"the ledger {str(ledger)!r} does not exist; begin it with its budget: "
             f"tacit ledger create {ledger} --epsilon 3 --delta 1e-6"
         )
-    return Ledger(ledger, dataset=dataset)
+    opened = Ledger(ledger, dataset=asked.dataset, analyst=asked.analyst, project=asked.project)
+    return opened.request(asked.key, label=asked.label)
 
 
 def report(fitted: Fit, screen: Screen, files: dict[str, Path | None]) -> None:
@@ -194,9 +207,14 @@ def signed(fitted: Fit, key: Path) -> Fit:
     return replace(fitted, stored=stored)
 
 
-def _before_spending(plan: Plan, screen: Screen, key: Path | None) -> None:
-    """Show the plan, and rehearse the signature: a key that fails must fail before the fit."""
+def _before_spending(plan: Plan, screen: Screen, key: Path | None, data: Path | None) -> None:
+    """Show the plan, and rehearse the signature: a key that fails must fail before the fit.
+
+    `data` is the file of a private fit; None where the noise has a seed.
+    """
     show_plan(plan, screen)
+    if data is not None and plan.private:
+        _warn_of_refit(data)
     if key is not None:
         import numpy as np
 
@@ -206,6 +224,23 @@ def _before_spending(plan: Plan, screen: Screen, key: Path | None) -> None:
 
         # A certificate does not depend on the coefficients, so any will do.
         sign(Certificate.issue(Release(plan, np.zeros(plan.design.width))), key)
+
+
+def _warn_of_refit(data: Path) -> None:
+    """Note a fit of a file, and warn of earlier ones unless this one is charged to a ledger."""
+    from tacit.ledger.active import active_ledger
+    from tacit.ledger.refits import RefitWarning, note_file_fit
+
+    before = note_file_fit(data)
+    if before and active_ledger() is None:
+        times = "once" if before == 1 else f"{before} times"
+        text = (
+            f"{str(data)!r} was fitted {times} before from this account. Each fit has its own "
+            "guarantee, and together they cost more than each states. Charge the fits of a table "
+            "to one ledger, which bounds and certifies the total: tacit ledger create FILE "
+            "--epsilon 3 --delta 1e-6, then tacit fit … --ledger FILE."
+        )
+        warnings.warn(text, RefitWarning, stacklevel=2)
 
 
 def _require_readable(key: Path) -> None:

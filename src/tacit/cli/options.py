@@ -28,7 +28,8 @@ Delta = Annotated[
     typer.Option(
         "--delta",
         metavar="D",
-        help="Between 0 and 1. Default: min(1e-5, n^-1.1), or 1e-6 where n is private.",
+        help="Between 0 and 1. Default: min(1e-5, n^-1.1), or, where n is private, "
+        "min(1e-6, n_at_least^-1.1).",
     ),
 ]
 Mu = Annotated[
@@ -77,6 +78,11 @@ RowNorm = Annotated[
     float | None,
     typer.Option("--row-norm", metavar="B", help="Public bound on the norm of a prepared row."),
 ]
+KeptLedger = Annotated[Path, typer.Argument(metavar="FILE", help="A ledger.")]
+Analyst = Annotated[
+    str | None,
+    typer.Option("--analyst", metavar="NAME", help="Who asks; noted with the charge."),
+]
 LedgerFile = Annotated[
     Path | None,
     typer.Option("--ledger", metavar="FILE", help="Charge this ledger (see tacit ledger create)."),
@@ -84,6 +90,31 @@ LedgerFile = Annotated[
 Dataset = Annotated[
     str | None,
     typer.Option("--dataset", metavar="NAME", help="Public name of the table, as in its ledger."),
+]
+InvalidRows = Annotated[
+    str | None,
+    typer.Option(
+        "--invalid-rows",
+        metavar="error|zero",
+        help="Refuse a table with missing or undeclared entries, or let such rows add nothing.",
+        show_default="error; zero with --ledger",
+    ),
+]
+Project = Annotated[
+    str | None,
+    typer.Option("--project", metavar="NAME", help="For which work, for the ledger."),
+]
+Label = Annotated[
+    str | None,
+    typer.Option("--label", metavar="TEXT", help="What the fit is for, for the ledger."),
+]
+RequestKey = Annotated[
+    str | None,
+    typer.Option(
+        "--key",
+        metavar="NAME",
+        help="Keep the answer in the ledger: the same request under it is not charged again.",
+    ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No plan and no progress bar.")]

@@ -9,6 +9,7 @@ import typer
 from tacit.cli import options
 from tacit.cli.fit import show_plan
 from tacit.cli.screen import Screen
+from tacit.cli.wording import in_flags
 
 
 def plan(
@@ -41,6 +42,7 @@ def plan(
     budget = options.budget_of(epsilon, delta, mu, rho)
     from tacit.estimators.fitting import make_request
     from tacit.estimators.objective import loss_of
+    from tacit.problem.cautions import plan_cautions
     from tacit.problem.formula import design_from_formula
     from tacit.problem.schema import Schema
     from tacit.report.statements import plan_document
@@ -64,7 +66,7 @@ def plan(
     )
     design = design_from_formula(formula, facts, family=family, row_norm=row_norm)
     planned = request.plan(design, records, loss_of(family, design.response))
-    warned = list(planned.warnings())
+    warned = [in_flags(text) for text in (*planned.warnings(), *plan_cautions(planned))]
     screen.result({**plan_document(planned), "warnings": warned})
     show_plan(planned, screen)
     for text in warned:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tacit.cli.bar import Bar
+from tacit.cli.wording import in_flags
 
 if TYPE_CHECKING:
     from tacit.problem.progress import Progress
@@ -111,8 +112,9 @@ class Screen:
 
     def _warn(self, message: Warning | str, *_: object) -> None:
         self.bar.clear()
-        self.warned.append(str(message))
-        sys.stderr.write(f"warning: {message}\n")
+        text = in_flags(str(message))
+        self.warned.append(text)
+        sys.stderr.write(f"warning: {text}\n")
 
 
 def _console() -> Any:

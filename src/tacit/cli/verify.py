@@ -9,10 +9,11 @@ import typer
 
 from tacit.cli import options
 from tacit.cli.screen import Screen
-from tacit.errors import CertificateError
 
 if TYPE_CHECKING:
     from tacit.ledger.joint import JointCertificate
+    from tacit.problem.certificate import Certificate
+    from tacit.problem.stored import StoredFit
 
 
 def verify(
@@ -37,19 +38,14 @@ def verify(
     """
     screen = Screen(as_json)
     from tacit.problem.certificate import Certificate
-    from tacit.problem.stored import read_certificate
+    from tacit.problem.stored import StoredFit
+    from tacit.report.joint import analyst_table, joint_promise
     from tacit.report.statements import certificate_table, promise
 
-    certificate: Certificate | JointCertificate
-    try:
-        certificate = read_certificate(file)
-    except CertificateError:
-        joint = _joint_certificate(file)
-        if joint is None:
-            raise
-        certificate = joint
-    found = certificate.check(key)
-    document = certificate.document
+    checked = _read(file)
+    found = checked.check(key)
+    certificate = checked.certificate if isinstance(checked, StoredFit) else checked
+    document = certificate.parsed
     total = document["total"]
     screen.result(
         {
@@ -57,6 +53,8 @@ def verify(
             "signed": found.signed,
             "signer": found.signer,
             "statement": found.statement,
+            "covers": list(found.covers),
+            "not_covered": list(found.not_covered),
             "private": document["private"],
             "epsilon": total["epsilon"],
             "delta": total["delta"],
@@ -69,22 +67,29 @@ def verify(
     if isinstance(certificate, Certificate) and document["events"]:
         screen.heading("Events")
         screen.table(certificate_table(certificate))
+    if not isinstance(certificate, Certificate):
+        screen.heading("Charges")
+        screen.table(analyst_table(certificate))
     screen.heading("Found")
     screen.say(found.statement)
     if isinstance(certificate, Certificate):
         screen.say(promise(certificate))
+    else:
+        screen.say(joint_promise(certificate))
 
 
-def _joint_certificate(file: Path) -> JointCertificate | None:
-    """The certificate of a whole ledger, if the file holds one."""
-    from tacit.ledger.joint import FORMAT, JointCertificate
-    from tacit.problem.signature import parse_document
-    from tacit.problem.stored import read_bytes
+def _read(file: Path) -> Certificate | JointCertificate | StoredFit:
+    """Read whatever states a guarantee, by its format."""
+    from tacit.ledger.joint import JointCertificate
+    from tacit.problem.certificate import Certificate
+    from tacit.problem.reading import parse_document
+    from tacit.problem.stored import from_document, is_fit, read_bytes
 
-    content = read_bytes(file)
-    if parse_document(content).get("format") != FORMAT:
-        return None
-    return JointCertificate.from_json(content)
+    document = parse_document(read_bytes(file))
+    if is_fit(document):
+        return from_document(document)
+    joint = document.get("format") in tuple(JointCertificate.formats)
+    return JointCertificate.of(document) if joint else Certificate.of(document)
 
 
 def key(

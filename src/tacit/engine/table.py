@@ -12,6 +12,7 @@ import numpy as np
 
 from tacit.engine.charging import charge
 from tacit.engine.gate import OpenGate, PlannedGate
+from tacit.engine.refusals import Refusals, require_declared
 from tacit.errors import SettingError
 from tacit.ledger.refits import RefitWarning, refit_warning
 from tacit.mechanisms.lots import lots_by
@@ -87,13 +88,21 @@ class Table:
         return self._store.length
 
     def classes(self, column: str) -> list[Any]:
-        """Labels found in the response. Not protected: the certificate lists them as assumed."""
+        """Labels found in the response. Not protected: the certificate lists them as assumed.
+
+        Inside a ledger nobody is told; they must be declared.
+        """
+        require_declared("the classes of the response", "classes=[…]")
         return read_classes(self._source, column, fewest=self._fewest)
 
     def admit(
-        self, design: Design, *, invalid_rows: str, exact: bool, seed: int | None = None
+        self, design: Design, *, invalid_rows: str | None, exact: bool, seed: int | None = None
     ) -> None:
         """Read and prepare the records by the design. Nothing is spent if they are refused.
+
+        Guarantee
+        ---------
+        - Inside a ledger that its curator did not open for it, none is refused for its content.
 
         Records draw their lots from the source of the noise, or by the seed; exact fits need none.
         """
@@ -101,7 +110,7 @@ class Table:
         self._store = admit(
             self._source,
             design,
-            invalid_rows=invalid_rows,
+            invalid_rows=Refusals.settle(invalid_rows).invalid_rows,
             dtype=np.float64 if exact else np.float32,
             progress=self._progress,
             fewest=self._fewest,
@@ -116,12 +125,17 @@ class Table:
         - The solver sees answers of the reserved plan and nothing else.
         - The release costs `plan.events()`, whatever the records are.
         - Within a ledger, the charge is durable before the first answer is computed.
+        - The same request under the same key of a ledger is answered from it, at no charge.
         """
         if self._store is None:
             raise SettingError("No records have been admitted yet.")
         _require_mappable(self._store, plan)
         private = plan.private and seed is None
-        charged = charge(plan, private=private)
+        charged = charge(plan, private=private, data=self._data)
+        kept = None if charged is None else charged.kept(plan)
+        if kept is not None:
+            self.close()
+            return kept
         warning = refit_warning(self._data, charged=charged is not None) if private else None
         if warning is not None:
             warnings.warn(warning, RefitWarning, stacklevel=4)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any, Self
@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tacit.engine.prediction import margins
+from tacit.engine.refusals import Refusals
 from tacit.engine.table import Table
 from tacit.errors import DataError
 from tacit.estimators.beside import ORDER, UNIT, WEIGHT, Declared, unit_name
@@ -87,7 +88,7 @@ class Model(Readable, BaseEstimator, ABC):
     inference: bool
     max_weight: float | None
     max_rows_per_unit: int | None
-    invalid_rows: str
+    invalid_rows: str | None
     random_state: int | None
 
     def _set(self, parameters: dict[str, Any]) -> None:
@@ -173,19 +174,36 @@ class Model(Readable, BaseEstimator, ABC):
         request = replace(self._request(), unit=unit_name(given))
         declared = self._declared()
         declared.require(given)
-        self._require_table(X, y, given)
-        with origin.charged_for(self), Table(X, y, beside=given, fewest=request.fewest) as table:
-            validate_data(self, X, skip_check_array=True)
+        label = self._require_table(X, y, given)
+        with origin.charged_for(self), ExitStack() as opened:
+            self._require_nothing_read()
+            refusals = Refusals.settle(request.invalid_rows, label=label)
+            with refusals.logged():
+                table = Table(X, y, beside=given, fewest=request.fewest)
+            opened.enter_context(table)
+            # Names alone: of a list, scikit-learn would look at the first record.
+            validate_data(self, X, skip_check_array=True, ensure_2d=False)
+            self.n_features_in_ = len(table.names)
             response = self._response(table.response or "y", table)
             design = self._design(table.names, response, table.beside, sparse=is_sparse(X))
             facts = [
-                *common_facts(request, table.names, units=UNIT in given),
+                *common_facts(
+                    request, table.names, invalid_rows=refusals.invalid_rows, units=UNIT in given
+                ),
                 *self._design_facts(design),
                 *self._facts(response),
                 *declared.facts(given),
             ]
-            loss, warned = self._loss(response), declared.warnings(given)
-            yield partial(fit_release, table, request, design, facts, loss=loss, warned=warned)
+            yield partial(
+                fit_release,
+                table,
+                request,
+                design,
+                facts,
+                refusals=refusals,
+                loss=self._loss(response),
+                warned=declared.warnings(given),
+            )
 
     def _take(self, release: Release) -> Self:
         self.release_ = release
@@ -209,6 +227,9 @@ class Model(Readable, BaseEstimator, ABC):
     @abstractmethod
     def _keep(self, coefficients: NDArray[np.float64], design: Design) -> None:
         """Set the fitted attributes; the intercept is first where there is one."""
+
+    def _require_nothing_read(self) -> None:
+        """Refuse, inside a ledger, to read off the records what should be declared."""
 
     def _class_weights(self, response: Response) -> tuple[float, ...] | None:
         del response
@@ -254,11 +275,12 @@ class Model(Readable, BaseEstimator, ABC):
             facts.append(PublicFact("feature_map", said, "declared"))
         return facts
 
-    def _require_table(self, X: Any, y: Any, given: Mapping[str, Any]) -> None:
+    def _require_table(self, X: Any, y: Any, given: Mapping[str, Any]) -> str:
+        """Refuse what is no table of this model; return the name of its loss."""
         response = self._response("y", None)
         if y is None and not isinstance(response, Absent):
             raise DataError("requires y to be passed, but the target y is None.")
-        self._loss(response)
+        loss = self._loss(response)
         if isinstance(X, str | os.PathLike) or isinstance(y, str):
             raise DataError(
                 "fit takes features X and a response y beside them; for a file, or a response "
@@ -266,6 +288,7 @@ class Model(Readable, BaseEstimator, ABC):
             )
         if any(isinstance(values, str) for values in given.values()):
             raise DataError("Weights, units, order and exposure are sequences beside X.")
+        return loss.name
 
 
 def linear_predictors(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.engine.refusals import require_declared
 from tacit.engine.table import Table
 from tacit.errors import DataError
 from tacit.estimators.base import linear_predictors
@@ -22,7 +23,8 @@ class Classified:
 
     Guarantee
     ---------
-    - Classes that are read from the labels are listed in the certificate as assumed public.
+    - Classes that are read from the labels are listed in the certificate as assumed public. Inside
+      a ledger they are not read: they must be declared.
     - Weights of classes are the user's own and never read off the labels.
     """
 
@@ -43,6 +45,10 @@ class Classified:
     def _response(self, name: str, table: Table | None) -> Response:
         labels = labels_of(self.classes, name, table)
         return Classes.of(name, labels) if len(labels) > 2 else Binary.of(name, labels)
+
+    def _require_nothing_read(self) -> None:
+        if self.classes is None:
+            require_declared("the classes of the response", "classes=[…]")
 
     def _class_weights(self, response: Response) -> tuple[float, ...] | None:
         return class_weights(self.class_weight, response.classes)

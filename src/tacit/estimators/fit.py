@@ -17,14 +17,12 @@ from tacit.estimators.objective import predicted
 from tacit.inference.prediction import Prediction
 from tacit.inference.readable import Readable
 from tacit.inference.results import Results
-from tacit.inference.summarising import stored_summary
-from tacit.inference.summary import Summary
+from tacit.inference.stored_results import StoredResults
 from tacit.problem.certificate import Certificate
+from tacit.problem.estimates import Estimates, Reliability, Scatter, Term, triangle_of
 from tacit.problem.plan import Plan
 from tacit.problem.release import Release
-from tacit.problem.stored import StoredFit, Term
-
-STORED_LEVEL = 0.95
+from tacit.problem.stored import StoredFit
 
 
 @dataclass(frozen=True)
@@ -55,8 +53,7 @@ class Fit(Readable):
     @classmethod
     def of(cls, release: Release, family: str) -> Fit:
         """Fit of a release, with intervals where the plan paid for them."""
-        estimates = [Term(*row) for row in Results(release).terms()]
-        return cls(StoredFit.from_release(release, family, estimates), release)
+        return cls(StoredFit.from_release(release, family, estimates_of(release)), release)
 
     @property
     def terms(self) -> list[dict[str, Any]]:
@@ -75,39 +72,23 @@ class Fit(Readable):
 
     def get_prediction(self, data: Any) -> Prediction:
         """Mean predictions for new public records, with intervals: `.conf_int()`."""
-        design, results = self.stored.design, self._results()
+        if self.release is None:
+            raise SettingError(
+                "A stored fit keeps no intervals of predictions; ask for them before it is kept."
+            )
+        design, results = self.stored.design, Results(self.release)
         unit = np.eye(design.width)
         rows = np.concatenate([np.empty((0, design.width)), *margins(data, design, unit)])
         shift = np.concatenate([np.empty(0), *offsets(data, design)])
         return results.get_prediction(rows, partial(predicted, design.response), shift)
 
-    def summary(
-        self,
-        level: float = STORED_LEVEL,
-        *,
-        which: str = "total",
-        exponentiate: bool = False,
-        simultaneous: bool | str = False,
-        stars: bool = False,
-    ) -> Summary:
-        """Coefficients with what was paid for, and the guarantee; print it.
+    @property
+    def not_covered(self) -> tuple[str, ...]:
+        """Parts of the file that its certificate does not cover; of a fit of 0.1.0 the design."""
+        return self.stored.not_covered
 
-        The parameters are those of `Results.summary`; of a fit read from a file there are 95%
-        intervals only.
-        """
-        if self.release is None:
-            asked = (level, which, exponentiate, simultaneous, stars)
-            if asked != (STORED_LEVEL, "total", False, False, False):
-                raise SettingError("A stored fit keeps its 95% intervals only.")
-            return stored_summary(self.stored)
-        return super().summary(
-            level, which=which, exponentiate=exponentiate, simultaneous=simultaneous, stars=stars
-        )
-
-    def _results(self) -> Results:
-        if self.release is None:
-            raise SettingError("A stored fit keeps its 95% intervals only, in terms.")
-        return Results(self.release)
+    def _results(self) -> Results | StoredResults:
+        return StoredResults(self.stored) if self.release is None else Results(self.release)
 
     def _repr_html_(self) -> str:
         return self.summary().as_html()
@@ -138,6 +119,23 @@ class Fit(Readable):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fit as JSON; `tacit.load` reads it back."""
         self.stored.write(path)
+
+
+def estimates_of(release: Release) -> Estimates:
+    """Return what is kept of the coefficients: errors and statements where they were paid for."""
+    results = Results(release)
+    summary = results.summary()
+    terms = tuple(Term(*row) for row in results.terms())
+    found = results.coefficients if results.offered else None
+    if found is None:
+        return Estimates(terms, reliability=Reliability(summary.offered, notes=summary.notes))
+    parts = (found.sampling, found.privacy, found.degrees)
+    return Estimates(
+        terms,
+        Scatter(*(tuple(part.tolist()) for part in parts)),
+        triangle_of(results.cov_params().tolist()),
+        Reliability(summary.offered, summary.statement, found.statements, summary.notes),
+    )
 
 
 def load(path: str | os.PathLike[str]) -> Fit:

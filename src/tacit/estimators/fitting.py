@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from tacit.constraints.region import Region
+from tacit.engine.refusals import CHOICES, Refusals
 from tacit.engine.table import Table
-from tacit.errors import BudgetError, SettingError
+from tacit.errors import BudgetError, PrivacyWarning, SettingError
 from tacit.estimators.objective import is_real
 from tacit.losses import logistic
 from tacit.losses.loss import Loss
@@ -20,12 +21,14 @@ from tacit.planning.planner import Facts, Wishes, make_plan
 from tacit.planning.wishes import NEWTON_FORMS
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
+from tacit.problem.cautions import plan_cautions
 from tacit.problem.design import Design
 from tacit.problem.plan import Penalty, Plan, PublicFact
+from tacit.problem.premises import ONE_RECORD, VALID, needs_one_record
 from tacit.problem.release import Release
 
-INVALID_ROWS = ("error", "zero")
 DELTA_OF_PRIVATE_N = 1e-6
+"""Or n_at_least^-1.1 where that is less: a default is never one to be warned of."""
 LARGEST_PENALTY = 1e30
 """l2, radius and 1/radius beyond it would leave the range of floats inside a solver."""
 
@@ -40,7 +43,8 @@ class Request:
     n_at_least: int | None
     penalty: Penalty
     wishes: Wishes
-    invalid_rows: str
+    invalid_rows: str | None
+    """None: "error" outside a ledger, "zero" inside one."""
     seed: int | None
     intervals_by_default: bool = False
     """Whether nobody asked for intervals: they are left out where a loss has none."""
@@ -62,7 +66,8 @@ class Request:
                 raise SettingError(
                     "With add-remove the number of records is private: declare n_at_least."
                 )
-            records, delta = self.n_at_least, DELTA_OF_PRIVATE_N
+            records = self.n_at_least
+            delta = min(DELTA_OF_PRIVATE_N, records**-1.1)
         if self.penalty.prior_mean is not None:
             expected = len(design.columns)
             if len(self.penalty.prior_mean) != expected:
@@ -74,7 +79,10 @@ class Request:
         wishes = self.wishes
         if self.intervals_by_default and not has_intervals(loss):
             wishes = replace(wishes, inference=False)
-        return make_plan(facts, wishes)
+        plan = make_plan(facts, wishes)
+        if needs_one_record(self.unit, column=design.beside.unit is not None):
+            plan = plan.with_facts(PublicFact(ONE_RECORD, self.unit, "assumed"))
+        return plan
 
 
 def make_request(
@@ -95,7 +103,7 @@ def make_request(
     prior_mean: Sequence[float] | None = None,
     constraint: Any = None,
     inference: bool | None = None,
-    invalid_rows: str = "error",
+    invalid_rows: str | None = None,
     random_state: int | None = None,
 ) -> Request:
     """Check every setting that needs no table.
@@ -107,7 +115,7 @@ def make_request(
     if inference is None:
         free = not l2 and prior_mean is None and radius is None and constraint is None
         inference = free and solver in {"auto", *NEWTON_FORMS}
-    if invalid_rows not in INVALID_ROWS:
+    if invalid_rows is not None and invalid_rows not in CHOICES:
         raise SettingError(f'invalid_rows must be "error" or "zero"; got {invalid_rows!r}.')
     if random_state is not None and not _is_whole(random_state, 0):
         raise SettingError("random_state must be None or a whole number of at least 0.")
@@ -148,6 +156,7 @@ def fit_release(
     facts: Sequence[PublicFact],
     on_plan: Callable[[Plan], None] | None = None,
     *,
+    refusals: Refusals,
     loss: Loss = logistic.LOSS,
     warned: Sequence[str] = (),
 ) -> Release:
@@ -155,13 +164,16 @@ def fit_release(
 
     Guarantee
     ---------
-    - Warnings are of public facts alone.
+    - Warnings are of public facts alone, and come before anything is spent.
     """
     exact = request.budget.is_infinite
-    table.admit(design, invalid_rows=request.invalid_rows, exact=exact, seed=request.seed)
+    with refusals.logged():
+        table.admit(design, invalid_rows=refusals.invalid_rows, exact=exact, seed=request.seed)
     plan = request.plan(design, table.records, loss).with_facts(*facts)
     for text in (*warned, *plan.warnings(), *_more_columns_than_records(plan)):
         warnings.warn(text, UserWarning, stacklevel=3)
+    for text in plan_cautions(plan):
+        warnings.warn(text, PrivacyWarning, stacklevel=3)
     if on_plan is not None:
         on_plan(plan)
     return table.run(plan, seed=request.seed)
@@ -178,15 +190,20 @@ def _more_columns_than_records(plan: Plan) -> tuple[str, ...]:
 
 
 def common_facts(
-    request: Request, names: Sequence[str], *, units: bool = False
+    request: Request, names: Sequence[str], *, invalid_rows: str, units: bool = False
 ) -> list[PublicFact]:
-    """What every fit takes as public, and on whose word; n is the number of units if there are."""
+    """What every fit takes as public, and on whose word; n is the number of units if there are.
+
+    Where invalid records are refused, that none was refused is public as well.
+    """
     facts = [PublicFact("columns", list(names), "assumed")]
     if request.relation.n_is_public:
         counted = "units" if units else "records"
         facts.append(PublicFact(f"number of {counted}", "n", "assumed"))
     else:
         facts.append(PublicFact("n_at_least", request.n_at_least, "declared"))
+    if invalid_rows == "error":
+        facts.append(PublicFact(VALID, True, "assumed"))
     return facts
 
 

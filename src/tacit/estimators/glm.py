@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tacit.engine.refusals import Refusals
 from tacit.engine.table import Table
 from tacit.estimators.fit import Fit
 from tacit.estimators.fitting import common_facts, fit_release, make_request
@@ -43,7 +44,7 @@ def glm(
     quantile: float = 0.5,
     smoothing: float | None = None,
     inference: bool | None = None,
-    invalid_rows: str = "error",
+    invalid_rows: str | None = None,
     random_state: int | None = None,
     progress: Progress = silent,
     on_plan: Callable[[Plan], None] | None = None,
@@ -83,6 +84,9 @@ def glm(
         "whitened-gradient" or "gradient"; for "binomial" also "objective-perturbation" and
         "double-noise-newton", for "gaussian" also "moments". Intervals of all but the first are
         called approximate, and the last two have none.
+    invalid_rows
+        "error" refuses a table with invalid records, "zero" lets them contribute nothing. None:
+        "error" outside a ledger and "zero" inside one, as in `LogisticRegression`.
     progress
         Called with (done, total, label) after each public step.
     on_plan
@@ -114,13 +118,17 @@ def glm(
     )
     design = design_from_formula(formula, facts_about, family=family, row_norm=row_norm)
     loss = loss_of(family, design.response, shape)
-    with Table(data, progress=progress, fewest=request.fewest) as table:
+    refusals = Refusals.settle(invalid_rows, label=loss.name, formula=formula, data=data)
+    with refusals.logged():
+        opened = Table(data, progress=progress, fewest=request.fewest)
+    with opened as table:
+        rows, units = refusals.invalid_rows, design.beside.unit is not None
         facts = [
-            *common_facts(request, table.names, units=design.beside.unit is not None),
+            *common_facts(request, table.names, invalid_rows=rows, units=units),
             *_facts(formula, design, row_norm),
             *shape.facts(family),
         ]
-        release = fit_release(table, request, design, facts, on_plan, loss=loss)
+        release = fit_release(table, request, design, facts, on_plan, refusals=refusals, loss=loss)
     return Fit.of(release, family)
 
 

@@ -82,7 +82,7 @@ class LinearRegression(BoundedResponse, RegressorMixin, Model):
         inference: bool = False,
         max_weight: float | None = None,
         max_rows_per_unit: int | None = None,
-        invalid_rows: str = "error",
+        invalid_rows: str | None = None,
         random_state: int | None = None,
     ) -> None:
         self._set(locals())
@@ -153,7 +153,7 @@ class Ridge(BoundedResponse, RegressorMixin, Model):
         inference: bool = False,
         max_weight: float | None = None,
         max_rows_per_unit: int | None = None,
-        invalid_rows: str = "error",
+        invalid_rows: str | None = None,
         random_state: int | None = None,
     ) -> None:
         self._set(locals())

@@ -35,7 +35,8 @@ class LogisticRegression(Classified, ClassifierMixin, Model):
     Parameters
     ----------
     epsilon, delta
-        The budget. ε has no default; δ defaults to min(1e-5, n^-1.1), or 1e-6 where n is private.
+        The budget. ε has no default; δ defaults to min(1e-5, n^-1.1), or, where n is private, to
+        min(1e-6, n_at_least^-1.1).
     budget
         A `tacit.Budget` in their place.
     bounds
@@ -74,7 +75,7 @@ class LogisticRegression(Classified, ClassifierMixin, Model):
         Whether the plan pays for standard errors and intervals, out of the same budget.
     classes
         The labels, the negative one first where there are two. Read from y if not declared, and
-        then listed as assumed public.
+        then listed as assumed public. Inside a ledger they must be declared.
     class_weight
         A fixed weight for each label, {label: weight}; others count 1. They are never read off
         the labels.
@@ -85,6 +86,8 @@ class LogisticRegression(Classified, ClassifierMixin, Model):
     invalid_rows
         "error" refuses a table with NaN, infinite or undeclared entries, or text where numbers are
         due; "zero" lets such records contribute nothing. A column whose type is text is refused.
+        None: "error" outside a ledger, where the certificate then lists that every record is valid
+        as assumed; inside one "zero", and "error" only if the ledger allows refusals.
     random_state
         A seed for reproducible noise, for tests: the certificate then says `private: false`.
 
@@ -133,7 +136,7 @@ class LogisticRegression(Classified, ClassifierMixin, Model):
         class_weight: Mapping[Any, float] | None = None,
         max_weight: float | None = None,
         max_rows_per_unit: int | None = None,
-        invalid_rows: str = "error",
+        invalid_rows: str | None = None,
         random_state: int | None = None,
     ) -> None:
         self._set(locals())

@@ -69,7 +69,7 @@ class GaussianMean(Model):
         solver: str = "auto",
         max_weight: float | None = None,
         max_rows_per_unit: int | None = None,
-        invalid_rows: str = "error",
+        invalid_rows: str | None = None,
         random_state: int | None = None,
     ) -> None:
         self._set(locals())

@@ -87,7 +87,7 @@ class PoissonRegressor(RegressorMixin, Model):
         inference: bool = False,
         max_weight: float | None = None,
         max_rows_per_unit: int | None = None,
-        invalid_rows: str = "error",
+        invalid_rows: str | None = None,
         random_state: int | None = None,
     ) -> None:
         self._set(locals())

@@ -78,7 +78,7 @@ class LinearSVC(Classified, ClassifierMixin, Model):
         class_weight: Mapping[Any, float] | None = None,
         max_weight: float | None = None,
         max_rows_per_unit: int | None = None,
-        invalid_rows: str = "error",
+        invalid_rows: str | None = None,
         random_state: int | None = None,
     ) -> None:
         self._set(locals())

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from tacit.inference.estimated import Estimated
 from tacit.inference.hypotheses import WaldTest
 from tacit.inference.results import Results
+from tacit.inference.stored_results import StoredResults
 from tacit.inference.summary import Summary
 
 
@@ -18,7 +19,7 @@ class Readable:
     """Results by the names that statsmodels gave them. Everything here is free."""
 
     @abstractmethod
-    def _results(self) -> Results:
+    def _results(self) -> Results | StoredResults:
         """Results of the release, or a refusal where there is none."""
 
     @property

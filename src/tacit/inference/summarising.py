@@ -12,13 +12,11 @@ from numpy.typing import NDArray
 from tacit.errors import SettingError
 from tacit.inference.estimated import Estimated
 from tacit.inference.honesty import Judgement, not_offered
-from tacit.inference.summary import Facts, Line, Summary
+from tacit.inference.summary import Facts, Line
 from tacit.losses.loss import Code
-from tacit.problem.family import FAMILIES
 from tacit.problem.plan import Plan
 from tacit.problem.release import Release
 from tacit.problem.response import Binary, Count, Response
-from tacit.problem.stored import StoredFit
 
 MODELS: Mapping[Code, str] = MappingProxyType(
     {
@@ -134,26 +132,3 @@ def _degrees(plan: Plan) -> tuple[str, ...]:
     if math.isinf(plan.evidence):
         return ("Robust standard errors (HC0), normal quantiles.",)
     return ()
-
-
-def stored_summary(stored: StoredFit) -> Summary:
-    """Summary of a fit read from a file: its 95% intervals, and no tests."""
-    document = stored.certificate.document
-    passes = sum(entry["times"] for entry in document["events"])
-    return Summary(
-        facts=Facts(
-            model=f"{stored.family}, {FAMILIES[stored.family].link} link",
-            response=stored.design.response.column,
-            records=document["records"]["value"],
-            records_at_least=document["records"]["which"] != "n",
-            guarantee=stored.certificate.rederive(),
-            not_private=document["why_not_private"],
-            method=document["solver"],
-            passes=passes or None,
-        ),
-        lines=tuple(
-            Line(term.name, term.coef, term.std_err, lower=term.lower, upper=term.upper)
-            for term in stored.estimates
-        ),
-        notes=("Read from a file, which keeps 95% intervals and no tests.",),
-    )

@@ -1,7 +1,7 @@
 """Where charges are kept: one budget for many fits, durable before any answer leaves."""
 
 from tacit.ledger.active import active_ledger, uncharged
-from tacit.ledger.chain import Charge, Reservation
+from tacit.ledger.charge import Charge, Reservation
 from tacit.ledger.joint import JointCertificate
 from tacit.ledger.ledger import Ledger
 from tacit.ledger.refits import RefitWarning

@@ -146,7 +146,8 @@ def named(name: str) -> Ledger:
     """Return the ledger of a name: the object whose block is open here, or the file again."""
     for block in blocks.open_blocks():
         if block.ledger is not None and block.name == name:
-            return block.ledger
+            # The key of a request is for the fits of its own block.
+            return block.ledger if block.ledger.key is None else block.ledger.request()
     handle = json.loads(name)
     if not handle.get("path"):
         raise LedgerError(

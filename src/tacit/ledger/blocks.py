@@ -49,7 +49,8 @@ class Process:
     home: int | None = field(default_factory=lambda: threading.main_thread().ident)
     # The tokens of the processes that this one was forked from, and its own.
     tokens: tuple[str, ...] = field(default_factory=lambda: (notices.token(),))
-    names: WeakKeyDictionary[Ledger, str] = field(default_factory=WeakKeyDictionary)
+    # Of the ledgers in memory, whose places could be those of earlier ones.
+    names: WeakKeyDictionary[object, str] = field(default_factory=WeakKeyDictionary)
     numbers: Iterator[int] = field(default_factory=count)
     # Two names are enough to know that there were several.
     ever: set[str] = field(default_factory=set)
@@ -126,14 +127,15 @@ def token() -> str:
 
 
 def name_of(ledger: Ledger) -> str:
-    """Name a ledger: one in a file by its handle, one in memory for as long as it lives."""
-    if ledger.path is not None:
-        return json.dumps(ledger.handle(), sort_keys=True)
-    with process.lock:
-        if ledger not in process.names:
-            name = f"{token()}-{next(process.numbers)}"
-            process.names[ledger] = json.dumps({"memory": name})
-        return process.names[ledger]
+    """Name a ledger, and who charges it: objects of one name charge the same."""
+    handle = {**ledger.handle(), "dataset": ledger.terms.dataset}
+    where, memory = ledger.identity
+    if where == "memory":
+        with process.lock:
+            if memory not in process.names:
+                process.names[memory] = f"{token()}-{next(process.numbers)}"
+            handle["memory"] = process.names[memory]
+    return json.dumps(handle, sort_keys=True)
 
 
 def begin(block: Block) -> None:

@@ -21,11 +21,21 @@ _TYPES = (int, str, int, int, str, str, str)
 
 
 class Kind(StrEnum):
-    """What an entry says: the terms of the ledger, a charge, or that its answer left."""
+    """What an entry says.
+
+    The terms of the ledger, first and once; a charge; that its answer is complete; room moved
+    between analysts; a lower cap; charges paused and resumed; that a table was refused because of
+    a record.
+    """
 
     OPEN = "open"
     RESERVE = "reserve"
     COMMIT = "commit"
+    GRANT = "grant"
+    LOWER = "lower"
+    PAUSE = "pause"
+    RESUME = "resume"
+    REFUSAL = "refusal"
 
 
 @dataclass(frozen=True, slots=True)

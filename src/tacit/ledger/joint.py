@@ -2,39 +2,37 @@
 
 from __future__ import annotations
 
-import json
-import os
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from types import NoneType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from tacit.accounting.composition import compose
+from tacit.accounting.composition import Composition
+from tacit.accounting.tally import tally
 from tacit.errors import CertificateError, LedgerError
-from tacit.ledger.price import capacity_of, cost_of
+from tacit.ledger.price import capacity_of
+from tacit.ledger.sums import Ratio, compare, read_number, rounded, total_of
 from tacit.privacy.budget import Budget
-from tacit.privacy.event import from_json, to_json
+from tacit.privacy.event import Event, Gaussian, from_json, to_json
 from tacit.privacy.guarantee import Guarantee
 from tacit.privacy.relation import Relation
 from tacit.problem.certificate import TOLERANCE
-from tacit.problem.signature import (
-    Layout,
-    canonical,
-    digest_of,
-    parse_document,
-    plain,
-    require_fields,
-    require_signature,
-)
-from tacit.problem.verification import Verification, rederived, vouched
+from tacit.problem.document import Document
+from tacit.problem.reading import Layout, require_fields
+from tacit.problem.signature import plain
 
 if TYPE_CHECKING:
     from tacit.ledger.chain import Chain
+    from tacit.ledger.charge import Charge
 
-FORMAT = "tacit-ledger-certificate/1"
+FORMAT = "tacit-ledger-certificate/2"
+FIRST = "tacit-ledger-certificate/1"
+"""The format of 0.1.0: without capacity, and of a charge only label, time, events and release."""
+WHO = ("analyst", "project", "formula", "file", "key")
+"""What the second format says of a charge beside that, where it is known."""
+LONGEST_SQUARE = {FORMAT: 2000, FIRST: 8700}
+"""Characters of mu_squared; the first format wrote as many digits as Python prints."""
 
-# In the order in which a person reads them.
-_LAYOUT: Layout = {
+_FIRST_LAYOUT: Layout = {
     "format": (str,),
     "private": (bool,),
     "total": (dict,),
@@ -47,28 +45,35 @@ _LAYOUT: Layout = {
     "digest": (str,),
     "signature": (dict, NoneType),
 }
+_LAYOUT: Layout = {
+    **{name: _FIRST_LAYOUT[name] for name in list(_FIRST_LAYOUT)[:7]},
+    "capacity": (str,),
+    **{name: _FIRST_LAYOUT[name] for name in list(_FIRST_LAYOUT)[7:]},
+}
 _INNER: Mapping[str, Layout] = {
     "total": {"epsilon": (float,), "delta": (float,), "mu": (float,), "mu_squared": (str,)},
     "budget": dict.fromkeys(("epsilon", "delta", "mu", "rho"), (float, NoneType)),
     "ledger": {"entries": (int,), "head": (str,)},
 }
-_CHARGE: Layout = {
+_FIRST_CHARGE: Layout = {
     "sequence": (int,),
     "time": (str,),
     "label": (str,),
     "release": (str, NoneType),
     "events": (list,),
 }
+_CHARGES = {FORMAT: {**_FIRST_CHARGE, **dict.fromkeys(WHO, (str, NoneType))}, FIRST: _FIRST_CHARGE}
 
 
-@dataclass(frozen=True, repr=False)
-class JointCertificate:
+class JointCertificate(Document):
     """What all charges of a ledger guarantee together, as plain data with a digest.
 
     Guarantee
     ---------
     - What exists is laid out as documented; anything else was refused with `CertificateError`.
-    - `check` accepts a total only if the events of all charges add up to it, within the budget.
+    - `check` accepts a total only if the events of all charges add up to it, within the capacity
+      stated, which is within the budget. The exact sum is compared, and no number that is stated
+      may be below it.
     - A charge whose answer is not known to have left is part of the total.
     - The total holds where the prices were fixed without regard to earlier answers. The budget
       holds also where they were not.
@@ -83,124 +88,132 @@ class JointCertificate:
     >>> JointCertificate.from_json("{}")
     Traceback (most recent call last):
     ...
-    tacit.errors.CertificateError: format is missing; expected "tacit-ledger-certificate/1"
+    tacit.errors.CertificateError: format is missing; expected "tacit-ledger-certificate/2"
     """
 
-    text: str
+    formats: ClassVar[Mapping[str, Layout]] = {FORMAT: _LAYOUT, FIRST: _FIRST_LAYOUT}
+    most_events: ClassVar[int] = 50_000
 
-    def __post_init__(self) -> None:
-        document = parse_document(self.text)
-        if document.get("format") != FORMAT:
-            stated = repr(document["format"])[:60] if "format" in document else "missing"
-            raise CertificateError(f'format is {stated}; expected "{FORMAT}"')
-        require_fields(document, _LAYOUT, "the certificate")
+    def _require(self, document: Mapping[str, Any]) -> None:
         for name, layout in _INNER.items():
             require_fields(document[name], layout, name)
         for number, charge in enumerate(document["charges"], start=1):
-            require_fields(charge, _CHARGE, f"charge {number}")
-        if document["signature"] is not None:
-            require_signature(document["signature"])
-        object.__setattr__(self, "text", canonical(document))
+            require_fields(charge, _CHARGES[document["format"]], f"charge {number}")
 
     @classmethod
     def issue(cls, chain: Chain) -> JointCertificate:
         """State what the charges of a ledger guarantee together."""
-        guarantee = chain.guarantee()
-        if guarantee is None or not chain.charges:
+        relation, unit, budget = chain.relation, chain.unit, chain.budget
+        if relation is None or unit is None or not chain.charges:
             raise LedgerError("nothing has been charged to the ledger yet; there is no total")
-        budget, events = chain.terms.budget, [e for c in chain.charges for e in c.events]
-        document = {
-            "format": FORMAT,
-            "private": True,
-            "total": {
-                "epsilon": guarantee.epsilon,
-                "delta": guarantee.delta,
-                "mu": guarantee.mu,
-                "mu_squared": str(compose(events).mu_squared),
-            },
-            "relation": str(guarantee.relation),
-            "unit": guarantee.unit,
-            "dataset": chain.terms.dataset,
-            "budget": {name: plain(getattr(budget, name)) for name in _INNER["budget"]},
-            "charges": [
-                {
-                    "sequence": charge.sequence,
-                    "time": charge.time,
-                    "label": charge.label,
-                    "release": charge.release,
-                    "events": [to_json(event) for event in charge.events],
-                }
-                for charge in chain.charges
-            ],
-            "ledger": {"entries": chain.length, "head": chain.head_hash},
-            "signature": None,
-        }
-        certificate = cls(canonical({**document, "digest": digest_of(document)}))
-        # Nothing leaves that its own reader would refuse.
-        certificate.rederive()
-        return certificate
+        square = rounded(_sum([e for c in chain.charges for e in c.events], relation), up=True)
+        composition = Composition(square)
+        # The cap now in force, where it was lowered since the ledger was opened.
+        capacity = chain.capacity
+        lowered = rounded((capacity.numerator, capacity.denominator), up=False)
+        return cls.made(
+            {
+                "format": FORMAT,
+                "private": True,
+                "total": {
+                    "epsilon": composition.epsilon(chain.terms.delta),
+                    "delta": chain.terms.delta,
+                    "mu": composition.mu,
+                    "mu_squared": str(square),
+                },
+                "relation": str(relation),
+                "unit": unit,
+                "dataset": chain.terms.dataset,
+                "budget": {name: plain(getattr(budget, name)) for name in _INNER["budget"]},
+                "capacity": str(lowered),
+                "charges": [_charge(charge) for charge in chain.charges],
+                "ledger": {"entries": chain.length, "head": chain.head_hash},
+            }
+        )
 
-    @classmethod
-    def from_json(cls, text: str | bytes) -> JointCertificate:
-        """Read a certificate, strictly; whether it adds up is for `check` to say."""
-        return cls(canonical(parse_document(text)))
+    def by_analyst(self, most: int | None = None) -> dict[str | None, Guarantee]:
+        """What the charges of each analyst guarantee by themselves; None is nobody in particular.
 
-    def to_json(self, indent: int | None = 2) -> str:
-        """Write the certificate as JSON; `from_json` reads the same one back."""
-        document = self.document
-        ordered = {name: document[name] for name in _LAYOUT}
-        return json.dumps(ordered, indent=indent, ensure_ascii=False, allow_nan=False)
-
-    @property
-    def document(self) -> dict[str, Any]:
-        """A copy of the plain data."""
-        document: dict[str, Any] = json.loads(self.text)
-        return document
-
-    @property
-    def digest(self) -> str:
-        """The digest that the certificate states."""
-        return str(self.document["digest"])
-
-    def with_signature(self, signature: Mapping[str, str] | None) -> JointCertificate:
-        """Return the certificate with this signature in place of the one it had."""
-        return JointCertificate(canonical({**self.document, "signature": signature}))
-
-    def rederive(self) -> Guarantee:
-        """Derive the guarantee from the events and compare it with what is stated.
+        Only the first `most` analysts are answered for, where that is given.
 
         Raises
         ------
         CertificateError
-            If the digest, an event, the total or the budget does not fit; the message says which.
+            If the certificate does not add up.
         """
-        return rederived(self.document, _rederive)
+        total = self.rederive()
+        events: dict[str | None, list[Event]] = {}
+        for charge in self.parsed["charges"]:
+            read = (from_json(event) for event in charge["events"])
+            events.setdefault(charge.get("analyst"), []).extend(read)
+        found = {}
+        for analyst, own in list(events.items())[:most]:
+            composition = Composition(rounded(_sum(own, total.relation), up=True))
+            epsilon = composition.epsilon(total.delta)
+            found[analyst] = Guarantee(
+                total.relation, total.unit, epsilon, total.delta, composition.mu
+            )
+        return found
 
-    def check(self, public_key: str | os.PathLike[str] | None = None) -> Verification:
-        """Verify the certificate offline, with nothing but itself; as `Certificate.check`."""
-        found = f"All charges add up to the total: {self.rederive()}."
-        return vouched(self.document, found, public_key)
+    def _derive(self, document: Mapping[str, Any]) -> Guarantee:
+        total, relation = document["total"], Relation.parse(document["relation"])
+        budget = Budget(**document["budget"])
+        events = [from_json(event) for charge in document["charges"] for event in charge["events"]]
+        if document["private"] is not True or not events:
+            raise CertificateError("private is false, or there are no events; expected charges")
+        if total["delta"] != budget.delta:
+            raise CertificateError("total.delta is not the delta of the budget")
+        exact = _sum(events, relation)
+        _require_square(document, exact)
+        _require_within(document, exact, budget)
+        composition = Composition(rounded(exact, up=True))
+        derived = {"epsilon": composition.epsilon(total["delta"]), "mu": composition.mu}
+        for name, value in derived.items():
+            if value is None or not value <= total[name] <= value * (1.0 + float(TOLERANCE)):
+                raise CertificateError(f"total.{name} is not what the events add up to")
+        return Guarantee(relation, document["unit"], total["epsilon"], total["delta"], total["mu"])
 
-    def __repr__(self) -> str:
-        return f"JointCertificate(digest={self.digest!r})"
+    def _found(self, guarantee: Guarantee) -> str:
+        return f"All charges add up to the total: {guarantee}."
 
 
-def _rederive(document: Mapping[str, Any]) -> Guarantee:
-    total = document["total"]
-    budget = Budget(**document["budget"])
-    events = [from_json(event) for charge in document["charges"] for event in charge["events"]]
-    composition = compose(events)
-    if document["private"] is not True or not events:
-        raise CertificateError("private is false, or there are no events; expected charges")
-    if total["mu_squared"] != str(composition.mu_squared):
+def _charge(charge: Charge) -> dict[str, Any]:
+    return {
+        "sequence": charge.sequence,
+        "time": charge.time,
+        "label": charge.label,
+        **{name: getattr(charge, name) for name in WHO},
+        "release": charge.release,
+        "events": [to_json(event) for event in charge.events],
+    }
+
+
+def _sum(events: Iterable[Event], relation: Relation) -> Ratio:
+    """Exact sum of the squares of mu; refused where an event has none."""
+    terms = []
+    for event, times in tally(events, relation):
+        if not isinstance(event, Gaussian):
+            raise CertificateError("an event is not Gaussian, and a ledger adds up squares of mu")
+        terms.append(times * event.mu_squared)
+    return total_of(terms)
+
+
+def _require_square(document: Mapping[str, Any], exact: Ratio) -> None:
+    longest = LONGEST_SQUARE[document["format"]]
+    stated = read_number(document["total"]["mu_squared"], longest, "total.mu_squared")
+    # The first format stated it exactly, the second rounds it up.
+    largest = stated if document["format"] == FIRST else stated / (1 + TOLERANCE)
+    if compare(exact, stated) > 0 or compare(exact, largest) < 0:
         raise CertificateError("total.mu_squared is not the sum over the events")
-    if total["delta"] != budget.delta:
-        raise CertificateError("total.delta is not the delta of the budget")
-    derived = {"epsilon": composition.epsilon(total["delta"]), "mu": composition.mu}
-    for name, value in derived.items():
-        if value is None or not value <= total[name] <= value * (1.0 + float(TOLERANCE)):
-            raise CertificateError(f"total.{name} is not what the events add up to")
-    relation = Relation.parse(document["relation"])
-    if cost_of(events, relation) > capacity_of(budget) * (1 + TOLERANCE):
+
+
+def _require_within(document: Mapping[str, Any], exact: Ratio, budget: Budget) -> None:
+    allowed = capacity_of(budget) * (1 + TOLERANCE)
+    capacity = allowed
+    if document["format"] != FIRST:
+        capacity = read_number(document["capacity"], LONGEST_SQUARE[FORMAT], "capacity")
+        if capacity > allowed:
+            raise CertificateError("capacity is more than the budget allows")
+        capacity *= 1 + TOLERANCE
+    if compare(exact, capacity) > 0:
         raise CertificateError("the events add up to more than the budget")
-    return Guarantee(relation, document["unit"], total["epsilon"], total["delta"], total["mu"])

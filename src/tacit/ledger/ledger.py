@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import math
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
-from fractions import Fraction
+from copy import copy
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 from tacit.errors import FileError, LedgerError, SettingError
 from tacit.ledger import active, layout, tables
-from tacit.ledger.chain import Chain, Charge, Reservation
+from tacit.ledger.chain import Chain
+from tacit.ledger.charge import Charge, Purpose, Reservation
+from tacit.ledger.curation import Curation
 from tacit.ledger.entry import Entry, Kind
 from tacit.ledger.joint import JointCertificate
+from tacit.ledger.status import Check, Status, check_of, status_of
 from tacit.ledger.storage import FileStorage, MemoryStorage, Storage
 from tacit.ledger.terms import Terms, require_same
 from tacit.privacy.budget import Budget
@@ -24,19 +27,7 @@ from tacit.privacy.guarantee import Guarantee
 from tacit.privacy.relation import Relation
 
 
-@dataclass(frozen=True)
-class Check:
-    """What `Ledger.verify` found: how many entries and charges, the last hash, and so in words."""
-
-    entries: int
-    charges: int
-    unreleased: int
-    head: str
-    guarantee: Guarantee | None
-    statement: str
-
-
-class Ledger:
+class Ledger(Curation):
     """One budget for several fits.
 
     Within ``with ledger:`` every private fit reserves its charge before its first answer and is
@@ -61,6 +52,11 @@ class Ledger:
         A public name of the table, declared and compared, never derived from the data.
     relation, unit
         For which neighbours the budget is meant; where None, the first charge decides.
+    refusals
+        "curator" where only curators of the table use the ledger, who may then ask a fit to fail
+        at an invalid record (``invalid_rows="error"``). A term of the ledger, as the others.
+    analyst, project
+        Who charges through this object, and for which work; noted with every charge.
 
     Raises
     ------
@@ -90,7 +86,13 @@ class Ledger:
         dataset: str | None = None,
         relation: Relation | str | None = None,
         unit: str | None = None,
+        refusals: str | None = None,
+        analyst: str | None = None,
+        project: str | None = None,
     ) -> None:
+        self._purpose = Purpose(analyst=analyst, project=project)
+        self._dataset = dataset
+        self._again = False
         self._storage: Storage = MemoryStorage() if path is None else FileStorage(_file(path))
         self._chain = Chain()
         self._written: Entry | None = None
@@ -99,7 +101,7 @@ class Ledger:
         if file is None or not file.exists():
             if budget is None:
                 raise _no_budget(file)
-            terms = Terms(budget, dataset, given, unit)
+            terms = Terms(budget, dataset, given, unit, refusals=refusals or "never")
             self._storage.create(Entry.follow(None, Kind.OPEN, 0, terms.document()))
         # What was just made is read like any other: somebody else may have been faster.
         with self._storage.reading() as connection:
@@ -108,7 +110,8 @@ class Ledger:
         require_same("dataset", dataset, self.terms.dataset)
         require_same("relation", given, self._chain.relation)
         require_same("unit", unit, self._chain.unit)
-        if budget is not None:
+        require_same("refusals", refusals, self.terms.refusals)
+        if budget is not None and Terms(budget).budget != self._chain.budget:
             require_same("budget", Terms(budget).budget, self.terms.budget)
 
     @property
@@ -116,20 +119,71 @@ class Ledger:
         """The file, or None for a ledger in memory."""
         return self._storage.path
 
+    @property
+    def terms(self) -> Terms:
+        """Budget, dataset, relation, unit and refusals as the ledger began with them."""
+        return self._chain.terms
+
+    @property
+    def budget(self) -> Budget:
+        """The budget in force; it may be lower than the one that the ledger began with."""
+        with self._current() as chain:
+            return chain.budget
+
+    @property
+    def analyst(self) -> str | None:
+        """Who charges through this object."""
+        return self._purpose.analyst
+
+    @property
+    def key(self) -> str | None:
+        """The key under which this object keeps answers, see `request`."""
+        return self._purpose.key
+
+    @property
+    def identity(self) -> tuple[str, object]:
+        """What two objects of one ledger have in common: the file, or the memory it is kept in."""
+        return ("memory", self._storage) if self.path is None else ("file", self.path)
+
     def handle(self) -> dict[str, str | None]:
-        """Return what another process needs to open the same ledger."""
-        path = None if self.path is None else str(self.path)
-        return {"path": path, "dataset": self.terms.dataset}
+        """Return what another process needs to charge this ledger as this object does."""
+        path, purpose = None if self.path is None else str(self.path), self._purpose
+        who = {"analyst": purpose.analyst, "project": purpose.project}
+        return {"path": path, "dataset": self._dataset, **who}
 
     @classmethod
     def from_handle(cls, handle: Mapping[str, str | None]) -> Ledger:
-        """Open the ledger of a handle."""
-        return cls(handle["path"], dataset=handle["dataset"])
+        """Open the ledger of a `handle`."""
+        path, dataset, analyst, project = map(handle.get, ("path", "dataset", "analyst", "project"))
+        return cls(path, dataset=dataset, analyst=analyst, project=project)
 
-    @property
-    def terms(self) -> Terms:
-        """Budget, dataset, relation and unit as they were declared."""
-        return self._chain.terms
+    def request(
+        self, key: str | None = None, *, label: str | None = None, again: bool = False
+    ) -> Ledger:
+        """Return the ledger for one request: its fits are charged under a key, with a label.
+
+        The same request under the same key is answered from the ledger: the fit that was kept
+        comes back, and nothing is charged. Another request under the key is refused.
+
+        Parameters
+        ----------
+        key
+            A name of the request, in at most 200 characters. Without one nothing is kept.
+        label
+            What the charge is for, in place of the name of the model.
+        again
+            Whether a request that was charged and interrupted may be charged once more.
+
+        Examples
+        --------
+        >>> ledger = Ledger(budget=Budget(epsilon=3, delta=1e-6))
+        >>> with ledger.request("readmission, first model", label="readmission"):
+        ...     pass  # a fit
+        """
+        for_one = copy(self)
+        purpose = replace(self._purpose, label=label or "", key=key)
+        vars(for_one).update(_purpose=purpose, _again=again)
+        return for_one
 
     def reserve(
         self,
@@ -138,6 +192,9 @@ class Ledger:
         relation: Relation | str,
         unit: str,
         label: str = "",
+        formula: str | None = None,
+        file: str | None = None,
+        request: str | None = None,
         private: bool = True,
     ) -> Reservation:
         """Charge events before they happen. The charge is durable when this returns.
@@ -146,6 +203,7 @@ class Ledger:
         ---------
         - What is refused costs nothing.
         - What is accepted stays spent, whatever happens to this process afterwards.
+        - The same request under the key of `Ledger.request` costs nothing: its answer comes back.
 
         Parameters
         ----------
@@ -154,7 +212,11 @@ class Ledger:
         relation, unit
             For which the sensitivities in the events hold; those of the ledger.
         label
-            What it is for, in at most 200 printable characters.
+            What it is for, in at most 200 printable characters, unless the request says so.
+        formula, file
+            The model and the name of the table, as they were given.
+        request
+            A digest of what is asked, needed under a key.
         private
             Whether the noise will protect; a release that is not private is refused.
 
@@ -170,25 +232,32 @@ class Ledger:
                 "a fit without privacy (infinite epsilon, or a random_state) cannot be charged: it "
                 "would void what the ledger guarantees. Run it outside the ledger's block"
             )
+        self._require_dataset()
+        purpose = self._purpose.described(label, formula, file, request)
         charged = tuple(events)
         with self._storage.writing() as connection:
             self._catch_up(tables.read_entries(connection, self._chain.length - 2))
-            entry = self._chain.draft_charge(charged, relation=relation, unit=unit, label=label)
+            known = self._chain.recalled(purpose, again=self._again)
+            if known is not None:
+                return known
+            entry = self._chain.draft_charge(charged, relation=relation, unit=unit, purpose=purpose)
             tables.insert(connection, entry)
         self._written = entry
         return Reservation(entry.sequence, entry.hash)
 
-    def commit(self, reservation: Reservation, release: str) -> None:
+    def commit(
+        self, reservation: Reservation, release: str, answer: Mapping[str, Any] | None = None
+    ) -> None:
         """Note that the answer of a charge is complete, by its digest. Costs nothing.
+
+        An answer that is given is kept, for the same request under the same key.
 
         Raises
         ------
         LedgerError
             If there is no such charge, or it was committed before.
         """
-        with self._storage.writing() as connection:
-            self._catch_up(tables.read_entries(connection, self._chain.length - 2))
-            tables.insert(connection, self._chain.draft_commit(reservation, release))
+        self._append(lambda chain: chain.draft_commit(reservation, release, answer))
 
     def charges(self) -> tuple[Charge, ...]:
         """Every charge so far, also of other processes."""
@@ -204,10 +273,13 @@ class Ledger:
         with self._current() as chain:
             return chain.guarantee() if chain.charges else None
 
-    def remaining(self) -> Budget | None:
+    def remaining(self, *, analyst: str | None = None) -> Budget | None:
         r"""Return the rest of the budget, rounded down; None where nothing is left.
 
         .. math:: \mu = \sqrt{\text{capacity} - \text{total}}
+
+        It is the rest of the analyst's grant, where there is one: of the analyst named here, or
+        else of the one that this object charges for.
 
         Guarantee
         ---------
@@ -218,9 +290,17 @@ class Ledger:
         >>> Ledger(budget=Budget(mu=0.5)).remaining()
         Budget(epsilon=None, delta=1e-06, mu=0.5, rho=None)
         """
+        return self.status(analyst=analyst).remaining
+
+    def status(self, *, analyst: str | None = None) -> Status:
+        """Say what was spent and what is left, in mu, in epsilon and in further fits."""
         with self._current() as chain:
-            mu = _root_down(chain.terms.capacity - chain.total)
-        return Budget(mu=mu, delta=self.terms.delta) if mu > 0.0 else None
+            return status_of(chain, self.analyst if analyst is None else analyst)
+
+    def answer(self, key: str) -> Mapping[str, Any] | None:
+        """Return what is kept under a key, or None."""
+        with self._current() as chain:
+            return chain.answer_of(key)
 
     def certificate(self) -> JointCertificate:
         """Certify everything charged so far, as one total."""
@@ -245,7 +325,7 @@ class Ledger:
             entries = tables.read_entries(connection)
             chain = Chain(entries)
             self._catch_up(entries[self._chain.length - 1 :])
-        return _check(chain)
+        return check_of(chain)
 
     def __enter__(self) -> Ledger:
         """Charge every fit of this block to the ledger."""
@@ -264,6 +344,21 @@ class Ledger:
     def __repr__(self) -> str:
         where = "in memory" if self.path is None else repr(str(self.path))
         return f"<Ledger {where}: {self.terms.budget}>"
+
+    def _append(self, draft: Callable[[Chain], Entry]) -> None:
+        """Write the entry that follows from the newest state, alone."""
+        with self._storage.writing() as connection:
+            self._catch_up(tables.read_entries(connection, self._chain.length - 2))
+            tables.insert(connection, draft(self._chain))
+
+    def _require_dataset(self) -> None:
+        kept = self.terms.dataset
+        if kept is not None and self._dataset is None:
+            raise LedgerError(
+                f"this ledger is kept for the dataset {kept!r}, and none was named: a charge must "
+                f"say that it is for it. Open it with dataset={kept!r}, on the command line "
+                "--dataset"
+            )
 
     @contextmanager
     def _current(self) -> Iterator[Chain]:
@@ -286,21 +381,6 @@ class Ledger:
             self._chain = self._chain.extended(entries[1:])
 
 
-def _check(chain: Chain) -> Check:
-    unreleased = sum(charge.release is None for charge in chain.charges)
-    guarantee = chain.guarantee() if chain.charges else None
-    spent = "Nothing was charged yet." if guarantee is None else f"All charges: {guarantee}."
-    return Check(
-        chain.length,
-        len(chain.charges),
-        unreleased,
-        chain.head_hash,
-        guarantee,
-        f"The ledger holds: {chain.length} entries, {len(chain.charges)} charges, {unreleased} of "
-        f"them without a release. {spent}",
-    )
-
-
 def _file(path: str | os.PathLike[str]) -> Path:
     if not isinstance(path, str | os.PathLike):
         raise SettingError("the path of a ledger is not a path; expected the name of a file")
@@ -318,14 +398,3 @@ def _file(path: str | os.PathLike[str]) -> Path:
 def _no_budget(file: Path | None) -> Exception:
     name = "A ledger in memory" if file is None else f"The ledger {file} does not exist; a new one"
     return SettingError(f"{name} needs a budget, for example tacit.Budget(epsilon=3, delta=1e-6)")
-
-
-def _root_down(square: Fraction) -> float:
-    """Return the largest float whose exact square is at most the given one."""
-    # 2^-1074 squared is 2^-2148: finer than any float's square.
-    shift = 1100
-    root = Fraction(math.isqrt(math.floor(square * 4**shift)), 2**shift)
-    result = float(root)
-    while Fraction(result) ** 2 > square:
-        result = math.nextafter(result, 0.0)
-    return result

@@ -1,11 +1,21 @@
-"""Whether the same data were fitted before in this process, so that a person can be told."""
+"""Whether the same data were fitted before, so that a person can be told.
+
+In a process they are known by identity. The command line, whose fits are processes of their own,
+keeps a small file for each table in the state folder of the user's account.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import os
 import threading
 import weakref
+from datetime import UTC, datetime
 from pathlib import Path
+
+REMEMBER = "TACIT_REMEMBER_FITS"
+"""Environment variable: at "0" the command line keeps nothing about earlier fits."""
 
 
 class RefitWarning(UserWarning):
@@ -84,3 +94,37 @@ def refit_warning(data: object, *, charged: bool) -> str | None:
     """
     known = _fitted.note(data)
     return MESSAGE if known and not charged else None
+
+
+def note_file_fit(file: str | os.PathLike[str]) -> int:
+    """Note a fit of a file for later processes; return how many were noted before.
+
+    A file named after the SHA-256 of the table's absolute path gets a line with the date. It lies
+    in ``tacit/fits`` under ``XDG_STATE_HOME``, by default ``~/.local/state``.
+
+    Guarantee
+    ---------
+    - The table is not opened: what is kept is public, namely that a file was fitted, and when.
+    - Nothing is kept, and 0 returned, where the environment variable ``TACIT_REMEMBER_FITS`` is 0
+      or the folder cannot be written; a fit never fails because of it.
+    - Of several processes at once, no two are told the same number.
+    """
+    if os.environ.get(REMEMBER) == "0":
+        return 0
+    # RuntimeError: an account without a home.
+    with contextlib.suppress(OSError, RuntimeError, ValueError):
+        name = os.fsencode(Path(os.fsdecode(file)).resolve())
+        folder = _state_folder() / "tacit" / "fits"
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        line = f"{datetime.now(UTC):%Y-%m-%d}\n".encode()
+        with (folder / hashlib.sha256(name).hexdigest()).open("ab", buffering=0) as kept:
+            kept.write(line)
+            # Appending moves each writer behind its own line, whoever else writes.
+            return kept.tell() // len(line) - 1
+    return 0
+
+
+def _state_folder() -> Path:
+    given = os.environ.get("XDG_STATE_HOME", "")
+    # The specification says that a path that is not absolute is to be ignored.
+    return Path(given) if Path(given).is_absolute() else Path.home() / ".local" / "state"

@@ -15,7 +15,8 @@ PAGE_BYTES = 4096
 SCHEMA = (
     f"""CREATE TABLE entries (
 sequence INTEGER PRIMARY KEY,
-kind TEXT NOT NULL CHECK (kind IN ('open', 'reserve', 'commit')),
+kind TEXT NOT NULL CHECK (kind IN ('open', 'reserve', 'commit', 'grant', 'lower', 'pause',
+'resume', 'refusal')),
 amount INTEGER NOT NULL CHECK (typeof(amount) = 'integer' AND amount >= 0),
 spent INTEGER NOT NULL CHECK (typeof(spent) = 'integer' AND spent >= amount AND spent <= {WHOLE}),
 body TEXT NOT NULL CHECK (typeof(body) = 'text'),

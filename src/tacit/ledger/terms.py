@@ -9,21 +9,27 @@ from fractions import Fraction
 from typing import Any
 
 from tacit.errors import BudgetError, InputError, LedgerError, SettingError
+from tacit.ledger.charge import LONGEST_LINE, require_line
 from tacit.ledger.price import LAW, capacity_of
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
 
-FORMAT = "tacit-ledger/1"
+FORMAT = "tacit-ledger/2"
+OLD_FORMAT = "tacit-ledger/1"
+"""Of version 0.1, which knew no refusals for curators."""
 DELTA = 1e-6
 """The delta of a budget that names none: a ledger does not know the number of records."""
-LONGEST_LINE = 200
 TOLERANCE = Fraction(1, 10**9)
 """Relative excess of a kept capacity over the derived one: room for another version's rounding."""
 
 _NUMBER = re.compile(r"[1-9][0-9]{0,1999}(/[1-9][0-9]{0,1999})?", re.ASCII)
 _CURRENCIES = ("epsilon", "delta", "mu", "rho")
-_FIELDS = {"format", "budget", "law", "capacity", "dataset", "relation", "unit"}
+_OLD_FIELDS = {"format", "budget", "law", "capacity", "dataset", "relation", "unit"}
+_FIELDS = {FORMAT: _OLD_FIELDS | {"refusals"}, OLD_FORMAT: _OLD_FIELDS}
 _STAMP = {"time", "sqlite"}
+
+REFUSALS = ("never", "curator")
+"""Who is told that a table was refused because of a record: nobody, or a curator."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +52,9 @@ class Terms:
     capacity
         The exact cost that the budget allows. It is kept, so that the integers of a ledger mean
         the same to a later version that knows the budget's worth to another digit.
+    refusals
+        "never": within the ledger no record can make a fit fail. "curator": its users are the
+        curators of the table, and may ask for errors about records; each refusal is an entry.
 
     Examples
     --------
@@ -58,6 +67,7 @@ class Terms:
     relation: Relation | None = None
     unit: str | None = None
     capacity: Fraction = field(default=Fraction(0), repr=False)
+    refusals: str = "never"
 
     def __post_init__(self) -> None:
         if not isinstance(self.budget, Budget):
@@ -72,6 +82,11 @@ class Terms:
             object.__setattr__(self, "capacity", capacity_of(self.budget))
         if self.relation is not None:
             object.__setattr__(self, "relation", Relation.parse(self.relation))
+        if self.refusals not in REFUSALS:
+            raise SettingError(
+                f'refusals is {str(self.refusals)[:40]!r}; expected "never", or "curator" where '
+                "only the curators of the table use the ledger"
+            )
         for name in ("dataset", "unit"):
             if getattr(self, name) is not None:
                 require_line(name, getattr(self, name), empty=False)
@@ -85,36 +100,36 @@ class Terms:
         """The terms as plain data."""
         return {
             "format": FORMAT,
-            "budget": {name: getattr(self.budget, name) for name in _CURRENCIES},
+            "budget": budget_document(self.budget),
             "law": LAW,
             "capacity": str(self.capacity),
             "dataset": self.dataset,
             "relation": None if self.relation is None else str(self.relation),
             "unit": self.unit,
+            "refusals": self.refusals,
         }
 
     @classmethod
     def read(cls, document: Mapping[str, Any]) -> Terms:
         """Read what `document` wrote."""
-        if document.get("format") != FORMAT:
+        known = _FIELDS.get(str(document.get("format")))
+        if known is None:
             raise LedgerError(
                 f'the format of the ledger is unknown; expected "{FORMAT}". '
                 "A newer version may have written it"
             )
-        budget = document.get("budget")
-        laid_out = isinstance(budget, dict) and set(budget) == set(_CURRENCIES)
-        if set(document) != _FIELDS | _STAMP or not laid_out:
+        if set(document) - _STAMP != known:
             raise LedgerError("the first entry of the ledger has missing or unknown fields")
         try:
+            budget = read_budget(document["budget"])
             terms = cls(
-                Budget(**document["budget"]),
+                budget,
                 document["dataset"],
                 document["relation"],
                 document["unit"],
-                _positive(document["capacity"]),
+                read_amount(document["capacity"], budget),
+                document.get("refusals", "never"),
             )
-            if terms.capacity > capacity_of(terms.budget) * (1 + TOLERANCE):
-                raise LedgerError("its capacity is more than its budget allows")
             if document["law"] != LAW:
                 raise LedgerError("its law is unknown; a newer version may have written it")
         except InputError as error:
@@ -132,16 +147,23 @@ def require_same(name: str, given: object, kept: object) -> None:
         )
 
 
-def _positive(text: object) -> Fraction:
+def budget_document(budget: Budget) -> dict[str, float | None]:
+    """Return a budget as plain data."""
+    return {name: getattr(budget, name) for name in _CURRENCIES}
+
+
+def read_budget(document: object) -> Budget:
+    """Read what `budget_document` wrote."""
+    if not isinstance(document, dict) or set(document) != set(_CURRENCIES):
+        raise LedgerError("a budget in the ledger has missing or unknown fields")
+    return Budget(**document)
+
+
+def read_amount(text: object, budget: Budget) -> Fraction:
+    """Read an exact amount that must not be more than a budget is worth."""
     if not isinstance(text, str) or not _NUMBER.fullmatch(text):
         raise LedgerError("its capacity is not an exact number")
-    return Fraction(text)
-
-
-def require_line(name: str, value: object, *, empty: bool) -> None:
-    """Refuse what is not one line of printable text."""
-    line = isinstance(value, str) and len(value) <= LONGEST_LINE and value.isprintable()
-    if not line or not (empty or str(value).strip()):
-        raise SettingError(
-            f"{name} is not a line of text; expected at most {LONGEST_LINE} printable characters"
-        )
+    amount = Fraction(text)
+    if amount > capacity_of(budget) * (1 + TOLERANCE):
+        raise LedgerError("its capacity is more than its budget allows")
+    return amount

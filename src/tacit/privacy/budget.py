@@ -74,6 +74,16 @@ class Budget:
                 )
             object.__setattr__(self, "delta", delta)
 
+    def __str__(self) -> str:
+        """Say the budget as people write it."""
+        words = {"epsilon": "ε", "mu": "μ", "rho": "ρ"}
+        amounts = [
+            f"{words[name]} = {getattr(self, name):.6g}"
+            for name in _CURRENCIES
+            if getattr(self, name) is not None
+        ]
+        return ", ".join([*amounts, *([] if self.delta is None else [f"δ = {self.delta:g}"])])
+
     @property
     def is_infinite(self) -> bool:
         """Whether nothing is asked to be protected."""

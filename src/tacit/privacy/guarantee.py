@@ -24,6 +24,7 @@ class Guarantee:
     - The relation is a required field and is always one of the three.
     - Read aloud, epsilon and delta are never smaller than the stored ones.
     - An infinite epsilon reads "no guarantee".
+    - A premise is read aloud with it.
 
     Parameters
     ----------
@@ -37,6 +38,8 @@ class Guarantee:
         In [0, 1].
     mu
         The Gaussian differential privacy parameter it was read from, if there is one.
+    premise
+        What is assumed of the unit, for example ``"each has at most one record"``.
 
     Examples
     --------
@@ -49,6 +52,7 @@ class Guarantee:
     epsilon: float
     delta: float
     mu: float | None
+    premise: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "relation", Relation.parse(self.relation))
@@ -66,6 +70,8 @@ class Guarantee:
     def __str__(self) -> str:
         """Read the guarantee aloud, numbers rounded up to six digits."""
         subject = f"{self.relation.value}, per {self.unit}"
+        if self.premise is not None:
+            subject += f" (assuming {self.premise})"
         if self.infinite:
             return f"no guarantee (ε = ∞), {subject}"
         return f"(ε = {_up(self.epsilon)}, δ = {_up(self.delta)}), {subject}"

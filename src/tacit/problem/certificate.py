@@ -6,14 +6,12 @@ the proof are exact strings. Nothing in it was read from a record beyond what is
 
 from __future__ import annotations
 
-import json
 import math
-import os
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from types import NoneType
-from typing import Any
+from typing import Any, ClassVar
 
 from tacit.accounting.composition import Composition, compose, mu_squared_of
 from tacit.errors import BudgetError, CertificateError
@@ -21,21 +19,18 @@ from tacit.privacy.budget import Budget
 from tacit.privacy.guarantee import Guarantee
 from tacit.privacy.relation import Relation
 from tacit.problem.certified import LARGEST_COUNT, entry_of, read_entry
+from tacit.problem.document import Document
 from tacit.problem.plan import Plan
-from tacit.problem.release import Release, fingerprint_of
-from tacit.problem.signature import (
-    Layout,
-    canonical,
-    digest_of,
-    parse_document,
-    plain,
-    require_fields,
-    require_signature,
-)
-from tacit.problem.verification import Verification, rederived, vouched
+from tacit.problem.premises import premise_of
+from tacit.problem.query import Kind
+from tacit.problem.reading import Layout, require_fields
+from tacit.problem.release import Release, covered_by, fingerprint_of
+from tacit.problem.signature import canonical, plain
 from tacit.problem.versions import version_of
 
-FORMAT = "tacit-certificate/1"
+FORMAT = "tacit-certificate/2"
+FIRST = "tacit-certificate/1"
+"""The format of 0.1.0: `released` is over the terms alone."""
 INFINITE = "epsilon is infinite"
 SEEDED = "noise from a fixed seed"
 TOLERANCE = Fraction(1, 10**9)
@@ -46,6 +41,11 @@ ROUNDING = 5e-10
 _NOTHING = {"epsilon": "inf", "delta": 1.0, "mu": "inf", "mu_squared": "inf"}
 _VERSIONED = ("tacit", "python", "numpy", "numba")
 _NUMBER = (float, str)
+_MOST_PARTS = 64
+_SHA256 = re.compile(r"[0-9a-f]{64}", re.ASCII)
+
+MOST_PERTURBED = 8
+"""Perturbed minima in one certificate: a fit has one or two, and each is costly to price."""
 
 # In the order in which a person reads them.
 _LAYOUT: Layout = {
@@ -59,13 +59,14 @@ _LAYOUT: Layout = {
     "budget": (dict,),
     "solver": (str,),
     "loss": (str,),
-    "released": (str,),
+    "released": (dict,),
     "public": (list,),
     "events": (list,),
     "versions": (dict,),
     "digest": (str,),
     "signature": (dict, NoneType),
 }
+_RELEASED: Layout = {"covers": (list,), "sha256": (str,)}
 _INNER: Mapping[str, Layout] = {
     "total": {
         "epsilon": _NUMBER,
@@ -85,8 +86,7 @@ _ENTRY: Layout = {
 }
 
 
-@dataclass(frozen=True, repr=False)
-class Certificate:
+class Certificate(Document):
     """What a release guarantees, as plain data with a digest.
 
     Guarantee
@@ -97,6 +97,7 @@ class Certificate:
     - `check` accepts an event only if its sensitivity follows from the bound and the relation.
     - Noise from a chosen seed, or none, is ``private: false``, and no guarantee is stated.
     - The same release under the same versions has the same digest.
+    - The digest holds fast every part of the fit that `covers` names.
 
     Parameters
     ----------
@@ -108,33 +109,48 @@ class Certificate:
     >>> Certificate.from_json("{}")
     Traceback (most recent call last):
     ...
-    tacit.errors.CertificateError: format is missing; expected "tacit-certificate/1"
+    tacit.errors.CertificateError: format is missing; expected "tacit-certificate/2"
     """
 
-    text: str
+    formats: ClassVar[Mapping[str, Layout]] = {
+        FORMAT: _LAYOUT,
+        FIRST: {**_LAYOUT, "released": (str,)},
+    }
+    largest: ClassVar[int] = 2**23
+    most_events: ClassVar[int] = 20_000
 
-    def __post_init__(self) -> None:
-        """Refuse what is not laid out as a certificate."""
-        document = parse_document(self.text)
-        if document.get("format") != FORMAT:
-            stated = repr(document["format"])[:60] if "format" in document else "missing"
-            raise CertificateError(f'format is {stated}; expected "{FORMAT}"')
-        require_fields(document, _LAYOUT, "the certificate")
+    def _require(self, document: Mapping[str, Any]) -> None:
         for name, layout in _INNER.items():
             require_fields(document[name], layout, name)
+        if document["format"] != FIRST:
+            _require_released(document["released"])
         for number, fact in enumerate(document["public"], start=1):
             require_fields(fact, _FACT, f"public fact {number}")
         for number, entry in enumerate(document["events"], start=1):
             require_fields(entry, _ENTRY, f"event {number}")
-        if document["signature"] is not None:
-            require_signature(document["signature"])
-        object.__setattr__(self, "text", canonical(document))
+        perturbed = [entry for entry in document["events"] if entry["query"] == Kind.MINIMUM]
+        if len(perturbed) > MOST_PERTURBED:
+            raise CertificateError(f"there are more than {MOST_PERTURBED} perturbed minima")
 
     @classmethod
     def issue(
-        cls, release: Release, estimates: Sequence[Sequence[Any]] | None = None
+        cls,
+        release: Release,
+        estimates: Sequence[Sequence[Any]] | None = None,
+        *,
+        covered: Mapping[str, Any] | None = None,
     ) -> Certificate:
-        """State what a release guarantees; `estimates` are its terms, with intervals if any.
+        """State what a release guarantees.
+
+        Parameters
+        ----------
+        release
+            What left the wall.
+        estimates
+            Its terms, with intervals if any; by default the coefficients alone.
+        covered
+            The parts of a stored fit, by name, as plain data: the certificate is for these and no
+            others. By default the terms and the design.
 
         Raises
         ------
@@ -144,98 +160,61 @@ class Certificate:
         """
         plan = release.plan
         why = INFINITE if not plan.private else SEEDED if release.reproducible else None
-        document = {
-            "format": FORMAT,
-            "private": release.private,
-            "why_not_private": why,
-            "relation": str(plan.relation),
-            "unit": plan.unit,
-            "solver": plan.solver,
-            "loss": plan.loss.name,
-            "released": fingerprint_of(release.estimates() if estimates is None else estimates),
-            "public": [
-                {"name": fact.name, "value": plain(fact.value), "source": fact.source}
-                for fact in plan.facts
-            ],
-            "records": {"which": _which(plan.relation), "value": int(plan.records)},
-            "events": [entry_of(step, plan.relation) for step in plan.steps],
-            "total": _total(plan) if release.private else _NOTHING,
-            "budget": {name: plain(getattr(plan.budget, name)) for name in _INNER["budget"]},
-            "versions": {name: version_of(name) for name in _VERSIONED},
-            "signature": None,
-        }
-        certificate = cls(canonical({**document, "digest": digest_of(document)}))
-        # Nothing leaves that its own reader would refuse.
-        certificate.rederive()
-        return certificate
-
-    @classmethod
-    def from_json(cls, text: str | bytes) -> Certificate:
-        """Read a certificate, strictly; whether it adds up is for `check` to say."""
-        return cls(canonical(parse_document(text)))
-
-    def to_json(self, indent: int | None = 2) -> str:
-        """Write the certificate as JSON; `from_json` reads the same one back."""
-        document = self.document
-        ordered = {name: document[name] for name in _LAYOUT}
-        return json.dumps(ordered, indent=indent, ensure_ascii=False, allow_nan=False)
-
-    @property
-    def document(self) -> dict[str, Any]:
-        """A copy of the plain data."""
-        document: dict[str, Any] = json.loads(self.text)
-        return document
+        if covered is None:
+            covered = covered_by(release, estimates)
+        return cls.made(
+            {
+                "format": FORMAT,
+                "private": release.private,
+                "why_not_private": why,
+                "relation": str(plan.relation),
+                "unit": plan.unit,
+                "solver": plan.solver,
+                "loss": plan.loss.name,
+                "released": fingerprint_of(covered),
+                "public": [
+                    {"name": fact.name, "value": plain(fact.value), "source": fact.source}
+                    for fact in plan.facts
+                ],
+                "records": {"which": _which(plan.relation), "value": int(plan.records)},
+                "events": [entry_of(step, plan.relation) for step in plan.steps],
+                "total": _total(plan) if release.private else _NOTHING,
+                "budget": {name: plain(getattr(plan.budget, name)) for name in _INNER["budget"]},
+                "versions": {name: version_of(name) for name in _VERSIONED},
+            }
+        )
 
     @property
     def private(self) -> bool:
         """Whether a guarantee is stated at all."""
-        return self.document["private"] is True
+        return self.parsed["private"] is True
 
     @property
-    def digest(self) -> str:
-        """The digest that the certificate states."""
-        return str(self.document["digest"])
+    def covers(self) -> tuple[str, ...]:
+        """The parts of a stored fit that the digest, and so a signature, holds fast."""
+        first = self.parsed["format"] == FIRST
+        return ("terms",) if first else tuple(self.parsed["released"]["covers"])
 
-    def with_signature(self, signature: Mapping[str, str] | None) -> Certificate:
-        """Return the certificate with this signature in place of the one it had."""
-        return Certificate(canonical({**self.document, "signature": signature}))
+    def _derive(self, document: Mapping[str, Any]) -> Guarantee:
+        return _rederive(document)
 
-    def rederive(self) -> Guarantee:
-        """Derive the guarantee from the events and compare it with what is stated.
-
-        Raises
-        ------
-        CertificateError
-            If the digest, an event, the total or the budget does not fit; the message says which.
-        """
-        return rederived(self.document, _rederive)
-
-    def check(self, public_key: str | os.PathLike[str] | None = None) -> Verification:
-        """Verify the certificate offline, with nothing but itself.
-
-        Parameters
-        ----------
-        public_key
-            Whose signature is expected: 64 hexadecimal digits, or the file that holds them.
-
-        Raises
-        ------
-        CertificateError
-            If something does not fit; the message says what.
-        SettingError
-            If it is signed and the library that verifies is not installed.
-        """
-        guarantee = self.rederive()
-        document = self.document
-        found = (
-            f"The events add up to the total: {guarantee}."
-            if document["private"]
-            else f"No guarantee is stated: {document['why_not_private']}."
-        )
-        return vouched(document, found, public_key)
+    def _found(self, guarantee: Guarantee) -> str:
+        if self.private:
+            return f"The events add up to the total: {guarantee}."
+        return f"No guarantee is stated: {self.parsed['why_not_private']}."
 
     def __repr__(self) -> str:
         return f"Certificate(private={self.private}, digest={self.digest!r})"
+
+
+def _require_released(released: Mapping[str, Any]) -> None:
+    require_fields(released, _RELEASED, "released")
+    covers, digest = released["covers"], released["sha256"]
+    names = all(isinstance(name, str) and name.isidentifier() for name in covers)
+    if not names or not 0 < len(covers) <= _MOST_PARTS or covers != sorted(set(covers)):
+        raise CertificateError("released.covers is not a sorted list of names")
+    if not _SHA256.fullmatch(digest):
+        raise CertificateError("released.sha256 is not 64 lower-case hexadecimal digits")
 
 
 def _which(relation: Relation) -> str:
@@ -307,8 +286,9 @@ def _compare_total(
             raise CertificateError(f"total.{name} is not what the events add up to")
     if not _is_within(composition, stated["epsilon"], budget):
         raise CertificateError("the events add up to more than the budget")
+    premise = premise_of([fact["name"] for fact in document["public"]])
     return Guarantee(
-        relation, document["unit"], stated["epsilon"], total["delta"], stated.get("mu")
+        relation, document["unit"], stated["epsilon"], total["delta"], stated.get("mu"), premise
     )
 
 

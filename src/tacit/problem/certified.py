@@ -17,8 +17,9 @@ from tacit.privacy.event import Composed, Event, Repeated
 from tacit.privacy.relation import Relation
 from tacit.problem.plan import Step
 from tacit.problem.query import Kind
+from tacit.problem.reading import Layout, require_fields
 from tacit.problem.sensitivity import LARGEST_BITS, AnyPrice, MinimumPrice, Price, events_of
-from tacit.problem.signature import Layout, canonical, require_fields
+from tacit.problem.signature import canonical
 
 LAW = "gaussian rounded to integers"
 LARGEST_COUNT = 2**63

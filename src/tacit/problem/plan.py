@@ -17,6 +17,7 @@ from tacit.privacy.event import Event, Repeated
 from tacit.privacy.guarantee import Guarantee
 from tacit.privacy.relation import Relation
 from tacit.problem.design import Design
+from tacit.problem.premises import premise_of
 from tacit.problem.query import Kind
 from tacit.problem.sensitivity import AnyPrice, events_of
 
@@ -332,7 +333,8 @@ class Plan:
     def _guarantee(self) -> Guarantee:
         if not self.private or self.budget.delta is None:
             return Guarantee(self.relation, self.unit, math.inf, 1.0, None)
-        return _stated(self.events(), self.budget.delta, self.relation, self.unit)
+        stated = _stated(self.events(), self.budget.delta, self.relation, self.unit)
+        return replace(stated, premise=premise_of([fact.name for fact in self.facts]))
 
     @property
     def strength(self) -> float | None:

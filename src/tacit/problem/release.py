@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.problem.plan import Plan
+from tacit.problem.signature import canonical, plain
 
 
 @dataclass(frozen=True)
@@ -91,13 +91,26 @@ class Release:
         ]
 
 
-def fingerprint_of(estimates: Sequence[Sequence[Any]]) -> str:
-    """SHA-256 of (name, coef, std_err, lower, upper) of each term, written as JSON."""
-    rows = [[_written(value) for value in row] for row in estimates]
-    text = json.dumps(rows, ensure_ascii=True, allow_nan=False)
+def covered_by(
+    release: Release, estimates: Sequence[Sequence[Any]] | None = None
+) -> dict[str, Any]:
+    """Return the parts of a release that a certificate is for: its terms and its design.
+
+    A feature map that is a function is covered by what is declared of it.
+    """
+    rows = release.estimates() if estimates is None else estimates
+    fields = ("name", "coef", "std_err", "lower", "upper")
+    terms = [dict(zip(fields, row, strict=True)) for row in rows]
+    return {"terms": plain(terms), "design": plain(release.plan.design.to_json())}
+
+
+def fingerprint_of(covered: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the names of the covered parts and the SHA-256 of their canonical JSON."""
+    digest = hashlib.sha256(canonical(covered).encode("ascii")).hexdigest()
+    return {"covers": sorted(covered), "sha256": digest}
+
+
+def first_fingerprint_of(estimates: Sequence[Sequence[Any]]) -> str:
+    """Return the fingerprint of 0.1.0: of (name, coef, std_err, lower, upper) of each term."""
+    text = json.dumps(plain(estimates), ensure_ascii=True, allow_nan=False)
     return "sha256:" + hashlib.sha256(text.encode("ascii")).hexdigest()
-
-
-def _written(value: Any) -> Any:
-    """An infinite end of an interval is a word."""
-    return str(value) if isinstance(value, float) and math.isinf(value) else value

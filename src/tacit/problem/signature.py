@@ -1,4 +1,4 @@
-"""Who vouches for a document: its strict reading, its one spelling, its digest, its signature.
+"""Who vouches for a document: its one spelling, its digest, its signature.
 
 A document is plain data. Its canonical spelling is JSON with sorted keys, no white space, every
 character beyond ASCII escaped, floats in their shortest spelling, no NaN and no bare infinity. The
@@ -15,30 +15,43 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from tacit.errors import CertificateError, FileError, SettingError
+from tacit.problem.reading import LONGEST_NUMBER, parse_document
 
 if TYPE_CHECKING:
-    from tacit.problem.certificate import Certificate
+    from tacit.problem.document import Document
+
+__all__ = [
+    "canonical",
+    "digest_of",
+    "new_key",
+    "parse_document",
+    "plain",
+    "read_public_key",
+    "require_signature",
+    "sign",
+    "verify",
+]
+
+Signed = TypeVar("Signed", bound="Document")
 
 ALGORITHM = "ed25519"
 PREFIX = b"tacit-certificate/1 ed25519\x00"
-"""Separates these signatures from every other use of the same key."""
+"""Separates these signatures from every other use of the same key; the same for every format."""
 LARGEST_KEY_FILE = 4096
-LARGEST_DOCUMENT = 2**24
-DEEPEST_DOCUMENT = 24
-
-Layout = Mapping[str, tuple[type, ...]]
-"""Fields of an object and the types that each may have; `object` lets any value pass."""
 
 _UNDIGESTED = frozenset({"digest", "signature"})
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}", re.ASCII)
 _PUBLIC_KEY = re.compile(r"[0-9a-f]{64}", re.ASCII)
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _SIGNATURE = re.compile(r"[0-9a-f]{128}", re.ASCII)
+_PRIME = 2**255 - 19
+_ORDER_EIGHT = 0x05FC536D880238B13933C6D305ACDFD5F098EFF289F4C345B027B2C28F95E826
+_SMALL_ORDER = frozenset({0, 1, _PRIME - 1, _ORDER_EIGHT, _PRIME - _ORDER_EIGHT})
+"""The y of the eight points of small order; y is that of the point and of its negative."""
 
 
 def canonical(document: Mapping[str, Any]) -> str:
@@ -81,47 +94,11 @@ def plain(value: Any) -> Any:
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, int):
-        return int(value)
+        # In digits a longer one could be neither written nor read.
+        return int(value) if value.bit_length() <= LONGEST_NUMBER else hex(value)
     # A type unknown to JSON is described: a certificate that cannot be written helps nobody.
     finite = isinstance(value, float) and math.isfinite(value)
     return float(value) if finite else _text(value)
-
-
-def parse_document(text: str | bytes) -> dict[str, Any]:
-    """Read a JSON object of bounded size and depth, without duplicates, NaN or overflow."""
-    if len(text) > LARGEST_DOCUMENT:
-        raise CertificateError(f"the document has more than {LARGEST_DOCUMENT} characters")
-    try:
-        decoded = text.decode("utf-8") if isinstance(text, bytes) else text
-        document = json.loads(
-            decoded,
-            object_pairs_hook=_distinct,
-            parse_constant=_refuse_constant,
-            parse_float=_finite,
-        )
-    except CertificateError:
-        raise
-    except (ValueError, RecursionError) as error:
-        raise CertificateError("the document cannot be read as JSON") from error
-    if not isinstance(document, dict):
-        raise CertificateError("the document is not an object; expected { … }")
-    _require_shallow(document)
-    return document
-
-
-def require_fields(document: object, layout: Layout, place: str) -> None:
-    """Refuse anything but an object with exactly these fields of these types."""
-    if not isinstance(document, dict):
-        raise CertificateError(f"{place} is not an object; expected {', '.join(layout)}")
-    wrong = sorted(set(document) ^ set(layout))
-    if wrong:
-        raise CertificateError(f"{place}: fields missing or unknown: {', '.join(wrong)[:200]}")
-    for name, types in layout.items():
-        # bool is an int to isinstance, and 1 is not true.
-        if types != (object,) and type(document[name]) not in types:
-            raise CertificateError(
-                f"{place}: {name} has the wrong type {type(document[name]).__name__}"
-            )
 
 
 def new_key(path: str | os.PathLike[str]) -> str:
@@ -184,8 +161,8 @@ def read_public_key(text_or_path: str | os.PathLike[str]) -> str:
     return text
 
 
-def sign(certificate: Certificate, key_path: str | os.PathLike[str]) -> Certificate:
-    """Return the certificate with a signature over its digest.
+def sign(certificate: Signed, key_path: str | os.PathLike[str]) -> Signed:
+    """Return a certificate, of a fit or of a ledger, with a signature over its digest.
 
     Guarantee
     ---------
@@ -224,6 +201,11 @@ def verify(digest: str, signature: Mapping[str, Any]) -> str:
 
     Whether the key belongs to somebody trustworthy is for the caller to know.
 
+    Guarantee
+    ---------
+    - A key of small order, under which signatures can be made without a private key, is refused,
+      and so is a key that is not spelled as RFC 8032 spells it.
+
     Raises
     ------
     CertificateError
@@ -236,6 +218,7 @@ def verify(digest: str, signature: Mapping[str, Any]) -> str:
     from cryptography.exceptions import InvalidSignature
 
     public_key = str(signature["public_key"])
+    _require_strong(public_key)
     try:
         key = ed25519.Ed25519PublicKey.from_public_bytes(bytes.fromhex(public_key))
         key.verify(bytes.fromhex(signature["value"]), _message(digest))
@@ -260,6 +243,15 @@ def require_signature(signature: object) -> None:
                 f'signature.{name} cannot be read; expected "{ALGORITHM}", 64 and 128 lower-case '
                 "hexadecimal digits"
             )
+
+
+def _require_strong(public_key: str) -> None:
+    # The sign of x is the highest bit; a point of small order is one with either sign.
+    y = int.from_bytes(bytes.fromhex(public_key), "little") % 2**255
+    if y in _SMALL_ORDER or y >= _PRIME:
+        raise CertificateError(
+            f"the key {public_key} is no key of anybody: it fits signatures that nobody made"
+        )
 
 
 def _message(digest: str) -> bytes:
@@ -329,38 +321,3 @@ def _write_new(path: Path, content: bytes, *, mode: int) -> None:
 
 def _text(value: object) -> str:
     return str(value).encode("utf-8", "backslashreplace").decode("utf-8")
-
-
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    document = dict(pairs)
-    if len(document) != len(pairs):
-        raise CertificateError("a field occurs twice in the document")
-    return document
-
-
-def _refuse_constant(name: str) -> Any:
-    raise CertificateError(f'{name} is not allowed in the document; infinity is written "inf"')
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if math.isinf(number):
-        raise CertificateError("a number in the document is too large for float64")
-    return number
-
-
-def _require_shallow(document: dict[str, Any]) -> None:
-    level: list[Any] = [document]
-    for _ in range(DEEPEST_DOCUMENT):
-        inner: list[Any] = []
-        for item in level:
-            if isinstance(item, dict):
-                inner.extend(item)
-                inner.extend(item.values())
-            elif isinstance(item, list):
-                inner.extend(item)
-            elif isinstance(item, str) and _SURROGATE.search(item):
-                raise CertificateError("the document holds half a character (a lone surrogate)")
-        level = inner
-    if level:
-        raise CertificateError(f"the document is nested more than {DEEPEST_DOCUMENT} deep")

@@ -6,42 +6,33 @@ JSON, never pickle: reading one runs no code. A file is written whole or not at 
 from __future__ import annotations
 
 import json
-import math
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import asdict, astuple, dataclass, field, replace
 from pathlib import Path
-from types import NoneType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import CertificateError, FileError, InputError, SettingError
+from tacit.errors import CertificateError, FileError, SettingError
 from tacit.problem import certificate as certificates
-from tacit.problem.cell import LabelCell
 from tacit.problem.certificate import Certificate
-from tacit.problem.design import Column, Design, Indicator, Numeric
-from tacit.problem.factor import require_declared
+from tacit.problem.design import Design
+from tacit.problem.estimates import Estimates, Term
 from tacit.problem.family import FAMILIES
-from tacit.problem.feature_map import Custom
-from tacit.problem.release import Release, fingerprint_of
-from tacit.problem.signature import (
-    LARGEST_DOCUMENT,
-    Layout,
-    canonical,
-    digest_of,
-    parse_document,
-    plain,
-    require_fields,
-)
+from tacit.problem.reading import LARGEST_DOCUMENT, Layout, parse_document, require_fields
+from tacit.problem.release import Release, fingerprint_of, first_fingerprint_of
+from tacit.problem.signature import canonical, digest_of, plain
+from tacit.problem.stored_design import require_design
+from tacit.problem.verification import Verification
 
-FORMAT = "tacit-fit/2"
-"""Raised with every change of what is kept; 2 has kinds of responses, weights, offsets, units."""
+FORMAT = "tacit-fit/3"
+SECOND = "tacit-fit/2"
+"""The format of 0.1.0: its certificate covers the terms, and neither family nor design."""
 
-_INFINITE = {"inf": math.inf, "-inf": -math.inf}
-_LAYOUT: Layout = {
+_SECOND_LAYOUT: Layout = {
     "format": (str,),
     "family": (str,),
     "terms": (list,),
@@ -49,38 +40,20 @@ _LAYOUT: Layout = {
     "certificate": (dict,),
     "digest": (str,),
 }
-_OPTIONAL = (float, str, NoneType)
-_TERM: Layout = {
-    "name": (str,),
-    "coef": (float,),
-    "std_err": _OPTIONAL,
-    "lower": _OPTIONAL,
-    "upper": _OPTIONAL,
+_LAYOUTS: Mapping[str, Layout] = {
+    FORMAT: {
+        **_SECOND_LAYOUT,
+        "scatter": (dict, type(None)),
+        "covariance": (list, type(None)),
+        "reliability": (dict,),
+        "further": (dict,),
+    },
+    SECOND: _SECOND_LAYOUT,
 }
-
-
-@dataclass(frozen=True)
-class Term:
-    """One coefficient on the user's scale; what was not asked for in the plan is None."""
-
-    name: str
-    coef: float
-    std_err: float | None = None
-    lower: float | None = None
-    upper: float | None = None
-
-    def __post_init__(self) -> None:
-        """Keep the numbers as floats, or refuse them."""
-        for field in ("coef", "std_err", "lower", "upper"):
-            value = getattr(self, field)
-            object.__setattr__(self, field, value if value is None else float(value))
-        given = [value for value in (self.std_err, self.lower, self.upper) if value is not None]
-        if not math.isfinite(self.coef) or any(math.isnan(value) for value in given):
-            raise CertificateError("a coefficient is not a finite number, or its interval is NaN")
-        if self.std_err is not None and self.std_err < 0:
-            raise CertificateError("a standard error is negative")
-        if self.lower is not None and self.upper is not None and self.lower > self.upper:
-            raise CertificateError("an interval has its ends reversed")
+_CERTIFICATES = {FORMAT: certificates.FORMAT, SECOND: certificates.FIRST}
+"""The format of the certificate inside; any other could cover less than the fit's format says."""
+_OUTSIDE = frozenset({"format", "certificate", "digest"})
+"""Fields of a file that are no part of the fit."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +66,8 @@ class StoredFit:
     - A file that was altered, cut short or never was a fit raises `CertificateError`; a file that
       cannot be read or written raises `FileError`.
     - Whenever writing fails, the file is what it was before.
+    - The certificate is for this fit alone: its digest covers every part of the file that
+      predictions, summaries and reports use, except the parts that `not_covered` names.
 
     Parameters
     ----------
@@ -101,19 +76,26 @@ class StoredFit:
     family
         One of `tacit.problem.family.FAMILIES`.
     estimates
-        One per coefficient, in the order of ``design.terms``.
+        The coefficients, in the order of ``design.terms``, and what is known of their errors.
     certificate
         What the release guarantees.
+    further
+        Parts that a later version added, by name, as plain data. They are covered and kept as they
+        are; whatever this version does without them stays true.
+    format
+        That of the file it was read from, which it is also written in.
     """
 
     design: Design
     family: str
-    estimates: tuple[Term, ...]
+    estimates: Estimates
     certificate: Certificate
+    further: Mapping[str, Any] = field(default_factory=dict)
+    format: str = FORMAT
 
     def __post_init__(self) -> None:
         """Refuse terms that are not the design's, and a design that maps nothing."""
-        if tuple(term.name for term in self.estimates) != self.design.terms:
+        if tuple(term.name for term in self.estimates.terms) != self.design.terms:
             raise CertificateError("the terms of the fit are not the columns of its design")
         if self.family not in FAMILIES:
             known = ", ".join(FAMILIES)
@@ -121,14 +103,14 @@ class StoredFit:
         if not isinstance(self.design.response, FAMILIES[self.family].response):
             raise CertificateError("the response of the fit is not of its family's kind")
         object.__setattr__(self, "design", _unwrapped(self.design))
-        _require_design(self.design)
+        require_design(self.design)
 
     @classmethod
     def from_release(
         cls,
         release: Release,
         family: str = "binomial",
-        estimates: Sequence[Term] | None = None,
+        estimates: Estimates | Sequence[Term] | None = None,
         certificate: Certificate | None = None,
     ) -> StoredFit:
         """Keep a release.
@@ -140,40 +122,62 @@ class StoredFit:
         family
             What the loss is the negative log-likelihood of.
         estimates
-            The coefficients with their standard errors and intervals, where they were paid for.
+            The coefficients with their errors and intervals, where they were paid for.
         certificate
-            The release's certificate if it was signed meanwhile; otherwise it is issued.
+            The certificate of this fit if it was signed meanwhile; otherwise it is issued.
         """
-        design = release.plan.design
         if estimates is None:
             estimates = [Term(*row) for row in release.estimates()]
-        issued = Certificate.issue(release, [astuple(term) for term in estimates])
+        if not isinstance(estimates, Estimates):
+            estimates = Estimates(tuple(estimates))
+        design = _unwrapped(release.plan.design)
+        issued = Certificate.issue(release, covered=_parts(family, estimates, design, {}))
         if certificate is not None and certificate.digest != issued.digest:
-            raise SettingError("this certificate was issued for another release; pass its own")
-        return cls(design, family, tuple(estimates), certificate or issued)
+            raise SettingError(
+                "this certificate was issued for another release, or for less than the whole fit; "
+                "sign the one of the fit itself"
+            )
+        return cls(design, family, estimates, certificate or issued)
 
     @property
     def coefficients(self) -> NDArray[np.float64]:
         """Coefficients on the user's scale, the intercept first; one column a class if several."""
-        flat = np.array([term.coef for term in self.estimates], dtype=np.float64)
+        flat = np.array([term.coef for term in self.estimates.terms], dtype=np.float64)
         return flat if self.design.outputs == 1 else flat.reshape(self.design.outputs, -1).T
 
     @property
     def terms(self) -> list[dict[str, Any]]:
-        """The estimates as plain data: name, coef, std_err, lower, upper."""
-        return [asdict(term) for term in self.estimates]
+        """The terms as plain data: name, coef, std_err, lower, upper."""
+        return [asdict(term) for term in self.estimates.terms]
 
     @property
     def document(self) -> dict[str, Any]:
         """The plain data, digest included."""
+        parts = _parts(self.family, self.estimates, self.design, self.further)
         document = {
-            "format": FORMAT,
-            "family": self.family,
-            "terms": plain(self.terms),
-            "design": plain(self.design.to_json()),
+            "format": self.format,
+            **{name: part for name, part in parts.items() if name in _LAYOUTS[self.format]},
             "certificate": self.certificate.document,
         }
         return {**document, "digest": digest_of(document)}
+
+    @property
+    def not_covered(self) -> tuple[str, ...]:
+        """Parts of the file that the certificate, and so its signature, does not hold fast."""
+        return tuple(sorted(set(_LAYOUTS[self.format]) - _OUTSIDE - set(self.certificate.covers)))
+
+    def check(self, public_key: str | os.PathLike[str] | None = None) -> Verification:
+        """Verify the certificate, and say which parts of the file it does not cover."""
+        found = self.certificate.check(public_key)
+        missing = self.not_covered
+        extent = "It covers everything in the file that predictions and summaries use."
+        if missing:
+            extent = (
+                f"It does not cover the {' and the '.join(missing)} in the file: what predictions "
+                "use of them (classes, bounds, levels, columns) may have been altered, and no "
+                "check can tell. Fit again with this version to have them covered."
+            )
+        return replace(found, statement=f"{found.statement} {extent}", not_covered=missing)
 
     def to_json(self, indent: int | None = 2) -> str:
         """Write the fit as JSON; `from_json` reads the same one back."""
@@ -181,8 +185,8 @@ class StoredFit:
 
     @classmethod
     def from_json(cls, text: str | bytes) -> StoredFit:
-        """Read a fit strictly, and check that its certificate adds up."""
-        return _from_document(parse_document(text))
+        """Read a fit strictly, and check that its certificate adds up and is for this fit."""
+        return from_document(parse_document(text))
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the fit to a file, whole or not at all."""
@@ -197,9 +201,14 @@ class StoredFit:
 def read_certificate(path: str | os.PathLike[str]) -> Certificate:
     """Read the certificate in a file: a certificate alone, or the one inside a stored fit."""
     document = parse_document(read_bytes(path))
-    if document.get("format") == FORMAT:
-        return _from_document(document).certificate
-    return Certificate(canonical(document))
+    if is_fit(document):
+        return from_document(document).certificate
+    return Certificate.of(document)
+
+
+def is_fit(document: Mapping[str, Any]) -> bool:
+    """Whether a document says that it is a stored fit of a known format."""
+    return isinstance(document.get("format"), str) and document["format"] in _LAYOUTS
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
@@ -242,46 +251,59 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
         raise FileError(f"{os.fspath(path)!r} cannot be written: {reason}") from error
 
 
-def _from_document(document: Mapping[str, Any]) -> StoredFit:
-    if document.get("format") != FORMAT:
-        if document.get("format") == certificates.FORMAT:
-            raise CertificateError("this is a certificate alone; expected a stored fit")
-        if str(document.get("format")).startswith(FORMAT.rstrip("0123456789")):
-            raise CertificateError(
-                f'this fit was kept in another format than "{FORMAT}", by another version of '
-                "Tacit; read it with that version, or fit again"
-            )
-        raise CertificateError(f'this is no stored fit; expected the format "{FORMAT}"')
-    require_fields(document, _LAYOUT, "the stored fit")
+def from_document(document: Mapping[str, Any]) -> StoredFit:
+    """Read a fit from plain data strictly, and check that its certificate is for this fit."""
+    _require_format(document)
+    layout = _LAYOUTS[document["format"]]
+    require_fields(document, layout, "the stored fit")
     if digest_of(document) != document["digest"]:
         raise CertificateError("digest does not fit: the stored fit was altered after it was kept")
-    certificate = Certificate(canonical(document["certificate"]))
+    certificate = Certificate.of(document["certificate"])
+    if certificate.parsed["format"] != _CERTIFICATES[document["format"]]:
+        raise CertificateError("the certificate inside is of another format than the fit's")
     certificate.rederive()
-    for term in document["terms"]:
-        require_fields(term, _TERM, "a term")
+    first = document["format"] == SECOND
+    if not first:
+        _require_covered({name: document[name] for name in set(layout) - _OUTSIDE}, certificate)
     try:
         design = Design.from_json(document["design"])
     except OverflowError as error:
         raise CertificateError("a number in the stored design is too large") from error
-    estimates = tuple(
-        Term(**{name: _number(name, value) for name, value in term.items()})
-        for term in document["terms"]
-    )
-    if fingerprint_of([astuple(term) for term in estimates]) != certificate.document["released"]:
+    terms = tuple(map(Term.read, document["terms"])) if first else ()
+    estimates = Estimates(terms) if first else Estimates.read(document)
+    released = first_fingerprint_of([astuple(term) for term in terms])
+    if first and released != certificate.parsed["released"]:
         raise CertificateError("the certificate was issued for other coefficients or intervals")
-    fit = StoredFit(design, document["family"], estimates, certificate)
+    further = {} if first else document["further"]
+    fit = StoredFit(design, document["family"], estimates, certificate, further, document["format"])
     # The design's reader is lenient; what it had to convert is not what `write` wrote.
     if canonical(fit.document) != canonical(document):
         raise CertificateError("the stored design is not spelled as expected")
     return fit
 
 
-def _number(name: str, value: Any) -> Any:
-    if name == "name" or not isinstance(value, str):
-        return value
-    if value not in _INFINITE:
-        raise CertificateError(f'{name} of a term is not a number; expected one, "inf" or "-inf"')
-    return _INFINITE[value]
+def _require_covered(parts: Mapping[str, Any], certificate: Certificate) -> None:
+    if tuple(sorted(parts)) != certificate.covers:
+        raise CertificateError("the certificate is not for all parts of the fit")
+    if fingerprint_of(parts) != certificate.parsed["released"]:
+        raise CertificateError(
+            "the certificate was issued for another fit: its coefficients, intervals, statements, "
+            "family, response or design are others"
+        )
+
+
+def _require_format(document: Mapping[str, Any]) -> None:
+    stated = document.get("format")
+    if is_fit(document):
+        return
+    if isinstance(stated, str) and stated in Certificate.formats:
+        raise CertificateError("this is a certificate alone; expected a stored fit")
+    if isinstance(stated, str) and stated.startswith(FORMAT.rstrip("0123456789")):
+        raise CertificateError(
+            f'this fit was kept in another format than "{FORMAT}", by another version of '
+            "Tacit; read it with that version, or fit again"
+        )
+    raise CertificateError(f'this is no stored fit; expected the format "{FORMAT}"')
 
 
 def _unwrapped(design: Design) -> Design:
@@ -289,69 +311,13 @@ def _unwrapped(design: Design) -> Design:
     return Design.from_json(design.to_json())
 
 
-def _require_labels(classes: tuple[Any, ...]) -> None:
-    for label in classes:
-        if type(label) not in (str, int, float, bool) or label in (math.inf, -math.inf):
-            raise CertificateError("a class label is neither text nor a finite number")
-    if len(set(classes)) < len(classes) or any(label != label for label in classes):  # noqa: PLR0124
-        raise CertificateError("the class labels are not distinct")
-
-
-def _require_design(design: Design) -> None:
-    _require_labels(design.response.classes)
-    if len(set(design.names)) != design.width:
-        raise CertificateError("two columns of the design share a name")
-    if not 0.0 < design.feature_norm < math.inf and design.columns:
-        raise CertificateError("feature_norm of the design is not positive and finite")
-    if any(not 0 < len(set(levels)) == len(levels) for levels in design.levels.values()):
-        raise CertificateError("a factor of the design has no levels, or one of them twice")
-    for column in (*design.columns, *design.inputs):
-        usable = column.lower < column.upper and 0.0 < column.scale < math.inf
-        if not (usable and math.isfinite(column.center)):
-            raise CertificateError("a column of the design has no usable bounds or map")
-    _require_cells(design)
-    if design.feature_map is not None:
-        _require_map(design)
-        return
-    if design.inputs or design.input_norm is not None:
-        raise CertificateError("the design has inputs and no feature map")
-    for column in design.columns:
-        _require_factors(column, design)
-
-
-def _require_factors(column: Column, design: Design) -> None:
-    if not column.factors:
-        raise CertificateError("a column of the design has no factors")
-    for factor in column.factors:
-        try:
-            require_declared(factor, design.levels, design.cells)
-        except InputError as error:
-            raise CertificateError(str(error)) from error
-        if isinstance(factor, Indicator) and factor.level not in design.levels[factor.column]:
-            raise CertificateError("an indicator in the design is of an undeclared level")
-
-
-def _require_cells(design: Design) -> None:
-    for name, cell in design.cells.items():
-        levels = (None, *design.levels.get(name, ()))
-        if isinstance(cell, LabelCell) and not {cell.missing, cell.other} <= set(levels):
-            raise CertificateError("what stands for a missing label is an undeclared level")
-
-
-def _require_map(design: Design) -> None:
-    names = tuple(column.name for column in design.inputs)
-    plain = all(column.factors == (Numeric(column.name),) for column in design.inputs)
-    if design.feature_map is None or not names or not plain:
-        raise CertificateError("the feature map of the design has no inputs")
-    if any(column.factors for column in design.columns):
-        raise CertificateError("a column of the design has factors beside a feature map")
-    try:
-        expected = design.feature_map.names(names)
-    except InputError as error:
-        raise CertificateError(str(error)) from error
-    if expected != tuple(column.name for column in design.columns):
-        raise CertificateError("the columns of the design are not those of its feature map")
-    custom = isinstance(design.feature_map, Custom)
-    norm = 1.0 if design.input_norm is None else design.input_norm
-    if custom != (design.input_norm is None) or not 0.0 < norm < math.inf:
-        raise CertificateError("the norm of the inputs does not fit the feature map")
+def _parts(
+    family: str, estimates: Estimates, design: Design, further: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return everything that predictions, summaries and reports use, by name."""
+    return {
+        "family": family,
+        **estimates.document(),
+        "design": plain(design.to_json()),
+        "further": plain(further),
+    }

@@ -1,47 +1,30 @@
-"""Checking a document that states a guarantee: its digest, its sums, and who vouches for it."""
+"""What was found when a document was checked, and who vouches for it."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tacit.errors import CertificateError, InputError
-from tacit.privacy.guarantee import Guarantee
-from tacit.problem.signature import digest_of, read_public_key, verify
+from tacit.errors import CertificateError
+from tacit.problem.signature import read_public_key, verify
 
 
 @dataclass(frozen=True)
 class Verification:
-    """What was found: that it adds up, whether it is signed and by which key, and so in words."""
+    """What was found: that it adds up, whether it is signed and by which key, and so in words.
+
+    `covers` are the parts of a fit that the certificate holds fast; `not_covered` are parts of the
+    file that it does not.
+    """
 
     consistent: bool
     signed: bool
     signer: str | None
     statement: str
-
-
-def rederived(
-    document: Mapping[str, Any], derive: Callable[[Mapping[str, Any]], Guarantee]
-) -> Guarantee:
-    """Return the guarantee that `derive` finds in a document whose digest fits.
-
-    Raises
-    ------
-    CertificateError
-        If the digest does not fit, or whatever `derive` finds wrong.
-    """
-    if digest_of(document) != document["digest"]:
-        raise CertificateError(
-            "digest does not fit: the certificate was altered after it was issued"
-        )
-    try:
-        return derive(document)
-    except CertificateError:
-        raise
-    except InputError as error:
-        raise CertificateError(f"the certificate does not add up: {error}") from error
+    covers: tuple[str, ...] = ()
+    not_covered: tuple[str, ...] = ()
 
 
 def vouched(

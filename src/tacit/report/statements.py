@@ -10,12 +10,16 @@ from typing import Any
 
 from tacit.accounting.objective import objective_mu
 from tacit.privacy.event import Event, Gaussian, ObjectivePerturbation
+from tacit.privacy.guarantee import Guarantee
 from tacit.privacy.relation import Relation
+from tacit.problem.cautions import cautions
 from tacit.problem.certificate import Certificate
 from tacit.problem.plan import Plan
+from tacit.problem.premises import ONE_RECORD
+from tacit.problem.quoting import quoted
 from tacit.problem.sensitivity import events_of
 from tacit.problem.signature import plain
-from tacit.report.table import Table, one_line
+from tacit.report.table import Table
 
 _ONE_RECORD = {
     "replace-one": "had the record of any one {unit} been a different one",
@@ -30,6 +34,12 @@ _ALL_RECORDS = {
 """The same where a unit may have several records."""
 _SEVERAL = frozenset({"unit", "max_rows_per_unit"})
 """Public facts that say so."""
+_PUBLIC = {
+    "columns": "the names of the columns are public",
+    "classes": "the classes, which were read from the labels, are public",
+}
+"""Assumed facts of fixed names, in plain words."""
+_MOST_PREMISES, LONGEST_PREMISE = 20, 200
 
 
 def plan_table(plan: Plan) -> Table:
@@ -112,26 +122,65 @@ def plan_document(plan: Plan) -> dict[str, Any]:
 
 
 def promise(certificate: Certificate) -> str:
-    """What the certificate promises, for a reader who has never heard of epsilon."""
-    document = certificate.document
+    """What the certificate promises, for a reader who has never heard of epsilon, and if what."""
+    document = certificate.parsed
     if not document["private"]:
         return f"Nothing is promised: {document['why_not_private']}. Do not publish this fit."
-    total = document["total"]
     several = not _SEVERAL.isdisjoint(fact["name"] for fact in document["public"])
-    changes = _ALL_RECORDS if several else _ONE_RECORD
-    change = changes[document["relation"]].format(unit=one_line(document["unit"]))
-    return (
-        f"Whatever is concluded from these numbers would have been about as likely {change}: "
-        f"at most {_factor(total['epsilon'])} times as likely, plus a probability of "
-        f"{rounded(total['delta'], 3, ROUND_CEILING)}."
+    guarantee, records = certificate.rederive(), document["records"]
+    odds = odds_of(guarantee, several=several)
+    promised = f"Whatever is concluded from these numbers would have been about as likely {odds}."
+    warned = cautions(
+        guarantee.epsilon,
+        guarantee.delta,
+        records["value"],
+        n_is_public=records["which"] == "n",
     )
+    return " ".join((promised, *warned, *premises(certificate)))
+
+
+def odds_of(guarantee: Guarantee, *, several: bool) -> str:
+    """Say in which case conclusions would have been about as likely, and how nearly so."""
+    changes = _ALL_RECORDS if several else _ONE_RECORD
+    change = changes[str(guarantee.relation)].format(unit=quoted(guarantee.unit))
+    return (
+        f"{change}: at most {_factor(guarantee.epsilon)} times as likely, plus a probability of "
+        f"{rounded(guarantee.delta, 3, ROUND_CEILING)}"
+    )
+
+
+def premises(certificate: Certificate) -> tuple[str, ...]:
+    """Say on which assumed and declared facts the guarantee rests; nothing where there are none."""
+    facts, unit = certificate.parsed["public"], quoted(certificate.parsed["unit"])
+    assumed = [_premise(fact, unit) for fact in facts if fact["source"] == "assumed"]
+    if len(assumed) > _MOST_PREMISES:
+        rest = len(assumed) - _MOST_PREMISES
+        assumed = [*assumed[:_MOST_PREMISES], f"{rest} more, in the certificate, are true"]
+    if any(fact["source"] == "declared" for fact in facts):
+        assumed.append("what was declared (bounds, levels, the formula) did not depend on records")
+    return (f"This holds if: {'; '.join(assumed)}.",) if assumed else ()
+
+
+def _premise(fact: Mapping[str, Any], unit: str) -> str:
+    name, value = fact["name"], fact["value"]
+    if name == ONE_RECORD:
+        return f"each {unit} has at most one record"
+    if name in _PUBLIC:
+        return _PUBLIC[name]
+    if name.startswith("number of "):
+        return f"the number of {quoted(name.removeprefix('number of '))} is public"
+    # A fact that is true or false is a sentence, such as "each patient has at most one record".
+    said = quoted(name, LONGEST_PREMISE)
+    if isinstance(value, bool):
+        return said if value else f"it is not so that {said}"
+    return f"{said} is public"
 
 
 def certificate_table(certificate: Certificate) -> Table:
     """Events of a certificate: what was asked, how often, and the noise over the sensitivity."""
     rows = tuple(
-        (entry["label"], str(entry["times"]), _noise_multiplier(entry))
-        for entry in certificate.document["events"]
+        (quoted(entry["label"]), str(entry["times"]), _noise_multiplier(entry))
+        for entry in certificate.parsed["events"]
     )
     return Table(("event", "times", "noise / sensitivity"), rows)
 
@@ -143,12 +192,11 @@ def _noise_multiplier(entry: Mapping[str, Any]) -> str:
     return rounded(math.sqrt(ratio), 4, ROUND_FLOOR)
 
 
-def _factor(epsilon: float | str) -> str:
+def _factor(epsilon: float) -> str:
     """e^ε, rounded up; beyond a million a power says more than its digits."""
-    number = float(epsilon)
-    if number > math.log(1e6):
-        return f"e^{rounded(number, 4, ROUND_CEILING)}"
-    return rounded(math.exp(number), 3, ROUND_CEILING)
+    if epsilon > math.log(1e6):
+        return f"e^{rounded(epsilon, 4, ROUND_CEILING)}"
+    return rounded(math.exp(epsilon), 3, ROUND_CEILING)
 
 
 def rounded(value: float, digits: int, rounding: str) -> str:

@@ -1,0 +1,147 @@
+r"""Who may spend how much: one cap for the dataset, and rooms within it for named analysts.
+
+All amounts are exact rationals in the law of the ledger (squares of mu), so rooms and charges add
+up without rounding:
+
+.. math:: \text{capacity} = \text{common} + \sum_a \text{granted}_a ,\qquad
+    \text{spent}_a \le \text{granted}_a,\quad \text{spent}_{\text{common}} \le \text{common}.
+
+So the sum of all charges is within the capacity, whoever makes them. Names are bookkeeping: a
+ledger does not know who calls it, and whoever may write the file may charge under any name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+from tacit.errors import BudgetError, LedgerError
+
+COMMON = None
+"""The account of charges that no grant is for: what was granted to nobody."""
+
+
+@dataclass(frozen=True, slots=True)
+class Accounts:
+    """The state of all accounts; every change returns a new state or is refused.
+
+    Guarantee
+    ---------
+    - `total` never exceeds `capacity`, and an analyst's charges never exceed what was granted.
+    - A grant moves room that is there; the capacity never rises.
+
+    Parameters
+    ----------
+    capacity
+        The most that all charges may cost together.
+    granted
+        Room of each analyst who was ever granted some, spent or not.
+    spent
+        What was charged to each account; `COMMON` is what no grant is for.
+    paused
+        Why charges are refused: of everybody under `COMMON`, or of an analyst.
+    """
+
+    capacity: Fraction
+    granted: Mapping[str, Fraction] = field(default_factory=dict)
+    spent: Mapping[str | None, Fraction] = field(default_factory=dict)
+    paused: Mapping[str | None, str] = field(default_factory=dict)
+
+    @property
+    def total(self) -> Fraction:
+        """What all charges cost together."""
+        return sum(self.spent.values(), Fraction(0))
+
+    def account_of(self, analyst: str | None) -> str | None:
+        """Return the account that an analyst's charges are made to.
+
+        Before the first grant a name is a note and everybody spends the common room. After it a
+        name without a grant is refused: it may be a misspelt one.
+        """
+        if analyst is None or not self.granted:
+            return COMMON
+        if analyst not in self.granted:
+            raise LedgerError(
+                f"nothing was granted to the analyst {analyst!r} in this ledger. Ask its curator "
+                "for a grant, or use the name under which one was given"
+            )
+        return analyst
+
+    def left(self, analyst: str | None) -> Fraction:
+        """Room that is left in the account of an analyst, or in the common one."""
+        account = self.account_of(analyst)
+        if account is COMMON:
+            whole = self.capacity - sum(self.granted.values(), Fraction(0))
+        else:
+            whole = self.granted[account]
+        return whole - self.spent.get(account, Fraction(0))
+
+    def charged(self, analyst: str | None, cost: Fraction) -> Accounts:
+        """Return the accounts after a charge; `BudgetError` where there is no room for it."""
+        for name in (COMMON, analyst):
+            if name in self.paused:
+                whose = "this ledger" if name is COMMON else f"the analyst {name!r}"
+                raise LedgerError(
+                    f"charges of {whose} are paused: {self.paused[name] or 'no reason was given'}. "
+                    "Nothing was spent. Its curator can resume them"
+                )
+        left = self.left(analyst)
+        if cost > left:
+            raise BudgetError(_exhausted(cost, left, self.capacity))
+        account = self.account_of(analyst)
+        spent = {**self.spent, account: self.spent.get(account, Fraction(0)) + cost}
+        return replace(self, spent=spent)
+
+    def moved(self, source: str | None, to: str | None, amount: Fraction | None) -> Accounts:
+        """Return the accounts after a grant; without an amount all that is left is moved."""
+        if source == to:
+            raise LedgerError("a grant moves room from one account to another; they are the same")
+        if source is not COMMON and source not in self.granted:
+            raise LedgerError(f"nothing was granted to {source!r}, so nothing can be taken back")
+        left = self.left(source)
+        amount = left if amount is None else amount
+        if amount > left or amount < 0:
+            whose = "that is granted to nobody" if source is COMMON else f"of {source!r}"
+            raise BudgetError(
+                f"the grant is larger than the room {whose}: it would take "
+                f"{_share(amount, self.capacity)} of the budget, and "
+                f"{_share(left, self.capacity)} is left there"
+            )
+        granted = dict(self.granted)
+        for name, change in ((source, -amount), (to, amount)):
+            if name is not COMMON:
+                granted[name] = granted.get(name, Fraction(0)) + change
+        return replace(self, granted=granted)
+
+    def lowered(self, capacity: Fraction) -> Accounts:
+        """Return the accounts under a smaller cap; what is spent or granted must fit into it."""
+        if capacity > self.capacity:
+            raise BudgetError("the budget of a ledger may be lowered, never raised")
+        if self.capacity - capacity > self.left(COMMON):
+            raise BudgetError(
+                "the budget cannot be lowered below what is spent or granted already. Take grants "
+                "back first, or pause the ledger to stop all charges"
+            )
+        return replace(self, capacity=capacity)
+
+    def halted(self, analyst: str | None, reason: str | None) -> Accounts:
+        """Return the accounts with charges paused for a reason, or resumed (None)."""
+        paused = {name: why for name, why in self.paused.items() if name != analyst}
+        if reason is None and len(paused) == len(self.paused):
+            raise LedgerError("charges are not paused there; nothing to resume")
+        if reason is not None:
+            paused[analyst] = reason
+        return replace(self, paused=paused)
+
+
+def _exhausted(cost: Fraction, left: Fraction, capacity: Fraction) -> str:
+    return (
+        "the ledger's budget does not allow this charge: it would take "
+        f"{_share(cost, capacity)} of the whole budget, and {_share(left, capacity)} is left. "
+        "Nothing was spent. Ask for less, for example with budget=ledger.remaining()"
+    )
+
+
+def _share(amount: Fraction, capacity: Fraction) -> str:
+    return f"{float(amount / capacity):.3g}"

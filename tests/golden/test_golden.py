@@ -1,0 +1,31 @@
+"""No rule of the planner and no released number changes unseen; `make golden` shows changes."""
+
+import pytest
+
+from tools.golden import compare, fits
+from tools.golden.__main__ import present
+
+SHOWN = 20
+
+
+@pytest.mark.parametrize("name", ["plans", "fits"])
+def test_plans_and_fits_are_those_that_are_stored(name: str) -> None:
+    stored = compare.read(name)
+    exact = name == "plans" or stored["machine"] == fits.machine()
+    now = present(name)
+    for table in (stored, now):
+        table.pop("machine", None)
+    found = list(compare.differences(stored, now, exact=exact))
+    assert not found, "\n".join([f"{len(found)} differences (make golden)", *found[:SHOWN]])
+
+
+def test_a_difference_is_told_in_words() -> None:
+    stored = {"a": {"steps": [1, 2.0], "bits": "x"}, "b": {}}
+    now = {"a": {"steps": [1, 2.0 + 1e-12], "bits": "y"}, "c": {}}
+    assert list(compare.differences(stored, now)) == [
+        'a: bits was "x" and is "y"',
+        "a: steps[1] was 2.0 and is 2.000000000001",
+        "b: is gone",
+        "c: is new",
+    ]
+    assert list(compare.differences(stored, now, exact=False)) == ["b: is gone", "c: is new"]

@@ -1,0 +1,98 @@
+"""A fit that was kept says what it said before."""
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import tacit
+from tacit.errors import SettingError
+from tacit.estimators.fit import Fit
+from tacit.planning.clinic import CLINIC_FORMULA, CLINIC_SCHEMA, clinic_table
+
+FORMER = Path(__file__).parents[1] / "fixtures" / "0.1.0"
+
+
+def fitted(records: int, formula: str = CLINIC_FORMULA, **settings: Any) -> Fit:
+    table = pd.DataFrame(clinic_table(records))
+    return tacit.glm(formula, table, tacit.Schema.parse(CLINIC_SCHEMA), **settings)
+
+
+def kept(fit: Fit, folder: Path) -> Fit:
+    fit.save(folder / "fit.json")
+    back = tacit.load(folder / "fit.json")
+    assert back.release is None
+    return back
+
+
+@pytest.mark.parametrize("epsilon", [4.0, 0.9, float("inf")])
+def test_summaries_and_intervals_are_those_of_the_fit(tmp_path: Path, epsilon: float) -> None:
+    fit = fitted(3001, epsilon=epsilon)
+    back = kept(fit, tmp_path)
+    assert back.summary() == fit.summary()
+    assert str(back.summary()) == str(fit.summary())
+    for asked in (
+        {"level": 0.8},
+        {"level": 0.99, "which": "sampling", "exponentiate": True},
+        {"simultaneous": "scheffe", "stars": True},
+        {"simultaneous": True},
+    ):
+        assert back.summary(**asked) == fit.summary(**asked)
+    assert back.cov_params().tobytes() == fit.cov_params().tobytes()
+    assert back.conf_int(0.7).tobytes() == fit.conf_int(0.7).tobytes()
+    for name in ("params", "bse", "tvalues", "zvalues", "pvalues"):
+        assert getattr(back, name) == getattr(fit, name)
+    assert back.summary_frame().equals(fit.summary_frame())
+
+
+def test_doubts_are_kept(tmp_path: Path) -> None:
+    fit = fitted(3002, epsilon=0.25, formula="readmit ~ age + bmi")
+    assert fit.summary().statement != "nominal"
+    back = kept(fit, tmp_path)
+    assert back.summary().notes == fit.summary().notes
+    assert "Not nominal, because" in str(back.summary())
+
+
+def test_why_no_intervals_are_offered_is_kept(tmp_path: Path) -> None:
+    with pytest.warns(UserWarning, match="Intervals will not be offered"):
+        fit = fitted(700, epsilon=0.5)
+    back = kept(fit, tmp_path)
+    assert back.summary() == fit.summary()
+    assert not back.summary().offered
+    with pytest.raises(SettingError, match="Intervals are not offered: n·μ/d"):
+        back.conf_int()
+
+
+def test_what_was_not_paid_for_is_refused(tmp_path: Path) -> None:
+    back = kept(fitted(800, epsilon=3.0, inference=False), tmp_path)
+    assert back.summary().lines[0].std_err is None
+    for ask in (back.conf_int, back.cov_params, lambda: back.pvalues):
+        with pytest.raises(SettingError, match="did not pay for intervals"):
+            ask()
+
+
+def test_combinations_are_refused(tmp_path: Path) -> None:
+    back = kept(fitted(3003, epsilon=4.0), tmp_path)
+    for ask in (back.t_test, back.wald_test):
+        with pytest.raises(SettingError, match="before it is kept"):
+            ask("age - bmi")
+    with pytest.raises(SettingError, match="before it is kept"):
+        back.get_prediction(pd.DataFrame(clinic_table(5)))
+    with pytest.raises(SettingError, match="total"):
+        back.cov_params("sampling")
+    with pytest.raises(SettingError, match="level"):
+        back.summary(1.5)
+
+
+def test_a_fit_of_the_former_format_has_its_intervals_and_no_more() -> None:
+    back = tacit.load(FORMER / "fit-binomial.json")
+    text = str(back.summary())
+    assert "[0.025" in text
+    assert "P>|z|" not in text
+    assert "older format" in text
+    asks = (back.conf_int, lambda: back.summary(0.9), lambda: back.summary(stars=True))
+    for ask in asks:
+        with pytest.raises(SettingError, match="95% intervals only"):
+            ask()
+    assert all(line.std_err is not None for line in back.summary().lines)

@@ -1,0 +1,55 @@
+"""What is left, in mu, in epsilon and in further fits: never more than there is."""
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from tacit.errors import BudgetError
+from tacit.ledger.ledger import Ledger
+from tacit.ledger.price import capacity_of
+from tacit.ledger.status import root_down
+from tacit.privacy.budget import Budget
+from tacit.privacy.event import Gaussian
+
+SETTINGS: dict[str, Any] = {"relation": "replace-one", "unit": "row"}
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.5, 3.0, 40.0])
+def test_the_epsilon_that_is_left_can_be_spent(epsilon: float) -> None:
+    ledger = Ledger(budget=Budget(epsilon=epsilon, delta=1e-7))
+    ledger.reserve([Gaussian(1, 10**6)], **SETTINGS)
+    status = ledger.status()
+    assert status.left is not None
+    assert status.left.delta == 1e-7
+    room = capacity_of(Budget(epsilon=epsilon, delta=1e-7)) - Fraction(1, 10**6)
+    worth = capacity_of(status.left)
+    assert worth <= room <= worth * (1 + Fraction(1, 10**8))
+
+
+def test_as_many_more_fits_as_it_says_and_not_one_more() -> None:
+    ledger = Ledger(budget=Budget(mu=1.0))
+    assert ledger.status().more_like_last is None
+    ledger.reserve([Gaussian(1, 7)], **SETTINGS)
+    assert ledger.status().more_like_last == 6
+    assert "6 more fits like the last" in str(ledger.status())
+    for _ in range(6):
+        ledger.reserve([Gaussian(1, 7)], **SETTINGS)
+    assert str(ledger.status()) == "nothing is left"
+    with pytest.raises(BudgetError):
+        ledger.reserve([Gaussian(1, 7)], **SETTINGS)
+
+
+def test_an_analyst_is_told_of_the_own_grant() -> None:
+    ledger = Ledger(budget=Budget(mu=1.0), analyst="ana")
+    ledger.grant("ana", Budget(mu=0.5))
+    assert ledger.remaining() == Budget(mu=0.5, delta=1e-6)
+    assert ledger.status().granted == {"ana": (0.25, 0.25)}
+
+
+@pytest.mark.parametrize("square", [Fraction(2), Fraction(1, 3), Fraction(1, 10**300), Fraction(0)])
+def test_a_root_is_rounded_down(square: Fraction) -> None:
+    root = root_down(square)
+    assert Fraction(root) ** 2 <= square < (Fraction(root) + Fraction(root) / 2**50) ** 2 or (
+        square == root == 0
+    )

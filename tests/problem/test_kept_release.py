@@ -1,0 +1,89 @@
+"""A release as plain data: back to the last bit, or refused."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tacit
+from tacit.errors import CertificateError
+from tacit.problem.kept_release import release_from_json, release_to_json, request_digest
+from tacit.problem.plan import Plan, PublicFact
+from tacit.problem.release import Release, Sandwich
+
+PLAN = tacit.LogisticRegression(epsilon=1.0, bounds=(0, 1), inference=True).plan(n=5000, d=2)
+
+
+def released() -> Release:
+    rng = np.random.default_rng(1)
+    square = rng.normal(size=(3, 3))
+    sandwich = Sandwich(
+        curvature=square,
+        score=np.array([[1.0, np.inf, 0.1], [np.nan, -0.0, 5e-324], [1 / 3, -np.inf, 1e308]]),
+        to_user=np.eye(3),
+        lifted=False,
+        capped=True,
+        step_noise=0.1,
+        curvature_noise=float("inf"),
+        score_noise=0.0,
+        wobble=rng.normal(size=3),
+        privacy=square.T,
+    )
+    return Release(PLAN, rng.normal(size=3), sandwich=sandwich, decrements=(0.1, float("inf")))
+
+
+def test_every_number_comes_back_to_the_bit() -> None:
+    release = released()
+    document = json.loads(json.dumps(release_to_json(release), allow_nan=False))
+    again = release_from_json(PLAN, document)
+    assert release.sandwich is not None
+    assert again.sandwich is not None
+    for name, value in vars(release.sandwich).items():
+        other = getattr(again.sandwich, name)
+        assert type(other) is type(value)
+        assert np.asarray(other).tobytes() == np.asarray(value).tobytes()
+    assert again.theta.tobytes() == release.theta.tobytes()
+    assert again.decrements == release.decrements
+    assert again.plan == release.plan
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"format": "tacit-release/9"},
+        {"theta": "text"},
+        {"theta": [[1.0], [1.0, 2.0]]},
+        {"sandwich": {"curvature": [[1.0]]}},
+        {"decrements": ["endless"]},
+        {"more": 1},
+    ],
+)
+def test_what_is_no_release_is_refused(change: dict[str, Any]) -> None:
+    with pytest.raises(CertificateError):
+        release_from_json(PLAN, {**release_to_json(released()), **change})
+
+
+def test_requests_differ_where_plans_do() -> None:
+    def plan(n: int = 5000, d: int = 2, **settings: Any) -> Plan:
+        chosen = {"epsilon": 1.0, "bounds": (0, 1), "inference": True, **settings}
+        return tacit.LogisticRegression(**chosen).plan(n=n, d=d)
+
+    others = [
+        plan(n=5001),
+        plan(d=3),
+        plan(epsilon=1.1),
+        plan(delta=1e-7),
+        plan(bounds=(0, 2)),
+        plan(inference=False),
+        plan(inference=False, l2=0.1),
+        plan(relation="zero-out"),
+        plan(inference=False, radius=3.0),
+        PLAN.with_facts(PublicFact("classes", ["a", "b"], "declared")),
+        replace(PLAN, unit="patient"),
+    ]
+    digests = {request_digest(other) for other in others}
+    assert len(digests) == len(others)
+    assert request_digest(PLAN) == request_digest(plan())
+    assert request_digest(PLAN) not in digests

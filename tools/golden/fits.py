@@ -1,0 +1,222 @@
+"""Seeded fits of every estimator and solver: every answer of the gate, and what was released.
+
+With a `random_state` a fit is reproducible to the bit on one kind of processor and linear algebra
+library; elsewhere the last bits of a decomposition may differ, and so may what follows from them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from scipy import sparse
+from threadpoolctl import threadpool_info
+
+import tacit
+from tacit.mechanisms.responder import Responder
+from tacit.problem.query import Answer
+
+N = 3000
+SEED = 20_251_116
+
+Data = Mapping[str, NDArray[Any]]
+Fit = Callable[[], Any]
+
+
+def machine() -> dict[str, str]:
+    """What the last bits of a fit depend on: processor and linear algebra library."""
+    found = [item for item in threadpool_info() if item["user_api"] == "blas"]
+    return {
+        "architecture": " ".join(sorted({str(item.get("architecture")) for item in found})),
+        "library": " ".join(sorted(f"{item['internal_api']}-{item['version']}" for item in found)),
+        "numpy": np.__version__,
+    }
+
+
+def data() -> Data:
+    """Simulated records: a skewed and a rare feature among ordinary ones."""
+    rng = np.random.default_rng(SEED)
+    X = rng.normal(size=(N, 5)) * [1.0, 2.0, 0.3, 1.0, 1.0]
+    X[:, 3] = np.exp(X[:, 3])
+    X[:, 4] = X[:, 4] > 1.5
+    index = X @ np.array([0.8, -0.3, 1.0, 0.1, 0.5]) - 0.4
+    return {
+        "X": X,
+        "labels": (rng.random(N) < 1 / (1 + np.exp(-index))).astype(int),
+        "kinds": np.argmax(np.c_[index, -index, np.zeros(N)] + rng.gumbel(size=(N, 3)), axis=1),
+        "amounts": index + rng.standard_t(4, size=N),
+        "counts": np.minimum(rng.poisson(np.exp(0.3 * index)), 15),
+        "weights": rng.uniform(0, 2, N),
+        "people": rng.integers(0, N // 3, N),
+        "exposure": rng.uniform(0.5, 2.0, N),
+    }
+
+
+MODELS: Mapping[str, tuple[Callable[..., Any], str, Mapping[str, Any]]] = {
+    "logistic": (tacit.LogisticRegression, "labels", {"classes": [0, 1]}),
+    "softmax": (tacit.LogisticRegression, "kinds", {"classes": [0, 1, 2]}),
+    "linear": (tacit.LinearRegression, "amounts", {"y_bounds": (-10, 10)}),
+    "ridge": (tacit.Ridge, "amounts", {"y_bounds": (-10, 10), "l2": 0.1}),
+    "huber": (tacit.HuberRegressor, "amounts", {"y_bounds": (-10, 10)}),
+    "quantile": (tacit.QuantileRegressor, "amounts", {"y_bounds": (-10, 10), "quantile": 0.3}),
+    "poisson": (tacit.PoissonRegressor, "counts", {"y_max": 15}),
+    "svm": (tacit.LinearSVC, "labels", {"classes": [0, 1]}),
+}
+INTERVALS = ("logistic", "linear", "huber", "poisson")
+COMMON: Mapping[str, Any] = {"epsilon": 1.0, "bounds": (-6, 6), "random_state": 7}
+SOLVERS: Mapping[str, tuple[str, ...]] = {
+    "logistic": (
+        "gradient",
+        "whitened-gradient",
+        "newton",
+        "majorised-newton",
+        "objective-perturbation",
+        "double-noise-newton",
+    ),
+    "linear": ("gradient", "whitened-gradient", "newton", "majorised-newton", "moments"),
+    "poisson": ("gradient", "whitened-gradient", "newton", "majorised-newton"),
+}
+
+
+FORMULAS: Mapping[str, str] = {
+    "binomial": "labels ~ a + C(ward) + a:b",
+    "gaussian": "amounts ~ a + I(b**2) + C(ward)",
+    "poisson": "counts ~ a + b",
+    "multinomial": "ward ~ a + b",
+}
+SCHEMA = """
+[columns.a]
+type = "numeric"
+lower = -6
+upper = 6
+[columns.b]
+type = "numeric"
+lower = -8
+upper = 8
+[columns.ward]
+type = "factor"
+levels = ["0", "1", "2"]
+[columns.labels]
+type = "binary"
+[columns.amounts]
+type = "numeric"
+lower = -10
+upper = 10
+[columns.counts]
+type = "numeric"
+lower = 0
+upper = 15
+"""
+
+
+def cases() -> Iterator[tuple[str, Fit]]:
+    """Every fit by its name."""
+    held = data()
+    for model in MODELS:
+        for epsilon in (0.1, 1.0, 8.0, np.inf):
+            chosen: dict[str, Any] = {"epsilon": epsilon}
+            if np.isinf(epsilon):
+                chosen = {"epsilon": np.inf, "random_state": None}
+            yield f"{model} epsilon={epsilon:g}", _fit(model, held, chosen)
+        yield f"{model} zero-out", _fit(model, held, {"relation": "zero-out"})
+        private_n = {"relation": "add-remove", "n_at_least": 2000}
+        yield f"{model} add-remove", _fit(model, held, private_n)
+        yield f"{model} sparse", _fit(model, held, {}, stored=True)
+        yield f"{model} no intercept", _fit(model, held, {"fit_intercept": False})
+        people = {"max_rows_per_unit": 3}
+        yield f"{model} people", _fit(model, held, people, units="people")
+        if model != "softmax":
+            yield f"{model} private bounds", _fit(model, held, {"bounds": "private"})
+    for model in INTERVALS:
+        for epsilon in (0.5, 3.0):
+            name = f"{model} intervals epsilon={epsilon:g}"
+            yield name, _fit(model, held, {"inference": True, "epsilon": epsilon})
+        yield (
+            f"{model} intervals people",
+            _fit(model, held, {"inference": True, "max_rows_per_unit": 3}, units="people"),
+        )
+    for model, solvers in SOLVERS.items():
+        yield f"{model} weights", _fit(model, held, {"max_weight": 2.0}, sample_weight="weights")
+        for solver in solvers:
+            yield f"{model} {solver}", _fit(model, held, {"solver": solver})
+    for family, formula in FORMULAS.items():
+        yield f"glm {family}", _glm(family, formula, held)
+    yield "mean", lambda: tacit.GaussianMean(**COMMON).fit(held["X"])
+    yield (
+        "poisson exposure",
+        _fit("poisson", held, {"exposure_bounds": (0.5, 2.0)}, exposure="exposure"),
+    )
+
+
+def described(fit: Fit) -> dict[str, Any]:
+    """Answers of the gate in their order, coefficients, and the certificate."""
+    with _recorded() as answers, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = fit()
+    issued = model.certificate if hasattr(model, "certificate") else model.certificate_
+    document = issued.document
+    for name in ("versions", "digest", "released"):
+        document.pop(name)
+    return {
+        "answers": answers,
+        "coefficients": _coefficients(model),
+        "certificate": document,
+    }
+
+
+def _fit(
+    model: str, held: Data, settings: Mapping[str, Any], *, stored: bool = False, **beside: str
+) -> Fit:
+    factory, response, own = MODELS[model]
+    given = {name: held[column] for name, column in beside.items()}
+
+    def run() -> Any:
+        X = sparse.csr_array(held["X"]) if stored else held["X"]
+        return factory(**{**COMMON, **own, **settings}).fit(X, held[response], **given)
+
+    return run
+
+
+def _glm(family: str, formula: str, held: Data) -> Fit:
+    columns = {"a": held["X"][:, 0], "b": held["X"][:, 1], "ward": held["kinds"].astype(str)}
+    table = pa.table({**columns, **{name: held[name] for name in ("labels", "amounts", "counts")}})
+    schema = tacit.Schema.parse(SCHEMA)
+    return lambda: tacit.glm(formula, table, schema, family, epsilon=1.0, random_state=7)
+
+
+def _coefficients(model: Any) -> list[float]:
+    if hasattr(model, "release_"):
+        return list(np.ravel(model.release_.coefficients()).tolist())
+    return list(np.ravel(model.stored.coefficients).tolist())
+
+
+@contextmanager
+def _recorded() -> Iterator[list[dict[str, Any]]]:
+    answers: list[dict[str, Any]] = []
+    answer = Responder.answer
+
+    def recorded(self: Responder, query: Any, price: Any) -> Answer:
+        found = answer(self, query, price)
+        values = np.ascontiguousarray(found.value, dtype=np.float64)
+        place = np.cos(np.arange(values.size))
+        answers.append(
+            {
+                "query": type(query).__name__,
+                "bits": hashlib.sha256(values.tobytes()).hexdigest()[:16],
+                "size": values.size,
+                # Two numbers that are near where all values are.
+                "norm": float(np.sqrt(np.sum(values**2))),
+                "turned": float(values.ravel() @ place),
+            }
+        )
+        return found
+
+    with mock.patch.object(Responder, "answer", recorded):
+        yield answers

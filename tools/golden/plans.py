@@ -1,0 +1,173 @@
+"""Plans over a grid that straddles every threshold of the planner, field by field.
+
+A threshold of the planner is a value of the signal n·μ/d, of n·μ, of n·d or of d. The grid has a
+point just below and just above each of them, for every loss, and fewer points for the other
+settings: intervals, relation, solver, weights, private bounds.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+import tacit
+from tacit.accounting import gaussian
+from tacit.errors import TacitError
+from tacit.privacy.budget import Budget
+from tacit.problem.design import Design
+
+SIGNALS = (0.5, 1, 4, 5, 15, 20, 25, 30, 60, 100, 200, 250, 1000)
+"""Values of n·μ/d at which some rule changes."""
+EVIDENCE = (80.0,)
+"""Values of n·μ at which some rule changes."""
+AROUND = (0.97, 1.03)
+SHAPES = ((600, 3), (5000, 10), (40_000, 50))
+WIDE = ((30_000, 62), (30_000, 66), (2_000, 300))
+LARGE = ((990_000, 10), (1_010_000, 10), (5_000_000, 30), (10**9, 5))
+SMALLEST_MU, LARGEST_MU = 0.002, 30.0
+
+Settings = Mapping[str, Any]
+
+MODELS: Mapping[str, tuple[Callable[..., Any], Settings]] = {
+    "logistic": (tacit.LogisticRegression, {"classes": (0, 1)}),
+    "softmax": (tacit.LogisticRegression, {"classes": (0, 1, 2)}),
+    "linear": (tacit.LinearRegression, {"y_bounds": (-1, 1)}),
+    "huber": (tacit.HuberRegressor, {"y_bounds": (-1, 1)}),
+    "quantile": (tacit.QuantileRegressor, {"y_bounds": (-1, 1)}),
+    "poisson": (tacit.PoissonRegressor, {"y_max": 20}),
+    "svm": (tacit.LinearSVC, {"classes": (0, 1)}),
+    "mean": (tacit.GaussianMean, {}),
+}
+INTERVALS = ("logistic", "linear", "huber", "poisson")
+SOLVERS = (
+    "gradient",
+    "whitened-gradient",
+    "moments",
+    "newton",
+    "majorised-newton",
+    "objective-perturbation",
+    "double-noise-newton",
+)
+
+
+def cases() -> Iterator[tuple[str, Callable[[], Any]]]:
+    """Every plan by its name; plans are made when they are called for."""
+    for name, model, n, d, settings in _grid():
+        factory, own = MODELS[model]
+        chosen = {"bounds": (-1, 1), **own, **settings}
+        yield name, partial(_plan, factory, chosen, n, d)
+
+
+def _plan(factory: Callable[..., Any], settings: Settings, n: int, d: int) -> Any:
+    return factory(**settings).plan(n=n, d=d)
+
+
+def described(plan: Callable[[], Any]) -> dict[str, Any]:
+    """Every field of a plan by its path; a refusal is a field too."""
+    try:
+        return dict(_fields("", plan()))
+    except TacitError as error:
+        return {"refused": f"{type(error).__name__}: {error}"}
+
+
+def _grid() -> Iterator[tuple[str, str, int, int, Settings]]:
+    for model in MODELS:
+        yield from _named(model, _points(SHAPES, SIGNALS), {})
+        yield from _named(model, _few(), {"relation": "zero-out"})
+        yield from _named(model, _few(), {"relation": "add-remove", "n_at_least": 2000})
+        yield from _named(model, _few(), {"bounds": "private"})
+        yield from _named(model, _large(), {})
+    for model in INTERVALS:
+        yield from _named(model, _points(SHAPES, SIGNALS), {"inference": True})
+        yield from _named(model, _large(), {"inference": True})
+        yield from _named(model, _few(), {"inference": True, "relation": "zero-out"})
+        private_n = {"inference": True, "relation": "add-remove", "n_at_least": 2000}
+        yield from _named(model, _few(), private_n)
+    for model in ("logistic", "linear", "poisson"):
+        for solver in SOLVERS:
+            yield from _named(model, _few(), {"solver": solver})
+            yield from _named(model, _few(), {"solver": solver, "inference": True})
+        for limit in (1, 3, 10, 40, 200):
+            yield from _named(model, _few(), {"max_passes": limit})
+        yield from _named(model, _few(), {"l2": 0.1})
+        yield from _named(model, _few(), {"radius": 2.0})
+        yield from _named(model, _few(), {"max_weight": 3.0})
+        yield from _named(model, _few(), {"max_rows_per_unit": 4})
+
+
+def _points(
+    shapes: tuple[tuple[int, int], ...], signals: tuple[float, ...]
+) -> Iterator[tuple[int, int, float]]:
+    for n, d in shapes:
+        values = [signal * d / n for signal in signals] + [limit / n for limit in EVIDENCE]
+        for value in values:
+            for side in AROUND:
+                if SMALLEST_MU <= value * side <= LARGEST_MU:
+                    yield n, d, value * side
+
+
+def _few() -> Iterator[tuple[int, int, float]]:
+    for n, d in ((2000, 5), (40_000, 50)):
+        for signal in (2.0, 40.0, 400.0):
+            yield n, d, signal * d / n
+
+
+def _large() -> Iterator[tuple[int, int, float]]:
+    for n, d in (*WIDE, *LARGE):
+        for mu in (0.05, 1.0):
+            yield n, d, mu
+
+
+def _named(
+    model: str, points: Iterator[tuple[int, int, float]], settings: Settings
+) -> Iterator[tuple[str, str, int, int, Settings]]:
+    said = " ".join(f"{name}={value}" for name, value in settings.items())
+    for n, d, mu in points:
+        # As a user would write it: four digits, so that the name says all.
+        rounded = float(f"{mu:.4g}")
+        budget = Budget(mu=rounded, delta=1e-6)
+        if settings.get("solver") == "objective-perturbation":
+            # It has no mu, so a budget of the same worth is given in epsilon.
+            budget = Budget(epsilon=float(f"{gaussian.epsilon(rounded, 1e-6):.4g}"), delta=1e-6)
+        name = f"{model} n={n} d={d} mu={rounded:g} {said}".strip()
+        yield name, model, n, d, {"budget": budget, **settings}
+
+
+def _fields(path: str, value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, Design):
+        yield f"{path}.width", value.width
+        yield f"{path}.feature_norm", repr(float(value.feature_norm))
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        yield path or "plan", type(value).__name__
+        for field in dataclasses.fields(value):
+            inner = f"{path}.{field.name}" if path else field.name
+            yield from _fields(inner, getattr(value, field.name))
+    elif isinstance(value, tuple | list) and any(map(_is_nested, value)):
+        for index, item in enumerate(value):
+            yield from _fields(f"{path}[{index}]", item)
+    else:
+        yield path, _written(value)
+
+
+def _is_nested(value: Any) -> bool:
+    return dataclasses.is_dataclass(value)
+
+
+def _written(value: Any) -> Any:
+    if isinstance(value, enum.Enum):
+        return str(value.value)
+    if isinstance(value, np.ndarray):
+        return [repr(item) for item in value.ravel().tolist()]
+    if isinstance(value, Fraction):
+        return str(value)
+    if isinstance(value, tuple | list):
+        return [_written(item) for item in value]
+    if isinstance(value, float):
+        return repr(value)
+    return value if isinstance(value, int | str | bool | None) else str(value)
