@@ -128,7 +128,7 @@ def token() -> str:
 
 def name_of(ledger: Ledger) -> str:
     """Name a ledger, and who charges it: objects of one name charge the same."""
-    handle = {**ledger.handle(), "dataset": ledger.terms.dataset}
+    handle = dict(ledger.handle())
     where, memory = ledger.identity
     if where == "memory":
         with process.lock:
