@@ -163,7 +163,9 @@ class Model(Readable, BaseEstimator, ABC):
         declared.require(given)
         self._require_table(X, y, given)
         with self._ledger_of_origin(), Table(X, y, beside=given, fewest=request.fewest) as table:
-            validate_data(self, X, skip_check_array=True)
+            # Of a list scikit-learn would look at the first record.
+            shown = X if hasattr(X, "shape") else np.empty((0, len(table.names)))
+            validate_data(self, shown, skip_check_array=True)
             response = self._response(table.response or "y", table)
             design = self._design(table.names, response, table.beside, sparse=is_sparse(X))
             facts = [
