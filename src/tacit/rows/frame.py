@@ -19,6 +19,9 @@ from tacit.rows.arrow import arrow_labels, arrow_numbers, require_types
 from tacit.rows.cells import not_numeric, to_float64
 from tacit.rows.labels import plain_labels
 
+WIDE = frozenset({nw.Int128, nw.UInt128})
+"""Integers that numpy does not have."""
+
 
 def as_frame(data: Any) -> nw.DataFrame[Any] | None:
     """The eager table in an object, or None where it is no table of named columns."""
@@ -128,7 +131,7 @@ def series_numbers(series: nw.Series[Any], name: str) -> NDArray[Any]:
         return series.to_numpy()
     if dtype.is_temporal() or dtype.is_nested():
         raise not_numeric(name)
-    if not (dtype.is_integer() or dtype == nw.Boolean):
+    if dtype in WIDE or not (dtype.is_integer() or dtype == nw.Boolean):
         return to_float64(series_labels(series), name)
     # Nulls are filled first: a cast of integers with nulls may fail and quote the integer.
     absent = series.is_null()
@@ -156,8 +159,7 @@ def series_labels(series: nw.Series[Any]) -> NDArray[Any]:
     if dtype.is_float():
         return series.to_numpy()
     absent = series.is_null().to_numpy()
-    # numpy has no integers of 128 bits.
-    plain = dtype.is_integer() and dtype not in {nw.Int128, nw.UInt128}
+    plain = dtype.is_integer() and dtype not in WIDE
     if (plain or dtype == nw.Boolean) and not absent.any():
         return plain_labels(series.to_numpy())
     if dtype == nw.Categorical and series.implementation.is_pandas_like():
@@ -183,5 +185,5 @@ def _object_cells(series: nw.Series[Any]) -> NDArray[Any]:
 def _categories(native: Any) -> NDArray[Any]:
     """Categories of a pandas column as they are; beside a missing one integers would be floats."""
     codes = native.cat.codes.to_numpy()
-    categories = np.append(np.asarray(native.cat.categories, dtype=object), None)
-    return np.asarray(categories[codes])
+    categories = plain_labels(np.asarray(native.cat.categories)).astype(object)
+    return np.append(categories, None)[codes]

@@ -48,7 +48,7 @@ class SparseSource:
 
     @classmethod
     def of(cls, matrix: Any, fewest: int = 2) -> SparseSource:
-        """Source of a matrix or array of scipy.sparse in any format, two-dimensional and real.
+        """Source of a matrix or array of scipy.sparse in any format, two-dimensional.
 
         Examples
         --------
@@ -63,8 +63,6 @@ class SparseSource:
             raise DataError(
                 f"Expected a sparse matrix of two dimensions, records by columns; got {len(shape)}."
             )
-        if np.dtype(matrix.dtype).kind not in "biufc":
-            raise DataError("A sparse matrix must hold numbers.")
         require_table(shape[0], shape[1], fewest)
         table = _of_lists(matrix) if matrix.format == "lil" else matrix.tocsr()
         _require_csr(table, shape[0])
