@@ -208,9 +208,9 @@ def test_spans_of_time_are_no_numbers_and_are_not_quoted() -> None:
 
 TEXT: dict[str, Callable[[list[Any]], Any]] = {
     "lists": lambda cells: [[cell, 0.5] for cell in cells],
-    "objects": lambda cells: pd.DataFrame({"x0": pd.Series(cells, dtype=object), "x1": 0.5})
-    .astype(object)
-    .to_numpy(),
+    "objects": lambda cells: (
+        pd.DataFrame({"x0": pd.Series(cells, dtype=object), "x1": 0.5}).astype(object).to_numpy()
+    ),
     "frame": lambda cells: pd.DataFrame({"x0": pd.Series(cells, dtype=object), "x1": 0.5}),
 }
 

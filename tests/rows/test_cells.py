@@ -52,7 +52,9 @@ def test_text_spells_numbers(text: str) -> None:
     assert text_number(" True ") == 1.0
 
 
-@pytest.mark.parametrize("text", ["1e999", "x", "1,5", "1_000", "１", "inf", "0x10", "--1", " ", "fal\u017fe"])
+@pytest.mark.parametrize(
+    "text", ["1e999", "x", "1,5", "1_000", "１", "inf", "0x10", "--1", " ", "fal\u017fe"]
+)
 def test_other_text_is_no_number(text: str) -> None:
     assert text_number(text) == np.inf
 

@@ -142,4 +142,3 @@ def _scan(
             bad |= quoted or lines[place + 1] != _LF
         else:
             bad |= closed or byte == 0
-
