@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -162,21 +163,20 @@ def test_an_invalid_record_is_like_a_missing_one(fit: Callable[[Any], Any], colu
     reference = seen(lambda: fit(with_cell(column, None)))
     assert reference.kind == "fitted"
     for name in SAMPLE:
-        assert seen(lambda name=name: fit(with_cell(column, CELLS[name]))) == reference, name
+        assert seen(partial(fit, with_cell(column, CELLS[name]))) == reference, name
 
 
 def test_a_record_whose_unit_has_no_name_is_left_out() -> None:
     reference = seen(lambda: fit_units(with_cell("id", None)))
     assert reference.kind == "fitted"
     for name in ("list", "dict", "rogue", "disguised", "object", "huge fraction", "array", "inf"):
-        assert seen(lambda name=name: fit_units(with_cell("id", CELLS[name]))) == reference, name
+        assert seen(partial(fit_units, with_cell("id", CELLS[name]))) == reference, name
 
 
 def test_whatever_a_cell_is_the_outcome_is_of_one_kind() -> None:
-    said = {
-        seen(lambda cell=cell: fit_matrix(with_cell("x", cell))).said for cell in CELLS.values()
-    }
-    assert said == {seen(lambda: fit_matrix(cells())).said}
+    fits = (partial(fit_matrix, with_cell("x", cell)) for cell in CELLS.values())
+    reference = seen(partial(fit_matrix, cells()))
+    assert {(fit.kind, fit.said) for fit in map(seen, fits)} == {(reference.kind, reference.said)}
 
 
 BROKEN = [
@@ -198,7 +198,7 @@ def test_a_broken_line_is_like_one_of_missing_cells(tmp_path: Path, relation: st
     reference = seen(lambda: fit_table(write(path, b",,,,,"), relation))
     assert reference.kind == "fitted"
     for name in BROKEN:
-        assert seen(lambda name=name: fit_table(write(path, LINES[name]), relation)) == reference
+        assert seen(partial(fit_table, write(path, LINES[name]), relation)) == reference
     without = seen(lambda: fit_table(write(path, None), relation))
     assert (without.kind, without.said) == (reference.kind, reference.said)
 
@@ -214,6 +214,10 @@ def test_p3_no_record_and_one_are_told_apart_by_nothing(tmp_path: Path) -> None:
         found.add((fitted.kind, fitted.said))
     assert len(found) == 1
     assert next(iter(found))[0] == "fitted"
+
+
+def coefficients(model: Any, X: Any, y: list[int]) -> Any:
+    return model.fit(X, y).coef_
 
 
 TABLES: dict[str, Callable[[Any], Any]] = {
@@ -242,7 +246,7 @@ def test_p3_no_record_and_one_are_told_apart_by_no_table(kind: str) -> None:
             invalid_rows="zero",
             random_state=1,
         )
-        fitted = seen(lambda model=model, X=X, length=length: model.fit(X, [1] * length).coef_)
+        fitted = seen(partial(coefficients, model, X, [1] * length))
         found.add((fitted.kind, fitted.said))
     assert len(found) == 1
     assert next(iter(found))[0] == "fitted"

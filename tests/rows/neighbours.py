@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -128,15 +128,9 @@ class Neighbours:
     """What is said where invalid records are refused; the design alone decides."""
 
     @classmethod
-    def of(
-        cls,
-        source: Callable[[Any], Any],
-        valid: Any,
-        shorter: Any,
-        missing: Any,
-        design: Design,
-    ) -> Neighbours:
+    def of(cls, source: Callable[[Any], Any], tables: Iterable[Any], design: Design) -> Neighbours:
         """Of a valid table, one without the record, and one in which it has a missing cell."""
+        valid, shorter, missing = tables
         reference = outcome(lambda: source(valid), design, "zero", 0)
         rest = outcome(lambda: source(shorter), design, "zero", 0)
         assert (rest.kind, rest.said) == (reference.kind, reference.said) == ("read", ())

@@ -192,6 +192,7 @@ class BrokenSource:
     response: str | None = None
     length: int | None = None
     resident: bool = False
+    typed_by: str | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -203,9 +204,6 @@ class BrokenSource:
         yield from self.table.batches(rows, numeric=numeric, labels=labels)
         assert nameless_files() == self.before + 1
         raise FileError("broken")
-
-    def forgiving(self) -> Source:
-        return self
 
     before: int = field(default_factory=nameless_files)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -94,7 +95,7 @@ def faults_of(
         for place, (name, cell) in enumerate(cells.items()):
             if not each and place % len(roles) != number:
                 continue
-            poisoned = held(lambda cell=cell, build=build: build(cell))
+            poisoned = held(partial(build, cell))
             if poisoned is not None:
                 tried.add(name)
                 faults[name, role[1]] = whole.fault(poisoned)
@@ -106,7 +107,7 @@ def tables_of(kind: str, *, each: bool = False) -> tuple[dict[tuple[str, str], s
 
     def builds(design: str, column: str) -> tuple[Neighbours, Callable[[Any], Any]]:
         tables = records(), without_record(), with_cell("y", None)
-        whole = Neighbours.of(open_table, *map(build, tables), DESIGNS[design])
+        whole = Neighbours.of(open_table, map(build, tables), DESIGNS[design])
         return whole, lambda cell: build(with_cell(column, cell))
 
     return faults_of(kind, ROLES, builds, each=each)
@@ -123,6 +124,13 @@ def open_table(table: Any) -> Any:
     return open_source(table, fewest=0)
 
 
+def lists_of(rows: list[list[Any]]) -> Any:
+    matrix = sp.lil_array((len(rows), len(rows[0])))
+    for index, row in enumerate(rows):
+        matrix.rows[index], matrix.data[index] = [*range(len(row))], [*row]
+    return matrix
+
+
 MATRICES: dict[str, Callable[[list[list[Any]]], Any]] = {
     "lists": list,
     "tuples": lambda rows: tuple(map(tuple, rows)),
@@ -130,7 +138,7 @@ MATRICES: dict[str, Callable[[list[list[Any]]], Any]] = {
     "numpy objects": lambda rows: np.stack([of_objects(row) for row in rows]),
     "masked": lambda rows: np.ma.array(np.array(rows)),
     "csr": lambda rows: sp.csr_array(np.array(rows)),
-    "lil": lambda rows: lists_of(rows),
+    "lil": lists_of,
 }
 BESIDE: dict[str, Callable[[list[Any]], Any]] = {
     "list": list,
@@ -142,13 +150,6 @@ BESIDE: dict[str, Callable[[list[Any]], Any]] = {
     "polars": lambda cells: pl.Series(cells, strict=False),
     "arrow": pa.array,
 }
-
-
-def lists_of(rows: list[list[Any]]) -> Any:
-    matrix = sp.lil_array((len(rows), len(rows[0])))
-    for index, row in enumerate(rows):
-        matrix.rows[index], matrix.data[index] = [*range(len(row))], [*row]
-    return matrix
 
 
 @dataclass(frozen=True)
@@ -192,7 +193,7 @@ def matrices_of(kind: str, *, each: bool = False) -> tuple[dict[tuple[str, str],
             # numpy gives a cell that is an array dimensions of its own, which are public.
             return poisoned if getattr(poisoned.X, "ndim", 2) == 2 else None
 
-        return Neighbours.of(Parts.open, *made, design), build
+        return Neighbours.of(Parts.open, made, design), build
 
     roles = [("records", "x"), ("persons", "x"), ("records", "age")]
     return faults_of(kind, roles, builds, each=each)
@@ -216,7 +217,7 @@ def columns_of(kind: str, *, each: bool = False) -> tuple[dict[tuple[str, str], 
             return poisoned if getattr(poisoned.beside[column], "ndim", 1) == 1 else None
 
         design = design_beside(sparse=False, persons=owned == "persons")
-        return Neighbours.of(Parts.open, *made, design), build
+        return Neighbours.of(Parts.open, made, design), build
 
     roles = [("records", "y"), ("records", "w"), ("records", "t"), ("persons", "id")]
     return faults_of(kind, [*roles, ("persons", "day")], builds, each=each)

@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +62,7 @@ def open_lines(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[list
 
 def whole_file(open_lines: Callable[[list[bytes]], Any], design: Design) -> Neighbours:
     tables = map(lines_of, (records(), without_record(), with_cell("y", None)))
-    return Neighbours.of(open_lines, *tables, design)
+    return Neighbours.of(open_lines, tables, design)
 
 
 @pytest.mark.parametrize("design", DESIGNS)
@@ -100,7 +101,7 @@ def test_no_records_and_one_are_read_alike(open_lines: Callable[[list[bytes]], A
     """P3: of a private number of records nothing is said."""
     for design in DESIGNS.values():
         for lines in ([], lines_of(records())[:1], [b""], [b"\xff"]):
-            seen = outcome(lambda lines=lines: open_lines(lines), design, "zero", 0)
+            seen = outcome(partial(open_lines, lines), design, "zero", 0)
             assert (seen.kind, seen.said) == ("read", ())
 
 
@@ -115,7 +116,7 @@ def test_parquet(tmp_path: Path) -> None:
     for column in COLUMNS:
         persons = column in {"id", "day"}
         tables = map(pa.table, (records(), without_record(), with_cell("y", None)))
-        whole = Neighbours.of(opened, *tables, DESIGNS["persons" if persons else "records"])
+        whole = Neighbours.of(opened, tables, DESIGNS["persons" if persons else "records"])
         for name, cell in SCALARS.items():
             try:
                 table = pa.table(with_cell(column, cell))

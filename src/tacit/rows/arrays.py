@@ -67,7 +67,7 @@ def typed_by(values: Any) -> str | None:
     """Which library gave the cells of an array or a series one type; None of a list."""
     series = nw.from_native(values, pass_through=True, allow_series=True)
     if isinstance(series, nw.Series):
-        return series.implementation.value
+        return str(series.implementation.value)
     return None if is_sequence(values) else "numpy"
 
 

@@ -166,7 +166,7 @@ def _is_number(kind: pa.DataType) -> bool:
     from pyarrow import types
 
     number = types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
-    return number or types.is_boolean(kind)
+    return bool(number or types.is_boolean(kind))
 
 
 def _is_text(kind: pa.DataType) -> bool:
@@ -174,4 +174,4 @@ def _is_text(kind: pa.DataType) -> bool:
 
     text = types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
     binary = types.is_binary(kind) or types.is_large_binary(kind) or types.is_binary_view(kind)
-    return text or binary or types.is_fixed_size_binary(kind)
+    return bool(text or binary or types.is_fixed_size_binary(kind))

@@ -6,6 +6,7 @@ columns as text, so the spelling of one cell cannot change the type of a column.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -94,10 +95,8 @@ class _Parser:
         if count == 0:
             return []
         table = None
-        try:
+        with contextlib.suppress(pa.ArrowInvalid):
             table = self._read(lines, pa.float64())
-        except pa.ArrowInvalid:
-            pass
         if table is None or not all(_settled(table.column(name)) for name in self.numeric):
             # What is not spelt as a finite number or as missing is read as `text_number` reads it.
             table = self._read(lines, pa.string())

@@ -51,7 +51,7 @@ class FrameSource:
     @property
     def typed_by(self) -> str:
         """The library of the table."""
-        return self.frame.implementation.value
+        return str(self.frame.implementation.value)
 
     @property
     def length(self) -> int:
@@ -151,27 +151,29 @@ def require_flat(series: nw.Series[Any], name: str) -> None:
 
 def series_labels(series: nw.Series[Any]) -> NDArray[Any]:
     """Raw labels of a column; missing ones are None, or NaN among floats."""
-    if series.implementation.is_pyarrow():
+    library, dtype = series.implementation, series.dtype
+    if library.is_pyarrow():
         return arrow_labels(series.to_native().combine_chunks())
-    dtype = series.dtype
     if holds_objects(series) or dtype in {nw.Unknown, nw.Object}:
         return plain_labels(_object_cells(series))
-    if dtype.is_float():
-        return series.to_numpy()
-    absent = series.is_null().to_numpy()
-    plain = dtype.is_integer() and dtype not in WIDE
-    if (plain or dtype == nw.Boolean) and not absent.any():
-        return plain_labels(series.to_numpy())
-    if dtype == nw.Categorical and series.implementation.is_pandas_like():
+    if dtype == nw.Categorical and library.is_pandas_like():
         return _categories(series.to_native())
-    if dtype.is_temporal() and series.implementation.is_polars():
-        # Not as Python's dates, which end in the year 9999.
+    # Dates not as Python's, which end in the year 9999.
+    dated = dtype.is_temporal() and library.is_polars()
+    whole = (dtype.is_integer() and dtype not in WIDE) or dtype == nw.Boolean
+    if dtype.is_float() or dated or (whole and not series.is_null().any()):
         return plain_labels(series.to_numpy())
+    return _present_labels(series)
+
+
+def _present_labels(series: nw.Series[Any]) -> NDArray[Any]:
+    """Labels as Python's objects, None where one is missing."""
     labels = np.full(len(series), None, dtype=object)
     present = series.filter(~series.is_null())
-    if dtype in {nw.Categorical, nw.Enum}:
+    if series.dtype in {nw.Categorical, nw.Enum}:
         present = present.cast(nw.String)
-    labels[~absent] = np.fromiter(present.to_list(), dtype=object, count=len(present))
+    cells = np.fromiter(present.to_list(), dtype=object, count=len(present))
+    labels[~series.is_null().to_numpy()] = cells
     return labels
 
 
@@ -186,4 +188,5 @@ def _categories(native: Any) -> NDArray[Any]:
     """Categories of a pandas column as they are; beside a missing one integers would be floats."""
     codes = native.cat.codes.to_numpy()
     categories = plain_labels(np.asarray(native.cat.categories)).astype(object)
-    return np.append(categories, None)[codes]
+    # The last place is that of the code -1, a missing one.
+    return np.asarray(np.concatenate([categories, np.array([None])])[codes])

@@ -64,7 +64,7 @@ def _whole_lines(stream: Any) -> Iterator[bytes]:
 
 
 def regular(lines: bytes, fields: int) -> tuple[bytes, int]:
-    """The lines with those that are no record of so many fields emptied, and their number.
+    r"""The lines with those that are no record of so many fields emptied, and their number.
 
     A record has so many fields, parted by commas. A field holds no quote, or stands in quotes, in
     which a quote is doubled. There is no NUL in it, and no CR but at its end. What is no UTF-8 is
@@ -76,8 +76,8 @@ def regular(lines: bytes, fields: int) -> tuple[bytes, int]:
 
     Examples
     --------
-    >>> regular(b'1,"a, b"\\n2,"open\\n3\\n4,d\\n', 2)
-    (b'1,"a, b"\\n,\\n,\\n4,d\\n', 4)
+    >>> regular(b'1,"a, b"\n2,"open\n3\n4,d\n', 2)
+    (b'1,"a, b"\n,\n,\n4,d\n', 4)
     """
     if not _is_utf8(lines):
         lines = lines.decode(errors="replace").encode()
