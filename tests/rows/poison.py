@@ -29,8 +29,8 @@ class Rogue:
 class Disguised:
     """An object that raises when it is asked for its class."""
 
-    @property
-    def __class__(self) -> Any:  # type: ignore[misc]
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
         raise RuntimeError("canary")
 
 

@@ -89,8 +89,8 @@ class Mute:
 
 
 class Liar:
-    @property
-    def __class__(self) -> Any:  # type: ignore[misc]
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
         raise ZeroDivisionError
 
 

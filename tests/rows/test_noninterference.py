@@ -84,11 +84,11 @@ def faults_of(
     *,
     each: bool = False,
 ) -> tuple[dict[tuple[str, str], str], int]:
-    """What is seen of poisoned cells in one role after the other, and how many cells there were.
+    """What is seen of poisoned cells in one role after the other, and how many were compared.
 
     A cell stands in one role, and where `each` is true in every one.
     """
-    faults, tried = {}, set()
+    faults = {}
     cells = SCALARS if kind in {"polars", "arrow"} else CELLS
     for number, role in enumerate(roles):
         whole, build = builds(*role)
@@ -97,9 +97,8 @@ def faults_of(
                 continue
             poisoned = held(partial(build, cell))
             if poisoned is not None:
-                tried.add(name)
-                faults[name, role[1]] = whole.fault(poisoned)
-    return {place: fault for place, fault in faults.items() if fault}, len(tried)
+                faults[name, " ".join(role)] = whole.fault(poisoned)
+    return {place: fault for place, fault in faults.items() if fault}, len(faults)
 
 
 def tables_of(kind: str, *, each: bool = False) -> tuple[dict[tuple[str, str], str], int]:

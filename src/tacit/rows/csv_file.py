@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -67,16 +68,27 @@ class CsvSource:
             raise SchemaError(f"Column {both[0]!r} is used as a number and as a label; use one.")
         parser = _Parser(self.names, tuple(numeric), tuple(labels))
         self.state.require_unchanged()
-        header = True
-        for chunk in line_chunks(self.state.path):
-            if chunk is None:
-                self.state.require_unchanged()
-                raise unreadable(self.state.path)
-            records = chunk[chunk.index(b"\n") + 1 :] if header else chunk
-            header = False
-            for batch in parser.parse(records):
+        for parsed in self._parsed(parser):
+            for batch in parsed:
                 yield from arrow_batches(batch, rows)
         self.state.require_unchanged()
+
+    def _parsed(self, parser: _Parser) -> Iterator[list[pa.RecordBatch]]:
+        """Record batches of one chunk after the other; the next is parsed while one is used."""
+        header, waiting = True, None
+        with ThreadPoolExecutor(1) as pool:
+            for chunk in line_chunks(self.state.path):
+                if chunk is None:
+                    self.state.require_unchanged()
+                    raise unreadable(self.state.path)
+                records = chunk[chunk.index(b"\n") + 1 :] if header else chunk
+                header = False
+                job = pool.submit(parser.parse, records)
+                if waiting is not None:
+                    yield waiting.result()
+                waiting = job
+            if waiting is not None:
+                yield waiting.result()
 
 
 @dataclass(frozen=True)
