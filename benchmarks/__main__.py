@@ -21,6 +21,7 @@ TOPICS = (
     "accounting",
     "ledger",
     "people",
+    "noninterference",
     "inference",
     "trajectories",
     "newton",

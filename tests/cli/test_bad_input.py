@@ -88,7 +88,7 @@ TABLES: Mapping[str, tuple[str, str]] = {
     "no records": (text_with().splitlines()[0] + "\n", "records"),
     "one record": ("\n".join(text_with().splitlines()[:2]) + "\n", "records"),
     "empty file": ("", "empty"),
-    "ragged": (text_with() + f"{CANARY},1\n", "clinic.csv"),
+    "ragged": (text_with() + f"{CANARY},1\n", "fewer fields"),
 }
 
 

@@ -94,7 +94,7 @@ def test_promises_name_their_premises() -> None:
     plan = clinic_plan()
     assert "if: each patient has at most one record" in promise(certificate_of(plan))
     valid = plan.with_facts(PublicFact("every record is valid", True, "assumed"))
-    assert '"every record is valid"' in promise(certificate_of(valid))
+    assert promise(certificate_of(valid)).count("; every record is valid") == 1
     assert "This holds if" not in promise(certificate_of(replace(plan, facts=(), unit="row")))
 
 

@@ -208,16 +208,16 @@ def test_spans_of_time_are_no_numbers_and_are_not_quoted() -> None:
 
 TEXT: dict[str, Callable[[list[Any]], Any]] = {
     "lists": lambda cells: [[cell, 0.5] for cell in cells],
-    "objects": lambda cells: np.array([[cell, 0.5] for cell in cells], dtype=object),
+    "objects": lambda cells: (
+        pd.DataFrame({"x0": pd.Series(cells, dtype=object), "x1": 0.5}).astype(object).to_numpy()
+    ),
     "frame": lambda cells: pd.DataFrame({"x0": pd.Series(cells, dtype=object), "x1": 0.5}),
 }
 
 
 @pytest.mark.parametrize("kind", TEXT)
-@pytest.mark.parametrize("cell", ["canary", "3", dt.date(2020, 1, 1), 1j, b"2", [1.0]])
+@pytest.mark.parametrize("cell", ["canary", "3x", dt.date(2020, 1, 1), 1j, b"2x", [1.0]])
 def test_t40_a_cell_that_is_no_number_makes_its_record_invalid(kind: str, cell: Any) -> None:
-    if kind != "frame" and isinstance(cell, list):
-        return  # The rows of a matrix are equally long, which is its shape and not a cell.
     design = matrix_design(
         ("x0", "x1"), Binary("y", (0, 1)), bounds=(-1, 1), row_norm=None, intercept=True
     )

@@ -1,3 +1,4 @@
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,8 @@ import pyarrow as pa
 import pytest
 
 from tacit.errors import DataError
-from tacit.rows.arrays import as_array, as_column
+from tacit.rows.arrays import as_array, as_column, as_matrix, typed_by
+from tacit.rows.cells import to_float64
 
 
 @pytest.mark.parametrize(
@@ -36,9 +38,8 @@ def test_no_cell_changes_how_another_is_read() -> None:
     [
         ([31337, 31337, 31337], "'w' and the table must have equally many records"),
         (np.full((2, 1), 31337), "'w' must have one dimension"),
-        ([[31337], [31337]], "'w' must have one dimension"),
         (31337.0, "'w' must have one dimension"),
-        (np.array([31337 + 1j, 1]), "numbers, booleans or text"),
+        (np.zeros(2, dtype="f8,f8"), "numbers, booleans or text"),
     ],
 )
 def test_t41_what_is_no_column_is_refused_without_a_value(values: Any, text: str) -> None:
@@ -55,7 +56,81 @@ def test_masked_cells_are_missing() -> None:
     assert as_column(texts, "It", 2).tolist() == ["a", None]
 
 
-def test_records_of_unequal_length_are_no_array() -> None:
-    with pytest.raises(DataError, match="equally long") as caught:
-        as_array([[1.0], [1.0, 2.0]])
+def test_masked_dates_stay_dates() -> None:
+    days = np.ma.MaskedArray(np.array(["2031-03-07"] * 2, dtype="M8[D]"), mask=[False, True])
+    assert as_column(days, "It", 2).tolist() == ["2031-03-07", None]
+    assert as_array(days).dtype.kind == "M"
+
+
+def test_what_makes_no_array_is_refused_without_a_value() -> None:
+    class NoTable:
+        def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+            raise ValueError("canary")
+
+    with pytest.raises(DataError, match="no table") as caught:
+        as_array(NoTable())
     assert caught.value.__context__ is None
+
+
+PLAIN = [[1.0, 2], [True, -0.0], [2**53 + 1, 2**64 - 1], [np.float32(0.1), 5e-324]]
+
+
+def numbers(matrix: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    return to_float64(matrix, "x0")
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        ["a", 1.0],
+        [1j, 1.0],
+        [np.timedelta64(3, "s"), 1],
+        [np.longdouble("1e4000"), 1],
+        [10**400, 1],
+        [[1.0], 1.0],
+        [np.array([1.0, 2.0]), 1.0],
+        [np.ma.masked, 1.0],
+        [None, 1.0],
+        [1.0],
+        [1.0, 2.0, 3.0],
+        [],
+        None,
+        1.0,
+        "ab",
+        b"ab",
+        {"a": 1},
+        np.array([1.0, 2.0, 3.0]),
+        np.array(1.0),
+        [[1.0], [2.0]],
+        [Fraction(10**5000, 3), 1.0],
+    ],
+    ids=lambda value: type(value).__name__,
+)
+@pytest.mark.parametrize("place", [0, 4])
+def test_no_record_of_a_list_changes_how_others_are_read(record: Any, place: int) -> None:
+    """Whatever it is: another type, another length, or no record at all."""
+    reference = numbers(as_matrix(PLAIN))
+    rows = [*PLAIN[:place], record, *PLAIN[place:]]
+    changed = np.delete(numbers(as_matrix(rows)), place, axis=0)
+    assert changed.tobytes() == reference.tobytes()
+
+
+@pytest.mark.parametrize(
+    "record", [np.ma.array([1.0, 2.0], mask=[False, True]), pd.Series([1.0, np.nan])]
+)
+def test_records_of_other_libraries_are_read(record: Any) -> None:
+    np.testing.assert_array_equal(numbers(as_matrix([record, [3.0, 4.0]]))[0], [1.0, np.nan])
+
+
+def test_a_list_of_numbers_has_one_dimension_and_of_tables_three() -> None:
+    assert as_matrix([1.0, 2.0, "a"]).ndim == 1
+    assert as_matrix([]).ndim == 1
+    assert as_matrix([[[1.0], [2.0]]] * 3).ndim == 3
+    assert as_matrix([[[1.0], [2.0]], [[1.0], ["a"]], [["a"], ["a"]]]).ndim == 3
+
+
+def test_whose_types_are_taken() -> None:
+    assert typed_by([1]) is None
+    assert typed_by(np.zeros(1)) == "numpy"
+    assert typed_by(pd.Series([1])) == "pandas"
+    assert typed_by(pl.Series([1])) == "polars"

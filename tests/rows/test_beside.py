@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from tacit.errors import DataError, SchemaError
-from tacit.rows.beside import names_beside, names_read
+from tacit.rows.beside import column_types, names_beside, names_read
 from tacit.rows.opening import open_source
 
 X = np.arange(14.0).reshape(7, 2)
@@ -88,13 +88,25 @@ def test_t41_columns_that_do_not_fit_are_refused_without_a_value(weights: Any, t
     assert "3" not in str(caught.value)
 
 
-def test_t41_text_among_numbers_names_the_column_only() -> None:
-    source = open_source(X, beside={"sample_weight": [1.0] * 6 + ["canary"]})
+def test_what_is_no_number_is_infinite() -> None:
+    source = open_source(X, beside={"sample_weight": [1.0] * 5 + ["canary", [1.0]]})
     batch = next(source.batches(7, numeric=("sample_weight",), labels=()))
-    with pytest.raises(DataError, match="'sample_weight'") as caught:
-        batch.numeric(("sample_weight",))
-    assert "canary" not in str(caught.value)
-    assert caught.value.__context__ is None
+    assert batch.numeric(("sample_weight",))[:, 0].tolist() == [1.0] * 5 + [np.inf] * 2
+
+
+def test_types_that_are_taken_as_given(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("x,y\n1,0\n2,1\n")
+    assert column_types(open_source(path)) == {}
+    assert column_types(open_source([[1.0], [2.0]], [0, 1])) == {}
+    frame = pd.DataFrame({"x": [1.0, 2.0]})
+    source = open_source(frame, np.array([0, 1]), beside={"unit": pl.Series([1, 2]), "w": [1, 2]})
+    given = {"columns of the table": "pandas", "y": "numpy", "unit": "polars"}
+    assert column_types(source) == given
+    # One record can make objects of numbers, and must not be told of.
+    mixed = pd.DataFrame({"x": [1.0, "a"]})
+    source = open_source(mixed, np.array([0, "b"]), beside={"unit": pl.Series([1, 2]), "w": [1, 2]})
+    assert column_types(source) == given
 
 
 def test_missing_cells_are_nan() -> None:

@@ -1,3 +1,4 @@
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,23 @@ def test_one_kind_is_not_named() -> None:
     with pytest.raises(DataError, match="needs two kinds") as caught:
         classes_of(["canary", "canary", None])
     assert "canary" not in str(caught.value)
+
+
+class Mute:
+    def __str__(self) -> str:
+        raise ZeroDivisionError
+
+    def __hash__(self) -> int:
+        raise ZeroDivisionError
+
+
+@pytest.mark.parametrize(
+    "strange",
+    [[1], {}, Mute(), object(), Fraction(10**5000, 3), 10**5000, "x" * 1001, "\ud800", np.zeros(2)],
+    ids=lambda value: type(value).__name__,
+)
+def test_strange_labels_are_no_class(strange: Any) -> None:
+    assert classes_of(["b", strange, "a", "b"]) == ["a", "b"]
 
 
 def test_unknown_column() -> None:

@@ -1,3 +1,4 @@
+import datetime as dt
 from decimal import Decimal
 from typing import Any
 
@@ -8,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from tacit.errors import DataError
+from tacit.rows.labels import normal_form
 from tacit.rows.opening import open_source
 from tacit.rows.source import Batch
 
@@ -44,14 +46,79 @@ def test_every_library_gives_the_same_numbers_and_labels(kind: str) -> None:
     assert batch.labels("b")[0] == True  # noqa: E712 - the label may be a numpy boolean
 
 
-@pytest.mark.parametrize("kind", ["pandas", "polars", "arrow"])
-@pytest.mark.parametrize("cells", [["31337", "b"], [Decimal("31337.5")] * 2])
-def test_t41_text_in_a_numeric_column_names_the_column(kind: str, cells: list[Any]) -> None:
-    build = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "arrow": pa.table}[kind]
+BUILD: dict[str, Any] = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "arrow": pa.table}
+
+
+@pytest.mark.parametrize("kind", BUILD)
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (["1.5", "b", None], [1.5, np.inf, np.nan]),
+        ([Decimal("1.5"), Decimal(-2), None], [1.5, -2.0, np.nan]),
+        ([b"1.5", b"b", None], [1.5, np.inf, np.nan]),
+        ([None, None, None], [np.nan] * 3),
+    ],
+)
+def test_text_and_decimals_are_read_cell_by_cell(
+    kind: str, cells: list[Any], expected: list[float]
+) -> None:
+    batch = batch_of(BUILD[kind]({"age": cells}), ("age",), ())
+    np.testing.assert_array_equal(batch.numeric(("age",))[:, 0], expected)
+
+
+@pytest.mark.parametrize(
+    "series",
+    [
+        pd.Series([1.5, "b", None], dtype=object),
+        pd.Series(["1.5", "b", None], dtype="category"),
+        pd.Series([1.5, "b", None], dtype="category"),
+        pd.Series(["1.5", "b", None], dtype="string"),
+        pd.Series(["1.5", "b", None], dtype="string[pyarrow]"),
+        pd.Series([1.5, 1j, None]),
+        pd.Series([1.5, np.inf, np.nan], dtype="Sparse[float64]"),
+        pl.Series([1.5, "b", None], dtype=pl.Object),
+        pl.Series(["1.5", "b", None], dtype=pl.Categorical),
+        pl.Series(["1.5", "b", None], dtype=pl.Enum(["b", "1.5"])),
+    ],
+)
+def test_types_that_one_record_can_bring_about_are_read_cell_by_cell(series: Any) -> None:
+    frame = (pd if isinstance(series, pd.Series) else pl).DataFrame({"a": series})
+    column = batch_of(frame, ("a",), ("a",))
+    np.testing.assert_array_equal(column.numeric(("a",))[:, 0], [1.5, np.inf, np.nan])
+    assert normal_form(column.labels("a")[0]) == Decimal("1.5")
+    assert normal_form(column.labels("a")[2]) is None
+
+
+DATES = [dt.datetime(2031, 3, 7, tzinfo=dt.UTC), None]
+
+
+@pytest.mark.parametrize("kind", BUILD)
+@pytest.mark.parametrize("length", [0, 2])
+def test_t41_dates_are_refused_by_their_type_where_numbers_are_asked(
+    kind: str, length: int
+) -> None:
+    """With and without records."""
+    frame = BUILD[kind]({"age": DATES})[:length] if kind != "arrow" else pa.table({"age": DATES})
+    frame = frame.slice(0, length) if kind == "arrow" else frame
     with pytest.raises(DataError, match="'age'") as caught:
-        batch_of(build({"age": cells}), ("age",), ())
-    assert "31337" not in str(caught.value)
+        list(open_source(frame, fewest=0).batches(10, numeric=("age",), labels=()))
+    assert "2031" not in str(caught.value)
     assert caught.value.__context__ is None
+
+
+@pytest.mark.parametrize("kind", ["polars", "arrow"])
+def test_nested_labels_are_refused_by_their_type(kind: str) -> None:
+    source = open_source(BUILD[kind]({"a": [[1], [2]]}))
+    with pytest.raises(DataError, match="nested"):
+        list(source.batches(10, numeric=(), labels=("a",)))
+
+
+def test_dates_beyond_those_of_python_are_labels() -> None:
+    """Regression: polars panics where it makes Python's dates of them."""
+    for kind, physical in ((pl.Date, pl.Int32), (pl.Datetime("ms"), pl.Int64)):
+        far = pl.Series([0, 2**31 - 1 if physical == pl.Int32 else 2**62, None], dtype=physical)
+        labels = batch_of(pl.DataFrame({"a": far.cast(kind)}), (), ("a",)).labels("a")
+        assert [isinstance(label, str) for label in labels] == [True, True, False]
 
 
 def test_categories_and_dates_are_labels() -> None:

@@ -1,4 +1,5 @@
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -69,4 +70,36 @@ def test_dates_become_text() -> None:
     dates = np.array(["2020-01-02", "NaT"], dtype="datetime64[D]")
     assert plain_labels(dates).tolist() == ["2020-01-02", None]
     with pytest.raises(DataError):
-        plain_labels(np.array([1j]))
+        plain_labels(np.zeros(1, dtype="f8,f8"))
+
+
+@pytest.mark.parametrize("strange", [1j, np.timedelta64(3, "s"), "x", b"x", 0.5])
+def test_one_label_that_changes_the_type_does_not_change_others(strange: Any) -> None:
+    """numpy makes complex numbers, spans of time or text of all whole numbers beside it."""
+    labels = np.array([0, 1, strange])
+    assert labels.dtype.kind != "i"
+    codes = level_codes(plain_labels(labels), [0, 1], "y")
+    assert codes[:2].tolist() == [0, 1]
+    assert list(map(normal_form, plain_labels(labels)))[:2] == [Decimal(0), Decimal(1)]
+
+
+class Mute:
+    def __str__(self) -> str:
+        raise ZeroDivisionError
+
+
+class Liar:
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        raise ZeroDivisionError
+
+
+def test_what_has_no_text_is_no_label() -> None:
+    collections: list[Any] = [[1], {1: 2}, {1}, np.zeros(2)]
+    for value in (Mute(), Liar(), object(), Fraction(10**5000, 3), Decimal("sNaN"), *collections):
+        assert normal_form(value) is None
+
+
+def test_scalars_in_arrays_are_labels() -> None:
+    assert normal_form(np.array(1.0)) == Decimal(1)
+    assert normal_form(np.ma.masked) is None

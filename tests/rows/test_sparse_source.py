@@ -43,6 +43,29 @@ def test_every_real_type_is_read(dtype: Any) -> None:
     assert whole(source).numeric(NAMES).tolist() == (DENSE > 0).astype(float).tolist()
 
 
+def test_one_complex_number_does_not_change_others() -> None:
+    values = DENSE.astype(complex)
+    values[1, 1] = 1j
+    found = whole(SparseSource.of(sp.csr_array(values))).numeric(NAMES)
+    expected = DENSE.copy()
+    expected[1, 1] = np.inf
+    assert found.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize(
+    ("places", "values"),
+    [([0], []), ([0, 7], [1.0, 2.0]), ([-1], [1.0]), ("ab", [1.0, 2.0]), ([0.5], [1.0]), (None, 3)],
+)
+def test_a_broken_list_concerns_its_own_record(places: Any, values: Any) -> None:
+    matrix = sp.lil_array(DENSE)
+    matrix.rows[1], matrix.data[1] = places, values
+    found = whole(SparseSource.of(matrix)).numeric(NAMES)
+    assert np.isnan(found[1]).all()
+    assert np.delete(found, 1, axis=0).tolist() == np.delete(DENSE, 1, axis=0).tolist()
+    matrix.rows[1], matrix.data[1] = [2, 0], ["x", 1]
+    assert whole(SparseSource.of(matrix)).numeric(NAMES)[1].tolist() == [1.0, 0.0, np.inf]
+
+
 @pytest.mark.parametrize("rows", [1, 2, 3, 9])
 def test_batches_keep_order_and_cover_all(rows: int) -> None:
     batches = [*SparseSource.of(sp.csr_array(DENSE)).batches(rows, numeric=(), labels=())]
@@ -105,7 +128,6 @@ def test_t41_a_broken_matrix_is_refused_without_its_values(indices: Any, starts:
 @pytest.mark.parametrize(
     ("matrix", "text"),
     [
-        (sp.csr_array(np.ones((2, 2), dtype=complex)), "real numbers"),
         (sp.coo_array(np.ones(3)), "two dimensions"),
         (sp.csr_array((3, 0)), "no columns"),
         (sp.csr_array((1, 2)), "fewer than 2"),

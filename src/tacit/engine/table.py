@@ -23,7 +23,7 @@ from tacit.problem.plan import Plan
 from tacit.problem.progress import Progress, silent
 from tacit.problem.release import Release
 from tacit.rows.admit import admit
-from tacit.rows.beside import names_beside
+from tacit.rows.beside import column_types, names_beside
 from tacit.rows.classes import read_classes
 from tacit.rows.opening import open_source
 from tacit.rows.sparse_store import SparseStore
@@ -79,6 +79,11 @@ class Table:
     def beside(self) -> Mapping[str, str]:
         """By the caller's word for a column beside the table, the name under which it is read."""
         return names_beside(self._source)
+
+    @property
+    def column_types(self) -> Mapping[str, str]:
+        """Which library's types are taken as given, of the table and of columns beside it."""
+        return column_types(self._source)
 
     @property
     def records(self) -> int:

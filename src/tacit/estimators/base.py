@@ -188,7 +188,11 @@ class Model(Readable, BaseEstimator, ABC):
             design = self._design(table.names, response, table.beside, sparse=is_sparse(X))
             facts = [
                 *common_facts(
-                    request, table.names, invalid_rows=refusals.invalid_rows, units=UNIT in given
+                    request,
+                    table.names,
+                    invalid_rows=refusals.invalid_rows,
+                    units=UNIT in given,
+                    types=table.column_types,
                 ),
                 *self._design_facts(design),
                 *self._facts(response),

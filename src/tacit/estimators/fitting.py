@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -190,13 +190,21 @@ def _more_columns_than_records(plan: Plan) -> tuple[str, ...]:
 
 
 def common_facts(
-    request: Request, names: Sequence[str], *, invalid_rows: str, units: bool = False
+    request: Request,
+    names: Sequence[str],
+    *,
+    invalid_rows: str,
+    units: bool = False,
+    types: Mapping[str, str] | None = None,
 ) -> list[PublicFact]:
     """What every fit takes as public, and on whose word; n is the number of units if there are.
 
-    Where invalid records are refused, that none was refused is public as well.
+    Where invalid records are refused, that none was refused is public as well. `types` are those
+    that a library gave the columns before they came here, which a record may have decided.
     """
     facts = [PublicFact("columns", list(names), "assumed")]
+    if types:
+        facts.append(PublicFact("column types", dict(types), "assumed"))
     if request.relation.n_is_public:
         counted = "units" if units else "records"
         facts.append(PublicFact(f"number of {counted}", "n", "assumed"))

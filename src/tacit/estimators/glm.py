@@ -124,7 +124,9 @@ def glm(
     with opened as table:
         rows, units = refusals.invalid_rows, design.beside.unit is not None
         facts = [
-            *common_facts(request, table.names, invalid_rows=rows, units=units),
+            *common_facts(
+                request, table.names, invalid_rows=rows, units=units, types=table.column_types
+            ),
             *_facts(formula, design, row_norm),
             *shape.facts(family),
         ]

@@ -15,7 +15,7 @@ from tacit.privacy.relation import Relation
 from tacit.problem.cautions import cautions
 from tacit.problem.certificate import Certificate
 from tacit.problem.plan import Plan
-from tacit.problem.premises import ONE_RECORD
+from tacit.problem.premises import ONE_RECORD, VALID
 from tacit.problem.quoting import quoted
 from tacit.problem.sensitivity import events_of
 from tacit.problem.signature import plain
@@ -36,6 +36,7 @@ _SEVERAL = frozenset({"unit", "max_rows_per_unit"})
 """Public facts that say so."""
 _PUBLIC = {
     "columns": "the names of the columns are public",
+    "column types": "the types of the columns are public",
     "classes": "the classes, which were read from the labels, are public",
 }
 """Assumed facts of fixed names, in plain words."""
@@ -171,6 +172,8 @@ def _premise(fact: Mapping[str, Any], unit: str) -> str:
         return f"the number of {quoted(name.removeprefix('number of '))} is public"
     # A fact that is true or false is a sentence, such as "each patient has at most one record".
     said = quoted(name, LONGEST_PREMISE)
+    if name == VALID and value is True:
+        return VALID
     if isinstance(value, bool):
         return said if value else f"it is not so that {said}"
     return f"{said} is public"

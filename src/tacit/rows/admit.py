@@ -36,6 +36,8 @@ from tacit.rows.store import (
 )
 
 MEMORY_LIMIT = 256 << 20
+NAMED = 5
+"""Columns that the refusal of invalid records names, of those that need numbers."""
 LABEL = "reading records"
 
 
@@ -58,9 +60,8 @@ def admit(
       a record's do not depend on the other records.
     - With invalid_rows="zero" no content of a record can raise or change the number of records; an
       invalid record is a row of zeros, its weight among them. (Where a unit is declared, records
-      that name none are left out. The types of columns are public where a table has them, and
-      one of text is refused where numbers are declared; in a CSV file, in lists and among objects
-      a cell that is no number makes its record invalid.)
+      that name none are left out.) A cell that is no number where one is declared makes its record
+      invalid; columns of dates, times and nested values are refused by their type.
     - No message contains a value, a row number or a number of rows.
     - Where reading fails, the scratch file is closed.
 
@@ -108,8 +109,6 @@ def admit(
         invalid_rows == "error",
     )
     require_columns(names_read(source), (*door.numbers, *door.labels))
-    if not door.strict:
-        source = source.forgiving()
     progress(0, 1, LABEL)
     store: Store
     if design.beside.unit is not None:
@@ -182,19 +181,25 @@ class _Door:
     @property
     def demands(self) -> tuple[str, ...]:
         """What cells must be beyond present and finite, one sentence for each declared column."""
+        demands = [*self.encoder.behind.demands]
+        if self.numbers:
+            more = len(self.numbers) - NAMED
+            names = ", ".join(map(repr, self.numbers[:NAMED])) + (f", {more} more" * (more > 0))
+            demands.insert(0, f"Numbers are needed in {names}.")
         unit = self.encoder.design.beside.unit
-        if unit is None:
-            return self.encoder.behind.demands
-        ranked = "" if unit.order is None else " and have a number that orders it"
-        return (*self.encoder.behind.demands, f"Every record must say whose it is{ranked}.")
+        if unit is not None:
+            ranked = "" if unit.order is None else " and have a number that orders it"
+            demands.append(f"Every record must say whose it is{ranked}.")
+        return tuple(demands)
 
     def check(self, valid: NDArray[np.bool_]) -> None:
         if self.strict and not valid.all():
             # What is demanded of the cells is public; which demand was not met is not said.
             demands = "".join(f"{sentence} " for sentence in self.demands)
             raise DataError(
-                "Some records are invalid: a needed value is missing or infinite, or a label is "
-                f"not declared. {demands}"
+                "Some records are invalid: a needed value is missing, infinite or no number, a "
+                "label is not declared, or a record has more or fewer fields than the table. "
+                f"{demands}"
                 'Mend or remove them, or set invalid_rows="zero" to let such records contribute '
                 "nothing."
             )

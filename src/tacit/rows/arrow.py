@@ -1,4 +1,4 @@
-"""A pyarrow record batch as a batch: what CSV and Parquet files are read into.
+"""Arrow columns as cells: what CSV and Parquet files and Arrow tables are read into.
 
 Private: the cells. Text of pyarrow's own errors can quote a cell and is never passed on.
 """
@@ -12,15 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.rows.cells import not_numeric
+from tacit.errors import DataError
+from tacit.rows.cells import NUMBER, cell_number, not_numeric
 from tacit.rows.labels import plain_labels
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-
-NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
-"""A decimal number, as a CSV file spells it."""
 
 
 @dataclass(frozen=True)
@@ -34,19 +31,12 @@ class ArrowBatch:
         """Columns side by side as float64."""
         block = np.empty((self.length, len(names)), dtype=np.float64)
         for j, name in enumerate(names):
-            block[:, j] = _numbers(self.columns[name], name)
+            block[:, j] = arrow_numbers(self.columns[name])
         return block
 
     def labels(self, name: str) -> NDArray[Any]:
         """Raw values of one column."""
-        import pyarrow as pa
-
-        column = _plain(self.columns[name])
-        kind = column.type
-        numeric = pa.types.is_integer(kind) or pa.types.is_floating(kind)
-        if numeric and column.null_count == 0:
-            return plain_labels(column.to_numpy(zero_copy_only=False))
-        return np.fromiter(column.to_pylist(), dtype=object, count=len(column))
+        return arrow_labels(self.columns[name])
 
 
 def arrow_chunks(
@@ -75,20 +65,89 @@ def arrow_batches(chunk: pa.RecordBatch, rows: int) -> Iterator[ArrowBatch]:
         yield ArrowBatch(columns, part.num_rows)
 
 
-def numbers_of_text(chunk: pa.RecordBatch, names: Sequence[str]) -> pa.RecordBatch:
-    """The record batch with these columns of text as numbers; what spells none is missing.
+def require_types(
+    types: Mapping[str, pa.DataType], numeric: Iterable[str], labels: Iterable[str]
+) -> None:
+    """Refuse dates, times and nested types for numbers, and nested ones for labels."""
+    from pyarrow import types as kinds
 
-    Spellings are those that a CSV reader takes for a finite number.
-    """
+    for name in numeric:
+        kind = _value_type(types[name])
+        if not (_is_number(kind) or _is_text(kind) or kinds.is_null(kind)):
+            raise not_numeric(name)
+    for name in labels:
+        if kinds.is_nested(_value_type(types[name])):
+            raise DataError(f"Column {name!r} holds nested values, which are no labels.")
+
+
+def arrow_numbers(column: pa.Array) -> NDArray[np.float64]:
+    """Numbers of a column whose type has some; missing is NaN, infinite what is no number."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    for name in names:
-        place = chunk.schema.names.index(name)
-        text = pc.utf8_trim(chunk.column(place), " \t")
-        spelt = pc.if_else(pc.match_substring_regex(text, NUMBER), text, None)
-        chunk = chunk.set_column(place, name, pc.cast(spelt, pa.float64()))
-    return chunk
+    column = _plain(column)
+    kind = column.type
+    if pa.types.is_boolean(kind):
+        column = pc.cast(column, pa.uint8())
+    elif not (_is_number(kind) or pa.types.is_null(kind)):
+        return _text_numbers(column)
+    # The unchecked cast rounds large integers to nearest; the checked one would quote them.
+    column = pc.cast(column, pa.float64(), safe=False)
+    numbers: NDArray[np.float64] = column.to_numpy(zero_copy_only=False)
+    return numbers
+
+
+def arrow_labels(column: pa.Array) -> NDArray[Any]:
+    """Raw values of a column; missing is None, or NaN among floats."""
+    import pyarrow as pa
+
+    column = _plain(column)
+    kind = column.type
+    numeric = pa.types.is_integer(kind) or pa.types.is_floating(kind)
+    dated = pa.types.is_date(kind) or pa.types.is_timestamp(kind) or pa.types.is_duration(kind)
+    if dated or (numeric and column.null_count == 0):
+        # Not as Python's dates, which end in the year 9999.
+        return plain_labels(column.to_numpy(zero_copy_only=False))
+    return np.fromiter(_cells(column), dtype=object, count=len(column))
+
+
+def _text_numbers(column: pa.Array) -> NDArray[np.float64]:
+    """Numbers that texts spell, as `text_number` reads each; most of them at once."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        text = pc.utf8_trim(pc.cast(column, pa.string()), " \t")
+        spelt = pc.fill_null(pc.match_substring_regex(text, f"^{NUMBER}$"), fill_value=False)
+        found = pc.cast(pc.if_else(spelt, text, None), pa.float64())
+        numbers = np.array(found.to_numpy(zero_copy_only=False))
+        others = ~spelt.to_numpy(zero_copy_only=False)
+        rest = column.filter(pa.array(others)).to_pylist()
+        numbers[others] = np.fromiter(map(cell_number, rest), np.float64, len(rest))
+    except (pa.ArrowException, UnicodeDecodeError):
+        return np.fromiter(map(cell_number, _cells(column)), np.float64, len(column))
+    return numbers
+
+
+def _cells(column: pa.Array) -> list[Any]:
+    """Cells as Python's objects; text that is none as its bytes."""
+    import pyarrow as pa
+
+    try:
+        return column.to_pylist()  # type: ignore[no-any-return]
+    except (pa.ArrowException, ValueError, OverflowError):
+        return [_cell(column[index]) for index in range(len(column))]
+
+
+def _cell(scalar: pa.Scalar) -> Any:
+    import pyarrow as pa
+
+    try:
+        return scalar.as_py()
+    except UnicodeDecodeError:
+        return scalar.as_buffer().to_pybytes()
+    except (pa.ArrowException, ValueError, OverflowError):
+        return []  # No number and no label.
 
 
 def _plain(column: pa.Array) -> pa.Array:
@@ -97,17 +156,22 @@ def _plain(column: pa.Array) -> pa.Array:
     return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
 
 
-def _numbers(column: pa.Array, name: str) -> NDArray[np.float64]:
-    import pyarrow as pa
-    import pyarrow.compute as pc
+def _value_type(kind: pa.DataType) -> pa.DataType:
+    from pyarrow import types
 
-    column = _plain(column)
-    kind = column.type
-    if pa.types.is_boolean(kind):
-        column = pc.cast(column, pa.uint8())
-    elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_null(kind)):
-        raise not_numeric(name)
-    # The unchecked cast rounds large integers to nearest; the checked one would quote them.
-    column = pc.cast(column, pa.float64(), safe=False)
-    numbers: NDArray[np.float64] = column.to_numpy(zero_copy_only=False)
-    return numbers
+    return kind.value_type if types.is_dictionary(kind) else kind
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    from pyarrow import types
+
+    number = types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
+    return bool(number or types.is_boolean(kind))
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    from pyarrow import types
+
+    text = types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
+    binary = types.is_binary(kind) or types.is_large_binary(kind) or types.is_binary_view(kind)
+    return bool(text or binary or types.is_fixed_size_binary(kind))

@@ -6,14 +6,14 @@ Private: the cells. Public: the names the columns go by.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import DataError
-from tacit.rows.arrays import as_column
+from tacit.rows.arrays import as_column, typed_by
 from tacit.rows.cells import to_float64
 from tacit.rows.source import (
     Batch,
@@ -39,7 +39,8 @@ class BesideSource:
     columns: Mapping[str, NDArray[Any]] = field(repr=False)
     known_as: Mapping[str, str]
     """By the caller's word for a column, the name under which it is read."""
-    forgives: bool = False
+    types: Mapping[str, str | None]
+    """Which library gave a column beside the table its type."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -66,12 +67,13 @@ class BesideSource:
             numeric=[name for name in numeric if name not in self.columns],
             labels=[name for name in labels if name not in self.columns],
         ):
-            yield BesideBatch(batch, self.columns, start, self.forgives)
+            yield BesideBatch(batch, self.columns, start)
             start += batch.length
 
-    def forgiving(self) -> BesideSource:
-        """The same columns; cells that are no numbers are missing where numbers are asked for."""
-        return replace(self, table=self.table.forgiving(), forgives=True)
+    @property
+    def typed_by(self) -> str | None:
+        """Which library gave the columns of the table their types."""
+        return self.table.typed_by
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,6 @@ class BesideBatch:
     table: Batch = field(repr=False)
     columns: Mapping[str, NDArray[Any]] = field(repr=False)
     start: int
-    forgives: bool = False
 
     @property
     def length(self) -> int:
@@ -98,7 +99,7 @@ class BesideBatch:
             block[:, inside] = self.table.numeric([names[j] for j in inside])
         for j, name in enumerate(names):
             if name in self.columns:
-                block[:, j] = to_float64(self.labels(name), name, forgiving=self.forgives)
+                block[:, j] = to_float64(self.labels(name), name)
         return block
 
     def labels(self, name: str) -> NDArray[Any]:
@@ -126,15 +127,17 @@ def with_columns(table: Source, response: Any, beside: Mapping[str, Any]) -> Sou
     length = table.length or 0
     name = table.response
     columns: dict[str, NDArray[Any]] = {}
+    types: dict[str, str | None] = {}
     if response is not None:
         name = separate_response_name(table.names)
-        columns[name] = as_column(response, "The response", length)
+        columns[name], types[name] = as_column(response, "The response", length), typed_by(response)
     known_as: dict[str, str] = {}
     for word, cells in given.items():
         known_as[word] = cells if _is_name(cells) else _unused(word, (*table.names, *columns))
         if not _is_name(cells):
             columns[known_as[word]] = as_column(cells, repr(word), length)
-    return BesideSource(table, name, columns, known_as)
+            types[known_as[word]] = typed_by(cells)
+    return BesideSource(table, name, columns, known_as, types)
 
 
 def names_beside(source: Source) -> Mapping[str, str]:
@@ -147,6 +150,26 @@ def names_beside(source: Source) -> Mapping[str, str]:
     {'unit': 'unit'}
     """
     return source.known_as if isinstance(source, BesideSource) else {}
+
+
+def column_types(source: Source) -> dict[str, str]:
+    """Whose types are taken as given: of the table's columns, and of each column beside them.
+
+    A library that gave a column one type before it came here may have looked at all records for it,
+    and have changed cells beside one of another type (pandas makes floats of integers beside a
+    missing one). What it made of them is taken as public. Which type it is, is not said: one record
+    can change that too. Lists and CSV files have no types, and are not listed.
+
+    Examples
+    --------
+    >>> from tacit.rows.opening import open_source
+    >>> column_types(open_source(np.zeros((2, 1)), response=["a", "b"]))
+    {'columns of the table': 'numpy'}
+    """
+    found = {"columns of the table": source.typed_by}
+    if isinstance(source, BesideSource):
+        found |= source.types
+    return {name: library for name, library in found.items() if library is not None}
 
 
 def names_read(source: Source) -> tuple[str, ...]:

@@ -1,11 +1,20 @@
-"""Cells to numbers: which types count as numeric, and what becomes of the others.
+"""Cells to numbers: the one place that decides which cells are numbers, and which types have any.
 
 Private: every array given here. Messages name the column and nothing else.
+
+One record can change the type of a whole column before Tacit sees it: beside one word numpy and
+the readers of CSV files make text of all numbers, beside one complex number complex ones, beside
+one span of time whole numbers become spans; pandas makes objects of them. So these types are read
+cell by cell, and no cell of theirs is refused. Dates, times and nested types do not come about in
+this way and have no numbers; they are refused by their type.
 """
 
 from __future__ import annotations
 
-import numbers
+import math
+import re
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -13,60 +22,123 @@ from numpy.typing import NDArray
 
 from tacit.errors import DataError
 
+NO_NUMBER = math.inf
+"""What stands for a cell that is no number: infinite, so that its record is invalid. Not NaN, for
+which a declared constant may stand."""
+MISSING_WORDS = frozenset({"", "NA", "N/A", "NaN", "nan", "NULL", "null", "None"})
+NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
+"""A decimal number, as text spells it."""
+READABLE_KINDS = "biufcmOUS"
+"""Kinds of numpy arrays whose cells are read as numbers, each by itself."""
+
+_NUMBER = re.compile(NUMBER)
+_TRUTH = {"true": 1.0, "false": 0.0}
+_MISSING_TYPES = frozenset({"NoneType", "NAType", "NaTType", "MaskedConstant"})
+
 
 def not_numeric(column: str) -> DataError:
-    """The error for a column that holds something other than numbers."""
+    """The error for a column of a type that has no numbers."""
     return DataError(
-        f"Column {column!r} holds text, dates or other values that are not numbers. Numeric "
+        f"Column {column!r} holds dates, times or nested values, which are not numbers. Numeric "
         "columns hold integers, floats or booleans; convert the column, or declare it as a factor."
     )
 
 
-def to_float64(
-    values: NDArray[Any], column: str, *, forgiving: bool = False
-) -> NDArray[np.float64]:
-    """Numbers of an array of any type: booleans as 0/1, missing as NaN.
+def to_float64(values: NDArray[Any], column: str) -> NDArray[np.float64]:
+    """Numbers of an array of any type: missing is NaN, what is no number is infinite.
 
-    Integers and narrower floats keep their value where float64 has it, and are rounded to nearest
-    where not. Text, dates, decimals and complex numbers are refused, or, among cells of any type,
-    missing where `forgiving`.
+    Booleans are 0 and 1, a complex number without an imaginary part is its real part, a span of
+    time the count of its units. Integers and floats keep their value where float64 has it, and are
+    rounded to nearest where not; one that is too large is infinite.
 
     Guarantee
     ---------
-    - The error names the column and no cell.
-    - Where `forgiving`, whether it is raised depends on the type of the array alone.
+    - A cell's number depends on that cell and the type of the array alone.
+    - Whether an error is raised depends on the type of the array alone; it names the column.
 
     Examples
     --------
-    >>> to_float64(np.array([True, None, 3], dtype=object), "age").tolist()
-    [1.0, nan, 3.0]
+    >>> to_float64(np.array([True, None, 3, "0.5", "three"], dtype=object), "age").tolist()
+    [1.0, nan, 3.0, 0.5, inf]
     """
-    if values.dtype.kind in "biuf":
-        with np.errstate(over="ignore"):
+    kind = values.dtype.kind
+    # Warnings of numpy's would tell of the cells.
+    with np.errstate(all="ignore"):
+        if kind in "biuf":
             return np.asarray(values, dtype=np.float64)
-    # Types are looked at before any conversion, whose own error would quote the cell.
-    if values.dtype.kind != "O" or not (forgiving or all(map(_is_number, values.flat))):
+        if kind == "c":
+            real = np.where(values.imag == 0.0, values.real, NO_NUMBER)
+            return np.asarray(real, dtype=np.float64)
+        if kind == "m":
+            return np.where(np.isnat(values), np.nan, values.astype(np.int64).astype(np.float64))
+    if kind not in READABLE_KINDS:
         raise not_numeric(column)
-    return np.fromiter(map(_number, values.flat), np.float64, values.size).reshape(values.shape)
+    cells = values.ravel().tolist()
+    return np.fromiter(map(cell_number, cells), np.float64, len(cells)).reshape(values.shape)
+
+
+def cell_number(cell: Any) -> float:
+    """Number of one cell of any type: NaN where it is missing, infinite where it is no number.
+
+    Guarantee
+    ---------
+    - Whatever the cell is, this returns a float; no code of a class of the cell's own is run.
+
+    Examples
+    --------
+    >>> cell_number("1e3"), cell_number(None), cell_number([1.0])
+    (1000.0, nan, inf)
+    """
+    if type(cell) is float:
+        return cell
+    try:
+        return _number(cell)
+    except Exception:  # noqa: BLE001 (whatever it raises could quote the cell)
+        return NO_NUMBER
+
+
+def text_number(text: str) -> float:
+    """Number that a text spells, or its truth; NaN for the usual words for "missing"."""
+    if text in MISSING_WORDS:
+        return math.nan
+    spelt = text.strip(" \t")
+    if _NUMBER.fullmatch(spelt):
+        return float(spelt)
+    return _TRUTH.get(spelt.lower(), NO_NUMBER)
 
 
 def is_missing(cell: object) -> bool:
     """Whether a cell of an object array says "no value"."""
     # pandas' missing values are recognised by name, since this room does not import pandas.
-    return cell is None or type(cell).__name__ in {"NAType", "NaTType"}
+    return cell is None or type(cell).__name__ in _MISSING_TYPES
 
 
-def _is_number(cell: object) -> bool:
-    # numpy counts spans of time among the integers, but none of them has a float.
-    number = isinstance(cell, numbers.Real | np.bool_) and not isinstance(cell, np.timedelta64)
-    return number or is_missing(cell)
+def bare(cell: Any) -> Any:
+    """The scalar in an array without dimensions; any other cell as it is."""
+    if issubclass(type(cell), np.ndarray) and cell.ndim == 0 and not is_missing(cell):
+        return cell[()]
+    return cell
 
 
-def _number(cell: Any) -> float:
-    if is_missing(cell) or not _is_number(cell):
-        return float("nan")
-    try:
-        return float(cell)
-    except OverflowError:
-        # An integer beyond float64 lies outside every bound; infinity makes the row invalid.
-        return float("inf")
+def _number(cell: Any) -> float:  # noqa: PLR0911 (one line a type)
+    cell = bare(cell)
+    # By type, and by the methods of known types: a class of the cell's own could do anything.
+    kind = type(cell)
+    if is_missing(cell):
+        return math.nan
+    if issubclass(kind, str):
+        return text_number(str.__str__(cell))
+    if issubclass(kind, bytes):
+        return text_number(bytes.decode(cell, errors="replace"))
+    if issubclass(kind, float):
+        return float.__float__(cell)
+    if issubclass(kind, np.timedelta64 | np.datetime64):
+        return math.nan if np.isnat(cell) else NO_NUMBER
+    if issubclass(kind, np.bool_ | np.integer | np.floating):
+        return float(np.generic.item(cell))
+    # One beyond float64 raises, and is infinite as what is no number is.
+    if issubclass(kind, int):
+        return int.__float__(cell)
+    if issubclass(kind, Decimal):
+        return Decimal.__float__(cell)
+    return float(cell) if kind is Fraction else NO_NUMBER

@@ -6,41 +6,42 @@ columns as text, so the spelling of one cell cannot change the type of a column.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+import contextlib
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from tacit.errors import FileError, SchemaError
-from tacit.rows.arrow import ArrowBatch, arrow_batches, arrow_chunks, numbers_of_text
-from tacit.rows.cells import not_numeric
+import numpy as np
+
+from tacit.errors import SchemaError
+from tacit.rows.arrow import ArrowBatch, arrow_batches
+from tacit.rows.cells import MISSING_WORDS
 from tacit.rows.files import FileState, read_header, unreadable
-from tacit.rows.lines import LineCounter
+from tacit.rows.lines import line_chunks, regular
 from tacit.rows.source import require_distinct
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# A record must fit into one chunk of the file.
-CHUNK_BYTES = 4 << 20
-MISSING_NUMBERS = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "None")
-
-CellType = Literal["float64", "string"]
+BLOCK_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
 class CsvSource:
     """A file with a line of names, then one record per line; `.csv` or `.csv.gz`.
 
-    A numeric cell is a decimal number; empty and the usual words for "missing" are missing. An
-    empty label is missing. The length is unknown before the file is read.
+    A numeric cell is a decimal number, or true or false; empty and the usual words for "missing"
+    are missing. An empty label is missing. The length is unknown before the file is read.
 
     Guarantee
     ---------
     - Memory does not grow with the file.
-    - There are as many records as lines after the first, or the file is refused: no content of a
-      line can change the number of records or how another line is read.
-    - No error contains a cell, in its text or in its context.
+    - There are as many records as lines after the first, and no content of a line raises or changes
+      how another one is read. A line with more or fewer fields than names, with a quote left open
+      or out of place, NUL, a CR inside, or more than 4 MiB is a record whose cells are all missing.
+    - A file is refused by its first line, or where an archive's framing is damaged.
     """
 
     state: FileState
@@ -48,7 +49,7 @@ class CsvSource:
     response: str | None
     length: int | None = None
     resident: bool = False
-    forgives: bool = False
+    typed_by: str | None = None
 
     @classmethod
     def open(cls, path: Path, response: str | None) -> CsvSource:
@@ -65,64 +66,81 @@ class CsvSource:
         both = sorted(set(numeric) & set(labels))
         if both:
             raise SchemaError(f"Column {both[0]!r} is used as a number and as a label; use one.")
-        types: dict[str, CellType] = dict.fromkeys(numeric, "float64")
-        types |= dict.fromkeys(labels, "string")
+        parser = _Parser(self.names, tuple(numeric), tuple(labels))
         self.state.require_unchanged()
-        records = 0
-        with LineCounter(self.state.path) as counter:
-            for chunk in self._chunks(types, counter):
+        for parsed in self._parsed(parser):
+            for batch in parsed:
+                yield from arrow_batches(batch, rows)
+        self.state.require_unchanged()
+
+    def _parsed(self, parser: _Parser) -> Iterator[list[pa.RecordBatch]]:
+        """Record batches of one chunk after the other; the next is parsed while one is used."""
+        header, waiting = True, None
+        with ThreadPoolExecutor(1) as pool:
+            for chunk in line_chunks(self.state.path):
                 if chunk is None:
                     self.state.require_unchanged()
-                    self._explain(types)
                     raise unreadable(self.state.path)
-                records += chunk.num_rows
-                yield from arrow_batches(chunk, rows)
-        self.state.require_unchanged()
-        if records != counter.lines - 1:
-            raise FileError(
-                f"{self.state.path.name!r} must have one record per line: no line break inside "
-                "quotes, no quote left open, no empty line. Otherwise one record could swallow "
-                "others."
-            )
+                records = chunk[chunk.index(b"\n") + 1 :] if header else chunk
+                header = False
+                job = pool.submit(parser.parse, records)
+                if waiting is not None:
+                    yield waiting.result()
+                waiting = job
+            if waiting is not None:
+                yield waiting.result()
 
-    def forgiving(self) -> CsvSource:
-        """The same file; a cell that spells no number is missing where one is asked for."""
-        return replace(self, forgives=True)
 
-    def _chunks(
-        self, types: Mapping[str, CellType], counter: LineCounter | None = None
-    ) -> Iterator[pa.RecordBatch | None]:
+@dataclass(frozen=True)
+class _Parser:
+    """Lines to columns, by pyarrow: at once, or text first where a number is spelt otherwise."""
+
+    names: tuple[str, ...]
+    numeric: tuple[str, ...]
+    labels: tuple[str, ...]
+
+    def parse(self, records: bytes) -> list[pa.RecordBatch]:
+        """Record batches of some lines; numeric columns are numbers, or text that may spell one."""
+        import pyarrow as pa
+
+        lines, count = regular(records, len(self.names))
+        if count == 0:
+            return []
+        table = None
+        with contextlib.suppress(pa.ArrowInvalid):
+            table = self._read(lines, pa.float64())
+        if table is None or not all(_settled(table.column(name)) for name in self.numeric):
+            # What is not spelt as a finite number or as missing is read as `text_number` reads it.
+            table = self._read(lines, pa.string())
+        if table.num_rows != count:
+            raise RuntimeError("Lines and records differ in number.")
+        return table.to_batches()  # type: ignore[no-any-return]
+
+    def _read(self, lines: bytes, number: pa.DataType) -> pa.Table:
         import pyarrow as pa
         from pyarrow import csv
 
-        # Every cell is text until it is known to be a number, where others are to be forgiven.
-        read_as: Mapping[str, CellType] = dict.fromkeys(types, "string") if self.forgives else types
+        # Names of our own stand before the lines: what they hold is of no concern here, and a
+        # mark of byte order at the start of a chunk stays what it is, a part of a cell.
+        places = {name: f"f{place}" for place, name in enumerate(self.names)}
+        asked = (*self.numeric, *self.labels)
+        types = dict.fromkeys((places[name] for name in self.numeric), number)
+        types |= dict.fromkeys((places[name] for name in self.labels), pa.string())
+        table = csv.read_csv(
+            pa.BufferReader(",".join(places.values()).encode() + b"\n" + lines),
+            read_options=csv.ReadOptions(block_size=BLOCK_BYTES),
+            parse_options=csv.ParseOptions(newlines_in_values=False, ignore_empty_lines=False),
+            convert_options=csv.ConvertOptions(
+                column_types=types,
+                include_columns=[places[name] for name in asked],
+                null_values=sorted(MISSING_WORDS),
+                strings_can_be_null=False,
+            ),
+        )
+        return table.rename_columns(list(asked))
 
-        def read() -> Iterator[pa.RecordBatch]:
-            with csv.open_csv(
-                self.state.path if counter is None else counter,
-                read_options=csv.ReadOptions(block_size=CHUNK_BYTES),
-                parse_options=csv.ParseOptions(newlines_in_values=True),
-                convert_options=csv.ConvertOptions(
-                    column_types={name: pa.type_for_alias(kind) for name, kind in read_as.items()},
-                    include_columns=list(types),
-                    null_values=MISSING_NUMBERS,
-                    strings_can_be_null=False,
-                ),
-            ) as reader:
-                numeric = [name for name in types if types[name] != read_as[name]]
-                for chunk in reader:
-                    yield numbers_of_text(chunk, numeric)
 
-        return arrow_chunks(read)
-
-    def _explain(self, types: Mapping[str, CellType]) -> None:
-        """Name the column that is to blame, if it is one: the one that cannot be read alone."""
-        if not self._readable(dict.fromkeys(types, "string")):
-            return
-        for name, kind in types.items():
-            if kind == "float64" and not self._readable({name: kind}):
-                raise not_numeric(name)
-
-    def _readable(self, types: Mapping[str, CellType]) -> bool:
-        return all(chunk is not None for chunk in self._chunks(types))
+def _settled(column: pa.ChunkedArray) -> bool:
+    """Whether the numbers are finite wherever they are not missing."""
+    finite = sum(np.isfinite(part.to_numpy(zero_copy_only=False)).sum() for part in column.chunks)
+    return bool(finite + column.null_count == len(column))

@@ -6,7 +6,7 @@ Private: the cells. Public: the names and types of the columns.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import narwhals as nw
@@ -15,8 +15,12 @@ from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
 from tacit.errors import DataError
+from tacit.rows.arrow import arrow_labels, arrow_numbers, require_types
 from tacit.rows.cells import not_numeric, to_float64
 from tacit.rows.labels import plain_labels
+
+WIDE = frozenset({nw.Int128, nw.UInt128})
+"""Integers that numpy does not have."""
 
 
 def as_frame(data: Any) -> nw.DataFrame[Any] | None:
@@ -43,7 +47,11 @@ class FrameSource:
     names: tuple[str, ...]
     response: str | None
     resident: bool = True
-    forgives: bool = False
+
+    @property
+    def typed_by(self) -> str:
+        """The library of the table."""
+        return str(self.frame.implementation.value)
 
     @property
     def length(self) -> int:
@@ -59,17 +67,12 @@ class FrameSource:
         self, rows: int, *, numeric: Sequence[str], labels: Sequence[str]
     ) -> Iterator[FrameBatch]:
         """Slices of the converted numeric columns and of the raw label columns."""
-        numbers = {
-            name: series_numbers(self.series(name), name, forgiving=self.forgives)
-            for name in numeric
-        }
+        numbers = {name: series_numbers(self.series(name), name) for name in numeric}
         raw = {name: self.series(name) for name in labels}
+        for name, series in raw.items():
+            require_flat(series, name)
         for start in range(0, self.length, rows):
             yield FrameBatch(self, numbers, raw, start, min(start + rows, self.length))
-
-    def forgiving(self) -> FrameSource:
-        """The same table; in columns of objects those that are no numbers are missing."""
-        return replace(self, forgives=True)
 
 
 @dataclass(frozen=True)
@@ -110,16 +113,26 @@ def holds_objects(series: nw.Series[Any]) -> bool:
     return isinstance(dtype, np.dtype) and dtype.kind == "O"
 
 
-def series_numbers(series: nw.Series[Any], name: str, *, forgiving: bool = False) -> NDArray[Any]:
-    """Numbers of a column, without a copy where the table stores plain floats."""
-    if holds_objects(series):
-        cells = np.asarray(series.to_native(), dtype=object)
-        return to_float64(cells, name, forgiving=forgiving)
+def series_numbers(series: nw.Series[Any], name: str) -> NDArray[Any]:
+    """Numbers of a column, without a copy where the table stores plain floats.
+
+    Guarantee
+    ---------
+    - Whether the column is refused depends on its type alone.
+    """
+    if series.implementation.is_pyarrow():
+        native = series.to_native()
+        require_types({name: native.type}, (name,), ())
+        return arrow_numbers(native.combine_chunks())
     dtype = series.dtype
+    if holds_objects(series) or dtype in {nw.Unknown, nw.Object}:
+        return to_float64(_object_cells(series), name)
     if dtype.is_float():
         return series.to_numpy()
-    if not (dtype.is_integer() or dtype == nw.Boolean):
+    if dtype.is_temporal() or dtype.is_nested():
         raise not_numeric(name)
+    if dtype in WIDE or not (dtype.is_integer() or dtype == nw.Boolean):
+        return to_float64(series_labels(series), name)
     # Nulls are filled first: a cast of integers with nulls may fail and quote the integer.
     absent = series.is_null()
     if not absent.any():
@@ -130,22 +143,50 @@ def series_numbers(series: nw.Series[Any], name: str, *, forgiving: bool = False
     return numbers
 
 
+def require_flat(series: nw.Series[Any], name: str) -> None:
+    """Refuse a column of labels whose type is nested."""
+    if not holds_objects(series) and series.dtype.is_nested():
+        raise DataError(f"Column {name!r} holds nested values, which are no labels.")
+
+
 def series_labels(series: nw.Series[Any]) -> NDArray[Any]:
     """Raw labels of a column; missing ones are None, or NaN among floats."""
-    if holds_objects(series):
-        return np.asarray(series.to_native(), dtype=object)
-    dtype = series.dtype
-    if dtype.is_float():
-        return series.to_numpy()
-    absent = series.is_null().to_numpy()
-    # numpy has no integers of 128 bits.
-    plain = dtype.is_integer() and dtype not in {nw.Int128, nw.UInt128}
-    if (plain or dtype == nw.Boolean) and not absent.any():
+    library, dtype = series.implementation, series.dtype
+    if library.is_pyarrow():
+        return arrow_labels(series.to_native().combine_chunks())
+    if holds_objects(series) or dtype in {nw.Unknown, nw.Object}:
+        return plain_labels(_object_cells(series))
+    if dtype == nw.Categorical and library.is_pandas_like():
+        return _categories(series.to_native())
+    # Dates not as Python's, which end in the year 9999.
+    dated = dtype.is_temporal() and library.is_polars()
+    whole = (dtype.is_integer() and dtype not in WIDE) or dtype == nw.Boolean
+    if dtype.is_float() or dated or (whole and not series.is_null().any()):
         return plain_labels(series.to_numpy())
+    return _present_labels(series)
+
+
+def _present_labels(series: nw.Series[Any]) -> NDArray[Any]:
+    """Labels as Python's objects, None where one is missing."""
     labels = np.full(len(series), None, dtype=object)
     present = series.filter(~series.is_null())
-    if dtype in {nw.Categorical, nw.Enum}:
-        # Without the missing ones: beside them integer categories would be read as floats.
+    if series.dtype in {nw.Categorical, nw.Enum}:
         present = present.cast(nw.String)
-    labels[~absent] = np.fromiter(present.to_list(), dtype=object, count=len(present))
+    cells = np.fromiter(present.to_list(), dtype=object, count=len(present))
+    labels[~series.is_null().to_numpy()] = cells
     return labels
+
+
+def _object_cells(series: nw.Series[Any]) -> NDArray[Any]:
+    """Cells of a column whose type says nothing of them."""
+    if series.implementation.is_polars():
+        return np.fromiter(series.to_list(), dtype=object, count=len(series))
+    return np.asarray(series.to_native())
+
+
+def _categories(native: Any) -> NDArray[Any]:
+    """Categories of a pandas column as they are; beside a missing one integers would be floats."""
+    codes = native.cat.codes.to_numpy()
+    categories = plain_labels(np.asarray(native.cat.categories)).astype(object)
+    # The last place is that of the code -1, a missing one.
+    return np.asarray(np.concatenate([categories, np.array([None])])[codes])

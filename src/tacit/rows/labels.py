@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import DataError, SchemaError
-from tacit.rows.cells import is_missing
+from tacit.rows.cells import bare, is_missing
 
 NormalForm = Decimal | str | None
 REMEMBERED = frozenset({str, int, float, bool, bytes})
@@ -22,6 +22,7 @@ REMEMBERED = frozenset({str, int, float, bool, bytes})
 
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,6})?\s*", re.ASCII)
 _TRUTH = {"true": Decimal(1), "false": Decimal(0)}
+_COLLECTIONS = (list, dict, set, frozenset, np.ndarray)
 
 
 def normal_form(value: Any) -> NormalForm:
@@ -30,6 +31,12 @@ def normal_form(value: Any) -> NormalForm:
     Booleans and the texts "true" and "false" in any case are the numbers 1 and 0; a text that
     spells a decimal number is that number; any other text is itself, to the letter. NaN, infinite
     numbers and the empty text are missing. So 1, True, 1.0, "1", "1.0" and "1e0" are one label.
+    Anything else is its text. Lists, sets, dictionaries, arrays, and objects that have no text but
+    their address are no labels.
+
+    Guarantee
+    ---------
+    - Whatever the value is, nothing is raised; what has no text is missing.
 
     Examples
     --------
@@ -38,39 +45,67 @@ def normal_form(value: Any) -> NormalForm:
     >>> normal_form("ward b")
     'ward b'
     """
-    if isinstance(value, bytes):
-        value = value.decode(errors="replace")
-    if isinstance(value, str):
+    try:
+        return _form(bare(value))
+    except Exception:  # noqa: BLE001 (whatever it raises could quote the label)
+        return None
+
+
+def _form(value: Any) -> NormalForm:
+    # By type: a class of the label's own could say anything of itself.
+    kind = type(value)
+    if issubclass(kind, bytes):
+        value = bytes.decode(value, errors="replace")
+    if issubclass(kind, str | bytes):
         # The text itself, also where a subclass (an enumeration, say) prints otherwise.
         value = str.__str__(value)
         if _NUMBER.fullmatch(value):
             return Decimal(value.strip())
-        return _TRUTH.get(value.casefold(), str(value)) if value else None
+        return _TRUTH.get(value.casefold(), value) if value else None
     if is_missing(value):
         return None
-    if isinstance(value, np.timedelta64 | np.datetime64):
+    if issubclass(kind, np.timedelta64 | np.datetime64):
         return None if np.isnat(value) else str(value)
-    return _number_form(value)
+    return _number_form(value, kind)
 
 
-def _number_form(value: Any) -> NormalForm:
-    if isinstance(value, bool | np.bool_ | int | np.integer):
+def _number_form(value: Any, kind: type) -> NormalForm:
+    if issubclass(kind, bool | np.bool_ | int | np.integer):
         return Decimal(int(value))
-    if isinstance(value, float | np.floating):
+    if issubclass(kind, float | np.floating):
         value = Decimal(repr(float(value)))
-    if isinstance(value, Decimal):
-        return value if value.is_finite() else None
-    return str(value)
+    if issubclass(kind, float | np.floating | Decimal):
+        # A number of the known type, whose hash and equality are known too.
+        number = Decimal(value)
+        return number if number.is_finite() else None
+    nameless = kind.__str__ is object.__str__ and kind.__repr__ is object.__repr__
+    if nameless or issubclass(kind, _COLLECTIONS):
+        return None
+    text = str(value)
+    return str.__str__(text) or None
 
 
 def plain_labels(values: NDArray[Any]) -> NDArray[Any]:
-    """Labels as numbers, text or objects: dates and times become text, NaT becomes None."""
+    """Labels as numbers, text or objects, each for itself.
+
+    Dates become text. Spans of time are counts of their units, and complex numbers without an
+    imaginary part are real: one record can make such of the whole numbers of all others.
+    """
     kind = values.dtype.kind
-    if kind in "mM":
+    if kind == "M":
         text = values.astype(str).astype(object)
         text[np.isnat(values)] = None
         return text
-    if kind in "cV":
+    if kind == "m":
+        counts = values.astype(np.int64).astype(object)
+        counts[np.isnat(values)] = None
+        return counts
+    if kind == "c":
+        cells = values.astype(object)
+        real = values.imag == 0.0
+        cells[real] = values.real[real].astype(object)
+        return cells
+    if kind == "V":
         raise DataError("Labels must be numbers, booleans or text.")
     return values
 

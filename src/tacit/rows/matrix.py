@@ -6,13 +6,14 @@ Private: the values.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.rows.cells import to_float64
+from tacit.rows.labels import plain_labels
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class MatrixSource:
     names: tuple[str, ...]
     response: str | None = None
     resident: bool = True
-    forgives: bool = False
+    typed_by: str | None = "numpy"
 
     @property
     def length(self) -> int:
@@ -37,10 +38,6 @@ class MatrixSource:
         del numeric, labels
         for start in range(0, self.length, rows):
             yield MatrixBatch(self, start, min(start + rows, self.length))
-
-    def forgiving(self) -> MatrixSource:
-        """The same matrix; among cells of any type those that are no numbers are missing."""
-        return replace(self, forgives=True)
 
 
 @dataclass(frozen=True)
@@ -63,14 +60,13 @@ class MatrixBatch:
             position = {name: index for index, name in enumerate(self.source.names)}
             block = block[:, [position[name] for name in names]]
         if block.dtype.kind not in "biuf":
-            forgiving = self.source.forgives
-            columns = [
-                to_float64(block[:, j], name, forgiving=forgiving) for j, name in enumerate(names)
-            ]
+            columns = [to_float64(block[:, j], name) for j, name in enumerate(names)]
             return np.ascontiguousarray(np.array(columns).reshape(len(names), len(block)).T)
         with np.errstate(over="ignore"):
             return np.require(block, dtype=np.float64, requirements=["C", "A"])
 
     def labels(self, name: str) -> NDArray[Any]:
         """Values of a column."""
-        return self.source.values[self.start : self.stop, self.source.names.index(name)]
+        return plain_labels(
+            self.source.values[self.start : self.stop, self.source.names.index(name)]
+        )

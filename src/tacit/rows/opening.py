@@ -13,9 +13,9 @@ from typing import Any
 import narwhals as nw
 
 from tacit.errors import DataError
-from tacit.rows.arrays import as_array
+from tacit.rows.arrays import as_matrix, is_sequence
 from tacit.rows.beside import with_columns
-from tacit.rows.cells import not_numeric
+from tacit.rows.cells import READABLE_KINDS, not_numeric
 from tacit.rows.csv_file import CsvSource
 from tacit.rows.files import file_kind
 from tacit.rows.frame import FrameSource, as_frame
@@ -44,7 +44,9 @@ def open_source(
     Guarantee
     ---------
     - Fewer than `fewest` records (two for a fit of a public number of them), no columns, unequal
-      lengths and text in a matrix are refused, with a message that holds no value.
+      lengths and matrices of dates are refused, with a message that holds no value.
+    - Where `fewest` is 0, a table without records is one like any other. A list of records is then
+      refused whatever it holds, since an empty one would have no columns.
 
     Examples
     --------
@@ -89,7 +91,12 @@ def _open_frame(frame: nw.DataFrame[Any], response: str | None, fewest: int) -> 
 def _open_matrix(data: Any, response: str | None, fewest: int) -> Source:
     if hasattr(data, "tocsr"):
         return _open_sparse(data, response, fewest)
-    values = as_array(data)
+    if fewest == 0 and is_sequence(data):
+        raise DataError(
+            "Where the number of records is private, a list of records is not read: without any it "
+            "would have no columns. Give an array of shape (records, columns), or a table."
+        )
+    values = as_matrix(data)
     if values.ndim != 2:
         raise DataError(
             f"Expected a table of two dimensions, records by columns; got {values.ndim}. "
@@ -99,9 +106,9 @@ def _open_matrix(data: Any, response: str | None, fewest: int) -> Source:
     if response is not None:
         raise DataError("A matrix has no column names; give the response as a sequence.")
     names = tuple(f"x{j}" for j in range(values.shape[1]))
-    if values.dtype.kind not in "biufO":
+    if values.dtype.kind not in READABLE_KINDS:
         raise not_numeric(names[0])
-    return MatrixSource(values, names)
+    return MatrixSource(values, names, typed_by=None if is_sequence(data) else "numpy")
 
 
 def _open_sparse(data: Any, response: str | None, fewest: int) -> Source:

@@ -6,12 +6,12 @@ Private: the cells and the footer's statistics, which are not read.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tacit.rows.arrow import ArrowBatch, arrow_batches, arrow_chunks
+from tacit.rows.arrow import ArrowBatch, arrow_batches, arrow_chunks, require_types
 from tacit.rows.files import FileState, unreadable
 from tacit.rows.source import require_distinct, require_table
 
@@ -33,7 +33,9 @@ class ParquetSource:
     names: tuple[str, ...]
     response: str | None
     length: int
+    types: Mapping[str, pa.DataType] = field(repr=False)
     resident: bool = False
+    typed_by: str | None = "Parquet"
 
     @classmethod
     def open(cls, path: Path, response: str | None, fewest: int = 2) -> ParquetSource:
@@ -48,16 +50,13 @@ class ParquetSource:
             parquet.ParquetFile(path) as file,
         ):
             names = tuple(file.schema_arrow.names)
-            source = cls(state, names, response, file.metadata.num_rows)
+            types = {part.name: part.type for part in file.schema_arrow}
+            source = cls(state, names, response, file.metadata.num_rows, types)
         if source is None:
             raise unreadable(path)
         require_distinct(source.names)
         require_table(source.length, len(source.names), fewest)
         return source
-
-    def forgiving(self) -> ParquetSource:
-        """The same table: the types of its columns are public."""
-        return self
 
     def batches(
         self, rows: int, *, numeric: Sequence[str], labels: Sequence[str]
@@ -70,6 +69,7 @@ class ParquetSource:
                 yield from file.iter_batches(batch_size=rows, columns=[*numeric, *labels])
 
         self.state.require_unchanged()
+        require_types(self.types, numeric, labels)
         seen = 0
         for chunk in arrow_chunks(read):
             if chunk is None:

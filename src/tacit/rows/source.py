@@ -23,7 +23,10 @@ class Batch(Protocol):
         """Number of records."""
 
     def numeric(self, names: Sequence[str]) -> NDArray[np.float64]:
-        """Numeric columns as a C-contiguous (length, len(names)) matrix; missing is NaN."""
+        """Numeric columns as a C-contiguous (length, len(names)) matrix.
+
+        Missing is NaN, and infinite what is no number.
+        """
 
     def labels(self, name: str) -> NDArray[Any]:
         """Raw values of one column, of any dtype; missing is None or NaN."""
@@ -37,6 +40,9 @@ class Source(Protocol):
     - `batches` starts at the first record each time and keeps the order of the records.
     - A batch has at least one record and at most `rows`; of a resident source, exactly `rows`
       except the last.
+    - No content of a record raises, nor changes how another record is read: a cell that is no
+      number is infinite where one is asked for, and one that is no label is missing.
+    - A column is refused by its type alone, before its first record.
     """
 
     @property
@@ -60,12 +66,9 @@ class Source(Protocol):
     ) -> Iterator[Batch]:
         """Batches that can answer for these columns and no others."""
 
-    def forgiving(self) -> Source:
-        """The same table, in which a cell that is no number is missing where one is asked for.
-
-        The type of a column is public, as its name is, and may still be refused; where every cell
-        has a type of its own, or is text by nature, no cell can be.
-        """
+    @property
+    def typed_by(self) -> str | None:
+        """Which library gave the columns their types before they came here; None of text."""
 
 
 def separate_response_name(names: Sequence[str]) -> str:

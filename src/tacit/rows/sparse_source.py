@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import DataError
+from tacit.rows.cells import cell_number, to_float64
 from tacit.rows.source import require_table
 
 
@@ -42,10 +44,11 @@ class SparseSource:
     names: tuple[str, ...]
     response: str | None = None
     resident: bool = True
+    typed_by: str | None = "scipy"
 
     @classmethod
     def of(cls, matrix: Any, fewest: int = 2) -> SparseSource:
-        """Source of a matrix or array of scipy.sparse in any format, two-dimensional and real.
+        """Source of a matrix or array of scipy.sparse in any format, two-dimensional.
 
         Examples
         --------
@@ -60,10 +63,8 @@ class SparseSource:
             raise DataError(
                 f"Expected a sparse matrix of two dimensions, records by columns; got {len(shape)}."
             )
-        if np.dtype(matrix.dtype).kind not in "biuf":
-            raise DataError("A sparse matrix must hold real numbers.")
         require_table(shape[0], shape[1], fewest)
-        table = matrix.tocsr()
+        table = _of_lists(matrix) if matrix.format == "lil" else matrix.tocsr()
         _require_csr(table, shape[0])
         return cls(table, tuple(f"x{j}" for j in range(shape[1])))
 
@@ -71,10 +72,6 @@ class SparseSource:
     def length(self) -> int:
         """Number of records."""
         return int(self.matrix.shape[0])
-
-    def forgiving(self) -> SparseSource:
-        """The same table: the types of its columns are public."""
-        return self
 
     def batches(
         self, rows: int, *, numeric: Sequence[str], labels: Sequence[str]
@@ -105,8 +102,8 @@ class SparseBatch:
         stored = slice(starts[0], starts[-1])
         starts -= starts[0]
         indices = matrix.indices[stored].astype(np.int64)
-        with np.errstate(over="ignore"):
-            values = matrix.data[stored].astype(np.float64)
+        # A copy, since numbers of the same cell are added up in place.
+        values = np.array(to_float64(matrix.data[stored], ""))
         if not _increasing(starts, indices):
             # A new matrix, since the flags of the user's may say what once was true.
             part = type(matrix)(
@@ -139,6 +136,28 @@ class SparseBatch:
     def labels(self, name: str) -> NDArray[Any]:
         """Values of one column."""
         return self.numeric((name,))[:, 0]
+
+
+def _of_lists(matrix: Any) -> Any:
+    """CSR of a matrix that keeps a list for each record, and in it whatever was put there."""
+    columns: list[list[int]] = []
+    cells: list[list[float]] = []
+    for places, values in zip(matrix.rows, matrix.data, strict=True):
+        fits = (
+            isinstance(places, list)
+            and isinstance(values, list)
+            and len(places) == len(values)
+            and all(isinstance(place, int | np.integer) for place in places)
+        )
+        inside = fits and all(0 <= place < matrix.shape[1] for place in places)
+        # A place outside of the table makes the record invalid.
+        columns.append([*map(int, places)] if inside else [-1])
+        cells.append([*map(cell_number, values)] if inside else [1.0])
+    table = type(matrix)(matrix.shape, dtype=np.float64).tocsr()
+    table.indptr = np.cumsum([0, *map(len, columns)])
+    table.indices = np.array([*chain.from_iterable(columns)], dtype=np.int64)
+    table.data = np.array([*chain.from_iterable(cells)], dtype=np.float64)
+    return table
 
 
 def _require_csr(table: Any, length: int) -> None:
