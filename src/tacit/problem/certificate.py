@@ -282,7 +282,9 @@ def _compare_total(
         derived["mu"] = composition.mu or 0.0
     stated = {name: _number(f"total.{name}", total[name]) for name in derived}
     for name, value in derived.items():
-        if not value <= stated[name] <= value * (1.0 + float(TOLERANCE)):
+        # None is no number, and is refused like a wrong one.
+        known = stated[name] is not None
+        if not known or not value <= stated[name] <= value * (1.0 + float(TOLERANCE)):
             raise CertificateError(f"total.{name} is not what the events add up to")
     if not _is_within(composition, stated["epsilon"], budget):
         raise CertificateError("the events add up to more than the budget")
