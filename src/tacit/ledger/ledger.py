@@ -12,12 +12,13 @@ from pathlib import Path
 from types import TracebackType
 
 from tacit.errors import FileError, LedgerError, SettingError
-from tacit.ledger import active, layout, tables
+from tacit.ledger import active
 from tacit.ledger.chain import Chain, Charge, Reservation
 from tacit.ledger.entry import Entry, Kind
 from tacit.ledger.joint import JointCertificate
-from tacit.ledger.storage import FileStorage, MemoryStorage, Storage
+from tacit.ledger.storage import storage_at
 from tacit.ledger.terms import Terms, require_same
+from tacit.ledger.upgrade import upgrade
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Event
 from tacit.privacy.guarantee import Guarantee
@@ -91,7 +92,7 @@ class Ledger:
         relation: Relation | str | None = None,
         unit: str | None = None,
     ) -> None:
-        self._storage: Storage = MemoryStorage() if path is None else FileStorage(_file(path))
+        self._storage = storage_at(None if path is None else _file(path))
         self._chain = Chain()
         self._written: Entry | None = None
         given = None if relation is None else Relation.parse(relation)
@@ -102,9 +103,8 @@ class Ledger:
             terms = Terms(budget, dataset, given, unit)
             self._storage.create(Entry.follow(None, Kind.OPEN, 0, terms.document()))
         # What was just made is read like any other: somebody else may have been faster.
-        with self._storage.reading() as connection:
-            layout.require_structure(connection)
-            self._chain = Chain(tables.read_entries(connection))
+        with self._storage.reading() as session:
+            self._chain = Chain(session.entries())
         require_same("dataset", dataset, self.terms.dataset)
         require_same("relation", given, self._chain.relation)
         require_same("unit", unit, self._chain.unit)
@@ -161,10 +161,10 @@ class Ledger:
                 "would void what the ledger guarantees. Run it outside the ledger's block"
             )
         charged = tuple(events)
-        with self._storage.writing() as connection:
-            self._catch_up(tables.read_entries(connection, self._chain.length - 2))
+        with self._storage.writing() as session:
+            self._catch_up(session.entries(self._chain.length - 2))
             entry = self._chain.draft_charge(charged, relation=relation, unit=unit, label=label)
-            tables.insert(connection, entry)
+            session.append(entry)
         self._written = entry
         return Reservation(entry.sequence, entry.hash)
 
@@ -176,9 +176,9 @@ class Ledger:
         LedgerError
             If there is no such charge, or it was committed before.
         """
-        with self._storage.writing() as connection:
-            self._catch_up(tables.read_entries(connection, self._chain.length - 2))
-            tables.insert(connection, self._chain.draft_commit(reservation, release))
+        with self._storage.writing() as session:
+            self._catch_up(session.entries(self._chain.length - 2))
+            session.append(self._chain.draft_commit(reservation, release))
 
     def charges(self) -> tuple[Charge, ...]:
         """Every charge so far, also of other processes."""
@@ -223,19 +223,34 @@ class Ledger:
         Guarantee
         ---------
         - Any altered byte of the file is found.
+        - In a file of version 0.1: any altered entry, and what SQLite's own check finds.
 
         Raises
         ------
         LedgerError
             If something does not hold; the message says what.
         """
-        with self._storage.reading() as connection:
-            layout.require_structure(connection)
-            layout.require_layout(connection, self.path)
-            entries = tables.read_entries(connection)
+        with self._storage.reading() as session:
+            entries = session.entries()
             chain = Chain(entries)
             self._catch_up(entries[self._chain.length - 1 :])
-        return _check(chain)
+            return _check(chain, session.unfinished)
+
+    @staticmethod
+    def upgrade(old: str | os.PathLike[str], new: str | os.PathLike[str]) -> Ledger:
+        """Write a ledger of version 0.1 anew, every entry with its hash, and open the new one.
+
+        The old file stays as it is: charge it no more, and move it away.
+
+        Raises
+        ------
+        LedgerError
+            If the old file is not a ledger of version 0.1, or damaged.
+        FileError
+            If the new file exists or cannot be written.
+        """
+        upgrade(_file(old), _file(new))
+        return Ledger(new)
 
     def __enter__(self) -> Ledger:
         """Charge every fit of this block to the ledger."""
@@ -258,8 +273,8 @@ class Ledger:
     @contextmanager
     def _current(self) -> Iterator[Chain]:
         # Within the lock of the storage, so that no other thread appends meanwhile.
-        with self._storage.reading() as connection:
-            self._catch_up(tables.read_entries(connection, self._chain.length - 2))
+        with self._storage.reading() as session:
+            self._catch_up(session.entries(self._chain.length - 2))
             yield self._chain
 
     def _catch_up(self, entries: list[Entry]) -> None:
@@ -276,10 +291,16 @@ class Ledger:
             self._chain = self._chain.extended(entries[1:])
 
 
-def _check(chain: Chain) -> Check:
+def _check(chain: Chain, unfinished: int) -> Check:
     unreleased = sum(charge.release is None for charge in chain.charges)
     guarantee = chain.guarantee() if chain.charges else None
     spent = "Nothing was charged yet." if guarantee is None else f"All charges: {guarantee}."
+    cut_short = (
+        f" The last {unfinished} bytes are an entry that was cut short and never acknowledged; the "
+        "next charge removes them."
+        if unfinished
+        else ""
+    )
     return Check(
         chain.length,
         len(chain.charges),
@@ -287,7 +308,7 @@ def _check(chain: Chain) -> Check:
         chain.head_hash,
         guarantee,
         f"The ledger holds: {chain.length} entries, {len(chain.charges)} charges, {unreleased} of "
-        f"them without a release. {spent}",
+        f"them without a release. {spent}{cut_short}",
     )
 
 
