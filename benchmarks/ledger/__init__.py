@@ -1,4 +1,4 @@
-"""The ledger under contention, under two names, under kill -9, with flipped bytes, and its speed."""
+"""The ledger: contention, two names of one file, kill -9, flipped bits, and its speed."""
 
 
 def run() -> None:

@@ -33,7 +33,9 @@ def run() -> None:
         ),
         Figure(f"unnoticed of {flips} flipped bits", unnoticed, "", "0", unnoticed == 0),
         Figure(f"speed over {speed.CHARGES} charges", rate, "charges/s", "300", rate >= 300),
-        Figure("speed of the last tenth, by that of all", late / rate, "", "0.7", late / rate > 0.7),
+        Figure(
+            "speed of the last tenth, by that of all", late / rate, "", "0.7", late / rate > 0.7
+        ),
         Figure("appends, by SQLite as in 0.1", log / sqlite, "times", "1", log >= sqlite),
     ]
     details: dict[str, object] = {"appends per second": {"log": log, "SQLite as in 0.1": sqlite}}

@@ -1,4 +1,4 @@
-"""`tacit ledger`: begin a ledger, show its charges, verify every byte of it."""
+"""`tacit ledger`: begin a ledger, show its charges, verify every byte of it, upgrade an old one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 LedgerFile = Annotated[Path, typer.Argument(metavar="FILE", help="A ledger.")]
 
 ledger = typer.Typer(
-    name="ledger", help="One budget for many fits: create, show, verify.", epilog=EPILOG
+    name="ledger", help="One budget for many fits: create, show, verify, upgrade.", epilog=EPILOG
 )
 
 
@@ -92,6 +92,20 @@ def verify(file: LedgerFile, as_json: options.AsJson = False) -> None:
     )
     screen.say(found.statement)
     screen.say(found.head, "head")
+
+
+@ledger.command(epilog=EPILOG)
+def upgrade(
+    old: Annotated[Path, typer.Argument(metavar="OLD", help="A ledger of version 0.1.")],
+    new: Annotated[Path, typer.Argument(metavar="NEW", help="The file to write.")],
+    as_json: options.AsJson = False,
+) -> None:
+    """Write a ledger of version 0.1 anew, so that it can be charged; the old file stays."""
+    screen = Screen(as_json)
+    from tacit.ledger.ledger import Ledger
+
+    screen.result(_document(Ledger.upgrade(old, new)))
+    screen.plain(f"The ledger is in {new}. Charge {old} no more, and move it away.")
 
 
 def _existing(file: Path) -> Ledger:

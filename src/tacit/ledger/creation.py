@@ -42,11 +42,10 @@ def create(path: Path, content: bytes) -> bool:
     require_locks()
     try:
         with _opened(path.parent, os.O_RDONLY) as folder:
-            try:
-                made = _create_nameless(path, content, folder)
-                if made is None:
-                    made = _create_named(path, content)
-            finally:
+            made = _create_nameless(path, content, folder)
+            if made is None:
+                made = _create_named(path, content)
+            if made:
                 os.fsync(folder)
     except OSError as error:
         raise FileError(f"the ledger {path} cannot be written: {error.strerror}") from error
