@@ -64,8 +64,8 @@ def test_a_file_that_was_replaced_meanwhile_is_opened_again(path: Path) -> None:
     read: list[bytes] = []
 
     def wait() -> None:
-        with locked(path, alone=True, patience=30.0) as number:
-            read.append(os.read(number, 100))
+        with locked(path, alone=True, patience=30.0) as file:
+            read.append(os.read(file.number, 100))
 
     with locked(path, alone=True, patience=0.0):
         waiting = threading.Thread(target=wait)
@@ -93,8 +93,8 @@ def test_what_is_no_regular_file_is_refused(tmp_path: Path) -> None:
 def test_a_lock_ends_with_an_error_and_no_descriptor_stays_open(path: Path) -> None:
     numbers = []
     for _ in range(5):
-        with suppress(KeyboardInterrupt), locked(path, alone=True, patience=0.0) as number:
-            numbers.append(number)
+        with suppress(KeyboardInterrupt), locked(path, alone=True, patience=0.0) as file:
+            numbers.append(file.number)
             raise KeyboardInterrupt
     # The lowest free number is given: it was free again each time.
     assert len(numbers) == 5
@@ -106,13 +106,14 @@ def test_a_lock_ends_with_an_error_and_no_descriptor_stays_open(path: Path) -> N
 def test_a_child_keeps_no_lock(path: Path) -> None:
     ready, tell = os.pipe()
     wait, end = os.pipe()
-    with locked(path, alone=True, patience=0.0) as number:
+    with locked(path, alone=True, patience=0.0) as file:
+        number = file.number
         child = os.fork()
         if child == 0:
             try:
                 os.fstat(number)
             except OSError:
-                os.write(tell, b"closed")
+                os.write(tell, b"closed" if file.number == -1 else b"")
             os.close(end)
             os.read(wait, 1)
             os._exit(0)

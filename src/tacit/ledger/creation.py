@@ -78,8 +78,8 @@ def _create_named(path: Path, content: bytes) -> bool:
         draft.touch(_MODE, exist_ok=False)
         try:
             # Locked, so that it is not taken for the remains of a process that was killed.
-            with locked(draft, alone=True, patience=0.0) as number:
-                _fill(number, content)
+            with locked(draft, alone=True, patience=0.0) as file:
+                _fill(file.number, content)
                 # A link, unlike a renaming, fails where the name is taken.
                 os.link(draft, path)
         except FileExistsError:

@@ -28,7 +28,7 @@ _PAUSE = 0.001
 
 
 class Descriptor:
-    """An open file of this process. In a process forked meanwhile it is closed."""
+    """An open file of this process. In a process forked meanwhile it is closed: number -1."""
 
     __slots__ = ("number",)
 
@@ -74,7 +74,7 @@ if hasattr(os, "register_at_fork"):
 
 
 @contextmanager
-def locked(path: Path, *, alone: bool, patience: float) -> Iterator[int]:
+def locked(path: Path, *, alone: bool, patience: float) -> Iterator[Descriptor]:
     """Open the file that the path leads to, and hold its lock within the block.
 
     Guarantee
@@ -109,7 +109,7 @@ def locked(path: Path, *, alone: bool, patience: float) -> Iterator[int]:
                 _lock(descriptor.number, deadline, alone=alone)
                 current = _is_at(descriptor.number, path)
             if current:
-                yield descriptor.number
+                yield descriptor
                 return
         finally:
             descriptor.close()

@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tacit.errors import LedgerError
-from tacit.ledger.descriptor import sync
+from tacit.ledger.descriptor import Descriptor, sync
 from tacit.ledger.entry import COLUMNS, ORIGIN, Entry
 from tacit.problem.signature import canonical
 
@@ -90,8 +90,8 @@ class Log:
 
     Parameters
     ----------
-    number
-        The descriptor.
+    file
+        The open file.
     entries
         What was read; the first of them is the entry of the place where reading began.
     acknowledged
@@ -104,7 +104,7 @@ class Log:
         The last acknowledged entry.
     """
 
-    number: int
+    file: Descriptor
     entries: tuple[Entry, ...]
     acknowledged: int
     end: int
@@ -117,7 +117,7 @@ class Log:
         return self.size - self.end
 
     @classmethod
-    def read(cls, number: int, known: Place | None = None) -> Log:
+    def read(cls, file: Descriptor, known: Place | None = None) -> Log:
         """Read the file from a known entry on, or all of it where that entry is not there.
 
         Raises
@@ -125,21 +125,23 @@ class Log:
         LedgerError
             If the file is not a log, or its acknowledged part is damaged.
         """
-        size = os.fstat(number).st_size
-        length, head = _read_header(_read(number, 0, HEADER_BYTES))
+        size = os.fstat(file.number).st_size
+        length, head = _read_header(_read(file, 0, HEADER_BYTES))
         if known is not None:
-            data = _read(number, known.start, size)
+            data = _read(file, known.start, size)
             if data.startswith(encode(known.entry)):
                 with contextlib.suppress(_Elsewhere):
-                    return cls._scan(number, data, known, length, head)
-        data = _read(number, HEADER_BYTES, size)
+                    return cls._scan(file, data, known, length, head)
+        data = _read(file, HEADER_BYTES, size)
         try:
-            return cls._scan(number, data, None, length, head)
+            return cls._scan(file, data, None, length, head)
         except _Elsewhere as error:
             raise LedgerError(str(error)) from None
 
     @classmethod
-    def _scan(cls, number: int, data: bytes, known: Place | None, length: int, head: str) -> Log:
+    def _scan(
+        cls, file: Descriptor, data: bytes, known: Place | None, length: int, head: str
+    ) -> Log:
         at = start = HEADER_BYTES if known is None else known.start
         entries: list[Entry] = []
         acknowledged: Place | None = None
@@ -158,7 +160,7 @@ class Log:
             at = start + stop
         if acknowledged is None:
             raise _Elsewhere(_misplaced(length, at))
-        return cls(number, tuple(entries), length, at, start + len(data), acknowledged)
+        return cls(file, tuple(entries), length, at, start + len(data), acknowledged)
 
     def append(self, entries: Sequence[Entry]) -> None:
         """Write entries after the last one, and acknowledge everything up to them.
@@ -172,20 +174,20 @@ class Log:
         lines = b"".join(map(encode, entries))
         try:
             if self.unfinished:
-                os.ftruncate(self.number, self.end)
+                os.ftruncate(self.file.number, self.end)
             # Entries beyond the acknowledged length are written once more: if their own sync had
             # failed, the system may take them for stored although they are in its memory only.
-            again = _read(self.number, self.acknowledged, self.end)
-            _write(self.number, again + lines, self.acknowledged)
-            sync(self.number)
+            again = _read(self.file, self.acknowledged, self.end)
+            _write(self.file, again + lines, self.acknowledged)
+            sync(self.file.number)
         except OSError as error:
             # Nobody was told of them. Where this fails too, they count as spent.
             with contextlib.suppress(OSError):
-                os.ftruncate(self.number, self.end)
+                os.ftruncate(self.file.number, self.end)
             raise _failed(error) from error
         try:
-            _write(self.number, header(self.end + len(lines), entries[-1]), 0)
-            sync(self.number)
+            _write(self.file, header(self.end + len(lines), entries[-1]), 0)
+            sync(self.file.number)
         except OSError as error:
             raise _failed(error) from error
 
@@ -212,17 +214,17 @@ def _read_header(data: bytes) -> tuple[int, str]:
     return int(found[1]), found[2].decode("ascii")
 
 
-def _read(number: int, start: int, end: int) -> bytes:
+def _read(file: Descriptor, start: int, end: int) -> bytes:
     parts = []
-    while start < end and (part := os.pread(number, end - start, start)):
+    while start < end and (part := os.pread(file.number, end - start, start)):
         parts.append(part)
         start += len(part)
     return b"".join(parts)
 
 
-def _write(number: int, data: bytes, place: int) -> None:
+def _write(file: Descriptor, data: bytes, place: int) -> None:
     while data:
-        done = os.pwrite(number, data, place)
+        done = os.pwrite(file.number, data, place)
         data, place = data[done:], place + done
 
 

@@ -164,9 +164,9 @@ class FileStorage(Storage):
 
     @contextmanager
     def _opened(self, *, alone: bool) -> Iterator[Log]:
-        with locked(self.path, alone=alone, patience=PATIENCE) as number:
+        with locked(self.path, alone=alone, patience=PATIENCE) as file:
             with refused(self.path):
-                log = Log.read(number, self._place)
+                log = Log.read(file, self._place)
             self._place = log.place
             yield log
 
@@ -174,7 +174,7 @@ class FileStorage(Storage):
         def read(after: int) -> list[Entry]:
             whole = after + 1 < log.entries[0].sequence
             with refused(self.path):
-                entries = Log.read(log.number).entries if whole else log.entries
+                entries = Log.read(log.file).entries if whole else log.entries
             return [entry for entry in entries if entry.sequence > after]
 
         return read
