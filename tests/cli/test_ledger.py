@@ -32,11 +32,11 @@ def test_fits_share_a_budget(command: Callable[..., Any], clinic: Path) -> None:
 def test_a_damaged_ledger_is_refused(command: Callable[..., Any], clinic: Path) -> None:
     command(*BEGIN)
     damaged = bytearray(Path("clinic.db").read_bytes())
-    damaged[5000] ^= 1
+    damaged[300] ^= 1
     Path("clinic.db").write_bytes(damaged)
     outcome = command("ledger", "verify", "clinic.db")
     assert outcome.code == 4
-    assert "byte 5000" in outcome.err
+    assert "damaged from byte 101 on" in outcome.err
 
 
 @pytest.mark.parametrize(
@@ -62,6 +62,20 @@ def test_bad_input_is_refused_and_costs_nothing(
     assert outcome.err.startswith("error: ")
     assert command("ledger", "show", "clinic.db", "--json").document["charges"] == []
     assert not Path("new.db").exists()
+
+
+def test_a_ledger_of_version_one_is_upgraded(command: Callable[..., Any], clinic: Path) -> None:
+    old = Path(__file__).parents[1] / "fixtures" / "ledger-0.1.db"
+    assert len(command("ledger", "show", old, "--json").document["charges"]) == 3
+    named = ("--ledger", old, "--dataset", "clinic 2024")
+    refused = command(*FIT, "--epsilon", 1, *named)
+    assert refused.code == 4
+    assert "tacit ledger upgrade OLD NEW" in " ".join(refused.err.split())
+    assert command("ledger", "upgrade", old, "new.ledger").code == 0
+    assert command("ledger", "verify", "new.ledger", "--json").document["charges"] == 3
+    assert command("ledger", "upgrade", old, "new.ledger").code == 3
+    assert command("ledger", "upgrade", "new.ledger", "copy.ledger").code == 4
+    assert not Path("copy.ledger").exists()
 
 
 def test_the_certificate_of_a_ledger_is_verified(tmp_path: Path, command: Any) -> None:

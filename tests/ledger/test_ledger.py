@@ -1,5 +1,6 @@
 """One budget for several fits: what a ledger accepts, keeps and refuses."""
 
+import errno
 import math
 import os
 import threading
@@ -211,8 +212,15 @@ def test_a_ledger_can_be_read_where_it_cannot_be_written(
 ) -> None:
     path = tmp_path / "clinic.db"
     charge(Ledger(path, budget=BUDGET))
-    # Permissions do not bind every user, so the question itself is answered here.
-    monkeypatch.setattr(os, "access", lambda *_: False)
+    real = os.open
+
+    def read_only(name: Any, flags: int, *mode: int, **named: Any) -> int:
+        # Permissions do not bind every user, so the system's answer is given here.
+        if flags & os.O_ACCMODE != os.O_RDONLY:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        return real(name, flags, *mode, **named)
+
+    monkeypatch.setattr(os, "open", read_only)
     ledger = Ledger(path)
     assert ledger.verify().charges == 1
     with pytest.raises(LedgerError, match="cannot be used"):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 ledger = typer.Typer(
     name="ledger",
-    help="One budget for many fits: create, show, verify, certify, grant, lower, pause.",
+    help="One budget for many fits: create, show, verify, certify, grant, lower, pause, upgrade.",
     epilog=EPILOG,
 )
 for command in (grant, lower, pause, resume):
@@ -152,6 +152,20 @@ def certificate(
     screen.say(joint_promise(issued))
     if output is not None:
         screen.plain(f"  The certificate is in {output}")
+
+
+@ledger.command(epilog=EPILOG)
+def upgrade(
+    old: Annotated[Path, typer.Argument(metavar="OLD", help="A ledger of version 0.1.")],
+    new: Annotated[Path, typer.Argument(metavar="NEW", help="The file to write.")],
+    as_json: options.AsJson = False,
+) -> None:
+    """Write a ledger of version 0.1 anew, so that it can be charged; the old file stays."""
+    screen = Screen(as_json)
+    from tacit.ledger.ledger import Ledger
+
+    screen.result(_document(Ledger.upgrade(old, new), None))
+    screen.plain(f"The ledger is in {new}. Charge {old} no more, and move it away.")
 
 
 def _charges_table(charges: tuple[Charge, ...], opened: Ledger) -> Table:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -76,11 +75,10 @@ class Entry:
     def follow(
         cls, head: Entry | None, kind: Kind, spent: int, document: Mapping[str, Any]
     ) -> Entry:
-        """Return the entry that comes after `head`, with the time and the writing library."""
+        """Return the entry that comes after `head`, with the time."""
         stamped = {
             **document,
             "time": datetime.now(UTC).isoformat(timespec="microseconds"),
-            "sqlite": library_version(),
         }
         sequence, previous, before = 0, ORIGIN, 0
         if head is not None:
@@ -125,12 +123,6 @@ class Entry:
         if canonical(document) != self.body:
             raise LedgerError(f"entry {self.sequence} is not in its one spelling")
         return document
-
-
-def library_version() -> int:
-    """Number of the SQLite library as it stands in the header of a file."""
-    major, minor, patch = sqlite3.sqlite_version_info[:3]
-    return major * 1_000_000 + minor * 1_000 + patch
 
 
 def _hash(fields: Sequence[Any]) -> str:

@@ -11,16 +11,17 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from tacit.errors import FileError, LedgerError, SettingError
-from tacit.ledger import active, layout, tables
+from tacit.errors import LedgerError, SettingError
+from tacit.ledger import active
 from tacit.ledger.chain import Chain
 from tacit.ledger.charge import Charge, Purpose, Reservation
 from tacit.ledger.curation import Curation
 from tacit.ledger.entry import Entry, Kind
 from tacit.ledger.joint import JointCertificate
 from tacit.ledger.status import Check, Status, check_of, status_of
-from tacit.ledger.storage import FileStorage, MemoryStorage, Storage
-from tacit.ledger.terms import Terms, require_same
+from tacit.ledger.storage import file_of, storage_at
+from tacit.ledger.terms import Terms, require_named, require_same
+from tacit.ledger.upgrade import upgrade
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Event
 from tacit.privacy.guarantee import Guarantee
@@ -93,7 +94,7 @@ class Ledger(Curation):
         self._purpose = Purpose(analyst=analyst, project=project)
         self._dataset = dataset
         self._again = False
-        self._storage: Storage = MemoryStorage() if path is None else FileStorage(_file(path))
+        self._storage = storage_at(None if path is None else file_of(path))
         self._chain = Chain()
         self._written: Entry | None = None
         given = None if relation is None else Relation.parse(relation)
@@ -104,9 +105,8 @@ class Ledger(Curation):
             terms = Terms(budget, dataset, given, unit, refusals=refusals or "never")
             self._storage.create(Entry.follow(None, Kind.OPEN, 0, terms.document()))
         # What was just made is read like any other: somebody else may have been faster.
-        with self._storage.reading() as connection:
-            layout.require_structure(connection)
-            self._chain = Chain(tables.read_entries(connection))
+        with self._storage.reading() as session:
+            self._chain = Chain(session.entries())
         require_same("dataset", dataset, self.terms.dataset)
         require_same("relation", given, self._chain.relation)
         require_same("unit", unit, self._chain.unit)
@@ -147,9 +147,9 @@ class Ledger(Curation):
 
     def handle(self) -> dict[str, str | None]:
         """Return what another process needs to charge this ledger as this object does."""
-        path, purpose = None if self.path is None else str(self.path), self._purpose
-        who = {"analyst": purpose.analyst, "project": purpose.project}
-        return {"path": path, "dataset": self._dataset, **who}
+        path, mine = None if self.path is None else str(self.path), self._purpose
+        who = {"dataset": self._dataset, "analyst": mine.analyst, "project": mine.project}
+        return {"path": path, **who}
 
     @classmethod
     def from_handle(cls, handle: Mapping[str, str | None]) -> Ledger:
@@ -232,16 +232,16 @@ class Ledger(Curation):
                 "a fit without privacy (infinite epsilon, or a random_state) cannot be charged: it "
                 "would void what the ledger guarantees. Run it outside the ledger's block"
             )
-        self._require_dataset()
+        require_named(self._dataset, self.terms.dataset)
         purpose = self._purpose.described(label, formula, file, request)
         charged = tuple(events)
-        with self._storage.writing() as connection:
-            self._catch_up(tables.read_entries(connection, self._chain.length - 2))
+        with self._storage.writing() as session:
+            self._catch_up(session.entries(self._chain.length - 2))
             known = self._chain.recalled(purpose, again=self._again)
             if known is not None:
                 return known
             entry = self._chain.draft_charge(charged, relation=relation, unit=unit, purpose=purpose)
-            tables.insert(connection, entry)
+            session.append(entry)
         self._written = entry
         return Reservation(entry.sequence, entry.hash)
 
@@ -313,19 +313,34 @@ class Ledger(Curation):
         Guarantee
         ---------
         - Any altered byte of the file is found.
+        - In a file of version 0.1: any altered entry, and what SQLite's own check finds.
 
         Raises
         ------
         LedgerError
             If something does not hold; the message says what.
         """
-        with self._storage.reading() as connection:
-            layout.require_structure(connection)
-            layout.require_layout(connection, self.path)
-            entries = tables.read_entries(connection)
+        with self._storage.reading() as session:
+            entries = session.entries()
             chain = Chain(entries)
             self._catch_up(entries[self._chain.length - 1 :])
-        return check_of(chain)
+            return check_of(chain, session.unfinished)
+
+    @staticmethod
+    def upgrade(old: str | os.PathLike[str], new: str | os.PathLike[str]) -> Ledger:
+        """Write a ledger of version 0.1 anew, every entry with its hash, and open the new one.
+
+        The old file stays as it is: charge it no more, and move it away.
+
+        Raises
+        ------
+        LedgerError
+            If the old file is not a ledger of version 0.1, or damaged.
+        FileError
+            If the new file exists or cannot be written.
+        """
+        upgrade(file_of(old), file_of(new))
+        return Ledger(new, dataset=Ledger(new).terms.dataset)
 
     def __enter__(self) -> Ledger:
         """Charge every fit of this block to the ledger."""
@@ -347,24 +362,15 @@ class Ledger(Curation):
 
     def _append(self, draft: Callable[[Chain], Entry]) -> None:
         """Write the entry that follows from the newest state, alone."""
-        with self._storage.writing() as connection:
-            self._catch_up(tables.read_entries(connection, self._chain.length - 2))
-            tables.insert(connection, draft(self._chain))
-
-    def _require_dataset(self) -> None:
-        kept = self.terms.dataset
-        if kept is not None and self._dataset is None:
-            raise LedgerError(
-                f"this ledger is kept for the dataset {kept!r}, and none was named: a charge must "
-                f"say that it is for it. Open it with dataset={kept!r}, on the command line "
-                "--dataset"
-            )
+        with self._storage.writing() as session:
+            self._catch_up(session.entries(self._chain.length - 2))
+            session.append(draft(self._chain))
 
     @contextmanager
     def _current(self) -> Iterator[Chain]:
         # Within the lock of the storage, so that no other thread appends meanwhile.
-        with self._storage.reading() as connection:
-            self._catch_up(tables.read_entries(connection, self._chain.length - 2))
+        with self._storage.reading() as session:
+            self._catch_up(session.entries(self._chain.length - 2))
             yield self._chain
 
     def _catch_up(self, entries: list[Entry]) -> None:
@@ -379,20 +385,6 @@ class Ledger(Curation):
         if entries[1:]:
             # In one assignment: an interruption leaves the chain as it was.
             self._chain = self._chain.extended(entries[1:])
-
-
-def _file(path: str | os.PathLike[str]) -> Path:
-    if not isinstance(path, str | os.PathLike):
-        raise SettingError("the path of a ledger is not a path; expected the name of a file")
-    try:
-        file = Path(os.fsdecode(path)).resolve()
-        if file.is_dir() or not file.parent.is_dir():
-            raise FileError(f"the ledger {path!s:.200} is no file; give the name of a file")
-    except (OSError, ValueError, RuntimeError) as error:
-        if isinstance(error, FileError):
-            raise
-        raise FileError(f"the ledger {path!s:.200} cannot be opened") from error
-    return file
 
 
 def _no_budget(file: Path | None) -> Exception:

@@ -98,11 +98,17 @@ def status_of(chain: Chain, analyst: str | None) -> Status:
     )
 
 
-def check_of(chain: Chain) -> Check:
-    """Say what a whole chain holds."""
+def check_of(chain: Chain, unfinished: int) -> Check:
+    """Say what a whole chain holds; after it, so many bytes of the file are no entry."""
     unreleased = sum(charge.release is None for charge in chain.charges)
     guarantee = chain.guarantee() if chain.charges else None
     spent = "Nothing was charged yet." if guarantee is None else f"All charges: {guarantee}."
+    cut_short = (
+        f" The last {unfinished} bytes are an entry that was cut short and never acknowledged; the "
+        "next charge removes them."
+        if unfinished
+        else ""
+    )
     refused = f" {chain.refusals} tables were refused." if chain.refusals else ""
     return Check(
         chain.length,
@@ -111,7 +117,7 @@ def check_of(chain: Chain) -> Check:
         chain.head_hash,
         guarantee,
         f"The ledger holds: {chain.length} entries, {len(chain.charges)} charges, {unreleased} of "
-        f"them without a release.{refused} {spent}",
+        f"them without a release.{refused} {spent}{cut_short}",
     )
 
 

@@ -1,30 +1,46 @@
-"""The entries in SQLite: append-only, one writer at a time, durable before anybody is told.
+"""Where the entries of a ledger are: append-only, one writer at a time, durable before it is told.
 
-A write is acknowledged only after its transaction is committed (write-ahead log, synchronous=FULL)
-*and* copied into the database file, with the log emptied. So an acknowledged entry is never in the
-log alone, where a damaged byte would pass for a write that was cut short.
+What a block of `Storage.writing` appends is written when the block ends, all of it in one step; a
+block that ends with an error has written nothing.
 """
 
 from __future__ import annotations
 
 import os
-import sqlite3
-import tempfile
 import threading
-import time
-import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, closing, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import Protocol
 
-from tacit.errors import FileError, LedgerError
+from tacit.errors import FileError, LedgerError, SettingError
+from tacit.ledger import version_one
+from tacit.ledger.creation import create
+from tacit.ledger.descriptor import locked, refused
 from tacit.ledger.entry import Entry
-from tacit.ledger.tables import build
+from tacit.ledger.log import Log, Place, require_follows, written
 
 PATIENCE = 60.0
 """Seconds to wait for other processes before giving up."""
-_PAUSE = 0.002
+
+
+class Session(Protocol):
+    """The entries, while nobody else changes them."""
+
+    @property
+    def unfinished(self) -> int:
+        """Number of bytes after the last entry: an append that was cut short by a crash."""
+
+    def entries(self, after: int = -1) -> list[Entry]:
+        """Return the entries after a position, each with a hash that fits; all without one.
+
+        All of them are read again to the last byte. From the last known entry on, only what is
+        new is read.
+        """
+
+    def append(self, entry: Entry) -> None:
+        """Append an entry that follows the last one. Written when the block ends."""
 
 
 class Storage(ABC):
@@ -32,87 +48,85 @@ class Storage(ABC):
 
     Guarantee
     ---------
-    - When `writing` ends without an error, what was inserted survives the end of the process, if
-      the storage is a file.
-    - Between reading and inserting within `writing`, nobody else inserts.
+    - When `writing` ends without an error, what was appended survives the end of the process and
+      a power cut, if the storage is a file.
+    - Between reading and appending within `writing`, nobody else appends.
     """
 
     path: Path | None = None
-
-    def __init__(self) -> None:
-        self._lock = threading.RLock()
-
-    @contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
-        """Alone with the entries; what is inserted is durable when the block has ended."""
-        with self._lock, _translated(self.path), self._connected() as connection:
-            # Before anything is spent: a reader that never ends is noticed while it is free.
-            self._settle(connection)
-            try:
-                _begin_alone(connection)
-                yield connection
-                connection.execute("COMMIT")
-            except BaseException:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-                raise
-            self._settle(connection)
-
-    @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
-        """See one state of the entries, whatever others write meanwhile."""
-        with self._lock, _translated(self.path), self._connected() as connection:
-            try:
-                connection.execute("BEGIN")
-                yield connection
-            finally:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
 
     @abstractmethod
     def create(self, first: Entry) -> bool:
         """Begin with a first entry; False where somebody else has begun already."""
 
     @abstractmethod
-    def _connected(self) -> AbstractContextManager[sqlite3.Connection]: ...
+    def writing(self) -> AbstractContextManager[Session]:
+        """Alone with the entries; what is appended is durable when the block has ended."""
 
     @abstractmethod
-    def _settle(self, connection: sqlite3.Connection) -> None: ...
+    def reading(self) -> AbstractContextManager[Session]:
+        """See one state of the entries; who wants to write waits."""
+
+
+def storage_at(path: Path | None) -> Storage:
+    """Return the storage that a path needs: in memory, in a log, or in a file of version 0.1."""
+    if path is None:
+        return MemoryStorage()
+    return VersionOneStorage(path) if version_one.is_version_one(path) else FileStorage(path)
 
 
 class MemoryStorage(Storage):
     """Entries in the memory of this process, and of no other."""
 
     def __init__(self) -> None:
-        super().__init__()
         self._process = os.getpid()
-        self._memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-        weakref.finalize(self, self._memory.close)
+        self._lock = threading.Lock()
+        self._entries: list[Entry] = []
 
     def create(self, first: Entry) -> bool:
         """Begin with a first entry."""
-        build(self._memory, [first])
+        self._entries = [first]
         return True
 
     @contextmanager
-    def _connected(self) -> Iterator[sqlite3.Connection]:
-        # A forked process would spend a copy of the budget.
+    def writing(self) -> Iterator[Session]:
+        """Alone with the entries; what is appended is there when the block has ended."""
+        with self._alone():
+            session = _Session(self._read, self._entries[-1])
+            yield session
+            self._entries.extend(session.appended)
+
+    @contextmanager
+    def reading(self) -> Iterator[Session]:
+        """See one state of the entries."""
+        with self._alone():
+            yield _Session(self._read, None)
+
+    def _read(self, after: int) -> list[Entry]:
+        return self._entries[after + 1 :]
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        # A forked process would spend a copy of the budget. Asked before the lock, which another
+        # thread may have held when the process was forked and which then stays held.
         if os.getpid() != self._process:
             raise LedgerError(
                 "a ledger in memory belongs to the process that made it; give the ledger a path, "
                 "so that several processes can share it"
             )
-        # What an interruption left open was never acknowledged.
-        if self._memory.in_transaction:
-            self._memory.execute("ROLLBACK")
-        yield self._memory
-
-    def _settle(self, connection: sqlite3.Connection) -> None:
-        pass
+        if not self._lock.acquire(timeout=PATIENCE):
+            raise LedgerError("the ledger is kept busy by another thread; nothing was spent")
+        try:
+            yield
+        finally:
+            self._lock.release()
 
 
 class FileStorage(Storage):
-    """Entries in a file that threads and processes share.
+    """Entries in a log that threads and processes share, under every name of its file.
+
+    There is no lock of Python here: whoever is alone with the file is alone with this object, and
+    those who read at the same time all read the same.
 
     Parameters
     ----------
@@ -121,8 +135,8 @@ class FileStorage(Storage):
     """
 
     def __init__(self, path: Path) -> None:
-        super().__init__()
         self.path: Path = path
+        self._place: Place | None = None
 
     def create(self, first: Entry) -> bool:
         """Begin the file with a first entry; False where it exists already.
@@ -131,94 +145,100 @@ class FileStorage(Storage):
         ---------
         - The file appears complete or not at all, and an existing one is never overwritten.
         """
-        try:
-            with tempfile.TemporaryDirectory(dir=self.path.parent, prefix=".tacit-") as folder:
-                draft = Path(folder) / "ledger"
-                with closing(_connect(draft, "rwc")) as connection:
-                    build(connection, [first])
-                    self._settle(connection)
-                # A link, unlike a renaming, fails where the name is taken.
-                os.link(draft, self.path)
-        except FileExistsError:
-            return False
-        except (OSError, sqlite3.Error) as error:
-            reason = getattr(error, "strerror", None) or str(error)
-            raise FileError(f"the ledger {self.path} cannot be written: {reason}") from error
-        _sync_folder(self.path.parent)
-        return True
+        return create(self.path, written([first]))
 
     @contextmanager
-    def _connected(self) -> Iterator[sqlite3.Connection]:
-        if not self.path.is_file():
-            raise FileError(f"the ledger {self.path} cannot be read: no such file")
-        # Locks go by name: under two names, two writers would not see each other.
-        if self.path.stat().st_nlink > 1:
-            raise LedgerError(
-                f"the ledger {self.path} has a second name (a hard link), under which it could be "
-                "spent twice; remove the other name"
-            )
-        writable = os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK)
-        # A connection per operation: none is ever carried into another thread or a forked process.
-        with closing(_connect(self.path, "rw" if writable else "ro&immutable=1")) as connection:
-            yield connection
+    def writing(self) -> Iterator[Session]:
+        """Alone with the file; what is appended is on the disk when the block has ended."""
+        with self._opened(alone=True) as log:
+            session = _Session(self._reader(log), log.entries[-1], log.unfinished)
+            yield session
+            if session.appended:
+                log.append(session.appended)
 
-    def _settle(self, connection: sqlite3.Connection) -> None:
-        """Copy the log into the file and empty it, waiting for others."""
-        deadline = time.monotonic() + PATIENCE
-        while connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] != 0:
-            if time.monotonic() > deadline:
-                raise LedgerError(
-                    "the ledger is kept busy by another process. Close that process and try again; "
-                    "a charge that was written meanwhile stays spent, and no answer was released"
-                )
-            time.sleep(_PAUSE)
+    @contextmanager
+    def reading(self) -> Iterator[Session]:
+        """See one state of the file; who wants to write waits."""
+        with self._opened(alone=False) as log:
+            yield _Session(self._reader(log), None, log.unfinished)
+
+    @contextmanager
+    def _opened(self, *, alone: bool) -> Iterator[Log]:
+        with locked(self.path, alone=alone, patience=PATIENCE) as file:
+            with refused(self.path):
+                log = Log.read(file, self._place)
+            self._place = log.place
+            yield log
+
+    def _reader(self, log: Log) -> Callable[[int], list[Entry]]:
+        def read(after: int) -> list[Entry]:
+            whole = after + 1 < log.entries[0].sequence
+            with refused(self.path):
+                entries = Log.read(log.file).entries if whole else log.entries
+            return [entry for entry in entries if entry.sequence > after]
+
+        return read
 
 
-def _connect(path: Path, mode: str) -> sqlite3.Connection:
-    # Resolved and as an address: no name of a file means anything special to SQLite.
-    address = f"{path.resolve().as_uri()}?mode={mode}"
-    connection = sqlite3.connect(address, uri=True, isolation_level=None, timeout=PATIENCE)
+class VersionOneStorage(Storage):
+    """Entries in a file that version 0.1 wrote. They can be read, and none can be added."""
+
+    def __init__(self, path: Path) -> None:
+        self.path: Path = path
+
+    def create(self, first: Entry) -> bool:  # noqa: ARG002
+        """Somebody else has begun."""
+        return False
+
+    @contextmanager
+    def writing(self) -> Iterator[Session]:
+        """Refuse."""
+        raise LedgerError(
+            f"the ledger {self.path} was written by Tacit 0.1: it can be read, but no longer be "
+            "charged. Write it anew with `tacit ledger upgrade OLD NEW` or Ledger.upgrade(old, "
+            "new), charge the new one, and move the old one away"
+        )
+        yield  # the abstract method is a generator
+
+    @contextmanager
+    def reading(self) -> Iterator[Session]:
+        """See the entries as SQLite has them, its own check passed."""
+        entries = version_one.read_entries(self.path)
+        yield _Session(lambda after: entries[after + 1 :], None)
+
+
+class _Session:
+    """What was read and what is to be appended."""
+
+    def __init__(
+        self, read: Callable[[int], list[Entry]], last: Entry | None, unfinished: int = 0
+    ) -> None:
+        self._read = read
+        self._last = last
+        self.unfinished = unfinished
+        self.appended: list[Entry] = []
+
+    def entries(self, after: int = -1) -> list[Entry]:
+        return self._read(after) + [entry for entry in self.appended if entry.sequence > after]
+
+    def append(self, entry: Entry) -> None:
+        if self._last is None:
+            raise LedgerError("entries are appended within `writing` alone")
+        require_follows(entry, self._last)
+        self.appended.append(entry)
+        self._last = entry
+
+
+def file_of(path: str | os.PathLike[str]) -> Path:
+    """Return the file that a path leads to, which need not exist; refuse what is no path of one."""
+    if not isinstance(path, str | os.PathLike):
+        raise SettingError("the path of a ledger is not a path; expected the name of a file")
     try:
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA secure_delete = ON")
-        connection.execute("PRAGMA wal_autocheckpoint = 0")
-    except BaseException:
-        connection.close()
-        raise
-    return connection
-
-
-def _begin_alone(connection: sqlite3.Connection) -> None:
-    """Begin as the only writer, waiting for others."""
-    # SQLite's own waiting sleeps ever longer, and many writers would sleep most of the time.
-    connection.execute("PRAGMA busy_timeout = 0")
-    deadline = time.monotonic() + PATIENCE
-    while True:
-        try:
-            connection.execute("BEGIN IMMEDIATE")
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
-                raise
-            time.sleep(_PAUSE)
-        else:
-            return
-
-
-@contextmanager
-def _translated(path: Path | None) -> Iterator[None]:
-    name = "in memory" if path is None else str(path)
-    try:
-        yield
-    # A damaged name in the database reaches us as text that cannot be decoded.
-    except (sqlite3.Error, UnicodeDecodeError) as error:
-        raise LedgerError(f"the ledger {name} cannot be used: {error}") from error
-
-
-def _sync_folder(folder: Path) -> None:
-    # Only there can a folder be opened, and only there does a new name need it.
-    if os.name == "posix":
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        file = Path(os.fsdecode(path)).resolve()
+        if file.is_dir() or not file.parent.is_dir():
+            raise FileError(f"the ledger {path!s:.200} is no file; give the name of a file")
+    except (OSError, ValueError, RuntimeError) as error:
+        if isinstance(error, FileError):
+            raise
+        raise FileError(f"the ledger {path!s:.200} cannot be opened") from error
+    return file

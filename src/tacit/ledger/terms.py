@@ -147,6 +147,15 @@ def require_same(name: str, given: object, kept: object) -> None:
         )
 
 
+def require_named(given: str | None, kept: str | None) -> None:
+    """Refuse a charge that does not name the dataset that the ledger is kept for."""
+    if kept is not None and given is None:
+        raise LedgerError(
+            f"this ledger is kept for the dataset {kept!r}, and none was named: a charge must say "
+            f"that it is for it. Open it with dataset={kept!r}, on the command line --dataset"
+        )
+
+
 def budget_document(budget: Budget) -> dict[str, float | None]:
     """Return a budget as plain data."""
     return {name: getattr(budget, name) for name in _CURRENCIES}

@@ -1,0 +1,168 @@
+"""A file that is open and locked: by its inode, so that every name of the file has the one lock.
+
+A lock taken with ``flock`` belongs to the open file. A symbolic link, a hard link and a bind mount
+lead to the same inode and so to the same lock; there is no second file that would have to be found
+under the same name. Each operation opens a descriptor of its own, so threads exclude each other
+like processes do, and no lock of Python is held while a file is waited for.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tacit.errors import FileError, LedgerError
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+_PAUSE = 0.001
+
+
+class Descriptor:
+    """An open file of this process. In a process forked meanwhile it is closed: number -1."""
+
+    __slots__ = ("number",)
+
+    def __init__(self, path: Path, flags: int) -> None:
+        # Nobody forks between the opening and the note of it.
+        with _guard:
+            # A pipe of that name would otherwise be waited for without end.
+            self.number = os.open(path, flags | os.O_CLOEXEC | os.O_NONBLOCK)
+            _opened.add(self)
+
+    def close(self) -> None:
+        """Give up the lock, also for copies of the descriptor in other processes, and close."""
+        with _guard:
+            _opened.discard(self)
+            number, self.number = self.number, -1
+            if number >= 0:
+                try:
+                    fcntl.flock(number, fcntl.LOCK_UN)
+                finally:
+                    os.close(number)
+
+
+_guard = threading.RLock()
+_opened: set[Descriptor] = set()
+
+
+def _close_in_child() -> None:
+    # A copy in a child would keep the lock if the parent were killed while it writes.
+    try:
+        for descriptor in _opened:
+            with contextlib.suppress(OSError):
+                os.close(descriptor.number)
+            descriptor.number = -1
+        _opened.clear()
+    finally:
+        _guard.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_guard.acquire, after_in_parent=_guard.release, after_in_child=_close_in_child
+    )
+
+
+@contextmanager
+def locked(path: Path, *, alone: bool, patience: float) -> Iterator[Descriptor]:
+    """Open the file that the path leads to, and hold its lock within the block.
+
+    Guarantee
+    ---------
+    - With ``alone`` nobody else is within such a block of the same file, under whatever name;
+      without it, nobody who is alone.
+    - The wait is bounded; a forked or a killed process does not keep the lock.
+
+    Parameters
+    ----------
+    path
+        An existing regular file.
+    alone
+        Open for writing, and exclude everybody else.
+    patience
+        Seconds to wait for others.
+
+    Raises
+    ------
+    FileError
+        If there is no such file.
+    LedgerError
+        If it cannot be opened or locked, or others keep it for too long.
+    """
+    require_locks()
+    deadline = time.monotonic() + patience
+    while True:
+        with refused(path):
+            descriptor = Descriptor(path, os.O_RDWR if alone else os.O_RDONLY)
+        try:
+            with refused(path):
+                _lock(descriptor.number, deadline, alone=alone)
+                current = _is_at(descriptor.number, path)
+            if current:
+                yield descriptor
+                return
+        finally:
+            descriptor.close()
+        # The file was replaced while its lock was waited for: the new one has a lock of its own.
+
+
+def sync(number: int) -> None:
+    """Return when what was written to the file is on the disk."""
+    if hasattr(fcntl, "F_FULLFSYNC"):
+        # On macOS fsync stops at the cache of the disk.
+        fcntl.fcntl(number, fcntl.F_FULLFSYNC)
+    else:
+        getattr(os, "fdatasync", os.fsync)(number)
+
+
+def require_locks() -> None:
+    """Refuse a system on which files cannot be locked."""
+    if fcntl is None:
+        raise LedgerError(
+            "a ledger in a file needs file locks that this system does not have (flock). Use a "
+            "ledger in memory, Ledger(budget=...), or Linux or macOS"
+        )
+
+
+def _lock(number: int, deadline: float, *, alone: bool) -> None:
+    kind = (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB
+    while True:
+        try:
+            fcntl.flock(number, kind)
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                raise LedgerError(
+                    "the ledger is kept busy by another process. Close that process and try again; "
+                    "nothing was spent"
+                ) from None
+            time.sleep(_PAUSE)
+        else:
+            return
+
+
+def _is_at(number: int, path: Path) -> bool:
+    mine, there = os.fstat(number), path.stat()
+    if not stat.S_ISREG(mine.st_mode):
+        raise LedgerError(f"the ledger {path} is not a regular file; expected one that Tacit wrote")
+    return os.path.samestat(mine, there)
+
+
+@contextmanager
+def refused(path: Path) -> Iterator[None]:
+    """Turn refusals of the system into errors of the ledger."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise FileError(f"the ledger {path} cannot be read: no such file") from error
+    except OSError as error:
+        raise LedgerError(f"the ledger {path} cannot be used: {error.strerror}") from error

@@ -1,0 +1,118 @@
+"""Ledgers of version 0.1: a table in SQLite. They are read and never written.
+
+Nothing is made beside the file: SQLite opens it as one that nobody changes. Where a write-ahead log
+with content lies beside it (after a crash), both are copied to a temporary folder and read there.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+
+from tacit.errors import FileError, LedgerError
+from tacit.ledger.entry import COLUMNS, Entry
+
+_SQLITE = b"SQLite format 3\0"
+_APPLICATION = 0x54614C31
+"""Marks the file as a ledger of Tacit ("TaL1"), where SQLite keeps such marks."""
+_FORMAT = 1
+_SCHEMA = (
+    """CREATE TABLE entries (
+sequence INTEGER PRIMARY KEY,
+kind TEXT NOT NULL CHECK (kind IN ('open', 'reserve', 'commit')),
+amount INTEGER NOT NULL CHECK (typeof(amount) = 'integer' AND amount >= 0),
+spent INTEGER NOT NULL CHECK (typeof(spent) = 'integer' AND spent >= amount AND spent <= \
+4611686018427387904),
+body TEXT NOT NULL CHECK (typeof(body) = 'text'),
+previous TEXT NOT NULL CHECK (length(previous) = 64),
+hash TEXT NOT NULL CHECK (length(hash) = 64))""",
+    """CREATE TRIGGER entries_follow BEFORE INSERT ON entries BEGIN
+SELECT RAISE(ABORT, 'an entry must follow the last one') WHERE NEW.sequence IS NOT
+(SELECT coalesce(max(sequence) + 1, 0) FROM entries);
+SELECT RAISE(ABORT, 'an entry must continue the chain') WHERE NEW.sequence > 0 AND
+(NEW.previous, NEW.spent - NEW.amount) IS NOT
+(SELECT hash, spent FROM entries WHERE sequence = NEW.sequence - 1);
+END""",
+    """CREATE TRIGGER entries_stay BEFORE DELETE ON entries BEGIN
+SELECT RAISE(ABORT, 'a ledger is append-only');
+END""",
+    """CREATE TRIGGER entries_are_final BEFORE UPDATE ON entries BEGIN
+SELECT RAISE(ABORT, 'a ledger is append-only');
+END""",
+)
+# A text of this file alone; nothing that was given becomes SQL.
+_SELECT = f"SELECT {', '.join(COLUMNS)} FROM entries ORDER BY sequence"  # noqa: S608
+
+
+def is_version_one(path: Path) -> bool:
+    """Whether a file begins as a database of SQLite does."""
+    with suppress(OSError):
+        if path.is_file():
+            with path.open("rb") as stream:
+                return stream.read(len(_SQLITE)) == _SQLITE
+    return False
+
+
+def read_entries(path: Path) -> list[Entry]:
+    """Read a ledger of version 0.1.
+
+    Guarantee
+    ---------
+    - Its table is the one that Tacit made, SQLite finds it intact, and every entry fits its hash.
+    - Nothing is written beside the file.
+
+    Raises
+    ------
+    LedgerError
+        If it is damaged or another database.
+    FileError
+        If it cannot be read.
+    """
+    try:
+        with _connected(path) as connection:
+            _require_structure(connection)
+            return [Entry.from_row(row) for row in connection.execute(_SELECT).fetchall()]
+    # A damaged name in the database reaches us as text that cannot be decoded.
+    except (sqlite3.Error, UnicodeDecodeError) as error:
+        raise LedgerError(f"the ledger {path} cannot be used: {error}") from error
+    except OSError as error:
+        raise FileError(f"the ledger {path} cannot be read: {error.strerror}") from error
+
+
+@contextmanager
+def _connected(path: Path) -> Iterator[sqlite3.Connection]:
+    log = path.with_name(path.name + "-wal")
+    if not (log.exists() and log.stat().st_size):
+        with closing(_connect(path, "ro&immutable=1")) as connection:
+            yield connection
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "ledger"
+        shutil.copyfile(path, copy)
+        shutil.copyfile(log, copy.with_name(copy.name + "-wal"))
+        with closing(_connect(copy, "rw")) as connection:
+            yield connection
+
+
+def _connect(path: Path, mode: str) -> sqlite3.Connection:
+    # Resolved and as an address: no name of a file means anything special to SQLite.
+    return sqlite3.connect(f"{path.resolve(strict=True).as_uri()}?mode={mode}", uri=True)
+
+
+def _require_structure(connection: sqlite3.Connection) -> None:
+    marks = [
+        connection.execute(f"PRAGMA {name}").fetchone()[0]
+        for name in ("application_id", "user_version")
+    ]
+    if marks != [_APPLICATION, _FORMAT]:
+        raise LedgerError("the file is a database, but not a ledger that Tacit wrote")
+    found = [row[0] for row in connection.execute("SELECT sql FROM sqlite_master ORDER BY rowid")]
+    if found != list(_SCHEMA):
+        raise LedgerError("the tables of the ledger were altered: its rules are not in force")
+    report = [row[0] for row in connection.execute("PRAGMA integrity_check")]
+    if report != ["ok"]:
+        raise LedgerError(f"the file of the ledger is damaged: {str(report[0])[:200]}")
