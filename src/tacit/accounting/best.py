@@ -73,7 +73,8 @@ def best_of_tally(counted: Tally, relation: Relation | None, delta: float) -> Pr
         narrow = first.epsilon - first.lower <= max(_NARROW * first.epsilon, _NEGLIGIBLE)
         if delta == 0.0 or (narrow and not _is_loose(counted)):
             return first
-        note = "" if narrow else "the bracket of the loss distributions is wide"
+        exact = pairs_of(counted, relation) == pairs_of(counted, relation, attained=True)
+        note = "the bracket of the loss distributions is wide" if exact and not narrow else ""
         found.append(first)
     for name in _FALLBACKS:
         try:
