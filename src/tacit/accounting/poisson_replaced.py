@@ -101,7 +101,7 @@ class ReplacedResponse(_Replaced):
     --------
     >>> losses, masses = ReplacedResponse(1.0, 0.1).atoms("remove")
     >>> round(float(losses[2]), 6), round(float(masses.sum()), 12)
-    (0.223861, 1.0)
+    (0.223863, 1.0)
     """
 
     def smooth(self, direction: Direction, points: Floats) -> tuple[Floats, Floats]:
@@ -139,7 +139,7 @@ class ReplacedLaplace(_Replaced):
     Examples
     --------
     >>> round(float(ReplacedLaplace(1.0, 0.1).atoms("remove")[0][1]), 6)
-    0.223861
+    0.223863
     """
 
     def smooth(self, direction: Direction, points: Floats) -> tuple[Floats, Floats]:

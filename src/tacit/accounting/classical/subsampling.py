@@ -94,7 +94,7 @@ def replaced_by_poisson(epsilon: float, delta: float, sampling_rate: float) -> A
     Examples
     --------
     >>> round(replaced_by_poisson(1.0, 0.0, 0.1).epsilon, 6)
-    0.223861
+    0.223863
     """
     epsilon, delta = non_negative("epsilon", epsilon), probability("delta", delta)
     rate = probability("sampling_rate", sampling_rate)
