@@ -216,7 +216,7 @@ def _sampled(
         found = _amplified(event, relation, epsilon, base)
         if found[1] <= delta:
             return found[0]
-        # Under replace-one delta counts up to twice; epsilon grows only slowly.
+        # Under replace-one delta counts more than once; epsilon grows only slowly.
         base *= min(0.9, 0.98 * delta / found[1])
     return math.inf
 

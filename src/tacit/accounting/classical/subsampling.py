@@ -24,6 +24,7 @@ from tacit.privacy.relation import Relation
 
 # Further multiplicities are charged as if nothing at all were promised for them.
 _MOST_COPIES = 64
+_LARGEST_EXPONENT = 700.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +107,8 @@ def replaced_by_poisson(epsilon: float, delta: float, sampling_rate: float) -> A
     fall = -math.log1p(-lost) if lost < 0.5 else (-math.log(left) if left > 0.0 else epsilon)
     fall = min(fall * (1.0 + ALLOWANCE), epsilon)
     size = (_log_mixture(epsilon, rate) + fall) * (1.0 + ALLOWANCE)
-    factor = rate * (1.0 + math.exp(min(size - epsilon, 0.0))) * (1.0 + ALLOWANCE)
+    factor = rate * (1.0 + math.exp(min(size - epsilon, _LARGEST_EXPONENT))) * (1.0 + ALLOWANCE)
+    factor *= 1.0 + ALLOWANCE * (size + epsilon)
     small = min(factor * delta + math.ulp(0.0), 1.0) if delta > 0.0 else 0.0
     return Amplified(size, small, Relation.REPLACE_ONE)
 
