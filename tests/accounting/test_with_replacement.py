@@ -5,6 +5,7 @@ import time
 import mpmath
 import numpy as np
 import pytest
+from scipy import stats
 
 from tacit.accounting import best, gaussian
 from tacit.accounting.classical import amplified_with_replacement
@@ -88,13 +89,18 @@ def test_never_below_the_divergence_of_neighbours(
         assert divergence(second, first, epsilon) <= bound
 
 
-@pytest.mark.parametrize(("draws", "population"), [(3, 100), (3, 10)])
-def test_tight_where_all_other_records_are_alike(draws: int, population: int) -> None:
-    law = shifts(draws, population, 1.0, [0.0] * draws)
-    event = SampledWithReplacement(Gaussian(1, 1), draws, population)
-    for epsilon in (0.0, 0.1, 0.5):
-        exact = divergence(law, {0.0: 1.0}, epsilon)
-        assert exact * (1 - 1e-9) <= stated(event, epsilon) <= exact * 1.04
+@pytest.mark.parametrize("mu", [0.05, 0.4, 1.5])
+@pytest.mark.parametrize(("draws", "population"), [(3, 100), (6, 3), (40, 10), (300, 10)])
+def test_exact_where_all_other_records_are_alike(draws: int, population: int, mu: float) -> None:
+    numbers = np.arange(draws + 1.0)
+    law = dict(zip(mu * numbers, stats.binom.pmf(numbers, draws, 1 / population), strict=True))
+    likely = {shift: weight for shift, weight in law.items() if weight > 1e-25 and shift < 12.0}
+    event = SampledWithReplacement(Gaussian(mu * mu, 1), draws, population)
+    for epsilon in (0.1, 0.5, 2.0):
+        exact = divergence(likely, {0.0: 1.0}, epsilon)
+        assert exact * (1 - 1e-9) - 1e-25 <= stated(event, epsilon)
+        if 1e-9 < exact < 0.05 and max(likely) < 11.0:
+            assert stated(event, epsilon) <= exact * 1.002
 
 
 @pytest.mark.parametrize("draws", [1, 5])

@@ -19,7 +19,7 @@ from tacit.accounting.pld.pairs.pair import Floats
 # Weight of all numbers that are not listed: no delta in use comes near it.
 _NEGLIGIBLE = 1e-40
 # So many different numbers are kept apart.
-_MOST_NUMBERS = 96
+_MOST_NUMBERS = 400
 # Beyond this many the largest stands for all: it is then within 1.5% of the mean.
 _MOST_LISTED = 10**6
 _SLACK = 2.0**-46

@@ -1,15 +1,15 @@
 r"""The profile of a release on records drawn with replacement, under replace-one.
 
-With weights :math:`w_k` of k copies, :math:`\eta = 1 - w_0`, :math:`x = e^{\varepsilon} \ge 1`,
-:math:`x' = 1 + (x - 1)/\eta` and :math:`\beta = x/x'`,
+With weights :math:`w_k` of k copies and likelihood ratios :math:`l_k` of k replaced draws, all
+growing with one variable, the divergence of the worst neighbours is for :math:`x \ge 1` at most
 
-.. math:: \delta(\varepsilon) = (1 - \beta)\, H_x\Bigl(\sum_k w_k P_k \Big\| P_0\Bigr)
-    + \beta \min\Bigl(\sum_k w_k H_{x'}(P_k \| P_0),\; \eta\, H_{x'}(U \| V)\Bigr),
+.. math:: \sum_{k < D} w_k \delta_k(d_k)
+    + \sum_{k \ge D} w_k \bigl((1 - C)\, \delta_k(d_k) + C\, \delta_k(x_D)\bigr),
+    \qquad x_r = \frac{\sum_{k \ge r} w_k d_k}{\sum_{k \ge r} w_k}, \quad C = \frac{x}{x_D},
 
-where :math:`P_k` is k replaced draws away from :math:`P_0` and, for Gaussian noise,
-:math:`P_k = N(k\mu, 1)`, :math:`U = \sum_j v_j N((j + 1)\mu, 1)`,
-:math:`V = \sum_j v_j N(-j\mu, 1)`, j the copies among the other draws. The first term does not
-reveal the number of copies. Below 0 the neighbours are exchanged; then the greatest convex function
+with :math:`\delta_k(d) = E(l_k - d)_+`, the :math:`d_k` the ratios at one threshold, which is such
+that :math:`x_0 = x`, and D any number up to which the :math:`x_r` rise. Up to D the number of
+copies is not revealed. Below 0 the neighbours are exchanged; then the greatest convex function
 below is taken. Proof: ``proofs/accounting/with_replacement.md``.
 """
 
@@ -28,15 +28,16 @@ from tacit.accounting.pld.pairs.pair import Floats
 from tacit.accounting.tally import pure_epsilon
 from tacit.privacy.event import Gaussian, SampledWithReplacement
 
-_SLACK = 2.0**-44
+_SLACK = 2.0**-42
 _ROOT_HALF = math.sqrt(0.5)
 # Losses at which the bound is computed: as fine everywhere as the loss distributions need it.
 _PER_OCTAVE, _SMALLEST, _LARGEST = 128, 2.0**-44, 690.0
 _LOWEST = 30.0
 _LARGEST_MU = 1e50
 _SMALLEST_MU = 1e-50
-_NEWTON_STEPS = 24
-_ENOUGH = 1e-12
+_NEWTON_STEPS, _ENOUGH = 24, 1e-12
+# Averages that rise by less could be equal; numbers of copies this rare are revealed.
+_MARGIN, _RARE = 1e-12, 1e-6
 
 
 def with_replacement_profile(event: SampledWithReplacement) -> Profile | None:
@@ -69,32 +70,29 @@ def with_replacement_profile(event: SampledWithReplacement) -> Profile | None:
 
 @lru_cache(maxsize=256)
 def _profile(mu: float, epsilon: float, draws: int, population: int) -> Profile:
-    drawn, others = copies(draws, population), copies(draws - 1, population)
+    drawn = copies(draws, population)
     octaves = math.ceil(_PER_OCTAVE * math.log2(_LARGEST / _SMALLEST))
     nodes = np.append(0.0, np.geomspace(_SMALLEST, _LARGEST, octaves))
-    if epsilon > 0.0:
-        # Where randomised response on so many copies has its largest loss the bound has a corner.
-        ends = np.log1p(drawn.drawn * np.expm1(np.minimum(drawn.numbers * epsilon, _LARGEST)))
-        nodes = np.union1d(nodes, np.minimum(ends * (1.0 + 2.0**-30), _LARGEST))
     # Beyond the range of floats a split is infinite, which is one of the valid splits.
-    with np.errstate(over="ignore", divide="ignore"):
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         if mu > 0.0:
-            above = _gaussian_bound(nodes, mu, drawn, others)
+            nodes, above = _gaussian_bound(nodes, mu, drawn)
         else:
-            above = _pure_bound(nodes, epsilon, drawn)
-    tail = min(max(drawn.tail, others.tail), 1.0)
+            nodes, above = _pure_bound(nodes, epsilon, drawn)
+    tail = min(drawn.tail, 1.0)
     above = np.minimum.accumulate(np.minimum(above * (1.0 + _SLACK) + tail, 1.0))
     # Further below 0 the profile is 1 - exp(epsilon) up to rounding, which the last chord is too.
-    near = nodes[(nodes > 0.0) & (nodes < _LOWEST)][::-1]
-    below = -np.expm1(-near) + np.exp(-near) * above[near.size : 0 : -1]
-    powers = np.concatenate([[-1.0], np.expm1(-near), np.expm1(nodes)])
+    near = np.flatnonzero((nodes > 0.0) & (nodes < _LOWEST))[::-1]
+    below = -np.expm1(-nodes[near]) + np.exp(-nodes[near]) * above[near]
+    powers = np.concatenate([[-1.0], np.expm1(-nodes[near]), np.expm1(nodes)])
     corners = _convex(powers, np.concatenate([[1.0], np.minimum(below, 1.0), above]))
     return Profile(partial(_polygon, corners=corners), limit=tail)
 
 
 def _polygon(points: Floats, corners: tuple[Floats, Floats]) -> Floats:
     """Chords through corners at exp(epsilon) - 1, so that small losses keep their digits."""
-    return np.interp(np.expm1(np.minimum(points, _LARGEST)), *corners) * (1.0 + _SLACK)
+    values = np.interp(np.expm1(np.minimum(points, _LARGEST)), *corners) * (1.0 + _SLACK)
+    return np.minimum(values, 1.0)
 
 
 def _convex(powers: Floats, values: Floats) -> tuple[Floats, Floats]:
@@ -107,98 +105,87 @@ def _convex(powers: Floats, values: Floats) -> tuple[Floats, Floats]:
         powers, values = powers[kept], values[kept]
 
 
-def _shares(epsilon: Floats, drawn: Copies) -> tuple[Floats, Floats, Floats, Floats]:
-    """Weight and logarithmic level of the two terms; any split is valid, this one is good."""
-    gap = np.expm1(epsilon) * (1.0 - _SLACK)
-    level = gap + drawn.drawn
-    first = drawn.none * gap / level * (1.0 - _SLACK)
-    second = (1.0 - first) * (1.0 + _SLACK)
-    ratio = (epsilon - np.log1p(-first)) * (1.0 - _SLACK)
-    return first, np.log(level) - _SLACK, second, ratio
+def _gaussian_bound(nodes: Floats, mu: float, drawn: Copies) -> tuple[Floats, Floats]:
+    """Bound delta near each node, at the epsilon to which the threshold there belongs."""
+    numbers, weights, rare, width = _levels(drawn)
+    shifts = numbers * mu
+    edge = _edges(nodes, weights, shifts)
+    losses = np.multiply.outer(edge, shifts) - 0.5 * shifts**2
+    averages = _sums_above(weights * np.exp(losses)) / _sums_above(weights)
+    rising = averages[:, 1:] > averages[:, :-1] * (1.0 + _MARGIN)
+    if numbers[-1] - numbers[0] >= numbers.size:
+        # Numbers that were read as larger ones are not known one by one.
+        rising[:, int(numbers[0] == 0.0) :] = False
+    depth = np.argmin(np.append(rising, np.zeros((nodes.size, 1), dtype=np.bool_), axis=1), axis=1)
+    level = np.log(averages[np.arange(nodes.size), depth])
+    share = np.minimum(averages[:, 0] * np.exp(-level), 1.0)
+    level = level - _SLACK * (1.0 + np.abs(level))
+    start = np.log(averages[:, 0]) * (1.0 - _SLACK)
+    total = rare * _gaussian_delta(start, float(shifts[0])) if rare > 0.0 else np.zeros_like(nodes)
+    for index in np.flatnonzero(shifts > 0.0):
+        hidden = _gaussian_delta(losses[:, index], float(shifts[index]))
+        known = _gaussian_delta(level, float(shifts[index]))
+        mixed = (1.0 - share + _SLACK) * hidden + (share + _SLACK) * known
+        total += weights[index] * np.where(index < depth, hidden, mixed)
+    epsilon = np.log(averages[:, 0]) + _SLACK * (1.0 + nodes) + 2.0 * width
+    kept = np.isfinite(epsilon) & np.isfinite(total) & (epsilon >= 0.0)
+    epsilon, first = np.unique(epsilon[kept], return_index=True)
+    return epsilon, total[kept][first] * (1.0 + 2.0 * width)
 
 
-def _gaussian_bound(epsilon: Floats, mu: float, drawn: Copies, others: Copies) -> Floats:
-    first, level, second, ratio = _shares(epsilon, drawn)
-    revealed = np.zeros_like(epsilon)
-    for number, weight in zip(drawn.numbers, drawn.upper, strict=True):
-        revealed += weight * _gaussian_delta(ratio, float(number) * mu)
-    hidden = drawn.drawn * _two_mixtures(ratio, mu, others)
-    total = second * np.minimum(revealed, hidden)
-    if drawn.none > 0.0:
-        total = total + first * _one_mixture(level, mu, drawn)
-    return total
+def _levels(drawn: Copies) -> tuple[Floats, Floats, float, float]:
+    """Numbers of copies that are hidden, their weights, that of fewer copies, and its precision."""
+    numbers = np.append(0.0, drawn.numbers)
+    weights = np.append(drawn.none * (1.0 + NONE_WIDTH), drawn.upper)
+    lower = np.append(drawn.none, drawn.lower)
+    known = lower > 0.0
+    width = float(np.max(1.0 - lower[known] / weights[known], initial=0.0))
+    least = int(np.searchsorted(np.cumsum(weights), _RARE))
+    rare = float(weights[:least].sum()) * (1.0 + _SLACK)
+    return numbers[least:], weights[least:], rare, width + _SLACK
 
 
-def _one_mixture(level: Floats, mu: float, drawn: Copies) -> Floats:
-    """H of the mixture over copies against none, at the split that a common threshold gives."""
-    shifts, logs = drawn.numbers * mu, np.log(np.maximum(drawn.upper, 1e-300))
-    edge = np.min((level[:, None] - logs + 0.5 * shifts**2) / shifts, axis=1)
+def _sums_above(values: Floats) -> Floats:
+    """Sum over this index of the last axis and all above it."""
+    sums: Floats = np.cumsum(values[..., ::-1], axis=-1)[..., ::-1]
+    return sums
+
+
+def _edges(nodes: Floats, weights: Floats, shifts: Floats) -> Floats:
+    """Thresholds at which the average ratio is about the exponential of each node."""
+    whole = float(weights.sum())
+    moved = shifts > 0.0
+    logs, shifts = np.log(np.maximum(weights[moved], 1e-300)), shifts[moved]
+    # The sum of what is moved, with no difference of nearly equal numbers.
+    level = np.log(whole * np.expm1(nodes) + float(weights[moved].sum()))
+    edge: Floats = np.min((level[:, None] - logs + 0.5 * shifts**2) / shifts, axis=1)
     for _ in range(_NEWTON_STEPS):
-        value, slope = _log_sum(edge, logs, shifts)
-        step = (value - level) / slope
-        edge = np.maximum(edge - step, 0.0)
-        if np.all(np.abs(step) * slope < _ENOUGH):
-            break
-    left = level - _log_sum(edge, logs, shifts)[0] - _SLACK * (1.0 + np.abs(level))
-    total = np.zeros_like(level)
-    for shift, weight in zip(shifts, drawn.upper, strict=True):
-        total += weight * _gaussian_delta(shift * (edge - 0.5 * shift) + left, float(shift))
-    return total
-
-
-def _two_mixtures(ratio: Floats, mu: float, others: Copies) -> Floats:
-    """H of U against V, at the split that a common threshold gives."""
-    if not others.none > 0.0:
-        return np.ones_like(ratio)
-    numbers = np.append(0.0, others.numbers) * mu
-    lower = np.append(others.none, others.lower)
-    weights = np.append(min(others.none * (1.0 + NONE_WIDTH), 1.0), others.upper)
-    logs, lower_logs = np.log(weights), np.log(np.maximum(lower, 1e-300))
-    low, high = np.zeros_like(ratio), (ratio - lower_logs[0]) / mu + mu
-    edge = high
-    for _ in range(_NEWTON_STEPS):
-        above, rise = _log_sum(edge, logs, numbers + mu)
-        below, fall = _log_sum(-edge, lower_logs, numbers)
-        excess = above - below - ratio
-        high, low = np.where(excess > 0.0, edge, high), np.where(excess > 0.0, low, edge)
-        edge = edge - excess / (rise + fall)
-        edge = np.where((edge >= low) & (edge <= high), edge, 0.5 * (low + high))
+        exponents = np.multiply.outer(edge, shifts) + (logs - 0.5 * shifts**2)
+        top = exponents.max(axis=1)
+        parts = np.exp(exponents - top[:, None])
+        total = parts.sum(axis=1)
+        excess = top + np.log(total) - level
+        edge = np.maximum(edge - excess * total / (parts @ shifts), 0.0)
         if np.all(np.abs(excess) < _ENOUGH):
             break
-    above = _log_sum(edge, logs, numbers + mu)[0]
-    below = _log_sum(-edge, lower_logs, numbers)[0]
-    left = ratio + below - above
-    left -= _SLACK * (1.0 + np.abs(ratio) + np.abs(above) + np.abs(below))
-    total = np.zeros_like(ratio)
-    for number, weight in zip(numbers, weights, strict=True):
-        shift = float(number + mu)
-        total += weight * _gaussian_delta(shift * (edge - 0.5 * shift) + left, shift)
-        if number > 0.0:
-            reverse = float(number) * (edge + 0.5 * float(number))
-            ratios = np.exp(np.minimum(ratio - reverse, 600.0))
-            total += weight * ratios * _gaussian_delta(reverse, float(number))
-    return np.minimum(total, 1.0)
+    return edge
 
 
-def _log_sum(edge: Floats, logs: Floats, shifts: Floats) -> tuple[Floats, Floats]:
-    """Logarithm of the weighted sum of exp(shift edge - shift^2 / 2), and its slope."""
-    exponents = np.multiply.outer(edge, shifts) + (logs - 0.5 * shifts**2)
-    top = exponents.max(axis=1)
-    parts = np.exp(exponents - top[:, None])
-    total = parts.sum(axis=1)
-    return top + np.log(total), parts @ shifts / total
-
-
-def _pure_bound(epsilon: Floats, largest: float, drawn: Copies) -> Floats:
-    first, level, second, ratio = _shares(epsilon, drawn)
-    revealed = np.zeros_like(epsilon)
-    sizes = drawn.numbers * largest * (1.0 + _SLACK)
+def _pure_bound(nodes: Floats, epsilon: float, drawn: Copies) -> tuple[Floats, Floats]:
+    """Bound delta at the nodes and where the bound has a corner."""
+    # Randomised response on so many copies has its largest loss there.
+    ends = np.log1p(drawn.drawn * np.expm1(np.minimum(drawn.numbers * epsilon, _LARGEST)))
+    nodes = np.union1d(nodes, np.minimum(ends * (1.0 + 2.0**-30), _LARGEST))
+    gap = np.expm1(nodes) * (1.0 - _SLACK)
+    level = gap + drawn.drawn
+    first = drawn.none * gap / level * (1.0 - _SLACK)
+    ratio = (nodes - np.log1p(-first)) * (1.0 - _SLACK)
+    sizes = drawn.numbers * epsilon * (1.0 + _SLACK)
+    revealed = np.zeros_like(nodes)
     for size, weight in zip(sizes, drawn.upper, strict=True):
         revealed += weight * _response_delta(ratio, float(size))
-    total = second * revealed
-    if drawn.none > 0.0:
-        total = total + first * _one_staircase(level, sizes, drawn.upper)
-    return total
+    hidden = _one_staircase(np.log(level) - _SLACK, sizes, drawn.upper)
+    return nodes, first * hidden + (1.0 - first) * (1.0 + _SLACK) * revealed
 
 
 def _one_staircase(level: Floats, sizes: Floats, weights: Floats) -> Floats:
