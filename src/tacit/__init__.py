@@ -52,7 +52,7 @@ _HOMES = {
     "load": "tacit.estimators.fit",
     "plot": "tacit.report.forest",
 }
-_ROOMS = ("accounting", "constraints", "errors")
+_ROOMS = ("accounting", "constraints", "errors", "privacy")
 
 __all__ = [
     "Budget",

@@ -47,9 +47,8 @@ KINDS: dict[str, Callable[[Fraction], Event]] = {
     "without": lambda x: SampledWithoutReplacement(Gaussian(x, 2), 1, 10),
     "selection": lambda x: RandomStopping(Pure(x / 20), NegativeBinomial(1, TENTH)),
 }
-# The loss distribution of these covers a family of mechanisms (for the sampled one all that are
-# pure and replace a record), which no single one attains k times.
-FAMILIES = ("bounded-range", "poisson-laplace")
+# The loss distribution of these covers a family of mechanisms, which no single one attains k times.
+FAMILIES = ("bounded-range", "objective", "without", "selection")
 
 
 def priced(name: str, events: list[Event], delta: float = DELTA) -> Price | None:
@@ -90,6 +89,20 @@ def test_t22_no_accountant_is_below_the_certified_lower_bound(kind: str) -> None
     for name in ACCOUNTANTS:
         other = priced(name, events)
         assert other is None or other.epsilon >= tight.lower * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("kind", FAMILIES)
+@pytest.mark.parametrize("times", [1, 8])
+def test_there_is_no_lower_bound_that_no_release_attains(kind: str, times: int) -> None:
+    found = priced("pld", [Repeated(KINDS[kind](Fraction(1)), times)])
+    assert found is not None
+    if kind == "without":
+        # Attained where all other records are alike: as for a Poisson sample, add-remove.
+        same = Repeated(PoissonSampled(Gaussian(1, 2), TENTH), times)
+        known = price("pld", [same], delta=DELTA, relation="add-remove")
+        assert known.lower * (1 - 1e-9) <= found.lower <= known.epsilon < found.epsilon * (1 + 1e-9)
+    else:
+        assert found.lower == 0.0
 
 
 def test_gdp_is_exact_and_refuses_everything_else_by_name() -> None:

@@ -58,7 +58,7 @@ def test_a_guarantee_of_nothing_detects_at_least_the_leak(leak: Fraction) -> Non
     assert reading(compose([event]), false_alarm=0.0).detection >= leak
 
 
-# 2. Draws with replacement: never below Theorem 10, whatever the rate.
+# 2. One draw with replacement: never below Theorem 10, which is then exact, whatever the rate.
 
 
 def _theorem_10(epsilon: float, mu: int, draws: int, population: int) -> mpmath.mpf:

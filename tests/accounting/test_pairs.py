@@ -1,8 +1,10 @@
+import math
 from fractions import Fraction
 
 import pytest
 
-from tacit.accounting.pairs import pair_of, pairs_of
+from tacit.accounting.fixed_size_pair import FixedSizePair
+from tacit.accounting.pairs import attained_pair, pair_of, pairs_of
 from tacit.accounting.pld.pairs import (
     DiscreteGaussianPair,
     ExponentialPair,
@@ -14,6 +16,7 @@ from tacit.accounting.pld.pairs import (
 )
 from tacit.accounting.pld.pairs import ObjectivePerturbation as ObjectivePair
 from tacit.accounting.poisson_pair import PoissonPair
+from tacit.accounting.poisson_replaced import ReplacedLaplace, ReplacedResponse
 from tacit.accounting.tally import tally
 from tacit.privacy.event import (
     Approximate,
@@ -51,6 +54,14 @@ HALF = Fraction(1, 2)
         (PoissonSampled(Gaussian(1, 4), HALF), ADD, PoissonGaussian(0.5, 0.5, "add-remove")),
         (PoissonSampled(Gaussian(1, 4), HALF), REPLACE, PoissonGaussian(0.5, 0.5, "replace-one")),
         (PoissonSampled(Laplace(1, 2), HALF), ADD, PoissonPair(LaplacePair(0.5), 0.5)),
+        (PoissonSampled(Laplace(1, 2), HALF), REPLACE, ReplacedLaplace(0.5, 0.5)),
+        (PoissonSampled(Pure(2), HALF), REPLACE, ReplacedResponse(2.0, 0.5)),
+        (PoissonSampled(BoundedRange(2), HALF), REPLACE, ReplacedResponse(2.0, 0.5)),
+        (
+            SampledWithoutReplacement(Laplace(1, 2), 1, 2),
+            REPLACE,
+            FixedSizePair(LaplacePair(0.5), 0.5),
+        ),
         (
             SampledWithoutReplacement(Gaussian(4, 4), 1, 2),
             REPLACE,
@@ -82,15 +93,48 @@ def test_events_without_a_proven_pair_have_none(event: Event, relation: Relation
     assert pair_of(event, relation) is None
 
 
-def test_a_sampled_pair_of_numbers_is_amplified_and_doubled_under_replace_one() -> None:
+def test_a_sampled_pair_of_numbers_is_amplified_for_its_relation() -> None:
     event = PoissonSampled(Approximate(1, Fraction(1, 10**6)), Fraction(1, 10))
     one, two = pair_of(event, ADD), pair_of(event, REPLACE)
     assert isinstance(one, RandomisedResponse)
     assert isinstance(two, RandomisedResponse)
     assert one.epsilon == pytest.approx(0.158565, abs=1e-6)
     assert one.delta == pytest.approx(1e-7, rel=1e-9)
-    assert two.epsilon == pytest.approx(2 * one.epsilon, rel=1e-12)
-    assert two.delta > 2 * one.delta
+    tight = math.log((0.9 + 0.1 * math.e) / (0.9 + 0.1 / math.e))
+    assert tight <= two.epsilon <= tight * (1 + 1e-12) < 2 * one.epsilon
+    assert one.delta < two.delta < 2 * one.delta
+
+
+@pytest.mark.parametrize(
+    ("event", "relation", "pair"),
+    [
+        (Laplace(1, 2), None, LaplacePair(0.5)),
+        (BoundedRange(1), None, None),
+        (PoissonSampled(Gaussian(1, 4), HALF), REPLACE, PoissonGaussian(0.5, 0.5, "replace-one")),
+        (PoissonSampled(BoundedRange(1), HALF), ADD, None),
+        (PoissonSampled(Approximate(1, HALF), HALF), ADD, None),
+        (SampledWithoutReplacement(Gaussian(4, 4), 1, 2), REPLACE, PoissonGaussian(1.0, 0.5)),
+        (
+            SampledWithoutReplacement(Pure(1), 1, 2),
+            REPLACE,
+            PoissonPair(RandomisedResponse(1), 0.5),
+        ),
+        (SampledWithReplacement(Pure(1), 1, 2), REPLACE, None),
+        (ObjectivePerturbation(1, 4, 0, 1), ADD, None),
+        (RandomStopping(Pure(1), NegativeBinomial(1, HALF)), None, None),
+    ],
+)
+def test_lower_bounds_come_from_pairs_that_releases_have(
+    event: Event, relation: Relation | None, pair: object
+) -> None:
+    assert attained_pair(event, relation) == pair
+
+
+def test_one_copy_of_a_drawn_record_is_the_least_that_is_told() -> None:
+    pair = attained_pair(SampledWithReplacement(Gaussian(4, 4), 3, 10), REPLACE)
+    assert isinstance(pair, PoissonGaussian)
+    assert pair.rate == pytest.approx(1 - 0.9**3, rel=1e-9)
+    assert pair.rate < 1 - 0.9**3
 
 
 def test_gaussian_releases_enter_as_their_exact_total() -> None:

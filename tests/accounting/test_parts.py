@@ -61,7 +61,7 @@ def test_sampled_releases_fit_their_delta(relation: Relation) -> None:
         assert sampled == pytest.approx(amplified, rel=1e-9)
         assert sampled < plain
     else:
-        assert sampled > 2 * amplified
+        assert amplified < sampled < 2 * amplified
 
 
 def test_without_replacement_amplifies_the_replaced_sensitivity() -> None:

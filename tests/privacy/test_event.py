@@ -1,4 +1,6 @@
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError
 from fractions import Fraction
@@ -9,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import tacit
 from tacit.errors import CertificateError, SettingError
 from tacit.privacy.event import DEEPEST_NESTING, Event, Gaussian, Repeated, from_json, to_json
 
@@ -82,10 +85,11 @@ def test_events_are_frozen_and_compare_by_value() -> None:
         lambda: Gaussian(1, 0),
         lambda: Gaussian(1, -1),
         lambda: Gaussian(-1, 1),
-        lambda: Gaussian(1.0, 1),  # type: ignore[arg-type]
+        lambda: Gaussian(-1.0, 1),
+        lambda: Gaussian(1, float("inf")),
         lambda: Gaussian(1, "4"),  # type: ignore[arg-type]
         lambda: Gaussian(True, 1),
-        lambda: Gaussian(1, float("nan")),  # type: ignore[arg-type]
+        lambda: Gaussian(1, float("nan")),
         lambda: Gaussian(1, 2**2000),
         lambda: Gaussian(1, 1, label="two\nlines"),
         lambda: Gaussian(1, 1, label="x" * 201),
@@ -192,3 +196,19 @@ def test_deep_documents_are_refused_without_exhausting_the_stack() -> None:
     # Taken apart by hand: freeing so deep a structure at once is slow in some interpreters.
     while "inner" in document:
         document = document["inner"]  # type: ignore[assignment]
+
+
+def test_a_float_is_the_number_it_holds_and_keeps_it_through_json() -> None:
+    event = tacit.privacy.Gaussian(1.5, 0.64)
+    assert event.variance == Fraction(0.64) != Fraction(16, 25)
+    assert event.mu_squared == Fraction(1.5) / Fraction(0.64)
+    assert from_json(json.loads(json.dumps(to_json(event)))) == event
+    assert tacit.privacy.PoissonSampled(event, 0.25).rate == Fraction(1, 4)
+
+
+def test_public_packages_are_reachable_from_the_top() -> None:
+    code = (
+        "import tacit; tacit.privacy.Laplace, tacit.accounting.compose, tacit.accounting.calibrate"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+    assert {"privacy", "accounting", "Budget", "Ledger", "glm"} <= set(dir(tacit))

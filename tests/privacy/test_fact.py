@@ -1,3 +1,4 @@
+import math
 from collections.abc import Callable
 from fractions import Fraction
 
@@ -21,10 +22,22 @@ from tacit.privacy.noise import Gaussian
 from tacit.privacy.structure import Composed, Repeated
 
 
-@pytest.mark.parametrize("value", [1.0, "1", None, True, float("nan"), 1j, np.float64(1)])
-def test_only_exact_numbers_are_facts(value: object) -> None:
-    with pytest.raises(SettingError, match="amount"):
+@pytest.mark.parametrize("value", ["1", None, True, 1j, math.nan, math.inf, -np.inf])
+def test_only_finite_real_numbers_are_facts(value: object) -> None:
+    with pytest.raises(SettingError, match=r"amount is .*expected a (finite )?number"):
         exact("amount", value)
+
+
+@pytest.mark.parametrize("value", [0.1, 1.5, 5e-324, 1.7e308, np.float64(0.64), np.float32(0.1)])
+def test_floats_are_read_as_the_binary_fractions_they_are(value: float) -> None:
+    assert Fraction(exact("amount", value)) == Fraction(float(value))
+    assert isinstance(exact("amount", 2.0), int)
+
+
+@pytest.mark.parametrize("value", [2.0, np.float64(3), True, Fraction(3, 2), "2"])
+def test_a_count_is_no_float(value: object) -> None:
+    with pytest.raises(SettingError, match="times"):
+        count("times", value)
 
 
 def test_integers_and_fractions_are_kept_exactly() -> None:

@@ -34,8 +34,8 @@ def test_objective_perturbation_offers_no_mu() -> None:
         lambda: DiscreteGaussian(1, 1, coordinates=0),
         lambda: Laplace(-1, 1),
         lambda: Laplace(1, 0),
-        lambda: Laplace(1, 0.5),  # type: ignore[arg-type]
-        lambda: Laplace(1, float("nan")),  # type: ignore[arg-type]
+        lambda: Laplace(1, -0.5),
+        lambda: Laplace(1, float("nan")),
         lambda: Votes(0),
         lambda: Votes(1, queries=0),
         lambda: ObjectivePerturbation(1, 1, -1, 1),

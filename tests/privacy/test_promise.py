@@ -17,10 +17,10 @@ def test_promises_keep_their_numbers() -> None:
     "build",
     [
         lambda: Pure(-1),
-        lambda: Pure(0.1),  # type: ignore[arg-type]
+        lambda: Pure(-0.1),
         lambda: Approximate(1, -1),
         lambda: Approximate(1, Fraction(11, 10)),
-        lambda: Approximate(float("nan"), 0),  # type: ignore[arg-type]
+        lambda: Approximate(float("nan"), 0),
         lambda: BoundedRange(-1),
         lambda: BoundedRange(1, label="x" * 300),
     ],

@@ -26,7 +26,8 @@ def test_rates_are_exact() -> None:
     [
         lambda: PoissonSampled(STEP, Fraction(11, 10)),
         lambda: PoissonSampled(STEP, -1),
-        lambda: PoissonSampled(STEP, 0.01),  # type: ignore[arg-type]
+        lambda: PoissonSampled(STEP, 1.01),
+        lambda: PoissonSampled(STEP, float("nan")),
         lambda: PoissonSampled("gaussian", 1),  # type: ignore[arg-type]
         lambda: SampledWithoutReplacement(STEP, 11, 10),
         lambda: SampledWithoutReplacement(STEP, 0, 10),

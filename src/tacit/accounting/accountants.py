@@ -35,7 +35,7 @@ from tacit.accounting.curves import curve_of, total_curve
 from tacit.accounting.exact import float_down, float_up, root_up
 from tacit.accounting.pairs import pair_of, pairs_of
 from tacit.accounting.parts import Part, epsilon_at, parts_of
-from tacit.accounting.pld.pairs import RandomisedResponse
+from tacit.accounting.pld.pairs import Pair, RandomisedResponse
 from tacit.accounting.tally import Tally, tally, total_mu_squared
 from tacit.errors import AccountingError, BudgetError
 from tacit.privacy.event import Event, Gaussian
@@ -56,7 +56,8 @@ class Price:
     Guarantee
     ---------
     - The events are (epsilon, delta)-private under the relation.
-    - `lower` is a certified lower bound where the accountant has one (pld), otherwise 0.
+    - `lower` is a certified lower bound, attained by actual releases on actual neighbours, where
+      the accountant has one (pld), otherwise 0.
 
     Parameters
     ----------
@@ -67,7 +68,7 @@ class Price:
     relation
         The relation that was priced, None if the events do not depend on it.
     lower
-        A lower bound of the epsilon of the dominating pairs.
+        No guarantee for all releases that the events describe has a smaller epsilon.
     note
         Why another accountant was not used, if there was a reason.
 
@@ -225,8 +226,9 @@ def _optimal(counted: Tally, relation: Relation | None, delta: float) -> Bracket
     if len(kinds) == 1 and times <= _MOST_EQUAL_PARTS:
         return 0.0, min(whole, optimal_epsilon(parts[0].epsilon, parts[0].delta, times, delta))
     items = [(RandomisedResponse(part.epsilon, part.delta), part.times) for part in parts]
-    lower, upper = _by_distribution("optimal", lambda: pld.compose(items).epsilon(delta))
-    return min(lower, whole), min(upper, whole)
+    # Of the parts only: what is known of a release beyond its part may cost less.
+    upper = _by_distribution("optimal", lambda: (0.0, pld.compose(items).safe_epsilon(delta)))[1]
+    return 0.0, min(upper, whole)
 
 
 def _added(parts: tuple[Part, ...], delta: float) -> Bracket:
@@ -281,7 +283,21 @@ def _pld(counted: Tally, relation: Relation | None, delta: float) -> Bracket | N
     if delta == 0.0:
         # At delta 0 only the largest loss counts: the sum of the parts.
         return _basic(counted, relation, delta)
-    return _by_distribution("pld", lambda: pld.compose(items).epsilon(delta))
+    attained = pairs_of(counted, relation, attained=True)
+    if attained == items:
+        return _by_distribution("pld", lambda: pld.compose(items).epsilon(delta))
+    upper = _by_distribution("pld", lambda: (0.0, pld.compose(items).safe_epsilon(delta)))[1]
+    return min(_attained_epsilon(attained, delta), upper), upper
+
+
+def _attained_epsilon(attained: list[tuple[Pair, int]] | None, delta: float) -> float:
+    """Return a lower bound of the epsilon of actual releases, 0 where none is known."""
+    if attained is None:
+        return 0.0
+    try:
+        return pld.compose(attained).epsilon(delta)[0]
+    except (pld.GridTooLong, pld.BelowRoundOff):
+        return 0.0
 
 
 def _by_distribution(name: str, compute: Callable[[], Bracket]) -> Bracket:

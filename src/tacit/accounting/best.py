@@ -71,9 +71,11 @@ def best_of_tally(counted: Tally, relation: Relation | None, delta: float) -> Pr
         note = str(error)
     else:
         narrow = first.epsilon - first.lower <= max(_NARROW * first.epsilon, _NEGLIGIBLE)
-        if delta == 0.0 or (narrow and not _is_loose(counted)):
+        # Where the pairs are not attained the lower bound says nothing about the bracket's width.
+        wide = not narrow and _is_attained(counted, relation)
+        if delta == 0.0 or not (wide or math.isinf(first.epsilon) or _is_loose(counted)):
             return first
-        note = "" if narrow else "the bracket of the loss distributions is wide"
+        note = "the bracket of the loss distributions is wide" if wide else ""
         found.append(first)
     for name in _FALLBACKS:
         try:
@@ -155,6 +157,10 @@ def compare(
         except AccountingError:
             table[name] = None
     return table
+
+
+def _is_attained(counted: Tally, relation: Relation | None) -> bool:
+    return pairs_of(counted, relation) == pairs_of(counted, relation, attained=True)
 
 
 def _is_loose(counted: Tally) -> bool:

@@ -19,8 +19,9 @@ from tacit.accounting import renyi
 from tacit.accounting.classical import (
     amplified_by_poisson,
     amplified_without_replacement,
-    group_approximate,
+    replaced_by_poisson,
 )
+from tacit.accounting.copies import copies
 from tacit.accounting.exact import float_down, float_up, root_up
 from tacit.accounting.objective import jacobian_term, objective_mu
 from tacit.accounting.renyi import Curve
@@ -43,6 +44,8 @@ from tacit.privacy.relation import Relation
 
 # The exponent of many small leaks is a sum of as many roundings.
 _LEAK_SLACK = 2.0**-40
+# So many copies of a record are summed at each order.
+_MOST_COPIES = 20_000
 
 
 @dataclass(frozen=True)
@@ -169,7 +172,8 @@ def _objective(event: ObjectivePerturbation, relation: Relation) -> LeakyCurve:
 
 def _poisson(event: PoissonSampled, relation: Relation) -> LeakyCurve | None:
     release, rate = event.event, float_up(event.rate)
-    steps = 2 if relation is Relation.REPLACE_ONE else 1
+    replaces = relation is Relation.REPLACE_ONE
+    steps = 2 if replaces else 1
     if isinstance(release, Gaussian):
         mu = root_up(release.mu_squared)
         curve: Curve = partial(renyi.poisson_gaussian, mu=mu, sampling_rate=rate)
@@ -177,15 +181,16 @@ def _poisson(event: PoissonSampled, relation: Relation) -> LeakyCurve | None:
     base = curve_of(release, Relation.ADD_REMOVE)
     if base is None:
         return None
+    sample = replaced_by_poisson if replaces else amplified_by_poisson
     if isinstance(release, Approximate):
-        sampled = amplified_by_poisson(float_up(release.epsilon), base.leak, rate)
-        return _leaky(*group_approximate(sampled.epsilon, sampled.delta, steps))
-    curve = partial(renyi.poisson, curve=base.curve, sampling_rate=rate)
+        sampled = sample(float_up(release.epsilon), base.leak, rate)
+        return _leaky(sampled.epsilon, sampled.delta)
+    curve = renyi.group(partial(renyi.poisson, curve=base.curve, sampling_rate=rate), steps)
     pure = pure_epsilon(release)
     if pure is not None:
-        sampled = amplified_by_poisson(float_up(pure), 0.0, rate)
+        sampled = sample(float_up(pure), 0.0, rate)
         curve = _least(curve, partial(renyi.pure, epsilon=sampled.epsilon))
-    return LeakyCurve(renyi.group(curve, steps))
+    return LeakyCurve(curve)
 
 
 def _without_replacement(event: SampledWithoutReplacement) -> LeakyCurve | None:
@@ -213,14 +218,17 @@ def _without_replacement(event: SampledWithoutReplacement) -> LeakyCurve | None:
 def _with_replacement(event: SampledWithReplacement) -> LeakyCurve | None:
     if not isinstance(event.event, Gaussian):
         return None
-    return LeakyCurve(
-        partial(
-            renyi.with_replacement_gaussian,
-            mu=root_up(event.event.mu_squared),
-            records=event.population,
-            draws=event.draws,
-        )
+    drawn = copies(event.draws, event.population)
+    if drawn.numbers[-1] > _MOST_COPIES:
+        return None
+    curve = partial(
+        renyi.with_replacement_gaussian,
+        mu=root_up(event.event.mu_squared),
+        records=event.population,
+        draws=event.draws,
+        most=int(drawn.numbers[-1]),
     )
+    return LeakyCurve(curve, drawn.tail)
 
 
 def _selection(event: RandomStopping, relation: Relation | None) -> LeakyCurve | None:

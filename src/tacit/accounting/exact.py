@@ -13,7 +13,7 @@ from fractions import Fraction
 _ROOT_BITS = 64
 
 
-def float_up(number: Fraction | int) -> float:
+def float_up(number: Fraction | float) -> float:
     """Return the smallest float that is at least an exact number.
 
     Guarantee
@@ -32,7 +32,7 @@ def float_up(number: Fraction | int) -> float:
     return nearest if nearest >= number else math.nextafter(nearest, math.inf)
 
 
-def float_down(number: Fraction | int) -> float:
+def float_down(number: Fraction | float) -> float:
     """Return the largest float that is at most an exact number.
 
     Guarantee

@@ -11,9 +11,11 @@ from fractions import Fraction
 from tacit.accounting.classical import (
     amplified_by_poisson,
     amplified_without_replacement,
-    group_approximate,
+    replaced_by_poisson,
 )
+from tacit.accounting.copies import copies
 from tacit.accounting.exact import float_up, root_down, root_up
+from tacit.accounting.fixed_size_pair import FixedSizePair
 from tacit.accounting.objective import jacobian_term, objective_mu
 from tacit.accounting.parts import pure_selection
 from tacit.accounting.pld._signals import GridTooLong
@@ -29,6 +31,7 @@ from tacit.accounting.pld.pairs import (
 )
 from tacit.accounting.pld.pairs import ObjectivePerturbation as ObjectivePair
 from tacit.accounting.poisson_pair import PoissonPair
+from tacit.accounting.poisson_replaced import ReplacedLaplace, ReplacedResponse
 from tacit.accounting.tally import Tally, pure_epsilon
 from tacit.accounting.with_replacement import with_replacement_profile
 from tacit.errors import SettingError
@@ -94,12 +97,53 @@ def _pair_of(event: Event, relation: Relation | None) -> Pair | None:
             return _plain(event)
 
 
-def pairs_of(counted: Tally, relation: Relation | None) -> list[tuple[Pair, int]] | None:
+def attained_pair(event: Event, relation: Relation | None) -> Pair | None:
+    """Return a pair that some release of this kind has on some two neighbours, or None.
+
+    A lower bound of an epsilon is one of the events only if it is computed from such pairs: a
+    dominating pair may stand for a family of which no member has all of its profile.
+
+    Guarantee
+    ---------
+    - There are a release that the event describes and two neighbours with exactly this pair, up to
+      the rounding of its parameters upwards.
+
+    Examples
+    --------
+    >>> attained_pair(Gaussian(1, 4), None)
+    GaussianPair(mu=0.5)
+    >>> attained_pair(BoundedRange(1), None) is None
+    True
+    """
+    match event:
+        case Gaussian() | Laplace() | Pure() | Approximate() | DiscreteGaussian():
+            return pair_of(event, relation)
+        case PoissonSampled(event=Gaussian() | Laplace() | Pure()):
+            pair = pair_of(event, relation)
+            return None if isinstance(pair, RandomisedResponse) else pair
+        case SampledWithoutReplacement(event=Gaussian() as release):
+            # The others are all alike and far from the one that differs.
+            return PoissonGaussian(root_up(release.mu_squared), float_up(event.rate))
+        case SampledWithoutReplacement(event=Laplace() | Pure()):
+            pair = pair_of(event, relation)
+            return PoissonPair(pair.base, pair.rate) if isinstance(pair, FixedSizePair) else None
+        case SampledWithReplacement(event=Gaussian() as release):
+            # One copy counts for all: a post-processing of what the sum of the copies tells.
+            drawn = copies(event.draws, event.population).drawn * (1.0 - 2.0**-40)
+            return PoissonGaussian(root_up(release.mu_squared), drawn)
+        case _:
+            return None
+
+
+def pairs_of(
+    counted: Tally, relation: Relation | None, *, attained: bool = False
+) -> list[tuple[Pair, int]] | None:
     """Return pairs with counts of everything, or None if one release has none.
 
     Guarantee
     ---------
     - Gaussian releases enter as one pair with their exact total.
+    - With ``attained``, pairs of actual releases on actual neighbours.
 
     Examples
     --------
@@ -112,7 +156,7 @@ def pairs_of(counted: Tally, relation: Relation | None) -> list[tuple[Pair, int]
         if isinstance(event, Gaussian):
             squares += times * event.mu_squared
             continue
-        pair = pair_of(event, relation)
+        pair = attained_pair(event, relation) if attained else pair_of(event, relation)
         if pair is None:
             return None
         items.append((pair, times))
@@ -150,6 +194,8 @@ def _poisson(event: PoissonSampled, relation: Relation) -> Pair | None:
         case Gaussian():
             mu = root_up(release.mu_squared)
             return PoissonGaussian(mu, rate, "replace-one" if replaces else "add-remove")
+        case Laplace() if replaces:
+            return ReplacedLaplace(float_up(release.epsilon), rate)
         case Laplace() | Pure() | BoundedRange() if not replaces and rate <= _LARGEST_RATE:
             base = _plain(release)
             return None if base is None else PoissonPair(base, rate)
@@ -160,22 +206,26 @@ def _poisson(event: PoissonSampled, relation: Relation) -> Pair | None:
             if pure is None:
                 return None
             epsilon, delta = float_up(pure), 0.0
-    sampled = amplified_by_poisson(epsilon, delta, rate)
-    steps = 2 if replaces else 1
-    return RandomisedResponse(*group_approximate(sampled.epsilon, sampled.delta, steps))
+            if replaces:
+                return ReplacedResponse(epsilon, rate)
+    sample = replaced_by_poisson if replaces else amplified_by_poisson
+    sampled = sample(epsilon, delta, rate)
+    return RandomisedResponse(sampled.epsilon, sampled.delta)
 
 
 def _without_replacement(event: SampledWithoutReplacement) -> Pair | None:
     release, rate = event.event, float_up(event.rate)
     if isinstance(release, Gaussian):
         return WithoutReplacementGaussian(root_up(release.mu_squared), rate)
-    pure = pure_epsilon(release)
+    base = _plain(release)
     if isinstance(release, Approximate):
         epsilon, delta = float_up(release.epsilon), float_up(release.delta)
-    elif pure is not None:
-        epsilon, delta = float_up(pure), 0.0
-    else:
+    elif pure_epsilon(release) is None or base is None:
         return None
+    elif rate <= _LARGEST_RATE:
+        return FixedSizePair(base, rate)
+    else:
+        epsilon, delta = float_up(pure_epsilon(release) or 0), 0.0
     sampled = amplified_without_replacement(epsilon, delta, rate)
     return RandomisedResponse(sampled.epsilon, sampled.delta)
 

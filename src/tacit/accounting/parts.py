@@ -13,17 +13,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
+
 from tacit.accounting import gaussian, renyi
 from tacit.accounting.classical import (
     amplified_by_poisson,
-    amplified_with_replacement,
     amplified_without_replacement,
-    group_approximate,
+    replaced_by_poisson,
 )
+from tacit.accounting.copies import copies
 from tacit.accounting.curves import curve_of
 from tacit.accounting.exact import float_up, root_up
 from tacit.accounting.objective import objective_epsilon
 from tacit.accounting.tally import Tally, pure_epsilon, tally
+from tacit.accounting.with_replacement import with_replacement_profile
 from tacit.privacy.event import (
     Approximate,
     DiscreteGaussian,
@@ -41,6 +44,8 @@ from tacit.privacy.relation import Relation
 # A share of delta below the smallest normal float is no share.
 _SMALLEST_SHARE = 1e-300
 _DOWN = 1.0 - 2.0**-50
+# Beyond it no profile is tabulated.
+_LARGEST_EPSILON = 690.0
 # More than the rounding upwards of an amplified delta.
 _BELOW = 1.0 - 2.0**-44
 
@@ -192,9 +197,9 @@ def _amplified(
     if isinstance(event, SampledWithoutReplacement):
         sampled = amplified_without_replacement(epsilon, delta, rate)
         return sampled.epsilon, sampled.delta
-    sampled = amplified_by_poisson(epsilon, delta, rate)
-    steps = 2 if relation is Relation.REPLACE_ONE else 1
-    return group_approximate(sampled.epsilon, sampled.delta, steps)
+    replaces = relation is Relation.REPLACE_ONE
+    sampled = (replaced_by_poisson if replaces else amplified_by_poisson)(epsilon, delta, rate)
+    return sampled.epsilon, sampled.delta
 
 
 def _sampled(
@@ -211,54 +216,39 @@ def _sampled(
         found = _amplified(event, relation, epsilon, base)
         if found[1] <= delta:
             return found[0]
-        # Under replace-one the group's factor multiplies delta; epsilon grows only slowly.
+        # Under replace-one delta counts more than once; epsilon grows only slowly.
         base *= min(0.9, 0.98 * delta / found[1])
     return math.inf
 
 
 def _with_replacement(event: SampledWithReplacement, delta: float) -> float | None:
-    release = event.event
-    pure = pure_epsilon(release)
-    if isinstance(release, Gaussian):
-        mu = root_up(release.mu_squared)
-
-        def group_delta(copies: int, epsilon: float) -> float:
-            return gaussian.delta(epsilon, copies * mu * (1.0 + 2.0**-52))
-
-    elif pure is not None:
-        one = float_up(pure)
-
-        def group_delta(copies: int, epsilon: float) -> float:
-            whole = copies * one * (1.0 + 2.0**-52)
-            gap = max(whole - epsilon, 0.0)
-            return min(-math.expm1(-gap) / (1.0 + math.exp(-whole)) * (1.0 + 2.0**-50), 1.0)
-
-    else:
+    profile = with_replacement_profile(event)
+    if profile is None:
         return None
+    pure = pure_epsilon(event.event)
+    worst = math.inf
+    if pure is not None:
+        # Whatever is drawn, all draws are replaced at worst.
+        rate = copies(event.draws, event.population).drawn
+        worst = amplified_without_replacement(float_up(event.draws * pure), 0.0, rate).epsilon
 
-    def amplified(epsilon: float) -> tuple[float, float]:
-        found = amplified_with_replacement(epsilon, group_delta, event.population, event.draws)
-        return found.epsilon, found.delta
+    def exceeds(epsilon: float) -> bool:
+        return float(profile.delta_of_epsilon(np.array([epsilon]))[0]) > delta
 
-    return _smallest(amplified, delta)
+    if delta == 0.0 or exceeds(_LARGEST_EPSILON):
+        return worst
+    return min(_smallest(exceeds), worst)
 
 
-def _smallest(curve: Callable[[float], tuple[float, float]], delta: float) -> float:
-    """The least image of a base epsilon at which a falling curve is at most delta."""
-    if curve(0.0)[1] <= delta:
+def _smallest(exceeds: Callable[[float], bool]) -> float:
+    """The least epsilon at which a falling curve is not above delta."""
+    if not exceeds(0.0):
         return 0.0
-    low, high = 0.0, 1.0
-    while curve(high)[1] > delta:
-        low, high = high, 2.0 * high
-        if high > 1e6:
-            return math.inf
+    low, high = 0.0, _LARGEST_EPSILON
     while high - low > 1e-9 * high:
         middle = 0.5 * (low + high)
-        if curve(middle)[1] <= delta:
-            high = middle
-        else:
-            low = middle
-    return curve(high)[0]
+        low, high = (middle, high) if exceeds(middle) else (low, middle)
+    return high
 
 
 def pure_selection(event: RandomStopping, relation: Relation | None) -> float | None:

@@ -216,7 +216,7 @@ def _one_release(event: Event, relation: Relation) -> Event | None:
     raise AccountingError(f"{type(event).__name__} around several releases is refused: {_REUSED}")
 
 
-def pure_epsilon(event: Event) -> Fraction | int | None:
+def pure_epsilon(event: Event) -> Fraction | float | None:
     """Return the exact epsilon of a release that is pure, None if it is not.
 
     Guarantee

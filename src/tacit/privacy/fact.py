@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
-from numbers import Integral
+from numbers import Integral, Rational, Real
 
 from tacit.errors import SettingError
 
@@ -38,19 +39,26 @@ class Event:
 
 
 def exact(name: str, value: object) -> Fraction | int:
-    """Return an exact number of bounded size, integers as ``int``; floats are refused."""
+    """Return an exact number of bounded size, integers as ``int``.
+
+    A float is read as the binary fraction that it is: 0.64 is the number that the machine holds
+    for it, not 16/25.
+    """
     number: Fraction | int
-    if isinstance(value, bool):
-        raise SettingError(f"{name} is a bool; expected an int or a Fraction")
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise SettingError(
+            f"{name} is a {type(value).__name__}; expected a number: an int, a Fraction or a float"
+        )
     if isinstance(value, Integral):
         number = int(value)
-    elif isinstance(value, Fraction):
-        number = value.numerator if value.denominator == 1 else value
+    elif isinstance(value, Rational):
+        number = Fraction(value)
     else:
-        raise SettingError(
-            f"{name} is a {type(value).__name__}; expected an int or a Fraction, "
-            "because the cost is computed from exact numbers"
-        )
+        held = float(value)
+        if not math.isfinite(held):
+            raise SettingError(f"{name} is {held}; expected a finite number")
+        number = Fraction(held)
+    number = number.numerator if number.denominator == 1 else number
     if max(number.numerator.bit_length(), number.denominator.bit_length()) > LARGEST_BITS:
         raise SettingError(f"{name} has more than {LARGEST_BITS} bits; expected a smaller number")
     return number
@@ -82,9 +90,9 @@ def probability(name: str, value: object) -> Fraction | int:
 
 
 def count(name: str, value: object) -> int:
-    """Return an integer of at least 1."""
-    number = exact(name, value)
-    if not isinstance(number, int) or number < 1:
+    """Return an integer of at least 1; a float is none, whatever its value."""
+    number = exact(name, value) if isinstance(value, Rational) else 0
+    if isinstance(value, bool) or not isinstance(number, int) or number < 1:
         raise SettingError(f"{name} is not a count; expected an integer of at least 1")
     return number
 

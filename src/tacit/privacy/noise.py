@@ -25,7 +25,8 @@ class Gaussian(Event):
     Guarantee
     ---------
     - `mu_squared` is an exact rational, with no rounding anywhere.
-    - Floats are refused: a float that was rounded before it came here could understate the cost.
+    - Floats are read exactly, as the binary fractions that they are. Where the true number is a
+      decimal, write it as a Fraction: the float next to it may be on either side.
 
     Parameters
     ----------
@@ -42,8 +43,8 @@ class Gaussian(Event):
     Fraction(1, 4)
     """
 
-    squared_sensitivity: Fraction | int
-    variance: Fraction | int
+    squared_sensitivity: Fraction | float
+    variance: Fraction | float
     label: str = ""
 
     def __post_init__(self) -> None:
@@ -88,7 +89,7 @@ class DiscreteGaussian(Event):
     """
 
     squared_sensitivity: int
-    variance: Fraction | int
+    variance: Fraction | float
     coordinates: int = 1
     label: str = ""
 
@@ -130,8 +131,8 @@ class Laplace(Event):
     Fraction(1, 4)
     """
 
-    sensitivity: Fraction | int
-    scale: Fraction | int
+    sensitivity: Fraction | float
+    scale: Fraction | float
     label: str = ""
 
     def __post_init__(self) -> None:
@@ -173,7 +174,7 @@ class Votes(Event):
     Fraction(1, 8)
     """
 
-    variance: Fraction | int
+    variance: Fraction | float
     queries: int = 1
     label: str = ""
 
@@ -220,9 +221,9 @@ class ObjectivePerturbation(Event):
     1
     """
 
-    squared_sensitivity: Fraction | int
-    variance: Fraction | int
-    curvature_ratio: Fraction | int
+    squared_sensitivity: Fraction | float
+    variance: Fraction | float
+    curvature_ratio: Fraction | float
     signs: int
     label: str = ""
 

@@ -29,7 +29,7 @@ class Pure(Event):
     Fraction(1, 2)
     """
 
-    epsilon: Fraction | int
+    epsilon: Fraction | float
     label: str = ""
 
     def __post_init__(self) -> None:
@@ -60,8 +60,8 @@ class Approximate(Event):
     Fraction(1, 1000000)
     """
 
-    epsilon: Fraction | int
-    delta: Fraction | int
+    epsilon: Fraction | float
+    delta: Fraction | float
     label: str = ""
 
     def __post_init__(self) -> None:
@@ -94,7 +94,7 @@ class BoundedRange(Event):
     1
     """
 
-    eta: Fraction | int
+    eta: Fraction | float
     label: str = ""
 
     def __post_init__(self) -> None:

@@ -40,7 +40,7 @@ class PoissonSampled(Event):
     """
 
     event: Event
-    rate: Fraction | int
+    rate: Fraction | float
 
     def __post_init__(self) -> None:
         require_nested("PoissonSampled", self.event)

@@ -101,8 +101,8 @@ class NegativeBinomial:
     1
     """
 
-    shape: Fraction | int
-    gamma: Fraction | int
+    shape: Fraction | float
+    gamma: Fraction | float
 
     def __post_init__(self) -> None:
         shape = exact("shape", self.shape)
@@ -134,7 +134,7 @@ class PoissonRuns:
     20
     """
 
-    mean: Fraction | int
+    mean: Fraction | float
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "mean", above_zero("mean", self.mean))

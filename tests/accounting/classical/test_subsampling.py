@@ -4,10 +4,11 @@ import warnings
 from collections.abc import Sequence
 
 import mpmath
+import numpy as np
 import pytest
 
 from tacit.accounting import gaussian
-from tacit.accounting.classical import subsampling
+from tacit.accounting.classical import group_approximate, subsampling
 from tacit.errors import SettingError
 from tacit.privacy.relation import Relation
 
@@ -110,3 +111,46 @@ def test_t26_nothing_overflows_or_is_nan() -> None:
             found = subsampling.amplified_with_replacement(1.0, lambda k, e: 1e-9, records, draws)
             assert 0.0 <= found.epsilon <= 1.0
             assert 0.0 <= found.delta <= 1.0
+
+
+@pytest.mark.parametrize("rate", [1e-6, 0.01, 0.5, 1.0 - 1e-12, 1.0])
+@pytest.mark.parametrize("epsilon", [1e-8, 0.3, 2.0, 50.0])
+def test_replaced_by_poisson_is_the_closed_form_rounded_up(rate: float, epsilon: float) -> None:
+    with mpmath.workdps(60):
+        q, e = mpmath.mpf(rate), mpmath.mpf(epsilon)
+        exact = mpmath.log((1 - q + q * mpmath.exp(e)) / (1 - q + q * mpmath.exp(-e)))
+        leak = q * (1 + mpmath.exp(exact - e)) * mpmath.mpf(1e-6)
+    found = subsampling.replaced_by_poisson(epsilon, 1e-6, rate)
+    assert exact <= found.epsilon <= exact * (1 + 1e-12)
+    assert min(leak, 1) <= found.delta <= leak * (1 + 1e-9)
+    assert found.relation is Relation.REPLACE_ONE
+    once = subsampling.amplified_by_poisson(epsilon, 1e-6, rate)
+    twice = group_approximate(once.epsilon, once.delta, 2)
+    assert found.epsilon <= twice[0] * (1 + 1e-12)
+    assert found.delta <= twice[1] * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("leak", [0.0, 0.05])
+@pytest.mark.parametrize("rate", [0.1, 0.7])
+def test_replaced_by_poisson_holds_on_all_sets_of_leaky_responses(rate: float, leak: float) -> None:
+    """Outputs: three of the response, and one for each record that only it can cause."""
+    epsilon, end = 1.0, 1.0 / (1.0 + math.e)
+    high, low = math.exp(epsilon), math.exp(-epsilon)
+    absent = np.array([end, 1 - 2 * end, end, 0.0, 0.0])
+    old = (1 - leak) * absent * np.array([high, low, low, 0.0, 0.0]) + leak * np.eye(5)[3]
+    new = (1 - leak) * absent * np.array([low, low, high, 0.0, 0.0]) + leak * np.eye(5)[4]
+    first, second = (1 - rate) * absent + rate * old, (1 - rate) * absent + rate * new
+    # What the absence of the old record reveals counts in the base guarantee too.
+    directions = [pair for law in (old, new) for pair in ((law, absent), (absent, law))]
+    base = max(hockey_stick(p.tolist(), q.tolist(), epsilon) for p, q in directions)
+    found = subsampling.replaced_by_poisson(epsilon, base, rate)
+    for size in range(6):
+        for outputs in itertools.combinations(range(5), size):
+            chosen = list(outputs)
+            bound = math.exp(found.epsilon) * second[chosen].sum() + found.delta
+            assert first[chosen].sum() <= bound * (1 + 1e-12)
+
+
+def test_replaced_by_poisson_spends_nothing_without_a_sample() -> None:
+    found = subsampling.replaced_by_poisson(1.0, 0.5, 0.0)
+    assert (found.epsilon, found.delta) == (0.0, 0.0)

@@ -20,6 +20,7 @@ from tacit.accounting.classical.subsampling import (
     amplified_by_poisson,
     amplified_with_replacement,
     amplified_without_replacement,
+    replaced_by_poisson,
 )
 from tacit.accounting.classical.tradeoff import (
     Approximate,
@@ -56,5 +57,6 @@ __all__ = [
     "optimal_delta",
     "optimal_epsilon",
     "power_at",
+    "replaced_by_poisson",
     "symmetrised",
 ]

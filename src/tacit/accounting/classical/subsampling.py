@@ -24,6 +24,7 @@ from tacit.privacy.relation import Relation
 
 # Further multiplicities are charged as if nothing at all were promised for them.
 _MOST_COPIES = 64
+_LARGEST_EXPONENT = 700.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,40 @@ def amplified_by_poisson(
             "For replace-one sample a fixed number of records without replacement"
         )
     return _scaled(epsilon, delta, probability("sampling_rate", sampling_rate), known)
+
+
+def replaced_by_poisson(epsilon: float, delta: float, sampling_rate: float) -> Amplified:
+    r"""Return the guarantee for replace-one of a mechanism on a Poisson sample.
+
+    .. math:: \Bigl(\varepsilon^* =
+        \log\frac{1 - q + q e^{\varepsilon}}{1 - q + q e^{-\varepsilon}},\
+        q\,(1 + e^{\varepsilon^* - \varepsilon})\,\delta\Bigr)
+
+    Guarantee
+    ---------
+    - For replace-one, given a base guarantee for **adding or removing one record of the sample**.
+    - The least epsilon there is at delta 0; at most the group of two steps of add-remove.
+    - Rounded up; twice epsilon at rate 1, nothing spent at rate 0.
+
+    Examples
+    --------
+    >>> round(replaced_by_poisson(1.0, 0.0, 0.1).epsilon, 6)
+    0.223863
+    """
+    epsilon, delta = non_negative("epsilon", epsilon), probability("delta", delta)
+    rate = probability("sampling_rate", sampling_rate)
+    if rate == 0.0:
+        return Amplified(0.0, 0.0, Relation.REPLACE_ONE)
+    lost = -rate * math.expm1(-epsilon)
+    # Near 1 the loss itself is rounded, but not what is left of it.
+    left = (1.0 - rate) + rate * math.exp(-epsilon)
+    fall = -math.log1p(-lost) if lost < 0.5 else (-math.log(left) if left > 0.0 else epsilon)
+    fall = min(fall * (1.0 + ALLOWANCE), epsilon)
+    size = (_log_mixture(epsilon, rate) + fall) * (1.0 + ALLOWANCE)
+    factor = rate * (1.0 + math.exp(min(size - epsilon, _LARGEST_EXPONENT))) * (1.0 + ALLOWANCE)
+    factor *= 1.0 + ALLOWANCE * (size + epsilon)
+    small = min(factor * delta + math.ulp(0.0), 1.0) if delta > 0.0 else 0.0
+    return Amplified(size, small, Relation.REPLACE_ONE)
 
 
 def amplified_without_replacement(epsilon: float, delta: float, sampling_rate: float) -> Amplified:

@@ -89,7 +89,9 @@ def poisson(orders: ArrayLike, curve: Curve, sampling_rate: float) -> Floats:
     return np.minimum(base, interpolated(array, moments))
 
 
-def with_replacement_gaussian(orders: ArrayLike, mu: float, records: int, draws: int) -> Floats:
+def with_replacement_gaussian(
+    orders: ArrayLike, mu: float, records: int, draws: int, most: int | None = None
+) -> Floats:
     r"""Return the curve of a Gaussian release on records drawn with replacement, replace-one.
 
     .. math:: r(\alpha) = \frac{1}{\alpha - 1} \log \sum_{k=0}^{m} \binom{m}{k} n^{-k}
@@ -101,7 +103,7 @@ def with_replacement_gaussian(orders: ArrayLike, mu: float, records: int, draws:
 
     Guarantee
     ---------
-    - Never below the divergence for replace-one.
+    - Never below the divergence for replace-one; with `most`, given that no more copies are drawn.
 
     Parameters
     ----------
@@ -111,6 +113,9 @@ def with_replacement_gaussian(orders: ArrayLike, mu: float, records: int, draws:
         Replace-one sensitivity of one drawn record's contribution over noise scale.
     records, draws
         Public numbers of records n and of draws m.
+    most
+        Copies beyond this number are left out: their probability, at most 2^-50, is to be charged
+        as a leak.
 
     Examples
     --------
@@ -122,7 +127,7 @@ def with_replacement_gaussian(orders: ArrayLike, mu: float, records: int, draws:
     records, draws = count("records", records), count("draws", draws)
     if mu == 0.0:
         return np.zeros_like(array)
-    times = np.arange(1.0, draws + 1.0)
+    times = np.arange(1.0, min(draws, most or draws) + 1.0)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         rest = (draws - times) * (math.log1p(-1.0 / records) if records > 1 else -math.inf)
         rest = np.where(times == draws, 0.0, rest)
