@@ -146,3 +146,14 @@ def test_where_n_is_private_its_lower_bound_is_judged(clinic: Path, command: Com
         done = command("plan", *rest, "--delta", delta)
         found = [text for text in done.document["warnings"] if "1/n_at_least" in text]
         assert len(found) == count
+
+
+def test_an_interrupted_request_is_paid_for_again_when_asked(
+    ledger: Ledger, command: Command
+) -> None:
+    kept = (*ONE, *CHARGED, "--key", "first")
+    first = command(*kept).document
+    assert command(*kept, "--again").document["terms"] == first["terms"]
+    assert len(ledger.charges()) == 1
+    assert command(*ONE, *CHARGED, "--again").code == 2
+    assert command(*ONE, "--again").code == 2

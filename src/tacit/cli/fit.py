@@ -60,6 +60,7 @@ def fit(
     project: options.Project = None,
     label: options.Label = None,
     key: options.RequestKey = None,
+    again: options.Again = False,
     force: options.Force = False,
     quiet: options.Quiet = False,
     as_json: options.AsJson = False,
@@ -75,7 +76,7 @@ def fit(
         _require_readable(sign)
     from tacit.estimators.glm import glm
 
-    asked = Asked(dataset, analyst, project, label, key)
+    asked = Asked(dataset, analyst, project, label, key, again or None)
     with charging(ledger, asked), screen.work() as progress:
         fitted = glm(
             formula,
@@ -111,6 +112,7 @@ class Asked(NamedTuple):
     project: str | None = None
     label: str | None = None
     key: str | None = None
+    again: bool | None = None
 
 
 def charging(ledger: Path | None, asked: Asked) -> AbstractContextManager[object]:
@@ -128,7 +130,9 @@ def charging(ledger: Path | None, asked: Asked) -> AbstractContextManager[object
             f"tacit ledger create {ledger} --epsilon 3 --delta 1e-6"
         )
     opened = Ledger(ledger, dataset=asked.dataset, analyst=asked.analyst, project=asked.project)
-    return opened.request(asked.key, label=asked.label)
+    if asked.again and asked.key is None:
+        raise SettingError("--again pays once more for the request under a key: add --key NAME")
+    return opened.request(asked.key, label=asked.label, again=bool(asked.again))
 
 
 def report(fitted: Fit, screen: Screen, files: dict[str, Path | None]) -> None:

@@ -116,6 +116,10 @@ RequestKey = Annotated[
         help="Keep the answer in the ledger: the same request under it is not charged again.",
     ),
 ]
+Again = Annotated[
+    bool,
+    typer.Option("--again", help="Pay once more for a request that was charged and interrupted."),
+]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No plan and no progress bar.")]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
