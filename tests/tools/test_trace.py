@@ -1,6 +1,6 @@
 """The walk of a fit counts files, functions and returns."""
 
-import tacit
+from tacit.privacy.budget import Budget
 from tools.trace import Walk, walk
 
 
@@ -12,6 +12,6 @@ def test_a_return_is_a_visit_to_a_package_that_was_left() -> None:
 
 
 def test_a_call_is_followed_into_the_sources_alone() -> None:
-    found = walk(lambda: tacit.Budget(epsilon=1))
+    found = walk(lambda: Budget(epsilon=1))
     assert found.files == ["privacy/budget.py"]
     assert ("privacy/budget.py", "Budget.__post_init__") in found.functions
