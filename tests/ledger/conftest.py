@@ -1,6 +1,5 @@
 """Every test of the ledger begins in a process that has entered no ledger yet."""
 
-import os
 from collections.abc import Iterator
 
 import pytest
@@ -11,9 +10,10 @@ from tacit.ledger import blocks, notices
 @pytest.fixture(autouse=True)
 def fresh_process(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     former = blocks.process
-    mine = notices.family_folder() / f"{os.getpid()}.json"
     monkeypatch.delenv(notices.VARIABLE, raising=False)
-    mine.unlink(missing_ok=True)
+    # Also those of forked children that ended in the middle of a block.
+    for notice in notices.family_folder().glob("*.json"):
+        notice.unlink(missing_ok=True)
     monkeypatch.setattr(blocks, "process", blocks.Process())
     yield
     monkeypatch.undo()

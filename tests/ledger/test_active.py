@@ -235,6 +235,43 @@ def test_a_block_that_ends_in_another_thread_stays_charged_where_it_began() -> N
     assert active_ledger() is None
 
 
+def uncharged_steps() -> Generator[None, None, None]:
+    with uncharged("a trial"):
+        yield
+
+
+def test_what_is_uncharged_and_ends_in_another_order_does_not_free_a_block() -> None:
+    first, second = uncharged_steps(), uncharged_steps()
+    next(first)
+    next(second)
+    first.close()
+    with new() as ledger:
+        second.close()
+        assert active_ledger() is ledger
+    assert active_ledger() is None
+
+
+def test_a_copy_of_an_uncharged_context_is_not_free_after_its_block() -> None:
+    with uncharged("a trial"):
+        context = contextvars.copy_context()
+    with new() as ledger:
+        assert context.run(active_ledger) is ledger
+    assert context.run(active_ledger) is None
+
+
+def test_a_block_that_ends_elsewhere_does_not_end_another_one_of_its_ledger() -> None:
+    def holding(ledger: Ledger) -> Generator[None, None, None]:
+        with ledger:
+            yield
+
+    ledger = new()
+    generator = holding(ledger)
+    in_thread(lambda: next(generator))
+    with ledger:
+        contextvars.Context().run(generator.close)
+        assert contextvars.Context().run(active_ledger) is ledger
+
+
 # --- tasks --------------------------------------------------------------------------------------
 
 

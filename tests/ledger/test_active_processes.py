@@ -182,6 +182,19 @@ def test_workers_that_are_older_than_the_block_are_charged(tmp_path: Path) -> No
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_workers_with_an_older_key_are_charged(tmp_path: Path) -> None:
+    former = multiprocessing.current_process().authkey
+    try:
+        with multiprocessing.get_context("spawn").Pool(1) as pool:
+            assert pool.apply(fit) == "free"
+            multiprocessing.current_process().authkey = b"set by the program"
+            with new(tmp_path / "a.db"):
+                assert pool.apply(fit) == "a.db"
+            assert "has ended" in pool.apply(fit)
+    finally:
+        multiprocessing.current_process().authkey = former
+
+
 def test_workers_forked_in_a_block_do_not_keep_its_ledger(tmp_path: Path) -> None:
     first, second = both(tmp_path)
     with first:

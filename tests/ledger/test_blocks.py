@@ -108,7 +108,7 @@ def test_a_block_that_no_worker_could_be_told_of_is_not_entered(
 
 
 def test_a_block_is_left_also_with_a_full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(_: notices.Notice) -> None:
+    def full(*_: object) -> None:
         raise LedgerError("no space")
 
     folder = notices.family_folder()

@@ -5,6 +5,7 @@ import os
 import stat
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -25,8 +26,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_notice_is_replaced_and_read_again(folder: Path) -> None:
     assert notices.posted(folder, os.getpid()) is None
     for notice in (OPEN, Notice(frozenset({"a", "b"})), Notice(frozenset({"a"}))):
-        notices.post(notice)
+        notices.post(replace(notice, epoch="1"))
         assert notices.posted(folder, os.getpid()) == notice
+        assert notices.is_epoch(folder, "1", "")
+        assert not notices.is_epoch(folder, "2", "")
     assert [file.name for file in folder.iterdir()] == [f"{os.getpid()}.json"]
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
@@ -47,19 +50,29 @@ def test_what_several_processes_say_counts_together(folder: Path) -> None:
     assert notices.posted(folder, os.getpid()) == Notice(frozenset({"a", "b"}))
 
 
-def test_a_killed_process_counts_only_for_those_it_started(folder: Path) -> None:
+def test_a_killed_process_counts_in_its_block_and_for_those_it_started(folder: Path) -> None:
     child = subprocess.Popen([sys.executable, "-S", "-c", ""])
     child.wait()
     folder.mkdir()
+    folder.chmod(0o700)
     (folder / f"{child.pid}.json").write_text(OPEN.document())
+    # It was killed in its block, and may have left jobs behind in workers of workers.
+    assert notices.posted(folder, os.getpid()) == OPEN
+    closed = Notice(OPEN.ledgers)
+    (folder / f"{child.pid}.json").write_text(closed.document())
     assert notices.posted(folder, os.getpid()) == Notice()
-    assert notices.posted(folder, child.pid) == OPEN
+    assert notices.posted(folder, child.pid) == closed
     notices._withdraw(folder)
     assert not folder.exists()
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{", "[]", "null", '{"ledgers": [], "open": 1}', '{"ledgers": [1], "open": true}']
+    "text",
+    [
+        *("", "{", "[]", "null", '{"ledgers": [], "open": true}'),
+        '{"ledgers": [], "open": 1, "epoch": ""}',
+        '{"ledgers": [1], "open": true, "epoch": ""}',
+    ],
 )
 def test_a_notice_that_cannot_be_read_is_refused(folder: Path, text: str) -> None:
     notices.post(OPEN)
@@ -73,6 +86,31 @@ def test_a_spoilt_notice_is_refused(folder: Path) -> None:
     notices.spoil()
     with pytest.raises(LedgerError, match="cannot be read"):
         notices.posted(folder, os.getpid())
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o770])
+def test_a_folder_that_others_can_write_to_is_neither_used_nor_believed(
+    folder: Path, tmp_path: Path, mode: int
+) -> None:
+    kept = tmp_path / "kept.txt"
+    kept.write_text("kept")
+    folder.mkdir()
+    folder.chmod(mode)
+    (folder / f"{os.getpid()}.draft").symlink_to(kept)
+    (folder / f"{os.getppid()}.json").write_text(Notice().document())
+    with pytest.raises(LedgerError, match="TMPDIR"):
+        notices.post(OPEN)
+    with pytest.raises(LedgerError, match="cannot be read"):
+        notices.posted(folder, os.getpid())
+    assert kept.read_text() == "kept"
+
+
+def test_a_link_in_place_of_the_folder_is_not_followed(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir(mode=0o700)
+    folder.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(LedgerError, match="TMPDIR"):
+        notices.post(OPEN)
+    assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
 def test_the_own_words_are_known_by_the_token_and_not_by_the_number(folder: Path) -> None:

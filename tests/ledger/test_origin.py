@@ -115,26 +115,58 @@ def test_pickles_are_plain_where_no_ledger_was_ever_entered() -> None:
 def test_a_copy_in_a_worker_charges_the_ledger_of_its_block(tmp_path: Path) -> None:
     estimator = GaussianMean(epsilon=1)
     words = {"never": pickle.dumps(estimator)}
+    found = {}
     with multiprocessing.get_context("fork").Pool(1) as pool:
+
+        def ask(key: str) -> None:
+            words[key] = pickle.dumps(estimator)
+            found[key] = pool.apply(place_of_words, (words[key],))
+
         for name in ("a.db", "b.db"):
             with new(tmp_path / name):
-                words[name] = pickle.dumps(estimator)
-            words["outside"] = pickle.dumps(estimator)
+                ask(name)
+            ask(f"after {name}")
             words["thread"] = in_thread(pickle.dumps, estimator)
         with uncharged("a trial"):
-            words["uncharged"] = pickle.dumps(estimator)
+            ask("uncharged")
         with new(None):
-            words["memory"] = pickle.dumps(estimator)
-        found = {origin: pool.apply(place_of_words, (text,)) for origin, text in words.items()}
-    assert {key: found[key] for key in ("a.db", "b.db", "outside", "uncharged")} == {
+            ask("memory")
+        late = {origin: pool.apply(place_of_words, (text,)) for origin, text in words.items()}
+    assert "in the memory of another process" in found.pop("memory")
+    assert found == {
         "a.db": "a.db",
+        "after a.db": "none",
         "b.db": "b.db",
-        "outside": "none",
+        "after b.db": "none",
         "uncharged": "none",
     }
-    assert "in the memory of another process" in found["memory"]
-    assert "several ledgers" in found["thread"]
-    assert "several ledgers" in found["never"]
+    assert all("several ledgers" in text for text in late.values())
+
+
+def place_in_file(file: Path) -> str:
+    return place_of_words(file.read_bytes())
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_a_file_made_elsewhere_does_not_say_where_a_fit_was_submitted(
+    tmp_path: Path, method: str
+) -> None:
+    estimator, file = GaussianMean(epsilon=1), tmp_path / "estimator.pickle"
+    first, second = new(tmp_path / "a.db"), new(tmp_path / "b.db")
+    with multiprocessing.get_context(method).Pool(1) as pool:
+        enter_and_leave(first)
+        file.write_bytes(pickle.dumps(estimator))
+        with first:
+            assert "several ledgers" in pool.apply(place_in_file, (file,))
+            file.write_bytes(pickle.dumps(estimator))
+            assert pool.apply(place_in_file, (file,)) == "a.db"
+        with second:
+            assert "several ledgers" in pool.apply(place_in_file, (file,))
+        with uncharged("a trial"):
+            file.write_bytes(pickle.dumps(estimator))
+        with first:
+            delayed = pool.apply_async(place_in_file, (file,))
+        assert "several ledgers" in delayed.get()
 
 
 def clone_in_worker(words: bytes) -> tuple[str, bytes]:
@@ -152,13 +184,13 @@ def test_clones_in_workers_belong_where_the_original_does_and_come_back_without(
     tmp_path: Path,
 ) -> None:
     other = new(tmp_path / "b.db")
+    enter_and_leave(other)
     with new(tmp_path / "a.db"):
         words = pickle.dumps(GaussianMean(epsilon=1))
-    enter_and_leave(other)
-    found, again = in_worker(clone_in_worker, words)
-    assert found == "a.db"
-    # The same in a further worker; in the process it came from, the place decides.
-    assert in_worker(place_of_words, again) == "a.db"
+        found, again = in_worker(clone_in_worker, words)
+        assert found == "a.db"
+        # The same in a further worker; in the process it came from, the place decides.
+        assert in_worker(place_of_words, again) == "a.db"
     for text in (words, again):
         returned = pickle.loads(text)
         assert belongs(returned) is None
@@ -230,4 +262,4 @@ def test_a_mark_is_text_of_public_facts(tmp_path: Path) -> None:
     with Ledger(path, dataset="clinic", analyst="Ada", project="first") as ledger:
         mark = json.loads(GaussianMean(epsilon=1).__getstate__()[origin.MARK])
     assert json.loads(mark.pop("ledger")) == ledger.handle()
-    assert set(mark) == {"refused", "token", "parent", "family", "folder"}
+    assert set(mark) == {"epoch", "family", "folder"}

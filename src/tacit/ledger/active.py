@@ -84,8 +84,8 @@ def uncharged(reason: str) -> Iterator[None]:
             "a ledger is active here, so fits cannot be left uncharged; leave its block first"
         )
     block = Block(None)
-    blocks.begin(block)
     try:
+        blocks.begin(block)
         yield
     finally:
         blocks.go_back(block)
@@ -109,14 +109,19 @@ def leave(ledger: Ledger) -> None:
     if here is None or here.ledger is not ledger or not blocks.go_back(here):
         here = None
     mine = [block for block in blocks.open_blocks() if block.ledger is ledger]
-    if mine:
-        blocks.end(here if here in mine else mine[-1])
+    if here in mine:
+        blocks.end(here)
+    elif mine:
+        blocks.end(mine[-1])
+        # It may have been another one of these: any thread could be in those that are left.
+        for block in mine:
+            block.thread = blocks.process.home
 
 
 @contextmanager
 def pinned(ledger: Ledger | None) -> Iterator[None]:
     """Let one fit charge this ledger, or none, whatever its thread or process would charge."""
-    block = Block(ledger)
+    block = Block(ledger, is_pinned=True)
     block.came_from = blocks.current.set(block)
     try:
         yield
@@ -138,7 +143,7 @@ def surroundings() -> Notice:
     """Return the ledgers that a thread or worker process without a block could belong to."""
     found = blocks.entered() | blocks.outer()
     if notices.is_worker():
-        found |= notices.posted(notices.family_folder(), notices.parent_process()) or Notice()
+        found |= notices.posted(notices.family_folder()) or Notice()
     return found
 
 

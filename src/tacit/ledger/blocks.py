@@ -32,11 +32,11 @@ class Block:
 
     ledger: Ledger | None
     name: str = ""
-    thread: int = field(default_factory=threading.get_ident)
+    thread: int | None = field(default_factory=threading.get_ident)
     process: int = field(default_factory=os.getpid)
-    alone: bool = True
-    """No block of another ledger was open at any time since this one was entered."""
     came_from: Token[Block | None] | None = None
+    is_pinned: bool = False
+    """It is that of one fit, whose ledger has been found."""
 
 
 @dataclass
@@ -49,12 +49,18 @@ class Process:
     home: int | None = field(default_factory=lambda: threading.main_thread().ident)
     # The tokens of the processes that this one was forked from, and its own.
     tokens: tuple[str, ...] = field(default_factory=lambda: (notices.token(),))
+    # The names of its family so far: the key of `multiprocessing` can be set at any time.
+    families: set[str] = field(default_factory=lambda: {notices.family()})
     # Of the ledgers in memory, whose places could be those of earlier ones.
     names: WeakKeyDictionary[object, str] = field(default_factory=WeakKeyDictionary)
     numbers: Iterator[int] = field(default_factory=count)
     # Two names are enough to know that there were several.
     ever: set[str] = field(default_factory=set)
     blocks: list[Block] = field(default_factory=list)
+    # Another word whenever other ledgers are open than before, see `epoch`.
+    nonce: str = field(default_factory=notices.nonce)
+    changes: int = 0
+    open_names: frozenset[str] = frozenset()
     # The environment variable as it was before the first of the open blocks.
     outer: str | None = None
     posted: Notice = field(default_factory=Notice)
@@ -67,7 +73,8 @@ current: ContextVar[Block | None] = ContextVar("tacit_ledger", default=None)
 def own_block() -> Block | None:
     """Return the block that this context has entered, or was copied in."""
     block = current.get()
-    if block is None:
+    # What was run uncharged is over with its block, wherever its context was copied to.
+    if block is None or (block.ledger is None and not block.is_pinned and not is_open(block)):
         return None
     # A worker that was forked within a block is given jobs from other places, too.
     if block.process != os.getpid() and notices.is_worker():
@@ -98,7 +105,20 @@ def is_open(block: Block) -> bool:
 def entered() -> Notice:
     """Return which ledgers were ever entered in this process, and whether one is open."""
     with process.lock:
-        return Notice(frozenset(process.ever), bool(open_blocks()))
+        return Notice(frozenset(process.ever), bool(open_blocks()), epoch())
+
+
+def epoch() -> str:
+    """Name the time in which the same ledgers were open in this process as are now.
+
+    Whatever was made and is used in one epoch was submitted in it, too.
+    """
+    with process.lock:
+        names = frozenset(block.name for block in open_blocks())
+        if names != process.open_names:
+            process.changes += 1
+            process.open_names = names
+        return f"{process.nonce}-{process.changes}"
 
 
 def started_in() -> tuple[Path, int] | None:
@@ -148,8 +168,6 @@ def begin(block: Block) -> None:
                 process.ever |= _outer_names()
             if len(process.ever) < _SEVERAL:
                 process.ever.add(block.name)
-        for other in process.blocks:
-            _note_overlap(block, other)
         try:
             block.came_from = current.set(block)
             process.blocks.append(block)
@@ -173,27 +191,20 @@ def end(block: Block) -> None:
             _publish()
         except LedgerError:
             # A block must be left also with a full disk. Workers then refuse their fits.
-            notices.spoil()
+            notices.spoil(process.families)
             process.posted = Notice()
 
 
 def go_back(block: Block) -> bool:
-    """Give this context back what it had before a block; False where another context entered it."""
-    if block.came_from is None:
+    """Give this context back what it had before a block; False where it is in another one."""
+    # Blocks of generators may end in any order: what was entered since must stay.
+    if block.came_from is None or current.get() is not block:
         return False
     try:
         current.reset(block.came_from)
     except (ValueError, RuntimeError):
         return False
     return True
-
-
-def _note_overlap(block: Block, other: Block) -> None:
-    # What is created in a block of `uncharged` could be submitted in that of a ledger beside it.
-    # The other way round it would be charged, which is safe.
-    if block.name != other.name:
-        block.alone &= other.ledger is None
-        other.alone &= block.ledger is None
 
 
 def _outer_names() -> frozenset[str]:
@@ -208,8 +219,9 @@ def _publish() -> None:
     notice = entered()
     if notice.ledgers:
         _set_variable()
-    if notice != process.posted:
-        notices.post(notice)
+        process.families.add(notices.family())
+    if notice.ledgers and notice != process.posted:
+        notices.post(notice, process.families)
         process.posted = notice
 
 
@@ -240,6 +252,7 @@ def _after_fork_in_child() -> None:
         process.home = None
     process.tokens += (notices.token(),)
     process.posted = Notice()
+    process.nonce = notices.nonce()
     process.lock = threading.RLock()
 
 

@@ -14,9 +14,14 @@ import hashlib
 import json
 import multiprocessing
 import os
+import stat
 import tempfile
+import time
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import reduce
 from multiprocessing.util import Finalize
+from operator import or_
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +43,8 @@ class Notice:
 
     ledgers: frozenset[str] = frozenset()
     is_open: bool = False
+    epoch: str = ""
+    """The epoch of the process, see `tacit.ledger.blocks.epoch`; "" of several processes."""
 
     def __or__(self, other: Notice) -> Notice:
         """What two processes know together."""
@@ -45,7 +52,8 @@ class Notice:
 
     def document(self) -> str:
         """As JSON."""
-        return json.dumps({"ledgers": sorted(self.ledgers)[:2], "open": self.is_open})
+        ledgers = sorted(self.ledgers)[:2]
+        return json.dumps({"ledgers": ledgers, "open": self.is_open, "epoch": self.epoch})
 
 
 def is_worker() -> bool:
@@ -73,13 +81,20 @@ def token() -> str:
     return f"{family()}-{os.getpid()}"
 
 
+def nonce() -> str:
+    """Name this process also where the number of an earlier one is used again."""
+    return f"{os.getpid()}-{time.time_ns()}"
+
+
 def family_folder() -> Path:
     """Return where the family keeps its notices; it need not exist."""
-    return Path(tempfile.gettempdir()) / f"tacit-{family()}"
+    return _folder_of(family())
 
 
-def post(notice: Notice) -> None:
+def post(notice: Notice, families: Iterable[str] = ()) -> None:
     """Replace the notice of this process; it is withdrawn when the process ends.
+
+    `families` are the names that the family had before, because older workers look there.
 
     Raises
     ------
@@ -87,19 +102,9 @@ def post(notice: Notice) -> None:
         If no file can be written, because workers would then not be charged.
     """
     try:
-        folder = family_folder()
-        mine = _file(folder, os.getpid())
-        if not mine.exists():
-            Finalize(None, _withdraw, args=(folder,), exitpriority=_AFTER_CHILDREN)
-        for _ in range(_ATTEMPTS):
-            folder.mkdir(mode=0o700, exist_ok=True)
-            # Another process of the family may just be removing the empty folder.
-            with contextlib.suppress(FileNotFoundError):
-                draft = mine.with_suffix(".draft")
-                draft.write_text(notice.document(), encoding="utf-8")
-                draft.replace(mine)
-                return
-        raise FileNotFoundError(str(folder))
+        former = [_folder_of(name) for name in families if name != family()]
+        for folder in (family_folder(), *former):
+            _write(notice, folder)
     except OSError as error:
         raise LedgerError(
             "no notice can be left for worker processes in the folder for temporary files, so "
@@ -107,23 +112,20 @@ def post(notice: Notice) -> None:
         ) from error
 
 
-def posted(folder: Path, starter: int) -> Notice | None:
+def posted(folder: Path, starter: int | None = None) -> Notice | None:
     """Return what all notices of a folder say together; None where there is no folder.
 
-    That of a killed process counts only if it started this one, and may have left jobs behind.
+    That of a killed process counts if it was in a block, or is the starter of this one.
     """
-    found = Notice()
-    try:
-        for file in sorted(folder.iterdir()):
-            # A process that ends meanwhile withdraws its notice.
-            with contextlib.suppress(FileNotFoundError):
-                if file.suffix == ".json" and (file.stem == str(starter) or _runs(file.stem)):
-                    found |= _parsed(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise _unreadable() from error
-    return found
+    found = _read(folder, starter)
+    return None if found is None else reduce(or_, found, Notice())
+
+
+def is_epoch(folder: Path, epoch: str, ledger: str) -> bool:
+    """Whether this is the epoch of a process, and all others entered that ledger or none."""
+    found = _read(folder) or []
+    others = [notice for notice in found if notice.epoch != epoch]
+    return len(others) < len(found) and all(other.ledgers <= {ledger} for other in others)
 
 
 def is_posted(folder: Path, process: int) -> bool:
@@ -131,10 +133,11 @@ def is_posted(folder: Path, process: int) -> bool:
     return _file(folder, process).exists()
 
 
-def spoil() -> None:
+def spoil(families: Iterable[str] = ()) -> None:
     """Make the notice of this process unreadable, which needs no space on the disk."""
-    with contextlib.suppress(OSError):
-        os.truncate(_file(family_folder(), os.getpid()), 0)
+    for folder in (family_folder(), *map(_folder_of, families)):
+        with contextlib.suppress(OSError):
+            os.truncate(_file(folder, os.getpid()), 0)
 
 
 def pointer(token: str) -> str:
@@ -160,6 +163,55 @@ def pointed(words: str, own: frozenset[str]) -> tuple[Path, int] | None:
     return None if token in own else (folder, process)
 
 
+def _read(folder: Path, starter: int | None = None) -> list[Notice] | None:
+    found, starters = [], {str(starter), str(parent_process())}
+    try:
+        _require_own(folder)
+        for file in sorted(folder.iterdir()):
+            # A process that ends meanwhile withdraws its notice.
+            with contextlib.suppress(FileNotFoundError):
+                if file.suffix == ".json":
+                    notice = _parsed(file.read_text(encoding="utf-8"))
+                    # A process that was killed in a block may have left jobs behind, and one that
+                    # started this one, also those of earlier blocks.
+                    if notice.is_open or file.stem in starters or _runs(file.stem):
+                        found.append(notice)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise _unreadable() from error
+    return found
+
+
+def _require_own(folder: Path) -> None:
+    """Refuse a folder that somebody else made, or could write to."""
+    if os.name == "posix":
+        found = folder.lstat()
+        writable = found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or writable:
+            raise PermissionError(f"{folder} belongs to somebody else")
+
+
+def _write(notice: Notice, folder: Path) -> None:
+    mine = _file(folder, os.getpid())
+    if not mine.exists():
+        Finalize(None, _withdraw, args=(folder,), exitpriority=_AFTER_CHILDREN)
+    for _ in range(_ATTEMPTS):
+        folder.mkdir(mode=0o700, exist_ok=True)
+        # Another process of the family may just be removing the empty folder.
+        with contextlib.suppress(FileNotFoundError):
+            _require_own(folder)
+            draft = mine.with_suffix(".draft")
+            draft.write_text(notice.document(), encoding="utf-8")
+            draft.replace(mine)
+            return
+    raise FileNotFoundError(str(folder))
+
+
+def _folder_of(family: str) -> Path:
+    return Path(tempfile.gettempdir()) / f"tacit-{family}"
+
+
 def _file(folder: Path, process: int) -> Path:
     return folder / f"{process}.json"
 
@@ -167,12 +219,12 @@ def _file(folder: Path, process: int) -> Path:
 def _parsed(text: str) -> Notice:
     try:
         value: Any = json.loads(text)
-        names, is_open = value["ledgers"], value["open"]
-        if not isinstance(is_open, bool) or not all(isinstance(name, str) for name in names):
+        names, is_open, epoch = value["ledgers"], value["open"], value["epoch"]
+        if not isinstance(is_open, bool) or not all(isinstance(s, str) for s in [*names, epoch]):
             raise ValueError(text)
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise _unreadable() from error
-    return Notice(frozenset(names), is_open)
+    return Notice(frozenset(names), is_open, epoch)
 
 
 def _unreadable() -> LedgerError:
@@ -185,6 +237,7 @@ def _unreadable() -> LedgerError:
 def _withdraw(folder: Path) -> None:
     """Remove the notices of this process and of those that were killed, and an empty folder."""
     with contextlib.suppress(OSError):
+        _require_own(folder)
         for file in folder.iterdir():
             if file.stem == str(os.getpid()) or not _runs(file.stem):
                 file.unlink(missing_ok=True)
