@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -134,3 +135,54 @@ def test_whose_types_are_taken() -> None:
     assert typed_by(np.zeros(1)) == "numpy"
     assert typed_by(pd.Series([1])) == "pandas"
     assert typed_by(pl.Series([1])) == "polars"
+
+
+def broken_text() -> pa.Array:
+    """Three labels, of which the second is no UTF-8."""
+    ends, text = np.arange(4, dtype=np.int32), b"0\xff1"
+    return pa.StringArray.from_buffers(3, pa.py_buffer(ends.tobytes()), pa.py_buffer(text))
+
+
+def of_bits(cells: list[int], width: int, kind: pa.DataType) -> pa.Array:
+    return pa.array(cells, pa.int32() if width == 32 else pa.int64()).view(kind)
+
+
+ODD = {
+    "text": broken_text(),
+    "text of views": pa.array(["0", None, "1"], pa.string_view()),
+    "time": of_bits([0, 2**31 - 1, 1], 32, pa.time32("s")),
+    "time before midnight": of_bits([0, -5, 1], 64, pa.time64("ns")),
+    "date": of_bits([0, 2**31 - 1, 1], 32, pa.date32()),
+    "date in milliseconds": of_bits([0, 2**63 - 1, 1], 64, pa.date64()),
+    "timestamp": of_bits([0, 2**63 - 1, 1], 64, pa.timestamp("us", "UTC")),
+    "duration": of_bits([0, 2**63 - 1, 1], 64, pa.duration("s")),
+}
+
+
+@pytest.mark.parametrize("kind", ODD)
+@pytest.mark.parametrize("store", ["array", "chunks", "series", "extension", "index", "polars"])
+def test_no_cell_that_arrow_stores_raises(kind: str, store: str) -> None:
+    """numpy, pandas and polars raise for such cells when they make Python's objects of them."""
+    column = ODD[kind]
+    if store == "polars" and kind not in {"text", "text of views"}:
+        return
+    typed = pd.ArrowDtype(column.type)
+    stores: dict[str, Callable[[], Any]] = {
+        "array": lambda: column,
+        "chunks": lambda: pa.chunked_array([column]),
+        "series": lambda: pd.Series(column, dtype=typed),
+        "extension": lambda: pd.array(column, dtype=typed),
+        "index": lambda: pd.Index(pd.Series(column, dtype=typed)),
+        "polars": lambda: pl.Series(column),
+    }
+    values = stores[store]()
+    alone = as_column(pa.array([column[0].as_py()], column.type), "y", 1)
+    assert as_column(values, "y", 3)[0] == alone[0]
+
+
+def test_a_signalling_nan_is_not_warned_of() -> None:
+    cells = np.array([1.0, 2.0], dtype=np.float32)
+    cells.view(np.uint32)[1] = 0x7FA00000
+    mixed = [cells, np.zeros(2)]
+    assert np.isnan(as_matrix(mixed)[0, 1])
+    assert np.isnan(as_matrix(np.ma.masked_array(cells.reshape(2, 1)))[1, 0])

@@ -201,3 +201,13 @@ def test_p3_a_header_alone_is_a_table_without_records(tmp_path: Path, content: b
         path = tmp_path / name
         path.write_bytes(pack(content))
         assert list(open_source(path, fewest=0).batches(10, numeric=("a",), labels=("y",))) == []
+
+
+@pytest.mark.parametrize("length", [1 << 20, 2 << 20, 3 << 20, (4 << 20) - 8])
+@pytest.mark.parametrize("line", [b"%s,1", b"1,%s", b'1,"%s"'])
+def test_t40_a_long_line_is_a_record_like_others(tmp_path: Path, length: int, line: bytes) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"a,y\n1,0\n" + line % (b"7" * length) + b"\n2,1\n")
+    numbers, labels = read(path)
+    assert (len(numbers), len(labels)) == (3, 3)
+    assert (numbers[0], numbers[2], labels[0], labels[2]) == (1.0, 2.0, "0", "1")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -219,3 +220,19 @@ def test_prepared_rows_obey_the_norm_and_missing_cells_are_invalid(
     norms = np.linalg.norm(rows[:, : len(design.columns)], axis=1)
     assert norms.max() <= design.feature_norm * (1 + 2.0**-40)
     assert norms.max() > 0.5 * design.feature_norm
+
+
+def test_what_a_function_warns_of_is_not_passed_on() -> None:
+    def careful(row: NDArray[np.float64]) -> NDArray[np.float64]:
+        if row[0] > 1.0:
+            warnings.warn(f"the row {row} is special", RuntimeWarning, stacklevel=2)
+        return row
+
+    mapper = FeatureMapper.of(design_of(Custom(careful, 100.0, features=3)))
+    valid = np.ones(len(X), dtype=np.bool_)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        mapper.features(X, valid)
+    assert (X[:, 0] > 1.0).any()
+    assert valid.all()
+    assert caught == []

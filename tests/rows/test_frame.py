@@ -142,3 +142,18 @@ def test_numbered_pandas_columns_are_read_by_position() -> None:
 def test_repeated_names_are_refused() -> None:
     with pytest.raises(DataError, match="must differ"):
         open_source(pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"]))
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_a_signalling_nan_is_not_warned_of(library: Any) -> None:
+    cells = np.ones(2, dtype=np.float32)
+    cells.view(np.uint32)[1] = 0x7FA00000
+    batch = next(open_source(library({"a": cells})).batches(2, numeric=("a",), labels=()))
+    np.testing.assert_array_equal(batch.numeric(("a",)), [[1.0], [np.nan]])
+
+
+def test_dictionaries_that_pandas_keeps_in_arrow_are_labels() -> None:
+    column = pa.array(["a", None, "b"]).dictionary_encode()
+    table = pd.DataFrame({"a": pd.Series(column, dtype=pd.ArrowDtype(column.type))})
+    batch = next(open_source(table).batches(3, numeric=(), labels=("a",)))
+    assert batch.labels("a").tolist() == ["a", None, "b"]

@@ -1,5 +1,6 @@
 import numpy as np
 
+from tacit.rows.matrix import MatrixSource
 from tacit.rows.opening import open_source
 
 
@@ -30,3 +31,10 @@ def test_block_is_a_view_where_it_can_be() -> None:
 
 def test_repr_shows_no_values() -> None:
     assert "31337" not in repr(open_source(np.full((2, 1), 31337.0), response=[31337, 0]))
+
+
+def test_a_signalling_nan_is_not_warned_of() -> None:
+    cells = np.ones((2, 1), dtype=np.float32)
+    cells.view(np.uint32)[1] = 0x7FA00000
+    batch = next(MatrixSource(cells, ("x0",)).batches(2, numeric=("x0",), labels=()))
+    np.testing.assert_array_equal(batch.numeric(("x0",)), [[1.0], [np.nan]])

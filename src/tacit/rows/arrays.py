@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import DataError
-from tacit.rows.frame import series_labels
+from tacit.rows.frame import series_labels, stored_by_arrow
 from tacit.rows.labels import plain_labels
 
 _WIDEST = 8
@@ -65,7 +65,7 @@ def is_sequence(data: Any) -> bool:
 
 def typed_by(values: Any) -> str | None:
     """Which library gave the cells of an array or a series one type; None of a list."""
-    series = nw.from_native(values, pass_through=True, allow_series=True)
+    series = _series(values)
     if isinstance(series, nw.Series):
         return str(series.implementation.value)
     return None if is_sequence(values) else "numpy"
@@ -84,7 +84,7 @@ def as_column(values: Any, what: str, length: int) -> NDArray[Any]:
     >>> as_column([1, "a", [2]], "The response", 3).tolist()
     [1, 'a', [2]]
     """
-    series = nw.from_native(values, pass_through=True, allow_series=True)
+    series = _series(values)
     if isinstance(series, nw.Series):
         cells = series_labels(series)
     elif is_sequence(values):
@@ -96,6 +96,22 @@ def as_column(values: Any, what: str, length: int) -> NDArray[Any]:
     if len(cells) != length:
         raise DataError(f"{what} and the table must have equally many records.")
     return cells
+
+
+def _series(values: Any) -> Any:
+    """A series of the library that the values are of, or the values as they are.
+
+    What Arrow stores stays Arrow's: on the way to numpy it raises for dates and text that are none.
+    """
+    series = nw.from_native(values, pass_through=True, allow_series=True)
+    if isinstance(series, nw.Series):
+        return series
+    column = stored_by_arrow(values)
+    if hasattr(values, "__arrow_c_array__"):
+        import pyarrow as pa
+
+        column = pa.chunked_array([values]) if isinstance(values, pa.Array) else column
+    return values if column is None else nw.from_native(column, series_only=True)
 
 
 def _objects(values: Sequence[Any]) -> NDArray[Any]:
@@ -115,7 +131,9 @@ def _typed(data: Sequence[Any]) -> NDArray[Any] | None:
             return None
     elif kinds != {np.ndarray} or len({record.shape for record in data}) != 1:
         return None
-    array = np.asarray(data)
+    # A warning of numpy's would tell of the cells.
+    with np.errstate(all="ignore"):
+        array = np.asarray(data)
     plain = array.dtype.kind in "biuf" and array.dtype.itemsize <= _WIDEST
     return array if plain and array.ndim > 1 else None
 
@@ -165,7 +183,7 @@ def _nested(row: Sequence[Any]) -> bool:
 def _unmasked(data: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
     if data.dtype.kind in "biuf":
         # A warning of numpy's would tell of the cells.
-        with np.errstate(over="ignore"):
+        with np.errstate(all="ignore"):
             return np.where(np.ma.getmaskarray(data), np.nan, data.data.astype(np.float64))
     if data.dtype.kind in "MV":
         # The type stays, by which it is refused where a number is asked for.

@@ -108,15 +108,16 @@ class _Parser:
             return []
         table = None
         with contextlib.suppress(pa.ArrowInvalid):
-            table = self._read(lines, pa.float64())
+            table = self._read(lines, pa.float64(), BLOCK_BYTES)
         if table is None or not all(_settled(table.column(name)) for name in self.numeric):
             # What is not spelt as a finite number or as missing is read as `text_number` reads it.
-            table = self._read(lines, pa.string())
+            # In one block: pyarrow raises for a line that lies in more than two.
+            table = self._read(lines, pa.string(), max(BLOCK_BYTES, len(lines)))
         if table.num_rows != count:
             raise RuntimeError("Lines and records differ in number.")
         return table.to_batches()  # type: ignore[no-any-return]
 
-    def _read(self, lines: bytes, number: pa.DataType) -> pa.Table:
+    def _read(self, lines: bytes, number: pa.DataType, block: int) -> pa.Table:
         import pyarrow as pa
         from pyarrow import csv
 
@@ -128,7 +129,7 @@ class _Parser:
         types |= dict.fromkeys((places[name] for name in self.labels), pa.string())
         table = csv.read_csv(
             pa.BufferReader(",".join(places.values()).encode() + b"\n" + lines),
-            read_options=csv.ReadOptions(block_size=BLOCK_BYTES),
+            read_options=csv.ReadOptions(block_size=block),
             parse_options=csv.ParseOptions(newlines_in_values=False, ignore_empty_lines=False),
             convert_options=csv.ConvertOptions(
                 column_types=types,

@@ -6,6 +6,7 @@ Private: the rows and their features. Public: the map and the bounds of its inpu
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass, field
 from threading import Lock
 
@@ -74,7 +75,9 @@ class FeatureMapper:
         """Features of records of finite numbers; a record that has none is marked invalid."""
         out = np.zeros((len(numbers), self.feature_map.outputs(numbers.shape[1])))
         if isinstance(self.feature_map, Custom):
-            with self.turnstile:
+            # A warning of the function's own would tell that some row is special.
+            with self.turnstile, warnings.catch_warnings():
+                warnings.simplefilter("ignore")
                 _apply(self.feature_map, np.clip(numbers, *self.bounds[:2]), valid, out)
             return out
         rows = np.empty(numbers.shape, dtype=np.float64)

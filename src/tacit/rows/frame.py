@@ -93,8 +93,10 @@ class FrameBatch:
     def numeric(self, names: Sequence[str]) -> NDArray[np.float64]:
         """Columns side by side as float64."""
         block = np.empty((self.length, len(names)), dtype=np.float64)
-        for j, name in enumerate(names):
-            block[:, j] = self.numbers[name][self.start : self.stop]
+        # A warning of numpy's would tell of the cells, of a signalling NaN for one.
+        with np.errstate(all="ignore"):
+            for j, name in enumerate(names):
+                block[:, j] = self.numbers[name][self.start : self.stop]
         return block
 
     def labels(self, name: str) -> NDArray[Any]:
@@ -113,6 +115,24 @@ def holds_objects(series: nw.Series[Any]) -> bool:
     return isinstance(dtype, np.dtype) and dtype.kind == "O"
 
 
+def stored_by_arrow(native: Any) -> Any:
+    """The Arrow column in a pandas column that is stored as one, or None.
+
+    pandas would make Python's objects of its cells, and raise for dates and text that are none.
+    """
+    cells = getattr(native, "array", native)
+    dtype = getattr(cells, "dtype", None)
+    if hasattr(dtype, "pyarrow_dtype") or getattr(dtype, "storage", None) == "pyarrow":
+        return cells.__arrow_array__()
+    return None
+
+
+def _arrow_column(series: nw.Series[Any]) -> Any:
+    """The column as Arrow stores it, or None where it does not."""
+    native = series.to_native()
+    return native if series.implementation.is_pyarrow() else stored_by_arrow(native)
+
+
 def series_numbers(series: nw.Series[Any], name: str) -> NDArray[Any]:
     """Numbers of a column, without a copy where the table stores plain floats.
 
@@ -120,10 +140,10 @@ def series_numbers(series: nw.Series[Any], name: str) -> NDArray[Any]:
     ---------
     - Whether the column is refused depends on its type alone.
     """
-    if series.implementation.is_pyarrow():
-        native = series.to_native()
-        require_types({name: native.type}, (name,), ())
-        return arrow_numbers(native.combine_chunks())
+    column = _arrow_column(series)
+    if column is not None:
+        require_types({name: column.type}, (name,), ())
+        return arrow_numbers(column.combine_chunks())
     dtype = series.dtype
     if holds_objects(series) or dtype in {nw.Unknown, nw.Object}:
         return to_float64(_object_cells(series), name)
@@ -145,15 +165,19 @@ def series_numbers(series: nw.Series[Any], name: str) -> NDArray[Any]:
 
 def require_flat(series: nw.Series[Any], name: str) -> None:
     """Refuse a column of labels whose type is nested."""
-    if not holds_objects(series) and series.dtype.is_nested():
+    column = _arrow_column(series)
+    if column is not None:
+        require_types({name: column.type}, (), (name,))
+    elif not holds_objects(series) and series.dtype.is_nested():
         raise DataError(f"Column {name!r} holds nested values, which are no labels.")
 
 
 def series_labels(series: nw.Series[Any]) -> NDArray[Any]:
     """Raw labels of a column; missing ones are None, or NaN among floats."""
+    column = _arrow_column(series)
+    if column is not None:
+        return arrow_labels(column.combine_chunks())
     library, dtype = series.implementation, series.dtype
-    if library.is_pyarrow():
-        return arrow_labels(series.to_native().combine_chunks())
     if holds_objects(series) or dtype in {nw.Unknown, nw.Object}:
         return plain_labels(_object_cells(series))
     if dtype == nw.Categorical and library.is_pandas_like():
@@ -172,9 +196,18 @@ def _present_labels(series: nw.Series[Any]) -> NDArray[Any]:
     present = series.filter(~series.is_null())
     if series.dtype in {nw.Categorical, nw.Enum}:
         present = present.cast(nw.String)
-    cells = np.fromiter(present.to_list(), dtype=object, count=len(present))
-    labels[~series.is_null().to_numpy()] = cells
+    cells: list[Any] = present.to_list() if not _is_polars_text(present) else _decoded(present)
+    labels[~series.is_null().to_numpy()] = np.fromiter(cells, dtype=object, count=len(cells))
     return labels
+
+
+def _is_polars_text(series: nw.Series[Any]) -> bool:
+    return series.implementation.is_polars() and series.dtype == nw.String
+
+
+def _decoded(series: nw.Series[Any]) -> list[str]:
+    """Text of a polars column; it may have come from Arrow unchecked, and polars then panics."""
+    return [text.decode(errors="replace") for text in series.cast(nw.Binary).to_list()]
 
 
 def _object_cells(series: nw.Series[Any]) -> NDArray[Any]:

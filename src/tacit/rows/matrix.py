@@ -62,7 +62,8 @@ class MatrixBatch:
         if block.dtype.kind not in "biuf":
             columns = [to_float64(block[:, j], name) for j, name in enumerate(names)]
             return np.ascontiguousarray(np.array(columns).reshape(len(names), len(block)).T)
-        with np.errstate(over="ignore"):
+        # A warning of numpy's would tell of the cells, of a signalling NaN for one.
+        with np.errstate(all="ignore"):
             return np.require(block, dtype=np.float64, requirements=["C", "A"])
 
     def labels(self, name: str) -> NDArray[Any]:
