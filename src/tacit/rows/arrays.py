@@ -44,7 +44,8 @@ def as_matrix(data: Any) -> NDArray[Any]:
 
     Guarantee
     ---------
-    - In a list no record changes how another is read, and none can raise.
+    - In a list no record changes how another is read, and none can raise. The number of columns is
+      public and assumed: it is that of most records, so that one record decides it only in a tie.
     - No warning is raised.
 
     Examples
