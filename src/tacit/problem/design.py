@@ -219,9 +219,8 @@ class Design:
                 input_norm=None if data["input_norm"] is None else float(data["input_norm"]),
             )
         except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise CertificateError(
-                f"The stored design is incomplete: {quoted(repr(error))}."
-            ) from error
+            said = quoted(repr(error))
+            raise CertificateError(f"The stored design is incomplete: {said}.") from error
 
 
 def _column_to_json(column: Column) -> dict[str, Any]:
