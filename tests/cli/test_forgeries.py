@@ -119,6 +119,9 @@ JOINT: dict[str, Callable[[Document], Any]] = {
     ),
     "many events": composed(lambda k: gaussian(variance=str(2 * k + 10**6 + 1))),
     "many long events": composed(lambda k: gaussian("1", str(10**460 + 2 * k + 1))),
+    "some long events": lambda d: d["charges"][0].update(
+        events=[gaussian("1", str(10**400 + 2 * number + 1)) for number in range(3100)]
+    ),
     "huge counts": charges(lambda k: nested(15, str(10**458 + k))),
     "huge exponents": charges(lambda k: gaussian("1/" + LONG, LONG)),
     "deep event": lambda d: d["charges"][0].update(events=[nested(18, "2")]),

@@ -1,5 +1,6 @@
 """The fold accepts what follows from the entries before, and nothing else."""
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -9,11 +10,13 @@ import pytest
 from tacit.errors import BudgetError, LedgerError, SettingError
 from tacit.ledger.chain import Chain
 from tacit.ledger.charge import Purpose, Reservation
-from tacit.ledger.entry import Entry, Kind
+from tacit.ledger.entry import COLUMNS, Entry, Kind
+from tacit.ledger.price import WHOLE
 from tacit.ledger.terms import Terms
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Gaussian, to_json
 from tacit.privacy.relation import Relation
+from tacit.problem.signature import canonical
 
 TENTH = Gaussian(1, 10)
 
@@ -128,3 +131,30 @@ def test_a_chain_without_terms_has_no_budget() -> None:
     stray = Entry.follow(None, Kind.COMMIT, 0, {})
     with pytest.raises(LedgerError, match="only the first entry opens"):
         Chain([stray])
+
+
+def test_a_lowered_budget_may_not_be_stated_as_a_higher_one() -> None:
+    chain = opened()
+    document = {
+        "budget": {"epsilon": 100.0, "delta": 1e-6, "mu": None, "rho": None},
+        "capacity": "1/2",
+        "reason": "less",
+    }
+    with pytest.raises(LedgerError, match="never raised"):
+        chain.accept(Entry.follow(chain.head, Kind.LOWER, WHOLE // 2, document))
+    assert chain.budget.mu == 1.0
+
+
+@pytest.mark.parametrize("time", [None, 1])
+def test_an_entry_without_a_time_is_refused(time: object) -> None:
+    chain = opened()
+    drafted = chain.draft_pause(None, "audit")
+    document = {**drafted.document(), "time": time}
+    if time is None:
+        del document["time"]
+    body = canonical(document)
+    fields = {**dict(zip(COLUMNS, drafted.row(), strict=True)), "body": body}
+    del fields["hash"]
+    digest = hashlib.sha256(canonical(fields).encode("ascii")).hexdigest()
+    with pytest.raises(LedgerError, match="missing or unknown fields"):
+        chain.accept(replace(drafted, body=body, hash=digest))

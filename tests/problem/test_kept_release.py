@@ -5,10 +5,14 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
+from numpy.typing import NDArray
 
 import tacit
-from tacit.errors import CertificateError
+from tacit.constraints.region import Box
+from tacit.errors import CertificateError, LedgerError
+from tacit.problem.feature_map import Custom
 from tacit.problem.kept_release import release_from_json, release_to_json, request_digest
 from tacit.problem.plan import Plan, PublicFact
 from tacit.problem.release import Release, Sandwich
@@ -87,3 +91,31 @@ def test_requests_differ_where_plans_do() -> None:
     assert len(digests) == len(others)
     assert request_digest(PLAN) == request_digest(plan())
     assert request_digest(PLAN) not in digests
+
+
+class Mirrored(Box):
+    """A region of somebody's own; nothing in its fields says what it does."""
+
+    def nearest(self, slopes: NDArray[np.float64]) -> NDArray[np.float64]:
+        return -super().nearest(slopes)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"feature_map": Custom(lambda row: row[:1], 1.0)}, {"constraint": Mirrored(0, 1)}],
+)
+def test_no_digest_stands_for_somebodys_own_code(settings: dict[str, Any]) -> None:
+    chosen = {"epsilon": 1.0, "bounds": (0, 1), **settings}
+    plan = tacit.LogisticRegression(**chosen).plan(n=5000, d=2)
+    with pytest.raises(LedgerError, match="Nothing was spent"):
+        request_digest(plan)
+
+
+def test_a_box_is_told_from_one_that_differs_in_a_last_digit_or_a_middle_row() -> None:
+    def digest(ends: Any) -> str:
+        model = tacit.LogisticRegression(epsilon=1.0, bounds=(0, 1), constraint=Box(ends, 3.0))
+        return request_digest(model.plan(n=5000, d=len(ends)))
+
+    near = [digest(pd.Series([0.1234567891, number])) for number in (0.0, 1e-12)]
+    far = [digest(pd.Series([0.0] * 50 + [number] + [0.0] * 49)) for number in (0.0, -3.0)]
+    assert len({*near, *far}) == 4

@@ -318,3 +318,9 @@ def test_awkward_names_are_quoted() -> None:
     names = ["a b", "a.b", 'a"b', "a\\b", "a\nb", "\x7f", "é", "1", "-", "true", "`", "[x]", "#"]
     schema = Schema({name: BinaryColumn() for name in names})
     assert list(Schema.parse(schema.to_toml()).columns) == names
+
+
+@pytest.mark.parametrize("text", ["x = " + "[" * 10_000, "x = " + "9" * 10_000])
+def test_what_the_reader_of_toml_cannot_hold_is_refused(text: str) -> None:
+    with pytest.raises(SchemaError, match="not valid TOML"):
+        Schema.parse(text)

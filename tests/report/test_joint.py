@@ -39,7 +39,7 @@ def test_charges_are_added_up_by_analyst_and_in_total() -> None:
         ("ada", "2"),
         ("grace", "1"),
         ("(not named)", "1"),
-        ("together", "4"),
+        ("(together)", "4"),
     ]
     ada, grace, unnamed, together = (float(row[2]) for row in table.rows)
     assert grace == unnamed < ada < together
@@ -50,5 +50,10 @@ def test_names_are_quoted_and_lines_are_bounded() -> None:
     found = certificate(*(f"a{number}" for number in range(MOST_ANALYSTS + 2)), "Signed by x")
     rows = analyst_table(found).rows
     assert len(rows) == MOST_ANALYSTS + 2
-    assert rows[-2][0] == "3 more analysts"
+    assert rows[-2][0] == "(3 more analysts)"
     assert analyst_table(certificate("Signed by x")).rows[0][0] == '"Signed by x"'
+
+
+def test_no_analyst_passes_for_a_line_of_the_table() -> None:
+    names = [row[0] for row in analyst_table(certificate("together", "(together)", None)).rows]
+    assert names == ["together", '"(together)"', "(not named)", "(together)"]

@@ -12,6 +12,7 @@ from enum import IntEnum
 
 from tacit.cli.wording import in_flags
 from tacit.errors import CertificateError, DataError, FileError, LedgerError, TacitError
+from tacit.report.table import one_line
 
 
 class Exit(IntEnum):
@@ -56,7 +57,9 @@ def tell_error(kind: str, message: str, *, as_json: bool) -> None:
     if as_json:
         sys.stdout.write(json.dumps(error_document(kind, message), indent=2) + "\n")
     else:
-        sys.stderr.write(f"error: {_sentence(in_flags(message))}\n")
+        # Whatever a file says: no message commands a terminal.
+        lines = map(one_line, _sentence(in_flags(message)).split("\n"))
+        sys.stderr.write("error: " + "\n".join(lines) + "\n")
 
 
 def tell_fault(error: BaseException, *, as_json: bool) -> None:

@@ -45,12 +45,15 @@ class Box(Region):
     upper: float | Sequence[float] = math.inf
 
     def __post_init__(self) -> None:
-        """Refuse an empty box."""
+        """Keep the ends as plain numbers, or refuse an empty box."""
         low, high = np.asarray(self.lower, np.float64), np.asarray(self.upper, np.float64)
         if low.ndim > 1 or high.ndim > 1 or not (low <= high).all():
             raise SettingError("Every lower end of a box must be at most its upper end.")
         if (low == math.inf).any() or (high == -math.inf).any():
             raise SettingError("A box must contain finite slopes.")
+        # A table's column is written with few of its digits and rows: two boxes would look alike.
+        for name, ends in (("lower", low), ("upper", high)):
+            object.__setattr__(self, name, tuple(ends.tolist()) if ends.ndim else float(ends))
 
     def nearest(self, slopes: Vector) -> Vector:
         """Clip every slope."""

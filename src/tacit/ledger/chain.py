@@ -13,8 +13,8 @@ from tacit.errors import BudgetError, InputError, LedgerError, SettingError
 from tacit.ledger.accounts import Accounts
 from tacit.ledger.charge import LONGEST_LINE, NOTES, Charge, Purpose, Reservation, require_line
 from tacit.ledger.entry import ORIGIN, Entry, Kind
-from tacit.ledger.price import cost_of, units
-from tacit.ledger.terms import Terms, budget_document, read_amount, read_budget
+from tacit.ledger.price import capacity_of, cost_of, units
+from tacit.ledger.terms import TOLERANCE, Terms, budget_document, read_amount, read_budget
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Event, from_json, to_json
 from tacit.privacy.guarantee import Guarantee
@@ -247,7 +247,9 @@ class Chain:
             self._terms, self.relation, self.unit = terms, terms.relation, terms.unit
             self.budget, self.accounts = terms.budget, Accounts(terms.capacity)
             return
-        if set(document) - _STAMP not in (_FIELDS[entry.kind], _OLD_FIELDS.get(entry.kind)):
+        fields = set(document) - _STAMP
+        known = fields in (_FIELDS[entry.kind], _OLD_FIELDS.get(entry.kind))
+        if not known or not isinstance(document.get("time"), str):
             raise LedgerError(f"entry {entry.sequence} has missing or unknown fields")
         try:
             self._fold_later(entry, document)
@@ -259,7 +261,7 @@ class Chain:
         if entry.kind is Kind.RESERVE:
             charge, accounts = self._price(document)
             self._require_units(entry, self._units(accounts))
-            self._keep(replace(charge, time=str(document["time"])), entry.hash)
+            self._keep(replace(charge, time=document["time"]), entry.hash)
             self.relation, self.unit = Relation.parse(document["relation"]), document["unit"]
         elif entry.kind is Kind.COMMIT:
             charge = self._committed(document)
@@ -343,6 +345,9 @@ class Chain:
         budget = read_budget(document["budget"])
         if budget.delta != self.terms.delta:
             raise LedgerError("the delta of a ledger is fixed; lower epsilon, mu or rho")
+        # What is stated may not rise either: a certificate names the budget beside its capacity.
+        if capacity_of(budget) > self.capacity * (1 + TOLERANCE):
+            raise BudgetError("the budget of a ledger may be lowered, never raised")
         return budget, self.accounts.lowered(read_amount(document["capacity"], budget))
 
     def _halted(self, kind: Kind, document: Mapping[str, Any]) -> Accounts:

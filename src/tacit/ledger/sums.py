@@ -13,8 +13,9 @@ from fractions import Fraction
 
 from tacit.errors import CertificateError
 
-MOST_BITS = 2**22
-"""Bits of all unlike denominators together: 2,700 of the longest that an event can have."""
+MOST_BITS = 1024 * 1536
+"""Bits of all unlike denominators together: 1,024 of the longest that an event can have. They are
+added up within a second; the denominators of fits are powers of two, of which few are unlike."""
 SIGNIFICANT_BITS = 256
 """Kept of a long number. The square of a float has at most 106, so the smallest float whose square
 is not below the sum is the same before and after rounding up."""

@@ -10,7 +10,7 @@ map may stand between the mapped columns and those of the design.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,6 +26,7 @@ from tacit.problem.feature_map import (
     feature_map_from_json,
     feature_map_to_json,
 )
+from tacit.problem.quoting import quoted
 from tacit.problem.record import Beside
 from tacit.problem.response import (
     Absent,
@@ -132,9 +133,14 @@ class Design:
     @property
     def terms(self) -> tuple[str, ...]:
         """Names of all released coefficients: `names`, or class after class where several."""
+        return tuple(self.each_term())
+
+    def each_term(self) -> Iterator[str]:
+        """Names of all released coefficients, one by one: together they may be long."""
+        names = self.names
         if self.outputs == 1:
-            return self.names
-        return tuple(f"{label}: {name}" for label in self.response.classes for name in self.names)
+            return iter(names)
+        return (f"{label}: {name}" for label in self.response.classes for name in names)
 
     @property
     def reports_intercept(self) -> bool:
@@ -213,7 +219,8 @@ class Design:
                 input_norm=None if data["input_norm"] is None else float(data["input_norm"]),
             )
         except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise CertificateError(f"The stored design is incomplete: {error!r}.") from error
+            said = quoted(repr(error))
+            raise CertificateError(f"The stored design is incomplete: {said}.") from error
 
 
 def _column_to_json(column: Column) -> dict[str, Any]:

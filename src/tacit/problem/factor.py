@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from tacit.errors import BoundsError, SchemaError, SettingError
 from tacit.problem.cell import Cell, NumericCell
+from tacit.problem.quoting import quoted
 
 LARGEST_POWER = 20
 LARGEST_DEGREE = 5
@@ -179,20 +180,20 @@ def require_declared(
         # Indicators leave out the reference level; without the declared levels a label that was
         # never declared could not be told from it.
         if factor.column not in levels:
-            raise SchemaError(f"The levels of {factor.column!r} are not declared.")
+            raise SchemaError(f"The levels of {quoted(factor.column)} are not declared.")
         return
     if isinstance(factor, Numeric):
         return
     cell = cells.get(factor.column)
     if not isinstance(cell, NumericCell):
-        raise SchemaError(f"The bounds of {factor.column!r} are not declared.")
+        raise SchemaError(f"The bounds of {quoted(factor.column)} are not declared.")
     if isinstance(factor, Missing) and cell.missing is None:
-        raise SchemaError(f"Nothing is declared for missing cells of {factor.column!r}.")
+        raise SchemaError(f"Nothing is declared for missing cells of {quoted(factor.column)}.")
     if isinstance(factor, Spline) and (factor.knots[0], factor.knots[-1]) != (
         cell.lower,
         cell.upper,
     ):
-        raise SchemaError(f"A spline of {factor.column!r} must reach from bound to bound.")
+        raise SchemaError(f"A spline of {quoted(factor.column)} must reach from bound to bound.")
     if isinstance(factor, Transform):
         require_domain(factor, cell)
 
@@ -202,9 +203,9 @@ def require_domain(factor: Transform, cell: NumericCell) -> None:
     function = FUNCTIONS[factor.function]
     if not function.holds(cell.lower, cell.upper):
         raise BoundsError(
-            f'{factor.function} of "{factor.column}" needs {function.domain}, and the declared '
-            f"bounds are {cell.lower:g} and {cell.upper:g}. Declare bounds within its domain "
-            "(values outside them are clipped)."
+            f"{factor.function} of {quoted(factor.column)} needs {function.domain}, and the "
+            f"declared bounds are {cell.lower:g} and {cell.upper:g}. Declare bounds within its "
+            "domain (values outside them are clipped)."
         )
 
 

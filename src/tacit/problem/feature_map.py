@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar
 
@@ -69,13 +69,15 @@ class Polynomial:
 
     def names(self, columns: Sequence[str]) -> tuple[str, ...]:
         """Names of the features: "a", "a^2", "a b"."""
-        return tuple(
-            " ".join(
+        return tuple(self.each_name(columns))
+
+    def each_name(self, columns: Sequence[str]) -> Iterator[str]:
+        """Names of the features, one by one: together they may be long."""
+        for monomial in self.monomials(len(columns)):
+            yield " ".join(
                 columns[j] if power == 1 else f"{columns[j]}^{power}"
                 for j, power in _powers(monomial)
             )
-            for monomial in self.monomials(len(columns))
-        )
 
     def norm(self, width: int, input_norm: float) -> float:
         """Bound on ‖φ(u)‖ for |u_j| <= 1 and ‖u‖ <= input_norm."""

@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import CertificateError
+from tacit.constraints.region import Box, L1Ball, Simplex
+from tacit.errors import CertificateError, LedgerError
 from tacit.problem.design import Design
+from tacit.problem.feature_map import Custom
 from tacit.problem.plan import Plan
 from tacit.problem.release import Release, Sandwich
 from tacit.problem.signature import digest_of, plain
@@ -34,7 +36,15 @@ def request_digest(plan: Plan) -> str:
     ---------
     - Plans that differ in model, prices, budget, number of records or public facts differ in it.
     - The records themselves do not enter: a fingerprint of a table would tell something about it.
+    - What has no digest is refused: a function, or a region of another kind than Tacit's own, could
+      not be told from another one.
+
+    Raises
+    ------
+    LedgerError
+        If the plan holds a function or a foreign region.
     """
+    _require_digestible(plan)
     asked = {
         field.name: _plain(getattr(plan, field.name))
         for field in fields(plan)
@@ -105,6 +115,20 @@ def _numbers(value: Any) -> Any:
 
 def _number(value: Any) -> Any:
     return _NUMBERS[value] if isinstance(value, str) else value
+
+
+def _require_digestible(plan: Plan) -> None:
+    feature_map, region = plan.design.feature_map, plan.penalty.constraint
+    held = {
+        "a feature map that is a function": isinstance(feature_map, Custom),
+        "a constraint of another kind than Box, L1Ball and Simplex": region is not None
+        and type(region) not in (Box, L1Ball, Simplex),
+    }
+    for what in (name for name, found in held.items() if found):
+        raise LedgerError(
+            f"{what} cannot be told from another one, so that no key can stand for this request. "
+            "Nothing was spent. Fit without a key"
+        )
 
 
 def _plain(value: Any) -> Any:

@@ -155,7 +155,7 @@ class Schema:
         """Read a schema from TOML text."""
         try:
             data = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
+        except (ValueError, RecursionError) as error:
             raise SchemaError(
                 f"The schema is not valid TOML: {error}. Text needs quotes, and so does a column "
                 'name with spaces or dots: [columns."blood pressure"].'

@@ -41,7 +41,12 @@ def joint_promise(certificate: JointCertificate) -> str:
 
 
 def analyst_table(certificate: JointCertificate) -> Table:
-    """What each analyst's charges guarantee by themselves, and all of them together."""
+    """What each analyst's charges guarantee by themselves, and all of them together.
+
+    Guarantee
+    ---------
+    - No analyst can be named as a line of the table's own, which stand in brackets.
+    """
     total, found = certificate.rederive(), certificate.by_analyst(MOST_ANALYSTS)
     counts = Counter(charge.get("analyst") for charge in certificate.parsed["charges"])
     rows = [
@@ -49,8 +54,8 @@ def analyst_table(certificate: JointCertificate) -> Table:
         for analyst, own in found.items()
     ]
     if len(counts) > len(found):
-        rows.append((f"{len(counts) - len(found)} more analysts", "", ""))
-    rows.append(("together", f"{counts.total():,}", rounded(total.epsilon, 6, ROUND_CEILING)))
+        rows.append((f"({len(counts) - len(found)} more analysts)", "", ""))
+    rows.append(("(together)", f"{counts.total():,}", rounded(total.epsilon, 6, ROUND_CEILING)))
     delta = rounded(total.delta, 3, ROUND_CEILING)
     return Table(("analyst", "charges", f"epsilon at delta {delta}"), tuple(rows))
 

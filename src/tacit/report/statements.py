@@ -191,7 +191,10 @@ def certificate_table(certificate: Certificate) -> Table:
 def _noise_multiplier(entry: Mapping[str, Any]) -> str:
     if entry["event"] is None:
         return "none"
-    ratio = Fraction(entry["noise"]["variance"]) / Fraction(entry["sensitivity"]["squared"])
+    squared = Fraction(entry["sensitivity"]["squared"])
+    if not squared:
+        return "inf"
+    ratio = Fraction(entry["noise"]["variance"]) / squared
     return rounded(math.sqrt(ratio), 4, ROUND_FLOOR)
 
 
