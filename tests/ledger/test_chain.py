@@ -1,5 +1,6 @@
 """The fold accepts what follows from the entries before, and nothing else."""
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -9,11 +10,12 @@ import pytest
 from tacit.errors import BudgetError, LedgerError, SettingError
 from tacit.ledger.chain import Chain
 from tacit.ledger.charge import Purpose, Reservation
-from tacit.ledger.entry import Entry, Kind
+from tacit.ledger.entry import COLUMNS, Entry, Kind
 from tacit.ledger.terms import Terms
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Gaussian, to_json
 from tacit.privacy.relation import Relation
+from tacit.problem.signature import canonical
 
 TENTH = Gaussian(1, 10)
 
@@ -128,3 +130,22 @@ def test_a_chain_without_terms_has_no_budget() -> None:
     stray = Entry.follow(None, Kind.COMMIT, 0, {})
     with pytest.raises(LedgerError, match="only the first entry opens"):
         Chain([stray])
+
+
+@pytest.mark.parametrize("time", [None, 7, []])
+def test_an_entry_without_a_time_is_refused(time: object) -> None:
+    chain = opened()
+    honest = chain.draft_charge(
+        [TENTH], relation="replace-one", unit="row", purpose=Purpose("forged")
+    )
+    body = canonical({**honest.document(), "time": time})
+    if time is None:
+        body = canonical({key: value for key, value in honest.document().items() if key != "time"})
+    row = [*honest.row()[:4], body, honest.previous]
+    digest = hashlib.sha256(
+        canonical(dict(zip(COLUMNS[:-1], row, strict=True))).encode()
+    ).hexdigest()
+    # Somebody who makes new hashes as well is refused with an error of the ledger, too.
+    with pytest.raises(LedgerError, match="has no time"):
+        chain.accept(Entry.from_row([*row, digest]))
+    assert chain.length == 1

@@ -241,6 +241,8 @@ class Chain:
         return units(accounts.total + whole - accounts.capacity, whole)
 
     def _fold(self, entry: Entry, document: Mapping[str, Any]) -> None:
+        if not isinstance(document.get("time"), str):
+            raise LedgerError(f"entry {entry.sequence} has no time")
         if entry.kind is Kind.OPEN:
             terms = Terms.read(document)
             self._require_units(entry, 0)
@@ -259,7 +261,7 @@ class Chain:
         if entry.kind is Kind.RESERVE:
             charge, accounts = self._price(document)
             self._require_units(entry, self._units(accounts))
-            self._keep(replace(charge, time=str(document["time"])), entry.hash)
+            self._keep(replace(charge, time=document["time"]), entry.hash)
             self.relation, self.unit = Relation.parse(document["relation"]), document["unit"]
         elif entry.kind is Kind.COMMIT:
             charge = self._committed(document)
