@@ -185,9 +185,9 @@ class FileStorage(Storage):
             in_place = False
         if not in_place:
             raise LedgerError(
-                f"the ledger {self.path} was replaced or removed while it was written to: what was "
-                "written is in the file that was there before, to which the name leads no more. "
-                "Put that file back, or find out who replaced it"
+                f"the ledger {self.path} was replaced, removed or out of reach while it was "
+                "written to. What was written may count all the same: it is in the file that was "
+                "there before. Put that file back, or find out who replaced it"
             )
 
     def _reader(self, log: Log) -> Callable[[int], list[Entry]]:
