@@ -50,7 +50,10 @@ class CertificateError(InputError):
 
 
 class LedgerError(InputError):
-    """A ledger that is damaged, of another dataset, or cannot keep what it is asked to keep."""
+    """A ledger that is damaged, of another dataset, or cannot keep what it is asked to keep.
+
+    Nothing was spent, unless the message says that it may have been.
+    """
 
 
 class PrivacyWarning(UserWarning):

@@ -53,3 +53,11 @@ def test_only_old_and_whole_ledgers_are_upgraded(tmp_path: Path) -> None:
     with pytest.raises(LedgerError):
         Ledger.upgrade(tmp_path / "damaged.db", tmp_path / "copy.ledger")
     assert not (tmp_path / "copy.ledger").exists()
+
+
+def test_a_file_of_two_names_is_not_upgraded(tmp_path: Path) -> None:
+    (tmp_path / "old.db").write_bytes(OLD.read_bytes())
+    (tmp_path / "link.db").hardlink_to(tmp_path / "old.db")
+    with pytest.raises(LedgerError, match="second name"):
+        Ledger.upgrade(tmp_path / "link.db", tmp_path / "new.ledger")
+    assert not (tmp_path / "new.ledger").exists()

@@ -241,6 +241,8 @@ class Chain:
         return units(accounts.total + whole - accounts.capacity, whole)
 
     def _fold(self, entry: Entry, document: Mapping[str, Any]) -> None:
+        if not isinstance(document.get("time"), str):
+            raise LedgerError(f"entry {entry.sequence} has no time")
         if entry.kind is Kind.OPEN:
             terms = Terms.read(document)
             self._require_units(entry, 0)

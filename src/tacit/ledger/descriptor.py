@@ -13,6 +13,7 @@ import os
 import stat
 import threading
 import time
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,9 +31,10 @@ _PAUSE = 0.001
 class Descriptor:
     """An open file of this process. In a process forked meanwhile it is closed: number -1."""
 
-    __slots__ = ("number",)
+    __slots__ = ("__weakref__", "number")
 
     def __init__(self, path: Path, flags: int) -> None:
+        self.number = -1
         # Nobody forks between the opening and the note of it.
         with _guard:
             # A pipe of that name would otherwise be waited for without end.
@@ -40,25 +42,39 @@ class Descriptor:
             _opened.add(self)
 
     def close(self) -> None:
-        """Give up the lock, also for copies of the descriptor in other processes, and close."""
+        """Give up the lock, also for copies of the descriptor in other processes, and close.
+
+        What was written is on the disk by now, so a failure here is nobody's concern. Nothing
+        that can be interrupted stands between forgetting the number and closing it.
+        """
         with _guard:
-            _opened.discard(self)
             number, self.number = self.number, -1
             if number >= 0:
                 try:
                     fcntl.flock(number, fcntl.LOCK_UN)
+                except OSError:
+                    pass
                 finally:
-                    os.close(number)
+                    try:  # noqa: SIM105
+                        os.close(number)
+                    except OSError:
+                        pass
+            _opened.discard(self)
+
+    def __del__(self) -> None:
+        # An interruption may come before `close` does: nobody would give up the lock any more.
+        if self.number >= 0:
+            self.close()
 
 
 _guard = threading.RLock()
-_opened: set[Descriptor] = set()
+_opened: weakref.WeakSet[Descriptor] = weakref.WeakSet()
 
 
 def _close_in_child() -> None:
     # A copy in a child would keep the lock if the parent were killed while it writes.
     try:
-        for descriptor in _opened:
+        for descriptor in list(_opened):
             with contextlib.suppress(OSError):
                 os.close(descriptor.number)
             descriptor.number = -1
@@ -107,7 +123,7 @@ def locked(path: Path, *, alone: bool, patience: float) -> Iterator[Descriptor]:
         try:
             with refused(path):
                 _lock(descriptor.number, deadline, alone=alone)
-                current = _is_at(descriptor.number, path)
+                current = is_at(descriptor, path)
             if current:
                 yield descriptor
                 return
@@ -143,15 +159,16 @@ def _lock(number: int, deadline: float, *, alone: bool) -> None:
             if time.monotonic() > deadline:
                 raise LedgerError(
                     "the ledger is kept busy by another process. Close that process and try again; "
-                    "nothing was spent"
+                    "by this attempt nothing was spent"
                 ) from None
             time.sleep(_PAUSE)
         else:
             return
 
 
-def _is_at(number: int, path: Path) -> bool:
-    mine, there = os.fstat(number), path.stat()
+def is_at(file: Descriptor, path: Path) -> bool:
+    """Whether the path leads to the open file, and not to one that took its place."""
+    mine, there = os.fstat(file.number), path.stat()
     if not stat.S_ISREG(mine.st_mode):
         raise LedgerError(f"the ledger {path} is not a regular file; expected one that Tacit wrote")
     return os.path.samestat(mine, there)

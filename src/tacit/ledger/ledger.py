@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +18,7 @@ from tacit.ledger.curation import Curation
 from tacit.ledger.entry import Entry, Kind
 from tacit.ledger.joint import JointCertificate
 from tacit.ledger.status import Check, Status, check_of, status_of
-from tacit.ledger.storage import file_of, storage_at
+from tacit.ledger.storage import Session, file_of, storage_at
 from tacit.ledger.terms import Terms, require_named, require_same
 from tacit.ledger.upgrade import upgrade
 from tacit.privacy.budget import Budget
@@ -96,7 +95,6 @@ class Ledger(Curation):
         self._again = False
         self._storage = storage_at(None if path is None else file_of(path))
         self._chain = Chain()
-        self._written: Entry | None = None
         given = None if relation is None else Relation.parse(relation)
         file = self._storage.path
         if file is None or not file.exists():
@@ -127,8 +125,7 @@ class Ledger(Curation):
     @property
     def budget(self) -> Budget:
         """The budget in force; it may be lower than the one that the ledger began with."""
-        with self._current() as chain:
-            return chain.budget
+        return self._current().budget
 
     @property
     def analyst(self) -> str | None:
@@ -236,13 +233,12 @@ class Ledger(Curation):
         purpose = self._purpose.described(label, formula, file, request)
         charged = tuple(events)
         with self._storage.writing() as session:
-            self._catch_up(session.entries(self._chain.length - 2))
-            known = self._chain.recalled(purpose, again=self._again)
+            chain = self._catch_up(session)
+            known = chain.recalled(purpose, again=self._again)
             if known is not None:
                 return known
-            entry = self._chain.draft_charge(charged, relation=relation, unit=unit, purpose=purpose)
+            entry = chain.draft_charge(charged, relation=relation, unit=unit, purpose=purpose)
             session.append(entry)
-        self._written = entry
         return Reservation(entry.sequence, entry.hash)
 
     def commit(
@@ -261,8 +257,7 @@ class Ledger(Curation):
 
     def charges(self) -> tuple[Charge, ...]:
         """Every charge so far, also of other processes."""
-        with self._current() as chain:
-            return chain.charges
+        return self._current().charges
 
     def guarantee(self) -> Guarantee | None:
         """State what all charges guarantee together, rounded up; None before the first.
@@ -270,8 +265,8 @@ class Ledger(Curation):
         Where the price of a charge was chosen in view of earlier answers, the guarantee is that
         of the whole budget: a filter bounds what may be spent, not what has been.
         """
-        with self._current() as chain:
-            return chain.guarantee() if chain.charges else None
+        chain = self._current()
+        return chain.guarantee() if chain.charges else None
 
     def remaining(self, *, analyst: str | None = None) -> Budget | None:
         r"""Return the rest of the budget, rounded down; None where nothing is left.
@@ -294,18 +289,15 @@ class Ledger(Curation):
 
     def status(self, *, analyst: str | None = None) -> Status:
         """Say what was spent and what is left, in mu, in epsilon and in further fits."""
-        with self._current() as chain:
-            return status_of(chain, self.analyst if analyst is None else analyst)
+        return status_of(self._current(), self.analyst if analyst is None else analyst)
 
     def answer(self, key: str) -> Mapping[str, Any] | None:
         """Return what is kept under a key, or None."""
-        with self._current() as chain:
-            return chain.answer_of(key)
+        return self._current().answer_of(key)
 
     def certificate(self) -> JointCertificate:
         """Certify everything charged so far, as one total."""
-        with self._current() as chain:
-            return JointCertificate.issue(chain)
+        return JointCertificate.issue(self._current())
 
     def verify(self) -> Check:
         """Check the whole ledger again: file, chain, amounts, budget.
@@ -321,10 +313,9 @@ class Ledger(Curation):
             If something does not hold; the message says what.
         """
         with self._storage.reading() as session:
-            entries = session.entries()
-            chain = Chain(entries)
-            self._catch_up(entries[self._chain.length - 1 :])
-            return check_of(chain, session.unfinished)
+            entries, unfinished = session.entries(), session.unfinished
+            self._catch_up(session)
+        return check_of(Chain(entries), unfinished)
 
     @staticmethod
     def upgrade(old: str | os.PathLike[str], new: str | os.PathLike[str]) -> Ledger:
@@ -363,28 +354,29 @@ class Ledger(Curation):
     def _append(self, draft: Callable[[Chain], Entry]) -> None:
         """Write the entry that follows from the newest state, alone."""
         with self._storage.writing() as session:
-            self._catch_up(session.entries(self._chain.length - 2))
-            session.append(draft(self._chain))
+            session.append(draft(self._catch_up(session)))
 
-    @contextmanager
-    def _current(self) -> Iterator[Chain]:
-        # Within the lock of the storage, so that no other thread appends meanwhile.
+    def _current(self) -> Chain:
+        """Return the newest state. It is never altered, so that it is used without the lock."""
         with self._storage.reading() as session:
-            self._catch_up(session.entries(self._chain.length - 2))
-            yield self._chain
+            return self._catch_up(session)
 
-    def _catch_up(self, entries: list[Entry]) -> None:
-        """Accept what others have written; the first entry given is the last one known."""
-        mine = self._written
-        lost = mine is not None and mine.sequence >= self._chain.length and mine not in entries
-        if not entries or entries[0] != self._chain.head or lost:
+    def _catch_up(self, session: Session) -> Chain:
+        """Accept what others have written, and return the chain with it."""
+        # Once: threads that read at the same time may set it meanwhile, to the same.
+        chain, mine = self._chain, self._storage.acknowledged
+        # The first of them is the last one known.
+        entries = session.entries(chain.length - 2)
+        lost = mine is not None and mine.sequence >= chain.length and mine not in entries
+        if not entries or entries[0] != chain.head or lost:
             raise LedgerError(
                 "the ledger is not the one that was opened: entries that were there are gone or "
                 "altered. Restoring an older copy forgets charges"
             )
         if entries[1:]:
             # In one assignment: an interruption leaves the chain as it was.
-            self._chain = self._chain.extended(entries[1:])
+            self._chain = chain = chain.extended(entries[1:])
+        return chain
 
 
 def _no_budget(file: Path | None) -> Exception:

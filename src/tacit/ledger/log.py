@@ -25,7 +25,7 @@ from dataclasses import dataclass
 
 from tacit.errors import LedgerError
 from tacit.ledger.descriptor import Descriptor, sync
-from tacit.ledger.entry import COLUMNS, ORIGIN, Entry
+from tacit.ledger.entry import COLUMNS, ORIGIN, Entry, Kind
 from tacit.problem.signature import canonical
 
 MAGIC = b"tacit-ledger/2"
@@ -184,12 +184,12 @@ class Log:
             # Nobody was told of them. Where this fails too, they count as spent.
             with contextlib.suppress(OSError):
                 os.ftruncate(self.file.number, self.end)
-            raise _failed(error) from error
+            raise _failed(error, entries) from error
         try:
             _write(self.file, header(self.end + len(lines), entries[-1]), 0)
             sync(self.file.number)
         except OSError as error:
-            raise _failed(error) from error
+            raise _failed(error, entries) from error
 
 
 class _Elsewhere(Exception):
@@ -228,9 +228,12 @@ def _write(file: Descriptor, data: bytes, place: int) -> None:
         data, place = data[done:], place + done
 
 
-def _failed(error: OSError) -> LedgerError:
+def _failed(error: OSError, entries: Sequence[Entry]) -> LedgerError:
+    if any(entry.kind is Kind.RESERVE for entry in entries):
+        outcome = "may count as spent, and no answer was released for it"
+    else:
+        outcome = "may be kept all the same, and costs nothing"
     return LedgerError(
-        f"the ledger could not be written: {error.strerror}. What was being written may count as "
-        "spent, and no answer was released for it; the ledger can still be used. Mend the disk or "
-        "make room, and try again"
+        f"the ledger could not be written: {error.strerror}. What was being written {outcome}; the "
+        "ledger can still be used. Mend the disk or make room, and try again"
     )

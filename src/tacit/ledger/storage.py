@@ -17,7 +17,7 @@ from typing import Protocol
 from tacit.errors import FileError, LedgerError, SettingError
 from tacit.ledger import version_one
 from tacit.ledger.creation import create
-from tacit.ledger.descriptor import locked, refused
+from tacit.ledger.descriptor import is_at, locked, refused
 from tacit.ledger.entry import Entry
 from tacit.ledger.log import Log, Place, require_follows, written
 
@@ -54,6 +54,8 @@ class Storage(ABC):
     """
 
     path: Path | None = None
+    acknowledged: Entry | None = None
+    """The last entry that was appended through this object, whoever shares it."""
 
     @abstractmethod
     def create(self, first: Entry) -> bool:
@@ -115,7 +117,9 @@ class MemoryStorage(Storage):
                 "so that several processes can share it"
             )
         if not self._lock.acquire(timeout=PATIENCE):
-            raise LedgerError("the ledger is kept busy by another thread; nothing was spent")
+            raise LedgerError(
+                "the ledger is kept busy by another thread; by this attempt nothing was spent"
+            )
         try:
             yield
         finally:
@@ -155,6 +159,8 @@ class FileStorage(Storage):
             yield session
             if session.appended:
                 log.append(session.appended)
+                self._require_in_place(log)
+                self.acknowledged = session.appended[-1]
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
@@ -169,6 +175,20 @@ class FileStorage(Storage):
                 log = Log.read(file, self._place)
             self._place = log.place
             yield log
+
+    def _require_in_place(self, log: Log) -> None:
+        """Refuse what was written to a file that another one has taken the place of."""
+        try:
+            in_place = is_at(log.file, self.path)
+        except OSError:
+            # There is no such name any more, or this process was forked from within the block.
+            in_place = False
+        if not in_place:
+            raise LedgerError(
+                f"the ledger {self.path} was replaced, removed or out of reach while it was "
+                "written to. What was written may count all the same: it is in the file that was "
+                "there before. Put that file back, or find out who replaced it"
+            )
 
     def _reader(self, log: Log) -> Callable[[int], list[Entry]]:
         def read(after: int) -> list[Entry]:

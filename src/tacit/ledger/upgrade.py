@@ -36,6 +36,12 @@ def upgrade(old: Path, new: Path) -> None:
             f"{old} is not a ledger of version 0.1, so there is nothing to upgrade. A copy of a "
             "ledger would be another ledger with a whole budget of its own"
         )
+    if old.stat().st_nlink > 1:
+        # What a crash left in its log lies beside one of the names only.
+        raise LedgerError(
+            f"{old} has a second name (a hard link), beside which charges may lie that are not in "
+            "the file yet; remove the other name first"
+        )
     entries = read_entries(old)
     # An old ledger whose chain does not hold is not made to look like a new one.
     Chain(entries)
