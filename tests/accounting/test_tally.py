@@ -172,3 +172,18 @@ def test_pure_epsilon_knows_what_is_pure() -> None:
     assert pure_epsilon(Laplace(1, 2)) == HALF
     assert pure_epsilon(BoundedRange(3)) == 3
     assert pure_epsilon(Approximate(1, HALF)) is None
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        Repeated(Pure(1), 10**400),
+        Repeated(Repeated(Gaussian(1, 1), 10**200), 10**200),
+        SampledWithReplacement(Gaussian(1, 1), 10**400, 3),
+        SampledWithReplacement(Pure(1), 3, 10**400),
+    ],
+)
+def test_counts_that_no_float_holds_are_refused_in_words(event: Event) -> None:
+    with pytest.raises(AccountingError, match="more than 1000 bits"):
+        tally([event], "replace-one")
+    assert tally([Repeated(Pure(1), 10**300)]) == ((Pure(1), 10**300),)

@@ -1,6 +1,7 @@
 import itertools
 import math
 import time
+from fractions import Fraction
 
 import mpmath
 import numpy as np
@@ -195,3 +196,32 @@ def test_equal_events_share_a_profile_and_others_have_none() -> None:
     assert first == with_replacement_profile(SampledWithReplacement(Gaussian(1, 4), 5, 50))
     assert with_replacement_profile(SampledWithReplacement(DiscreteGaussian(1, 4), 5, 50)) is None
     assert with_replacement_profile(SampledWithReplacement(Gaussian(10**120, 1), 5, 50)) is None
+
+
+@pytest.mark.parametrize(("mu", "draws"), [(1, 50), (20, 3)])
+def test_nodes_that_fall_together_raise_no_warning(mu: int, draws: int) -> None:
+    # Of one record all draws are copies: at small losses the profile is 1 at nodes a float apart.
+    event = SampledWithReplacement(Gaussian(mu * mu, 1), draws, 1)
+    with mpmath.workdps(30):
+        shift = mpmath.mpf(mu * draws)
+        for epsilon in (0.0, 1e-12, 300.0, 690.0):
+            edge = epsilon / shift - shift / 2
+            exact = mpmath.ncdf(-edge) - mpmath.exp(epsilon) * mpmath.ncdf(-edge - shift)
+            assert stated(event, epsilon) >= exact
+
+
+@pytest.mark.parametrize(
+    ("mu", "draws", "population", "epsilon"),
+    [
+        (0.010066873378406331, 3, 1602, 0.00020029709315915866),
+        (0.012352864019357606, 2, 2552, 0.00010872049557996834),
+        (0.012352864019357606, 2, 2552, 0.00010388015715357961),
+    ],
+)
+def test_just_below_0_the_profile_keeps_its_digits(
+    mu: float, draws: int, population: int, epsilon: float
+) -> None:
+    event = SampledWithReplacement(Gaussian(Fraction(mu) ** 2, 1), draws, population)
+    with mpmath.workdps(40):
+        # H is at least 1 - x, whatever the neighbours are.
+        assert stated(event, -epsilon) >= -mpmath.expm1(-mpmath.mpf(epsilon))

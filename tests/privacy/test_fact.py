@@ -2,6 +2,7 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -32,6 +33,23 @@ def test_only_finite_real_numbers_are_facts(value: object) -> None:
 def test_floats_are_read_as_the_binary_fractions_they_are(value: float) -> None:
     assert Fraction(exact("amount", value)) == Fraction(float(value))
     assert isinstance(exact("amount", 2.0), int)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [mpmath.mpf("1e-400"), mpmath.mpf(1) / 3 + mpmath.mpf(2) ** -54, np.longdouble(1) / 3],
+)
+def test_a_real_number_that_no_float_holds_is_refused(value: object) -> None:
+    if value == float(value):  # type: ignore[arg-type]
+        value = mpmath.mpf(2) ** -2000  # Where the widest float of the machine is a double.
+    with pytest.raises(SettingError, match="no float holds"):
+        exact("amount", value)
+
+
+def test_a_sensitivity_is_never_rounded_to_nothing() -> None:
+    with pytest.raises(SettingError, match="squared_sensitivity is a mpf that no float holds"):
+        Gaussian(mpmath.mpf("1e-400"), Fraction(1, 10**400))
+    assert Gaussian(mpmath.mpf("0.25"), 1).squared_sensitivity == Fraction(1, 4)
 
 
 @pytest.mark.parametrize("value", [2.0, np.float64(3), True, Fraction(3, 2), "2"])

@@ -36,6 +36,9 @@ from tacit.privacy.relation import Relation
 
 Tally: TypeAlias = tuple[tuple[Event, int], ...]
 
+# Counts are read as floats by most accountants.
+_LARGEST_COUNT_BITS = 1000
+
 _REUSED = (
     "several releases from one sample are not several sampled releases: the sample is drawn once, "
     "so its amplification is not theirs one by one. Draw a fresh sample for each release, or "
@@ -52,6 +55,7 @@ def tally(events: Iterable[Event], relation: Relation | str | None = None) -> Ta
     - Order, grouping and labels do not matter to the counts.
     - An object that is no event is refused by name, never skipped; so is an amplification that
       does not hold under the relation, and a sample that was reused.
+    - Counts of releases, draws and records of at most 1000 bits are read, larger ones refused.
 
     Parameters
     ----------
@@ -70,6 +74,7 @@ def tally(events: Iterable[Event], relation: Relation | str | None = None) -> Ta
     for event in events:
         for release, times in _unfold(event, 1, known):
             counts[release] = counts.get(release, 0) + times
+            _require_countable(counts[release])
     return tuple(counts.items())
 
 
@@ -163,6 +168,8 @@ def _unfold_sampled(
     relation: Relation | None,
 ) -> Iterator[tuple[Event, int]]:
     relation = _require_relation(event, relation)
+    if isinstance(event, SampledWithReplacement):
+        _require_countable(max(event.draws, event.population))
     if isinstance(event, PoissonSampled) and isinstance(event.event, PoissonSampled):
         # A sample of a sample is a sample at the product of the rates.
         nested = event.event
@@ -235,6 +242,14 @@ def pure_epsilon(event: Event) -> Fraction | float | None:
             return event.eta
         case _:
             return None
+
+
+def _require_countable(number: int) -> None:
+    if number.bit_length() > _LARGEST_COUNT_BITS:
+        raise AccountingError(
+            f"a count has more than {_LARGEST_COUNT_BITS} bits; no accountant reads that many. "
+            "Expected a number of releases, draws or records"
+        )
 
 
 def _require_relation(event: Event, relation: Relation | None) -> Relation:

@@ -91,12 +91,21 @@ def _profile(mu: float, epsilon: float, draws: int, population: int) -> Profile:
 
 def _polygon(points: Floats, corners: tuple[Floats, Floats]) -> Floats:
     """Chords through corners at exp(epsilon) - 1, so that small losses keep their digits."""
-    values = np.interp(np.expm1(np.minimum(points, _LARGEST)), *corners) * (1.0 + _SLACK)
-    return np.minimum(values, 1.0)
+    powers, values = corners
+    here = np.expm1(np.minimum(points, _LARGEST))
+    right = np.clip(np.searchsorted(powers, here), 1, powers.size - 1)
+    left = right - 1
+    # From the right end both terms are positive: near 0 a long chord keeps its digits too.
+    part = np.clip((powers[right] - here) / (powers[right] - powers[left]), 0.0, 1.0)
+    chords = values[right] + (values[left] - values[right]) * part
+    return np.minimum(chords * (1.0 + _SLACK), 1.0)
 
 
 def _convex(powers: Floats, values: Floats) -> tuple[Floats, Floats]:
     """Leave out points above the chord of others, until none is."""
+    # Nodes whose powers are one float: the first has the largest bound.
+    apart = np.append(True, np.diff(powers) > 0.0)
+    powers, values = powers[apart], values[apart]
     while True:
         slopes = np.diff(values) / np.diff(powers)
         kept = np.concatenate([[True], slopes[:-1] < slopes[1:], [True]])

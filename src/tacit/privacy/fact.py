@@ -42,7 +42,8 @@ def exact(name: str, value: object) -> Fraction | int:
     """Return an exact number of bounded size, integers as ``int``.
 
     A float is read as the binary fraction that it is: 0.64 is the number that the machine holds
-    for it, not 16/25.
+    for it, not 16/25. Real numbers of other kinds are read if a float holds them, and refused if
+    not: rounded to 0 a sensitivity would cost nothing.
     """
     number: Fraction | int
     if isinstance(value, bool) or not isinstance(value, Real):
@@ -57,6 +58,11 @@ def exact(name: str, value: object) -> Fraction | int:
         held = float(value)
         if not math.isfinite(held):
             raise SettingError(f"{name} is {held}; expected a finite number")
+        if held != value:
+            raise SettingError(
+                f"{name} is a {type(value).__name__} that no float holds; expected a number: "
+                "an int, a Fraction or a float"
+            )
         number = Fraction(held)
     number = number.numerator if number.denominator == 1 else number
     if max(number.numerator.bit_length(), number.denominator.bit_length()) > LARGEST_BITS:

@@ -154,3 +154,13 @@ def test_replaced_by_poisson_holds_on_all_sets_of_leaky_responses(rate: float, l
 def test_replaced_by_poisson_spends_nothing_without_a_sample() -> None:
     found = subsampling.replaced_by_poisson(1.0, 0.5, 0.0)
     assert (found.epsilon, found.delta) == (0.0, 0.0)
+
+
+def test_an_amplified_epsilon_below_the_smallest_float_is_not_0() -> None:
+    for epsilon, rate in itertools.product([1e-300, 0.02, 0.25], [5e-324, 1.5e-323, 1e-310]):
+        with mpmath.workdps(700):
+            rise = mpmath.log1p(mpmath.mpf(rate) * mpmath.expm1(mpmath.mpf(epsilon)))
+            fall = -mpmath.log1p(mpmath.mpf(rate) * mpmath.expm1(-mpmath.mpf(epsilon)))
+            assert rise <= subsampling.amplified_by_poisson(epsilon, 0.0, rate).epsilon
+            assert rise <= subsampling.amplified_without_replacement(epsilon, 0.0, rate).epsilon
+            assert rise + fall <= subsampling.replaced_by_poisson(epsilon, 0.0, rate).epsilon

@@ -105,7 +105,7 @@ def replaced_by_poisson(epsilon: float, delta: float, sampling_rate: float) -> A
     # Near 1 the loss itself is rounded, but not what is left of it.
     left = (1.0 - rate) + rate * math.exp(-epsilon)
     fall = -math.log1p(-lost) if lost < 0.5 else (-math.log(left) if left > 0.0 else epsilon)
-    fall = min(fall * (1.0 + ALLOWANCE), epsilon)
+    fall = min(fall * (1.0 + ALLOWANCE) + math.ulp(0.0), epsilon)
     size = (_log_mixture(epsilon, rate) + fall) * (1.0 + ALLOWANCE)
     factor = rate * (1.0 + math.exp(min(size - epsilon, _LARGEST_EXPONENT))) * (1.0 + ALLOWANCE)
     factor *= 1.0 + ALLOWANCE * (size + epsilon)
@@ -195,7 +195,9 @@ def _log_mixture(epsilon: float, rate: float) -> float:
     if epsilon > 30.0:
         value = epsilon + math.log(rate + (1.0 - rate) * math.exp(-epsilon))
         return min(value + ALLOWANCE * (1.0 + epsilon + abs(math.log(rate))), epsilon)
-    return min(math.log1p(rate * math.expm1(epsilon)) * (1.0 + ALLOWANCE), epsilon)
+    # The product may be below the smallest float, and counts are not bounded by it.
+    rise = math.log1p(rate * math.expm1(epsilon)) * (1.0 + ALLOWANCE)
+    return min(rise + math.ulp(0.0), epsilon)
 
 
 def _binomial(draws: int, copies: int, records: int) -> float:
