@@ -59,7 +59,11 @@ def test_t44_no_acknowledged_entry_is_lost(
     storages = [FileStorage(path) for path in names]
     acknowledged, written, killed = [FIRST], {FIRST}, 0
     # No power is cut here, so nothing need be on the disk.
-    calls = {"pwrite": os.pwrite, "ftruncate": os.ftruncate, "fdatasync": lambda number: None}
+    calls: dict[str, Callable[..., Any]] = {
+        "pwrite": os.pwrite,
+        "ftruncate": os.ftruncate,
+        "fdatasync": lambda number: None,
+    }
     for name, real in calls.items():
         monkeypatch.setattr(os, name, fate.meets(real))
     for _ in range(APPENDS):
