@@ -32,13 +32,16 @@ def run() -> None:
             accepted == contention.ROOM,
         ),
         Figure(f"unnoticed of {flips} flipped bits", unnoticed, "", "0", unnoticed == 0),
-        Figure(f"speed over {speed.CHARGES} charges", rate, "charges/s", "300", rate >= 300),
         Figure(
             "speed of the last tenth, by that of all", late / rate, "", "0.7", late / rate > 0.7
         ),
         Figure("appends, by SQLite as in 0.1", log / sqlite, "times", "1", log >= sqlite),
     ]
-    details: dict[str, object] = {"appends per second": {"log": log, "SQLite as in 0.1": sqlite}}
+    # How fast depends on the disk and on who else uses it; how much faster than SQLite does not.
+    details: dict[str, object] = {
+        "appends per second": {"log": log, "SQLite as in 0.1": sqlite},
+        f"charges per second over {speed.CHARGES}": rate,
+    }
     for kind in names.KINDS:
         figures += under_two_names(kind, details)
     write("ledger", figures, details)

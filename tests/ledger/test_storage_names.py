@@ -4,7 +4,7 @@ import pytest
 
 from benchmarks.ledger import names
 
-CHARGES = 150
+CHARGES = 100
 # Where nobody may mount, a ledger has no second name of that kind.
 KINDS = [kind for kind in names.KINDS if kind != "bind mount" or names.may_mount()]
 
