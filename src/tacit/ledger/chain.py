@@ -249,9 +249,7 @@ class Chain:
             self._terms, self.relation, self.unit = terms, terms.relation, terms.unit
             self.budget, self.accounts = terms.budget, Accounts(terms.capacity)
             return
-        fields = set(document) - _STAMP
-        known = fields in (_FIELDS[entry.kind], _OLD_FIELDS.get(entry.kind))
-        if not known or not isinstance(document.get("time"), str):
+        if set(document) - _STAMP not in (_FIELDS[entry.kind], _OLD_FIELDS.get(entry.kind)):
             raise LedgerError(f"entry {entry.sequence} has missing or unknown fields")
         try:
             self._fold_later(entry, document)

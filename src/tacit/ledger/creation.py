@@ -52,6 +52,13 @@ def create(path: Path, content: bytes) -> bool:
     return made
 
 
+def sync_folder(folder: Path) -> None:
+    """Return when the names in a folder are on the disk, as far as this user may see to it."""
+    # A creator that was killed may have left a name that is in memory only.
+    with suppress(OSError), _opened(folder, os.O_RDONLY) as number:
+        os.fsync(number)
+
+
 def _create_nameless(path: Path, content: bytes, folder: int) -> bool | None:
     """Create without a temporary name; None where the system cannot."""
     if not hasattr(os, "O_TMPFILE"):

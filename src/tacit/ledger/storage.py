@@ -16,7 +16,7 @@ from typing import Protocol
 
 from tacit.errors import FileError, LedgerError, SettingError
 from tacit.ledger import version_one
-from tacit.ledger.creation import create
+from tacit.ledger.creation import create, sync_folder
 from tacit.ledger.descriptor import is_at, locked, refused
 from tacit.ledger.entry import Entry
 from tacit.ledger.log import Log, Place, require_follows, written
@@ -141,6 +141,7 @@ class FileStorage(Storage):
     def __init__(self, path: Path) -> None:
         self.path: Path = path
         self._place: Place | None = None
+        self._is_named = False
 
     def create(self, first: Entry) -> bool:
         """Begin the file with a first entry; False where it exists already.
@@ -158,6 +159,9 @@ class FileStorage(Storage):
             session = _Session(self._reader(log), log.entries[-1], log.unfinished)
             yield session
             if session.appended:
+                if not self._is_named:
+                    sync_folder(self.path.parent)
+                    self._is_named = True
                 log.append(session.appended)
                 self._require_in_place(log)
                 self.acknowledged = session.appended[-1]
