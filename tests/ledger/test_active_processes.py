@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tacit.errors import LedgerError
-from tacit.ledger import Ledger, blocks, notices, uncharged
+from tacit.ledger import Ledger, blocks, uncharged
 from tacit.ledger.active import active_ledger
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Gaussian
@@ -195,6 +195,20 @@ def test_workers_with_an_older_key_are_charged(tmp_path: Path) -> None:
         multiprocessing.current_process().authkey = former
 
 
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_workers_with_a_key_that_was_set_within_the_block_are_refused(
+    tmp_path: Path, method: str
+) -> None:
+    former = multiprocessing.current_process().authkey
+    try:
+        with new(tmp_path / "a.db"):
+            multiprocessing.current_process().authkey = b"set within the block"
+            with multiprocessing.get_context(method).Pool(1) as pool:
+                assert "refused" in pool.apply(fit)
+    finally:
+        multiprocessing.current_process().authkey = former
+
+
 def test_workers_forked_in_a_block_do_not_keep_its_ledger(tmp_path: Path) -> None:
     first, second = both(tmp_path)
     with first:
@@ -352,7 +366,9 @@ def test_a_process_replaced_by_exec_is_refused_though_number_and_key_are_the_sam
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     ledger = new(tmp_path / "a.db")
     server = SERVER.format(path=sys.path)
-    with Child(REPLACED.format(path=sys.path, ledger=str(ledger.path), server=server, key=KEY)) as child:
+    with Child(
+        REPLACED.format(path=sys.path, ledger=str(ledger.path), server=server, key=KEY)
+    ) as child:
         assert child.ask("os.environ['NUMBER'] == str(os.getpid())") == "True"
         assert "was started in the block" in child.ask()
         child.ask(f"setattr(multiprocessing.current_process(), 'authkey', {KEY!r})")

@@ -110,6 +110,10 @@ def test_pickles_are_plain_where_no_ledger_was_ever_entered() -> None:
     estimator = GaussianMean(epsilon=1)
     assert origin.MARK not in estimator.__getstate__()
     assert in_worker(place, estimator) == "none"
+    with uncharged("simulated records"):
+        for twin in (estimator, GaussianMean(epsilon=1)):
+            assert origin.MARK not in twin.__getstate__()
+            assert in_worker(place, twin) == "none"
 
 
 def test_a_copy_in_a_worker_charges_the_ledger_of_its_block(tmp_path: Path) -> None:

@@ -75,9 +75,12 @@ def _place() -> str:
     """Return what is charged here; "" where it is unknown, or could be another ledger beside."""
     with blocks.process.lock:
         block = blocks.own_block()
-        if block is None and not (blocks.at_home() and blocks.process.ever):
+        if block is None and not blocks.at_home():
             return ""
         ledger = None if block is None else block.ledger
+        # Nobody needs to be told where there is no ledger.
+        if ledger is None and not blocks.process.ever:
+            return ""
         name = "" if ledger is None else blocks.name_of(ledger)
         if {name} - {""} != {other.name for other in blocks.open_blocks()}:
             return ""
