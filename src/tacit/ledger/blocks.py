@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import sys
 import threading
+import time
+from collections.abc import Iterator
 from contextlib import suppress
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
+from itertools import count
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -27,8 +29,8 @@ _SEVERAL = 2
 
 
 def _nonce() -> str:
-    # Not its number, which can be that of an earlier process.
-    return f"{notices.family()}-{secrets.token_hex(8)}"
+    # With the time, because the number can be that of an earlier process.
+    return f"{notices.family()}-{os.getpid()}_{time.time_ns()}"
 
 
 @dataclass(eq=False)
@@ -56,6 +58,7 @@ class Process:
     families: set[str] = field(default_factory=lambda: {notices.family()})
     # Of the ledgers in memory, whose places could be those of earlier ones.
     names: WeakKeyDictionary[object, str] = field(default_factory=WeakKeyDictionary)
+    numbers: Iterator[int] = field(default_factory=count)
     # Two names are enough to know that there were several.
     ever: set[str] = field(default_factory=set)
     blocks: list[Block] = field(default_factory=list)
@@ -148,7 +151,8 @@ def name_of(ledger: Ledger) -> str:
     where, memory = ledger.identity
     if where == "memory":
         with process.lock:
-            handle["memory"] = process.names.setdefault(memory, secrets.token_hex(16))
+            new = f"{process.nonce}-{next(process.numbers)}"
+            handle["memory"] = process.names.setdefault(memory, new)
     return json.dumps(handle, sort_keys=True)
 
 

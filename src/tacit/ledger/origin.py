@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MARK = "_ledger"
 """The attribute that holds the mark: an epoch, a space, the name of the ledger or nothing."""
-# The name of a family and a random word make the nonce of a process, and a number its epoch.
+# The name of a family and another word make the nonce of a process, with a number its epoch.
 _FORM = re.compile(r"(?P<epoch>(?P<nonce>(?P<family>\w+)-\w+)-\d+) (?P<name>.*)", re.DOTALL)
 
 
