@@ -165,11 +165,16 @@ def test_workers_that_are_started_anew_are_charged_while_the_block_is_open(
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_workers_that_are_older_than_the_block_are_charged(tmp_path: Path) -> None:
-    first, second = both(tmp_path)
+def test_workers_that_are_older_than_the_block_are_charged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    # Paths that mean other files where the workers are.
+    first, second = both(Path())
     with FORK.Pool(1) as pool, ProcessPoolExecutor(1, mp_context=FORK) as executor:
         assert pool.map(fit, range(2)) == ["free"] * 2
         assert executor.submit(fit).result() == "free"
+        pool.apply(os.chdir, ("/",))
         with first:
             assert pool.map(fit, range(2)) == ["a.db"] * 2
             assert executor.submit(fit).result() == "a.db"
@@ -345,6 +350,17 @@ def test_a_program_started_in_a_block_is_refused_until_it_enters_one(tmp_path: P
     # A process that ends takes its notice along.
     assert not folder.exists()
     assert [len(ledger.charges()) for ledger in (first, second)] == [0, 2]
+
+
+def test_two_open_ledgers_refuse_a_started_program(tmp_path: Path) -> None:
+    first, second = both(tmp_path)
+    with first, ThreadPoolExecutor(1) as pool:
+        pool.submit(second.__enter__).result()
+        with Child() as child:
+            assert "was started in the block" in child.ask()
+            pool.submit(second.__exit__, None, None, None).result()
+            assert "was started in the block" in child.ask()
+    assert first.charges() == second.charges() == ()
 
 
 KEY = b"set by the program"

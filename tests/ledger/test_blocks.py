@@ -44,7 +44,9 @@ def test_the_variable_is_there_while_a_block_is_open_and_then_what_it_was(
 
 
 @pytest.mark.parametrize(
-    "words", ["", "1234:/clinic.db", f"{notices.family()}-{os.getpid()}", "[" * 100_000]
+    "words",
+    ["", "{}", "null", "1234:/clinic.db", '{"token": "a", "folder": "/", "pid": 1}', "[" * 100_000]
+    + [f"{notices.family()}-{process}" for process in (os.getpid(), os.getppid(), None)],
 )
 def test_a_program_started_in_a_block_is_refused_until_it_enters_one(
     monkeypatch: pytest.MonkeyPatch, words: str

@@ -139,10 +139,11 @@ def epoch() -> str:
 
 def is_started_in_a_block() -> bool:
     """Whether the environment variable says that another program started this one in a block."""
-    words = os.environ.get(VARIABLE)
+    words, employer = os.environ.get(VARIABLE), notices.works_for()
+    if words is None or words in process.tokens:
+        return False
     # A worker of this program has the variable of the process that it works for.
-    mine = {*process.tokens, f"{notices.family()}-{notices.works_for()}"}
-    return words is not None and words not in mine
+    return employer is None or words != f"{notices.family()}-{employer}"
 
 
 def name_of(ledger: Ledger) -> str:
