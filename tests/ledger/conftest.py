@@ -10,12 +10,12 @@ from tacit.ledger import blocks, notices
 @pytest.fixture(autouse=True)
 def fresh_process(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     former = blocks.process
-    monkeypatch.delenv(notices.VARIABLE, raising=False)
+    monkeypatch.delenv(blocks.VARIABLE, raising=False)
     # Also those of forked children that ended in the middle of a block.
-    for notice in notices.family_folder().glob("*.json"):
+    for notice in notices.folder_of(notices.family()).glob("*.json"):
         notice.unlink(missing_ok=True)
     monkeypatch.setattr(blocks, "process", blocks.Process())
     yield
     monkeypatch.undo()
     if former.ever:
-        notices.post(former.posted)
+        notices.post(blocks.entered(), former.families)

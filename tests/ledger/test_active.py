@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tacit.errors import LedgerError, SettingError
-from tacit.ledger import blocks, notices, uncharged
+from tacit.ledger import blocks, uncharged
 from tacit.ledger.active import active_ledger
 from tacit.ledger.ledger import Ledger
 from tacit.privacy.budget import Budget
@@ -56,13 +56,31 @@ def test_a_block_has_its_ledger_and_gives_it_up() -> None:
         assert active_ledger() is ledger
 
 
-def test_ledgers_are_not_nested() -> None:
-    with new() as ledger:
-        for other in (new(), ledger):
-            with pytest.raises(LedgerError, match="not nested"):
-                other.__enter__()
-        assert active_ledger() is ledger
-    assert active_ledger() is None
+def test_different_ledgers_are_not_nested(tmp_path: Path) -> None:
+    new(tmp_path / "clinic.db")
+    ada, bob = (Ledger(tmp_path / "clinic.db", analyst=name) for name in ("Ada", "Bob"))
+    for ledger, other in ((new(), new()), (ada, bob)):
+        with ledger:
+            for second in (other, other.request("second")):
+                with pytest.raises(LedgerError, match="not nested"):
+                    second.__enter__()
+            assert active_ledger() is ledger
+        assert active_ledger() is None
+
+
+def test_a_request_may_be_entered_within_the_block_of_its_ledger(tmp_path: Path) -> None:
+    new(tmp_path / "clinic.db")
+    for ledger in (new(), Ledger(tmp_path / "clinic.db", analyst="Ada")):
+        with ledger:
+            with ledger.request("first") as request:
+                assert active_ledger() is request
+            assert active_ledger() is ledger
+            with ledger:
+                assert active_ledger() is ledger
+            assert active_ledger() is ledger
+            assert blocks.VARIABLE in os.environ
+        assert active_ledger() is None
+        assert blocks.VARIABLE not in os.environ
 
 
 # --- threads ------------------------------------------------------------------------------------
@@ -230,7 +248,7 @@ def test_a_block_that_ends_in_another_thread_stays_charged_where_it_began() -> N
     ledger.__enter__()
     in_thread(lambda: ledger.__exit__(None, None, None))
     assert active_ledger() is ledger
-    assert notices.VARIABLE not in os.environ
+    assert blocks.VARIABLE not in os.environ
     ledger.__exit__(None, None, None)
     assert active_ledger() is None
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tacit.errors import LedgerError
-from tacit.ledger import Ledger, blocks, notices, uncharged
+from tacit.ledger import Ledger, blocks, uncharged
 from tacit.ledger.active import active_ledger
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Gaussian
@@ -85,7 +85,7 @@ def test_a_forked_child_leaves_the_block_for_itself_alone(tmp_path: Path) -> Non
 
     def leave_and_fit() -> str:
         ledger.__exit__(None, None, None)
-        return fit() + str(os.environ.get(notices.VARIABLE))
+        return fit() + str(os.environ.get(blocks.VARIABLE))
 
     with ledger:
         assert in_fork(leave_and_fit) == "freeNone"
@@ -165,11 +165,16 @@ def test_workers_that_are_started_anew_are_charged_while_the_block_is_open(
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_workers_that_are_older_than_the_block_are_charged(tmp_path: Path) -> None:
-    first, second = both(tmp_path)
+def test_workers_that_are_older_than_the_block_are_charged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    # Paths that mean other files where the workers are.
+    first, second = both(Path())
     with FORK.Pool(1) as pool, ProcessPoolExecutor(1, mp_context=FORK) as executor:
         assert pool.map(fit, range(2)) == ["free"] * 2
         assert executor.submit(fit).result() == "free"
+        pool.apply(os.chdir, ("/",))
         with first:
             assert pool.map(fit, range(2)) == ["a.db"] * 2
             assert executor.submit(fit).result() == "a.db"
@@ -191,6 +196,20 @@ def test_workers_with_an_older_key_are_charged(tmp_path: Path) -> None:
             with new(tmp_path / "a.db"):
                 assert pool.apply(fit) == "a.db"
             assert "has ended" in pool.apply(fit)
+    finally:
+        multiprocessing.current_process().authkey = former
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_workers_with_a_key_that_was_set_within_the_block_are_refused(
+    tmp_path: Path, method: str
+) -> None:
+    former = multiprocessing.current_process().authkey
+    try:
+        with new(tmp_path / "a.db"):
+            multiprocessing.current_process().authkey = b"set within the block"
+            with multiprocessing.get_context(method).Pool(1) as pool:
+                assert "refused" in pool.apply(fit)
     finally:
         multiprocessing.current_process().authkey = former
 
@@ -219,6 +238,38 @@ def fit_within(path: str) -> str:
 def test_workers_do_not_charge_a_ledger_in_memory() -> None:
     with FORK.Pool(1) as pool, new(None):
         assert "in the memory of another process" in pool.apply(fit)
+
+
+def test_programs_with_one_key_are_not_charged_to_each_others_ledgers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    first, second = both(tmp_path)
+    set_key = f"setattr(multiprocessing.current_process(), 'authkey', {KEY!r})"
+    with Child() as mine, Child() as other:
+        for child, ledger in ((mine, first), (other, second)):
+            child.ask(set_key)
+            assert child.ask("fit_in_worker()") == "free"
+            child.ask(f"globals().update(ledger=Ledger({str(ledger.path)!r}))")
+        mine.ask("ledger.__enter__()")
+        assert mine.ask("fit_in_worker()") == "a.db"
+        assert "has ended" in other.ask("fit_in_worker()")
+        other.ask("ledger.__enter__()")
+        for child in (mine, other):
+            assert "several ledgers" in child.ask("fit_in_worker()")
+        assert mine.ask() == "a.db"
+        assert other.ask() == "b.db"
+
+
+def test_workers_of_workers_are_refused_within_the_block(tmp_path: Path) -> None:
+    with new(tmp_path / "a.db"), ProcessPoolExecutor(1, mp_context=FORK) as executor:
+        assert executor.submit(fit).result() == "a.db"
+        assert "refused" in executor.submit(fit_in_a_further_worker).result()
+
+
+def fit_in_a_further_worker() -> str:
+    with FORK.Pool(1) as pool:
+        return pool.apply(fit)
 
 
 # --- started by exec ----------------------------------------------------------------------------
@@ -280,52 +331,43 @@ class Child:
         self.process.communicate()
 
 
-def test_a_started_process_is_charged_in_the_block_it_was_started_in(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    # Paths that mean other files where the child is.
-    first, second = both(Path())
+def test_a_program_started_in_a_block_is_refused_until_it_enters_one(tmp_path: Path) -> None:
+    first, second = both(tmp_path)
     within_second = f"fit_within(Ledger({str(second.path)!r}))"
+    ways = ("fit()", "fit_in_thread()", "fit_in_worker()")
     with Child() as outside, first, Child() as inside:
-        assert inside.ask() == "a.db"
-        assert inside.ask("fit_in_thread()") == "a.db"
-        assert inside.ask("fit_in_worker()") == "a.db"
-        assert outside.ask() == "free"
+        assert all("was started in the block" in inside.ask(way) for way in ways)
         assert inside.ask("fit_within(uncharged('a trial'))") == "free"
+        assert inside.ask(within_second) == "b.db"
         first.__exit__(None, None, None)
-        assert "has ended" in inside.ask()
+        assert "was started in the block" in inside.ask()
         with first:
-            assert inside.ask() == "a.db"
-            assert inside.ask(within_second) == "b.db"
-            # Its main thread is in the block of its parent again; a thread could mean either.
-            assert inside.ask() == "a.db"
-            assert "several ledgers" in inside.ask("fit_in_thread()")
-        with second:
-            assert "several ledgers" in inside.ask()
-        assert outside.ask() == "free"
+            assert [outside.ask(way) for way in ways] == ["free"] * 3
         assert outside.ask(within_second) == "b.db"
-        folder = Path(outside.ask("notices.family_folder()"))
+        folder = Path(outside.ask("notices.folder_of(notices.family())"))
         assert [json.loads(file.read_text())["open"] for file in folder.iterdir()] == [False]
+        first.__enter__()
     # A process that ends takes its notice along.
     assert not folder.exists()
-    assert [len(ledger.charges()) for ledger in (first, second)] == [5, 2]
+    assert [len(ledger.charges()) for ledger in (first, second)] == [0, 2]
 
 
-def test_two_open_ledgers_refuse_a_started_process(tmp_path: Path) -> None:
+def test_two_open_ledgers_refuse_a_started_program(tmp_path: Path) -> None:
     first, second = both(tmp_path)
     with first, ThreadPoolExecutor(1) as pool:
         pool.submit(second.__enter__).result()
         with Child() as child:
-            assert "several ledgers" in child.ask()
+            assert "was started in the block" in child.ask()
             pool.submit(second.__exit__, None, None, None).result()
-            assert "several ledgers" in child.ask()
+            assert "was started in the block" in child.ask()
     assert first.charges() == second.charges() == ()
 
 
+KEY = b"set by the program"
 REPLACED = """
-import os, sys
+import multiprocessing, os, sys
 sys.path[:0] = {path!r}
+multiprocessing.current_process().authkey = {key!r}
 from tacit.ledger import Ledger
 with Ledger({ledger!r}):
     os.environ["NUMBER"] = str(os.getpid())
@@ -333,14 +375,20 @@ with Ledger({ledger!r}):
 """
 
 
-def test_a_process_replaced_by_exec_is_charged_though_its_number_is_the_same(
+def test_a_process_replaced_by_exec_is_refused_though_number_and_key_are_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # A process that is replaced withdraws no notice.
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     ledger = new(tmp_path / "a.db")
     server = SERVER.format(path=sys.path)
-    with Child(REPLACED.format(path=sys.path, ledger=str(ledger.path), server=server)) as child:
+    with Child(
+        REPLACED.format(path=sys.path, ledger=str(ledger.path), server=server, key=KEY)
+    ) as child:
         assert child.ask("os.environ['NUMBER'] == str(os.getpid())") == "True"
-        assert child.ask() == "a.db"
+        assert "was started in the block" in child.ask()
+        child.ask(f"setattr(multiprocessing.current_process(), 'authkey', {KEY!r})")
+        assert "was started in the block" in child.ask()
+        # Its workers look for the notice of its number and key, which is still there.
+        assert child.ask("fit_in_worker()") == "a.db"
     assert len(ledger.charges()) == 1

@@ -10,16 +10,19 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from tacit.errors import LedgerError
+from tacit.estimators.glm import glm
 from tacit.estimators.mean import GaussianMean
 from tacit.ledger import Ledger, uncharged
 from tacit.ledger.active import active_ledger
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Gaussian
+from tacit.problem.schema import Schema
 
-THREADS, FITS = 64, 50
+THREADS, FITS = 32, 25
 REFUSED, FREE = "refused", "free"
 
 
@@ -159,6 +162,25 @@ def test_real_fits_whose_results_are_taken_outside_of_the_block() -> None:
     assert fitted >= 9
     assert all(isinstance(error, LedgerError) for error in errors if error is not None)
     assert len(ledger.charges()) == fitted
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_formula_asks_once_which_ledger_is_charged() -> None:
+    """The ledger that forbids errors about records is charged, also if its block ends meanwhile."""
+    numeric = 'type = "numeric"\nlower = 0\nupper = 1'
+    schema = Schema.parse(f'unit = "row"\n[columns.x]\n{numeric}\n[columns.y]\n{numeric}')
+    ledger = Ledger(budget=Budget(mu=1.0))
+    table = pd.DataFrame({"x": np.linspace(0, 1, 50), "y": np.linspace(0, 1, 50)})
+
+    def leave(_: object) -> None:
+        contextvars.Context().run(ledger.__exit__, None, None, None)
+
+    def fit_formula() -> None:
+        glm("y ~ x", table, schema, "gaussian", budget=Budget(mu=0.1), on_plan=leave)
+
+    with ThreadPoolExecutor(1) as pool, ledger:
+        pool.submit(fit_formula).result()
+    assert len(ledger.charges()) == 1
 
 
 @pytest.mark.parametrize("ways", [("copy",), ("plain",)])

@@ -1,11 +1,9 @@
 """What processes tell each other about ledgers is complete, readable by kin alone, or refused."""
 
-import json
 import os
 import stat
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,73 +17,79 @@ OPEN = Notice(frozenset({"a"}), is_open=True)
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(notices, "family_folder", lambda: tmp_path / "notices")
-    return tmp_path / "notices"
+    monkeypatch.setattr(notices, "folder_of", lambda family: tmp_path / family)
+    monkeypatch.setattr(notices, "family", lambda: "ours")
+    return tmp_path / "ours"
 
 
+@pytest.fixture
+def worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let this process work for itself."""
+    monkeypatch.setattr(notices, "works_for", os.getpid)
+
+
+def write(folder: Path, process: int, notice: Notice) -> Path:
+    folder.mkdir(mode=0o700, exist_ok=True)
+    file = folder / f"{process}.json"
+    file.write_text(notice.document())
+    return file
+
+
+@pytest.mark.usefixtures("worker")
 def test_a_notice_is_replaced_and_read_again(folder: Path) -> None:
-    assert notices.posted(folder, os.getpid()) is None
-    for notice in (OPEN, Notice(frozenset({"a", "b"})), Notice(frozenset({"a"}))):
-        notices.post(replace(notice, epoch="1"))
-        assert notices.posted(folder, os.getpid()) == notice
-        assert notices.is_epoch(folder, "1", "")
-        assert not notices.is_epoch(folder, "2", "")
+    assert notices.read() == (Notice(), Notice())
+    for notice in (OPEN, Notice(frozenset({"a", "b"}), epoch="1"), Notice(frozenset({"a"}))):
+        notices.post(notice, ["ours", "earlier"])
+        assert notices.read() == (notice, Notice())
+        assert (folder.parent / "earlier" / f"{os.getpid()}.json").exists()
     assert [file.name for file in folder.iterdir()] == [f"{os.getpid()}.json"]
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
+@pytest.mark.usefixtures("worker")
 def test_two_names_stand_for_any_number_of_ledgers(folder: Path) -> None:
-    notices.post(Notice(frozenset("abc")))
-    found = notices.posted(folder, 0)
-    assert found is not None
-    assert len(found.ledgers) == 2
+    notices.post(Notice(frozenset("abc")), [folder.name])
+    assert len(notices.read()[0].ledgers) == 2
 
 
-def test_what_several_processes_say_counts_together(folder: Path) -> None:
-    notices.post(Notice(frozenset({"a"})))
-    alive = folder / f"{os.getppid()}.json"
-    alive.write_text(OPEN.document())
-    assert notices.posted(folder, os.getpid()) == OPEN
-    alive.write_text(Notice(frozenset({"b"})).document())
-    assert notices.posted(folder, os.getpid()) == Notice(frozenset({"a", "b"}))
+@pytest.mark.usefixtures("worker")
+def test_other_processes_open_nothing_but_name_their_ledgers(folder: Path) -> None:
+    write(folder, os.getppid(), OPEN)
+    assert notices.read() == (Notice(), Notice(OPEN.ledgers))
+    notices.post(Notice(frozenset({"b"})), [folder.name])
+    assert notices.read() == (Notice(frozenset({"b"})), Notice(OPEN.ledgers))
 
 
-def test_a_killed_process_counts_in_its_block_and_for_those_it_started(folder: Path) -> None:
+def test_a_killed_process_counts_in_its_block_and_for_those_it_started(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     child = subprocess.Popen([sys.executable, "-S", "-c", ""])
     child.wait()
-    folder.mkdir()
-    folder.chmod(0o700)
-    (folder / f"{child.pid}.json").write_text(OPEN.document())
     # It was killed in its block, and may have left jobs behind in workers of workers.
-    assert notices.posted(folder, os.getpid()) == OPEN
+    write(folder, child.pid, OPEN)
+    assert notices.read()[1].ledgers == OPEN.ledgers
     closed = Notice(OPEN.ledgers)
-    (folder / f"{child.pid}.json").write_text(closed.document())
-    assert notices.posted(folder, os.getpid()) == Notice()
-    assert notices.posted(folder, child.pid) == closed
-    notices._withdraw(folder)
+    file = write(folder, child.pid, closed)
+    assert notices.read() == (Notice(), Notice())
+    with monkeypatch.context() as patched:
+        patched.setattr(notices, "works_for", lambda: child.pid)
+        assert notices.read() == (closed, Notice())
+    notices._withdraw(file.with_stem(str(os.getpid())))
     assert not folder.exists()
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        *("", "{", "[]", "null", '{"ledgers": [], "open": true}'),
+        *("", "{", "[]", "null", "[" * 100_000, '{"ledgers": [], "open": true}'),
         '{"ledgers": [], "open": 1, "epoch": ""}',
         '{"ledgers": [1], "open": true, "epoch": ""}',
     ],
 )
 def test_a_notice_that_cannot_be_read_is_refused(folder: Path, text: str) -> None:
-    notices.post(OPEN)
-    (folder / f"{os.getpid()}.json").write_text(text)
+    write(folder, os.getpid(), OPEN).write_text(text)
     with pytest.raises(LedgerError, match="cannot be read"):
-        notices.posted(folder, os.getpid())
-
-
-def test_a_spoilt_notice_is_refused(folder: Path) -> None:
-    notices.post(OPEN)
-    notices.spoil()
-    with pytest.raises(LedgerError, match="cannot be read"):
-        notices.posted(folder, os.getpid())
+        notices.read()
 
 
 @pytest.mark.parametrize("mode", [0o777, 0o770])
@@ -94,14 +98,14 @@ def test_a_folder_that_others_can_write_to_is_neither_used_nor_believed(
 ) -> None:
     kept = tmp_path / "kept.txt"
     kept.write_text("kept")
-    folder.mkdir()
+    write(folder, os.getppid(), Notice())
     folder.chmod(mode)
-    (folder / f"{os.getpid()}.draft").symlink_to(kept)
-    (folder / f"{os.getppid()}.json").write_text(Notice().document())
+    for ending in ("draft", "json"):
+        (folder / f"{os.getpid()}.{ending}").symlink_to(kept)
     with pytest.raises(LedgerError, match="TMPDIR"):
-        notices.post(OPEN)
+        notices.post(OPEN, [folder.name])
     with pytest.raises(LedgerError, match="cannot be read"):
-        notices.posted(folder, os.getpid())
+        notices.read()
     assert kept.read_text() == "kept"
 
 
@@ -109,19 +113,11 @@ def test_a_link_in_place_of_the_folder_is_not_followed(folder: Path, tmp_path: P
     (tmp_path / "elsewhere").mkdir(mode=0o700)
     folder.symlink_to(tmp_path / "elsewhere")
     with pytest.raises(LedgerError, match="TMPDIR"):
-        notices.post(OPEN)
+        notices.post(OPEN, [folder.name])
     assert list((tmp_path / "elsewhere").iterdir()) == []
-
-
-def test_the_own_words_are_known_by_the_token_and_not_by_the_number(folder: Path) -> None:
-    words = notices.pointer("mine")
-    assert notices.pointed(words, frozenset({"mine", "before a fork"})) is None
-    assert notices.pointed(words, frozenset({"after exec"})) == (folder, os.getpid())
-    assert json.loads(words) == {"token": "mine", "pid": os.getpid(), "folder": str(folder)}
 
 
 def test_the_family_is_named_by_a_secret() -> None:
     assert notices.family() == notices.family()
-    assert notices.family_folder().name == f"tacit-{notices.family()}"
-    assert not notices.is_worker()
-    assert notices.parent_process() == os.getppid()
+    assert notices.folder_of(notices.family()).name == f"tacit-{notices.family()}"
+    assert notices.works_for() is None

@@ -16,7 +16,7 @@ from sklearn.base import clone
 
 from tacit.errors import LedgerError
 from tacit.estimators.mean import GaussianMean
-from tacit.ledger import Ledger, active_ledger, origin, uncharged
+from tacit.ledger import Ledger, active_ledger, blocks, origin, uncharged
 from tacit.privacy.budget import Budget
 
 
@@ -110,6 +110,10 @@ def test_pickles_are_plain_where_no_ledger_was_ever_entered() -> None:
     estimator = GaussianMean(epsilon=1)
     assert origin.MARK not in estimator.__getstate__()
     assert in_worker(place, estimator) == "none"
+    with uncharged("simulated records"):
+        for twin in (estimator, GaussianMean(epsilon=1)):
+            assert origin.MARK not in twin.__getstate__()
+            assert in_worker(place, twin) == "none"
 
 
 def test_a_copy_in_a_worker_charges_the_ledger_of_its_block(tmp_path: Path) -> None:
@@ -140,7 +144,9 @@ def test_a_copy_in_a_worker_charges_the_ledger_of_its_block(tmp_path: Path) -> N
         "after b.db": "none",
         "uncharged": "none",
     }
-    assert all("several ledgers" in text for text in late.values())
+    # Those without a mark are refused as a new estimator would be.
+    assert all("several ledgers" in late.pop(name) for name in ("never", "thread"))
+    assert all("was pickled" in text for text in late.values())
 
 
 def place_in_file(file: Path) -> str:
@@ -157,16 +163,16 @@ def test_a_file_made_elsewhere_does_not_say_where_a_fit_was_submitted(
         enter_and_leave(first)
         file.write_bytes(pickle.dumps(estimator))
         with first:
-            assert "several ledgers" in pool.apply(place_in_file, (file,))
+            assert "was pickled" in pool.apply(place_in_file, (file,))
             file.write_bytes(pickle.dumps(estimator))
             assert pool.apply(place_in_file, (file,)) == "a.db"
         with second:
-            assert "several ledgers" in pool.apply(place_in_file, (file,))
+            assert "was pickled" in pool.apply(place_in_file, (file,))
         with uncharged("a trial"):
             file.write_bytes(pickle.dumps(estimator))
         with first:
             delayed = pool.apply_async(place_in_file, (file,))
-        assert "several ledgers" in delayed.get()
+        assert "was pickled" in delayed.get()
 
 
 def clone_in_worker(words: bytes) -> tuple[str, bytes]:
@@ -198,6 +204,27 @@ def test_clones_in_workers_belong_where_the_original_does_and_come_back_without(
             assert belongs(returned) is other
     # A block entered in the worker comes first.
     assert in_worker(place_in_block, words, str(other.path)) == "b.db"
+
+
+def test_a_copy_from_a_program_started_in_a_block_is_not_free(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(blocks.VARIABLE, "of the program that started this one")
+    estimator = GaussianMean(epsilon=1)
+    with uncharged("a trial"):
+        free = GaussianMean(epsilon=1)
+        assert belongs(free) is None
+    for twin in (estimator, free):
+        assert "was started" in place(twin)
+        assert "was started" in in_thread(place, twin)
+        assert "was started" in in_worker(place, twin)
+    with new(tmp_path / "a.db"):
+        pool = multiprocessing.get_context("spawn").Pool(1)
+        assert pool.apply(place, (GaussianMean(epsilon=1),)) == "a.db"
+    with pool:
+        # Started in the block of this program, it does not know of the one outside.
+        for twin in (estimator, free):
+            assert "refused" in pool.apply(place, (twin,))
 
 
 def test_pickling_never_fails_and_leaves_the_refusal_to_the_fit() -> None:
@@ -241,7 +268,7 @@ def test_a_pickle_read_much_later_is_not_charged_unexpectedly(tmp_path: Path) ->
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
     none, refused, entered, opted_out = eval(done.stdout)
     assert (none, entered, opted_out) == ("none", "a.db", "none")
-    assert "did not start this one" in refused
+    assert "in another program" in refused
 
 
 @pytest.mark.parametrize(
@@ -250,8 +277,8 @@ def test_a_pickle_read_much_later_is_not_charged_unexpectedly(tmp_path: Path) ->
 def test_marks_that_cannot_be_read_are_refused(words: object) -> None:
     estimator = GaussianMean(epsilon=1)
     estimator.__setstate__({**estimator.__getstate__(), origin.MARK: words})
-    assert "cannot be read" in place(estimator)
-    assert "cannot be read" in in_worker(place, pickle.loads(pickle.dumps(estimator)))
+    for found in (place(estimator), in_worker(place, pickle.loads(pickle.dumps(estimator)))):
+        assert "cannot be told" in found
     with new() as ledger:
         assert belongs(estimator) is ledger
 
@@ -260,6 +287,6 @@ def test_a_mark_is_text_of_public_facts(tmp_path: Path) -> None:
     path = tmp_path / "a.db"
     Ledger(path, budget=Budget(mu=1.0), dataset="clinic")
     with Ledger(path, dataset="clinic", analyst="Ada", project="first") as ledger:
-        mark = json.loads(GaussianMean(epsilon=1).__getstate__()[origin.MARK])
-    assert json.loads(mark.pop("ledger")) == ledger.handle()
-    assert set(mark) == {"epoch", "family", "folder"}
+        epoch, _, name = GaussianMean(epsilon=1).__getstate__()[origin.MARK].partition(" ")
+        assert epoch == blocks.epoch()
+    assert json.loads(name) == ledger.handle()

@@ -11,6 +11,7 @@ from tacit.engine.table import Table
 from tacit.estimators.fit import Fit
 from tacit.estimators.fitting import common_facts, fit_release, make_request
 from tacit.estimators.objective import Shape, loss_of
+from tacit.ledger.active import active_ledger, pinned
 from tacit.privacy.budget import Budget
 from tacit.problem.design import Design
 from tacit.problem.formula import design_from_formula
@@ -118,19 +119,23 @@ def glm(
     )
     design = design_from_formula(formula, facts_about, family=family, row_norm=row_norm)
     loss = loss_of(family, design.response, shape)
-    refusals = Refusals.settle(invalid_rows, label=loss.name, formula=formula, data=data)
-    with refusals.logged():
-        opened = Table(data, progress=progress, fewest=request.fewest)
-    with opened as table:
-        rows, units = refusals.invalid_rows, design.beside.unit is not None
-        facts = [
-            *common_facts(
-                request, table.names, invalid_rows=rows, units=units, types=table.column_types
-            ),
-            *_facts(formula, design, row_norm),
-            *shape.facts(family),
-        ]
-        release = fit_release(table, request, design, facts, on_plan, refusals=refusals, loss=loss)
+    # Asked once: the ledger that decides about refusals is the one that is charged.
+    with pinned(active_ledger()):
+        refusals = Refusals.settle(invalid_rows, label=loss.name, formula=formula, data=data)
+        with refusals.logged():
+            opened = Table(data, progress=progress, fewest=request.fewest)
+        with opened as table:
+            rows, units = refusals.invalid_rows, design.beside.unit is not None
+            facts = [
+                *common_facts(
+                    request, table.names, invalid_rows=rows, units=units, types=table.column_types
+                ),
+                *_facts(formula, design, row_norm),
+                *shape.facts(family),
+            ]
+            release = fit_release(
+                table, request, design, facts, on_plan, refusals=refusals, loss=loss
+            )
     return Fit.of(release, family)
 
 

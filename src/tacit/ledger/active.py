@@ -2,13 +2,13 @@
 
 A context that has entered a block belongs to it. A new thread, and a worker process, start with an
 empty context, and nothing tells where their jobs were submitted. They are charged where only one
-ledger can be meant, and refused where there could be several, or none any more.
+ledger can be meant, and refused where there could be several, or none any more. A program that was
+started in a block is refused until it enters one itself.
 """
 
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -16,10 +16,15 @@ from typing import TYPE_CHECKING
 from tacit.errors import LedgerError, SettingError
 from tacit.ledger import blocks, notices
 from tacit.ledger.blocks import Block
-from tacit.ledger.notices import Notice
 
 if TYPE_CHECKING:
     from tacit.ledger.ledger import Ledger
+
+WAYS_OUT = (
+    "Enter the ledger where the fit runs, in the submitted function (with ledger: ...), or submit "
+    "contextvars.copy_context().run to a thread, or create the estimator within the block. To "
+    'charge none: with tacit.ledger.uncharged("reason"): ...'
+)
 
 
 def active_ledger() -> Ledger | None:
@@ -29,12 +34,12 @@ def active_ledger() -> Ledger | None:
     ---------
     - Within a ``with`` block it is the ledger of that block, also in copies of its context, such as
       the tasks of asyncio, and after the block has ended there.
-    - In the main thread outside of all blocks it is None, or the ledger in whose block another
-      process started this one.
+    - In a program that was started in a block it is refused, until a block is entered there.
+    - In the main thread outside of all blocks it is None.
     - In another thread or a worker process that has entered no block, it is the ledger of the
-      process, where only one was ever entered and its block is open. It is None where none was
-      ever entered. Otherwise it is refused, because a fit could be charged to the wrong ledger or
-      to none.
+      process, or of the one that it works for, where only one was ever entered and its block is
+      open. It is None where none was ever entered. Otherwise it is refused, because a fit could be
+      charged to the wrong ledger or to none.
 
     Raises
     ------
@@ -49,7 +54,12 @@ def active_ledger() -> Ledger | None:
     block = blocks.own_block()
     if block is not None:
         return block.ledger
-    return _only(blocks.outer() if at_home() else surroundings())
+    if blocks.is_started_in_a_block():
+        raise LedgerError(
+            "this program was started in the block of a ledger, as the environment variable "
+            f"{blocks.VARIABLE} says, and has entered no ledger itself. {WAYS_OUT}"
+        )
+    return None if blocks.at_home() else _only_ledger()
 
 
 @contextmanager
@@ -93,14 +103,14 @@ def uncharged(reason: str) -> Iterator[None]:
 
 
 def enter(ledger: Ledger) -> None:
-    """Make a ledger the one that is charged here."""
-    here = blocks.own_block()
-    if here is not None and here.ledger is not None and blocks.is_open(here):
+    """Make a ledger the one that is charged here; within its own block also for one request."""
+    here, name = blocks.own_block(), blocks.name_of(ledger)
+    if here is not None and here.ledger is not None and blocks.is_open(here) and here.name != name:
         raise LedgerError(
-            "a ledger is already active here; ledgers are not nested, because a fit is charged to "
+            "another ledger is active here; ledgers are not nested, because a fit is charged to "
             "exactly one. Leave the outer block first"
         )
-    blocks.begin(Block(ledger, blocks.name_of(ledger)))
+    blocks.begin(Block(ledger, name))
 
 
 def leave(ledger: Ledger) -> None:
@@ -129,24 +139,6 @@ def pinned(ledger: Ledger | None) -> Iterator[None]:
         blocks.go_back(block)
 
 
-def at_home() -> bool:
-    """Whether this is the main thread of a program, with no block open in it."""
-    home = blocks.process.home
-    if notices.is_worker() or threading.get_ident() != home:
-        return False
-    # A block of this thread may be open in another context: then this could be a part of it that
-    # was run in an empty context.
-    return all(block.thread != home for block in blocks.open_blocks())
-
-
-def surroundings() -> Notice:
-    """Return the ledgers that a thread or worker process without a block could belong to."""
-    found = blocks.entered() | blocks.outer()
-    if notices.is_worker():
-        found |= notices.posted(notices.family_folder()) or Notice()
-    return found
-
-
 def named(name: str) -> Ledger:
     """Return the ledger of a name: the object whose block is open here, or the file again."""
     for block in blocks.open_blocks():
@@ -164,17 +156,21 @@ def named(name: str) -> Ledger:
     return Ledger.from_handle(handle)
 
 
-def _only(notice: Notice) -> Ledger | None:
-    """Return the one ledger that is meant, or refuse where there are several or it has ended."""
-    if not notice.ledgers:
+def _only_ledger() -> Ledger | None:
+    """Return the one ledger that a thread or worker could mean, or refuse."""
+    here = blocks.entered()
+    ledgers, is_open = here.ledgers, here.is_open
+    if notices.works_for() is not None:
+        parent, others = notices.read()
+        ledgers |= parent.ledgers | others.ledgers
+        is_open |= parent.is_open
+    if not ledgers:
         return None
-    if notice.is_open and len(notice.ledgers) == 1:
-        return named(*notice.ledgers)
+    if is_open and len(ledgers) == 1:
+        return named(*ledgers)
     ended = "the block of the ledger has ended meanwhile"
     raise LedgerError(
         "it cannot be told which ledger this fit belongs to: this thread or process has entered "
-        f"none, and {ended if len(notice.ledgers) == 1 else 'several ledgers were entered'} where "
-        "it was started. Enter the ledger where the fit runs, in the submitted function (with "
-        "ledger: ...), or submit contextvars.copy_context().run to a thread, or create the "
-        'estimator within the block. To charge none: with tacit.ledger.uncharged("reason"): ...'
+        f"none, and {ended if len(ledgers) == 1 else 'several ledgers were entered'} where it was "
+        f"started. {WAYS_OUT}"
     )

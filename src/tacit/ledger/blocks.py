@@ -6,24 +6,31 @@ import json
 import os
 import sys
 import threading
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
 from itertools import count
-from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from tacit.errors import LedgerError
 from tacit.ledger import notices
-from tacit.ledger.notices import VARIABLE, Notice
+from tacit.ledger.notices import Notice
 
 if TYPE_CHECKING:
     from tacit.ledger.ledger import Ledger
 
-UNKNOWN = json.dumps({})
-"""The name of a ledger of which nothing is known any more."""
+VARIABLE = "TACIT_ACTIVE_LEDGER"
+"""The environment variable that says, to programs started in a block, that one was open."""
+_OUTER = "the ledger of the program that started this one"
 _SEVERAL = 2
+
+
+def _nonce() -> str:
+    # With the time, because the number can be that of an earlier process.
+    return f"{notices.family()}-{os.getpid()}_{time.time_ns()}"
 
 
 @dataclass(eq=False)
@@ -47,8 +54,6 @@ class Process:
     lock: threading.RLock = field(default_factory=threading.RLock)
     # The main thread of the program; None in a child that was forked from another thread.
     home: int | None = field(default_factory=lambda: threading.main_thread().ident)
-    # The tokens of the processes that this one was forked from, and its own.
-    tokens: tuple[str, ...] = field(default_factory=lambda: (notices.token(),))
     # The names of its family so far: the key of `multiprocessing` can be set at any time.
     families: set[str] = field(default_factory=lambda: {notices.family()})
     # Of the ledgers in memory, whose places could be those of earlier ones.
@@ -58,12 +63,12 @@ class Process:
     ever: set[str] = field(default_factory=set)
     blocks: list[Block] = field(default_factory=list)
     # Another word whenever other ledgers are open than before, see `epoch`.
-    nonce: str = field(default_factory=notices.nonce)
+    nonce: str = field(default_factory=_nonce)
     changes: int = 0
     open_names: frozenset[str] = frozenset()
-    # The environment variable as it was before the first of the open blocks.
+    # The environment variable before the first of the open blocks, and what it was set to so far.
     outer: str | None = None
-    posted: Notice = field(default_factory=Notice)
+    tokens: set[str] = field(default_factory=set)
 
 
 process = Process()
@@ -77,7 +82,7 @@ def own_block() -> Block | None:
     if block is None or (block.ledger is None and not block.is_pinned and not is_open(block)):
         return None
     # A worker that was forked within a block is given jobs from other places, too.
-    if block.process != os.getpid() and notices.is_worker():
+    if block.process != os.getpid() and notices.works_for() is not None:
         return None
     # So is a thread of a pool, where Python lets threads inherit the context that started them.
     if block.thread != threading.get_ident() and _threads_inherit():
@@ -88,11 +93,11 @@ def own_block() -> Block | None:
 def open_blocks() -> list[Block]:
     """Return the open blocks of ledgers; in a worker, not those that it was forked in."""
     with process.lock:
-        worker, number = notices.is_worker(), os.getpid()
+        all_of_them, number = notices.works_for() is None, os.getpid()
         return [
             block
             for block in process.blocks
-            if block.ledger is not None and (not worker or block.process == number)
+            if block.ledger is not None and (all_of_them or block.process == number)
         ]
 
 
@@ -100,6 +105,17 @@ def is_open(block: Block) -> bool:
     """Whether a block of this process has not ended."""
     with process.lock:
         return block in process.blocks
+
+
+def at_home() -> bool:
+    """Whether this is the main thread of a program, in no block here or where it was started."""
+    if notices.works_for() is not None or threading.get_ident() != process.home:
+        return False
+    if is_started_in_a_block():
+        return False
+    # A block of this thread may be open in another context: then this could be a part of it that
+    # was run in an empty context.
+    return all(block.thread != process.home for block in open_blocks())
 
 
 def entered() -> Notice:
@@ -121,29 +137,13 @@ def epoch() -> str:
         return f"{process.nonce}-{process.changes}"
 
 
-def started_in() -> tuple[Path, int] | None:
-    """Return the folder of notices and the number of the process in whose block this one began."""
-    with process.lock:
-        words = process.outer if open_blocks() else os.environ.get(VARIABLE)
-        return notices.pointed(words, frozenset(process.tokens)) if words else None
-
-
-def outer() -> Notice:
-    """Return what the process that started this one says about the block it was started in."""
-    starter = started_in()
-    if starter is None:
-        return Notice()
-    found = notices.posted(*starter)
-    # Looked for after the others were read: a process that has ended withdrew its notice, and what
-    # its family still says is not about the block that this process was started in.
-    if found is None or not notices.is_posted(*starter):
-        return Notice(frozenset({UNKNOWN}))
-    return found
-
-
-def token() -> str:
-    """Return the token of this process, another after a fork."""
-    return process.tokens[-1]
+def is_started_in_a_block() -> bool:
+    """Whether the environment variable says that another program started this one in a block."""
+    words, employer = os.environ.get(VARIABLE), notices.works_for()
+    if words is None or words in process.tokens:
+        return False
+    # A worker of this program has the variable of the process that it works for.
+    return employer is None or words != f"{notices.family()}-{employer}"
 
 
 def name_of(ledger: Ledger) -> str:
@@ -152,9 +152,8 @@ def name_of(ledger: Ledger) -> str:
     where, memory = ledger.identity
     if where == "memory":
         with process.lock:
-            if memory not in process.names:
-                process.names[memory] = f"{token()}-{next(process.numbers)}"
-            handle["memory"] = process.names[memory]
+            new = f"{process.nonce}-{next(process.numbers)}"
+            handle["memory"] = process.names.setdefault(memory, new)
     return json.dumps(handle, sort_keys=True)
 
 
@@ -162,20 +161,19 @@ def begin(block: Block) -> None:
     """Enter a block in this context; nothing has changed where it fails."""
     with process.lock:
         former = set(process.ever)
-        if block.ledger is not None:
-            if not open_blocks():
-                process.outer = os.environ.get(VARIABLE)
-                process.ever |= _outer_names()
-            if len(process.ever) < _SEVERAL:
-                process.ever.add(block.name)
+        if block.ledger is not None and not open_blocks():
+            process.outer = os.environ.get(VARIABLE)
+            # What was submitted before could belong there.
+            process.ever |= {_OUTER} if is_started_in_a_block() else set()
+        if block.ledger is not None and len(process.ever) < _SEVERAL:
+            process.ever.add(block.name)
         try:
             block.came_from = current.set(block)
             process.blocks.append(block)
-            _publish()
+            _publish(block)
         except BaseException:
             go_back(block)
-            if block in process.blocks:
-                process.blocks.remove(block)
+            process.blocks[:] = [other for other in process.blocks if other is not block]
             process.ever = former
             _set_variable()
             raise
@@ -184,15 +182,11 @@ def begin(block: Block) -> None:
 def end(block: Block) -> None:
     """Close a block, for all contexts that are in it."""
     with process.lock:
-        if block not in process.blocks:
-            return
-        process.blocks.remove(block)
-        try:
-            _publish()
-        except LedgerError:
+        if block in process.blocks:
+            process.blocks.remove(block)
             # A block must be left also with a full disk. Workers then refuse their fits.
-            notices.spoil(process.families)
-            process.posted = Notice()
+            with suppress(LedgerError):
+                _publish(block)
 
 
 def go_back(block: Block) -> bool:
@@ -207,30 +201,22 @@ def go_back(block: Block) -> bool:
     return True
 
 
-def _outer_names() -> frozenset[str]:
-    try:
-        return outer().ledgers
-    except LedgerError:
-        return frozenset({UNKNOWN})
-
-
-def _publish() -> None:
-    """Tell workers, and processes to be started, what is open."""
-    notice = entered()
-    if notice.ledgers:
+def _publish(changed: Block) -> None:
+    """Tell workers, and programs to be started, what is open."""
+    if changed.ledger is not None:
         _set_variable()
         process.families.add(notices.family())
-    if notice.ledgers and notice != process.posted:
-        notices.post(notice, process.families)
-        process.posted = notice
+        notices.post(entered(), process.families)
 
 
 def _set_variable() -> None:
-    words = notices.pointer(token()) if open_blocks() else process.outer
-    if words is None:
+    if open_blocks():
+        os.environ[VARIABLE] = f"{notices.family()}-{os.getpid()}"
+        process.tokens.add(os.environ[VARIABLE])
+    elif process.outer is None:
         os.environ.pop(VARIABLE, None)
     else:
-        os.environ[VARIABLE] = words
+        os.environ[VARIABLE] = process.outer
 
 
 def _threads_inherit() -> bool:
@@ -250,9 +236,7 @@ def _after_fork_in_child() -> None:
     # was: if nobody knew where its job was submitted, nobody knows it here.
     if threading.get_ident() != process.home:
         process.home = None
-    process.tokens += (notices.token(),)
-    process.posted = Notice()
-    process.nonce = notices.nonce()
+    process.nonce = _nonce()
     process.lock = threading.RLock()
 
 
