@@ -22,7 +22,7 @@ from tacit.privacy.budget import Budget
 from tacit.privacy.event import Gaussian
 from tacit.problem.schema import Schema
 
-THREADS, FITS = 32, 25
+THREADS, FITS = 64, 50
 REFUSED, FREE = "refused", "free"
 
 
