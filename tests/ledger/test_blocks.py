@@ -47,6 +47,8 @@ def test_the_variable_is_there_while_a_block_is_open_and_then_what_it_was(
     "words",
     ["", "{}", "null", "1234:/clinic.db", '{"token": "a", "folder": "/", "pid": 1}', "[" * 100_000]
     + [f"{notices.family()}-{process}" for process in (os.getpid(), os.getppid(), None)],
+    # Names of their own, the same in every process that collects the tests.
+    ids=["empty", "object", "null", "former", "json", "deep", "mine", "parent", "none"],
 )
 def test_a_program_started_in_a_block_is_refused_until_it_enters_one(
     monkeypatch: pytest.MonkeyPatch, words: str
