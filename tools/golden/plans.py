@@ -29,6 +29,8 @@ EVIDENCE = (80.0,)
 AROUND = (0.97, 1.03)
 SHAPES = ((600, 3), (5000, 10), (40_000, 50))
 WIDE = ((30_000, 62), (30_000, 66), (2_000, 300))
+LARGE_AND_WIDE = ((200_000, 60),)
+"""n·d above 10^7, where fits of labels may end with Newton steps."""
 LARGE = ((990_000, 10), (1_010_000, 10), (5_000_000, 30), (10**9, 5))
 SMALLEST_MU, LARGEST_MU = 0.002, 30.0
 
@@ -79,6 +81,7 @@ def described(plan: Callable[[], Any]) -> dict[str, Any]:
 def _grid() -> Iterator[tuple[str, str, int, int, Settings]]:
     for model in MODELS:
         yield from _named(model, _points(SHAPES, SIGNALS), {})
+        yield from _named(model, _points(LARGE_AND_WIDE, SIGNALS), {})
         yield from _named(model, _few(), {"relation": "zero-out"})
         yield from _named(model, _few(), {"relation": "add-remove", "n_at_least": 2000})
         yield from _named(model, _few(), {"bounds": "private"})
