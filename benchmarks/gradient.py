@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from benchmarks.record import Figure, interleaved, write
+from tacit.contract.query import GradientSum
+from tacit.contract.sensitivity import FINEST_BOUND
 from tacit.mechanisms.gradient import integer_gradient_sum
-from tacit.problem.query import GradientSum
-from tacit.problem.sensitivity import FINEST_BOUND
-from tacit.rows.store import MemoryStore
+from tacit.rows.storage.store import MemoryStore
 
 ROWS, WIDTH, THREADS = 10**6, 100, 2
 

@@ -14,15 +14,15 @@ from numpy.typing import NDArray
 
 from benchmarks.record import Figure, write
 from benchmarks.simulated_gate import SimulatedGate
+from tacit.contract.plan import Penalty, Plan
+from tacit.design.design import matrix_design
+from tacit.design.response import Binary, Continuous, Response
 from tacit.losses import logistic, squared
-from tacit.losses.consistency import expected_square
 from tacit.losses.loss import Loss
+from tacit.losses.scale_consistency import expected_square
 from tacit.planning.planner import Facts, Wishes, make_plan
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
-from tacit.problem.design import matrix_design
-from tacit.problem.plan import Penalty, Plan
-from tacit.problem.response import Binary, Continuous, Response
 from tacit.solvers.solve import Solution, solve
 
 RUNS = 10_000

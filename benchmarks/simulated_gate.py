@@ -11,10 +11,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.losses import logistic
-from tacit.losses.loss import Code
-from tacit.problem.plan import Plan
-from tacit.problem.query import (
+from tacit.contract.plan import Plan
+from tacit.contract.query import (
     KIND_OF,
     Answer,
     ColumnCounts,
@@ -26,6 +24,8 @@ from tacit.problem.query import (
     SecondMoments,
     Weights,
 )
+from tacit.losses import logistic
+from tacit.losses.loss import Code
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]

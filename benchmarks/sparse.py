@@ -6,15 +6,15 @@ import numpy as np
 import scipy.sparse
 
 from benchmarks.record import Figure, interleaved, write
+from tacit.contract.query import GradientSum
+from tacit.contract.sensitivity import FINEST_BOUND
+from tacit.design.design import matrix_design
+from tacit.design.response import Binary
 from tacit.mechanisms.gradient import integer_gradient_sum
-from tacit.problem.design import matrix_design
-from tacit.problem.query import GradientSum
-from tacit.problem.response import Binary
-from tacit.problem.sensitivity import FINEST_BOUND
-from tacit.rows.opening import open_source
-from tacit.rows.sparse_admit import admit_sparse
-from tacit.rows.store import MemoryStore
-from tacit.rows.tiles import to_rows
+from tacit.rows.admission.admit_sparse import admit_sparse
+from tacit.rows.sources.opening import open_source
+from tacit.rows.storage.store import MemoryStore
+from tacit.rows.storage.tiles import to_rows
 
 ROWS, COLUMNS, SHARE = 20_000, 2000, 0.01
 PASSES = 20

@@ -20,15 +20,15 @@ from benchmarks.coverage.designs import Design
 from benchmarks.coverage.plain import Sample, fit
 from benchmarks.record import RESULTS, Figure, write
 from tacit import Budget, LogisticRegression
+from tacit.contract.plan import Plan
+from tacit.contract.progress import silent
+from tacit.contract.query import Answer, Query
 from tacit.engine.gate import PlannedGate
 from tacit.errors import SettingError
 from tacit.mechanisms.responder import Responder
-from tacit.problem.plan import Plan
-from tacit.problem.progress import silent
-from tacit.problem.query import Answer, Query
 from tacit.report.pictures import FAINT, INK, STYLE
-from tacit.rows.admit import admit
-from tacit.rows.opening import open_source
+from tacit.rows.admission.admit import admit
+from tacit.rows.sources.opening import open_source
 from tacit.solvers.solve import solve
 
 if TYPE_CHECKING:

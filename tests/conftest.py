@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tacit.ledger.refits import REMEMBER
+from tacit.ledger.repeated_fits import REMEMBER
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -30,7 +30,7 @@ import tacit
 from tools.golden import compare, fits, plans
 
 PACKAGES = ("planning", "solvers", "inference")
-MODULES = ("tacit.problem.plan",)
+MODULES = ("tacit.contract.plan",)
 NOT_RULES = ("clinic",)
 """Modules whose numbers are data of an example."""
 

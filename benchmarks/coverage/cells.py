@@ -19,7 +19,7 @@ from benchmarks.coverage.designs import (
     Scenario,
 )
 from tacit import Budget, LinearRegression, LogisticRegression, PoissonRegressor
-from tacit.problem.plan import Plan
+from tacit.contract.plan import Plan
 
 SIZES = (500, 1000, 4000, 16000)
 WIDTHS = (4, 10)

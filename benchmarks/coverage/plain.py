@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.coverage.designs import Family
+from tacit.contract.plan import Plan
 from tacit.losses import bounded_poisson, huber, logistic, smooth_huber
+from tacit.losses.dispatch import curvatures, slopes
 from tacit.losses.loss import Loss
-from tacit.losses.switch import curvatures, slopes
-from tacit.problem.plan import Plan
 from tacit.solvers.levels import LARGEST_SQUARE, count_cap, solve_dispersion, top_rate
 from tacit.solvers.placement import DEVIATIONS, LEVEL
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from benchmarks.coverage.cells import Cell, plan_of, row_bound
 from benchmarks.coverage.plain import Sample, fit
 from tacit.engine.table import Table
+from tacit.inference.covariance import relative_noise
 from tacit.inference.results import Results
-from tacit.inference.spread import relative_noise
 
 NORMAL = 1.959963984540054
 

@@ -9,6 +9,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tacit.certificate.certificate import Certificate as Certificate
+    from tacit.design.feature_map import Polynomial as Polynomial
+    from tacit.design.feature_map import RandomFourier as RandomFourier
     from tacit.estimators.fit import Fit as Fit
     from tacit.estimators.fit import load as load
     from tacit.estimators.glm import glm as glm
@@ -23,17 +26,14 @@ if TYPE_CHECKING:
     from tacit.ledger.ledger import Ledger as Ledger
     from tacit.privacy.budget import Budget as Budget
     from tacit.privacy.relation import Relation as Relation
-    from tacit.problem.certificate import Certificate as Certificate
-    from tacit.problem.feature_map import Polynomial as Polynomial
-    from tacit.problem.feature_map import RandomFourier as RandomFourier
-    from tacit.problem.schema import Schema as Schema
     from tacit.report.forest import plot as plot
+    from tacit.schema.schema import Schema as Schema
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "Budget": "tacit.privacy.budget",
-    "Certificate": "tacit.problem.certificate",
+    "Certificate": "tacit.certificate.certificate",
     "Fit": "tacit.estimators.fit",
     "GaussianMean": "tacit.estimators.mean",
     "HuberRegressor": "tacit.estimators.huber",
@@ -42,12 +42,12 @@ _HOMES = {
     "LinearSVC": "tacit.estimators.svm",
     "LogisticRegression": "tacit.estimators.logistic",
     "PoissonRegressor": "tacit.estimators.poisson",
-    "Polynomial": "tacit.problem.feature_map",
+    "Polynomial": "tacit.design.feature_map",
     "QuantileRegressor": "tacit.estimators.quantile",
-    "RandomFourier": "tacit.problem.feature_map",
+    "RandomFourier": "tacit.design.feature_map",
     "Relation": "tacit.privacy.relation",
     "Ridge": "tacit.estimators.linear",
-    "Schema": "tacit.problem.schema",
+    "Schema": "tacit.schema.schema",
     "glm": "tacit.estimators.glm",
     "load": "tacit.estimators.fit",
     "plot": "tacit.report.forest",

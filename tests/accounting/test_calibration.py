@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tacit.accounting.best import best
+from tacit.accounting.best_epsilon import best
 from tacit.accounting.calibration import calibrate
 from tacit.accounting.composition import compose, mu_squared_of
 from tacit.errors import AccountingError, BudgetError, InputError, SettingError

@@ -187,7 +187,7 @@ def test_what_is_allowed_is_not_called_random(path: str, text: str) -> None:
         ("privacy/budget.py", "import numpy as np"),
         ("errors.py", "import numpy"),
         ("solvers/gradient.py", "from scipy.optimize import minimize"),
-        ("problem/design.py", "def f():\n    import pandas"),
+        ("design/design.py", "def f():\n    import pandas"),
         ("engine/run.py", "import sklearn.base"),
         ("report/table.py", "import importlib\nimportlib.import_module('torch')"),
         ("cellar/wine.py", "import math"),

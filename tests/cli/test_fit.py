@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import tacit
+from tacit.certificate.certificate import Certificate
 from tacit.cli import fit as fit_module
 from tacit.errors import FileError
-from tacit.problem.certificate import Certificate
 
 Command = Callable[..., Any]
 FIT = ("fit", "clinic.csv", "readmit ~ age + C(ward)", "--schema", "clinic.toml")

@@ -10,16 +10,16 @@ from typing import Any
 
 import pytest
 
+from tacit.certificate.certificate_entry import entry_of
 from tacit.cli.app import run
 from tacit.cli.verify import verify
+from tacit.contract.plan import Step
+from tacit.contract.query import Kind
+from tacit.contract.release import first_fingerprint_of
+from tacit.contract.sensitivity import Price
+from tacit.documents.signature import canonical, digest_of
 from tacit.errors import CertificateError
 from tacit.privacy.relation import Relation
-from tacit.problem.certified import entry_of
-from tacit.problem.plan import Step
-from tacit.problem.query import Kind
-from tacit.problem.release import first_fingerprint_of
-from tacit.problem.sensitivity import Price
-from tacit.problem.signature import canonical, digest_of
 
 FORMER = Path(__file__).parents[1] / "fixtures" / "0.1.0"
 SIZE = 2 * 10**6

@@ -11,8 +11,8 @@ import pytest
 
 from tacit.cli.app import run
 from tacit.cli.verify import verify
+from tacit.documents.signature import canonical, digest_of
 from tacit.errors import CertificateError
-from tacit.problem.signature import canonical, digest_of
 
 FORMER = Path(__file__).parents[1] / "fixtures" / "0.1.0"
 SIZE = 2 * 10**6

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from tacit.cli.verify import verify
+from tacit.contract.release import fingerprint_of
+from tacit.documents.signature import canonical, digest_of
 from tacit.errors import CertificateError
-from tacit.problem.release import fingerprint_of
-from tacit.problem.signature import canonical, digest_of
 
 Command = Callable[..., Any]
 Document = dict[str, Any]

@@ -6,13 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tacit.mechanisms.counts import integer_counts, integer_residual_size
-from tacit.mechanisms.direction import integer_curvature
-from tacit.mechanisms.gradient import integer_gradient_sum
-from tacit.mechanisms.moments import integer_second_moments
-from tacit.mechanisms.responder import MECHANISMS
-from tacit.mechanisms.sandwich import integer_pairs
-from tacit.problem.query import (
+from tacit.contract.query import (
     KIND_OF,
     ColumnCounts,
     CurvatureAndScore,
@@ -25,7 +19,13 @@ from tacit.problem.query import (
     ResidualSize,
     SecondMoments,
 )
-from tacit.rows.store import Store
+from tacit.mechanisms.counts import integer_counts, integer_residual_size
+from tacit.mechanisms.gradient import integer_gradient_sum
+from tacit.mechanisms.moments import integer_second_moments
+from tacit.mechanisms.newton_direction import integer_curvature
+from tacit.mechanisms.responder import MECHANISMS
+from tacit.mechanisms.sandwich import integer_pairs
+from tacit.rows.storage.store import Store
 
 NO_SUMS = frozenset({PerturbedMinimum, DampedDirection})
 """Minima and directions are no sums of records: their own tests take their place."""

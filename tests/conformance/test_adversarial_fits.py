@@ -19,11 +19,11 @@ import scipy.sparse as sp
 import tacit
 from tacit.accounting.composition import compose, mu_squared_of
 from tacit.constraints import Box, L1Ball
+from tacit.contract.plan import Plan
 from tacit.engine.charging import charge
 from tacit.engine.gate import PlannedGate
 from tacit.errors import DataError, InputError
 from tacit.privacy.relation import Relation
-from tacit.problem.plan import Plan
 
 N, WIDTH = 150, 3
 ESTIMATORS: dict[str, tuple[Any, dict[str, Any]]] = {

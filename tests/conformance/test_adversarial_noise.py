@@ -15,9 +15,9 @@ import pytest
 from numpy.typing import NDArray
 
 import tacit
+from tacit.contract.query import Measure, Weights
 from tacit.engine.gate import PlannedGate
 from tacit.planning import thinning, wishes
-from tacit.problem.query import Measure, Weights
 
 ROUTES: dict[str, tuple[Any, dict[str, Any]]] = {
     "perturbed": (tacit.LogisticRegression, {"solver": "objective-perturbation"}),

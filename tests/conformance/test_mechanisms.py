@@ -12,11 +12,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from tacit.losses import logistic
-from tacit.mechanisms.responder import Responder
-from tacit.privacy.relation import Relation
-from tacit.problem.design import matrix_design
-from tacit.problem.query import (
+from tacit.contract.query import (
     KIND_OF,
     ColumnCounts,
     CurvatureAndScore,
@@ -27,12 +23,16 @@ from tacit.problem.query import (
     SecondMoments,
     Weights,
 )
-from tacit.problem.response import Binary
-from tacit.problem.sensitivity import Price, event_of, price_for, squared_sensitivity
-from tacit.rows.admit import admit
-from tacit.rows.opening import open_source
-from tacit.rows.store import MemoryStore, Store
-from tacit.rows.tiles import to_rows
+from tacit.contract.sensitivity import Price, event_of, price_for, squared_sensitivity
+from tacit.design.design import matrix_design
+from tacit.design.response import Binary
+from tacit.losses import logistic
+from tacit.mechanisms.responder import Responder
+from tacit.privacy.relation import Relation
+from tacit.rows.admission.admit import admit
+from tacit.rows.sources.opening import open_source
+from tacit.rows.storage.store import MemoryStore, Store
+from tacit.rows.storage.tiles import to_rows
 
 THETA = np.array([1.5, -0.7, 0.4])
 MATRIX = np.array([[3.0, 0.2, 0.0], [0.1, 0.5, -2.0], [0.0, 0.3, 1.0]])

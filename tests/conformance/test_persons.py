@@ -17,11 +17,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tacit.losses import logistic, softmax, squared
-from tacit.mechanisms.responder import Responder
-from tacit.privacy.relation import Relation
-from tacit.problem.design import matrix_design
-from tacit.problem.query import (
+from tacit.contract.query import (
     KIND_OF,
     ColumnCounts,
     CurvatureAndScore,
@@ -33,12 +29,16 @@ from tacit.problem.query import (
     SecondMoments,
     Weights,
 )
-from tacit.problem.record import Beside, Unit
-from tacit.problem.response import Binary, Classes
-from tacit.problem.sensitivity import Price, event_of, price_for, squared_sensitivity
-from tacit.rows.admit import admit
-from tacit.rows.opening import open_source
-from tacit.rows.store import Store
+from tacit.contract.sensitivity import Price, event_of, price_for, squared_sensitivity
+from tacit.design.attached_columns import Beside, Unit
+from tacit.design.design import matrix_design
+from tacit.design.response import Binary, Classes
+from tacit.losses import logistic, softmax, squared
+from tacit.mechanisms.responder import Responder
+from tacit.privacy.relation import Relation
+from tacit.rows.admission.admit import admit
+from tacit.rows.sources.opening import open_source
+from tacit.rows.storage.store import Store
 
 MOST = 3
 THETA = np.array([1.5, -0.7, 0.4])

@@ -7,10 +7,10 @@ import pytest
 from numpy.typing import NDArray
 
 from tacit import LogisticRegression
+from tacit.contract.query import KIND_OF, Answer, Query
+from tacit.contract.sensitivity import AnyPrice
 from tacit.mechanisms.responder import Responder
 from tacit.planning.wishes import DESCENTS, NEWTON_FORMS, OUTPUTS, SOLVERS
-from tacit.problem.query import KIND_OF, Answer, Query
-from tacit.problem.sensitivity import AnyPrice
 
 RIGID: dict[str, list[dict[str, Any]]] = {
     "moments": [],

@@ -5,17 +5,17 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tacit.contract.plan import Penalty, Plan
+from tacit.design.design import matrix_design
+from tacit.design.response import Binary
 from tacit.engine.table import Table
 from tacit.errors import BudgetError, LedgerError
 from tacit.ledger.ledger import Ledger
-from tacit.ledger.refits import RefitWarning
+from tacit.ledger.repeated_fits import RefitWarning
 from tacit.mechanisms.responder import Responder
 from tacit.planning.planner import Facts, Wishes, make_plan
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
-from tacit.problem.design import matrix_design
-from tacit.problem.plan import Penalty, Plan
-from tacit.problem.response import Binary
 
 N = 200
 DESIGN = matrix_design(

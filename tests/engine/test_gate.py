@@ -6,24 +6,24 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tacit.contract.plan import Penalty, Plan
+from tacit.contract.progress import silent
+from tacit.contract.query import (
+    Answer,
+    GradientSum,
+    Query,
+    SecondMoments,
+)
+from tacit.contract.sensitivity import AnyPrice
+from tacit.design.design import matrix_design
+from tacit.design.response import Binary
 from tacit.engine.gate import OpenGate, PlannedGate
 from tacit.errors import PlanViolation
 from tacit.mechanisms.responder import Responder
 from tacit.planning.planner import Facts, Wishes, make_plan
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
-from tacit.problem.design import matrix_design
-from tacit.problem.plan import Penalty, Plan
-from tacit.problem.progress import silent
-from tacit.problem.query import (
-    Answer,
-    GradientSum,
-    Query,
-    SecondMoments,
-)
-from tacit.problem.response import Binary
-from tacit.problem.sensitivity import AnyPrice
-from tacit.rows.store import MemoryStore
+from tacit.rows.storage.store import MemoryStore
 
 WIDTH = 3
 GRADIENT = GradientSum(np.zeros(WIDTH), 1.0)

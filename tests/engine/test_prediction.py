@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tacit.design.attached_columns import Beside, Offset
+from tacit.design.design import matrix_design
+from tacit.design.response import Binary
 from tacit.engine import prediction
 from tacit.errors import SchemaError
-from tacit.problem.design import matrix_design
-from tacit.problem.record import Beside, Offset
-from tacit.problem.response import Binary
 
 NAMES = ("a", "b")
 

@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tacit.design.design import matrix_design
+from tacit.design.response import Binary
 from tacit.engine.refusals import Refusals, require_declared
 from tacit.engine.table import Table
 from tacit.errors import DataError, FileError, LedgerError, SettingError
 from tacit.ledger.ledger import Ledger
 from tacit.privacy.budget import Budget
-from tacit.problem.design import matrix_design
-from tacit.problem.response import Binary
 
 BUDGET = Budget(epsilon=3, delta=1e-6)
 DESIGN = matrix_design(["x0"], Binary("y", (0, 1)), bounds=(0, 1), row_norm=None, intercept=True)

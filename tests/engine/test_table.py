@@ -7,15 +7,15 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
+from tacit.contract.plan import Penalty, Plan
+from tacit.design.design import Design, matrix_design
+from tacit.design.response import Binary
 from tacit.engine.table import Table
 from tacit.errors import DataError, SchemaError, SettingError
 from tacit.mechanisms.responder import Responder
 from tacit.planning.planner import Facts, Wishes, make_plan
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
-from tacit.problem.design import Design, matrix_design
-from tacit.problem.plan import Penalty, Plan
-from tacit.problem.response import Binary
 
 N = 200
 
@@ -70,7 +70,7 @@ def test_a_wide_sparse_table_is_refused_before_the_charge(
     # Whitening writes rows out, and wide ones are not written out: that must not burn the budget.
     charged: list[Any] = []
     monkeypatch.setattr("tacit.engine.table.charge", lambda *asked, **_: charged.append(asked))
-    monkeypatch.setattr("tacit.rows.sparse_store.WIDEST_IMAGE", 2)
+    monkeypatch.setattr("tacit.rows.storage.sparse_store.WIDEST_IMAGE", 2)
     unshifted = matrix_design(
         ("x0", "x1"),
         Binary("y", (0, 1)),

@@ -12,8 +12,8 @@ from sklearn.preprocessing import PolynomialFeatures
 
 from tacit import LinearRegression, LogisticRegression
 from tacit.constraints.region import Box, L1Ball
+from tacit.design.feature_map import Polynomial, RandomFourier
 from tacit.errors import InputError
-from tacit.problem.feature_map import Polynomial, RandomFourier
 
 FACTS: dict[str, Any] = {"bounds": (0, 10), "y_bounds": (-15, 25)}
 

@@ -6,15 +6,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tacit.contract.plan import Plan
+from tacit.design.attached_columns import Beside, Unit
+from tacit.design.design import matrix_design
+from tacit.design.response import Binary
 from tacit.engine.refusals import Refusals
 from tacit.engine.table import Table
 from tacit.errors import BudgetError, DataError, SettingError
 from tacit.estimators.fitting import common_facts, fit_release, make_budget, make_request
 from tacit.privacy.budget import Budget
-from tacit.problem.design import matrix_design
-from tacit.problem.plan import Plan
-from tacit.problem.record import Beside, Unit
-from tacit.problem.response import Binary
 
 DESIGN = matrix_design(["x0"], Binary("y", (0, 1)), bounds=(0, 1), row_norm=None, intercept=True)
 

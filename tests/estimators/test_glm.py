@@ -14,6 +14,7 @@ import statsmodels.api as sm
 import statsmodels.formula.api as smf
 
 import tacit
+from tacit.contract.plan import Plan
 from tacit.planning.clinic import (
     CLINIC_FORMULA,
     CLINIC_SCHEMA,
@@ -22,7 +23,6 @@ from tacit.planning.clinic import (
     clinic_csv,
     clinic_table,
 )
-from tacit.problem.plan import Plan
 
 SCHEMA = tacit.Schema.parse(CLINIC_SCHEMA)
 N = 1500

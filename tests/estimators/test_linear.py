@@ -10,8 +10,8 @@ from sklearn.linear_model import LinearRegression as LeastSquares
 from sklearn.linear_model import Ridge as Shrunken
 
 from tacit import HuberRegressor, LinearRegression, QuantileRegressor, Ridge
+from tacit.design.response import Continuous
 from tacit.errors import BoundsError, SettingError
-from tacit.problem.response import Continuous
 
 EXACT = 1e-6
 FACTS: dict[str, Any] = {"bounds": (0, 10), "y_bounds": (-15, 25)}

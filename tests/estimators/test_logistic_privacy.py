@@ -13,9 +13,7 @@ from numpy.typing import NDArray
 
 from tacit import LogisticRegression
 from tacit.accounting.composition import compose
-from tacit.errors import BoundsError, DataError, SettingError
-from tacit.mechanisms.responder import Responder
-from tacit.problem.query import (
+from tacit.contract.query import (
     KIND_OF,
     Answer,
     ColumnCounts,
@@ -24,7 +22,9 @@ from tacit.problem.query import (
     Query,
     ResidualSize,
 )
-from tacit.problem.sensitivity import Price, event_of
+from tacit.contract.sensitivity import Price, event_of
+from tacit.errors import BoundsError, DataError, SettingError
+from tacit.mechanisms.responder import Responder
 
 SEEDED: dict[str, Any] = {"epsilon": 1.0, "bounds": (0, 10), "random_state": 7}
 ATTRIBUTES = {
@@ -159,7 +159,7 @@ def test_t20_threads_and_blocks_change_no_bit(
 ) -> None:
     expected = LogisticRegression(**SEEDED).fit(simulated.X, simulated.y)
     monkeypatch.setenv("TACIT_THREADS", threads)
-    monkeypatch.setattr("tacit.rows.store.BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr("tacit.rows.storage.store.BLOCK_BYTES", block_bytes)
     assert bits(LogisticRegression(**SEEDED).fit(simulated.X, simulated.y)) == bits(expected)
 
 

@@ -13,11 +13,11 @@ import statsmodels.api as sm
 from numpy.typing import NDArray
 
 import tacit
+from tacit.certificate.certificate import Certificate
+from tacit.contract.query import Kind
 from tacit.errors import BudgetError, DataError, SettingError
 from tacit.planning.pricing import priced
 from tacit.planning.wishes import Facts
-from tacit.problem.certificate import Certificate
-from tacit.problem.query import Kind
 from tacit.report.statements import promise
 
 MOST = 3

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 import tacit
 from tacit import GaussianMean, LinearRegression, LogisticRegression
 from tacit.accounting.composition import compose
+from tacit.certificate.fit_file import StoredFit
+from tacit.design.response import Continuous
 from tacit.errors import BoundsError
-from tacit.problem.response import Continuous
-from tacit.problem.stored import StoredFit
 
 RNG = np.random.default_rng(12)
 N = 8000

@@ -10,8 +10,8 @@ import statsmodels.api as sm
 from numpy.typing import NDArray
 
 import tacit
+from tacit.contract.release import Release, Sandwich
 from tacit.privacy.budget import Budget
-from tacit.problem.release import Release, Sandwich
 
 FAMILIES = ("binomial", "gaussian", "poisson")
 

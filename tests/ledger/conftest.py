@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tacit.ledger import blocks, notices
+from tacit.ledger import with_blocks as blocks
+from tacit.ledger import worker_notices as notices
 
 
 @pytest.fixture(autouse=True)

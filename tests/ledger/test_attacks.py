@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 from sklearn.model_selection import cross_val_score
 
 import tacit
+from tacit.contract.plan import Penalty
+from tacit.design.design import matrix_design
+from tacit.design.response import Binary
 from tacit.engine.table import Table
 from tacit.errors import (
     BudgetError,
@@ -30,9 +33,6 @@ from tacit.planning.planner import Facts, Wishes, make_plan
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Gaussian
 from tacit.privacy.relation import Relation
-from tacit.problem.design import matrix_design
-from tacit.problem.plan import Penalty
-from tacit.problem.response import Binary
 
 WHOLE = [Gaussian(1, 1)]
 PART = [Gaussian(1, 100)]

@@ -20,8 +20,8 @@ import pytest
 
 from tacit.errors import LedgerError
 from tacit.ledger import Ledger, descriptor, storage
-from tacit.ledger.descriptor import Descriptor, locked
-from tacit.ledger.log import HEADER_BYTES
+from tacit.ledger.locked_file import Descriptor, locked
+from tacit.ledger.log_file import HEADER_BYTES
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Gaussian
 
@@ -86,7 +86,7 @@ def test_a_charge_to_a_file_that_lost_its_name_is_not_acknowledged(
             old.replace(path) if how == "replaced" else path.unlink()
         real(number)
 
-    monkeypatch.setattr("tacit.ledger.log.sync", meanwhile)
+    monkeypatch.setattr("tacit.ledger.log_file.sync", meanwhile)
     with pytest.raises(LedgerError, match=r"replaced, removed.*may count all the same"):
         ledger.reserve(SMALL, **TERMS)
     if how == "replaced":

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import pytest
 
+from tacit.documents.signature import canonical
 from tacit.errors import BudgetError, LedgerError, SettingError
 from tacit.ledger.chain import Chain
 from tacit.ledger.charge import Purpose, Reservation
@@ -16,7 +17,6 @@ from tacit.ledger.terms import Terms
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Gaussian, to_json
 from tacit.privacy.relation import Relation
-from tacit.problem.signature import canonical
 
 TENTH = Gaussian(1, 10)
 

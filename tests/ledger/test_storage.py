@@ -18,7 +18,7 @@ from tacit.errors import FileError, LedgerError
 from tacit.ledger import storage as storage_module
 from tacit.ledger.entry import Entry, Kind
 from tacit.ledger.ledger import Ledger
-from tacit.ledger.log import encode, written
+from tacit.ledger.log_file import encode, written
 from tacit.ledger.storage import FileStorage, MemoryStorage, Storage
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Gaussian

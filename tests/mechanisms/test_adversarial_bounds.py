@@ -11,6 +11,18 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from tacit.contract.query import (
+    KIND_OF,
+    ColumnCounts,
+    CurvatureAndScore,
+    GradientSum,
+    Measure,
+    Query,
+    ResidualSize,
+    SecondMoments,
+    Weights,
+)
+from tacit.contract.sensitivity import squared_sensitivity
 from tacit.losses import (
     bounded_poisson,
     distance,
@@ -29,23 +41,11 @@ from tacit.mechanisms.gradient import integer_gradient_sum
 from tacit.mechanisms.moments import integer_second_moments
 from tacit.mechanisms.sandwich import integer_pairs
 from tacit.privacy.relation import Relation
-from tacit.problem.query import (
-    KIND_OF,
-    ColumnCounts,
-    CurvatureAndScore,
-    GradientSum,
-    Measure,
-    Query,
-    ResidualSize,
-    SecondMoments,
-    Weights,
-)
-from tacit.problem.sensitivity import squared_sensitivity
-from tacit.rows.persons import PersonStore
-from tacit.rows.sparse_block import SparseBlock
-from tacit.rows.sparse_store import BLOCK_ROWS, SparseStore
-from tacit.rows.store import Layout, MemoryStore, Store
-from tacit.rows.tiles import LANES, tile_count
+from tacit.rows.storage.person_tiles import PersonStore
+from tacit.rows.storage.sparse_block import SparseBlock
+from tacit.rows.storage.sparse_store import BLOCK_ROWS, SparseStore
+from tacit.rows.storage.store import Layout, MemoryStore, Store
+from tacit.rows.storage.tiles import LANES, tile_count
 
 Rng = np.random.Generator
 Table = NDArray[Any]

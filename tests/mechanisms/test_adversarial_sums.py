@@ -14,6 +14,11 @@ import pytest
 from numpy.typing import NDArray
 
 import tacit
+from tacit.contract.progress import silent
+from tacit.contract.query import GradientSum, Kind, SecondMoments
+from tacit.contract.sensitivity import event_of, price_for
+from tacit.design.design import matrix_design
+from tacit.design.response import Binary
 from tacit.engine.gate import OpenGate, PlannedGate
 from tacit.engine.table import Table
 from tacit.errors import PlanViolation, SettingError
@@ -23,15 +28,10 @@ from tacit.mechanisms.moments import answer_second_moments, integer_second_momen
 from tacit.mechanisms.responder import Responder
 from tacit.noise.entropy import SystemEntropy
 from tacit.privacy.relation import Relation
-from tacit.problem.design import matrix_design
-from tacit.problem.progress import silent
-from tacit.problem.query import GradientSum, Kind, SecondMoments
-from tacit.problem.response import Binary
-from tacit.problem.sensitivity import event_of, price_for
-from tacit.rows.admit import admit
-from tacit.rows.opening import open_source
-from tacit.rows.store import MemoryStore
-from tacit.rows.tiles import LANES, to_rows
+from tacit.rows.admission.admit import admit
+from tacit.rows.sources.opening import open_source
+from tacit.rows.storage.store import MemoryStore
+from tacit.rows.storage.tiles import LANES, to_rows
 
 LOGISTIC = (0, np.zeros(2), False, False)
 LOGISTIC_MOMENTS = (0, np.zeros(2), (0.25, 1.0), False, False)

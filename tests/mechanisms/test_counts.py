@@ -10,6 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from tacit.contract.query import ColumnCounts, Measure, ResidualSize
+from tacit.contract.sensitivity import Price
 from tacit.errors import SettingError
 from tacit.mechanisms.counts import (
     answer_counts,
@@ -20,12 +22,10 @@ from tacit.mechanisms.counts import (
     residual_share,
 )
 from tacit.noise.entropy import SeededEntropy
-from tacit.problem.query import ColumnCounts, Measure, ResidualSize
-from tacit.problem.sensitivity import Price
-from tacit.rows.sparse_block import SparseBlock
-from tacit.rows.sparse_store import SparseStore
-from tacit.rows.store import Layout, MemoryStore
-from tacit.rows.tiles import LANES, to_tiles
+from tacit.rows.storage.sparse_block import SparseBlock
+from tacit.rows.storage.sparse_store import SparseStore
+from tacit.rows.storage.store import Layout, MemoryStore
+from tacit.rows.storage.tiles import LANES, to_tiles
 
 RNG = np.random.default_rng(21)
 WIDTH = 4

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from tacit.contract.query import ColumnCounts, Measure, ResidualSize
 from tacit.mechanisms.counts import integer_counts, integer_residual_size
-from tacit.problem.query import ColumnCounts, Measure, ResidualSize
-from tacit.rows.persons import PersonStore
-from tacit.rows.store import MemoryStore
+from tacit.rows.storage.person_tiles import PersonStore
+from tacit.rows.storage.store import MemoryStore
 
 BOUND = 2**30
 COUNTS = ColumnCounts((0, 2, 3), np.array([-0.5, -np.inf, 0.0]), np.array([0.7, 0.1, 1.0]))

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from tacit.contract.query import GradientSum
+from tacit.contract.sensitivity import Price
 from tacit.mechanisms.gradient import answer_gradient, integer_gradient_sum
 from tacit.noise.entropy import SeededEntropy
-from tacit.problem.query import GradientSum
-from tacit.problem.sensitivity import Price
-from tacit.rows.store import MemoryStore
+from tacit.rows.storage.store import MemoryStore
 
 RNG = np.random.default_rng(11)
 WIDTH = 5

@@ -18,7 +18,7 @@ from tacit.mechanisms.kernels import (
     enforceable,
     quantise_rows,
 )
-from tacit.rows.tiles import LANES
+from tacit.rows.storage.tiles import LANES
 
 LOGISTIC = (0, np.zeros(2), False, False)
 LOGISTIC_MOMENTS = (0, np.zeros(2), (0.25, 1.0), False, False)

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from tacit.contract.query import Kind, SecondMoments, Weights
+from tacit.contract.sensitivity import Price, squared_sensitivity
 from tacit.mechanisms.moments import answer_second_moments, integer_second_moments
 from tacit.noise.entropy import SeededEntropy
 from tacit.privacy.relation import Relation
-from tacit.problem.query import Kind, SecondMoments, Weights
-from tacit.problem.sensitivity import Price, squared_sensitivity
-from tacit.rows.store import MemoryStore
+from tacit.rows.storage.store import MemoryStore
 
 RNG = np.random.default_rng(12)
 WIDTH = 4

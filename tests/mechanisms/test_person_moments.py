@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from tacit.contract.query import CurvatureAndScore, Kind, SecondMoments, Weights
+from tacit.contract.sensitivity import Price, squared_sensitivity
 from tacit.losses import logistic
 from tacit.losses.loss import Loss
 from tacit.mechanisms.moments import answer_second_moments, integer_second_moments, moment_limit
 from tacit.mechanisms.person_moments import write_products
 from tacit.mechanisms.sandwich import answer_curvature_and_score, integer_pairs
 from tacit.privacy.relation import Relation
-from tacit.problem.query import CurvatureAndScore, Kind, SecondMoments, Weights
-from tacit.problem.sensitivity import Price, squared_sensitivity
-from tacit.rows.persons import PersonStore
-from tacit.rows.store import MemoryStore
+from tacit.rows.storage.person_tiles import PersonStore
+from tacit.rows.storage.store import MemoryStore
 
 THETA = np.array([1.5, -0.7, 0.4])
 MATRIX = np.array([[3.0, 0.2, 0.0], [0.1, 0.5, -2.0], [0.0, 0.3, 1.0]])

@@ -3,10 +3,7 @@
 import numpy as np
 import pytest
 
-from tacit.errors import DataError, SettingError
-from tacit.mechanisms.responder import MECHANISMS, Responder
-from tacit.problem.design import matrix_design
-from tacit.problem.query import (
+from tacit.contract.query import (
     KIND_OF,
     ColumnCounts,
     GradientSum,
@@ -15,11 +12,14 @@ from tacit.problem.query import (
     SecondMoments,
     Weights,
 )
-from tacit.problem.response import Binary
-from tacit.problem.sensitivity import Price
-from tacit.rows.admit import admit
-from tacit.rows.opening import open_source
-from tacit.rows.store import MemoryStore
+from tacit.contract.sensitivity import Price
+from tacit.design.design import matrix_design
+from tacit.design.response import Binary
+from tacit.errors import DataError, SettingError
+from tacit.mechanisms.responder import MECHANISMS, Responder
+from tacit.rows.admission.admit import admit
+from tacit.rows.sources.opening import open_source
+from tacit.rows.storage.store import MemoryStore
 
 RNG = np.random.default_rng(13)
 PRICE = Price(2**36, 0)

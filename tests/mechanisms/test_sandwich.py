@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from tacit.contract.query import CurvatureAndScore, Kind
+from tacit.contract.sensitivity import Price, squared_sensitivity
 from tacit.losses import hinge, huber, logistic, smooth_huber
 from tacit.losses.loss import Loss
 from tacit.mechanisms.sandwich import answer_curvature_and_score, integer_pairs
 from tacit.noise.entropy import SeededEntropy
 from tacit.privacy.relation import Relation
-from tacit.problem.query import CurvatureAndScore, Kind
-from tacit.problem.sensitivity import Price, squared_sensitivity
-from tacit.rows.store import MemoryStore
+from tacit.rows.storage.store import MemoryStore
 
 LOSSES = [logistic.LOSS, smooth_huber.loss(1.345), huber.loss(0.5), hinge.loss()]
 THETA = np.array([0.7, -0.4, 0.2])

@@ -9,22 +9,22 @@ import scipy.sparse as sp
 from numba import TypingError
 from numpy.typing import NDArray
 
+from tacit.contract.query import CurvatureAndScore, GradientSum, SecondMoments, Weights
+from tacit.design.attached_columns import Beside, Offset, Weighting
+from tacit.design.design import Design, matrix_design
+from tacit.design.response import Binary
 from tacit.losses import huber, logistic, poisson, squared
 from tacit.losses.loss import Loss
 from tacit.mechanisms.gradient import integer_gradient_sum
 from tacit.mechanisms.kernels import add_gradients, enforceable, quantise_rows
 from tacit.mechanisms.moments import integer_second_moments
 from tacit.mechanisms.sandwich import integer_pairs
-from tacit.problem.design import Design, matrix_design
-from tacit.problem.query import CurvatureAndScore, GradientSum, SecondMoments, Weights
-from tacit.problem.record import Beside, Offset, Weighting
-from tacit.problem.response import Binary
-from tacit.rows.opening import open_source
-from tacit.rows.sparse_admit import admit_sparse
-from tacit.rows.sparse_block import SparseBlock
-from tacit.rows.sparse_store import BLOCK_ROWS, SparseStore
-from tacit.rows.store import Layout, MemoryStore
-from tacit.rows.tiles import LANES, to_rows
+from tacit.rows.admission.admit_sparse import admit_sparse
+from tacit.rows.sources.opening import open_source
+from tacit.rows.storage.sparse_block import SparseBlock
+from tacit.rows.storage.sparse_store import BLOCK_ROWS, SparseStore
+from tacit.rows.storage.store import Layout, MemoryStore
+from tacit.rows.storage.tiles import LANES, to_rows
 
 RNG = np.random.default_rng(8)
 ROWS, COLUMNS = BLOCK_ROWS + 321, 40

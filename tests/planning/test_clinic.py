@@ -5,6 +5,7 @@ import csv
 import numpy as np
 import statsmodels.api as sm
 
+from tacit.formula.formula import design_from_formula
 from tacit.planning.clinic import (
     CLINIC_FORMULA,
     CLINIC_SCHEMA,
@@ -15,8 +16,7 @@ from tacit.planning.clinic import (
     clinic_margins,
     clinic_table,
 )
-from tacit.problem.formula import design_from_formula
-from tacit.problem.schema import BinaryColumn, FactorColumn, NumericColumn, Schema
+from tacit.schema.schema import BinaryColumn, FactorColumn, NumericColumn, Schema
 
 
 def test_the_same_table_every_time() -> None:

@@ -9,18 +9,19 @@ import numpy as np
 import pytest
 
 from tacit.accounting.composition import compose, mu_squared_of
+from tacit.contract.plan import Penalty, Plan
+from tacit.contract.query import Kind
+from tacit.design.attached_columns import Beside, Weighting
+from tacit.design.design import matrix_design
+from tacit.design.response import Absent, Binary, Continuous, Count, Response
 from tacit.errors import SettingError
-from tacit.losses import distance, huber, logistic, pinball, poisson, squared
+from tacit.losses import huber, logistic, pinball, poisson, squared
+from tacit.losses import squared_distance as distance
 from tacit.losses.loss import Loss
 from tacit.planning.counting import LARGEST_SHARE, NOISE, SMALLEST_SHARE
 from tacit.planning.planner import Facts, Wishes, make_plan
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
-from tacit.problem.design import matrix_design
-from tacit.problem.plan import Penalty, Plan
-from tacit.problem.query import Kind
-from tacit.problem.record import Beside, Weighting
-from tacit.problem.response import Absent, Binary, Continuous, Count, Response
 
 NUMBER = Continuous.of("y", -1.0, 1.0)
 ROUTES: dict[str, tuple[Response, Loss, Wishes]] = {

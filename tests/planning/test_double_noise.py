@@ -7,16 +7,16 @@ from typing import Any
 import pytest
 
 from tacit.accounting.composition import compose, mu_squared_of
+from tacit.contract.plan import Penalty
+from tacit.contract.query import Kind
+from tacit.design.attached_columns import Beside, Unit
+from tacit.design.design import matrix_design
+from tacit.design.response import Binary
 from tacit.errors import SettingError
 from tacit.losses import softmax
 from tacit.planning.planner import Facts, Wishes, make_plan
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
-from tacit.problem.design import matrix_design
-from tacit.problem.plan import Penalty
-from tacit.problem.query import Kind
-from tacit.problem.record import Beside, Unit
-from tacit.problem.response import Binary
 
 SOLVER = "double-noise-newton"
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.accounting.composition import compose, mu_squared_of
-from tacit.problem.query import Kind
+from tacit.contract.query import Kind
 
 LARGE = 10**6, 20
 

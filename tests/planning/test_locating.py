@@ -9,6 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.accounting.composition import compose, mu_squared_of
+from tacit.contract.plan import LARGEST_COUNT_NOISE, Penalty, Plan
+from tacit.contract.query import Kind
+from tacit.design.design import matrix_design
+from tacit.design.response import Continuous, Response
 from tacit.planning.locating import (
     LARGEST_SHARE,
     SHARE,
@@ -21,10 +25,6 @@ from tacit.planning.wishes import Facts
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Gaussian, Repeated
 from tacit.privacy.relation import Relation
-from tacit.problem.design import matrix_design
-from tacit.problem.plan import LARGEST_COUNT_NOISE, Penalty, Plan
-from tacit.problem.query import Kind
-from tacit.problem.response import Continuous, Response
 from tacit.solvers.locate import LOCATION_ROUNDS, SCALE_ROUNDS
 
 OPEN, KNOWN = Continuous.opened("y"), Continuous.of("y", 0.0, 1.0)

@@ -9,6 +9,10 @@ import pytest
 
 import tacit
 from tacit.accounting.composition import compose, mu_squared_of
+from tacit.contract.plan import Penalty
+from tacit.contract.query import Kind
+from tacit.design.design import matrix_design
+from tacit.design.response import Binary, Continuous
 from tacit.errors import SettingError
 from tacit.losses import huber, logistic, squared
 from tacit.planning.moments import plan_moments, predicted_error, prefers_moments
@@ -16,10 +20,6 @@ from tacit.planning.planner import Facts, Wishes, make_plan
 from tacit.planning.staged import plan_staged
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
-from tacit.problem.design import matrix_design
-from tacit.problem.plan import Penalty
-from tacit.problem.query import Kind
-from tacit.problem.response import Binary, Continuous
 
 
 def facts(records: int = 20_000, width: int = 20, epsilon: float = 1.0, **changes: Any) -> Facts:

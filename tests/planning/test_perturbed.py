@@ -8,6 +8,12 @@ from typing import Any
 import pytest
 
 from tacit.accounting.composition import compose, mu_squared_of
+from tacit.contract.plan import Penalty
+from tacit.contract.query import Kind
+from tacit.contract.sensitivity import MinimumPrice
+from tacit.design.attached_columns import Beside, Offset, Unit
+from tacit.design.design import matrix_design
+from tacit.design.response import Binary
 from tacit.errors import BudgetError, SettingError
 from tacit.losses import softmax
 from tacit.planning.perturbed import plan_perturbed
@@ -15,12 +21,6 @@ from tacit.planning.planner import Facts, Wishes, make_plan
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Gaussian
 from tacit.privacy.relation import Relation
-from tacit.problem.design import matrix_design
-from tacit.problem.plan import Penalty
-from tacit.problem.query import Kind
-from tacit.problem.record import Beside, Offset, Unit
-from tacit.problem.response import Binary
-from tacit.problem.sensitivity import MinimumPrice
 
 PUBLIC = (Relation.REPLACE_ONE, Relation.ZERO_OUT)
 SOLVER = "objective-perturbation"
@@ -64,7 +64,7 @@ def test_the_plan_spends_the_budget_and_no_more(
 def test_t22_the_accountants_agree_on_the_plan() -> None:
     """The Rényi curve never says less than the loss distributions; no lower bound is attained."""
     from tacit.accounting.accountants import ACCOUNTANTS
-    from tacit.accounting.tally import tally
+    from tacit.accounting.event_counts import tally
 
     plan = make_plan(facts(2.0), Wishes(SOLVER, inference=True))
     counted = tally(plan.events(), plan.relation)

@@ -10,15 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.accounting.composition import compose
+from tacit.contract.plan import Penalty, Plan
+from tacit.contract.query import Kind
+from tacit.design.design import matrix_design
+from tacit.design.response import Binary
 from tacit.errors import BudgetError, SettingError
 from tacit.planning.planner import Facts, Wishes, make_plan
 from tacit.planning.wishes import NEWTON_FORMS, SOLVERS
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
-from tacit.problem.design import matrix_design
-from tacit.problem.plan import Penalty, Plan
-from tacit.problem.query import Kind
-from tacit.problem.response import Binary
 
 FACTORS = {
     ("gradient", "replace-one"): 4,

@@ -6,17 +6,17 @@ from typing import Any
 
 import pytest
 
+from tacit.contract.plan import Penalty, Plan, Step
+from tacit.contract.query import Kind
+from tacit.contract.sensitivity import event_of
+from tacit.design.design import matrix_design
+from tacit.design.response import Binary, Continuous
 from tacit.errors import SettingError
 from tacit.losses import hinge, huber, logistic, squared
 from tacit.losses.loss import Loss
 from tacit.planning.planner import Facts, Wishes, make_plan
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
-from tacit.problem.design import matrix_design
-from tacit.problem.plan import Penalty, Plan, Step
-from tacit.problem.query import Kind
-from tacit.problem.response import Binary, Continuous
-from tacit.problem.sensitivity import event_of
 
 FORMS = ("newton", "majorised-newton")
 

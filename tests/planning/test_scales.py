@@ -4,6 +4,9 @@ from typing import Any
 
 import pytest
 
+from tacit.contract.plan import Penalty
+from tacit.design.design import matrix_design
+from tacit.design.response import Absent, Binary, Continuous, Response
 from tacit.errors import SettingError
 from tacit.losses import logistic, squared
 from tacit.planning.planner import make_plan
@@ -11,9 +14,6 @@ from tacit.planning.scales import LARGEST_RATIO, require_moderate
 from tacit.planning.wishes import Facts, Wishes
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
-from tacit.problem.design import matrix_design
-from tacit.problem.plan import Penalty
-from tacit.problem.response import Absent, Binary, Continuous, Response
 
 
 def facts(

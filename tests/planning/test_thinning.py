@@ -6,6 +6,10 @@ import math
 
 import pytest
 
+from tacit.contract.plan import Penalty
+from tacit.contract.query import PART
+from tacit.design.design import matrix_design
+from tacit.design.response import Binary, Continuous
 from tacit.losses import squared
 from tacit.planning.planner import Facts, Wishes, make_plan
 from tacit.planning.thinning import (
@@ -16,10 +20,6 @@ from tacit.planning.thinning import (
 )
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
-from tacit.problem.design import matrix_design
-from tacit.problem.plan import Penalty
-from tacit.problem.query import PART
-from tacit.problem.response import Binary, Continuous
 
 
 def facts(records: int, width: int, relation: Relation = Relation.REPLACE_ONE) -> Facts:

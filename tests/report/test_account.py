@@ -6,8 +6,8 @@ import math
 import pytest
 
 from tacit.accounting.accountants import Price
-from tacit.accounting.reading import reading
-from tacit.accounting.run import Run
+from tacit.accounting.interpretation import reading
+from tacit.accounting.training_run import Run
 from tacit.errors import AccountingError
 from tacit.privacy.relation import Relation
 from tacit.report.account import (

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tacit.accounting import gaussian
-from tacit.accounting.run import Run
+from tacit.accounting.training_run import Run
 from tacit.privacy.relation import Relation
 from tacit.report.account import Account, account_of
 from tacit.report.account_curves import (

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
-from tacit.accounting.run import Run
+from tacit.accounting.training_run import Run
 from tacit.errors import FileError, SettingError
 from tacit.privacy.relation import Relation
 from tacit.report.account import Account, account_of

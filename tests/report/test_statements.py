@@ -8,14 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tacit.certificate.certificate import Certificate
+from tacit.contract.plan import Plan, PublicFact
+from tacit.contract.release import Release
+from tacit.documents.signature import canonical, digest_of
 from tacit.estimators.fitting import make_request
+from tacit.formula.formula import design_from_formula
 from tacit.planning.clinic import CLINIC_FORMULA, CLINIC_SCHEMA
-from tacit.problem.certificate import Certificate
-from tacit.problem.formula import design_from_formula
-from tacit.problem.plan import Plan, PublicFact
-from tacit.problem.release import Release
-from tacit.problem.schema import Schema
-from tacit.problem.signature import canonical, digest_of
 from tacit.report import statements
 from tacit.report.statements import (
     certificate_table,
@@ -25,6 +24,7 @@ from tacit.report.statements import (
     plan_table,
     promise,
 )
+from tacit.schema.schema import Schema
 
 
 def clinic_plan(relation: str = "replace-one", epsilon: float = 1.0, solver: str = "auto") -> Plan:

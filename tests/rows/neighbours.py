@@ -15,14 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from tacit.problem.design import Design
-from tacit.problem.formula import design_from_formula
-from tacit.problem.record import Beside, Offset, Unit, Weighting
-from tacit.problem.schema import Schema
-from tacit.rows.admit import admit
-from tacit.rows.persons import PersonStore
-from tacit.rows.sparse_store import SparseStore
-from tacit.rows.tiles import to_rows
+from tacit.design.attached_columns import Beside, Offset, Unit, Weighting
+from tacit.design.design import Design
+from tacit.formula.formula import design_from_formula
+from tacit.rows.admission.admit import admit
+from tacit.rows.storage.person_tiles import PersonStore
+from tacit.rows.storage.sparse_store import SparseStore
+from tacit.rows.storage.tiles import to_rows
+from tacit.schema.schema import Schema
 
 ROWS, PLACE = 9, 4
 COLUMNS = ("age", "x", "ward", "y", "w", "t", "id", "day")

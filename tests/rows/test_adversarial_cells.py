@@ -20,20 +20,20 @@ import pytest
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from tacit.design.attached_columns import Beside, Offset, Unit, Weighting
+from tacit.design.design import Design, matrix_design
+from tacit.design.response import Binary, Continuous, Count, Response
 from tacit.errors import DataError, SettingError
-from tacit.problem.design import Design, matrix_design
-from tacit.problem.formula import design_from_formula
-from tacit.problem.record import Beside, Offset, Unit, Weighting
-from tacit.problem.response import Binary, Continuous, Count, Response
-from tacit.problem.schema import Schema
-from tacit.rows import store as store_module
-from tacit.rows.admit import admit
-from tacit.rows.kept import label_forms
-from tacit.rows.labels import normal_form
-from tacit.rows.opening import open_source
-from tacit.rows.persons import PersonStore
-from tacit.rows.store import Store
-from tacit.rows.tiles import to_rows
+from tacit.formula.formula import design_from_formula
+from tacit.rows.admission.admit import admit
+from tacit.rows.admission.contribution_bounding import label_forms
+from tacit.rows.encoding.labels import normal_form
+from tacit.rows.sources.opening import open_source
+from tacit.rows.storage import store as store_module
+from tacit.rows.storage.person_tiles import PersonStore
+from tacit.rows.storage.store import Store
+from tacit.rows.storage.tiles import to_rows
+from tacit.schema.schema import Schema
 
 ROWS, PLACE = 130, 70
 SCHEMA = Schema.parse("""

@@ -17,22 +17,22 @@ import pytest
 from numpy.typing import NDArray
 
 import tacit
+from tacit.contract.progress import silent
+from tacit.contract.query import GradientSum, Kind
+from tacit.design.design import matrix_design
+from tacit.design.response import Binary
 from tacit.engine.gate import PlannedGate
 from tacit.errors import DataError, FileError, PlanViolation
+from tacit.formula.formula import design_from_formula
 from tacit.mechanisms.kernels import add_gradients, enforceable
 from tacit.mechanisms.responder import Responder
-from tacit.problem.design import matrix_design
-from tacit.problem.formula import design_from_formula
-from tacit.problem.progress import silent
-from tacit.problem.query import GradientSum, Kind
-from tacit.problem.response import Binary
-from tacit.problem.schema import Schema
-from tacit.rows.admit import admit
-from tacit.rows.classes import read_classes
-from tacit.rows.labels import level_codes
-from tacit.rows.opening import open_source
-from tacit.rows.store import MemoryStore
-from tacit.rows.tiles import LANES, to_rows
+from tacit.rows.admission.admit import admit
+from tacit.rows.encoding.labels import level_codes
+from tacit.rows.encoding.observed_classes import read_classes
+from tacit.rows.sources.opening import open_source
+from tacit.rows.storage.store import MemoryStore
+from tacit.rows.storage.tiles import LANES, to_rows
+from tacit.schema.schema import Schema
 
 LOGISTIC = (0, np.zeros(2), False, False)
 

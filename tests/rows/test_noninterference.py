@@ -15,9 +15,9 @@ import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 
-from tacit.problem.design import Design, matrix_design
-from tacit.problem.response import Binary
-from tacit.rows.opening import open_source
+from tacit.design.design import Design, matrix_design
+from tacit.design.response import Binary
+from tacit.rows.sources.opening import open_source
 from tests.rows.neighbours import (
     DESIGNS,
     EXPOSED,

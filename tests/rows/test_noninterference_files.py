@@ -14,8 +14,8 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from tacit.problem.design import Design
-from tacit.rows.opening import open_source
+from tacit.design.design import Design
+from tacit.rows.sources.opening import open_source
 from tests.rows.neighbours import (
     DESIGNS,
     PLACE,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.problem.plan import Descent, Plan
+from tacit.contract.plan import Descent, Plan
 from tacit.solvers.calming import LONGEST, follow, lengthen, tail_variance
 
 STAGE = Descent(12, 3.0, 0.8, 1.6, "tail", follows=True)

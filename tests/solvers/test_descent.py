@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from tacit.contract.plan import Descent, Penalty, Plan
+from tacit.contract.query import KIND_OF, Answer, GradientSum, Query, SecondMoments
+from tacit.design.design import matrix_design
+from tacit.design.response import Binary
 from tacit.planning.planner import Facts, Wishes, make_plan
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
-from tacit.problem.design import matrix_design
-from tacit.problem.plan import Descent, Penalty, Plan
-from tacit.problem.query import KIND_OF, Answer, GradientSum, Query, SecondMoments
-from tacit.problem.response import Binary
 from tacit.solvers.descent import descend
 from tacit.solvers.newton import minimise
 from tacit.solvers.whitening import shrink_eigenvalues

@@ -5,12 +5,8 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from tacit.planning.planner import Facts, Wishes, make_plan
-from tacit.privacy.budget import Budget
-from tacit.privacy.relation import Relation
-from tacit.problem.design import matrix_design
-from tacit.problem.plan import Penalty, Plan
-from tacit.problem.query import (
+from tacit.contract.plan import Penalty, Plan
+from tacit.contract.query import (
     KIND_OF,
     Answer,
     CurvatureTrace,
@@ -18,7 +14,11 @@ from tacit.problem.query import (
     GradientSum,
     Query,
 )
-from tacit.problem.response import Binary
+from tacit.design.design import matrix_design
+from tacit.design.response import Binary
+from tacit.planning.planner import Facts, Wishes, make_plan
+from tacit.privacy.budget import Budget
+from tacit.privacy.relation import Relation
 from tacit.solvers.double_noise import FARTHEST, damping_of, step_with_double_noise
 
 RNG = np.random.default_rng(37)

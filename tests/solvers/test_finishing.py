@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 import tacit
+from tacit.contract.plan import Finishing, Plan
+from tacit.contract.query import Answer, GradientSum, Query, SecondMoments, Weights
 from tacit.errors import SettingError
-from tacit.problem.plan import Finishing, Plan
-from tacit.problem.query import Answer, GradientSum, Query, SecondMoments, Weights
 from tacit.solvers.coordinates import Coordinates
 from tacit.solvers.finishing import LONGEST, finish, newton_map
 

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.newton import plan_for
+from tacit.contract.query import Answer, Measure, Query, ResidualSize
 from tacit.losses import squared
-from tacit.losses.consistency import expected_square
-from tacit.problem.query import Answer, Measure, Query, ResidualSize
+from tacit.losses.scale_consistency import expected_square
 from tacit.solvers.coordinates import Coordinates
 from tacit.solvers.joint_scale import DRIFT, FIRST_DOUBT, LARGEST, SMALLEST, rescale
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from tacit import PoissonRegressor
+from tacit.contract.query import Answer, Query, ResidualSize
 from tacit.losses.bounded_poisson import expected_clip, loss
-from tacit.problem.query import Answer, Query, ResidualSize
 from tacit.solvers.coordinates import Coordinates
 from tacit.solvers.levels import (
     LARGEST_SQUARE,

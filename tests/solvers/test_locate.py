@@ -15,6 +15,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from tacit.contract.plan import Penalty, Plan
+from tacit.contract.progress import silent
+from tacit.contract.query import Answer, ColumnCounts, Query
+from tacit.contract.sensitivity import Price
+from tacit.design.attached_columns import Beside, Weighting
+from tacit.design.design import Design, matrix_design
+from tacit.design.response import Binary, Continuous, Response
 from tacit.engine.gate import OpenGate, PlannedGate
 from tacit.errors import PlanViolation, SettingError
 from tacit.mechanisms.responder import Responder
@@ -23,15 +30,8 @@ from tacit.planning.pricing import assembled
 from tacit.planning.wishes import Facts
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
-from tacit.problem.design import Design, matrix_design
-from tacit.problem.plan import Penalty, Plan
-from tacit.problem.progress import silent
-from tacit.problem.query import Answer, ColumnCounts, Query
-from tacit.problem.record import Beside, Weighting
-from tacit.problem.response import Binary, Continuous, Response
-from tacit.problem.sensitivity import Price
-from tacit.rows.admit import admit
-from tacit.rows.opening import open_source
+from tacit.rows.admission.admit import admit
+from tacit.rows.sources.opening import open_source
 from tacit.solvers.locate import FARTHEST, OCTAVES, REACH, grid_value, locate, with_bounds
 
 N = 4000

@@ -7,14 +7,9 @@ import pytest
 from numpy.typing import NDArray
 from scipy import optimize
 
-from tacit.errors import SettingError
-from tacit.planning.planner import Facts, Wishes, make_plan
-from tacit.privacy.budget import Budget
-from tacit.privacy.relation import Relation
-from tacit.problem.design import matrix_design
-from tacit.problem.perturbation import ridge_of
-from tacit.problem.plan import Penalty, Plan
-from tacit.problem.query import (
+from tacit.contract.perturbation_precision import ridge_of
+from tacit.contract.plan import Penalty, Plan
+from tacit.contract.query import (
     Answer,
     ColumnCounts,
     CurvatureAndScore,
@@ -22,8 +17,13 @@ from tacit.problem.query import (
     Query,
     SecondMoments,
 )
-from tacit.problem.response import Binary
-from tacit.problem.sensitivity import MinimumPrice
+from tacit.contract.sensitivity import MinimumPrice
+from tacit.design.design import matrix_design
+from tacit.design.response import Binary
+from tacit.errors import SettingError
+from tacit.planning.planner import Facts, Wishes, make_plan
+from tacit.privacy.budget import Budget
+from tacit.privacy.relation import Relation
 from tacit.solvers.perturbed import minimise_perturbed
 
 RNG = np.random.default_rng(31)

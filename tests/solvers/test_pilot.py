@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.problem.plan import Plan
+from tacit.contract.plan import Plan
 from tacit.solvers.pilot import clip_factor_of, follow_count, followed_clip, pilot_steps_of
 
 

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import tacit
+from tacit.contract.plan import Penalty, Plan, Recalibrating
+from tacit.contract.query import Answer, Measure, Query, ResidualSize
+from tacit.design.design import matrix_design
+from tacit.design.response import Continuous
 from tacit.losses import squared
 from tacit.planning.planner import Facts, Wishes, make_plan
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
-from tacit.problem.design import matrix_design
-from tacit.problem.plan import Penalty, Plan, Recalibrating
-from tacit.problem.query import Answer, Measure, Query, ResidualSize
-from tacit.problem.response import Continuous
 from tacit.solvers.coordinates import Coordinates
 from tacit.solvers.recalibration import LARGEST_SLOPE, believed, recalibrate
 

@@ -9,13 +9,13 @@ import pytest
 
 from benchmarks.newton import plan_for, truth
 from benchmarks.simulated_gate import SimulatedGate
-from tacit.inference.spread import Spread
+from tacit.contract.plan import Plan
+from tacit.contract.query import Answer, GradientSum, Query, SecondMoments, Weights
+from tacit.contract.release import Release
+from tacit.inference.covariance import Spread
 from tacit.losses import logistic, squared
 from tacit.losses.loss import Loss
 from tacit.planning.wishes import Wishes
-from tacit.problem.plan import Plan
-from tacit.problem.query import Answer, GradientSum, Query, SecondMoments, Weights
-from tacit.problem.release import Release
 from tacit.solvers.rounds import Walked, run_rounds
 from tacit.solvers.solve import solve
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tacit import LogisticRegression
+from tacit.contract.query import Answer, CurvatureAndScore, Query
 from tacit.losses import logistic
-from tacit.problem.query import Answer, CurvatureAndScore, Query
 from tacit.solvers.coordinates import Coordinates
 from tacit.solvers.sandwich import FLOOR, ask_sandwich, lift, wobble_of
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tacit.problem.plan import Descent
+from tacit.contract.plan import Descent
 from tacit.solvers.coordinates import Coordinates, triangular
 from tacit.solvers.shrinkage import shrink
 

@@ -7,8 +7,8 @@ import pytest
 from scipy import sparse
 
 import tacit
-from tacit.problem.plan import Plan, Standardising
-from tacit.problem.query import Answer, ColumnCounts, Query
+from tacit.contract.plan import Plan, Standardising
+from tacit.contract.query import Answer, ColumnCounts, Query
 from tacit.solvers.standardising import OCTAVES, Standards, standardise
 
 N = 100_000

@@ -5,14 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tacit.contract.plan import Penalty, Plan
+from tacit.contract.query import Answer, ColumnCounts, Query
+from tacit.design.attached_columns import Beside, Weighting
+from tacit.design.design import matrix_design
+from tacit.design.response import Binary
 from tacit.planning.planner import Facts, Wishes, make_plan
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
-from tacit.problem.design import matrix_design
-from tacit.problem.plan import Penalty, Plan
-from tacit.problem.query import Answer, ColumnCounts, Query
-from tacit.problem.record import Beside, Weighting
-from tacit.problem.response import Binary
 from tacit.solvers.total import SMALLEST_SHARE, count_records, inverse_mean_weight
 
 N = 1000

@@ -7,9 +7,9 @@ import pytest
 from numpy.typing import NDArray
 
 import tacit
-from tacit.problem.plan import Whitening
-from tacit.problem.query import Answer, Query
-from tacit.rows.mapping import LARGEST, public_matrix
+from tacit.contract.plan import Whitening
+from tacit.contract.query import Answer, Query
+from tacit.rows.storage.linear_map import LARGEST, public_matrix
 from tacit.solvers.whitening import whiten
 
 WIDTH = 4

@@ -17,11 +17,11 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
+from tacit.contract.query import KIND_OF, GradientSum, Kind, Query, SecondMoments
+from tacit.contract.sensitivity import Price, event_of, price_for
 from tacit.mechanisms.responder import Responder
 from tacit.privacy.relation import Relation
-from tacit.problem.query import KIND_OF, GradientSum, Kind, Query, SecondMoments
-from tacit.problem.sensitivity import Price, event_of, price_for
-from tacit.rows.store import MemoryStore
+from tacit.rows.storage.store import MemoryStore
 
 RUNS = 6000
 """Resolves μ = 1 to 3%: at α = 1e-6 the lower bound is 0.84, six of its deviations above 0.7."""

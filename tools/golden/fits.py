@@ -20,8 +20,8 @@ from scipy import sparse
 from threadpoolctl import threadpool_info
 
 import tacit
+from tacit.contract.query import Answer
 from tacit.mechanisms.responder import Responder
-from tacit.problem.query import Answer
 
 N = 3000
 SEED = 20_251_116

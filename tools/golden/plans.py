@@ -18,9 +18,9 @@ import numpy as np
 
 import tacit
 from tacit.accounting import gaussian
+from tacit.design.design import Design
 from tacit.errors import TacitError
 from tacit.privacy.budget import Budget
-from tacit.problem.design import Design
 
 SIGNALS = (0.5, 1, 4, 5, 15, 20, 25, 30, 60, 100, 200, 250, 1000)
 """Values of n·μ/d at which some rule changes."""

@@ -1,14 +1,14 @@
 """From events to guarantees: what releases cost, alone and together."""
 
 from tacit.accounting.accountants import ACCOUNTANTS, Price, price
-from tacit.accounting.best import best, compare
+from tacit.accounting.best_epsilon import best, compare
 from tacit.accounting.calibration import calibrate
+from tacit.accounting.clt_forecast import forecast
 from tacit.accounting.composition import Composition, compose, guarantee_of, mu_squared_of
 from tacit.accounting.filters import Filter, amount, capacity, shares
-from tacit.accounting.forecast import forecast
+from tacit.accounting.interpretation import Reading, group_epsilon, reading, trade_off
 from tacit.accounting.odometer import Odometer
-from tacit.accounting.reading import Reading, group_epsilon, reading, trade_off
-from tacit.accounting.run import Run
+from tacit.accounting.training_run import Run
 
 __all__ = [
     "ACCOUNTANTS",

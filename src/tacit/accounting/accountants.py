@@ -24,19 +24,19 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from tacit.accounting import gaussian, pld, renyi
+from tacit.accounting.approximate_dp import Part, epsilon_at, parts_of
 from tacit.accounting.classical import optimal_epsilon
-from tacit.accounting.concentration import (
+from tacit.accounting.concentrated_dp import (
     concentrated,
     total_concentrated,
     truncated_epsilon,
     without_leak,
 )
-from tacit.accounting.curves import curve_of, total_curve
-from tacit.accounting.exact import float_down, float_up, root_up
-from tacit.accounting.pairs import pair_of, pairs_of
-from tacit.accounting.parts import Part, epsilon_at, parts_of
+from tacit.accounting.dominating_pairs import pair_of, pairs_of
+from tacit.accounting.event_counts import Tally, tally, total_mu_squared
 from tacit.accounting.pld.pairs import Pair, RandomisedResponse
-from tacit.accounting.tally import Tally, tally, total_mu_squared
+from tacit.accounting.renyi_curves import curve_of, total_curve
+from tacit.accounting.rounding import float_down, float_up, root_up
 from tacit.errors import AccountingError, BudgetError
 from tacit.privacy.event import Event, Gaussian
 from tacit.privacy.relation import Relation

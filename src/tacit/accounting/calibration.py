@@ -14,14 +14,14 @@ from fractions import Fraction
 from typing import Literal
 
 from tacit.accounting import pld
-from tacit.accounting.best import best_of_tally
+from tacit.accounting.best_epsilon import best_of_tally
 from tacit.accounting.composition import mu_squared_of
-from tacit.accounting.exact import root_up
-from tacit.accounting.pairs import pairs_of
+from tacit.accounting.dominating_pairs import pairs_of
+from tacit.accounting.event_counts import tally, total_mu_squared
 from tacit.accounting.pld.calibration import largest_count, largest_rate, smallest_noise
 from tacit.accounting.pld.pairs import Pair
-from tacit.accounting.run import Run
-from tacit.accounting.tally import tally, total_mu_squared
+from tacit.accounting.rounding import root_up
+from tacit.accounting.training_run import Run
 from tacit.errors import AccountingError, BudgetError, SettingError
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation

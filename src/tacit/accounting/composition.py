@@ -18,9 +18,9 @@ from fractions import Fraction
 
 from tacit.accounting import gaussian
 from tacit.accounting.accountants import Price, required_delta
-from tacit.accounting.best import best_of_tally, delta_of_tally
-from tacit.accounting.exact import root_up
-from tacit.accounting.tally import Tally, tally, total_mu_squared
+from tacit.accounting.best_epsilon import best_of_tally, delta_of_tally
+from tacit.accounting.event_counts import Tally, tally, total_mu_squared
+from tacit.accounting.rounding import root_up
 from tacit.errors import AccountingError, BudgetError
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Event

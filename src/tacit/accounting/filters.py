@@ -26,9 +26,9 @@ import numpy as np
 from tacit.accounting import renyi
 from tacit.accounting.accountants import ACCOUNTANTS
 from tacit.accounting.composition import mu_squared_of
-from tacit.accounting.concentration import total_concentrated
-from tacit.accounting.curves import total_curve
-from tacit.accounting.tally import tally, total_mu_squared
+from tacit.accounting.concentrated_dp import total_concentrated
+from tacit.accounting.event_counts import tally, total_mu_squared
+from tacit.accounting.renyi_curves import total_curve
 from tacit.errors import AccountingError, BudgetError, SettingError
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Event

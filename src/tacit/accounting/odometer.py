@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from tacit.accounting.accountants import ACCOUNTANTS, required_delta
-from tacit.accounting.concentration import total_concentrated
-from tacit.accounting.exact import float_up
-from tacit.accounting.tally import tally
+from tacit.accounting.concentrated_dp import total_concentrated
+from tacit.accounting.event_counts import tally
+from tacit.accounting.rounding import float_up
 from tacit.errors import AccountingError
 from tacit.privacy.event import Event
 from tacit.privacy.relation import Relation

@@ -21,11 +21,11 @@ from functools import lru_cache, partial
 import numpy as np
 from scipy import special
 
-from tacit.accounting.copies import NONE_WIDTH, Copies, copies
-from tacit.accounting.exact import float_up, root_up
+from tacit.accounting.draw_counts import NONE_WIDTH, Copies, copies
+from tacit.accounting.event_counts import pure_epsilon
 from tacit.accounting.pld.pairs import Profile
 from tacit.accounting.pld.pairs.pair import Floats
-from tacit.accounting.tally import pure_epsilon
+from tacit.accounting.rounding import float_up, root_up
 from tacit.privacy.event import Gaussian, SampledWithReplacement
 
 _SLACK = 2.0**-42

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tacit.cli import options
-from tacit.cli.files import require_writable
-from tacit.cli.screen import Screen
+from tacit.cli.output import Screen
+from tacit.cli.output_files import require_writable
 from tacit.errors import SettingError
 
 if TYPE_CHECKING:
-    from tacit.accounting.run import Run
+    from tacit.accounting.training_run import Run
     from tacit.report.account import Account
 
 # At equal rates ε grows with the number of records and levels off: this is within 0.1% of the end.
@@ -136,7 +136,7 @@ def _run(
     records: int | None,
 ) -> Run:
     """The run that was asked for; without noise, one of noise 1."""
-    from tacit.accounting.run import Run
+    from tacit.accounting.training_run import Run
     from tacit.privacy.relation import Relation
 
     if sample_rate is None and sampling is not None:

@@ -14,7 +14,7 @@ import typer.main
 from tacit import __version__
 from tacit.cli.account import account
 from tacit.cli.demo import demo
-from tacit.cli.exits import EPILOG, Exit, exit_of, tell_error, tell_fault
+from tacit.cli.exit_codes import EPILOG, Exit, exit_of, tell_error, tell_fault
 from tacit.cli.fit import fit
 from tacit.cli.ledger import ledger
 from tacit.cli.plan import plan

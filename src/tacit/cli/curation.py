@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacit.cli import options
-from tacit.cli.screen import Screen
+from tacit.cli.output import Screen
 from tacit.errors import FileError, SettingError
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import typer
 
 from tacit.cli import options
 from tacit.cli.fit import fit_document, show_plan
-from tacit.cli.screen import Screen
+from tacit.cli.output import Screen
 from tacit.errors import FileError
 
 if TYPE_CHECKING:
@@ -63,8 +63,8 @@ def demo(
 
 def _prepare(place: _Place, screen: Screen) -> Columns:
     """Write the synthetic table and its schema."""
+    from tacit.certificate.fit_file import write_text
     from tacit.planning.clinic import CLINIC_FORMULA, CLINIC_SCHEMA, clinic_csv, clinic_table
-    from tacit.problem.stored import write_text
 
     try:
         place.directory.mkdir(parents=True, exist_ok=True)
@@ -133,8 +133,8 @@ def _fit_both(place: _Place, screen: Screen) -> tuple[Fit, Fit]:
 
 
 def _keep(place: _Place, private: Fit, plain: Fit) -> None:
+    from tacit.certificate.fit_file import write_text
     from tacit.planning.clinic import CLINIC_TRUTH, CLINIC_UNITS
-    from tacit.problem.stored import write_text
     from tacit.report.pictures import coefficients_picture
 
     private.save(place["fit.json"])
@@ -169,7 +169,7 @@ def _show(table: Columns, private: Fit, plain: Fit, screen: Screen) -> float:
 
 def _verify(place: _Place, screen: Screen) -> str:
     """Check the certificate that was written, from the file alone."""
-    from tacit.problem.stored import read_certificate
+    from tacit.certificate.fit_file import read_certificate
     from tacit.report.statements import certificate_table, promise
 
     certificate = read_certificate(place["certificate.json"])

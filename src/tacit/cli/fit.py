@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from tacit.cli import options
-from tacit.cli.exits import error_document, exit_of, tell_error
-from tacit.cli.files import require_writable
-from tacit.cli.screen import Screen
+from tacit.cli.exit_codes import error_document, exit_of, tell_error
+from tacit.cli.output import Screen
+from tacit.cli.output_files import require_writable
 from tacit.errors import FileError, SettingError
 
 if TYPE_CHECKING:
+    from tacit.contract.plan import Plan
     from tacit.estimators.fit import Fit
-    from tacit.problem.plan import Plan
 
 
 def fit(
@@ -185,7 +185,7 @@ def show_plan(plan: Plan, screen: Screen) -> None:
 
 def fit_document(fitted: Fit, warned: list[str]) -> dict[str, Any]:
     """The fit as a program reads it; infinity is "inf"."""
-    from tacit.report.documents import interval_document, term_documents
+    from tacit.report.coefficient_json import interval_document, term_documents
 
     certificate = fitted.certificate.document
     total = certificate["total"]
@@ -205,7 +205,7 @@ def fit_document(fitted: Fit, warned: list[str]) -> dict[str, Any]:
 
 def signed(fitted: Fit, key: Path) -> Fit:
     """Return the fit with its certificate signed."""
-    from tacit.problem.signature import sign
+    from tacit.documents.signature import sign
 
     stored = replace(fitted.stored, certificate=sign(fitted.certificate, key))
     return replace(fitted, stored=stored)
@@ -222,9 +222,9 @@ def _before_spending(plan: Plan, screen: Screen, key: Path | None, data: Path | 
     if key is not None:
         import numpy as np
 
-        from tacit.problem.certificate import Certificate
-        from tacit.problem.release import Release
-        from tacit.problem.signature import sign
+        from tacit.certificate.certificate import Certificate
+        from tacit.contract.release import Release
+        from tacit.documents.signature import sign
 
         # A certificate does not depend on the coefficients, so any will do.
         sign(Certificate.issue(Release(plan, np.zeros(plan.design.width))), key)
@@ -232,8 +232,8 @@ def _before_spending(plan: Plan, screen: Screen, key: Path | None, data: Path | 
 
 def _warn_of_refit(data: Path) -> None:
     """Note a fit of a file, and warn of earlier ones unless this one is charged to a ledger."""
-    from tacit.ledger.active import active_ledger
-    from tacit.ledger.refits import RefitWarning, note_file_fit
+    from tacit.ledger.active_ledger import active_ledger
+    from tacit.ledger.repeated_fits import RefitWarning, note_file_fit
 
     before = note_file_fit(data)
     if before and active_ledger() is None:
@@ -256,7 +256,7 @@ def _require_readable(key: Path) -> None:
 
 
 def _keep(fitted: Fit, files: dict[str, Path | None]) -> FileError | None:
-    from tacit.problem.stored import write_text
+    from tacit.certificate.fit_file import write_text
 
     output, certificate = files["fit"], files["certificate"]
     try:

@@ -9,9 +9,9 @@ import typer
 
 from tacit.cli import options
 from tacit.cli.curation import existing, grant, lower, pause, resume, rooms
-from tacit.cli.exits import EPILOG
-from tacit.cli.files import require_writable
-from tacit.cli.screen import Screen
+from tacit.cli.exit_codes import EPILOG
+from tacit.cli.output import Screen
+from tacit.cli.output_files import require_writable
 from tacit.errors import FileError
 
 if TYPE_CHECKING:
@@ -138,9 +138,9 @@ def certificate(
     """Certify everything that was charged, as one total; check it with tacit verify."""
     screen = Screen(as_json)
     require_writable([output], [file, sign], force=force)
-    from tacit.problem.signature import sign as signed
-    from tacit.problem.stored import write_text
-    from tacit.report.joint import joint_promise
+    from tacit.certificate.fit_file import write_text
+    from tacit.documents.signature import sign as signed
+    from tacit.report.ledger_certificate import joint_promise
 
     issued = existing(file).certificate()
     if sign is not None:

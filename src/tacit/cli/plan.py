@@ -8,8 +8,8 @@ import typer
 
 from tacit.cli import options
 from tacit.cli.fit import show_plan
-from tacit.cli.screen import Screen
-from tacit.cli.wording import in_flags
+from tacit.cli.flag_names import in_flags
+from tacit.cli.output import Screen
 
 
 def plan(
@@ -40,12 +40,12 @@ def plan(
     No table is read and nothing is spent.
     """
     budget = options.budget_of(epsilon, delta, mu, rho)
+    from tacit.contract.budget_warnings import plan_cautions
     from tacit.estimators.fitting import make_request
-    from tacit.estimators.objective import loss_of
-    from tacit.problem.cautions import plan_cautions
-    from tacit.problem.formula import design_from_formula
-    from tacit.problem.schema import Schema
+    from tacit.estimators.loss_choice import loss_of
+    from tacit.formula.formula import design_from_formula
     from tacit.report.statements import plan_document
+    from tacit.schema.schema import Schema
 
     screen = Screen(as_json)
     facts = Schema.read(schema)

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 import typer
 
 from tacit.cli import options
-from tacit.cli.files import require_writable, written_whole
-from tacit.cli.screen import Screen
+from tacit.cli.output import Screen
+from tacit.cli.output_files import require_writable, written_whole
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from tacit.problem.response import Response
+    from tacit.design.response import Response
 
     Blocks = Iterable[NDArray[np.float64]]
 

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from tacit.cli import options
-from tacit.cli.files import require_writable
-from tacit.cli.screen import Screen
+from tacit.cli.output import Screen
+from tacit.cli.output_files import require_writable
 
 
 def schema(
@@ -27,9 +27,9 @@ def schema(
     """
     screen = Screen(as_json)
     require_writable([output], [data], force=force)
+    from tacit.certificate.fit_file import write_text
     from tacit.engine.description import describe
-    from tacit.problem.stored import write_text
-    from tacit.problem.template import template
+    from tacit.schema.template import template
 
     found = describe(data)
     text = template(found.names, found.kinds, data.name)

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tacit.cli import options
-from tacit.cli.screen import Screen
+from tacit.cli.output import Screen
 
 if TYPE_CHECKING:
-    from tacit.ledger.joint import JointCertificate
-    from tacit.problem.certificate import Certificate
-    from tacit.problem.stored import StoredFit
+    from tacit.certificate.certificate import Certificate
+    from tacit.certificate.fit_file import StoredFit
+    from tacit.ledger.joint_certificate import JointCertificate
 
 
 def verify(
@@ -37,9 +37,9 @@ def verify(
     checks that the certificate agrees with itself, and no more.
     """
     screen = Screen(as_json)
-    from tacit.problem.certificate import Certificate
-    from tacit.problem.stored import StoredFit
-    from tacit.report.joint import analyst_table, joint_promise
+    from tacit.certificate.certificate import Certificate
+    from tacit.certificate.fit_file import StoredFit
+    from tacit.report.ledger_certificate import analyst_table, joint_promise
     from tacit.report.statements import certificate_table, promise
 
     checked = _read(file)
@@ -80,10 +80,10 @@ def verify(
 
 def _read(file: Path) -> Certificate | JointCertificate | StoredFit:
     """Read whatever states a guarantee, by its format."""
-    from tacit.ledger.joint import JointCertificate
-    from tacit.problem.certificate import Certificate
-    from tacit.problem.reading import parse_document
-    from tacit.problem.stored import from_document, is_fit, read_bytes
+    from tacit.certificate.certificate import Certificate
+    from tacit.certificate.fit_file import from_document, is_fit, read_bytes
+    from tacit.documents.reading import parse_document
+    from tacit.ledger.joint_certificate import JointCertificate
 
     document = parse_document(read_bytes(file))
     if is_fit(document):
@@ -103,7 +103,7 @@ def key(
     The keys are Ed25519 keys; no file is overwritten.
     """
     screen = Screen(as_json)
-    from tacit.problem.signature import new_key
+    from tacit.documents.signature import new_key
 
     public = new_key(path)
     screen.result({"private_key": str(path), "public_key": f"{path}.pub", "public": public})

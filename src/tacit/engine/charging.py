@@ -8,15 +8,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tacit.certificate.certificate import Certificate
+from tacit.certificate.release_document import release_from_json, release_to_json, request_digest
+from tacit.contract.plan import Plan
+from tacit.contract.release import Release
+from tacit.documents.signature import canonical, digest_of, plain
 from tacit.errors import FileError, LedgerError
-from tacit.ledger.active import active_ledger
+from tacit.ledger.active_ledger import active_ledger
 from tacit.ledger.charge import Reservation
 from tacit.ledger.ledger import Ledger
-from tacit.problem.certificate import Certificate
-from tacit.problem.kept_release import release_from_json, release_to_json, request_digest
-from tacit.problem.plan import Plan
-from tacit.problem.release import Release
-from tacit.problem.signature import canonical, digest_of, plain
 
 LARGEST_ANSWER = 2**23
 """Characters of a release beyond which a ledger does not keep it."""

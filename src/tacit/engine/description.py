@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tacit.rows.description import Description, describe
+from tacit.rows.sources.column_types import Description, describe
 
 __all__ = ["Description", "describe"]

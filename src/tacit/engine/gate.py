@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from tacit.contract.plan import Plan
+from tacit.contract.progress import Progress
+from tacit.contract.query import KIND_OF, Answer, Query
+from tacit.contract.sensitivity import LARGEST_TOTAL, Price
 from tacit.errors import PlanViolation
 from tacit.mechanisms.responder import Responder
-from tacit.problem.plan import Plan
-from tacit.problem.progress import Progress
-from tacit.problem.query import KIND_OF, Answer, Query
-from tacit.problem.sensitivity import LARGEST_TOTAL, Price
 
 FINEST_OPEN = 2**50
 """Integer bound without noise: products may then round, by no more than a float's precision."""

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.problem.design import Design
-from tacit.rows.behind import offset_terms
-from tacit.rows.encode import Encoder
-from tacit.rows.opening import open_source
-from tacit.rows.source import require_columns
+from tacit.design.design import Design
+from tacit.rows.encoding.encode import Encoder
+from tacit.rows.encoding.outcome import offset_terms
+from tacit.rows.sources.opening import open_source
+from tacit.rows.sources.source import require_columns
 
 BLOCK_ROWS = 65_536
 

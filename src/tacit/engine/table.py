@@ -10,24 +10,24 @@ from typing import Any
 
 import numpy as np
 
+from tacit.contract.gate import Gate
+from tacit.contract.plan import Plan
+from tacit.contract.progress import Progress, silent
+from tacit.contract.release import Release
+from tacit.design.design import Design
 from tacit.engine.charging import charge
 from tacit.engine.gate import OpenGate, PlannedGate
 from tacit.engine.refusals import Refusals, require_declared
 from tacit.errors import SettingError
-from tacit.ledger.refits import RefitWarning, refit_warning
-from tacit.mechanisms.lots import lots_by
+from tacit.ledger.repeated_fits import RefitWarning, refit_warning
 from tacit.mechanisms.responder import Responder
-from tacit.problem.design import Design
-from tacit.problem.gate import Gate
-from tacit.problem.plan import Plan
-from tacit.problem.progress import Progress, silent
-from tacit.problem.release import Release
-from tacit.rows.admit import admit
-from tacit.rows.beside import column_types, names_beside
-from tacit.rows.classes import read_classes
-from tacit.rows.opening import open_source
-from tacit.rows.sparse_store import SparseStore
-from tacit.rows.store import Store
+from tacit.mechanisms.subsampling import lots_by
+from tacit.rows.admission.admit import admit
+from tacit.rows.encoding.attached_columns import column_types, names_beside
+from tacit.rows.encoding.observed_classes import read_classes
+from tacit.rows.sources.opening import open_source
+from tacit.rows.storage.sparse_store import SparseStore
+from tacit.rows.storage.store import Store
 from tacit.solvers.locate import locate
 from tacit.solvers.solve import solve
 from tacit.solvers.total import count_records

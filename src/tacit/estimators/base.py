@@ -15,25 +15,25 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from tacit.certificate.certificate import Certificate
+from tacit.contract.plan import Plan, PublicFact
+from tacit.contract.release import Release
+from tacit.design.design import Design, matrix_design
+from tacit.design.feature_map import feature_map_to_json
+from tacit.design.response import Absent, Response
 from tacit.engine.prediction import margins
 from tacit.engine.refusals import Refusals
 from tacit.engine.table import Table
 from tacit.errors import DataError
-from tacit.estimators.beside import ORDER, UNIT, WEIGHT, Declared, unit_name
+from tacit.estimators.attached_columns import ORDER, UNIT, WEIGHT, Declared, unit_name
 from tacit.estimators.fitting import Request, common_facts, fit_release, make_request
-from tacit.estimators.objective import predicted
+from tacit.estimators.loss_choice import predicted
 from tacit.inference.prediction import Prediction
-from tacit.inference.readable import Readable
 from tacit.inference.results import Results
-from tacit.ledger import origin
+from tacit.inference.results_mixin import Readable
+from tacit.ledger import estimator_origin as origin
 from tacit.losses.loss import Loss
 from tacit.privacy.budget import Budget
-from tacit.problem.certificate import Certificate
-from tacit.problem.design import Design, matrix_design
-from tacit.problem.feature_map import feature_map_to_json
-from tacit.problem.plan import Plan, PublicFact
-from tacit.problem.release import Release
-from tacit.problem.response import Absent, Response
 
 SETTINGS = (
     "relation",

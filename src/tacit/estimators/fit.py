@@ -11,18 +11,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.certificate.certificate import Certificate
+from tacit.certificate.estimates import Estimates, Reliability, Scatter, Term, triangle_of
+from tacit.certificate.fit_file import StoredFit
+from tacit.contract.plan import Plan
+from tacit.contract.release import Release
 from tacit.engine.prediction import margins, offsets
 from tacit.errors import SettingError
-from tacit.estimators.objective import predicted
+from tacit.estimators.loss_choice import predicted
 from tacit.inference.prediction import Prediction
-from tacit.inference.readable import Readable
 from tacit.inference.results import Results
+from tacit.inference.results_mixin import Readable
 from tacit.inference.stored_results import StoredResults
-from tacit.problem.certificate import Certificate
-from tacit.problem.estimates import Estimates, Reliability, Scatter, Term, triangle_of
-from tacit.problem.plan import Plan
-from tacit.problem.release import Release
-from tacit.problem.stored import StoredFit
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,15 @@ from typing import Any
 import numpy as np
 
 from tacit.constraints.region import Region
+from tacit.contract.assumptions import ONE_RECORD, VALID, needs_one_record
+from tacit.contract.budget_warnings import plan_cautions
+from tacit.contract.plan import Penalty, Plan, PublicFact
+from tacit.contract.release import Release
+from tacit.design.design import Design
 from tacit.engine.refusals import CHOICES, Refusals
 from tacit.engine.table import Table
 from tacit.errors import BudgetError, PrivacyWarning, SettingError
-from tacit.estimators.objective import is_real
+from tacit.estimators.loss_choice import is_real
 from tacit.losses import logistic
 from tacit.losses.loss import Loss
 from tacit.planning.inferential import has_intervals
@@ -21,11 +26,6 @@ from tacit.planning.planner import Facts, Wishes, make_plan
 from tacit.planning.wishes import NEWTON_FORMS
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
-from tacit.problem.cautions import plan_cautions
-from tacit.problem.design import Design
-from tacit.problem.plan import Penalty, Plan, PublicFact
-from tacit.problem.premises import ONE_RECORD, VALID, needs_one_record
-from tacit.problem.release import Release
 
 DELTA_OF_PRIVATE_N = 1e-6
 """Or n_at_least^-1.1 where that is less: a default is never one to be warned of."""

@@ -6,19 +6,19 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tacit.contract.plan import Plan, PublicFact
+from tacit.contract.progress import Progress, silent
+from tacit.design.design import Design
+from tacit.design.response import Continuous, Count, Response
 from tacit.engine.refusals import Refusals
 from tacit.engine.table import Table
 from tacit.estimators.fit import Fit
 from tacit.estimators.fitting import common_facts, fit_release, make_request
-from tacit.estimators.objective import Shape, loss_of
-from tacit.ledger.active import active_ledger, pinned
+from tacit.estimators.loss_choice import Shape, loss_of
+from tacit.formula.formula import design_from_formula
+from tacit.ledger.active_ledger import active_ledger, pinned
 from tacit.privacy.budget import Budget
-from tacit.problem.design import Design
-from tacit.problem.formula import design_from_formula
-from tacit.problem.plan import Plan, PublicFact
-from tacit.problem.progress import Progress, silent
-from tacit.problem.response import Continuous, Count, Response
-from tacit.problem.schema import Schema
+from tacit.schema.schema import Schema
 
 
 def glm(

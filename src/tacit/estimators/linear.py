@@ -8,12 +8,12 @@ from typing import Any
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 
+from tacit.design.response import Response
 from tacit.estimators.base import Model
-from tacit.estimators.bounded import BoundedResponse
-from tacit.estimators.objective import loss_of
+from tacit.estimators.loss_choice import loss_of
+from tacit.estimators.numeric_response import BoundedResponse
 from tacit.losses.loss import Loss
 from tacit.privacy.budget import Budget
-from tacit.problem.response import Response
 
 
 class LinearRegression(BoundedResponse, RegressorMixin, Model):

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 
+from tacit.design.response import Response
 from tacit.estimators.base import Model
-from tacit.estimators.classified import Classified
-from tacit.estimators.objective import classifying_loss, predicted
+from tacit.estimators.class_response import Classified
+from tacit.estimators.loss_choice import classifying_loss, predicted
 from tacit.losses.loss import Loss
 from tacit.privacy.budget import Budget
-from tacit.problem.response import Response
 
 
 class LogisticRegression(Classified, ClassifierMixin, Model):
@@ -70,7 +70,7 @@ class LogisticRegression(Classified, ClassifierMixin, Model):
         Whether to add an intercept.
     feature_map
         A public row-wise map from features to further ones: `tacit.Polynomial`,
-        `tacit.RandomFourier`, or another of `tacit.problem.feature_map`.
+        `tacit.RandomFourier`, or another of `tacit.design.feature_map`.
     inference
         Whether the plan pays for standard errors and intervals, out of the same budget.
     classes

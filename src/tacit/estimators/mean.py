@@ -7,16 +7,16 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tacit.contract.plan import PublicFact
+from tacit.contract.release import Release
+from tacit.design.design import Design
+from tacit.design.response import Absent, Response
 from tacit.engine.table import Table
+from tacit.estimators.attached_columns import ORDER, UNIT, WEIGHT
 from tacit.estimators.base import Model
-from tacit.estimators.beside import ORDER, UNIT, WEIGHT
-from tacit.losses import distance
+from tacit.losses import squared_distance as distance
 from tacit.losses.loss import Loss
 from tacit.privacy.budget import Budget
-from tacit.problem.design import Design
-from tacit.problem.plan import PublicFact
-from tacit.problem.release import Release
-from tacit.problem.response import Absent, Response
 
 
 class GaussianMean(Model):

@@ -10,16 +10,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 
+from tacit.contract.plan import PublicFact
+from tacit.design.design import Design
+from tacit.design.response import Count, Response
 from tacit.engine.table import Table
 from tacit.errors import BoundsError
+from tacit.estimators.attached_columns import EXPOSURE, ORDER, UNIT, WEIGHT, Declared
 from tacit.estimators.base import Model, linear_predictors, split
-from tacit.estimators.beside import EXPOSURE, ORDER, UNIT, WEIGHT, Declared
-from tacit.estimators.objective import is_real, loss_of, predicted
+from tacit.estimators.loss_choice import is_real, loss_of, predicted
 from tacit.losses.loss import Loss
 from tacit.privacy.budget import Budget
-from tacit.problem.design import Design
-from tacit.problem.plan import PublicFact
-from tacit.problem.response import Count, Response
 
 
 class PoissonRegressor(RegressorMixin, Model):

@@ -8,13 +8,13 @@ from typing import Any
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 
+from tacit.contract.plan import PublicFact
+from tacit.design.response import Response
 from tacit.estimators.base import Model
-from tacit.estimators.bounded import BoundedResponse
-from tacit.estimators.objective import Shape, loss_of
+from tacit.estimators.loss_choice import Shape, loss_of
+from tacit.estimators.numeric_response import BoundedResponse
 from tacit.losses.loss import Loss
 from tacit.privacy.budget import Budget
-from tacit.problem.plan import PublicFact
-from tacit.problem.response import Response
 
 
 class QuantileRegressor(BoundedResponse, RegressorMixin, Model):

@@ -8,14 +8,14 @@ from typing import Any
 from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
 
+from tacit.design.response import Binary, Response
 from tacit.engine.table import Table
 from tacit.errors import SettingError
 from tacit.estimators.base import Model
-from tacit.estimators.classified import Classified, labels_of
+from tacit.estimators.class_response import Classified, labels_of
 from tacit.losses import hinge
 from tacit.losses.loss import Loss
 from tacit.privacy.budget import Budget
-from tacit.problem.response import Binary, Response
 
 
 class LinearSVC(Classified, ClassifierMixin, Model):

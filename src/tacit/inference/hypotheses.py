@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.errors import SettingError
-from tacit.inference.estimated import tail_probability
+from tacit.inference.covariance import Spread, Vector
+from tacit.inference.estimates import tail_probability
 from tacit.inference.expressions import Combinations
-from tacit.inference.spread import Spread, Vector
 
 
 @dataclass(frozen=True)

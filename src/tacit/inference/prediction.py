@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.inference.estimated import Estimated
-from tacit.inference.frame import frame_of
-from tacit.problem.response import Binary, Count, Response
+from tacit.design.response import Binary, Count, Response
+from tacit.inference.data_frame import frame_of
+from tacit.inference.estimates import Estimated
 
 Vector = NDArray[np.float64]
 Mean = Callable[[Vector], Vector]

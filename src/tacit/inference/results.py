@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.contract.release import Release, Sandwich
 from tacit.errors import SettingError
-from tacit.inference.estimated import Estimated, simultaneous_method
+from tacit.inference.covariance import Spread
+from tacit.inference.estimates import Estimated, simultaneous_method
 from tacit.inference.expressions import Combinations, combinations_of
-from tacit.inference.honesty import Judgement, judge, not_offered, require_offered
 from tacit.inference.hypotheses import WaldTest, wald_test
 from tacit.inference.prediction import Mean, Prediction
-from tacit.inference.spread import Spread
-from tacit.inference.summarising import coefficient_lines, facts_of, notes_of, ratio_name
+from tacit.inference.reliability import Judgement, judge, not_offered, require_offered
 from tacit.inference.summary import Summary
+from tacit.inference.summary_builder import coefficient_lines, facts_of, notes_of, ratio_name
 from tacit.losses.loss import Code
-from tacit.problem.release import Release, Sandwich
 
 WITHOUT_INTERVALS = frozenset({Code.SOFTMAX, Code.HINGE, Code.PINBALL, Code.DISTANCE})
 

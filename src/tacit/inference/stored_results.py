@@ -9,14 +9,14 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.certificate.certificate import INFINITE, SEEDED
+from tacit.certificate.estimates import LARGEST_COVARIANCE
+from tacit.certificate.fit_file import StoredFit
+from tacit.design.family import FAMILIES
 from tacit.errors import SettingError
-from tacit.inference.estimated import Estimated, simultaneous_method
-from tacit.inference.summarising import coefficient_lines, ratio_name
+from tacit.inference.estimates import Estimated, simultaneous_method
 from tacit.inference.summary import Facts, Line, Summary
-from tacit.problem.certificate import INFINITE, SEEDED
-from tacit.problem.estimates import LARGEST_COVARIANCE
-from tacit.problem.family import FAMILIES
-from tacit.problem.stored import StoredFit
+from tacit.inference.summary_builder import coefficient_lines, ratio_name
 
 LEVEL = 0.95
 """The level of the intervals that are kept with the terms."""

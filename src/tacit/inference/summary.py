@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from tacit.inference.data_frame import frame_of
 from tacit.inference.drawing import drawing
-from tacit.inference.frame import frame_of
 from tacit.privacy.guarantee import Guarantee
 
 

@@ -1,10 +1,10 @@
 """Where charges are kept: one budget for many fits, durable before any answer leaves."""
 
-from tacit.ledger.active import active_ledger, uncharged
+from tacit.ledger.active_ledger import active_ledger, uncharged
 from tacit.ledger.charge import Charge, Reservation
-from tacit.ledger.joint import JointCertificate
+from tacit.ledger.joint_certificate import JointCertificate
 from tacit.ledger.ledger import Ledger
-from tacit.ledger.refits import RefitWarning
+from tacit.ledger.repeated_fits import RefitWarning
 
 __all__ = [
     "Charge",

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
+from tacit.documents.signature import canonical, parse_document
 from tacit.errors import CertificateError, LedgerError
-from tacit.problem.signature import canonical, parse_document
 
 ORIGIN = "0" * 64
 """What stands for the hash before the first entry."""

@@ -11,12 +11,12 @@ from types import TracebackType
 from typing import Any
 
 from tacit.errors import LedgerError, SettingError
-from tacit.ledger import active
+from tacit.ledger import active_ledger as active
 from tacit.ledger.chain import Chain
 from tacit.ledger.charge import Charge, Purpose, Reservation
 from tacit.ledger.curation import Curation
 from tacit.ledger.entry import Entry, Kind
-from tacit.ledger.joint import JointCertificate
+from tacit.ledger.joint_certificate import JointCertificate
 from tacit.ledger.status import Check, Status, check_of, status_of
 from tacit.ledger.storage import Session, file_of, storage_at
 from tacit.ledger.terms import Terms, require_named, require_same

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Protocol
 
 from tacit.errors import FileError, LedgerError, SettingError
-from tacit.ledger import version_one
-from tacit.ledger.creation import create, sync_folder
-from tacit.ledger.descriptor import is_at, locked, refused
+from tacit.ledger import sqlite_ledger as version_one
 from tacit.ledger.entry import Entry
-from tacit.ledger.log import Log, Place, require_follows, written
+from tacit.ledger.locked_file import is_at, locked, refused
+from tacit.ledger.log_file import Log, Place, require_follows, written
+from tacit.ledger.new_file import create, sync_folder
 
 PATIENCE = 60.0
 """Seconds to wait for other processes before giving up."""

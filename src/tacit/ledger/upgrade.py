@@ -6,9 +6,9 @@ from pathlib import Path
 
 from tacit.errors import FileError, LedgerError
 from tacit.ledger.chain import Chain
-from tacit.ledger.creation import create
-from tacit.ledger.log import written
-from tacit.ledger.version_one import is_version_one, read_entries
+from tacit.ledger.log_file import written
+from tacit.ledger.new_file import create
+from tacit.ledger.sqlite_ledger import is_version_one, read_entries
 
 
 def upgrade(old: Path, new: Path) -> None:

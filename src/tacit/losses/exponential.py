@@ -10,7 +10,7 @@ import math
 
 import numba
 
-from tacit.losses.bits import MAGIC, MAGIC_BITS, bits_to_float, float_to_bits
+from tacit.losses.float_bits import MAGIC, MAGIC_BITS, bits_to_float, float_to_bits
 
 _SMALLEST_EXPONENT = -700.0
 _INVERSE_LOG_TWO = 1.4426950408889634

@@ -28,8 +28,8 @@ from dataclasses import dataclass
 from scipy import integrate, special
 
 from tacit.errors import SettingError
-from tacit.losses.consistency import expected_square
 from tacit.losses.loss import Code, Loss
+from tacit.losses.scale_consistency import expected_square
 
 DENSITY = math.sqrt(2 * math.pi)
 

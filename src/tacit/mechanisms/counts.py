@@ -14,20 +14,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.compiling import compiled
+from tacit.contract.query import Answer, ColumnCounts, Measure, ResidualSize
+from tacit.contract.sensitivity import Price
 from tacit.errors import SettingError
 from tacit.losses.exponential import exp_negative
-from tacit.mechanisms.blocks import sum_blocks
+from tacit.mechanisms.block_access import column_behind, count_tiles, measure_tile
+from tacit.mechanisms.block_sums import sum_blocks
 from tacit.mechanisms.kernels import measure_records
-from tacit.mechanisms.storage import column_behind, count_tiles, measure_tile
 from tacit.noise.entropy import Entropy
 from tacit.noise.gaussian import rounded_gaussian
-from tacit.problem.query import Answer, ColumnCounts, Measure, ResidualSize
-from tacit.problem.sensitivity import Price
-from tacit.rows.persons import PersonBlock, PersonStore
-from tacit.rows.sparse_block import SparseBlock, dense_tiles, tile_parts
-from tacit.rows.store import Store
-from tacit.rows.thinned import thinned
-from tacit.rows.tiles import LANES
+from tacit.rows.storage.person_tiles import PersonBlock, PersonStore
+from tacit.rows.storage.sparse_block import SparseBlock, dense_tiles, tile_parts
+from tacit.rows.storage.store import Store
+from tacit.rows.storage.subsample import thinned
+from tacit.rows.storage.tiles import LANES
 
 TILES_AT_ONCE = 32
 SIZE, WITHIN, SHARE, DISPERSION, TILT, SQUARE = 0, 1, 2, 3, 4, 5

@@ -11,20 +11,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.contract.query import Answer, GradientSum
+from tacit.contract.sensitivity import Price
+from tacit.losses.dispatch import shape_of
 from tacit.losses.loss import Code
-from tacit.losses.switch import shape_of
-from tacit.mechanisms.blocks import sum_blocks
-from tacit.mechanisms.classes import add_class_gradients
+from tacit.mechanisms.block_sums import sum_blocks
 from tacit.mechanisms.kernels import BALANCED, add_gradients, enforceable
-from tacit.mechanisms.persons import add_person_class_gradients, add_person_gradients
+from tacit.mechanisms.person_gradient import add_person_class_gradients, add_person_gradients
+from tacit.mechanisms.softmax_gradient import add_class_gradients
 from tacit.noise.entropy import Entropy
 from tacit.noise.gaussian import rounded_gaussian
-from tacit.problem.query import Answer, GradientSum
-from tacit.problem.sensitivity import Price
-from tacit.rows.persons import PersonBlock
-from tacit.rows.sparse_block import dense_tiles, tile_parts
-from tacit.rows.store import Store
-from tacit.rows.thinned import thinned
+from tacit.rows.storage.person_tiles import PersonBlock
+from tacit.rows.storage.sparse_block import dense_tiles, tile_parts
+from tacit.rows.storage.store import Store
+from tacit.rows.storage.subsample import thinned
 
 TILES_AT_ONCE = 32
 

@@ -15,15 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.compiling import compiled
-from tacit.losses.switch import curvatures, slopes
-from tacit.mechanisms.storage import (
+from tacit.losses.dispatch import curvatures, slopes
+from tacit.mechanisms.block_access import (
     add_tile,
     column_behind,
     count_tiles,
     measure_tile,
     write_tile,
 )
-from tacit.rows.tiles import LANES
+from tacit.rows.storage.tiles import LANES
 
 PLAIN, CURVATURE, SCORE = 0, 1, 2
 """Weights of second moments, as the compiler takes them."""

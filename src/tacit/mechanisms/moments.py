@@ -14,20 +14,20 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
-from tacit.losses.switch import shape_of
-from tacit.mechanisms.blocks import sum_blocks
+from tacit.contract.query import Answer, SecondMoments, Weights
+from tacit.contract.sensitivity import Price
+from tacit.losses.dispatch import shape_of
+from tacit.mechanisms.block_sums import sum_blocks
 from tacit.mechanisms.kernels import CURVATURE, PLAIN, SCORE, enforceable, quantise_rows
 from tacit.mechanisms.person_moments import TILES_AT_ONCE, add_person_moments
 from tacit.noise.entropy import Entropy
 from tacit.noise.gaussian import rounded_gaussian
-from tacit.problem.query import Answer, SecondMoments, Weights
-from tacit.problem.sensitivity import Price
-from tacit.rows.mapping import map_tiles, public_matrix
-from tacit.rows.persons import PersonBlock
-from tacit.rows.sparse_block import dense_tiles, tile_parts, tiles_in
-from tacit.rows.store import Store
-from tacit.rows.thinned import thinned
-from tacit.rows.tiles import LANES
+from tacit.rows.storage.linear_map import map_tiles, public_matrix
+from tacit.rows.storage.person_tiles import PersonBlock
+from tacit.rows.storage.sparse_block import dense_tiles, tile_parts, tiles_in
+from tacit.rows.storage.store import Store
+from tacit.rows.storage.subsample import thinned
+from tacit.rows.storage.tiles import LANES
 
 _WEIGHTS = {Weights.NONE: PLAIN, Weights.CURVATURE: CURVATURE, Weights.SCORE: SCORE}
 

@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.compiling import compiled
-from tacit.losses.switch import curvatures
+from tacit.contract.sensitivity import FINEST_BOUND
+from tacit.losses.dispatch import curvatures
+from tacit.mechanisms.block_access import column_behind, write_tile
 from tacit.mechanisms.kernels import CURVATURE, SCORE, measure_records
-from tacit.mechanisms.persons import person_size, square_scores, sum_scores
-from tacit.mechanisms.storage import column_behind, write_tile
-from tacit.problem.sensitivity import FINEST_BOUND
-from tacit.rows.persons import PersonBlock, group_parts
-from tacit.rows.tiles import LANES
+from tacit.mechanisms.person_gradient import person_size, square_scores, sum_scores
+from tacit.rows.storage.person_tiles import PersonBlock, group_parts
+from tacit.rows.storage.tiles import LANES
 
 TILES_AT_ONCE = 32
 """Tiles in one product: its entries stay below 2^53, where float64 sums of integers are exact."""

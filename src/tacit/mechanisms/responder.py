@@ -9,16 +9,7 @@ from types import TracebackType
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import SettingError
-from tacit.mechanisms.counts import answer_counts, answer_residual_size
-from tacit.mechanisms.direction import answer_curvature_trace, answer_damped_direction
-from tacit.mechanisms.gradient import answer_gradient
-from tacit.mechanisms.moments import answer_second_moments
-from tacit.mechanisms.objective import answer_perturbed_minimum
-from tacit.mechanisms.sandwich import answer_curvature_and_score
-from tacit.noise.entropy import Entropy, SeededEntropy, SystemEntropy
-from tacit.problem.design import Design
-from tacit.problem.query import (
+from tacit.contract.query import (
     Answer,
     ColumnCounts,
     CurvatureAndScore,
@@ -30,9 +21,18 @@ from tacit.problem.query import (
     ResidualSize,
     SecondMoments,
 )
-from tacit.problem.sensitivity import AnyPrice, MinimumPrice
-from tacit.rows.rebound import rebound
-from tacit.rows.store import Store
+from tacit.contract.sensitivity import AnyPrice, MinimumPrice
+from tacit.design.design import Design
+from tacit.errors import SettingError
+from tacit.mechanisms.counts import answer_counts, answer_residual_size
+from tacit.mechanisms.gradient import answer_gradient
+from tacit.mechanisms.moments import answer_second_moments
+from tacit.mechanisms.newton_direction import answer_curvature_trace, answer_damped_direction
+from tacit.mechanisms.objective_perturbation import answer_perturbed_minimum
+from tacit.mechanisms.sandwich import answer_curvature_and_score
+from tacit.noise.entropy import Entropy, SeededEntropy, SystemEntropy
+from tacit.rows.admission.rescale import rebound
+from tacit.rows.storage.store import Store
 
 MECHANISMS: Mapping[type, Callable[..., Answer]] = {
     GradientSum: answer_gradient,

@@ -14,20 +14,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.compiling import compiled
-from tacit.losses.switch import curvatures, shape_of, slopes
-from tacit.mechanisms.blocks import sum_blocks
+from tacit.contract.query import Answer, CurvatureAndScore
+from tacit.contract.sensitivity import Price
+from tacit.losses.dispatch import curvatures, shape_of, slopes
+from tacit.mechanisms.block_access import column_behind, count_tiles, measure_tile, write_tile
+from tacit.mechanisms.block_sums import sum_blocks
 from tacit.mechanisms.moments import one_blas_thread
 from tacit.mechanisms.person_moments import TILES_AT_ONCE, add_person_pairs
-from tacit.mechanisms.storage import column_behind, count_tiles, measure_tile, write_tile
 from tacit.noise.entropy import Entropy
 from tacit.noise.gaussian import rounded_gaussian
-from tacit.problem.query import Answer, CurvatureAndScore
-from tacit.problem.sensitivity import Price
-from tacit.rows.mapping import map_tiles, public_matrix
-from tacit.rows.persons import PersonBlock
-from tacit.rows.sparse_block import dense_tiles, tile_parts, tiles_in
-from tacit.rows.store import Store
-from tacit.rows.tiles import LANES
+from tacit.rows.storage.linear_map import map_tiles, public_matrix
+from tacit.rows.storage.person_tiles import PersonBlock
+from tacit.rows.storage.sparse_block import dense_tiles, tile_parts, tiles_in
+from tacit.rows.storage.store import Store
+from tacit.rows.storage.tiles import LANES
 
 
 def pair_limit(bound: int, joint: float, width: int) -> float:

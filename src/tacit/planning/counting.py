@@ -12,10 +12,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
+from tacit.contract.plan import Counting, Plan
+from tacit.contract.query import Kind
 from tacit.planning.pricing import between, priced
 from tacit.planning.wishes import Facts
-from tacit.problem.plan import Counting, Plan
-from tacit.problem.query import Kind
 
 NOISE = 0.03
 SMALLEST_SHARE, LARGEST_SHARE = 0.01, 0.25

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from tacit.contract.plan import Penalty, Plan, Step
+from tacit.contract.query import Kind
+from tacit.contract.sensitivity import price_for
 from tacit.errors import SettingError
 from tacit.losses.loss import Code
 from tacit.planning.pricing import assembled, priced
 from tacit.planning.wishes import DOUBLE_NOISE, Facts, Wishes
-from tacit.problem.plan import Penalty, Plan, Step
-from tacit.problem.query import Kind
-from tacit.problem.sensitivity import price_for
 
 ROUNDS = 10
 TRACE, GRADIENTS, DIRECTIONS = Fraction(5, 100), Fraction(57, 100), Fraction(38, 100)

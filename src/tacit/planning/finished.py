@@ -12,13 +12,13 @@ import math
 from dataclasses import replace
 from fractions import Fraction
 
+from tacit.contract.plan import Descent, Finishing, Penalty, Plan, Whitening
+from tacit.contract.query import Kind
 from tacit.losses.loss import Code
 from tacit.planning.pricing import assembled, priced
 from tacit.planning.thinning import thinned_look, thinned_steps
 from tacit.planning.whitened import forecast_of, looks_of, recipe_of, row_factor_of
 from tacit.planning.wishes import Facts, Wishes
-from tacit.problem.plan import Descent, Finishing, Penalty, Plan, Whitening
-from tacit.problem.query import Kind
 
 FROM = 100.0
 """q from which Newton steps end the fit; other tables have the time for a long descent."""

@@ -9,16 +9,16 @@ import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from tacit.contract.plan import Descent, Forecast, OneStep, Plan, Standardising, Step, Whitening
+from tacit.contract.query import Kind
+from tacit.design.design import Column
+from tacit.design.factor import Indicator
+from tacit.design.response import Continuous
 from tacit.errors import SettingError
 from tacit.losses.loss import Code, Loss
 from tacit.planning.pricing import assembled, priced
 from tacit.planning.thinning import thinned_look
 from tacit.planning.wishes import Facts, Wishes, require_passes
-from tacit.problem.design import Column
-from tacit.problem.factor import Indicator
-from tacit.problem.plan import Descent, Forecast, OneStep, Plan, Standardising, Step, Whitening
-from tacit.problem.query import Kind
-from tacit.problem.response import Continuous
 from tacit.solvers.pilot import clip_factor_of, momentum_of, pilot_steps_of
 
 ANSWERS_OF_LARGE_TABLE = 38

@@ -10,12 +10,12 @@ import math
 from dataclasses import replace
 from fractions import Fraction
 
+from tacit.contract.plan import Penalty, Placing, Plan
+from tacit.contract.query import Kind
 from tacit.losses.loss import Code
 from tacit.planning.pricing import assembled, priced
 from tacit.planning.staged import MEDIANS, RADII, SHIFT_ROUNDS
 from tacit.planning.wishes import Facts
-from tacit.problem.plan import Penalty, Placing, Plan
-from tacit.problem.query import Kind
 
 SMALLEST_QUALITY = 4.0
 """n·μ/d below which slopes are noise."""

@@ -19,10 +19,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
+from tacit.contract.plan import LARGEST_COUNT_NOISE, Locating, Plan
+from tacit.contract.query import Kind
 from tacit.planning.pricing import between, priced
 from tacit.planning.wishes import Facts
-from tacit.problem.plan import LARGEST_COUNT_NOISE, Locating, Plan
-from tacit.problem.query import Kind
 from tacit.solvers.locate import LOCATION_ROUNDS, SCALE_ROUNDS
 
 SHARE = 0.1

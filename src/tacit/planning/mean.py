@@ -11,11 +11,11 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+from tacit.contract.plan import Descent, Plan, Whitening
+from tacit.contract.query import Kind
 from tacit.planning.counting import with_counting
 from tacit.planning.pricing import assembled, between, priced
 from tacit.planning.wishes import Facts, Wishes
-from tacit.problem.plan import Descent, Plan, Whitening
-from tacit.problem.query import Kind
 
 LOOKS_SHARE = Fraction(1, 5)
 LOOKS_PAY = 30.0

@@ -19,13 +19,13 @@ import math
 from fractions import Fraction
 
 from tacit.accounting.composition import compose
+from tacit.contract.plan import Plan
+from tacit.contract.query import Kind
+from tacit.contract.sensitivity import event_of
 from tacit.errors import SettingError
 from tacit.losses.loss import Code
 from tacit.planning.staged import Approach, Pace, plan_staged, priced_stages
 from tacit.planning.wishes import MOMENTS, Facts, Wishes, require_passes
-from tacit.problem.plan import Plan
-from tacit.problem.query import Kind
-from tacit.problem.sensitivity import event_of
 
 EXPLAINED = 0.5
 """Assumed share of the response's variance that the model explains."""

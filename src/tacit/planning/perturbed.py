@@ -15,6 +15,9 @@ from fractions import Fraction
 
 from tacit.accounting import gaussian
 from tacit.accounting.composition import compose, mu_squared_of
+from tacit.contract.plan import OneStep, Penalty, Plan, Step, Whitening
+from tacit.contract.query import Kind
+from tacit.contract.sensitivity import MinimumPrice, Price, events_of, is_resolved, price_for
 from tacit.errors import BudgetError, SettingError
 from tacit.losses.loss import Code
 from tacit.planning.inferential import (
@@ -28,9 +31,6 @@ from tacit.planning.pricing import assembled, between, priced
 from tacit.planning.wishes import PERTURBED, Facts, Wishes
 from tacit.privacy.event import Event, Gaussian, Repeated
 from tacit.privacy.relation import Relation
-from tacit.problem.plan import OneStep, Penalty, Plan, Step, Whitening
-from tacit.problem.query import Kind
-from tacit.problem.sensitivity import MinimumPrice, Price, events_of, is_resolved, price_for
 from tacit.solvers.pilot import clip_factor_of
 
 SHARES = Shares(scales=5, level=2, residuals=0, look=10, pilot=0, sandwich=30, step=0)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+from tacit.contract.plan import Descent, Forecast, Plan
+from tacit.contract.query import Kind
 from tacit.errors import SettingError
 from tacit.planning.bounds import Noise, best_time, excess_bound
 from tacit.planning.pricing import assembled, priced
 from tacit.planning.wishes import Facts, Wishes, passes_allowed, require_passes
-from tacit.problem.plan import Descent, Forecast, Plan
-from tacit.problem.query import Kind
 from tacit.solvers.coordinates import slope_bound
 
 UNIT_RADIUS = 10.0

@@ -7,6 +7,8 @@ from dataclasses import replace
 from fractions import Fraction
 
 from tacit.accounting.composition import compose, mu_squared_of
+from tacit.contract.plan import OneStep, Penalty, Plan
+from tacit.design.response import Absent, Continuous, Count
 from tacit.errors import SettingError
 from tacit.losses.loss import Code
 from tacit.planning.counting import with_counting, with_exact_counting
@@ -33,8 +35,6 @@ from tacit.planning.wishes import (
     Facts,
     Wishes,
 )
-from tacit.problem.plan import OneStep, Penalty, Plan
-from tacit.problem.response import Absent, Continuous, Count
 
 __all__ = ["Facts", "Wishes", "make_plan"]
 

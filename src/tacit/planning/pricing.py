@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from tacit.contract.plan import Descent, Forecast, Plan, Step, Whitening
+from tacit.contract.query import Kind
+from tacit.contract.sensitivity import price_for
 from tacit.planning.wishes import Facts
-from tacit.problem.plan import Descent, Forecast, Plan, Step, Whitening
-from tacit.problem.query import Kind
-from tacit.problem.sensitivity import price_for
 
 
 def priced(

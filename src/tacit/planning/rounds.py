@@ -11,9 +11,11 @@ import math
 from dataclasses import replace
 from fractions import Fraction
 
+from tacit.contract.plan import OneStep, Penalty, Plan, Rounds, Step, Whitening
+from tacit.contract.query import Kind
 from tacit.errors import SettingError
 from tacit.losses import huber
-from tacit.losses.efficiency import best_threshold
+from tacit.losses.huber_efficiency import best_threshold
 from tacit.losses.loss import Code
 from tacit.planning.inferential import (
     ANSWERS_OF_LARGE_TABLE,
@@ -25,8 +27,6 @@ from tacit.planning.inferential import (
 )
 from tacit.planning.pricing import assembled, between, priced
 from tacit.planning.wishes import NEWTON, NEWTON_FORMS, Facts, Wishes, require_passes
-from tacit.problem.plan import OneStep, Penalty, Plan, Rounds, Step, Whitening
-from tacit.problem.query import Kind
 from tacit.solvers.pilot import clip_factor_of
 
 CURVATURE_SHARE = Fraction(1, 4)

@@ -7,10 +7,10 @@ the middle of a run.
 
 from __future__ import annotations
 
+from tacit.design.design import Column
+from tacit.design.response import Absent, Continuous, Response
 from tacit.errors import SettingError
 from tacit.planning.wishes import Facts
-from tacit.problem.design import Column
-from tacit.problem.response import Absent, Continuous, Response
 
 LARGEST_RATIO = 1e50
 """Of the response's scale to a column's, and the other way round."""

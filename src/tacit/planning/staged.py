@@ -11,11 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from statistics import NormalDist
 
-from tacit.losses.loss import Code
-from tacit.planning.pricing import assembled, between, priced
-from tacit.planning.thinning import thinned_look, thinned_steps
-from tacit.planning.wishes import Facts, Wishes, passes_allowed, require_passes
-from tacit.problem.plan import (
+from tacit.contract.plan import (
     Descent,
     Forecast,
     Penalty,
@@ -25,7 +21,11 @@ from tacit.problem.plan import (
     Step,
     Whitening,
 )
-from tacit.problem.query import Kind
+from tacit.contract.query import Kind
+from tacit.losses.loss import Code
+from tacit.planning.pricing import assembled, between, priced
+from tacit.planning.thinning import thinned_look, thinned_steps
+from tacit.planning.wishes import Facts, Wishes, passes_allowed, require_passes
 from tacit.solvers.shrinkage import unclipped_share
 
 MEDIANS, RADII = 8, 5

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
+from tacit.contract.query import PART
 from tacit.planning.wishes import Facts
-from tacit.problem.query import PART
 
 LARGEST_EDGE = 0.25
 """Noise edge of a look in whitened coordinates, as a share of the records read."""

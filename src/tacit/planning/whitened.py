@@ -10,13 +10,13 @@ import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from tacit.contract.plan import Descent, Forecast, LabelStart, Penalty, Plan, Whitening
+from tacit.contract.query import Kind
 from tacit.losses.loss import Code
 from tacit.planning.bounds import Noise, excess_bound
 from tacit.planning.pricing import assembled, between, priced
 from tacit.planning.thinning import thinned_look
 from tacit.planning.wishes import Facts, Wishes, passes_allowed, require_passes
-from tacit.problem.plan import Descent, Forecast, LabelStart, Penalty, Plan, Whitening
-from tacit.problem.query import Kind
 
 MOMENTUM = 0.5
 BURN_IN = 6

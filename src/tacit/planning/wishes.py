@@ -6,13 +6,13 @@ import math
 from dataclasses import dataclass
 from numbers import Integral, Real
 
+from tacit.contract.plan import Penalty
+from tacit.design.design import Design
 from tacit.errors import SettingError
 from tacit.losses import logistic
 from tacit.losses.loss import Loss
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
-from tacit.problem.design import Design
-from tacit.problem.plan import Penalty
 
 NEWTON, MAJORISED = "newton", "majorised-newton"
 NEWTON_FORMS = (NEWTON, MAJORISED)

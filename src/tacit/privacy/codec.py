@@ -10,20 +10,26 @@ from fractions import Fraction
 from typing import Any
 
 from tacit.errors import CertificateError, SettingError
-from tacit.privacy.fact import DEEPEST_NESTING, Event
-from tacit.privacy.noise import DiscreteGaussian, Gaussian, Laplace, ObjectivePerturbation, Votes
-from tacit.privacy.promise import Approximate, BoundedRange, Pure
-from tacit.privacy.sampling import (
-    PoissonSampled,
-    SampledWithoutReplacement,
-    SampledWithReplacement,
-)
-from tacit.privacy.structure import (
+from tacit.privacy.black_box_events import Approximate, BoundedRange, Pure
+from tacit.privacy.composite_events import (
     Composed,
     NegativeBinomial,
     PoissonRuns,
     RandomStopping,
     Repeated,
+)
+from tacit.privacy.event_base import DEEPEST_NESTING, Event
+from tacit.privacy.noise_events import (
+    DiscreteGaussian,
+    Gaussian,
+    Laplace,
+    ObjectivePerturbation,
+    Votes,
+)
+from tacit.privacy.sampling_events import (
+    PoissonSampled,
+    SampledWithoutReplacement,
+    SampledWithReplacement,
 )
 
 LONGEST_NUMBER = 1024

@@ -6,22 +6,28 @@ again by a later, tighter accountant. The kinds live in `noise`, `promise`, `sam
 `structure`; this module is where they are imported from.
 """
 
+from tacit.privacy.black_box_events import Approximate, BoundedRange, Pure
 from tacit.privacy.codec import LONGEST_NUMBER, from_json, to_json
-from tacit.privacy.fact import DEEPEST_NESTING, LARGEST_BITS, LONGEST_LABEL, Event
-from tacit.privacy.noise import DiscreteGaussian, Gaussian, Laplace, ObjectivePerturbation, Votes
-from tacit.privacy.promise import Approximate, BoundedRange, Pure
-from tacit.privacy.sampling import (
-    PoissonSampled,
-    SampledWithoutReplacement,
-    SampledWithReplacement,
-)
-from tacit.privacy.structure import (
+from tacit.privacy.composite_events import (
     Composed,
     Law,
     NegativeBinomial,
     PoissonRuns,
     RandomStopping,
     Repeated,
+)
+from tacit.privacy.event_base import DEEPEST_NESTING, LARGEST_BITS, LONGEST_LABEL, Event
+from tacit.privacy.noise_events import (
+    DiscreteGaussian,
+    Gaussian,
+    Laplace,
+    ObjectivePerturbation,
+    Votes,
+)
+from tacit.privacy.sampling_events import (
+    PoissonSampled,
+    SampledWithoutReplacement,
+    SampledWithReplacement,
 )
 
 __all__ = [

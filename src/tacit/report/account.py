@@ -13,13 +13,13 @@ from fractions import Fraction
 from typing import Any
 
 from tacit.accounting.accountants import Price
-from tacit.accounting.best import best, compare
+from tacit.accounting.best_epsilon import best, compare
 from tacit.accounting.classical import Forecast, TradeOff, power_at
 from tacit.accounting.composition import Composition, compose
-from tacit.accounting.exact import float_up
-from tacit.accounting.reading import Reading, trade_off
-from tacit.accounting.run import Run
-from tacit.problem.signature import plain
+from tacit.accounting.interpretation import Reading, trade_off
+from tacit.accounting.rounding import float_up
+from tacit.accounting.training_run import Run
+from tacit.documents.signature import plain
 from tacit.report.table import Table
 
 FALSE_ALARM = 0.05
@@ -48,14 +48,14 @@ class Account:
     Guarantee
     ---------
     - `smallest` is the least of the prices that are guarantees, never a forecast.
-    - `reading` is the one of `tacit.accounting.reading.reading` at 5% false alarms.
+    - `reading` is the one of `tacit.accounting.interpretation.reading` at 5% false alarms.
 
     Parameters
     ----------
     run, delta
         What was priced.
     prices
-        As `tacit.accounting.best.compare` returns them.
+        As `tacit.accounting.best_epsilon.compare` returns them.
     composition
         Of the run.
     trade_off

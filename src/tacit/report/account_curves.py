@@ -14,18 +14,18 @@ from numpy.typing import NDArray
 
 from tacit.accounting import gaussian, pld, renyi
 from tacit.accounting.accountants import price
-from tacit.accounting.best import best
-from tacit.accounting.curves import total_curve
-from tacit.accounting.forecast import forecast
-from tacit.accounting.pairs import pairs_of
+from tacit.accounting.best_epsilon import best
+from tacit.accounting.clt_forecast import forecast
+from tacit.accounting.dominating_pairs import pairs_of
+from tacit.accounting.event_counts import tally
 from tacit.accounting.pld.distribution import from_pair
 from tacit.accounting.pld.grid import dyadic, rounded_step
 from tacit.accounting.pld.pairs.pair import DIRECTIONS, Direction, Pair
 from tacit.accounting.pld.resolution import resolve
 from tacit.accounting.pld.survey import look
 from tacit.accounting.pld.transform import Transform, transform
-from tacit.accounting.run import Run
-from tacit.accounting.tally import tally
+from tacit.accounting.renyi_curves import total_curve
+from tacit.accounting.training_run import Run
 from tacit.errors import AccountingError
 from tacit.report.account import Account
 

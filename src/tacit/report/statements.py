@@ -8,17 +8,17 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
-from tacit.accounting.objective import objective_mu
+from tacit.accounting.objective_perturbation import objective_mu
+from tacit.certificate.certificate import Certificate
+from tacit.contract.assumptions import ONE_RECORD, VALID
+from tacit.contract.budget_warnings import cautions
+from tacit.contract.plan import Plan
+from tacit.contract.sensitivity import events_of
+from tacit.documents.quoting import quoted
+from tacit.documents.signature import plain
 from tacit.privacy.event import Event, Gaussian, ObjectivePerturbation
 from tacit.privacy.guarantee import Guarantee
 from tacit.privacy.relation import Relation
-from tacit.problem.cautions import cautions
-from tacit.problem.certificate import Certificate
-from tacit.problem.plan import Plan
-from tacit.problem.premises import ONE_RECORD, VALID
-from tacit.problem.quoting import quoted
-from tacit.problem.sensitivity import events_of
-from tacit.problem.signature import plain
 from tacit.report.table import Table
 
 _ONE_RECORD = {

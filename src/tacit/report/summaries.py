@@ -7,9 +7,9 @@ import textwrap
 from collections.abc import Sequence
 from decimal import ROUND_CEILING
 
-from tacit.inference.estimated import Estimated
-from tacit.inference.summarising import coefficient_lines
+from tacit.inference.estimates import Estimated
 from tacit.inference.summary import Line, Summary
+from tacit.inference.summary_builder import coefficient_lines
 from tacit.report.statements import rounded
 from tacit.report.table import Table, columns_of_numbers, one_line
 

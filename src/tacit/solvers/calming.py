@@ -14,9 +14,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.problem.gate import Gate
-from tacit.problem.plan import Descent, Plan
-from tacit.problem.query import ColumnCounts, Kind
+from tacit.contract.gate import Gate
+from tacit.contract.plan import Descent, Plan
+from tacit.contract.query import ColumnCounts, Kind
 from tacit.solvers.coordinates import Coordinates
 
 CURVATURE = 0.3

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from tacit.constraints.ball import Ball
 from tacit.constraints.projection import Projection
 from tacit.constraints.ridge import Ridge
+from tacit.contract.plan import Plan
+from tacit.design.response import Continuous
 from tacit.losses.loss import Loss
-from tacit.problem.plan import Plan
-from tacit.problem.response import Continuous
 from tacit.solvers.total import inverse_mean_weight
 
 

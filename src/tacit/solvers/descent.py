@@ -15,10 +15,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.contract.gate import Gate
+from tacit.contract.plan import Descent, Plan
+from tacit.contract.query import LARGEST, GradientSum
 from tacit.losses.loss import Loss
-from tacit.problem.gate import Gate
-from tacit.problem.plan import Descent, Plan
-from tacit.problem.query import LARGEST, GradientSum
 from tacit.solvers.calming import calm, follow, lengthen, odds_of_labels
 from tacit.solvers.coordinates import Coordinates, gradient_bound, penalty_in
 from tacit.solvers.finishing import finish

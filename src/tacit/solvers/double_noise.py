@@ -18,9 +18,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.problem.gate import Gate
-from tacit.problem.plan import Plan
-from tacit.problem.query import CurvatureTrace, DampedDirection, GradientSum, Kind
+from tacit.contract.gate import Gate
+from tacit.contract.plan import Plan
+from tacit.contract.query import CurvatureTrace, DampedDirection, GradientSum, Kind
 
 FARTHEST = 100.0
 """Iterates are kept within this of 0, in units of 1 over the row norm: no margin means more."""

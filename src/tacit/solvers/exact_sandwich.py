@@ -14,11 +14,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.contract.gate import Gate
+from tacit.contract.plan import Plan
+from tacit.contract.query import ColumnCounts, Measure, ResidualSize, SecondMoments, Weights
+from tacit.contract.release import Sandwich
 from tacit.losses.loss import Code, Loss
-from tacit.problem.gate import Gate
-from tacit.problem.plan import Plan
-from tacit.problem.query import ColumnCounts, Measure, ResidualSize, SecondMoments, Weights
-from tacit.problem.release import Sandwich
 from tacit.solvers.relative import deviation_of, in_units
 from tacit.solvers.standardising import linear_map
 

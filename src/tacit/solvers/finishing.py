@@ -14,10 +14,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.contract.gate import Gate
+from tacit.contract.plan import Finishing, Plan
+from tacit.contract.query import LARGEST, GradientSum, SecondMoments, Weights
 from tacit.errors import SettingError
-from tacit.problem.gate import Gate
-from tacit.problem.plan import Finishing, Plan
-from tacit.problem.query import LARGEST, GradientSum, SecondMoments, Weights
 from tacit.solvers.coordinates import Coordinates
 from tacit.solvers.whitening import shrink_eigenvalues
 

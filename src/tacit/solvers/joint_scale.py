@@ -11,10 +11,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.losses.consistency import explaining_ratio, square_slope
-from tacit.problem.gate import Gate
-from tacit.problem.plan import Plan
-from tacit.problem.query import Measure, ResidualSize
+from tacit.contract.gate import Gate
+from tacit.contract.plan import Plan
+from tacit.contract.query import Measure, ResidualSize
+from tacit.losses.scale_consistency import explaining_ratio, square_slope
 from tacit.solvers.coordinates import Coordinates
 
 SMALLEST = 2.0**-14

@@ -7,10 +7,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.contract.gate import Gate
+from tacit.contract.plan import Plan
+from tacit.contract.query import ColumnCounts, Measure, ResidualSize
 from tacit.losses.loss import Code
-from tacit.problem.gate import Gate
-from tacit.problem.plan import Plan
-from tacit.problem.query import ColumnCounts, Measure, ResidualSize
 from tacit.solvers.calming import odds_of_labels
 from tacit.solvers.placement import Place, bisect, place_response, response_ends
 

@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.contract.gate import Gate
+from tacit.contract.plan import Plan
+from tacit.contract.query import ColumnCounts, Measure, ResidualSize
 from tacit.losses import bounded_poisson, huber, smooth_huber
 from tacit.losses.loss import Code, Loss
-from tacit.problem.gate import Gate
-from tacit.problem.plan import Plan
-from tacit.problem.query import ColumnCounts, Measure, ResidualSize
 from tacit.solvers.coordinates import Coordinates
 from tacit.solvers.placement import DEVIATIONS, LEVEL, bisect, bisect_octaves
 

@@ -32,12 +32,12 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.contract.gate import Gate
+from tacit.contract.plan import Locating, Plan
+from tacit.contract.query import ColumnCounts
+from tacit.design.design import Design, numeric_column
+from tacit.design.response import Continuous
 from tacit.errors import SettingError
-from tacit.problem.design import Design, numeric_column
-from tacit.problem.gate import Gate
-from tacit.problem.plan import Locating, Plan
-from tacit.problem.query import ColumnCounts
-from tacit.problem.response import Continuous
 
 DIGITS = 32
 """Binary digits of a grid value behind its first."""

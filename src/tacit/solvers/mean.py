@@ -11,11 +11,11 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.losses import distance
-from tacit.problem.gate import Gate
-from tacit.problem.plan import Plan
-from tacit.problem.query import GradientSum, SecondMoments
-from tacit.problem.record import Beside
+from tacit.contract.gate import Gate
+from tacit.contract.plan import Plan
+from tacit.contract.query import GradientSum, SecondMoments
+from tacit.design.attached_columns import Beside
+from tacit.losses import squared_distance as distance
 from tacit.solvers.coordinates import Coordinates
 from tacit.solvers.whitening import whiten
 

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from tacit.constraints.ball import Ball
 from tacit.constraints.ridge import Ridge
+from tacit.contract.gate import Gate
+from tacit.contract.plan import Plan
+from tacit.contract.query import GradientSum, SecondMoments, Weights
 from tacit.losses.loss import Code
-from tacit.problem.gate import Gate
-from tacit.problem.plan import Plan
-from tacit.problem.query import GradientSum, SecondMoments, Weights
 from tacit.solvers.coordinates import Coordinates, gradient_bound, penalty_in
 from tacit.solvers.projected import project_and_descend
 from tacit.solvers.quasi_newton import quasi_newton

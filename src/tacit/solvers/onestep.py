@@ -16,12 +16,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.contract.gate import Gate
+from tacit.contract.plan import Plan
+from tacit.contract.query import GradientSum, SecondMoments
+from tacit.contract.release import Sandwich
 from tacit.errors import SettingError
 from tacit.losses.loss import Code
-from tacit.problem.gate import Gate
-from tacit.problem.plan import Plan
-from tacit.problem.query import GradientSum, SecondMoments
-from tacit.problem.release import Sandwich
 from tacit.solvers.coordinates import Coordinates, triangular
 from tacit.solvers.descent import run_stage
 from tacit.solvers.levels import Level, first_level, second_level

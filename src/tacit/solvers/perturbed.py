@@ -17,13 +17,13 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.contract.gate import Gate
+from tacit.contract.perturbation_precision import Accuracy, ridge_of
+from tacit.contract.plan import Plan
+from tacit.contract.query import PerturbedMinimum
+from tacit.contract.release import Sandwich
+from tacit.contract.sensitivity import MinimumPrice
 from tacit.errors import SettingError
-from tacit.problem.gate import Gate
-from tacit.problem.perturbation import Accuracy, ridge_of
-from tacit.problem.plan import Plan
-from tacit.problem.query import PerturbedMinimum
-from tacit.problem.release import Sandwich
-from tacit.problem.sensitivity import MinimumPrice
 from tacit.solvers.coordinates import Coordinates
 from tacit.solvers.onestep import begin
 from tacit.solvers.sandwich import ask_sandwich

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from tacit.problem.plan import Descent, Plan
+from tacit.contract.plan import Descent, Plan
 
 STEPS_AT_REST, STEPS_TO_PACE, FASTEST = 6, 20.0, 0.5
 """The pilot's momentum is that of its steps beyond the first, over the second, up to the third."""

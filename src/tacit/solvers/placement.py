@@ -14,10 +14,10 @@ from typing import TypeVar
 
 import numpy as np
 
-from tacit.problem.gate import Gate
-from tacit.problem.plan import Placing, Plan
-from tacit.problem.query import ColumnCounts, Measure, ResidualSize
-from tacit.problem.response import Count
+from tacit.contract.gate import Gate
+from tacit.contract.plan import Placing, Plan
+from tacit.contract.query import ColumnCounts, Measure, ResidualSize
+from tacit.design.response import Count
 
 LEVEL = 0.7
 """Share of the records that a radius holds."""

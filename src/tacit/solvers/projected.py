@@ -12,9 +12,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.problem.gate import Gate
-from tacit.problem.plan import Plan
-from tacit.problem.query import GradientSum, SecondMoments
+from tacit.contract.gate import Gate
+from tacit.contract.plan import Plan
+from tacit.contract.query import GradientSum, SecondMoments
 from tacit.solvers.coordinates import Coordinates, gradient_bound, penalty_in
 
 ITERATIONS = 3000

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.constraints.ridge import Ridge
-from tacit.problem.gate import Gate
-from tacit.problem.plan import Plan
-from tacit.problem.query import GradientSum, SecondMoments
+from tacit.contract.gate import Gate
+from tacit.contract.plan import Plan
+from tacit.contract.query import GradientSum, SecondMoments
 from tacit.solvers.coordinates import gradient_bound
 
 ITERATIONS = 1000

@@ -17,10 +17,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.contract.gate import Gate
+from tacit.contract.plan import Plan, Recalibrating
+from tacit.contract.query import Measure, ResidualSize
 from tacit.errors import SettingError
-from tacit.problem.gate import Gate
-from tacit.problem.plan import Plan, Recalibrating
-from tacit.problem.query import Measure, ResidualSize
 from tacit.solvers.coordinates import Coordinates
 from tacit.solvers.placement import NORMAL_DEVIATION, response_ends
 

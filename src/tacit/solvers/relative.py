@@ -12,11 +12,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.contract.gate import Gate
+from tacit.contract.plan import Plan
+from tacit.contract.query import Measure, ResidualSize
 from tacit.losses import squared
 from tacit.losses.loss import Code, Loss
-from tacit.problem.gate import Gate
-from tacit.problem.plan import Plan
-from tacit.problem.query import Measure, ResidualSize
 from tacit.solvers.placement import DEVIATIONS, LEVEL, bisect
 
 TURNS = 30

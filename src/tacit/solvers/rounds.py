@@ -17,13 +17,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.contract.gate import Gate
+from tacit.contract.plan import Plan, Rounds
+from tacit.contract.query import Answer, GradientSum, SecondMoments, Weights
+from tacit.contract.release import Sandwich
 from tacit.losses import smooth_huber
-from tacit.losses.efficiency import expected_curvature
+from tacit.losses.huber_efficiency import expected_curvature
 from tacit.losses.loss import Code
-from tacit.problem.gate import Gate
-from tacit.problem.plan import Plan, Rounds
-from tacit.problem.query import Answer, GradientSum, SecondMoments, Weights
-from tacit.problem.release import Sandwich
 from tacit.solvers.coordinates import Coordinates
 from tacit.solvers.joint_scale import FIRST_DOUBT, rescale
 from tacit.solvers.levels import Level, dispersed_level, threshold_of

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.contract.gate import Gate
+from tacit.contract.plan import Plan
+from tacit.contract.query import CurvatureAndScore
+from tacit.contract.release import Sandwich
 from tacit.losses.loss import Loss
-from tacit.problem.gate import Gate
-from tacit.problem.plan import Plan
-from tacit.problem.query import CurvatureAndScore
-from tacit.problem.release import Sandwich
 from tacit.solvers.coordinates import Coordinates
 
 FLOOR = 2.0

@@ -16,7 +16,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.problem.plan import Descent
+from tacit.contract.plan import Descent
 from tacit.solvers.calming import tail_variance
 from tacit.solvers.coordinates import Coordinates
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.problem.gate import Gate
-from tacit.problem.plan import Plan
-from tacit.problem.release import Sandwich
-from tacit.problem.response import Absent
+from tacit.contract.gate import Gate
+from tacit.contract.plan import Plan
+from tacit.contract.release import Sandwich
+from tacit.design.response import Absent
 from tacit.solvers.coordinates import Coordinates
 from tacit.solvers.descent import descend
 from tacit.solvers.double_noise import step_with_double_noise

@@ -13,13 +13,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.contract.gate import Gate
+from tacit.contract.plan import Descent, Plan
+from tacit.contract.query import Measure, ResidualSize
+from tacit.design.response import Count
 from tacit.errors import SettingError
 from tacit.losses import pinball, poisson
 from tacit.losses.loss import Code, Loss
-from tacit.problem.gate import Gate
-from tacit.problem.plan import Descent, Plan
-from tacit.problem.query import Measure, ResidualSize
-from tacit.problem.response import Count
 from tacit.solvers.coordinates import Coordinates
 from tacit.solvers.descent import run_stage
 from tacit.solvers.placement import (

@@ -16,9 +16,9 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.problem.gate import Gate
-from tacit.problem.plan import Plan, Standardising
-from tacit.problem.query import ColumnCounts
+from tacit.contract.gate import Gate
+from tacit.contract.plan import Plan, Standardising
+from tacit.contract.query import ColumnCounts
 from tacit.solvers.doubtful_bisection import doubted, seek
 
 OCTAVES = 12

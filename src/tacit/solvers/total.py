@@ -10,9 +10,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from tacit.problem.gate import Gate
-from tacit.problem.plan import Plan
-from tacit.problem.query import ColumnCounts
+from tacit.contract.gate import Gate
+from tacit.contract.plan import Plan
+from tacit.contract.query import ColumnCounts
 
 SMALLEST_SHARE = 1e-6
 """Floor of the sum of the weights, as a share of the largest it could be."""

@@ -13,9 +13,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.problem.gate import Gate
-from tacit.problem.plan import Plan, Whitening
-from tacit.problem.query import SecondMoments
+from tacit.contract.gate import Gate
+from tacit.contract.plan import Plan, Whitening
+from tacit.contract.query import SecondMoments
 from tacit.solvers.coordinates import Coordinates, triangular
 
 MANY_ROWS = 0.25

@@ -1,0 +1,189 @@
+"""The smallest safe epsilon among the accountants, and what a sequence costs at any delta.
+
+Gaussian releases alone are priced exactly. Everything else goes through loss distributions; where
+these are out of their numerical range, or an event has no dominating pair, the Rényi curve and the
+sum of the parts take over, and the price says so. Proof: ``proofs/accounting/best_epsilon.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+
+from tacit.accounting import gaussian, pld, renyi
+from tacit.accounting.accountants import ACCOUNTANTS, Price, required_delta
+from tacit.accounting.classical import Forecast
+from tacit.accounting.clt_forecast import forecast
+from tacit.accounting.dominating_pairs import pairs_of
+from tacit.accounting.event_counts import Tally, tally, total_mu_squared
+from tacit.accounting.renyi_curves import total_curve
+from tacit.accounting.rounding import root_up
+from tacit.errors import AccountingError, BudgetError
+from tacit.privacy.event import (
+    BoundedRange,
+    Event,
+    Gaussian,
+    PoissonSampled,
+    Repeated,
+    SampledWithoutReplacement,
+    SampledWithReplacement,
+)
+from tacit.privacy.relation import Relation
+
+# A bracket this narrow leaves nothing to gain for another accountant.
+_NARROW = 0.03
+_NEGLIGIBLE = 1e-6
+_FALLBACKS = ("rdp", "zcdp", "basic")
+
+
+def best(events: Iterable[Event], *, delta: float, relation: Relation | str | None = None) -> Price:
+    """Return the smallest safe price of events at delta, and whose it is.
+
+    Guarantee
+    ---------
+    - Never a forecast; never below the certified lower bound of the loss distributions.
+    - Exact for Gaussian releases alone.
+    - A fallback is named in the note of the price.
+
+    Raises
+    ------
+    AccountingError
+        If no accountant can price the events.
+
+    Examples
+    --------
+    >>> from tacit.privacy.event import Gaussian, Laplace
+    >>> best([Gaussian(1, 4), Laplace(1, 10)], delta=1e-6).accountant
+    'pld'
+    """
+    known = None if relation is None else Relation.parse(relation)
+    return best_of_tally(tally(events, known), known, required_delta(delta))
+
+
+def best_of_tally(counted: Tally, relation: Relation | None, delta: float) -> Price:
+    """Return the smallest safe price of a tally; see `best`."""
+    if total_mu_squared(counted) is not None:
+        return _price("gdp", counted, relation, delta)
+    note, found = "", []
+    try:
+        first = _price("pld", counted, relation, delta)
+    except AccountingError as error:
+        note = str(error)
+    else:
+        narrow = first.epsilon - first.lower <= max(_NARROW * first.epsilon, _NEGLIGIBLE)
+        # Where the pairs are not attained the lower bound says nothing about the bracket's width.
+        wide = not narrow and _is_attained(counted, relation)
+        if delta == 0.0 or not (wide or math.isinf(first.epsilon) or _is_loose(counted)):
+            return first
+        note = "the bracket of the loss distributions is wide" if wide else ""
+        found.append(first)
+    for name in _FALLBACKS:
+        try:
+            found.append(_price(name, counted, relation, delta))
+        except AccountingError:
+            continue
+    if not found:
+        raise ACCOUNTANTS["rdp"].refusal(counted, relation)
+    least = min(found, key=lambda price: price.epsilon)
+    return Price(least.accountant, least.epsilon, delta, relation, lower=least.lower, note=note)
+
+
+def delta_of_tally(counted: Tally, relation: Relation | None, epsilon: float) -> float:
+    """Return the smallest safe delta of a tally at epsilon; see `best`.
+
+    Guarantee
+    ---------
+    - Never below the true delta at epsilon, and at most 1.
+
+    Examples
+    --------
+    >>> from tacit.privacy.event import Gaussian
+    >>> delta_of_tally(((Gaussian(1, 4), 1),), None, 1.0) == gaussian.delta(1.0, 0.5)
+    True
+    """
+    if not float(epsilon) >= 0.0:
+        raise BudgetError(f"epsilon is {epsilon!r}; expected a number of at least 0")
+    square = total_mu_squared(counted)
+    if square is not None:
+        return gaussian.delta(epsilon, root_up(square))
+    if math.isinf(epsilon):
+        return 0.0
+    candidates = [1.0]
+    items = pairs_of(counted, relation)
+    if items is not None:
+        try:
+            lower, upper = pld.compose(items).delta(epsilon)
+        except (pld.GridTooLong, pld.BelowRoundOff):
+            pass
+        else:
+            if upper - lower <= _NARROW * upper:
+                return upper
+            candidates.append(upper)
+    found = total_curve(counted, relation)
+    if found is not None:
+        rest = renyi.delta(found.curve, epsilon)
+        candidates.append(min((found.leak + rest) * (1.0 + 2.0**-50), 1.0))
+    elif items is None:
+        raise ACCOUNTANTS["rdp"].refusal(counted, relation)
+    return min(candidates)
+
+
+def compare(
+    events: Iterable[Event], *, delta: float, relation: Relation | str | None = None
+) -> Mapping[str, Price | Forecast | None]:
+    """Price events by every accountant, side by side; None where one cannot.
+
+    Guarantee
+    ---------
+    - The names are those of `ACCOUNTANTS`, with ``"gdp-clt"``, the forecast, before ``"pld"``.
+    - An event that none of them knows, or a wrong relation, is still refused.
+
+    Examples
+    --------
+    >>> from tacit.privacy.event import Laplace
+    >>> table = compare([Laplace(1, 2)], delta=1e-6)
+    >>> table["gdp"] is None, table["basic"].epsilon
+    (True, 0.5)
+    """
+    known = None if relation is None else Relation.parse(relation)
+    counted = tally(events, known)
+    target = required_delta(delta)
+    table: dict[str, Price | Forecast | None] = {}
+    for name in ACCOUNTANTS:
+        if name == "pld":
+            table["gdp-clt"] = _forecast(counted, known)
+        try:
+            table[name] = _price(name, counted, known, target)
+        except AccountingError:
+            table[name] = None
+    return table
+
+
+def _is_attained(counted: Tally, relation: Relation | None) -> bool:
+    return pairs_of(counted, relation) == pairs_of(counted, relation, attained=True)
+
+
+def _is_loose(counted: Tally) -> bool:
+    """Whether a pair stands for a whole family, which no one mechanism attains many times."""
+    samples = PoissonSampled | SampledWithoutReplacement | SampledWithReplacement
+    return any(
+        isinstance(event, BoundedRange)
+        or (isinstance(event, samples) and not isinstance(event.event, Gaussian))
+        or isinstance(event, SampledWithReplacement)
+        for event, _ in counted
+    )
+
+
+def _price(name: str, counted: Tally, relation: Relation | None, delta: float) -> Price:
+    accountant = ACCOUNTANTS[name]
+    found = accountant.fold(counted, relation, delta)
+    if found is None:
+        raise accountant.refusal(counted, relation)
+    return Price(name, found[1], delta, relation, lower=found[0])
+
+
+def _forecast(counted: Tally, relation: Relation | None) -> Forecast | None:
+    try:
+        return forecast((Repeated(event, times) for event, times in counted), relation=relation)
+    except AccountingError:
+        return None

@@ -1,0 +1,180 @@
+r"""Concentrated privacy of events: one number rho, or a pair (rho, omega).
+
+A release is rho-zCDP if its Rényi curve is at most :math:`\rho\alpha` at every order, and
+(rho, omega)-tCDP if it is at orders below omega. Both add up: rho is summed, omega is the least.
+Proof: ``proofs/accounting/concentrated_dp.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from tacit.accounting import renyi
+from tacit.accounting.approximate_dp import epsilon_at, own_delta
+from tacit.accounting.event_counts import Tally, pure_epsilon
+from tacit.accounting.renyi_curves import curve_of
+from tacit.accounting.rounding import float_up
+from tacit.privacy.event import BoundedRange, DiscreteGaussian, Event, Gaussian
+from tacit.privacy.relation import Relation
+
+# Where truncated curves are read; a bound between two orders is that of the upper one.
+_ORDERS = np.concatenate([1.0 + np.geomspace(0.01, 0.9, 24), np.geomspace(2.0, 512.0, 160)])
+# Every omega gives a valid answer, so a coarse search is refined around its minimum only.
+_FIRST_OMEGA, _STRIDE = 16, 8
+_SLACK = 2.0**-40
+
+
+@dataclass(frozen=True, slots=True)
+class Concentrated:
+    """A number rho of concentrated privacy that holds unless a leak happens.
+
+    Guarantee
+    ---------
+    - With probability at least 1 - leak the release is one of rho-zCDP.
+
+    Parameters
+    ----------
+    rho
+        Exact where the event makes it exact, otherwise rounded up.
+    leak
+        The probability of the exception, rounded up.
+
+    Examples
+    --------
+    >>> concentrated(Gaussian(1, 4), None)
+    Concentrated(rho=Fraction(1, 8), leak=0.0)
+    """
+
+    rho: Fraction
+    leak: float = 0.0
+
+
+def concentrated(event: Event, relation: Relation | None) -> Concentrated | None:
+    r"""Return the rho of one release of a tally, or None if it has none.
+
+    :math:`\mu^2/2` for Gaussian and discrete Gaussian noise, :math:`\eta^2/8` for bounded range,
+    :math:`\varepsilon\tanh(\varepsilon/2)` for what is pure.
+
+    Guarantee
+    ---------
+    - Exact for Gaussian, discrete Gaussian and bounded range; a pure release is never given the
+      smaller :math:`\varepsilon^2/8` of a bounded range.
+
+    Examples
+    --------
+    >>> from tacit.privacy.event import Pure
+    >>> found = concentrated(Pure(1), None)
+    >>> found is not None and round(float(found.rho), 6)
+    0.462117
+    """
+    match event:
+        case Gaussian() | DiscreteGaussian():
+            return Concentrated(event.mu_squared / 2)
+        case BoundedRange():
+            return Concentrated(Fraction(event.eta) ** 2 / 8)
+        case _:
+            pure = pure_epsilon(event)
+            leak = own_delta(event, relation)
+            if leak is None:
+                return None
+            epsilon = float_up(pure) if pure is not None else epsilon_at(event, relation, leak)
+            if epsilon is None or math.isinf(epsilon):
+                return None
+            return Concentrated(Fraction(renyi.pure_to_zcdp(epsilon)), leak)
+
+
+def total_concentrated(counted: Tally, relation: Relation | None) -> Concentrated | None:
+    """Return the rho of everything together, or None if one release has none.
+
+    Guarantee
+    ---------
+    - k times a release costs k times its rho, exactly.
+
+    Examples
+    --------
+    >>> found = total_concentrated(((Gaussian(1, 8), 2),), None)
+    >>> found is not None and found.rho
+    Fraction(1, 8)
+    """
+    rho, stays = Fraction(0), 0.0
+    for event, times in counted:
+        found = concentrated(event, relation)
+        if found is None:
+            return None
+        rho += times * found.rho
+        stays += times * math.log1p(-found.leak) if found.leak < 1.0 else -math.inf
+    return Concentrated(rho, min(-math.expm1(stays) * (1.0 + _SLACK), 1.0) if stays else 0.0)
+
+
+def truncated_epsilon(counted: Tally, relation: Relation | None, delta: float) -> float | None:
+    r"""Return an epsilon at delta by truncated concentrated privacy, the best over omega.
+
+    A release without a rho gets, for each omega, the least rho that its Rényi curve allows:
+    :math:`\rho(\omega) = \sup_{\alpha < \omega} r(\alpha)/\alpha`.
+
+    Guarantee
+    ---------
+    - Never below the epsilon of the summed Rényi curves.
+    - Equal to the zCDP answer where every release has a rho.
+
+    Examples
+    --------
+    >>> found = truncated_epsilon(((Gaussian(1, 1), 1),), None, 1e-5)
+    >>> found is not None and round(found, 3)
+    4.728
+    """
+    plain, curves = [], []
+    for event, times in counted:
+        if concentrated(event, relation) is not None:
+            plain.append((event, times))
+            continue
+        curve = curve_of(event, relation)
+        if curve is None or curve.leak > 0.0:
+            return None
+        curves.append((curve.curve, times))
+    base = total_concentrated(tuple(plain), relation)
+    if base is None:
+        return None
+    if not counted:
+        return 0.0
+    rest = without_leak(delta, base.leak)
+    if rest <= 0.0:
+        return math.inf
+    if not curves:
+        return renyi.zcdp_to_epsilon(float_up(base.rho), rest)
+    starts = np.concatenate([[1.0], _ORDERS[:-1]])
+    rhos = np.full_like(_ORDERS, float_up(base.rho))
+    for part, times in curves:
+        # On a cell the curve is at most its value at the end, the order at least the start.
+        ratios = np.asarray(part(_ORDERS), dtype=np.float64) / starts
+        rhos = rhos + times * np.maximum.accumulate(ratios)
+    rhos = rhos * (1.0 + _SLACK)
+
+    def at(index: int) -> float:
+        rho, omega = float(rhos[index]), float(_ORDERS[index])
+        return renyi.tcdp_to_epsilon(rho, omega, rest) if math.isfinite(rho) else math.inf
+
+    coarse = min(range(_FIRST_OMEGA, len(_ORDERS), _STRIDE), key=at)
+    near = range(max(coarse - _STRIDE, _FIRST_OMEGA), min(coarse + _STRIDE, len(_ORDERS)), 2)
+    return min(at(index) for index in (coarse, *near))
+
+
+def without_leak(delta: float, leak: float) -> float:
+    r"""Return what a leak leaves of delta, :math:`(\delta - l)/(1 - l)`, rounded down.
+
+    Guarantee
+    ---------
+    - ``1 - (1 - leak)(1 - answer)`` is at most delta; 0 if nothing is left.
+
+    Examples
+    --------
+    >>> without_leak(1e-5, 0.0), without_leak(1e-6, 1e-5)
+    (1e-05, 0.0)
+    """
+    if leak == 0.0:
+        return delta
+    return max((delta - leak) / (1.0 - leak) * (1.0 - _SLACK), 0.0) if leak < 1.0 else 0.0

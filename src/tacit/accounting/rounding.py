@@ -1,0 +1,96 @@
+"""Floats that are never below, or never above, an exact number.
+
+Events are rational, the curves are evaluated in floats: this is where one becomes the other.
+Proof: ``proofs/accounting/rounding.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+# Bits of the integer square root: 53 for the float and enough more that one check settles it.
+_ROOT_BITS = 64
+
+
+def float_up(number: Fraction | float) -> float:
+    """Return the smallest float that is at least an exact number.
+
+    Guarantee
+    ---------
+    - Never below the number; infinite beyond the largest float.
+
+    Examples
+    --------
+    >>> float_up(Fraction(1, 2)), float_up(Fraction(1, 10)) >= Fraction(1, 10)
+    (0.5, True)
+    """
+    try:
+        nearest = float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.nextafter(math.inf, 0.0)
+    return nearest if nearest >= number else math.nextafter(nearest, math.inf)
+
+
+def float_down(number: Fraction | float) -> float:
+    """Return the largest float that is at most an exact number.
+
+    Guarantee
+    ---------
+    - Never above the number.
+
+    Examples
+    --------
+    >>> float_down(Fraction(1, 3)) < Fraction(1, 3)
+    True
+    """
+    return -float_up(-number)
+
+
+def root_up(square: Fraction) -> float:
+    """Return the smallest float whose exact square is at least a number of at least 0.
+
+    Guarantee
+    ---------
+    - The square of the answer is never below the number, compared as rationals.
+    - The next smaller float's square is.
+
+    Examples
+    --------
+    >>> root_up(Fraction(9, 4))
+    1.5
+    """
+    if square == 0:
+        return 0.0
+    numerator, denominator = square.numerator, square.denominator
+    shift = _ROOT_BITS - (numerator.bit_length() - denominator.bit_length()) // 2
+    scaled = square * Fraction(4) ** shift
+    root = Fraction(math.isqrt(math.ceil(scaled) - 1) + 1) / Fraction(2) ** shift
+    try:
+        result = float(root)
+    except OverflowError:
+        return math.inf
+    while Fraction(result) ** 2 < square:
+        result = math.nextafter(result, math.inf)
+        if math.isinf(result):
+            return result
+    below = math.nextafter(result, 0.0)
+    return below if Fraction(below) ** 2 >= square else result
+
+
+def root_down(square: Fraction) -> float:
+    """Return the largest float whose exact square is at most a number of at least 0.
+
+    Guarantee
+    ---------
+    - The square of the answer is never above the number, compared as rationals.
+
+    Examples
+    --------
+    >>> root_down(Fraction(9, 4)), root_down(Fraction(2)) ** 2 < 2
+    (1.5, True)
+    """
+    above = root_up(square)
+    if math.isfinite(above) and Fraction(above) ** 2 == square:
+        return above
+    return math.nextafter(above, 0.0)

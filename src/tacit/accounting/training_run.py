@@ -1,0 +1,130 @@
+"""A run: noisy sums of clipped contributions, over the table or over samples of it.
+
+This is where a noise multiplier, a sampling scheme and a relation become an event: which of C and
+2C is the sensitivity is decided here only. Proof: ``proofs/accounting/training_run.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from numbers import Rational, Real
+
+from tacit.errors import SettingError
+from tacit.privacy.event import (
+    Event,
+    Gaussian,
+    PoissonSampled,
+    Repeated,
+    SampledWithoutReplacement,
+    SampledWithReplacement,
+)
+from tacit.privacy.relation import Relation
+
+SAMPLINGS = ("poisson", "without-replacement", "with-replacement")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """Steps of one noisy sum each, every record's contribution clipped at C.
+
+    Guarantee
+    ---------
+    - `event` has sensitivity C under add-remove and zero-out and 2C under replace-one; inside a
+      Poisson sample C, inside a sample of fixed size 2C.
+    - Steps are whole: a fraction of a step is refused, never dropped.
+    - There is no such thing as shuffled batches: "shuffle" is refused.
+
+    Parameters
+    ----------
+    noise
+        Standard deviation of the noise on the sum over the clip bound C, above 0.
+    steps
+        Number of noisy sums.
+    relation
+        The relation of the guarantee.
+    sample_rate
+        Probability of a record in a Poisson sample, or size of the sample over that of the table;
+        None for sums over the whole table.
+    sampling
+        ``"poisson"``, ``"without-replacement"`` or ``"with-replacement"``.
+    population
+        Number of records; needed with replacement, and fixes the size of the sample without.
+
+    Examples
+    --------
+    >>> Run(noise=2, steps=10, relation=Relation.REPLACE_ONE).event
+    Repeated(event=Gaussian(squared_sensitivity=4, variance=4, label=''), times=10)
+    """
+
+    noise: Fraction | float
+    steps: int
+    relation: Relation
+    sample_rate: Fraction | float | None = None
+    sampling: str = "poisson"
+    population: int | None = None
+
+    def __post_init__(self) -> None:
+        noise = _exact("noise", self.noise)
+        if noise <= 0:
+            raise SettingError(
+                f"noise is {self.noise!r}; expected a number above 0, the noise's standard "
+                "deviation over the clip bound"
+            )
+        object.__setattr__(self, "noise", noise)
+        object.__setattr__(self, "steps", _count("steps", self.steps))
+        object.__setattr__(self, "relation", Relation.parse(self.relation))
+        if self.sampling not in SAMPLINGS:
+            raise SettingError(
+                f"unknown sampling {str(self.sampling)[:40]!r}; expected one of "
+                f"{', '.join(SAMPLINGS)}. Shuffled batches have no amplification: leave "
+                "sample_rate out"
+            )
+        if self.population is not None:
+            object.__setattr__(self, "population", _count("population", self.population))
+        if self.sample_rate is not None:
+            rate = _exact("sample_rate", self.sample_rate)
+            if not 0 <= rate <= 1:
+                raise SettingError(f"sample_rate is {self.sample_rate!r}; expected 0 to 1")
+            object.__setattr__(self, "sample_rate", rate)
+            if self.sampling == "with-replacement" and self.population is None:
+                raise SettingError(
+                    "draws with replacement need the population; pass the number of records"
+                )
+
+    @property
+    def event(self) -> Event:
+        """Everything the run releases."""
+        variance = Fraction(self.noise) ** 2
+        own, replaced = Gaussian(1, variance), Gaussian(4, variance)
+        if self.sample_rate is None:
+            step: Event = replaced if self.relation is Relation.REPLACE_ONE else own
+            return Repeated(step, self.steps)
+        rate = Fraction(self.sample_rate)
+        if rate == 0 or self.sampling == "poisson":
+            return Repeated(PoissonSampled(own, rate), self.steps)
+        if self.sampling == "with-replacement":
+            population = self.population or 1
+            draws = math.ceil(rate * population)
+            return Repeated(SampledWithReplacement(replaced, draws, population), self.steps)
+        size, population = rate.numerator, rate.denominator
+        if self.population is not None:
+            size, population = math.ceil(rate * self.population), self.population
+        return Repeated(SampledWithoutReplacement(replaced, size, population), self.steps)
+
+
+def _exact(name: str, value: object) -> Fraction:
+    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
+        raise SettingError(f"{name} is {value!r}; expected a finite number")
+    return Fraction(value) if isinstance(value, Rational) else Fraction(float(value))
+
+
+def _count(name: str, value: object) -> int:
+    number = _exact(name, value)
+    if number.denominator != 1 or number < 1:
+        raise SettingError(
+            f"{name} is {value!r}; expected an integer of at least 1. Round up: a part of a step "
+            "is a step"
+        )
+    return int(number)

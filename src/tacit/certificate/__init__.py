@@ -1,0 +1,1 @@
+"""Certificates and stored fits: what a release guarantees, kept so that anyone can check it."""

@@ -1,0 +1,326 @@
+"""The stored fit: what is kept on disk of a release, enough to report it and to predict.
+
+JSON, never pickle: reading one runs no code. A file is written whole or not at all.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, astuple, dataclass, field, replace
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.certificate import certificate as certificates
+from tacit.certificate.certificate import Certificate
+from tacit.certificate.design_check import require_design
+from tacit.certificate.estimates import Estimates, Term
+from tacit.contract.release import Release, fingerprint_of, first_fingerprint_of
+from tacit.design.design import Design
+from tacit.design.family import FAMILIES
+from tacit.documents.reading import LARGEST_DOCUMENT, Layout, parse_document, require_fields
+from tacit.documents.signature import canonical, digest_of, plain
+from tacit.documents.verification import Verification
+from tacit.errors import CertificateError, FileError, SettingError
+
+FORMAT = "tacit-fit/3"
+SECOND = "tacit-fit/2"
+"""The format of 0.1.0: its certificate covers the terms, and neither family nor design."""
+
+_SECOND_LAYOUT: Layout = {
+    "format": (str,),
+    "family": (str,),
+    "terms": (list,),
+    "design": (dict,),
+    "certificate": (dict,),
+    "digest": (str,),
+}
+_LAYOUTS: Mapping[str, Layout] = {
+    FORMAT: {
+        **_SECOND_LAYOUT,
+        "scatter": (dict, type(None)),
+        "covariance": (list, type(None)),
+        "reliability": (dict,),
+        "further": (dict,),
+    },
+    SECOND: _SECOND_LAYOUT,
+}
+_CERTIFICATES = {FORMAT: certificates.FORMAT, SECOND: certificates.FIRST}
+"""The format of the certificate inside; any other could cover less than the fit's format says."""
+_OUTSIDE = frozenset({"format", "certificate", "digest"})
+"""Fields of a file that are no part of the fit."""
+
+
+@dataclass(frozen=True)
+class StoredFit:
+    """A fit as it is kept: the design, the coefficients and the certificate.
+
+    Guarantee
+    ---------
+    - ``read`` after ``write`` gives an equal fit, to the last bit of every number.
+    - A file that was altered, cut short or never was a fit raises `CertificateError`; a file that
+      cannot be read or written raises `FileError`.
+    - Whenever writing fails, the file is what it was before.
+    - The certificate is for this fit alone: its digest covers every part of the file that
+      predictions, summaries and reports use, except the parts that `not_covered` names.
+
+    Parameters
+    ----------
+    design
+        A record's way to a row, so that new records are prepared as the old ones were.
+    family
+        One of `tacit.design.family.FAMILIES`.
+    estimates
+        The coefficients, in the order of ``design.terms``, and what is known of their errors.
+    certificate
+        What the release guarantees.
+    further
+        Parts that a later version added, by name, as plain data. They are covered and kept as they
+        are; whatever this version does without them stays true.
+    format
+        That of the file it was read from, which it is also written in.
+    """
+
+    design: Design
+    family: str
+    estimates: Estimates
+    certificate: Certificate
+    further: Mapping[str, Any] = field(default_factory=dict)
+    format: str = FORMAT
+
+    def __post_init__(self) -> None:
+        """Refuse terms that are not the design's, and a design that maps nothing."""
+        named = (term.name for term in self.estimates.terms)
+        # One by one: the names that a forged design has together may fill the memory.
+        if any(one != other for one, other in zip_longest(named, self.design.each_term())):
+            raise CertificateError("the terms of the fit are not the columns of its design")
+        if self.family not in FAMILIES:
+            known = ", ".join(FAMILIES)
+            raise CertificateError(f"unknown family {self.family[:60]!r}; expected {known}")
+        if not isinstance(self.design.response, FAMILIES[self.family].response):
+            raise CertificateError("the response of the fit is not of its family's kind")
+        object.__setattr__(self, "design", _unwrapped(self.design))
+        require_design(self.design)
+
+    @classmethod
+    def from_release(
+        cls,
+        release: Release,
+        family: str = "binomial",
+        estimates: Estimates | Sequence[Term] | None = None,
+        certificate: Certificate | None = None,
+    ) -> StoredFit:
+        """Keep a release.
+
+        Parameters
+        ----------
+        release
+            What left the wall.
+        family
+            What the loss is the negative log-likelihood of.
+        estimates
+            The coefficients with their errors and intervals, where they were paid for.
+        certificate
+            The certificate of this fit if it was signed meanwhile; otherwise it is issued.
+        """
+        if estimates is None:
+            estimates = [Term(*row) for row in release.estimates()]
+        if not isinstance(estimates, Estimates):
+            estimates = Estimates(tuple(estimates))
+        design = _unwrapped(release.plan.design)
+        issued = Certificate.issue(release, covered=_parts(family, estimates, design, {}))
+        if certificate is not None and certificate.digest != issued.digest:
+            raise SettingError(
+                "this certificate was issued for another release, or for less than the whole fit; "
+                "sign the one of the fit itself"
+            )
+        return cls(design, family, estimates, certificate or issued)
+
+    @property
+    def coefficients(self) -> NDArray[np.float64]:
+        """Coefficients on the user's scale, the intercept first; one column a class if several."""
+        flat = np.array([term.coef for term in self.estimates.terms], dtype=np.float64)
+        return flat if self.design.outputs == 1 else flat.reshape(self.design.outputs, -1).T
+
+    @property
+    def terms(self) -> list[dict[str, Any]]:
+        """The terms as plain data: name, coef, std_err, lower, upper."""
+        return [asdict(term) for term in self.estimates.terms]
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The plain data, digest included."""
+        parts = _parts(self.family, self.estimates, self.design, self.further)
+        document = {
+            "format": self.format,
+            **{name: part for name, part in parts.items() if name in _LAYOUTS[self.format]},
+            "certificate": self.certificate.document,
+        }
+        return {**document, "digest": digest_of(document)}
+
+    @property
+    def not_covered(self) -> tuple[str, ...]:
+        """Parts of the file that the certificate, and so its signature, does not hold fast."""
+        return tuple(sorted(set(_LAYOUTS[self.format]) - _OUTSIDE - set(self.certificate.covers)))
+
+    def check(self, public_key: str | os.PathLike[str] | None = None) -> Verification:
+        """Verify the certificate, and say which parts of the file it does not cover."""
+        found = self.certificate.check(public_key)
+        missing = self.not_covered
+        extent = "It covers everything in the file that predictions and summaries use."
+        if missing:
+            extent = (
+                f"It does not cover the {' and the '.join(missing)} in the file: what predictions "
+                "use of them (classes, bounds, levels, columns) may have been altered, and no "
+                "check can tell. Fit again with this version to have them covered."
+            )
+        return replace(found, statement=f"{found.statement} {extent}", not_covered=missing)
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """Write the fit as JSON; `from_json` reads the same one back."""
+        return json.dumps(self.document, indent=indent, ensure_ascii=False, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> StoredFit:
+        """Read a fit strictly, and check that its certificate adds up and is for this fit."""
+        return from_document(parse_document(text))
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the fit to a file, whole or not at all."""
+        write_text(path, self.to_json() + "\n")
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> StoredFit:
+        """Read a fit from a file."""
+        return cls.from_json(read_bytes(path))
+
+
+def read_certificate(path: str | os.PathLike[str]) -> Certificate:
+    """Read the certificate in a file: a certificate alone, or the one inside a stored fit."""
+    document = parse_document(read_bytes(path))
+    if is_fit(document):
+        return from_document(document).certificate
+    return Certificate.of(document)
+
+
+def is_fit(document: Mapping[str, Any]) -> bool:
+    """Whether a document says that it is a stored fit of a known format."""
+    return isinstance(document.get("format"), str) and document["format"] in _LAYOUTS
+
+
+def read_bytes(path: str | os.PathLike[str]) -> bytes:
+    """Read a file of bounded size."""
+    try:
+        with Path(path).open("rb") as stream:
+            content = stream.read(LARGEST_DOCUMENT + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "its name is no name of a file"
+        raise FileError(f"{os.fspath(path)!r} cannot be read: {reason}") from error
+    if len(content) > LARGEST_DOCUMENT:
+        raise CertificateError(f"the file is larger than {LARGEST_DOCUMENT} bytes")
+    return content
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Replace a file by this text, or leave it as it was.
+
+    Guarantee
+    ---------
+    - At no time does the name lead to a part of the text.
+    - A failure leaves no further file behind.
+    """
+    content = text.encode("utf-8")
+    if len(content) > LARGEST_DOCUMENT:
+        raise FileError(f"the text is larger than {LARGEST_DOCUMENT} bytes, and no reader takes it")
+    try:
+        # Through a link to the file it names: a link is not to be replaced by a file.
+        target = Path(path).resolve()
+        # Beside the target, because only within one file system is a replacement atomic.
+        with tempfile.TemporaryDirectory(dir=target.parent, prefix=".tacit-") as folder:
+            draft = Path(folder) / "draft"
+            with draft.open("wb") as stream:
+                stream.write(content)
+                stream.flush()
+                os.fsync(stream.fileno())
+            os.replace(draft, target)  # noqa: PTH105 (the name under which it is known as atomic)
+    except (OSError, ValueError, RuntimeError) as error:
+        reason = getattr(error, "strerror", None) or "its name is no name of a file"
+        raise FileError(f"{os.fspath(path)!r} cannot be written: {reason}") from error
+
+
+def from_document(document: Mapping[str, Any]) -> StoredFit:
+    """Read a fit from plain data strictly, and check that its certificate is for this fit."""
+    _require_format(document)
+    layout = _LAYOUTS[document["format"]]
+    require_fields(document, layout, "the stored fit")
+    if digest_of(document) != document["digest"]:
+        raise CertificateError("digest does not fit: the stored fit was altered after it was kept")
+    certificate = Certificate.of(document["certificate"])
+    if certificate.parsed["format"] != _CERTIFICATES[document["format"]]:
+        raise CertificateError("the certificate inside is of another format than the fit's")
+    certificate.rederive()
+    first = document["format"] == SECOND
+    if not first:
+        _require_covered({name: document[name] for name in set(layout) - _OUTSIDE}, certificate)
+    try:
+        design = Design.from_json(document["design"])
+    except OverflowError as error:
+        raise CertificateError("a number in the stored design is too large") from error
+    terms = tuple(map(Term.read, document["terms"])) if first else ()
+    estimates = Estimates(terms) if first else Estimates.read(document)
+    released = first_fingerprint_of([astuple(term) for term in terms])
+    if first and released != certificate.parsed["released"]:
+        raise CertificateError("the certificate was issued for other coefficients or intervals")
+    further = {} if first else document["further"]
+    fit = StoredFit(design, document["family"], estimates, certificate, further, document["format"])
+    # The design's reader is lenient; what it had to convert is not what `write` wrote.
+    if canonical(fit.document) != canonical(document):
+        raise CertificateError("the stored design is not spelled as expected")
+    return fit
+
+
+def _require_covered(parts: Mapping[str, Any], certificate: Certificate) -> None:
+    if tuple(sorted(parts)) != certificate.covers:
+        raise CertificateError("the certificate is not for all parts of the fit")
+    if fingerprint_of(parts) != certificate.parsed["released"]:
+        raise CertificateError(
+            "the certificate was issued for another fit: its coefficients, intervals, statements, "
+            "family, response or design are others"
+        )
+
+
+def _require_format(document: Mapping[str, Any]) -> None:
+    stated = document.get("format")
+    if is_fit(document):
+        return
+    if isinstance(stated, str) and stated in Certificate.formats:
+        raise CertificateError("this is a certificate alone; expected a stored fit")
+    if isinstance(stated, str) and stated.startswith(FORMAT.rstrip("0123456789")):
+        raise CertificateError(
+            f'this fit was kept in another format than "{FORMAT}", by another version of '
+            "Tacit; read it with that version, or fit again"
+        )
+    raise CertificateError(f'this is no stored fit; expected the format "{FORMAT}"')
+
+
+def _unwrapped(design: Design) -> Design:
+    """Return the design with labels that JSON can hold, numpy's scalars as Python's."""
+    return Design.from_json(design.to_json())
+
+
+def _parts(
+    family: str, estimates: Estimates, design: Design, further: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return everything that predictions, summaries and reports use, by name."""
+    return {
+        "family": family,
+        **estimates.document(),
+        "design": plain(design.to_json()),
+        "further": plain(further),
+    }

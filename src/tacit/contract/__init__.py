@@ -1,0 +1,1 @@
+"""What the layers agree on: queries, sensitivities, plans, the gate and releases. No rows here."""

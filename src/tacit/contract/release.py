@@ -1,0 +1,116 @@
+"""The release: what left the wall. Everything from here on is post-processing."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.contract.plan import Plan
+from tacit.documents.signature import canonical, plain
+
+
+@dataclass(frozen=True)
+class Sandwich:
+    """What intervals are made of, in working coordinates and on the scale of means.
+
+    `curvature` is M (eigenvalues lifted to twice its noise where `lifted`) and `score` is Q;
+    `capped` says that the last step was too long and was cut; `to_user` takes working coefficients
+    to the user's. The three noises are standard deviations: on the gradient of the last step, on
+    the diagonals of M and of Q. `level` is the smaller share of two classes or the mean count,
+    `dispersion` the α of counts, and `wobble` what its noise does to each coefficient. `privacy` is
+    the covariance that the noise of all steps gives the working coefficients; None for one step
+    from a pilot, where it is step_noise² M⁻².
+    """
+
+    curvature: NDArray[np.float64]
+    score: NDArray[np.float64]
+    to_user: NDArray[np.float64]
+    lifted: bool
+    capped: bool
+    step_noise: float
+    curvature_noise: float
+    score_noise: float
+    far: bool = False
+    """Whether what the last step leaves out may be as large as the standard errors."""
+    rare: bool = False
+    """Whether a column showed one value but for a few records, which alone tell its slope."""
+    level: float = 1.0
+    dispersion: float = 0.0
+    wobble: NDArray[np.float64] | float = 0.0
+    privacy: NDArray[np.float64] | None = None
+
+
+@dataclass(frozen=True)
+class Release:
+    """Coefficients in prepared coordinates (intercept last) and the plan that paid for them.
+
+    `reproducible` says that the noise came from a seed somebody chose: it then protects nobody.
+    """
+
+    plan: Plan
+    theta: NDArray[np.float64]
+    reproducible: bool = False
+    sandwich: Sandwich | None = None
+    moments: NDArray[np.float64] | None = None
+    """Mean second moments of prepared rows (intercept last), where a mean was asked for."""
+    decrements: tuple[float, ...] = ()
+    """√(g'P g) of every round of a preconditioned solver: how far it still had to go, by its own
+    noised answers. Made of released values; near the end it is noise."""
+
+    @property
+    def private(self) -> bool:
+        """Whether the guarantee holds: noise was added, and from the operating system."""
+        return self.plan.private and not self.reproducible
+
+    def coefficients(self) -> NDArray[np.float64]:
+        """Coefficients on the user's scale, the intercept first; one column a class if several."""
+        design = self.plan.design
+        mapped = design.to_user() @ self.theta
+        mapped = mapped + (design.shift() if mapped.ndim == 1 else 0.0)
+        region = self.plan.penalty.constraint
+        if region is not None:
+            # Rounding on the way back may have left the region by a last bit.
+            first = int(design.reports_intercept)
+            slopes = mapped[first:]
+            held = [region.nearest(column) for column in np.atleast_2d(slopes.T)]
+            mapped[first:] = np.asarray(held).T.reshape(slopes.shape)
+        return np.asarray(mapped)
+
+    def estimates(self) -> list[list[Any]]:
+        """Name and coefficient of each term, class after class, without intervals."""
+        numbers = self.coefficients().T.ravel().tolist()
+        names = self.plan.design.terms
+        return [
+            [name, number, None, None, None] for name, number in zip(names, numbers, strict=True)
+        ]
+
+
+def covered_by(
+    release: Release, estimates: Sequence[Sequence[Any]] | None = None
+) -> dict[str, Any]:
+    """Return the parts of a release that a certificate is for: its terms and its design.
+
+    A feature map that is a function is covered by what is declared of it.
+    """
+    rows = release.estimates() if estimates is None else estimates
+    fields = ("name", "coef", "std_err", "lower", "upper")
+    terms = [dict(zip(fields, row, strict=True)) for row in rows]
+    return {"terms": plain(terms), "design": plain(release.plan.design.to_json())}
+
+
+def fingerprint_of(covered: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the names of the covered parts and the SHA-256 of their canonical JSON."""
+    digest = hashlib.sha256(canonical(covered).encode("ascii")).hexdigest()
+    return {"covers": sorted(covered), "sha256": digest}
+
+
+def first_fingerprint_of(estimates: Sequence[Sequence[Any]]) -> str:
+    """Return the fingerprint of 0.1.0: of (name, coef, std_err, lower, upper) of each term."""
+    text = json.dumps(plain(estimates), ensure_ascii=True, allow_nan=False)
+    return "sha256:" + hashlib.sha256(text.encode("ascii")).hexdigest()

@@ -1,0 +1,1 @@
+"""How a record becomes a vector of bounded numbers, in public facts only."""

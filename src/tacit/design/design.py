@@ -1,0 +1,400 @@
+"""The design: how a record becomes a vector of bounded numbers, in public facts only.
+
+A design column is a product of factors, functions of one cell each, with public bounds. Its value
+v is clipped into [lower, upper] and mapped to u = (v - center) / scale. The vector of all u,
+without the intercept, is shrunk to norm `feature_norm` where it is longer; the intercept then adds
+a coordinate 1. Coefficients return to the user's scale by the inverse map. Of a matrix, a feature
+map may stand between the mapped columns and those of the design.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tacit.design.attached_columns import Beside
+from tacit.design.cell_rules import Cell, cell_from_json, cell_to_json
+from tacit.design.factor import Factor, Indicator, Numeric, factor_from_json, factor_to_json
+from tacit.design.feature_map import (
+    Custom,
+    FeatureMap,
+    feature_map_from_json,
+    feature_map_to_json,
+)
+from tacit.design.response import (
+    Absent,
+    Classes,
+    Continuous,
+    Response,
+    response_from_json,
+    response_to_json,
+)
+from tacit.documents.quoting import quoted
+from tacit.errors import BoundsError, CertificateError, SettingError
+
+__all__ = [
+    "Column",
+    "Design",
+    "Factor",
+    "Indicator",
+    "Numeric",
+    "matrix_design",
+    "numeric_column",
+]
+
+INTERCEPT = "Intercept"
+PRIVATE = "private"
+"""In place of bounds: they are found by counts, and paid for."""
+LARGEST_BOUND = 1e150
+"""Bounds beyond it could make a map between scales overflow."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of the design: a product of factors, its public bounds and its map to u.
+
+    A column that comes out of a feature map has no factors.
+    """
+
+    name: str
+    factors: tuple[Factor, ...]
+    lower: float
+    upper: float
+    center: float
+    scale: float
+
+    @property
+    def is_open(self) -> bool:
+        """Whether its bounds are yet to be found, by counts that are paid for."""
+        return math.isinf(self.scale)
+
+
+@dataclass(frozen=True)
+class Design:
+    """A record's way to a row of the design.
+
+    Guarantee
+    ---------
+    - The norm of a prepared row is at most `row_norm`, whatever the record holds.
+    """
+
+    columns: tuple[Column, ...]
+    response: Response
+    feature_norm: float
+    intercept: bool = True
+    levels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Declared levels of every factor column used, the reference level included."""
+    beside: Beside = field(default_factory=Beside)
+    """Weight, offset and person of a record, where declared."""
+    cells: Mapping[str, Cell] = field(default_factory=dict)
+    """What becomes of a cell before the factors see it; a matrix has no such rules."""
+    feature_map: FeatureMap | None = None
+    """The map that makes the columns out of `inputs`; only for a matrix."""
+    inputs: tuple[Column, ...] = ()
+    input_norm: float | None = None
+    """Bound to which the mapped inputs are shrunk before they enter the feature map."""
+
+    @property
+    def width(self) -> int:
+        """Number of coefficients, the intercept included."""
+        return len(self.columns) + self.intercept
+
+    @property
+    def outputs(self) -> int:
+        """Number of linear predictors: one a class where there are three or more, else one."""
+        return len(self.response.classes) if isinstance(self.response, Classes) else 1
+
+    @property
+    def row_norm(self) -> float:
+        """Bound on the norm of a prepared row, the intercept's 1 included."""
+        return math.hypot(self.feature_norm, 1.0) if self.intercept else self.feature_norm
+
+    @property
+    def unit_rows(self) -> int:
+        """How many records of one unit are kept at most."""
+        return 1 if self.beside.unit is None else self.beside.unit.max_rows
+
+    @property
+    def unit_norm(self) -> float:
+        """Bound on the norms of all prepared rows of one unit together."""
+        return self.row_norm * self.unit_rows
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the coefficients, the intercept first as it is reported."""
+        names = tuple(column.name for column in self.columns)
+        return (INTERCEPT, *names) if self.reports_intercept else names
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """Names of all released coefficients: `names`, or class after class where several."""
+        return tuple(self.each_term())
+
+    def each_term(self) -> Iterator[str]:
+        """Names of all released coefficients, one by one: together they may be long."""
+        names = self.names
+        if self.outputs == 1:
+            return iter(names)
+        return (f"{label}: {name}" for label in self.response.classes for name in names)
+
+    @property
+    def reports_intercept(self) -> bool:
+        """Whether the constant has a coefficient; beside a mean it only helps to whiten."""
+        return self.intercept and not isinstance(self.response, Absent)
+
+    @property
+    def open_places(self) -> tuple[int, ...]:
+        """Columns whose bounds are yet to be found; the response's place is the width."""
+        places = [j for j, column in enumerate(self.columns) if column.is_open]
+        if isinstance(self.response, Continuous) and self.response.is_open:
+            places.append(self.width)
+        return tuple(places)
+
+    def to_user(self) -> NDArray[np.float64]:
+        """Matrix from prepared coefficients (intercept last) to the user's (intercept first).
+
+        The response's scale is in it; its center, which adds to the intercept, is `shift`. Where
+        there is no response, it takes the mean of prepared rows to the mean of the user's columns.
+        """
+        if isinstance(self.response, Absent):
+            scales = np.array([column.scale for column in self.columns])
+            return np.asarray(np.eye(len(scales), self.width) * scales[:, None])
+        count = len(self.columns)
+        matrix = np.zeros((self.width, self.width))
+        first = int(self.intercept)
+        for j, column in enumerate(self.columns):
+            matrix[first + j, j] = 1.0 / column.scale
+            if self.intercept:
+                matrix[0, j] = -column.center / column.scale
+        if self.intercept:
+            matrix[0, count] = 1.0
+        scale = self.response.scale if isinstance(self.response, Continuous) else 1.0
+        return matrix * scale
+
+    def shift(self) -> NDArray[np.float64]:
+        """What the response's center adds to the user's coefficients, or the columns' to means."""
+        if isinstance(self.response, Absent):
+            return np.array([column.center for column in self.columns])
+        constant = np.zeros(self.width)
+        if self.intercept and isinstance(self.response, Continuous):
+            constant[0] = self.response.center
+        return constant
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data for the stored fit."""
+        return {
+            "intercept": self.intercept,
+            "feature_norm": self.feature_norm,
+            "levels": {name: list(levels) for name, levels in self.levels.items()},
+            "response": response_to_json(self.response),
+            "beside": self.beside.to_json(),
+            "cells": {name: cell_to_json(cell) for name, cell in self.cells.items()},
+            "columns": [_column_to_json(column) for column in self.columns],
+            "feature_map": feature_map_to_json(self.feature_map),
+            "inputs": [_column_to_json(column) for column in self.inputs],
+            "input_norm": self.input_norm,
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Design:
+        """Read back what `to_json` wrote."""
+        try:
+            return cls(
+                columns=tuple(_column_from_json(item) for item in data["columns"]),
+                response=response_from_json(data["response"]),
+                feature_norm=float(data["feature_norm"]),
+                intercept=bool(data["intercept"]),
+                levels={
+                    str(name): tuple(map(str, levels)) for name, levels in data["levels"].items()
+                },
+                beside=Beside.from_json(data["beside"]),
+                cells={str(name): cell_from_json(cell) for name, cell in data["cells"].items()},
+                feature_map=feature_map_from_json(data["feature_map"]),
+                inputs=tuple(_column_from_json(item) for item in data["inputs"]),
+                input_norm=None if data["input_norm"] is None else float(data["input_norm"]),
+            )
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            said = quoted(repr(error))
+            raise CertificateError(f"The stored design is incomplete: {said}.") from error
+
+
+def _column_to_json(column: Column) -> dict[str, Any]:
+    return {
+        "name": column.name,
+        "factors": [factor_to_json(factor) for factor in column.factors],
+        "lower": column.lower,
+        "upper": column.upper,
+        "center": column.center,
+        "scale": column.scale,
+    }
+
+
+def _column_from_json(item: Mapping[str, Any]) -> Column:
+    return Column(
+        name=str(item["name"]),
+        factors=tuple(factor_from_json(factor) for factor in item["factors"]),
+        lower=float(item["lower"]),
+        upper=float(item["upper"]),
+        center=float(item["center"]),
+        scale=float(item["scale"]),
+    )
+
+
+def numeric_column(name: str, lower: float, upper: float, *, centred: bool = True) -> Column:
+    """A numeric column mapped from its public bounds into [-1, 1].
+
+    It is shifted only where an intercept can absorb the shift (`centred`).
+    """
+    center, scale = (lower + upper) / 2, (upper - lower) / 2
+    if not centred:
+        center, scale = 0.0, max(abs(lower), abs(upper))
+    return Column(name, (Numeric(name),), lower, upper, center, scale)
+
+
+def matrix_design(
+    names: Sequence[str],
+    response: Response,
+    *,
+    bounds: ArrayLike | None,
+    row_norm: float | None,
+    intercept: bool,
+    shifted: bool = True,
+    feature_map: FeatureMap | None = None,
+) -> Design:
+    """Design of a plain numeric matrix with public bounds, a public row norm, or both.
+
+    `bounds` is (lower, upper) for all columns, or a pair of vectors of their length. Where only
+    `row_norm` is declared the columns are scaled by √d / row_norm, so that the mean square of a
+    prepared coordinate is at most 1, as it is with bounds. With bounds="private" the columns are
+    open: a part of the budget is spent on finding bounds for them.
+
+    Unless `shifted`, columns are scaled only, so that the zeros of a sparse matrix stay zeros.
+
+    With a `feature_map` the columns so mapped are its inputs, `row_norm` bounds the norm of the
+    inputs, and the columns of the design are the map's features, with the map's own norm bound.
+    """
+    count = len(names)
+    if count == 0:
+        raise BoundsError("There are no features.")
+    if row_norm is not None:
+        row_norm = _positive("row_norm", row_norm)
+    if feature_map is not None:
+        if isinstance(bounds, str):
+            raise BoundsError("A feature map needs columns with declared bounds or row_norm.")
+        return _mapped_design(names, response, bounds, row_norm, intercept, feature_map)
+    if bounds is None:
+        if row_norm is None:
+            raise BoundsError(
+                "Public bounds are missing, and they are never read off the data. Three ways out: "
+                "declare bounds=(lower, upper) for the features, declare row_norm=… (a bound on "
+                'the L2 norm of a feature row), or set bounds="private" to spend part of the '
+                "budget on finding them."
+            )
+        scale = row_norm / math.sqrt(count)
+        columns = tuple(
+            Column(name, (Numeric(name),), -math.inf, math.inf, 0.0, scale) for name in names
+        )
+        return Design(columns, response, math.sqrt(count), intercept)
+    columns = _bounded_columns(names, bounds, intercept=intercept, shifted=shifted)
+    norm = math.sqrt(count) if row_norm is None else min(row_norm, math.sqrt(count))
+    return Design(columns, response, norm, intercept)
+
+
+def _mapped_design(
+    names: Sequence[str],
+    response: Response,
+    bounds: ArrayLike | None,
+    row_norm: float | None,
+    intercept: bool,
+    feature_map: FeatureMap,
+) -> Design:
+    if not isinstance(feature_map, FeatureMap):
+        raise SettingError("feature_map must be a Polynomial, RandomFourier or Custom.")
+    if bounds is None and feature_map.needs_bounds:
+        raise BoundsError(
+            "This feature map needs columns in [-1, 1]: declare bounds=(lower, upper) for them."
+        )
+    if bounds is None and row_norm is None and isinstance(feature_map, Custom):
+        inputs = tuple(
+            Column(name, (Numeric(name),), -math.inf, math.inf, 0.0, 1.0) for name in names
+        )
+        input_norm = None
+    else:
+        # The map takes up any shift, with an intercept or without.
+        plain = matrix_design(names, response, bounds=bounds, row_norm=row_norm, intercept=True)
+        inputs, input_norm = plain.columns, plain.feature_norm
+    if isinstance(feature_map, Custom):
+        feature_map = feature_map.measured(np.array([column.center for column in inputs]))
+        input_norm = None
+    width = len(names)
+    scale = feature_map.reach(width)
+    # Only of a custom map can a single feature reach further than the others.
+    reach = math.inf if isinstance(feature_map, Custom) else scale
+    bound = feature_map.norm(width, math.sqrt(width) if input_norm is None else input_norm)
+    return Design(
+        tuple(Column(name, (), -reach, reach, 0.0, scale) for name in feature_map.names(names)),
+        response,
+        bound / scale,
+        intercept,
+        feature_map=feature_map,
+        inputs=inputs,
+        input_norm=input_norm,
+    )
+
+
+def _bounded_columns(
+    names: Sequence[str], bounds: ArrayLike, *, intercept: bool, shifted: bool
+) -> tuple[Column, ...]:
+    if isinstance(bounds, str):
+        if bounds != PRIVATE:
+            raise BoundsError(f'bounds must be numbers, or the word "{PRIVATE}".')
+        if not shifted:
+            raise BoundsError(
+                f'bounds="{PRIVATE}" shifts the columns, which a sparse matrix does not allow. '
+                "Declare bounds or row_norm, or pass X.toarray()."
+            )
+        return tuple(
+            Column(name, (Numeric(name),), -math.inf, math.inf, 0.0, math.inf) for name in names
+        )
+    lower, upper = _bound_vectors(bounds, len(names))
+    return tuple(
+        numeric_column(name, low, high, centred=intercept and shifted)
+        for name, low, high in zip(names, lower.tolist(), upper.tolist(), strict=True)
+    )
+
+
+def _bound_vectors(bounds: ArrayLike, count: int) -> tuple[NDArray[np.float64], ...]:
+    expected = f"two numbers (lower, upper), or two sequences of length {count}"
+    try:
+        low, high = bounds  # type: ignore[misc,str-unpack]
+        pair = tuple(np.asarray(side, dtype=np.float64) for side in (low, high))
+    except (TypeError, ValueError) as error:
+        raise BoundsError(f"bounds must be {expected}.") from error
+    for side in pair:
+        if side.shape not in {(), (count,)}:
+            raise BoundsError(f"bounds must be {expected}; got shapes {[s.shape for s in pair]}.")
+    lower, upper = (np.broadcast_to(side, (count,)) for side in pair)
+    if not (np.isfinite(lower).all() and np.isfinite(upper).all()):
+        raise BoundsError("bounds must be finite numbers.")
+    if not (lower < upper).all():
+        raise BoundsError("Every lower bound must lie below its upper bound; are they reversed?")
+    with np.errstate(over="ignore"):
+        ends, widths = np.abs(lower + upper), (upper - lower) / 2
+    if not (ends <= LARGEST_BOUND).all() or not (widths <= LARGEST_BOUND).all():
+        raise BoundsError(f"bounds must not exceed {LARGEST_BOUND:g}; rescale the columns.")
+    if not (widths >= 1 / LARGEST_BOUND).all():
+        raise BoundsError("bounds are too close together for float64; rescale the columns.")
+    return lower, upper
+
+
+def _positive(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise BoundsError(f"{name} must be a number; got a {type(value).__name__}.")
+    if not 0 < value < math.inf:
+        raise BoundsError(f"{name} must be a positive finite number; got {float(value)!r}.")
+    return float(value)

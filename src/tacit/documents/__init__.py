@@ -1,0 +1,1 @@
+"""JSON documents: strict reading, quoting, digests and signatures."""

@@ -1,0 +1,185 @@
+"""The document base: what the certificate of a fit and that of a ledger share.
+
+A document states a guarantee as plain data in canonical JSON, carries a digest over itself, and may
+be signed. A subclass says how it is laid out and how the guarantee is derived from it again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+from tacit.documents.quoting import quoted
+from tacit.documents.reading import LARGEST_DOCUMENT, Layout, parse_document, require_fields
+from tacit.documents.signature import canonical, digest_of, require_signature
+from tacit.documents.verification import Verification, vouched
+from tacit.errors import CertificateError, InputError
+from tacit.privacy.guarantee import Guarantee
+
+
+@dataclass(frozen=True, repr=False)
+class Document:
+    """A guarantee as plain data with a digest.
+
+    Guarantee
+    ---------
+    - What exists is laid out as its format is documented; anything else was refused with
+      `CertificateError`, before anything was computed from it.
+    - Two documents are equal where their canonical JSON is.
+
+    Parameters
+    ----------
+    text
+        JSON; kept in its canonical spelling.
+    """
+
+    text: str
+
+    formats: ClassVar[Mapping[str, Layout]] = {}
+    """Fields by format, the newest first, in the order in which a person reads them."""
+    largest: ClassVar[int] = LARGEST_DOCUMENT
+    most_events: ClassVar[int] = 0
+    """Events in one document, those inside others included."""
+
+    def __post_init__(self) -> None:
+        """Refuse what is not laid out as expected."""
+        self._take(parse_document(self.text, self.largest))
+
+    def _take(self, document: dict[str, Any]) -> None:
+        require_fields(document, _layout_of(document, self.formats), "the certificate")
+        text = canonical(document)
+        if len(text) > self.largest:
+            raise CertificateError(f"the document has more than {self.largest} characters")
+        # Between bare quotation marks this can only be the name of a field.
+        if text.count('"event":') > self.most_events:
+            raise CertificateError(f"there are more than {self.most_events} events")
+        self._require(document)
+        if document["signature"] is not None:
+            require_signature(document["signature"])
+        object.__setattr__(self, "text", text)
+        object.__setattr__(self, "_parsed", document)
+
+    @abstractmethod
+    def _require(self, document: Mapping[str, Any]) -> None:
+        """Refuse what is not laid out as expected inside of the fields."""
+
+    @abstractmethod
+    def _derive(self, document: Mapping[str, Any]) -> Guarantee:
+        """Derive the guarantee and compare it with what is stated."""
+
+    @abstractmethod
+    def _found(self, guarantee: Guarantee) -> str:
+        """Say what was derived; the unit of the guarantee is quoted where it needs to be."""
+
+    @classmethod
+    def made(cls, document: Mapping[str, Any]) -> Self:
+        """Return the document of these fields with its digest, unsigned.
+
+        Nothing is made that its own reader would refuse.
+        """
+        unsigned = {**document, "signature": None}
+        made = cls(canonical({**unsigned, "digest": digest_of(unsigned)}))
+        made.rederive()
+        return made
+
+    @classmethod
+    def of(cls, document: dict[str, Any]) -> Self:
+        """Take plain data that `parse_document` read, as part of another document or by itself."""
+        taken = object.__new__(cls)
+        taken._take(document)
+        return taken
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Self:
+        """Read a document, strictly; whether it adds up is for `check` to say."""
+        return cls.of(parse_document(text, cls.largest))
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """Write the document as JSON; `from_json` reads the same one back."""
+        document = self.parsed
+        ordered = {name: document[name] for name in self.formats[document["format"]]}
+        return json.dumps(ordered, indent=indent, ensure_ascii=False, allow_nan=False)
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """A copy of the plain data."""
+        document: dict[str, Any] = json.loads(self.text)
+        return document
+
+    @property
+    def parsed(self) -> Mapping[str, Any]:
+        """The plain data itself, to be read only."""
+        parsed: Mapping[str, Any] = vars(self)["_parsed"]
+        return parsed
+
+    @property
+    def digest(self) -> str:
+        """The digest that the document states."""
+        return str(self.parsed["digest"])
+
+    @property
+    def covers(self) -> tuple[str, ...]:
+        """The parts of a stored fit that the digest holds fast."""
+        return ()
+
+    def with_signature(self, signature: Mapping[str, str] | None) -> Self:
+        """Return the document with this signature in place of the one it had."""
+        return type(self)(canonical({**self.parsed, "signature": signature}))
+
+    def rederive(self) -> Guarantee:
+        """Derive the guarantee from the events and compare it with what is stated.
+
+        Raises
+        ------
+        CertificateError
+            If the digest, an event, the total or the budget does not fit; the message says which.
+        """
+        return self._guarantee
+
+    @cached_property
+    def _guarantee(self) -> Guarantee:
+        if digest_of(self.parsed) != self.digest:
+            raise CertificateError(
+                "digest does not fit: the certificate was altered after it was issued"
+            )
+        try:
+            return self._derive(self.parsed)
+        except CertificateError:
+            raise
+        except (InputError, ArithmeticError, ValueError) as error:
+            raise CertificateError(f"the certificate does not add up: {error}") from error
+
+    def check(self, public_key: str | os.PathLike[str] | None = None) -> Verification:
+        """Verify the document offline, with nothing but itself.
+
+        Parameters
+        ----------
+        public_key
+            Whose signature is expected: 64 hexadecimal digits, or the file that holds them.
+
+        Raises
+        ------
+        CertificateError
+            If something does not fit; the message says what.
+        SettingError
+            If it is signed and the library that verifies is not installed.
+        """
+        guarantee = self.rederive()
+        found = self._found(replace(guarantee, unit=quoted(guarantee.unit)))
+        return replace(vouched(self.parsed, found, public_key), covers=self.covers)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(digest={self.digest!r})"
+
+
+def _layout_of(document: Mapping[str, Any], formats: Mapping[str, Layout]) -> Layout:
+    stated = document.get("format")
+    if isinstance(stated, str) and stated in formats:
+        return formats[stated]
+    found = repr(stated)[:60] if "format" in document else "missing"
+    raise CertificateError(f'format is {found}; expected "{next(iter(formats))}"')

@@ -1,0 +1,323 @@
+"""Who vouches for a document: its one spelling, its digest, its signature.
+
+A document is plain data. Its canonical spelling is JSON with sorted keys, no white space, every
+character beyond ASCII escaped, floats in their shortest spelling, no NaN and no bare infinity. The
+digest is the SHA-256 of those bytes, without the fields ``digest`` and ``signature`` themselves. A
+signature is made over `PREFIX` and the 32 bytes of the digest, so that it means nothing elsewhere.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from tacit.documents.reading import LONGEST_NUMBER, parse_document
+from tacit.errors import CertificateError, FileError, SettingError
+
+if TYPE_CHECKING:
+    from tacit.documents.document import Document
+
+__all__ = [
+    "canonical",
+    "digest_of",
+    "new_key",
+    "parse_document",
+    "plain",
+    "read_public_key",
+    "require_signature",
+    "sign",
+    "verify",
+]
+
+Signed = TypeVar("Signed", bound="Document")
+
+ALGORITHM = "ed25519"
+PREFIX = b"tacit-certificate/1 ed25519\x00"
+"""Separates these signatures from every other use of the same key; the same for every format."""
+LARGEST_KEY_FILE = 4096
+
+_UNDIGESTED = frozenset({"digest", "signature"})
+_DIGEST = re.compile(r"sha256:[0-9a-f]{64}", re.ASCII)
+_PUBLIC_KEY = re.compile(r"[0-9a-f]{64}", re.ASCII)
+_SIGNATURE = re.compile(r"[0-9a-f]{128}", re.ASCII)
+_PRIME = 2**255 - 19
+_ORDER_EIGHT = 0x05FC536D880238B13933C6D305ACDFD5F098EFF289F4C345B027B2C28F95E826
+_SMALL_ORDER = frozenset({0, 1, _PRIME - 1, _ORDER_EIGHT, _PRIME - _ORDER_EIGHT})
+"""The y of the eight points of small order; y is that of the point and of its negative."""
+
+
+def canonical(document: Mapping[str, Any]) -> str:
+    """Return the one spelling of a document of plain data.
+
+    Examples
+    --------
+    >>> canonical({"b": 1.0, "a": True})
+    '{"a":true,"b":1.0}'
+    """
+    return json.dumps(
+        document, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False
+    )
+
+
+def digest_of(document: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of the canonical spelling, without ``digest`` and ``signature``.
+
+    Guarantee
+    ---------
+    - The order of the keys and the white space of a file do not matter; everything else does.
+
+    Examples
+    --------
+    >>> digest_of({"a": 1, "digest": "…"}) == digest_of({"a": 1})
+    True
+    """
+    digested = {name: value for name, value in document.items() if name not in _UNDIGESTED}
+    return "sha256:" + hashlib.sha256(canonical(digested).encode("ascii")).hexdigest()
+
+
+def plain(value: Any) -> Any:
+    """Return a public fact as plain data: numpy's types unwrapped, infinities as ``"inf"``."""
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        return {_text(name): plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int):
+        # In digits a longer one could be neither written nor read.
+        return int(value) if value.bit_length() <= LONGEST_NUMBER else hex(value)
+    # A type unknown to JSON is described: a certificate that cannot be written helps nobody.
+    finite = isinstance(value, float) and math.isfinite(value)
+    return float(value) if finite else _text(value)
+
+
+def new_key(path: str | os.PathLike[str]) -> str:
+    """Make a private key at `path` and its public key at `path` + ``.pub``; return the latter.
+
+    Guarantee
+    ---------
+    - Only the owner may read the private key (mode 0600), from the moment the file exists.
+    - An existing file is never overwritten.
+
+    Parameters
+    ----------
+    path
+        Where the private key goes, as unencrypted PKCS #8 in PEM. The public key is one line of 64
+        hexadecimal digits.
+
+    Raises
+    ------
+    FileError
+        If one of the two files exists or cannot be written.
+    SettingError
+        If the library that signs is not installed.
+    """
+    ed25519, serialization = _signing_library()
+    key = ed25519.Ed25519PrivateKey.generate()
+    private = key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    )
+    public = str(key.public_key().public_bytes_raw().hex())
+    target = Path(path)
+    # The public file first: a private key whose public half could not be written is of no use.
+    public_path = target.with_name(target.name + ".pub")
+    _write_new(public_path, f"{public}\n".encode("ascii"), mode=0o644)
+    try:
+        _write_new(target, private, mode=0o600)
+    except FileError:
+        public_path.unlink()
+        raise
+    return public
+
+
+def read_public_key(text_or_path: str | os.PathLike[str]) -> str:
+    """Return a public key given as 64 hexadecimal digits or as the file that `new_key` wrote.
+
+    Examples
+    --------
+    >>> read_public_key("AB" * 32) == "ab" * 32
+    True
+    """
+    text = os.fspath(text_or_path).strip().lower()
+    if not _PUBLIC_KEY.fullmatch(text):
+        text = _read_small(Path(text_or_path)).decode("ascii", "replace").strip().lower()
+    if not _PUBLIC_KEY.fullmatch(text):
+        raise FileError(
+            "this is not a public key; expected 64 hexadecimal digits, or the file ending in .pub "
+            "that was written beside the private key"
+        )
+    return text
+
+
+def sign(certificate: Signed, key_path: str | os.PathLike[str]) -> Signed:
+    """Return a certificate, of a fit or of a ledger, with a signature over its digest.
+
+    Guarantee
+    ---------
+    - What is signed was checked: a certificate that does not add up is refused.
+    - The digest stays as it was; an earlier signature is replaced.
+
+    Parameters
+    ----------
+    certificate
+        What the owner of the key vouches for.
+    key_path
+        The private key that `new_key` wrote, or any unencrypted Ed25519 key in PEM.
+
+    Raises
+    ------
+    CertificateError
+        If the certificate does not add up.
+    FileError
+        If the key cannot be read.
+    SettingError
+        If the library that signs is not installed.
+    """
+    certificate.rederive()
+    key = _load_private(Path(key_path))
+    return certificate.with_signature(
+        {
+            "algorithm": ALGORITHM,
+            "public_key": key.public_key().public_bytes_raw().hex(),
+            "value": key.sign(_message(certificate.digest)).hex(),
+        }
+    )
+
+
+def verify(digest: str, signature: Mapping[str, Any]) -> str:
+    """Check a signature over a digest against the public key it names; return that key.
+
+    Whether the key belongs to somebody trustworthy is for the caller to know.
+
+    Guarantee
+    ---------
+    - A key of small order, under which signatures can be made without a private key, is refused,
+      and so is a key that is not spelled as RFC 8032 spells it.
+
+    Raises
+    ------
+    CertificateError
+        If the signature is not by that key over that digest.
+    SettingError
+        If the library that verifies is not installed.
+    """
+    require_signature(signature)
+    ed25519, _ = _signing_library()
+    from cryptography.exceptions import InvalidSignature
+
+    public_key = str(signature["public_key"])
+    _require_strong(public_key)
+    try:
+        key = ed25519.Ed25519PublicKey.from_public_bytes(bytes.fromhex(public_key))
+        key.verify(bytes.fromhex(signature["value"]), _message(digest))
+    except (InvalidSignature, ValueError) as error:
+        raise CertificateError(
+            f"the signature does not fit: key {public_key} did not sign this digest. "
+            "The certificate or its signature was altered"
+        ) from error
+    return public_key
+
+
+def require_signature(signature: object) -> None:
+    """Refuse what is not laid out as a signature, whoever made it."""
+    shape = {"algorithm": re.compile(ALGORITHM), "public_key": _PUBLIC_KEY, "value": _SIGNATURE}
+    if not isinstance(signature, Mapping) or set(signature) != set(shape):
+        raise CertificateError(
+            "signature is not laid out as expected: null, or algorithm, public_key and value"
+        )
+    for name, pattern in shape.items():
+        if not isinstance(signature[name], str) or not pattern.fullmatch(signature[name]):
+            raise CertificateError(
+                f'signature.{name} cannot be read; expected "{ALGORITHM}", 64 and 128 lower-case '
+                "hexadecimal digits"
+            )
+
+
+def _require_strong(public_key: str) -> None:
+    # The sign of x is the highest bit; a point of small order is one with either sign.
+    y = int.from_bytes(bytes.fromhex(public_key), "little") % 2**255
+    if y in _SMALL_ORDER or y >= _PRIME:
+        raise CertificateError(
+            f"the key {public_key} is no key of anybody: it fits signatures that nobody made"
+        )
+
+
+def _message(digest: str) -> bytes:
+    if not _DIGEST.fullmatch(digest):
+        raise CertificateError('digest cannot be read; expected "sha256:" and 64 lower-case digits')
+    return PREFIX + bytes.fromhex(digest.removeprefix("sha256:"))
+
+
+def _signing_library() -> tuple[Any, Any]:
+    # Deferred: an optional extra, which nobody who does not sign needs.
+    try:
+        from cryptography.hazmat.primitives import serialization
+        from cryptography.hazmat.primitives.asymmetric import ed25519
+    except ImportError as error:
+        raise SettingError(
+            "signatures need the library cryptography, which is not installed. "
+            "Run: pip install tacit[sign]"
+        ) from error
+    return ed25519, serialization
+
+
+def _load_private(path: Path) -> Any:
+    ed25519, serialization = _signing_library()
+    from cryptography.exceptions import UnsupportedAlgorithm
+
+    text = _read_small(path)
+    try:
+        key = serialization.load_pem_private_key(text, password=None)
+    except (ValueError, TypeError, UnsupportedAlgorithm) as error:
+        raise FileError(
+            f"{path} is not a private key in PEM without a password; make one with new_key"
+        ) from error
+    if not isinstance(key, ed25519.Ed25519PrivateKey):
+        raise FileError(f"{path} is a key of another kind; expected an Ed25519 key")
+    return key
+
+
+def _read_small(path: Path) -> bytes:
+    try:
+        with path.open("rb") as stream:
+            text = stream.read(LARGEST_KEY_FILE + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "no such file"
+        raise FileError(f"the key {str(path)[:200]} cannot be read: {reason}") from error
+    if len(text) > LARGEST_KEY_FILE:
+        raise FileError(f"{path} is too large for a key")
+    return text
+
+
+def _write_new(path: Path, content: bytes, *, mode: int) -> None:
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    except FileExistsError as error:
+        raise FileError(
+            f"{path} exists and is not overwritten: what it signed could no longer be renewed. "
+            "Choose another name"
+        ) from error
+    except OSError as error:
+        raise FileError(f"{path} cannot be written: {error.strerror}") from error
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(content)
+    except OSError as error:
+        path.unlink(missing_ok=True)
+        raise FileError(f"{path} cannot be written: {error.strerror}") from error
+
+
+def _text(value: object) -> str:
+    return str(value).encode("utf-8", "backslashreplace").decode("utf-8")

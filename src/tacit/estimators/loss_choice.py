@@ -1,0 +1,156 @@
+"""What is minimised: from a family and a user's declared numbers to a loss in prepared units.
+
+A continuous response is prepared as (y - center) / scale, so thresholds and widths that the user
+gives in units of y are divided by the scale here, and nowhere else.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.contract.plan import PublicFact
+from tacit.design.attached_columns import Offset
+from tacit.design.family import find_family
+from tacit.design.response import Absent, Binary, Classes, Continuous, Count, Response
+from tacit.errors import SettingError
+from tacit.losses import huber, logistic, pinball, poisson, softmax, squared
+from tacit.losses.loss import Loss
+
+SMALLEST_THRESHOLD, SMALLEST_WIDTH, LARGEST_SHAPE = 1e-9, 1e-30, 1e9
+"""Of thresholds and widths, in deviations or half ranges of the response."""
+_SHAPELESS = {"binomial": logistic.LOSS, "multinomial": softmax.LOSS, "gaussian": squared.LOSS}
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Public numbers of losses that have some; the others ignore them.
+
+    Parameters
+    ----------
+    threshold, scale
+        Huber's threshold in units of the error's deviation, and that deviation in units of y;
+        without a scale it is found privately.
+    quantile, smoothing
+        Which quantile, and the half width of the pinball's rounded corner in units of y.
+    """
+
+    threshold: float = huber.EFFICIENT
+    scale: float | None = None
+    quantile: float = 0.5
+    smoothing: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what no loss can have."""
+        require_positive("threshold", self.threshold)
+        for name in ("scale", "smoothing"):
+            if getattr(self, name) is not None:
+                require_positive(name, getattr(self, name))
+        if not is_real(self.quantile) or not 0.0 < self.quantile < 1.0:
+            raise SettingError(f"quantile must lie between 0 and 1; got {self.quantile!r}.")
+
+    def facts(self, family: str) -> list[PublicFact]:
+        """What the certificate says of the numbers that a family uses."""
+        if family == "huber":
+            numbers = {"threshold": self.threshold, "scale": self.scale or "private"}
+        elif family == "quantile":
+            width = self.smoothing or f"{pinball.RELATIVE_WIDTH} private deviations"
+            numbers = {"quantile": self.quantile, "smoothing": width}
+        else:
+            return []
+        return [PublicFact("loss", numbers, "declared")]
+
+
+def loss_of(family: str, response: Response, shape: Shape | None = None) -> Loss:
+    """Return the loss of a family of `glm`, for a response of its kind.
+
+    Without a declared scale or width Huber's and the pinball's shape is in units of a deviation
+    that is yet to be found.
+    """
+    if not isinstance(response, find_family(family).response):
+        raise SettingError(f"A {response.kind} response does not go with the family {family!r}.")
+    if isinstance(response, Count):
+        return poisson.loss(highest_predictor(response), response.upper)
+    shape = Shape() if shape is None else shape
+    if isinstance(response, Continuous) and family == "huber":
+        return _huber(response, shape)
+    if isinstance(response, Continuous) and family == "quantile":
+        return _pinball(response, shape)
+    return _SHAPELESS[family]
+
+
+def _huber(response: Continuous, shape: Shape) -> Loss:
+    if shape.scale is None:
+        threshold = _moderate("threshold", float(shape.threshold), SMALLEST_THRESHOLD)
+        return huber.loss(threshold, relative=True)
+    threshold = float(shape.threshold) * _prepared(shape.scale, response)
+    return huber.loss(_moderate("threshold", threshold, SMALLEST_THRESHOLD))
+
+
+def _pinball(response: Continuous, shape: Shape) -> Loss:
+    if shape.smoothing is None:
+        return pinball.loss(float(shape.quantile), relative=True)
+    width = _moderate("smoothing", _prepared(shape.smoothing, response), SMALLEST_WIDTH)
+    return pinball.loss(float(shape.quantile), width)
+
+
+def _prepared(value: float, response: Continuous) -> float:
+    """A number in units of y in prepared units, which need declared bounds."""
+    if response.is_open:
+        raise SettingError("scale and smoothing are in units of y: they need declared y_bounds.")
+    return float(value) / response.scale
+
+
+def _moderate(name: str, value: float, least: float) -> float:
+    """Return a shape that a solver's floats can hold, or refuse it before anything is spent."""
+    if not least <= value <= LARGEST_SHAPE:
+        raise SettingError(f"{name} is too small or too large for y; choose a moderate one.")
+    return value
+
+
+def highest_predictor(response: Count) -> float:
+    """Return where the Poisson loss is capped: at e times the largest count."""
+    return math.log(response.upper) + 1.0
+
+
+def classifying_loss(response: Response) -> Loss:
+    """Logistic for two classes, softmax for more."""
+    return softmax.LOSS if isinstance(response, Classes) else logistic.LOSS
+
+
+def predicted(
+    response: Response, margins: NDArray[np.float64], offset: Offset | None = None
+) -> NDArray[np.float64]:
+    """Return the expected response at linear predictors on the user's scale; NaN stays NaN.
+
+    Probabilities of the second class, or of all classes; values within y_bounds; rates, kept where
+    the loss was not capped at the smallest exposure.
+    """
+    match response:
+        case Binary():
+            return logistic.probability(margins)
+        case Classes():
+            return softmax.probability(margins)
+        case Continuous():
+            return np.clip(margins, response.lower, response.upper)
+        case Count():
+            smallest = 0.0 if offset is None else offset.lower
+            return np.exp(np.minimum(margins, highest_predictor(response) - smallest))
+        case Absent():
+            raise SettingError("A mean predicts no response.")
+
+
+def require_positive(name: str, value: Any) -> float:
+    """Return a declared positive number of moderate size, or refuse it."""
+    if not is_real(value) or not 1e-150 <= value <= 1e150:
+        raise SettingError(f"{name} must be a positive number of moderate size; got {value!r}.")
+    return float(value)
+
+
+def is_real(value: Any) -> bool:
+    """Whether a setting is a number; True and False are not."""
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)

@@ -1,0 +1,318 @@
+"""From a formula and a schema to a design, in public facts only.
+
+The formula is parsed into terms and never evaluated. A term is a product of numbers, factors and
+splines; the schema says how far it reaches and which levels it has. What would have to be read off
+the data (means, knots, levels) is refused.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import sys
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from tacit.design.attached_columns import Beside, Offset
+from tacit.design.cell_rules import Cell, LabelCell
+from tacit.design.design import Column, Design, numeric_column
+from tacit.design.factor import Factor, Numeric, Power, Spline, product_bounds
+from tacit.design.family import Family, find_family
+from tacit.errors import BoundsError, FormulaError
+from tacit.formula.atom import Part, column_part, computed_parts, missing_part
+from tacit.formula.contrast_coding import Coding, Term, codings
+from tacit.formula.diagnostics import Pointer
+from tacit.formula.outcome import offset_of, response_of
+from tacit.schema.schema import NumericColumn, Schema
+
+
+def design_from_formula(
+    formula: str, schema: Schema, *, family: str = "binomial", row_norm: float | None = None
+) -> Design:
+    """Design of a formula such as ``"readmit ~ age + C(ward) + age:C(ward)"``.
+
+    A term of numbers alone is one column, mapped from the product of their bounds to [-1, 1];
+    without an intercept, which alone can take up a shift, it is scaled and not shifted. A term with
+    factors, cuts or splines has one column per combination of their functions, never shifted, so
+    that zeros stay zero; in a record the functions are not negative and sum to at most 1. Each term
+    therefore adds at most 1 to the squared norm: feature_norm = √(number of such terms), or
+    `row_norm` where that is smaller. (A product of factors whose lower terms are left out counts
+    once for each that it replaces.)
+
+    Factors are coded as in R, patsy and formulaic: without their first declared level where a lower
+    term already spans it, with all levels otherwise. Splines drop their first function likewise.
+
+    Guarantee
+    ---------
+    - Bounds and levels come from the schema; nothing is evaluated and no rows are an argument.
+    - A record within the declared bounds has features of norm at most √(number of such terms).
+    - Prepared and user coefficients predict the same, with an intercept or without.
+    - The columns span the same space as formulaic's matrix on a table that has every level.
+
+    Parameters
+    ----------
+    formula
+        One declared column, ``~``, and terms joined by ``+ - : * / **``. ``.`` stands for all
+        declared columns but the response; a name with spaces goes between backticks. A term may be
+        ``I(x**2)``, ``poly(x, 2, raw=True)``, ``log(x)``, ``log1p(x)``, ``sqrt(x)``, ``exp(x)``,
+        ``bs(x, knots=[…], degree=3)``, ``cut(x, [edges])``; one may be ``offset(x)`` or
+        ``exposure(x)``.
+    schema
+        The public facts about the table.
+    family
+        Which kind of response is modelled: "binomial", "gaussian", "poisson", "multinomial",
+        "huber" or "quantile".
+    row_norm
+        Public bound on the norm of the mapped features, if it is known to be smaller.
+
+    Examples
+    --------
+    >>> schema = Schema.from_mapping({"columns": {
+    ...     "readmit": {"type": "binary"},
+    ...     "age": {"type": "numeric", "lower": 0, "upper": 110},
+    ...     "ward": {"type": "factor", "levels": ["a", "b", "c"]},
+    ... }})
+    >>> design_from_formula("readmit ~ age + C(ward)", schema).names
+    ('Intercept', 'age', 'C(ward)[T.b]', 'C(ward)[T.c]')
+    """
+    if row_norm is not None and not (math.isfinite(row_norm) and row_norm > 0):
+        raise BoundsError(f"row_norm must be a positive finite number; got {row_norm!r}.")
+    model = find_family(family)
+    left, right = _parsed_sides(formula, schema)
+    reader = _Reader(Pointer(formula), schema, model)
+    response = reader.response_name(left)
+    intercept, terms, offset = reader.terms(right, response)
+    with reader.pointer.at(left):
+        outcome = response_of(response, schema, model, centred=intercept)
+    if not intercept and not terms:
+        raise FormulaError(
+            "The formula has neither predictors nor an intercept; add a column after ~."
+        )
+    cells = _used_cells(terms, schema)
+    blocks = [
+        _block_columns(term, coding, cells, shift=intercept)
+        for term, needed in codings(terms, intercept=intercept)
+        for coding in needed
+    ]
+    norm = math.sqrt(len(blocks))
+    design = Design(
+        columns=tuple(itertools.chain.from_iterable(blocks)),
+        response=outcome,
+        feature_norm=norm if row_norm is None else min(row_norm, norm),
+        intercept=intercept,
+        levels=_used_levels(terms, schema),
+        beside=Beside(schema.weight, offset, schema.person),
+        cells=cells,
+    )
+    _refuse_shared_names(design.names)
+    return design
+
+
+def _parsed_sides(formula: str, schema: Schema) -> tuple[list[Any], list[Any]]:
+    # Deferred: formulaic loads pandas, which a fit from a matrix has no use for.
+    from formulaic.errors import FormulaicError
+    from formulaic.parser import DefaultFormulaParser
+
+    if not isinstance(formula, str):
+        raise FormulaError(f"A formula is text such as 'y ~ a + b'; got {type(formula).__name__}.")
+    pointer = Pointer(formula)
+    context = {"__formulaic_variables_available__": list(schema.predictors)}
+    parser = DefaultFormulaParser(feature_flags={"twosided"})
+    try:
+        sides = parser.get_terms(formula, context=context)
+    except (FormulaicError, SyntaxError) as error:
+        reason = str(error).splitlines()[0].rstrip(".")
+        raise FormulaError(_unreadable(pointer, reason)) from error
+    except (AttributeError, ValueError, RecursionError, MemoryError) as error:
+        # The parser's own slips on unbalanced or endless text; their wording helps nobody.
+        reason = "its brackets, quotes or operators do not match"
+        raise FormulaError(_unreadable(pointer, reason)) from error
+    left, right = getattr(sides, "lhs", None), getattr(sides, "rhs", None)
+    if left is None or right is None:
+        raise FormulaError(
+            f"The formula {pointer.shown} names no response; write it before ~, as in 'y ~ a + b'."
+        )
+    return list(left), list(right)
+
+
+def _unreadable(pointer: Pointer, reason: str) -> str:
+    return (
+        f"The formula {pointer.shown} cannot be read: {reason}. "
+        "Expected something like 'y ~ a + b + a:b'."
+    )
+
+
+class _Reader:
+    """Reads parsed terms with the schema at hand; errors point at the term."""
+
+    def __init__(self, pointer: Pointer, schema: Schema, family: Family) -> None:
+        self.pointer = pointer
+        self._schema = schema
+        self._family = family
+
+    def response_name(self, parsed: Sequence[Any]) -> str:
+        """The one declared column on the left side."""
+        spellings = [_spelling(term) for term in parsed]
+        with self.pointer.at(parsed):
+            if (
+                len(spellings) != 1
+                or len(parsed[0].factors) != 1
+                or parsed[0].factors[0].eval_method.value != "lookup"
+            ):
+                raise FormulaError(
+                    f"The left side must be one declared column; got "
+                    f"{' + '.join(spellings) or 'nothing'}. Transform the response before, and "
+                    "declare it in the schema."
+                )
+            self._schema.column(spellings[0])
+        return spellings[0]
+
+    def terms(self, parsed: Iterable[Any], response: str) -> tuple[bool, list[Term], Offset | None]:
+        """Whether there is an intercept, the other terms by degree, each once, and the offset."""
+        intercept, offset = False, None
+        terms: dict[frozenset[Any], Term] = {}
+        for item in parsed:
+            spelling = _spelling(item)
+            if spelling == "1":
+                intercept = True
+                continue
+            with self.pointer.at([item]):
+                found = self._offset(item, response, given=offset)
+                if found is not None:
+                    offset = found
+                    continue
+                for term in self._expanded(item):
+                    _refuse_response(term, response, spelling)
+                    keys = frozenset(part.key for part in term)
+                    if keys in terms or len(keys) < len(term):
+                        raise FormulaError(
+                            f"The term {spelling} is the same as another part of the formula "
+                            "(C(ward) and ward are the same); write it once."
+                        )
+                    _refuse_spanned(term, list(terms.values()), spelling)
+                    terms[keys] = term
+        return intercept, self._with_missing(list(terms.values())), offset
+
+    def _offset(self, item: Any, response: str, given: Offset | None) -> Offset | None:
+        if len(item.factors) != 1 or item.factors[0].eval_method.value != "python":
+            return None
+        spelling = _spelling(item)
+        offset = offset_of(spelling, self._schema, self._family)
+        if offset is not None and given is not None:
+            raise FormulaError(f"{spelling} is the second offset or exposure; keep one.")
+        if offset is not None and offset.column == response:
+            raise FormulaError(f'The response "{response}" cannot predict itself: drop {spelling}.')
+        return offset
+
+    def _expanded(self, item: Any) -> list[Term]:
+        """The terms that an item stands for: a product of sums is a sum of products."""
+        return list(itertools.product(*(self._parts(factor) for factor in item.factors)))
+
+    def _parts(self, factor: Any) -> list[Part]:
+        spelling, method = str(factor.expr), factor.eval_method.value
+        if method == "lookup":
+            return [column_part(spelling, self._schema)]
+        if method == "literal":
+            raise FormulaError(
+                f"The number {spelling} is refused: 1 and 0 stand for the intercept, alone, and "
+                "columns are not multiplied by numbers."
+            )
+        return computed_parts(spelling, self._schema)
+
+    def _with_missing(self, terms: list[Term]) -> list[Term]:
+        """Add the marks of missing cells that the schema declares, after the terms of one part."""
+        marked = []
+        for name in dict.fromkeys(part.column for term in terms for part in term):
+            declared = self._schema.column(name)
+            if isinstance(declared, NumericColumn) and declared.missing_indicator:
+                marked.append((missing_part(name),))
+        return sorted([*terms, *marked], key=len)
+
+
+def _spelling(item: Any) -> str:
+    return ":".join(str(factor.expr) for factor in item.factors)
+
+
+def _refuse_response(term: Term, response: str, spelling: str) -> None:
+    if response in {part.column for part in term}:
+        raise FormulaError(f'The response "{response}" cannot predict itself: drop {spelling}.')
+
+
+def _refuse_spanned(term: Term, others: Sequence[Term], spelling: str) -> None:
+    """Refuse a power of a column beside a spline of it that contains the power."""
+    for other in others:
+        for spline, power in ((term, other), (other, term)):
+            if len(spline) == len(power) == 1 and _spans(spline[0].factors[0], power[0].factors[0]):
+                raise FormulaError(
+                    f"{spelling} and {other[0].spelling} overlap: {spline[0].spelling} contains "
+                    f"{power[0].spelling} already; drop {power[0].spelling}."
+                )
+
+
+def _spans(spline: Factor, power: Factor) -> bool:
+    if not isinstance(spline, Spline) or spline.column != power.column:
+        return False
+    exponent = power.exponent if isinstance(power, Power) else 1
+    return isinstance(power, Numeric | Power) and exponent <= spline.degree
+
+
+def _used_levels(terms: Sequence[Term], schema: Schema) -> dict[str, tuple[str, ...]]:
+    used: dict[str, tuple[str, ...]] = {}
+    for part in itertools.chain.from_iterable(terms):
+        column = schema.column(part.column)
+        if not isinstance(column, NumericColumn):
+            used[part.column] = tuple(map(str, column.levels))
+    return used
+
+
+def _used_cells(terms: Sequence[Term], schema: Schema) -> dict[str, Cell]:
+    used: dict[str, Cell] = {}
+    for part in itertools.chain.from_iterable(terms):
+        cell = schema.column(part.column).cell
+        if cell != LabelCell():
+            used[part.column] = cell
+    return used
+
+
+def _block_columns(
+    term: Term, coding: Coding, cells: dict[str, Cell], *, shift: bool
+) -> list[Column]:
+    """The columns of one term under one coding; together of norm at most 1 in a record."""
+    parts = [part for part in term if not part.partition or part.key in coding]
+    choices = [part.choices(whole=coding.get(part.key, True)) for part in parts]
+    columns = []
+    # The first factor's level changes fastest, as in R.
+    for reverse in itertools.product(*reversed(choices)):
+        chosen = reverse[::-1]
+        name = ":".join(label for label, _ in chosen)
+        factors = tuple(factor for _, factor in chosen)
+        columns.append(_product_column(name, factors, cells, shift=shift))
+    return columns
+
+
+def _product_column(
+    name: str, factors: tuple[Factor, ...], cells: dict[str, Cell], *, shift: bool
+) -> Column:
+    lower, upper, partial = product_bounds(factors, cells)
+    # No shift where a record can be outside the support, so that it keeps its exact zero.
+    if shift and not partial:
+        mapped = numeric_column(name, lower, upper)
+        center, scale = mapped.center, mapped.scale
+    else:
+        center, scale = 0.0, max(-lower, upper)
+    usable = lower < upper and sys.float_info.min <= scale < math.inf
+    if not (usable and math.isfinite(center)):
+        raise BoundsError(
+            f"The bounds of {name} leave the range of float64; rescale its columns and declare "
+            "the new bounds."
+        )
+    return Column(name, factors, lower, upper, center, scale)
+
+
+def _refuse_shared_names(names: Sequence[str]) -> None:
+    shared = [name for name, count in Counter(names).items() if count > 1]
+    if shared:
+        raise FormulaError(
+            f"Two coefficients would be called {shared[0]}; rename a column of the table."
+        )

@@ -1,0 +1,136 @@
+"""Numbers with their errors: standard errors, p-values and intervals of one or several at once."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from tacit.errors import SettingError
+from tacit.inference.data_frame import frame_of
+from tacit.inference.drawing import drawing
+
+WHICH = ("total", "sampling")
+SIMULTANEOUS = ("bonferroni", "scheffe")
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Estimated:
+    """Estimates by name, their variance by source, and degrees of freedom (∞: normal law).
+
+    `null` are the values they are tested against, `statements` what may be said of each interval,
+    and `dimension` is the number of coefficients they are combinations of.
+    """
+
+    names: tuple[str, ...]
+    values: Vector
+    sampling: Vector
+    privacy: Vector
+    degrees: Vector
+    null: Vector
+    statements: tuple[str, ...]
+    dimension: int
+
+    @property
+    def std_errors(self) -> Vector:
+        """Standard errors, sampling and privacy noise together."""
+        return np.sqrt(self.sampling + self.privacy)
+
+    @property
+    def statistics(self) -> Vector:
+        """Distances from the null in standard errors; infinite where there is no error at all."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratios = (self.values - self.null) / self.std_errors
+        return np.where(self.values == self.null, 0.0, ratios)
+
+    @property
+    def pvalues(self) -> Vector:
+        """Two-sided, by the degrees of freedom that the intervals have."""
+        return np.asarray(2 * special.stdtr(self.degrees, -np.abs(self.statistics)))
+
+    @property
+    def privacy_share(self) -> Vector:
+        """Share of the variance that is due to the noise added."""
+        total = self.sampling + self.privacy
+        return np.asarray(self.privacy / np.where(total > 0, total, 1.0))
+
+    def conf_int(
+        self, level: float = 0.95, which: str = "total", simultaneous: bool | str = False
+    ) -> NDArray[np.float64]:
+        """Ends of the intervals, columns lower and upper; see `Results.conf_int`."""
+        if which not in WHICH:
+            raise SettingError(f'which must be "total" or "sampling"; got {which!r}.')
+        variance = self.sampling + (self.privacy if which == "total" else 0.0)
+        half = self.quantiles(level, simultaneous) * np.sqrt(variance)
+        return np.column_stack([self.values - half, self.values + half])
+
+    def summary_frame(self, level: float = 0.95) -> Any:
+        """Estimates, errors, tests and interval ends; pandas', or a dict of columns without it."""
+        ends = self.conf_int(level)
+        columns = {
+            "coef": self.values,
+            "std_err": self.std_errors,
+            "statistic": self.statistics,
+            "pvalue": self.pvalues,
+            "lower": ends[:, 0],
+            "upper": ends[:, 1],
+            "privacy_share": self.privacy_share,
+            "statement": self.statements,
+        }
+        return frame_of(columns, self.names)
+
+    def __str__(self) -> str:
+        """Draw estimates, tests and 95% intervals as plain text."""
+        return str(drawing().estimates_text(self))
+
+    def quantiles(self, level: float, simultaneous: bool | str = False) -> Vector:
+        """Standard errors to either side of an estimate."""
+        require_level(level)
+        method = simultaneous_method(simultaneous)
+        count = len(self.names)
+        if method == "scheffe":
+            return np.array(
+                [_scheffe(level, min(count, self.dimension), nu) for nu in self.degrees.tolist()]
+            )
+        tail = (1 - level) / 2
+        if method == "bonferroni":
+            tail /= max(count, 1)
+        return np.asarray(-special.stdtrit(self.degrees, tail))
+
+
+def require_level(level: Any) -> None:
+    """Refuse a level that is none."""
+    if isinstance(level, bool) or not isinstance(level, int | float) or not 0.0 < level < 1.0:
+        raise SettingError(f"level must lie between 0 and 1; got {level!r}.")
+
+
+def simultaneous_method(asked: bool | str) -> str | None:
+    """Return the method by which all intervals hold at once, or None where each holds alone."""
+    if asked is True:
+        return SIMULTANEOUS[0]
+    if asked is False:
+        return None
+    if asked not in SIMULTANEOUS:
+        known = " or ".join(f'"{name}"' for name in SIMULTANEOUS)
+        raise SettingError(f"simultaneous must be True, False, {known}; got {asked!r}.")
+    return str(asked)
+
+
+def tail_probability(statistic: float, count: int, degrees: float) -> float:
+    """P(F(q, ν) > W / q), which for infinite ν is that of χ²(q) > W."""
+    if math.isinf(degrees):
+        return float(special.chdtrc(count, statistic))
+    return float(special.fdtrc(count, degrees, statistic / count))
+
+
+def _scheffe(level: float, count: int, degrees: float) -> float:
+    """√(q F⁻¹(level)), at which all combinations of q estimates are covered at once."""
+    if math.isinf(degrees):
+        return math.sqrt(special.chdtri(count, 1 - level))
+    return math.sqrt(count * special.fdtri(count, degrees, level))

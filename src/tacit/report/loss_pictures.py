@@ -1,0 +1,201 @@
+"""A picture of losses: value, slope and curvature side by side, one row a kind of response."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import SettingError
+from tacit.losses import bounded_poisson, hinge, huber, logistic, poisson, smooth_huber, squared
+from tacit.losses.dispatch import curvatures, shape_of, slopes, value
+from tacit.losses.loss import Code, Loss
+from tacit.report.pictures import FAINT, INK, STYLE, picture_file, save_whole
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+POINTS = 801
+COUNT, LARGEST_RATE = 3.0, 3.0
+"""Counts are shown for a response of 3; weights fall from a rate of 3 on."""
+NAMES = {
+    Code.SQUARED: "least squares",
+    Code.HUBER: "Huber",
+    Code.SMOOTH_HUBER: "smooth Huber",
+    Code.LOGISTIC: "logistic",
+    Code.HINGE: "smooth hinge",
+    Code.POISSON: "Poisson",
+    Code.BOUNDED_POISSON: "bounded Poisson",
+    Code.PINBALL: "pinball",
+}
+LABELS = frozenset({Code.LOGISTIC, Code.HINGE})
+COUNTS = frozenset({Code.POISSON, Code.BOUNDED_POISSON})
+PALETTES = {
+    1: ("#1f6fb2",),
+    2: ("#8d99a3", "#1f6fb2"),
+    3: ("#8d99a3", "#e08e0b", "#1f6fb2"),
+    4: ("#8d99a3", "#e08e0b", "#2e8b57", "#1f6fb2"),
+}
+COLUMNS = ("loss ρ", "slope ψ = ρ′", "curvature ψ′")
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Row:
+    """Losses of one kind of response, drawn over the same margins."""
+
+    title: str
+    axis: str
+    response: float
+    ends: tuple[float, float]
+    losses: tuple[Loss, ...]
+
+
+def usual() -> tuple[Loss, ...]:
+    """The losses behind the estimators, plain and of bounded influence."""
+    return (
+        squared.LOSS,
+        huber.loss(huber.EFFICIENT),
+        smooth_huber.loss(huber.EFFICIENT),
+        hinge.loss(),
+        logistic.LOSS,
+        poisson.loss(5.0, 100.0),
+        bounded_poisson.loss(COUNT, 0.0, LARGEST_RATE),
+    )
+
+
+def plot_losses(
+    losses: Sequence[Loss] | None = None, path: str | os.PathLike[str] | None = None
+) -> Figure:
+    """Draw losses with their first and second derivatives; write a file where a path is given.
+
+    Guarantee
+    ---------
+    - No record is needed: a loss is public.
+    - The file is written whole or not at all, and the same losses give the same file.
+
+    Parameters
+    ----------
+    losses
+        Losses of `tacit.losses`; by default those behind the estimators.
+    path
+        A .png or .svg file; without one the figure is returned only.
+    """
+    shown = usual() if losses is None else tuple(losses)
+    if not shown or not all(isinstance(each, Loss) and each.code in NAMES for each in shown):
+        raise SettingError(
+            "plot_losses draws losses of tacit.losses with one margin, for example "
+            "[huber.loss(1.345), smooth_huber.loss(1.345)]."
+        )
+    target = None if path is None else picture_file(path)
+    import matplotlib as mpl
+
+    with mpl.rc_context(STYLE):
+        figure = _figure(rows_of(shown))
+        if target is not None:
+            save_whole(figure, target)
+    return figure
+
+
+def rows_of(losses: Sequence[Loss]) -> list[Row]:
+    """Losses by the kind of their response."""
+    kinds = (
+        ("Residuals", "prediction less response", 0.0, (-5.0, 5.0), None),
+        ("Two classes", "margin of a record of class 1", 1.0, (-5.0, 5.0), LABELS),
+        ("Counts", "log rate, for a count of 3", COUNT, (-2.0, 3.2), COUNTS),
+    )
+    rows = []
+    for title, axis, response, ends, codes in kinds:
+        own = tuple(
+            each
+            for each in losses
+            if (each.code in codes if codes else each.code not in LABELS | COUNTS)
+        )
+        if own:
+            rows.append(Row(title, axis, response, ends, own))
+    return rows
+
+
+def curves_of(loss: Loss, margins: Vector, response: float) -> tuple[Vector, Vector, Vector]:
+    """Value (0 at its least), slope and curvature at margins, as the mechanisms compute them."""
+    shape, labels = shape_of(loss), np.full(len(margins), response)
+    slope, bend = np.empty(len(margins)), np.empty(len(margins))
+    # Not compiled: a picture has few points, and the switch takes long to build.
+    slopes.py_func(int(loss.code), shape, margins, labels, slope)
+    curvatures.py_func(int(loss.code), shape, margins, labels, bend)
+    if loss.code is Code.BOUNDED_POISSON:
+        # It is known by its slope alone.
+        steps = np.diff(margins) * (slope[1:] + slope[:-1]) / 2
+        height = np.append(0.0, np.cumsum(steps))
+    else:
+        height = value(loss, margins, labels)
+    return height - height.min(), slope, bend
+
+
+def _figure(rows: Sequence[Row]) -> Figure:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(10.4, 0.7 + 2.65 * len(rows)))
+    figure.set_layout_engine("constrained", w_pad=0.1, h_pad=0.09)
+    FigureCanvasAgg(figure)
+    grid = figure.subplots(len(rows), 3, squeeze=False)
+    for place, row in enumerate(rows):
+        margins = np.linspace(*row.ends, POINTS)
+        colors = PALETTES.get(len(row.losses))
+        for index, loss in enumerate(row.losses):
+            style: dict[str, Any] = {
+                "color": None if colors is None else colors[index],
+                "linewidth": 2.4 if index == len(row.losses) - 1 else 1.8,
+                "label": NAMES[loss.code],
+            }
+            for axes, curve in zip(
+                grid[place], curves_of(loss, margins, row.response), strict=True
+            ):
+                axes.plot(margins, curve, **style)
+        _dress(grid[place], row, titled=place == 0)
+    return figure
+
+
+def _dress(panels: Sequence[Axes], row: Row, *, titled: bool) -> None:
+    for column, (axes, title) in enumerate(zip(panels, COLUMNS, strict=True)):
+        bounded = [loss for loss in row.losses if np.isfinite(loss.lipschitz)]
+        if (column < 2 and len(bounded) < len(row.losses)) or row.title == "Counts":
+            _look_at(axes, column, row)
+        if titled:
+            axes.set_title(title, fontsize=12.5, fontweight="bold", loc="left")
+        axes.set_xlabel(row.axis, fontsize=9.5)
+        axes.grid(color=FAINT, linewidth=0.8)
+        axes.axhline(0.0, color=INK, linewidth=0.7, zorder=1)
+        axes.set_axisbelow(True)
+        axes.tick_params(length=0, labelsize=9)
+        axes.margins(x=0.0)
+        for side in axes.spines.values():
+            side.set_visible(False)
+    panels[0].set_ylabel(row.title, fontsize=11.5, fontweight="bold")
+    panels[0].legend(frameon=False, fontsize=9.5, loc="upper center", handlelength=1.4)
+
+
+def _look_at(axes: Axes, column: int, row: Row) -> None:
+    """Show what is bounded; what grows without bound leaves the panel."""
+    least = min(
+        (loss for loss in row.losses if np.isfinite(loss.lipschitz)),
+        key=lambda loss: loss.lipschitz,
+        default=None,
+    )
+    if least is None:
+        return
+    reach = least.lipschitz
+    widest = max(abs(end) for end in row.ends)
+    ends = {
+        0: (-0.04 * reach * widest, reach * widest * 1.05),
+        1: (-1.7 * reach, 1.7 * reach),
+        2: (-0.1 * least.smoothness, 2.0 * least.smoothness),
+    }[column]
+    axes.set_ylim(*ends)

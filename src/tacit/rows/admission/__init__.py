@@ -1,0 +1,1 @@
+"""Admission: encoded records are checked, bounded and prepared into a store."""

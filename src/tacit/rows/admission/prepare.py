@@ -1,0 +1,184 @@
+"""Preparing rows: clip, centre, scale and shrink each record by public facts alone.
+
+Private: the rows. Public: bounds, centres, scales and the norm bound, all from the design.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from tacit.compiling import compiled
+from tacit.design.design import Design
+from tacit.errors import BoundsError
+from tacit.rows.storage.tiles import LANES, tile_count
+
+# Within these, squares of a norm bound are far from overflow and underflow, also in float32.
+SMALLEST_NORM, LARGEST_NORM = 1e-15, 1e15
+LARGEST = 1e300
+
+
+@dataclass(frozen=True)
+class Preparer:
+    """The public numbers of a design, as the kernel takes them.
+
+    The prepared record is (u, 1 if there is an intercept, response, weight?, offset?) with
+    u = (clip(v, lower, upper) - center) / scale, shrunk to norm `feature_norm` where it is longer.
+    What stands behind the features comes prepared. An invalid record is all zeros.
+
+    Guarantee
+    ---------
+    - A prepared record depends on that record and the design only, bit by bit: not on its place,
+      on the block it came in, or on any other record.
+    - It is finite, and the norm of its stored features is at most feature_norm·(1 + 2^-40),
+      whatever the record held.
+    """
+
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    center: NDArray[np.float64]
+    scale: NDArray[np.float64]
+    feature_norm: float
+    intercept: bool
+
+    @classmethod
+    def of(cls, design: Design) -> Preparer:
+        """Numbers of a design; a norm bound that squares badly is refused."""
+        norm = design.feature_norm
+        if design.columns and not SMALLEST_NORM <= norm <= LARGEST_NORM:
+            raise BoundsError(
+                f"The norm bound of a feature row must lie in [{SMALLEST_NORM}, {LARGEST_NORM}]; "
+                f"got {norm!r}. Rescale the columns or declare another row_norm."
+            )
+        table = np.array(
+            [(c.lower, c.upper, c.center, c.scale) for c in design.columns], dtype=np.float64
+        ).reshape(len(design.columns), 4)
+        lower, upper, center, scale = np.ascontiguousarray(table.T)
+        return cls(lower, upper, center, scale, norm, design.intercept)
+
+    def prepare(
+        self,
+        values: NDArray[np.float64],
+        behind: NDArray[np.float64],
+        valid: NDArray[np.bool_],
+        out: NDArray[Any],
+    ) -> None:
+        """Write the prepared records into `out`, float32 or float64, one row each."""
+        tiles = np.empty((tile_count(len(out)), out.shape[1], LANES), dtype=out.dtype)
+        self.prepare_tiles(values, behind, valid, tiles)
+        out[:] = tiles.transpose(0, 2, 1).reshape(-1, out.shape[1])[: len(out)]
+
+    def prepare_tiles(
+        self,
+        values: NDArray[np.float64],
+        behind: NDArray[np.float64],
+        valid: NDArray[np.bool_],
+        tiles: NDArray[Any],
+        order: NDArray[np.int64] | None = None,
+    ) -> None:
+        """Write the prepared records into tiles, float32 or float64, the last filled with zeros.
+
+        `order` lists the records as they are to stand; without one they stay as they came.
+        """
+        # Rounding to the stored type can lengthen a row by half a unit in the last place.
+        margin = 2.0**-22 if tiles.dtype == np.float32 else 2.0**-50
+        _prepare(
+            _readonly(values),
+            _readonly(behind),
+            _readonly(valid),
+            np.arange(len(values)) if order is None else order,
+            np.array([self.lower, self.upper, self.center, self.scale]),
+            # A row on the bound may exceed it by rounding, and is left alone.
+            (self.feature_norm * (1.0 - margin), self.feature_norm * (1.0 + 2.0**-45)),
+            self.intercept,
+            np.empty((values.shape[1] + 3, LANES)),
+            tiles,
+        )
+
+
+def _readonly(array: NDArray[Any]) -> NDArray[Any]:
+    # One type for the compiler, whether or not the caller's array may be written to.
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+@compiled
+def _prepare(  # noqa: C901, PLR0912, PLR0917 - one pass, compiled once
+    values: NDArray[np.float64],
+    behind: NDArray[np.float64],
+    valid: NDArray[np.bool_],
+    order: NDArray[np.int64],
+    public: NDArray[np.float64],
+    norms: tuple[float, float],
+    intercept: bool,
+    work: NDArray[np.float64],
+    tiles: NDArray[Any],
+) -> None:
+    # `work` has a row for each column, and three more; rows are as long as a tile has lanes. Their
+    # length is not written out as a constant: loops would be unrolled, which takes seconds.
+    length, count = values.shape
+    wide = work.shape[1]
+    factor, largest, square = count, count + 1, count + 2
+    for t in range(tiles.shape[0]):
+        first = t * wide
+        lanes = min(wide, length - first)
+        work[:] = 0.0
+        for start in range(0, count, wide):
+            for lane in range(lanes):
+                row = order[first + lane]
+                for j in range(start, min(start + wide, count)):
+                    work[j, lane] = values[row, j]
+        for j in range(count):
+            low, high, middle, size = public[0, j], public[1, j], public[2, j], public[3, j]
+            for lane in range(wide):
+                value = (min(max(work[j, lane], low), high) - middle) / size
+                value = min(max(value, -LARGEST), LARGEST)
+                work[j, lane] = value
+                work[largest, lane] = max(work[largest, lane], abs(value))
+        for lane in range(wide):
+            work[factor, lane] = moderation(work[largest, lane])
+        # Each record's sum is column after column.
+        for j in range(count):
+            for lane in range(wide):
+                part = work[j, lane] * work[factor, lane]
+                work[square, lane] += part * part
+        for lane in range(wide):
+            found = shrink_factor(work[square, lane], work[factor, lane], norms)
+            usable = lane < lanes and valid[order[min(first + lane, length - 1)]]
+            work[factor, lane] = found if usable and found >= 0.0 else math.nan
+        for j in range(count):
+            for lane in range(wide):
+                number = work[j, lane] * work[factor, lane]
+                tiles[t, j, lane] = number if work[factor, lane] >= 0.0 else 0.0
+        for lane in range(wide):
+            usable = work[factor, lane] >= 0.0
+            if intercept:
+                tiles[t, count, lane] = 1.0 if usable else 0.0
+            for j in range(behind.shape[1]):
+                beyond = behind[order[min(first + lane, length - 1)], j]
+                tiles[t, count + intercept + j, lane] = beyond if usable else 0.0
+
+
+@njit(nogil=True, error_model="numpy", inline="always")
+def moderation(largest: float) -> float:
+    """What a record is multiplied by before it is squared, by its largest entry.
+
+    Entries so large or small that a square would overflow or vanish are scaled. Not beyond 1e300:
+    an infinite factor would make no number of a zero.
+    """
+    moderate = 1e-100 < largest < 1e100 or largest == 0.0
+    return 1.0 if moderate else 1.0 / max(largest, 1e-300)
+
+
+@njit(nogil=True, error_model="numpy", inline="always")
+def shrink_factor(square: float, shrink: float, norms: tuple[float, float]) -> float:
+    """Factor that brings a record to the norm bound, by its square after `shrink`."""
+    target, limit = norms
+    norm = math.sqrt(square)
+    return 1.0 if norm <= limit * shrink else target * shrink / norm

@@ -1,0 +1,152 @@
+"""Preparing sparse rows: clip, scale and shrink each record by public facts; never shift it.
+
+Private: the rows. Public: bounds, scales and the norm bound, all from the design. A cell that is
+not stored is 0, and must stay so: the bounds have to contain 0, and no column has a center.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from tacit.compiling import compiled
+from tacit.design.design import Design
+from tacit.errors import BoundsError, SettingError
+from tacit.rows.admission.prepare import LARGEST, Preparer, moderation, shrink_factor
+from tacit.rows.sources.sparse_matrix import SparseRows
+from tacit.rows.storage.sparse_block import SparseBlock
+from tacit.rows.storage.tiles import LANES, tile_count
+
+
+@dataclass(frozen=True)
+class SparsePreparer:
+    """The public numbers of a design of a sparse matrix.
+
+    Guarantee
+    ---------
+    - The prepared record is the one that `Preparer` makes of the same record with its zeros
+      written out, number by number.
+    - It depends on that record and the design only, not on others or on how it was stored: entries
+      that are zero are left out.
+    - Bounds that exclude 0 are refused.
+    """
+
+    public: Preparer
+
+    @classmethod
+    def of(cls, design: Design) -> SparsePreparer:
+        """Numbers of a design; one that would move the zeros is refused."""
+        public = Preparer.of(design)
+        if public.center.any():
+            raise SettingError(
+                "A sparse matrix is scaled, never shifted; make its design with shifted=False."
+            )
+        outside = ~((public.lower <= 0.0) & (public.upper >= 0.0))
+        if outside.any():
+            name = design.columns[int(np.argmax(outside))].name
+            raise BoundsError(
+                f"The bounds of {name!r} exclude 0, the value of every empty cell of a sparse "
+                "matrix. Declare bounds that contain 0, or call .toarray() to fit a dense matrix."
+            )
+        return cls(public)
+
+    def prepare(
+        self,
+        rows: SparseRows,
+        behind: NDArray[np.float64],
+        valid: NDArray[np.bool_],
+        dtype: np.dtype[Any],
+    ) -> SparseBlock:
+        """Block of the prepared records; `valid` turns false where a feature is none."""
+        public = self.public
+        # As `Preparer.prepare` has them, and for its reasons.
+        margin = 2.0**-22 if dtype == np.float32 else 2.0**-50
+        target, limit = public.feature_norm * (1.0 - margin), public.feature_norm * (1.0 + 2.0**-45)
+        length = len(valid)
+        tiles = tile_count(length)
+        starts = np.zeros(tiles * LANES + 1, dtype=np.int64)
+        room = len(rows.values) + length * public.intercept
+        indices, values = np.empty(room, dtype=np.int32), np.empty(room, dtype=dtype)
+        tail = np.zeros((tiles, behind.shape[1], LANES), dtype=dtype)
+        _prepare_sparse(
+            rows.starts,
+            rows.indices,
+            rows.values,
+            behind,
+            np.empty(int(np.diff(rows.starts).max(initial=0))),
+            (public.lower, public.upper, public.scale),
+            (target, limit),
+            public.intercept,
+            valid,
+            SparseBlock(starts, indices, values, tail),
+        )
+        # Zeros and invalid records leave room over, which copies give back.
+        used = starts[-1]
+        return SparseBlock(starts, indices[:used].copy(), values[:used].copy(), tail)
+
+
+@njit(nogil=True, error_model="numpy")
+def _shrink_factor(unit: NDArray[np.float64], length: int, norms: tuple[float, float]) -> float:
+    """Factor that brings a record to the norm bound; its zeros change no sum."""
+    largest = square = 0.0
+    for k in range(length):
+        largest = max(largest, abs(unit[k]))
+    shrink = moderation(largest)
+    for k in range(length):
+        part = unit[k] * shrink
+        square += part * part
+    return shrink_factor(square, shrink, norms)
+
+
+@compiled
+def _prepare_sparse(  # noqa: PLR0917 - compiled code takes no keywords
+    starts: NDArray[np.int64],
+    indices: NDArray[np.int64],
+    values: NDArray[np.float64],
+    behind: NDArray[np.float64],
+    unit: NDArray[np.float64],
+    bounds: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]],
+    limits: tuple[float, float],
+    intercept: bool,
+    valid: NDArray[np.bool_],
+    block: SparseBlock,
+) -> None:
+    lower, upper, scale = bounds
+    count = lower.shape[0]
+    used = 0
+    for r in range(valid.shape[0]):
+        first = starts[r]
+        length = starts[r + 1] - first
+        usable = valid[r]
+        for k in range(length):
+            j, value = indices[first + k], values[first + k]
+            unit[k] = 0.0
+            if 0 <= j < count:
+                # The difference is 0 for finite numbers and NaN for the others.
+                usable &= value - value == 0.0
+                value = min(max(value, lower[j]), upper[j])
+                unit[k] = min(max(value / scale[j], -LARGEST), LARGEST)
+            else:
+                usable = False
+        factor = _shrink_factor(unit, length, limits)
+        usable &= factor >= 0.0
+        valid[r] = usable
+        if usable:
+            for k in range(length):
+                block.values[used] = unit[k] * factor
+                block.indices[used] = indices[first + k]
+                # An entry that is zero is overwritten by the next one.
+                used += block.values[used] != 0.0
+            if intercept:
+                block.values[used] = 1.0
+                block.indices[used] = count
+                used += 1
+            for place in range(behind.shape[1]):
+                block.behind[r // LANES, place, r % LANES] = behind[r, place]
+        block.starts[r + 1] = used
+    for r in range(valid.shape[0], block.starts.shape[0] - 1):
+        block.starts[r + 1] = used

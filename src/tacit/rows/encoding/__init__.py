@@ -1,0 +1,1 @@
+"""Encoding: cells become numbers, and numbers the columns of a design."""

@@ -1,0 +1,183 @@
+"""Labels and their normal form: when a cell counts as equal to a declared level or class.
+
+Private: every array given here. Public: the declared levels.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import DataError, SchemaError
+from tacit.rows.encoding.cells import bare, is_missing
+
+NormalForm = Decimal | str | None
+REMEMBERED = frozenset({str, int, float, bool, bytes})
+"""Types of which equal labels have equal normal forms."""
+
+_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,6})?\s*", re.ASCII)
+_TRUTH = {"true": Decimal(1), "false": Decimal(0)}
+_COLLECTIONS = (list, dict, set, frozenset, np.ndarray)
+
+
+def normal_form(value: Any) -> NormalForm:
+    """Form in which labels are compared: exact number, else text; None where missing.
+
+    Booleans and the texts "true" and "false" in any case are the numbers 1 and 0; a text that
+    spells a decimal number is that number; any other text is itself, to the letter. NaN, infinite
+    numbers and the empty text are missing. So 1, True, 1.0, "1", "1.0" and "1e0" are one label.
+    Anything else is its text. Lists, sets, dictionaries, arrays, and objects that have no text but
+    their address are no labels.
+
+    Guarantee
+    ---------
+    - Whatever the value is, nothing is raised; what has no text is missing.
+
+    Examples
+    --------
+    >>> normal_form("1.0") == normal_form(True)
+    True
+    >>> normal_form("ward b")
+    'ward b'
+    """
+    try:
+        return _form(bare(value))
+    except Exception:  # noqa: BLE001 (whatever it raises could quote the label)
+        return None
+
+
+def _form(value: Any) -> NormalForm:
+    # By type: a class of the label's own could say anything of itself.
+    kind = type(value)
+    if issubclass(kind, bytes):
+        value = bytes.decode(value, errors="replace")
+    if issubclass(kind, str | bytes):
+        # The text itself, also where a subclass (an enumeration, say) prints otherwise.
+        value = str.__str__(value)
+        if _NUMBER.fullmatch(value):
+            return Decimal(value.strip())
+        return _TRUTH.get(value.casefold(), value) if value else None
+    if is_missing(value):
+        return None
+    if issubclass(kind, np.timedelta64 | np.datetime64):
+        return None if np.isnat(value) else str(value)
+    return _number_form(value, kind)
+
+
+def _number_form(value: Any, kind: type) -> NormalForm:
+    if issubclass(kind, bool | np.bool_ | int | np.integer):
+        return Decimal(int(value))
+    if issubclass(kind, float | np.floating):
+        value = Decimal(repr(float(value)))
+    if issubclass(kind, float | np.floating | Decimal):
+        # A number of the known type, whose hash and equality are known too.
+        number = Decimal(value)
+        return number if number.is_finite() else None
+    nameless = kind.__str__ is object.__str__ and kind.__repr__ is object.__repr__
+    if nameless or issubclass(kind, _COLLECTIONS):
+        return None
+    text = str(value)
+    return str.__str__(text) or None
+
+
+def plain_labels(values: NDArray[Any]) -> NDArray[Any]:
+    """Labels as numbers, text or objects, each for itself.
+
+    Dates become text. Spans of time are counts of their units, and complex numbers without an
+    imaginary part are real: one record can make such of the whole numbers of all others.
+    """
+    kind = values.dtype.kind
+    if kind == "M":
+        text = values.astype(str).astype(object)
+        text[np.isnat(values)] = None
+        return text
+    if kind == "m":
+        counts = values.astype(np.int64).astype(object)
+        counts[np.isnat(values)] = None
+        return counts
+    if kind == "c":
+        cells = values.astype(object)
+        real = values.imag == 0.0
+        cells[real] = values.real[real].astype(object)
+        return cells
+    if kind == "V":
+        raise DataError("Labels must be numbers, booleans or text.")
+    return values
+
+
+def level_codes(labels: NDArray[Any], levels: Sequence[Any], column: str) -> NDArray[np.int64]:
+    """Index of each label among the declared levels, -1 where it is none of them.
+
+    Guarantee
+    ---------
+    - A label's code depends on that label and the declared levels only.
+    - No label is taken up as a new level.
+
+    Examples
+    --------
+    >>> level_codes(np.array(["0", "1.0", "2"]), [0, 1], "y").tolist()
+    [0, 1, -1]
+    """
+    forms = [normal_form(level) for level in levels]
+    if None in forms or len(set(forms)) < len(forms):
+        raise SchemaError(f"The declared levels of {column!r} must be different non-empty labels.")
+    kind = labels.dtype.kind
+    if kind == "b":
+        return _number_codes(labels.astype(np.int64), forms)
+    if kind in "iuf":
+        # A warning of numpy's would tell of the labels.
+        with np.errstate(over="ignore"):
+            numbers = labels.astype(np.float64) if kind == "f" else labels
+        return _number_codes(numbers, forms)
+    memo = _Codes(forms)
+    return np.fromiter(map(memo.of, labels.tolist()), np.int64, len(labels))
+
+
+class _Codes:
+    """Codes of labels met so far, kept for one batch so that memory stays flat.
+
+    Labels of different types can be equal in Python and different in normal form, so the type is
+    part of the key, and labels of other types are not remembered: no record's code may depend on
+    the records before it.
+    """
+
+    def __init__(self, forms: Sequence[NormalForm]) -> None:
+        self._index: dict[NormalForm, int] = {form: i for i, form in enumerate(forms)}
+        self._known: dict[Any, int] = {}
+
+    def of(self, label: Any) -> int:
+        kind = type(label)
+        if kind not in REMEMBERED:
+            return self._index.get(normal_form(label), -1)
+        code = self._known.get((kind, label))
+        if code is None:
+            code = self._index.get(normal_form(label), -1)
+            self._known[kind, label] = code
+        return code
+
+
+def _number_codes(labels: NDArray[Any], forms: Sequence[NormalForm]) -> NDArray[np.int64]:
+    codes = np.full(len(labels), -1, dtype=np.int64)
+    for index, form in enumerate(forms):
+        twin = _twin(form, labels.dtype)
+        if twin is not None:
+            codes[labels == twin] = index
+    return codes
+
+
+def _twin(form: NormalForm, dtype: np.dtype[Any]) -> Any:
+    """The only number of this dtype with this normal form, if there is one."""
+    if not isinstance(form, Decimal):
+        return None
+    if dtype.kind == "f":
+        near = float(form)
+        return np.float64(near) if normal_form(near) == form else None
+    limits = np.iinfo(dtype)
+    if limits.min <= form <= limits.max and form == form.to_integral_value():
+        return dtype.type(int(form))
+    return None

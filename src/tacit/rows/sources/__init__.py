@@ -1,0 +1,1 @@
+"""Sources: arrays, data frames, files and sparse matrices, read in batches of records."""

@@ -1,0 +1,225 @@
+"""A pandas, polars or pyarrow table as a source, through narwhals.
+
+Private: the cells. Public: the names and types of the columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from narwhals.exceptions import DuplicateError
+from numpy.typing import NDArray
+
+from tacit.errors import DataError
+from tacit.rows.encoding.cells import not_numeric, to_float64
+from tacit.rows.encoding.labels import plain_labels
+from tacit.rows.sources.arrow import arrow_labels, arrow_numbers, require_types
+
+WIDE = frozenset({nw.Int128, nw.UInt128})
+"""Integers that numpy does not have."""
+
+
+def as_frame(data: Any) -> nw.DataFrame[Any] | None:
+    """The eager table in an object, or None where it is no table of named columns."""
+    repeated = False
+    try:
+        frame = nw.from_native(data, pass_through=True)
+        if not isinstance(frame, nw.DataFrame | nw.LazyFrame) and _arrow_table(frame):
+            frame = nw.from_arrow(frame, backend="pyarrow")
+    except DuplicateError:
+        repeated = True
+    if repeated:
+        raise DataError("Column names must differ; rename the columns.")
+    if isinstance(frame, nw.LazyFrame):
+        raise DataError("A lazy table holds no records yet; call .collect() on it first.")
+    return frame if isinstance(frame, nw.DataFrame) else None
+
+
+@dataclass(frozen=True)
+class FrameSource:
+    """A table in memory; its columns are converted one by one, and only those asked for."""
+
+    frame: nw.DataFrame[Any] = field(repr=False)
+    names: tuple[str, ...]
+    response: str | None
+    resident: bool = True
+
+    @property
+    def typed_by(self) -> str:
+        """The library of the table."""
+        return str(self.frame.implementation.value)
+
+    @property
+    def length(self) -> int:
+        """Number of records."""
+        return len(self.frame)
+
+    def series(self, name: str) -> nw.Series[Any]:
+        """One column."""
+        # By position: pandas columns may be named by numbers, which the source knows as text.
+        return self.frame[:, self.names.index(name)]
+
+    def batches(
+        self, rows: int, *, numeric: Sequence[str], labels: Sequence[str]
+    ) -> Iterator[FrameBatch]:
+        """Slices of the converted numeric columns and of the raw label columns."""
+        numbers = {name: series_numbers(self.series(name), name) for name in numeric}
+        raw = {name: self.series(name) for name in labels}
+        for name, series in raw.items():
+            require_flat(series, name)
+        for start in range(0, self.length, rows):
+            yield FrameBatch(self, numbers, raw, start, min(start + rows, self.length))
+
+
+@dataclass(frozen=True)
+class FrameBatch:
+    """Records start … stop - 1 of a table."""
+
+    source: FrameSource = field(repr=False)
+    numbers: Mapping[str, NDArray[Any]] = field(repr=False)
+    raw: Mapping[str, nw.Series[Any]] = field(repr=False)
+    start: int
+    stop: int
+
+    @property
+    def length(self) -> int:
+        """Number of records."""
+        return self.stop - self.start
+
+    def numeric(self, names: Sequence[str]) -> NDArray[np.float64]:
+        """Columns side by side as float64."""
+        block = np.empty((self.length, len(names)), dtype=np.float64)
+        # A warning of numpy's would tell of the cells, of a signalling NaN for one.
+        with np.errstate(all="ignore"):
+            for j, name in enumerate(names):
+                block[:, j] = self.numbers[name][self.start : self.stop]
+        return block
+
+    def labels(self, name: str) -> NDArray[Any]:
+        """Raw values of a column."""
+        return series_labels(self.raw[name][self.start : self.stop])
+
+
+def _arrow_table(data: object) -> bool:
+    # Arrays of a single column offer the stream too, but have no schema.
+    return hasattr(data, "__arrow_c_stream__") and hasattr(data, "schema")
+
+
+def holds_objects(series: nw.Series[Any]) -> bool:
+    """Whether the column stores Python objects, whose type only the cells could tell."""
+    dtype = getattr(series.to_native(), "dtype", None)
+    return isinstance(dtype, np.dtype) and dtype.kind == "O"
+
+
+def stored_by_arrow(native: Any) -> Any:
+    """The Arrow column in a pandas column that is stored as one, or None.
+
+    pandas would make Python's objects of its cells, and raise for dates and text that are none.
+    """
+    cells = getattr(native, "array", native)
+    dtype = getattr(cells, "dtype", None)
+    if hasattr(dtype, "pyarrow_dtype") or getattr(dtype, "storage", None) == "pyarrow":
+        return cells.__arrow_array__()
+    return None
+
+
+def _arrow_column(series: nw.Series[Any]) -> Any:
+    """The column as Arrow stores it, or None where it does not."""
+    native = series.to_native()
+    return native if series.implementation.is_pyarrow() else stored_by_arrow(native)
+
+
+def series_numbers(series: nw.Series[Any], name: str) -> NDArray[Any]:
+    """Numbers of a column, without a copy where the table stores plain floats.
+
+    Guarantee
+    ---------
+    - Whether the column is refused depends on its type alone.
+    """
+    column = _arrow_column(series)
+    if column is not None:
+        require_types({name: column.type}, (name,), ())
+        return arrow_numbers(column.combine_chunks())
+    dtype = series.dtype
+    if holds_objects(series) or dtype in {nw.Unknown, nw.Object}:
+        return to_float64(_object_cells(series), name)
+    if dtype.is_float():
+        return series.to_numpy()
+    if dtype.is_temporal() or dtype.is_nested():
+        raise not_numeric(name)
+    if dtype in WIDE or not (dtype.is_integer() or dtype == nw.Boolean):
+        return to_float64(series_labels(series), name)
+    # Nulls are filled first: a cast of integers with nulls may fail and quote the integer.
+    absent = series.is_null()
+    if not absent.any():
+        return series.to_numpy()
+    filled = series.fill_null(value=False if dtype == nw.Boolean else 0)
+    numbers = np.array(to_float64(filled.to_numpy(), name))
+    numbers[absent.to_numpy()] = np.nan
+    return numbers
+
+
+def require_flat(series: nw.Series[Any], name: str) -> None:
+    """Refuse a column of labels whose type is nested."""
+    column = _arrow_column(series)
+    if column is not None:
+        require_types({name: column.type}, (), (name,))
+    elif not holds_objects(series) and series.dtype.is_nested():
+        raise DataError(f"Column {name!r} holds nested values, which are no labels.")
+
+
+def series_labels(series: nw.Series[Any]) -> NDArray[Any]:
+    """Raw labels of a column; missing ones are None, or NaN among floats."""
+    column = _arrow_column(series)
+    if column is not None:
+        return arrow_labels(column.combine_chunks())
+    library, dtype = series.implementation, series.dtype
+    if holds_objects(series) or dtype in {nw.Unknown, nw.Object}:
+        return plain_labels(_object_cells(series))
+    if dtype == nw.Categorical and library.is_pandas_like():
+        return _categories(series.to_native())
+    # Dates not as Python's, which end in the year 9999.
+    dated = dtype.is_temporal() and library.is_polars()
+    whole = (dtype.is_integer() and dtype not in WIDE) or dtype == nw.Boolean
+    if dtype.is_float() or dated or (whole and not series.is_null().any()):
+        return plain_labels(series.to_numpy())
+    return _present_labels(series)
+
+
+def _present_labels(series: nw.Series[Any]) -> NDArray[Any]:
+    """Labels as Python's objects, None where one is missing."""
+    labels = np.full(len(series), None, dtype=object)
+    present = series.filter(~series.is_null())
+    if series.dtype in {nw.Categorical, nw.Enum}:
+        present = present.cast(nw.String)
+    cells: list[Any] = present.to_list() if not _is_polars_text(present) else _decoded(present)
+    labels[~series.is_null().to_numpy()] = np.fromiter(cells, dtype=object, count=len(cells))
+    return labels
+
+
+def _is_polars_text(series: nw.Series[Any]) -> bool:
+    return series.implementation.is_polars() and series.dtype == nw.String
+
+
+def _decoded(series: nw.Series[Any]) -> list[str]:
+    """Text of a polars column; it may have come from Arrow unchecked, and polars then panics."""
+    return [text.decode(errors="replace") for text in series.cast(nw.Binary).to_list()]
+
+
+def _object_cells(series: nw.Series[Any]) -> NDArray[Any]:
+    """Cells of a column whose type says nothing of them."""
+    if series.implementation.is_polars():
+        return np.fromiter(series.to_list(), dtype=object, count=len(series))
+    return np.asarray(series.to_native())
+
+
+def _categories(native: Any) -> NDArray[Any]:
+    """Categories of a pandas column as they are; beside a missing one integers would be floats."""
+    codes = native.cat.codes.to_numpy()
+    categories = plain_labels(np.asarray(native.cat.categories)).astype(object)
+    # The last place is that of the code -1, a missing one.
+    return np.asarray(np.concatenate([categories, np.array([None])])[codes])

@@ -1,0 +1,92 @@
+"""Files of records: which kinds are read, and how a change under the reader is noticed.
+
+Public: the file's name and its column names. Messages never contain what a file holds.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import os
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from tacit.errors import FileError
+from tacit.rows.sources.csv_lines import LONGEST_LINE, open_bytes
+
+KINDS = (".csv", ".csv.gz", ".parquet")
+
+
+def file_kind(path: Path) -> str:
+    """The ending of a file's name that says how it is read.
+
+    Examples
+    --------
+    >>> file_kind(Path("clinic.CSV"))
+    '.csv'
+    """
+    name = path.name.lower()
+    for kind in KINDS:
+        if name.endswith(kind):
+            return kind
+    raise FileError(f"{path.name!r} is not a kind of file that is read: {', '.join(KINDS)}.")
+
+
+def unreadable(path: Path) -> FileError:
+    """The error for a file whose content is not what its name says."""
+    return FileError(f"{path.name!r} cannot be read: it is damaged, cut short or of another kind.")
+
+
+@dataclass(frozen=True)
+class FileState:
+    """What the file system says of a file; a write in between changes it."""
+
+    path: Path
+    inode: int
+    size: int
+    modified: int
+
+    @classmethod
+    def of(cls, path: Path) -> FileState:
+        """State of a file now; missing and forbidden files are refused here."""
+        problem = "does not exist"
+        try:
+            status = path.stat()
+            if path.is_file() and os.access(path, os.R_OK):
+                return cls(path, status.st_ino, status.st_size, status.st_mtime_ns)
+            problem = "may not be read" if path.is_file() else "is not a file"
+        except OSError:
+            pass
+        raise FileError(f"{path.name!r} {problem}.")
+
+    def require_unchanged(self) -> None:
+        """Refuse a file that was replaced or written to since it was opened."""
+        if FileState.of(self.path) != self:
+            raise FileError(f"{self.path.name!r} changed while it was being read; start again.")
+
+
+def read_header(path: Path) -> tuple[str, ...]:
+    """Column names of a CSV file: its first line and nothing after it.
+
+    Guarantee
+    ---------
+    - Whether the file is refused depends on its first line alone, and on the framing of an archive.
+    """
+    line, names = None, None
+    with contextlib.suppress(OSError, EOFError, zlib.error), open_bytes(path) as stream:
+        line = stream.readline(LONGEST_LINE)
+    if line is not None and not line.strip():
+        raise FileError(f"{path.name!r} is empty; a CSV file starts with a line of column names.")
+    with contextlib.suppress(UnicodeDecodeError, csv.Error):
+        # Strict, so that a quote left open is an error.
+        text = (line or b"").decode("utf-8-sig").removesuffix("\n").removesuffix("\r")
+        names = next(csv.reader([text], strict=True))
+    if line is None:
+        raise unreadable(path)
+    if names is None or "\r" in text or "\0" in text or len(line) >= LONGEST_LINE:
+        raise FileError(
+            f"The first line of {path.name!r} must hold the names of the columns, in UTF-8, parted "
+            "by commas, every quote closed, and end with LF or CR LF."
+        )
+    return tuple(names)

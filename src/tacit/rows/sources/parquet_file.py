@@ -1,0 +1,82 @@
+"""A Parquet file as a source: the columns asked for, streamed.
+
+Private: the cells and the footer's statistics, which are not read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tacit.rows.sources.arrow import ArrowBatch, arrow_batches, arrow_chunks, require_types
+from tacit.rows.sources.files import FileState, unreadable
+from tacit.rows.sources.source import require_distinct, require_table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class ParquetSource:
+    """A Parquet file; its names, types and length are known from its footer.
+
+    Guarantee
+    ---------
+    - Memory does not grow with the number of row groups.
+    - No error contains a cell, in its text or in its context.
+    """
+
+    state: FileState
+    names: tuple[str, ...]
+    response: str | None
+    length: int
+    types: Mapping[str, pa.DataType] = field(repr=False)
+    resident: bool = False
+    typed_by: str | None = "Parquet"
+
+    @classmethod
+    def open(cls, path: Path, response: str | None, fewest: int = 2) -> ParquetSource:
+        """Read names and length, and remember the state of the file."""
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        state = FileState.of(path)
+        source = None
+        with (
+            contextlib.suppress(pa.ArrowException, OSError, UnicodeDecodeError),
+            parquet.ParquetFile(path) as file,
+        ):
+            names = tuple(file.schema_arrow.names)
+            types = {part.name: part.type for part in file.schema_arrow}
+            source = cls(state, names, response, file.metadata.num_rows, types)
+        if source is None:
+            raise unreadable(path)
+        require_distinct(source.names)
+        require_table(source.length, len(source.names), fewest)
+        return source
+
+    def batches(
+        self, rows: int, *, numeric: Sequence[str], labels: Sequence[str]
+    ) -> Iterator[ArrowBatch]:
+        """Batches of the columns asked for; the file must have its length and not change."""
+        from pyarrow import parquet
+
+        def read() -> Iterator[pa.RecordBatch]:
+            with parquet.ParquetFile(self.state.path, pre_buffer=False) as file:
+                yield from file.iter_batches(batch_size=rows, columns=[*numeric, *labels])
+
+        self.state.require_unchanged()
+        require_types(self.types, numeric, labels)
+        seen = 0
+        for chunk in arrow_chunks(read):
+            if chunk is None:
+                self.state.require_unchanged()
+                raise unreadable(self.state.path)
+            seen += chunk.num_rows
+            yield from arrow_batches(chunk, rows)
+        self.state.require_unchanged()
+        if seen != self.length:
+            raise unreadable(self.state.path)

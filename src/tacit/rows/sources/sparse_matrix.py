@@ -1,0 +1,190 @@
+"""A scipy sparse matrix as a source: records of non-zero numbers in the order of the columns.
+
+Private: the stored numbers and where they stand. Public: the names x0, x1, … of the columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import DataError
+from tacit.rows.encoding.cells import cell_number, to_float64
+from tacit.rows.sources.source import require_table
+
+
+class SparseRows(NamedTuple):
+    """Records as CSR has them: record r holds values[starts[r] : starts[r + 1]].
+
+    Within a record the columns in `indices` increase, each at most once. They may lie outside of
+    the table where the matrix was broken; such a record is no valid one.
+    """
+
+    starts: NDArray[np.int64]
+    indices: NDArray[np.int64]
+    values: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class SparseSource:
+    """A CSR matrix of numbers; cells that are not stored are zeros.
+
+    Guarantee
+    ---------
+    - Entries of the same cell are added up and columns put in order record by record: what one
+      record holds does not change how another is read. The user's matrix is left as it was.
+    """
+
+    matrix: Any = field(repr=False)
+    names: tuple[str, ...]
+    response: str | None = None
+    resident: bool = True
+    typed_by: str | None = "scipy"
+
+    @classmethod
+    def of(cls, matrix: Any, fewest: int = 2) -> SparseSource:
+        """Source of a matrix or array of scipy.sparse in any format, two-dimensional.
+
+        Examples
+        --------
+        >>> from scipy.sparse import coo_array
+        >>> source = SparseSource.of(coo_array(([1.0, 2.0], ([0, 0], [1, 1])), shape=(2, 3)))
+        >>> batch = next(source.batches(2, numeric=(), labels=()))
+        >>> batch.numeric(("x1", "x2")).tolist()
+        [[3.0, 0.0], [0.0, 0.0]]
+        """
+        shape: tuple[int, ...] = tuple(getattr(matrix, "shape", ()))
+        if len(shape) != 2:
+            raise DataError(
+                f"Expected a sparse matrix of two dimensions, records by columns; got {len(shape)}."
+            )
+        require_table(shape[0], shape[1], fewest)
+        table = _of_lists(matrix) if matrix.format == "lil" else matrix.tocsr()
+        _require_csr(table, shape[0])
+        return cls(table, tuple(f"x{j}" for j in range(shape[1])))
+
+    @property
+    def length(self) -> int:
+        """Number of records."""
+        return int(self.matrix.shape[0])
+
+    def batches(
+        self, rows: int, *, numeric: Sequence[str], labels: Sequence[str]
+    ) -> Iterator[SparseBatch]:
+        """Consecutive records; nothing is copied before it is asked for."""
+        del numeric, labels
+        for start in range(0, self.length, rows):
+            yield SparseBatch(self, start, min(start + rows, self.length))
+
+
+@dataclass(frozen=True)
+class SparseBatch:
+    """Records start … stop - 1 of a sparse matrix."""
+
+    source: SparseSource = field(repr=False)
+    start: int
+    stop: int
+
+    @property
+    def length(self) -> int:
+        """Number of records."""
+        return self.stop - self.start
+
+    def rows(self) -> SparseRows:
+        """The records in canonical form: no cell twice, columns in order."""
+        matrix = self.source.matrix
+        starts = matrix.indptr[self.start : self.stop + 1].astype(np.int64)
+        stored = slice(starts[0], starts[-1])
+        starts -= starts[0]
+        indices = matrix.indices[stored].astype(np.int64)
+        # A copy, since numbers of the same cell are added up in place.
+        values = np.array(to_float64(matrix.data[stored], ""))
+        if not _increasing(starts, indices):
+            # A new matrix, since the flags of the user's may say what once was true.
+            part = type(matrix)(
+                (values, indices, starts), shape=(self.length, len(self.source.names))
+            )
+            part.sum_duplicates()
+            starts, indices = part.indptr.astype(np.int64), part.indices.astype(np.int64)
+            values = part.data
+        return SparseRows(starts, indices, values)
+
+    def numeric(self, names: Sequence[str]) -> NDArray[np.float64]:
+        """Columns with their zeros written out; a record that points outside is missing."""
+        rows = self.rows()
+        count = len(self.source.names)
+        place = np.full(count, -1)
+        if tuple(names) == self.source.names:
+            place = np.arange(count)
+        else:
+            position = {name: j for j, name in enumerate(self.source.names)}
+            place[[position[name] for name in names]] = np.arange(len(names))
+        record = np.repeat(np.arange(self.length), np.diff(rows.starts))
+        inside = (rows.indices >= 0) & (rows.indices < count)
+        column = place[np.where(inside, rows.indices, 0)]
+        asked = inside & (column >= 0)
+        block = np.zeros((self.length, len(names)), dtype=np.float64)
+        block[record[asked], column[asked]] = rows.values[asked]
+        block[record[~inside]] = np.nan
+        return block
+
+    def labels(self, name: str) -> NDArray[Any]:
+        """Values of one column."""
+        return self.numeric((name,))[:, 0]
+
+
+def _of_lists(matrix: Any) -> Any:
+    """CSR of a matrix that keeps a list for each record, and in it whatever was put there."""
+    columns: list[list[int]] = []
+    cells: list[list[float]] = []
+    for places, values in zip(matrix.rows, matrix.data, strict=True):
+        fits = (
+            isinstance(places, list)
+            and isinstance(values, list)
+            and len(places) == len(values)
+            and all(isinstance(place, int | np.integer) for place in places)
+        )
+        inside = fits and all(0 <= place < matrix.shape[1] for place in places)
+        # A place outside of the table makes the record invalid.
+        columns.append([*map(int, places)] if inside else [-1])
+        cells.append([*map(cell_number, values)] if inside else [1.0])
+    table = type(matrix)(matrix.shape, dtype=np.float64).tocsr()
+    table.indptr = np.cumsum([0, *map(len, columns)])
+    table.indices = np.array([*chain.from_iterable(columns)], dtype=np.int64)
+    table.data = np.array([*chain.from_iterable(cells)], dtype=np.float64)
+    return table
+
+
+def _require_csr(table: Any, length: int) -> None:
+    """Refuse a matrix whose parts do not fit together; compiled code would read beyond them."""
+    starts, indices, data = (getattr(table, name, None) for name in ("indptr", "indices", "data"))
+    fits = (
+        isinstance(starts, np.ndarray)
+        and isinstance(indices, np.ndarray)
+        and isinstance(data, np.ndarray)
+        and starts.shape == (length + 1,)
+        and indices.shape == data.shape
+        and indices.ndim == 1
+        and starts.dtype.kind == indices.dtype.kind == "i"
+        and starts[0] == 0
+        and starts[-1] <= len(indices)
+        and bool((starts[1:] >= starts[:-1]).all())
+    )
+    if not fits:
+        raise DataError(
+            "The sparse matrix is broken: its indptr, indices and data do not fit together. "
+            "Build it anew, or call .toarray()."
+        )
+
+
+def _increasing(starts: NDArray[np.int64], indices: NDArray[np.int64]) -> bool:
+    """Whether the columns of every record increase."""
+    grows = indices[1:] > indices[:-1]
+    first = starts[1:-1]
+    grows[first[(first > 0) & (first < len(indices))] - 1] = True
+    return bool(grows.all())

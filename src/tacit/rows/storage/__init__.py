@@ -1,0 +1,1 @@
+"""Storage: prepared records in blocks, as mechanisms read them."""

@@ -1,0 +1,1 @@
+"""The schema: what is publicly known of a table and its columns."""

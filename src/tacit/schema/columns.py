@@ -1,0 +1,206 @@
+"""Declared columns: what is publicly known of one column of a table."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from tacit.design.cell_rules import LabelCell, NumericCell
+from tacit.errors import BoundsError, SchemaError
+
+Level = str | int | float
+
+_TRUTH = {"true": 1.0, "false": 0.0}
+
+
+@dataclass(frozen=True)
+class NumericColumn:
+    """A column of numbers with public bounds; a value outside them is clipped to them.
+
+    `missing` is the constant that stands for a missing cell of a predictor; without one such a
+    record is invalid. With `missing_indicator` a 0/1 column of the design marks those records.
+
+    Guarantee
+    ---------
+    - The bounds are finite, lower < upper, and their map to [-1, 1] is finite both ways.
+    - What stands for a missing cell is declared, and lies within the bounds.
+    """
+
+    lower: float
+    upper: float
+    missing: float | None = None
+    missing_indicator: bool = False
+
+    def __post_init__(self) -> None:
+        """Keep the numbers as floats, or refuse them."""
+        lower, upper = _finite("lower", self.lower), _finite("upper", self.upper)
+        if lower >= upper:
+            raise BoundsError(
+                f"lower = {lower:g} must lie below upper = {upper:g}; are they reversed?"
+            )
+        if not math.isfinite(lower + upper) or not math.isfinite(upper - lower):
+            raise BoundsError("lower and upper are too large for float64; rescale the column.")
+        if (upper - lower) / 2 < sys.float_info.min:
+            raise BoundsError("lower and upper are too close for float64; rescale the column.")
+        object.__setattr__(self, "lower", lower)
+        object.__setattr__(self, "upper", upper)
+        if self.missing is not None:
+            missing = _finite("missing", self.missing)
+            if not lower <= missing <= upper:
+                raise BoundsError(
+                    f"missing = {missing:g} must lie within lower = {lower:g} and "
+                    f"upper = {upper:g}: it is used in place of a missing cell."
+                )
+            object.__setattr__(self, "missing", missing)
+        if not isinstance(self.missing_indicator, bool):
+            raise SchemaError("missing_indicator must be true or false.")
+        if self.missing_indicator and self.missing is None:
+            raise SchemaError(
+                "missing_indicator marks cells that a constant stands for: declare it, "
+                "missing = …, within the bounds."
+            )
+
+    @property
+    def cell(self) -> NumericCell:
+        """What becomes of a cell."""
+        return NumericCell(self.lower, self.upper, self.missing)
+
+
+@dataclass(frozen=True)
+class FactorColumn:
+    """A column of two or more declared levels; the first is the reference.
+
+    `missing` is the level that stands for a missing cell of a predictor, `other` the one for a
+    label that is not declared; without them such a record is invalid.
+
+    Guarantee
+    ---------
+    - No two levels can be the same in a file: 1, 1.0, "1" and "true" are one level.
+    - What stands for missing and undeclared labels is a declared level.
+    """
+
+    levels: tuple[Level, ...]
+    missing: Level | None = None
+    other: Level | None = None
+
+    def __post_init__(self) -> None:
+        """Keep the levels as a tuple, or refuse them."""
+        object.__setattr__(self, "levels", _distinct_levels(self.levels))
+        for key in ("missing", "other"):
+            object.__setattr__(self, key, _substitute(key, getattr(self, key), self.levels))
+
+    @property
+    def cell(self) -> LabelCell:
+        """What becomes of a cell."""
+        return _label_cell(self.missing, self.other)
+
+
+@dataclass(frozen=True)
+class BinaryColumn:
+    """A column of two declared levels, the negative one first: a response or a 0/1 predictor.
+
+    `missing` and `other` are as for a factor.
+    """
+
+    levels: tuple[Level, ...] = (0, 1)
+    missing: Level | None = None
+    other: Level | None = None
+
+    def __post_init__(self) -> None:
+        """Keep the levels as a tuple, or refuse them."""
+        levels = _distinct_levels(self.levels)
+        if len(levels) != 2:
+            raise SchemaError(
+                f"a binary column has exactly two levels; got {len(levels)}. "
+                'Declare type = "factor" for more.'
+            )
+        object.__setattr__(self, "levels", levels)
+        for key in ("missing", "other"):
+            object.__setattr__(self, key, _substitute(key, getattr(self, key), levels))
+
+    @property
+    def cell(self) -> LabelCell:
+        """What becomes of a cell."""
+        return _label_cell(self.missing, self.other)
+
+
+DeclaredColumn = NumericColumn | FactorColumn | BinaryColumn
+
+
+def _finite(key: str, value: object) -> float:
+    plain = value.item() if isinstance(value, np.generic) else value
+    if isinstance(plain, bool) or not isinstance(plain, int | float):
+        raise BoundsError(f"{key} must be a number; got {plain!r}.")
+    try:
+        number = float(plain)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise BoundsError(f"{key} must be a finite number; got {number}.")
+    return number
+
+
+def _distinct_levels(values: object) -> tuple[Level, ...]:
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise SchemaError('levels must be a list, e.g. levels = ["a", "b", "c"].')
+    levels = tuple(v.item() if isinstance(v, np.generic) else v for v in values)
+    for level in levels:
+        if not isinstance(level, str | int | float):
+            raise SchemaError(f"a level must be text, a number or a boolean; got {level!r}.")
+        if isinstance(level, float) and not math.isfinite(level):
+            raise SchemaError("a level must be a finite number.")
+        if level == "":
+            raise SchemaError("an empty level cannot be told from a missing value; name it.")
+    if len({_sort(level) for level in levels}) > 1:
+        raise SchemaError("levels must be all text, all numbers or all booleans.")
+    if len(levels) < 2:
+        raise SchemaError(f"at least two levels are needed; got {len(levels)}.")
+    seen: dict[float | str, Level] = {}
+    for level in levels:
+        identity = _identity(level)
+        if identity in seen:
+            raise SchemaError(
+                f"the levels {seen[identity]!r} and {level!r} are the same; list each once."
+            )
+        seen[identity] = level
+    return levels
+
+
+def _substitute(key: str, value: object, levels: tuple[Level, ...]) -> Level | None:
+    """The declared level that a substitute names, as it is spelt among the levels."""
+    plain = value.item() if isinstance(value, np.generic) else value
+    if plain is None:
+        return None
+    if isinstance(plain, str | int | float):
+        for level in levels:
+            if _identity(level) == _identity(plain):
+                return level
+    raise SchemaError(
+        f"{key} must be one of the declared levels, since nothing is read off the data: add it to "
+        f"levels; got {plain!r}."
+    )
+
+
+def _label_cell(missing: Level | None, other: Level | None) -> LabelCell:
+    return LabelCell(
+        None if missing is None else str(missing), None if other is None else str(other)
+    )
+
+
+def _sort(level: Level) -> str:
+    if isinstance(level, bool):
+        return "boolean"
+    return "text" if isinstance(level, str) else "number"
+
+
+def _identity(level: Level) -> float | str:
+    """The number a level spells, else its text: files do not tell 1 from "1", 1.0 or "true"."""
+    try:
+        number = float(_TRUTH.get(str(level).casefold(), level))
+    except (ValueError, OverflowError):
+        return str(level)
+    return number if math.isfinite(number) else str(level)

@@ -1,0 +1,85 @@
+"""Certificates of plans that count: how many counts an answer has is stated and priced."""
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tacit.accounting.composition import mu_squared_of
+from tacit.certificate.certificate import Certificate
+from tacit.contract.plan import Penalty, Plan, Step
+from tacit.contract.query import Kind
+from tacit.contract.release import Release
+from tacit.contract.sensitivity import price_for
+from tacit.design.design import matrix_design
+from tacit.design.response import Binary
+from tacit.documents.signature import digest_of
+from tacit.errors import CertificateError
+from tacit.losses import logistic
+from tacit.privacy.budget import Budget
+from tacit.privacy.relation import Relation
+
+BUDGET = Budget(epsilon=1.0, delta=1e-6)
+COLUMNS = 7
+
+
+def issued(relation: Relation) -> Certificate:
+    half = mu_squared_of(BUDGET) / 2
+    steps = []
+    for kind, times, size in ((Kind.COUNTS, 41, COLUMNS), (Kind.GRADIENT, 3, 1)):
+        price = price_for(kind, half / times, relation, records=1000, width=2, size=size)
+        steps.append(Step(kind, price, times, str(kind), size))
+    plan = Plan(
+        solver="gradient",
+        loss=logistic.LOSS,
+        design=matrix_design(
+            ["a"], Binary("y", (0, 1)), bounds=(0, 1), row_norm=None, intercept=True
+        ),
+        records=1000,
+        relation=relation,
+        unit="row",
+        budget=BUDGET,
+        steps=tuple(steps),
+        stages=(),
+        whitening=None,
+        penalty=Penalty(),
+        forecast=None,
+    )
+    return Certificate.issue(Release(plan, np.zeros(2)))
+
+
+def forged(document: dict[str, Any]) -> Certificate:
+    return Certificate.from_json(json.dumps({**document, "digest": digest_of(document)}))
+
+
+@pytest.mark.parametrize("relation", list(Relation))
+def test_k_counts_have_k_times_the_squared_bound_under_every_relation(relation: Relation) -> None:
+    certificate = issued(relation)
+    assert certificate.check().consistent
+    entry = certificate.document["events"][0]
+    assert (entry["size"], entry["times"]) == (COLUMNS, 41)
+    sensitivity = entry["sensitivity"]
+    assert int(sensitivity["squared"]) == COLUMNS * int(sensitivity["bound"]) ** 2
+    assert certificate.document["events"][1]["size"] == 1
+
+
+@pytest.mark.parametrize(
+    ("place", "size", "named"),
+    [
+        (0, 1, "sensitivity|event"),
+        (0, COLUMNS - 1, "sensitivity|event"),
+        (0, 0, "size"),
+        (0, -COLUMNS, "size"),
+        (0, 10**400, "size"),
+        (0, float(COLUMNS), "size"),
+        (1, 2, "size"),
+    ],
+)
+def test_t03_fewer_counts_than_were_paid_for_are_a_forgery(
+    place: int, size: Any, named: str
+) -> None:
+    document = issued(Relation.REPLACE_ONE).document
+    document["events"][place]["size"] = size
+    with pytest.raises(CertificateError, match=named):
+        forged(document).check()

@@ -1,0 +1,64 @@
+"""Prices never cost more than was allowed, and queries refuse what could overflow."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tacit.contract.query import GradientSum, Kind, SecondMoments
+from tacit.contract.sensitivity import event_of, is_resolved, price_for, squared_sensitivity
+from tacit.errors import BudgetError, SettingError
+from tacit.privacy.relation import Relation
+
+
+@given(
+    kind=st.sampled_from([kind for kind in Kind if kind is not Kind.MINIMUM]),
+    relation=st.sampled_from(list(Relation)),
+    exponent=st.floats(-12, 6),
+    records=st.integers(2, 10**12),
+    width=st.integers(1, 500),
+)
+def test_price_is_within_what_is_allowed_and_close_to_it(
+    kind: Kind, relation: Relation, exponent: float, records: int, width: int
+) -> None:
+    allowed = Fraction(10**exponent)
+    try:
+        price = price_for(kind, allowed, relation, records=records, width=width)
+    except BudgetError:
+        # Refused only where the bound would drown in rounding.
+        return
+    cost = event_of(kind, price, relation).mu_squared
+    assert cost <= allowed
+    assert is_resolved(kind, price.bound, width)
+    if price.bound > 10**6:
+        assert cost > allowed * (1 - Fraction(1, 10**5))
+    assert price.bound * records <= 2**61 or price.bound == 1
+    assert 0 <= price.bits <= 52
+
+
+def test_a_budget_that_buys_noise_alone_is_refused() -> None:
+    with pytest.raises(BudgetError, match="too small"):
+        price_for(Kind.GRADIENT, Fraction(1, 10**40), Relation.REPLACE_ONE, records=100, width=10)
+
+
+def test_t04_factors() -> None:
+    bound = 100
+    vector = [squared_sensitivity(Kind.GRADIENT, bound, r) for r in Relation]
+    matrix = [squared_sensitivity(Kind.SECOND_MOMENTS, bound, r) for r in Relation]
+    assert vector == [4 * bound**2, bound**2, bound**2]
+    assert matrix == [2 * bound**2, bound**2, bound**2]
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, 1e200])
+def test_queries_refuse_parameters_that_could_overflow(bad: float) -> None:
+    with pytest.raises(SettingError):
+        GradientSum(np.array([0.0, bad]), 1.0)
+    with pytest.raises(SettingError):
+        GradientSum(np.zeros(2), bad)
+    with pytest.raises(SettingError):
+        SecondMoments(1.0, np.full((2, 2), bad))
+    with pytest.raises(SettingError):
+        SecondMoments(0.0)

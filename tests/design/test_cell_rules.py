@@ -1,0 +1,32 @@
+import json
+import math
+
+import pytest
+
+from tacit.design.cell_rules import Cell, LabelCell, NumericCell, cell_from_json, cell_to_json
+from tacit.errors import BoundsError
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        NumericCell(0.0, 1.0),
+        NumericCell(-1.5, 1.0, -1.5),
+        LabelCell(),
+        LabelCell("a"),
+        LabelCell(None, "b"),
+    ],
+)
+def test_json_round_trip(cell: Cell) -> None:
+    assert cell_from_json(json.loads(json.dumps(cell_to_json(cell)))) == cell
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [(1.0, 0.0), (0.0, 0.0), (0.0, math.inf), (math.nan, 1.0), (0.0, 1.0, 2.0), (0, 1, math.nan)],
+)
+def test_t36_t37_bounds_and_constants_that_bound_nothing_are_refused(
+    numbers: tuple[float, ...],
+) -> None:
+    with pytest.raises(BoundsError):
+        NumericCell(*numbers)

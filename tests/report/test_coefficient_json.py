@@ -1,0 +1,60 @@
+"""Coefficients for programs: every field, null where nothing is offered, no infinity."""
+
+import json
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import tacit
+from tacit.planning.clinic import CLINIC_SCHEMA, clinic_table
+from tacit.report.coefficient_json import interval_document, term_documents
+
+FIELDS = [
+    "name", "coef", "std_err", "lower", "upper", "statistic", "pvalue", "privacy_share",
+    "sampling_lower", "sampling_upper", "statement",
+]  # fmt: skip
+
+
+def fit_of(**settings: Any) -> tacit.Fit:
+    table = pd.DataFrame(clinic_table(2000))
+    return tacit.glm("readmit ~ age + bmi", table, tacit.Schema.parse(CLINIC_SCHEMA), **settings)
+
+
+def test_every_number_of_a_term() -> None:
+    fit = fit_of(epsilon=2.0)
+    terms = term_documents(fit)
+    assert [list(term) for term in terms] == [FIELDS] * 3
+    assert [term["pvalue"] for term in terms] == list(fit.pvalues.values())
+    ends = [[term["sampling_lower"], term["sampling_upper"]] for term in terms]
+    np.testing.assert_array_equal(ends, fit.conf_int(which="sampling"))
+    assert {term["statement"] for term in terms} <= {"nominal", "conservative", "approximate"}
+    said = interval_document(fit)
+    assert said is not None
+    assert (said["offered"], said["level"]) == (True, 0.95)
+    assert said["evidence"] == pytest.approx(fit.release.plan.evidence if fit.release else 0)
+
+
+def test_infinity_is_a_word() -> None:
+    fit = fit_of(epsilon=np.inf)
+    said = interval_document(fit)
+    assert said is not None
+    assert said["evidence"] == "inf"
+    json.dumps([term_documents(fit), said], allow_nan=False)
+
+
+def test_nothing_is_offered_where_it_would_mean_nothing() -> None:
+    with pytest.warns(UserWarning, match="not be offered"):
+        fit = fit_of(epsilon=0.05)
+    said = interval_document(fit)
+    assert said is not None
+    assert not said["offered"]
+    assert said["statement"] is None
+    assert "not offered" in said["notes"][0]
+    for term in term_documents(fit):
+        assert all(term[name] is None for name in FIELDS[2:])
+
+
+def test_what_was_not_paid_for_is_null() -> None:
+    assert interval_document(fit_of(epsilon=2.0, inference=False)) is None
