@@ -15,8 +15,7 @@ from types import ModuleType
 import numpy as np
 
 from benchmarks.record import Figure, write
-from tacit.accounting import best_epsilon as best
-from tacit.accounting import compose
+from tacit.accounting import best, compose
 from tacit.accounting.calibration import calibrate
 from tacit.privacy import Budget
 from tacit.privacy.event import Gaussian, PoissonSampled, Repeated

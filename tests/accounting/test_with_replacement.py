@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tacit.accounting import best_epsilon as best
-from tacit.accounting import gaussian
+from tacit.accounting import best, gaussian
 from tacit.accounting.classical import amplified_with_replacement
 from tacit.accounting.training_run import Run
 from tacit.accounting.with_replacement import with_replacement_profile

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from dp_accounting.pld import privacy_loss_distribution as oracle
 
-from tacit.accounting import best_epsilon as best
+from tacit.accounting import best
 from tacit.privacy.event import Event, Gaussian, Laplace, PoissonSampled, Pure, Repeated
 
 DELTA = 1e-6

@@ -19,7 +19,8 @@ from typing import Any
 import pytest
 
 from tacit.errors import LedgerError
-from tacit.ledger import Ledger, descriptor, storage
+from tacit.ledger import Ledger, storage
+from tacit.ledger import locked_file as descriptor
 from tacit.ledger.locked_file import Descriptor, locked
 from tacit.ledger.log_file import HEADER_BYTES
 from tacit.privacy.budget import Budget

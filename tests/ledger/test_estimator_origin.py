@@ -16,7 +16,9 @@ from sklearn.base import clone
 
 from tacit.errors import LedgerError
 from tacit.estimators.mean import GaussianMean
-from tacit.ledger import Ledger, active_ledger, blocks, origin, uncharged
+from tacit.ledger import Ledger, active_ledger, uncharged
+from tacit.ledger import estimator_origin as origin
+from tacit.ledger import with_blocks as blocks
 from tacit.privacy.budget import Budget
 
 

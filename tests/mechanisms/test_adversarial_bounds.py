@@ -25,7 +25,6 @@ from tacit.contract.query import (
 from tacit.contract.sensitivity import squared_sensitivity
 from tacit.losses import (
     bounded_poisson,
-    distance,
     hinge,
     huber,
     logistic,
@@ -34,6 +33,9 @@ from tacit.losses import (
     smooth_huber,
     softmax,
     squared,
+)
+from tacit.losses import (
+    squared_distance as distance,
 )
 from tacit.losses.loss import Loss
 from tacit.mechanisms.counts import integer_counts, integer_residual_size

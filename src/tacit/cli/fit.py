@@ -232,7 +232,7 @@ def _before_spending(plan: Plan, screen: Screen, key: Path | None, data: Path | 
 
 def _warn_of_refit(data: Path) -> None:
     """Note a fit of a file, and warn of earlier ones unless this one is charged to a ledger."""
-    from tacit.ledger.active_ledger import active_ledger
+    from tacit.ledger.current_ledger import active_ledger
     from tacit.ledger.repeated_fits import RefitWarning, note_file_fit
 
     before = note_file_fit(data)

@@ -14,8 +14,8 @@ from tacit.contract.plan import Plan
 from tacit.contract.release import Release
 from tacit.documents.signature import canonical, digest_of, plain
 from tacit.errors import FileError, LedgerError
-from tacit.ledger.active_ledger import active_ledger
 from tacit.ledger.charge import Reservation
+from tacit.ledger.current_ledger import active_ledger
 from tacit.ledger.ledger import Ledger
 
 LARGEST_ANSWER = 2**23

@@ -14,7 +14,7 @@ from typing import Any
 
 from tacit.engine.charging import file_name
 from tacit.errors import DataError, FileError, SettingError, TacitError
-from tacit.ledger.active_ledger import active_ledger
+from tacit.ledger.current_ledger import active_ledger
 from tacit.ledger.ledger import Ledger
 
 CHOICES = ("error", "zero")

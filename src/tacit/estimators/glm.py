@@ -16,7 +16,7 @@ from tacit.estimators.fit import Fit
 from tacit.estimators.fitting import common_facts, fit_release, make_request
 from tacit.estimators.loss_choice import Shape, loss_of
 from tacit.formula.formula import design_from_formula
-from tacit.ledger.active_ledger import active_ledger, pinned
+from tacit.ledger.current_ledger import active_ledger, pinned
 from tacit.privacy.budget import Budget
 from tacit.schema.schema import Schema
 

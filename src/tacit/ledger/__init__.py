@@ -1,7 +1,7 @@
 """Where charges are kept: one budget for many fits, durable before any answer leaves."""
 
-from tacit.ledger.active_ledger import active_ledger, uncharged
 from tacit.ledger.charge import Charge, Reservation
+from tacit.ledger.current_ledger import active_ledger, uncharged
 from tacit.ledger.joint_certificate import JointCertificate
 from tacit.ledger.ledger import Ledger
 from tacit.ledger.repeated_fits import RefitWarning

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from tacit.errors import LedgerError
-from tacit.ledger import active_ledger as active
+from tacit.ledger import current_ledger as active
 from tacit.ledger import with_blocks as blocks
 from tacit.ledger import worker_notices as notices
 

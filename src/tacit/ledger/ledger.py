@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any
 
 from tacit.errors import LedgerError, SettingError
-from tacit.ledger import active_ledger as active
+from tacit.ledger import current_ledger as active
 from tacit.ledger.chain import Chain
 from tacit.ledger.charge import Charge, Purpose, Reservation
 from tacit.ledger.curation import Curation

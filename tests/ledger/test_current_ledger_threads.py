@@ -17,7 +17,7 @@ from tacit.errors import LedgerError
 from tacit.estimators.glm import glm
 from tacit.estimators.mean import GaussianMean
 from tacit.ledger import Ledger, uncharged
-from tacit.ledger.active_ledger import active_ledger
+from tacit.ledger.current_ledger import active_ledger
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Gaussian
 from tacit.schema.schema import Schema

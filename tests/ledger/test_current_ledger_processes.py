@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from tacit.errors import LedgerError
-from tacit.ledger import Ledger, blocks, uncharged
-from tacit.ledger.active_ledger import active_ledger
+from tacit.ledger import Ledger, uncharged
+from tacit.ledger import with_blocks as blocks
+from tacit.ledger.current_ledger import active_ledger
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Gaussian
 
@@ -280,7 +281,7 @@ sys.path[:0] = {path!r}
 from concurrent.futures import ThreadPoolExecutor
 from tacit.errors import LedgerError
 from tacit.ledger import Ledger, notices, uncharged
-from tacit.ledger.active_ledger import active_ledger
+from tacit.ledger.current_ledger import active_ledger
 from tacit.privacy.event import Gaussian
 def fit():
     try:
