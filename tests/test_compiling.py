@@ -1,11 +1,13 @@
 """Stored machine code goes by every source that it was made from, not the kernel's alone."""
 
 import importlib.util
+import pickle
 import re
 import sys
 from pathlib import Path
 from types import ModuleType
 
+import numba
 import pytest
 
 from tacit import compiling
@@ -108,3 +110,24 @@ def test_kernels_live_in_the_rooms_that_are_read() -> None:
         if re.search(r"^(import numba|from numba)", path.read_text(encoding="utf-8"), re.MULTILINE)
     }
     assert homes <= {*ROOMS, "compiling.py"}
+
+
+def test_an_index_that_names_a_module_of_an_older_release_is_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "outer.py").write_text(CALLER, encoding="utf-8")
+    (tmp_path / "inner.py").write_text(CALLED.format(1), encoding="utf-8")
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.setattr("numba.config.CACHE_DIR", "")
+
+    def answer(digest: str) -> int:
+        monkeypatch.setattr(compiling, "sources_digest", lambda: digest)
+        load("inner", tmp_path, monkeypatch)
+        return int(load("outer", tmp_path, monkeypatch).outer(1))
+
+    assert answer("before") == 2
+    (index,) = tmp_path.rglob("outer.*.nbi")
+    # What follows the version cannot be unpickled, as where a class has moved.
+    broken = pickle.dumps(numba.__version__, protocol=-1) + b"cno_such_module\nKernel\n."
+    index.write_bytes(broken)
+    assert answer("after") == 2

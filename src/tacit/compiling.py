@@ -33,7 +33,9 @@ def compiled(function: Kernel) -> Kernel:
     kernel: Any = numba.njit(nogil=True, cache=True, error_model="numpy")(function)
     if kernel is not function:  # as it is where compilation is switched off
         stored = kernel._cache._cache_file  # noqa: SLF001 - numba has no public way to a stamp
-        stored._source_stamp = stored._source_stamp, sources_digest()  # noqa: SLF001
+        # The version is compared before anything is unpickled: an index of an older release may
+        # name modules that have moved since.
+        stored._version = f"{stored._version} {sources_digest()}"  # noqa: SLF001
     return cast("Kernel", kernel)
 
 
