@@ -44,7 +44,7 @@ def test_clipped_means_are_sums_over_all_counts(rate: float, dispersion: float) 
 def test_the_score_is_unbiased_and_the_curvature_has_its_mean(dispersion: float) -> None:
     loss = bounded_poisson.loss(MEAN, dispersion, TOP)
     points = np.linspace(math.log(MEAN) - 8, math.log(MEAN) + 4, POINTS)
-    corrections = loss.shape[HEAD + POINTS :]
+    shifts = loss.shape[HEAD : HEAD + POINTS]
     for place in (60, 150, 175, 200):
         rate = math.exp(points[place])
         law = np.array([float(p) for p in exact_probabilities(rate, dispersion, 600)])
@@ -52,7 +52,8 @@ def test_the_score_is_unbiased_and_the_curvature_has_its_mean(dispersion: float)
         slope, curvature = (np.array([pair[i][0] for pair in pairs]) for i in (0, 1))
         assert abs(law @ slope) < 1e-9
         inside = law[np.abs(np.arange(601) - rate) < clip_of(rate)].sum()
-        expected = min(1.0, TOP / rate) * (rate + corrections[place]) * inside
+        change = (shifts[place + 1] - shifts[place - 1]) / (points[place + 1] - points[place - 1])
+        expected = min(1.0, TOP / rate) * (rate * inside + change)
         assert law @ curvature == pytest.approx(expected, rel=1e-9)
 
 
