@@ -81,7 +81,7 @@ def _say(stream: TextIO, text: str) -> None:
 
 
 def _functions_of(topic: str) -> dict[str, Callable[[], object]]:
-    """Return what a topic times of Tacit's own: the topic runs once, with a stopwatch that keeps."""
+    """Run a topic once with a stopwatch that keeps the functions of Tacit instead of timing them."""
     record: Any = importlib.import_module("benchmarks.record")
     found: dict[str, Callable[[], object]] = {}
 
