@@ -81,7 +81,7 @@ def _say(stream: TextIO, text: str) -> None:
 
 
 def _functions_of(topic: str) -> dict[str, Callable[[], object]]:
-    """Run a topic once with a stopwatch that keeps the functions of Tacit instead of timing them."""
+    """Run a topic once with a stopwatch that keeps the functions of Tacit instead."""
     record: Any = importlib.import_module("benchmarks.record")
     found: dict[str, Callable[[], object]] = {}
 
