@@ -280,7 +280,7 @@ import multiprocessing, os, sys
 sys.path[:0] = {path!r}
 from concurrent.futures import ThreadPoolExecutor
 from tacit.errors import LedgerError
-from tacit.ledger import Ledger, notices, uncharged
+from tacit.ledger import Ledger, uncharged, worker_notices as notices
 from tacit.ledger.current_ledger import active_ledger
 from tacit.privacy.event import Gaussian
 def fit():

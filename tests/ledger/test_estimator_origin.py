@@ -240,7 +240,7 @@ import pickle, sys
 sys.path[:0] = {path!r}
 from tacit.errors import LedgerError
 from tacit.estimators.mean import GaussianMean
-from tacit.ledger import Ledger, active_ledger, origin, uncharged
+from tacit.ledger import Ledger, active_ledger, uncharged, estimator_origin as origin
 found = []
 def ask(estimator):
     try:
