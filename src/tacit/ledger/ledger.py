@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any
 
 from tacit.errors import LedgerError, SettingError
-from tacit.ledger import current_ledger as active
+from tacit.ledger import with_blocks
 from tacit.ledger.chain import Chain
 from tacit.ledger.charge import Charge, Purpose, Reservation
 from tacit.ledger.curation import Curation
@@ -335,7 +335,7 @@ class Ledger(Curation):
 
     def __enter__(self) -> Ledger:
         """Charge every fit of this block to the ledger."""
-        active.enter(self)
+        with_blocks.enter(self)
         return self
 
     def __exit__(
@@ -345,7 +345,7 @@ class Ledger(Curation):
         trace: TracebackType | None,
     ) -> None:
         """Stop charging fits; what was charged stays."""
-        active.leave(self)
+        with_blocks.leave(self)
 
     def __repr__(self) -> str:
         where = "in memory" if self.path is None else repr(str(self.path))
