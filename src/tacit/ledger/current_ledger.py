@@ -350,7 +350,7 @@ def named(name: str) -> Ledger:
         )
     from tacit.ledger.ledger import Ledger
 
-    return Ledger.from_handle(handle)
+    return Ledger(**handle)
 
 
 def _only_ledger() -> Ledger | None:
