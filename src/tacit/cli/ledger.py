@@ -227,7 +227,7 @@ def _document(opened: Ledger, analyst: str | None) -> dict[str, Any]:
                 "time": charge.time,
                 "share": float(charge.cost / terms.capacity),
                 "release": charge.release,
-                **charge.purpose.document(),
+                **charge.document(),
             }
             for charge in opened.charges()
             if analyst is None or charge.analyst == analyst
