@@ -15,9 +15,8 @@ from tacit.documents.signature import plain
 from tacit.errors import CertificateError, LedgerError
 from tacit.ledger.exact_sums import Ratio, compare, read_number, rounded, total_of
 from tacit.ledger.price import capacity_of
-from tacit.privacy.budget import Budget
+from tacit.privacy.budget import Budget, Guarantee
 from tacit.privacy.event import Event, Gaussian, from_json, to_json
-from tacit.privacy.guarantee import Guarantee
 from tacit.privacy.relation import Relation
 
 if TYPE_CHECKING:

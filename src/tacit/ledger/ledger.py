@@ -21,9 +21,8 @@ from tacit.ledger.status import Check, Status, check_of, status_of
 from tacit.ledger.storage import Session, file_of, storage_at
 from tacit.ledger.terms import Terms, require_named, require_same
 from tacit.ledger.upgrade import upgrade
-from tacit.privacy.budget import Budget
+from tacit.privacy.budget import Budget, Guarantee
 from tacit.privacy.event import Event
-from tacit.privacy.guarantee import Guarantee
 from tacit.privacy.relation import Relation
 
 
