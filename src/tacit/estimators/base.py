@@ -19,8 +19,8 @@ from tacit.certificate.certificate import Certificate
 from tacit.contract.plan import Plan, PublicFact
 from tacit.contract.release import Release
 from tacit.design.design import Design, matrix_design
-from tacit.design.feature_map import feature_map_to_json
 from tacit.design.response import Absent, Response
+from tacit.documents.dataclass_json import to_plain
 from tacit.engine.prediction import margins
 from tacit.engine.refusals import Refusals
 from tacit.engine.table import Table
@@ -275,8 +275,7 @@ class Model(Readable, BaseEstimator, ABC):
         if self.row_norm is not None:
             facts.append(PublicFact("row_norm", float(self.row_norm), "declared"))
         if design.feature_map is not None:
-            said = feature_map_to_json(design.feature_map)
-            facts.append(PublicFact("feature_map", said, "declared"))
+            facts.append(PublicFact("feature_map", to_plain(design.feature_map), "declared"))
         return facts
 
     def _require_table(self, X: Any, y: Any, given: Mapping[str, Any]) -> str:
