@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tacit.ledger.charge import Charge
     from tacit.ledger.ledger import Ledger
     from tacit.ledger.status import Status
-    from tacit.privacy.guarantee import Guarantee
+    from tacit.privacy.budget import Guarantee
     from tacit.report.table import Table
 
 ledger = typer.Typer(
@@ -138,8 +138,8 @@ def certificate(
     """Certify everything that was charged, as one total; check it with tacit verify."""
     screen = Screen(as_json)
     require_writable([output], [file, sign], force=force)
-    from tacit.certificate.fit_file import write_text
     from tacit.documents.signature import sign as signed
+    from tacit.files import write_text
     from tacit.report.ledger_certificate import joint_promise
 
     issued = existing(file).certificate()
@@ -227,7 +227,7 @@ def _document(opened: Ledger, analyst: str | None) -> dict[str, Any]:
                 "time": charge.time,
                 "share": float(charge.cost / terms.capacity),
                 "release": charge.release,
-                **charge.purpose.document(),
+                **charge.document(),
             }
             for charge in opened.charges()
             if analyst is None or charge.analyst == analyst
