@@ -131,3 +131,25 @@ def test_an_index_that_names_a_module_of_an_older_release_is_not_read(
     broken = pickle.dumps(numba.__version__, protocol=-1) + b"cno_such_module\nKernel\n."
     index.write_bytes(broken)
     assert answer("after") == 2
+
+
+def test_machine_code_that_an_older_release_stores_meanwhile_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "outer.py").write_text(CALLER, encoding="utf-8")
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.setattr("numba.config.CACHE_DIR", "")
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+
+    def answer(added: int, digest: str) -> int:
+        monkeypatch.setattr(compiling, "sources_digest", lambda: digest)
+        (tmp_path / "inner.py").write_text(CALLED.format(added), encoding="utf-8")
+        load("inner", tmp_path, monkeypatch)
+        return int(load("outer", tmp_path, monkeypatch).outer(1))
+
+    assert answer(1, "before") == 2
+    (old,) = tmp_path.rglob("outer.*.nbc")
+    stored = old.read_bytes()
+    assert answer(2, "after") == 3
+    old.write_bytes(stored)
+    assert answer(2, "after") == 3

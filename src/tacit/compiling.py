@@ -36,6 +36,10 @@ def compiled(function: Kernel) -> Kernel:
         # The version is compared before anything is unpickled: an index of an older release may
         # name modules that have moved since.
         stored._version = f"{stored._version} {sources_digest()}"  # noqa: SLF001
+        # numba writes the index before the machine code, so an index as new as the sources may for
+        # a moment name an old file: each version of the sources has file names of its own.
+        pattern = stored._data_name_pattern.removesuffix("{number:d}.nbc")  # noqa: SLF001
+        stored._data_name_pattern = f"{pattern}{sources_digest()[:16]}.{{number:d}}.nbc"  # noqa: SLF001
     return cast("Kernel", kernel)
 
 

@@ -54,7 +54,7 @@ def test_downward_imports_keep_every_contract(tmp_path: Path) -> None:
             ("engine", "rows"),
             ("mechanisms", "noise"),
             ("mechanisms", "rows"),
-            ("solvers", "problem"),
+            ("solvers", "contract"),
         )
         == set()
     )

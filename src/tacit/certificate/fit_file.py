@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, field, replace
 from itertools import zip_longest
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,10 +22,11 @@ from tacit.certificate.estimates import Estimates, Term
 from tacit.contract.release import Release, fingerprint_of, first_fingerprint_of
 from tacit.design.design import Design
 from tacit.design.family import FAMILIES
-from tacit.documents.reading import LARGEST_DOCUMENT, Layout, parse_document, require_fields
+from tacit.documents.reading import Layout, parse_document, read_document, require_fields
 from tacit.documents.signature import canonical, digest_of, plain
 from tacit.documents.verification import Verification
-from tacit.errors import CertificateError, FileError, SettingError
+from tacit.errors import CertificateError, SettingError
+from tacit.files import write_text
 
 FORMAT = "tacit-fit/3"
 SECOND = "tacit-fit/2"
@@ -198,12 +197,12 @@ class StoredFit:
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> StoredFit:
         """Read a fit from a file."""
-        return cls.from_json(read_bytes(path))
+        return from_document(read_document(path))
 
 
 def read_certificate(path: str | os.PathLike[str]) -> Certificate:
     """Read the certificate in a file: a certificate alone, or the one inside a stored fit."""
-    document = parse_document(read_bytes(path))
+    document = read_document(path)
     if is_fit(document):
         return from_document(document).certificate
     return Certificate.of(document)
@@ -212,46 +211,6 @@ def read_certificate(path: str | os.PathLike[str]) -> Certificate:
 def is_fit(document: Mapping[str, Any]) -> bool:
     """Whether a document says that it is a stored fit of a known format."""
     return isinstance(document.get("format"), str) and document["format"] in _LAYOUTS
-
-
-def read_bytes(path: str | os.PathLike[str]) -> bytes:
-    """Read a file of bounded size."""
-    try:
-        with Path(path).open("rb") as stream:
-            content = stream.read(LARGEST_DOCUMENT + 1)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "its name is no name of a file"
-        raise FileError(f"{os.fspath(path)!r} cannot be read: {reason}") from error
-    if len(content) > LARGEST_DOCUMENT:
-        raise CertificateError(f"the file is larger than {LARGEST_DOCUMENT} bytes")
-    return content
-
-
-def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Replace a file by this text, or leave it as it was.
-
-    Guarantee
-    ---------
-    - At no time does the name lead to a part of the text.
-    - A failure leaves no further file behind.
-    """
-    content = text.encode("utf-8")
-    if len(content) > LARGEST_DOCUMENT:
-        raise FileError(f"the text is larger than {LARGEST_DOCUMENT} bytes, and no reader takes it")
-    try:
-        # Through a link to the file it names: a link is not to be replaced by a file.
-        target = Path(path).resolve()
-        # Beside the target, because only within one file system is a replacement atomic.
-        with tempfile.TemporaryDirectory(dir=target.parent, prefix=".tacit-") as folder:
-            draft = Path(folder) / "draft"
-            with draft.open("wb") as stream:
-                stream.write(content)
-                stream.flush()
-                os.fsync(stream.fileno())
-            os.replace(draft, target)  # noqa: PTH105 (the name under which it is known as atomic)
-    except (OSError, ValueError, RuntimeError) as error:
-        reason = getattr(error, "strerror", None) or "its name is no name of a file"
-        raise FileError(f"{os.fspath(path)!r} cannot be written: {reason}") from error
 
 
 def from_document(document: Mapping[str, Any]) -> StoredFit:

@@ -63,7 +63,7 @@ def demo(
 
 def _prepare(place: _Place, screen: Screen) -> Columns:
     """Write the synthetic table and its schema."""
-    from tacit.certificate.fit_file import write_text
+    from tacit.files import write_text
     from tacit.planning.clinic import CLINIC_FORMULA, CLINIC_SCHEMA, clinic_csv, clinic_table
 
     try:
@@ -133,7 +133,7 @@ def _fit_both(place: _Place, screen: Screen) -> tuple[Fit, Fit]:
 
 
 def _keep(place: _Place, private: Fit, plain: Fit) -> None:
-    from tacit.certificate.fit_file import write_text
+    from tacit.files import write_text
     from tacit.planning.clinic import CLINIC_TRUTH, CLINIC_UNITS
     from tacit.report.pictures import coefficients_picture
 

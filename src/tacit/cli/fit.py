@@ -256,7 +256,7 @@ def _require_readable(key: Path) -> None:
 
 
 def _keep(fitted: Fit, files: dict[str, Path | None]) -> FileError | None:
-    from tacit.certificate.fit_file import write_text
+    from tacit.files import write_text
 
     output, certificate = files["fit"], files["certificate"]
     try:

@@ -138,8 +138,8 @@ def certificate(
     """Certify everything that was charged, as one total; check it with tacit verify."""
     screen = Screen(as_json)
     require_writable([output], [file, sign], force=force)
-    from tacit.certificate.fit_file import write_text
     from tacit.documents.signature import sign as signed
+    from tacit.files import write_text
     from tacit.report.ledger_certificate import joint_promise
 
     issued = existing(file).certificate()

@@ -15,7 +15,8 @@ import typer
 
 from tacit.cli import options
 from tacit.cli.output import Screen
-from tacit.cli.output_files import require_writable, written_whole
+from tacit.cli.output_files import require_writable
+from tacit.files import replacing
 
 if TYPE_CHECKING:
     import numpy as np
@@ -54,7 +55,10 @@ def predict(
         names = columns_of(fitted.stored.design.response)
         blocks = _started(fitted.predict_blocks(data))
         if output is not None:
-            with written_whole(output) as stream:
+            with (
+                replacing(output) as draft,
+                draft.open("w", encoding="utf-8", newline="\n") as stream,
+            ):
                 records, missing = write_csv(blocks, stream, names)
             screen.result({"output": str(output), "records": records, "missing": missing})
             what = "predictions" if names == (OTHER,) else "probabilities"

@@ -27,8 +27,8 @@ def schema(
     """
     screen = Screen(as_json)
     require_writable([output], [data], force=force)
-    from tacit.certificate.fit_file import write_text
     from tacit.engine.description import describe
+    from tacit.files import write_text
     from tacit.schema.template import template
 
     found = describe(data)

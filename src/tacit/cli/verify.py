@@ -81,11 +81,11 @@ def verify(
 def _read(file: Path) -> Certificate | JointCertificate | StoredFit:
     """Read whatever states a guarantee, by its format."""
     from tacit.certificate.certificate import Certificate
-    from tacit.certificate.fit_file import from_document, is_fit, read_bytes
-    from tacit.documents.reading import parse_document
+    from tacit.certificate.fit_file import from_document, is_fit
+    from tacit.documents.reading import read_document
     from tacit.ledger.joint_certificate import JointCertificate
 
-    document = parse_document(read_bytes(file))
+    document = read_document(file)
     if is_fit(document):
         return from_document(document)
     joint = document.get("format") in tuple(JointCertificate.formats)

@@ -36,6 +36,7 @@ from tacit.design.response import (
 )
 from tacit.documents.quoting import quoted
 from tacit.errors import BoundsError, CertificateError, SettingError
+from tacit.validate import positive
 
 __all__ = [
     "Column",
@@ -282,7 +283,7 @@ def matrix_design(
     if count == 0:
         raise BoundsError("There are no features.")
     if row_norm is not None:
-        row_norm = _positive("row_norm", row_norm)
+        row_norm = positive("row_norm", row_norm, BoundsError)
     if feature_map is not None:
         if isinstance(bounds, str):
             raise BoundsError("A feature map needs columns with declared bounds or row_norm.")
@@ -390,11 +391,3 @@ def _bound_vectors(bounds: ArrayLike, count: int) -> tuple[NDArray[np.float64], 
     if not (widths >= 1 / LARGEST_BOUND).all():
         raise BoundsError("bounds are too close together for float64; rescale the columns.")
     return lower, upper
-
-
-def _positive(name: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
-        raise BoundsError(f"{name} must be a number; got a {type(value).__name__}.")
-    if not 0 < value < math.inf:
-        raise BoundsError(f"{name} must be a positive finite number; got {float(value)!r}.")
-    return float(value)

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import SettingError
+from tacit.validate import positive, whole, within
 
 MOST_FEATURES = 100_000
 _SEEDS = 2**63
@@ -41,7 +42,7 @@ class Polynomial:
 
     def __post_init__(self) -> None:
         """Refuse degrees that are none."""
-        object.__setattr__(self, "degree", _whole("degree", self.degree, 1, 20))
+        object.__setattr__(self, "degree", whole("degree", self.degree, 1, 20))
         if not isinstance(self.interaction_only, bool):
             raise SettingError("interaction_only must be True or False.")
 
@@ -124,12 +125,9 @@ class RandomFourier:
 
     def __post_init__(self) -> None:
         """Keep the scale as a float, or refuse the settings."""
-        object.__setattr__(self, "count", _whole("count", self.count, 1, MOST_FEATURES // 2))
-        object.__setattr__(self, "seed", _whole("seed", self.seed, 0, _SEEDS - 1))
-        scale = _number("scale", self.scale)
-        if not 1e-6 <= scale <= 1e6:
-            raise SettingError("scale must lie in [1e-6, 1e6]; the columns lie in [-1, 1].")
-        object.__setattr__(self, "scale", scale)
+        object.__setattr__(self, "count", whole("count", self.count, 1, MOST_FEATURES // 2))
+        object.__setattr__(self, "seed", whole("seed", self.seed, 0, _SEEDS - 1))
+        object.__setattr__(self, "scale", within("scale", self.scale, 1e-6, 1e6))
 
     def outputs(self, width: int) -> int:
         """Number of features, a cosine and a sine for each frequency."""
@@ -190,13 +188,9 @@ class Custom:
         """Keep the norm as a float and name the function, or refuse the settings."""
         if self.function is not None and not callable(self.function):
             raise SettingError("function must be callable: it takes one row and returns a vector.")
-        norm = _number("row_norm", self.row_norm)
-        if not 0 < norm < math.inf:
-            raise SettingError("row_norm of a feature map must be positive and finite.")
-        object.__setattr__(self, "row_norm", norm)
+        object.__setattr__(self, "row_norm", positive("row_norm", self.row_norm))
         if self.features is not None:
-            whole = _whole("features", self.features, 1, MOST_FEATURES)
-            object.__setattr__(self, "features", whole)
+            object.__setattr__(self, "features", whole("features", self.features, 1, MOST_FEATURES))
         if self.label is not None and not isinstance(self.label, str):
             raise SettingError("label of a feature map must be text.")
         if self.label is None:
@@ -272,17 +266,3 @@ def feature_map_from_json(data: Mapping[str, Any] | None) -> FeatureMap | None:
 
 def _powers(monomial: Sequence[int]) -> list[tuple[int, int]]:
     return [(j, len(list(same))) for j, same in itertools.groupby(monomial)]
-
-
-def _whole(name: str, value: object, least: int, largest: int) -> int:
-    plain = value.item() if isinstance(value, np.integer) else value
-    if type(plain) is not int or not least <= plain <= largest:
-        raise SettingError(f"{name} must be a whole number from {least} to {largest}.")
-    return plain
-
-
-def _number(name: str, value: object) -> float:
-    plain = value.item() if isinstance(value, np.integer | np.floating) else value
-    if isinstance(plain, bool) or not isinstance(plain, int | float):
-        raise SettingError(f"{name} of a feature map must be a number.")
-    return float(plain)

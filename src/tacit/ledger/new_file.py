@@ -1,7 +1,7 @@
 """Create a file that is complete or not there, and that never replaces another one.
 
-On Linux and most local file systems the file has no name until it is complete (``O_TMPFILE``), so a
-killed process leaves nothing. Elsewhere it is first written as ``.<name>.<process>-<time>.tmp``, and
+On Linux and most local file systems the file has no name until it is complete (``O_TMPFILE``), so
+a killed process leaves nothing. Elsewhere it is first written as ``.<name>.<process>-<time>.tmp``;
 the next creation of the same ledger removes what a killed process left of that kind.
 """
 

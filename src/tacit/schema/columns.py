@@ -11,6 +11,7 @@ import numpy as np
 
 from tacit.design.cell_rules import LabelCell, NumericCell
 from tacit.errors import BoundsError, SchemaError
+from tacit.validate import finite
 
 Level = str | int | float
 
@@ -37,7 +38,8 @@ class NumericColumn:
 
     def __post_init__(self) -> None:
         """Keep the numbers as floats, or refuse them."""
-        lower, upper = _finite("lower", self.lower), _finite("upper", self.upper)
+        lower = finite("lower", self.lower, BoundsError)
+        upper = finite("upper", self.upper, BoundsError)
         if lower >= upper:
             raise BoundsError(
                 f"lower = {lower:g} must lie below upper = {upper:g}; are they reversed?"
@@ -49,7 +51,7 @@ class NumericColumn:
         object.__setattr__(self, "lower", lower)
         object.__setattr__(self, "upper", upper)
         if self.missing is not None:
-            missing = _finite("missing", self.missing)
+            missing = finite("missing", self.missing, BoundsError)
             if not lower <= missing <= upper:
                 raise BoundsError(
                     f"missing = {missing:g} must lie within lower = {lower:g} and "
@@ -129,19 +131,6 @@ class BinaryColumn:
 
 
 DeclaredColumn = NumericColumn | FactorColumn | BinaryColumn
-
-
-def _finite(key: str, value: object) -> float:
-    plain = value.item() if isinstance(value, np.generic) else value
-    if isinstance(plain, bool) or not isinstance(plain, int | float):
-        raise BoundsError(f"{key} must be a number; got {plain!r}.")
-    try:
-        number = float(plain)
-    except OverflowError:
-        number = math.inf
-    if not math.isfinite(number):
-        raise BoundsError(f"{key} must be a finite number; got {number}.")
-    return number
 
 
 def _distinct_levels(values: object) -> tuple[Level, ...]:

@@ -27,6 +27,7 @@ from tacit.schema.columns import (
     Level,
     NumericColumn,
 )
+from tacit.validate import positive, whole
 
 __all__ = ["BinaryColumn", "DeclaredColumn", "FactorColumn", "NumericColumn", "Schema"]
 
@@ -287,12 +288,7 @@ def _declared_weight(facts: object) -> Weighting:
     column, maximum = facts["column"], facts["maximum"]
     if not isinstance(column, str) or not column.strip():
         raise SchemaError(f"{where}column must be text; got {column!r}.")
-    if isinstance(maximum, bool) or not isinstance(maximum, int | float):
-        raise SchemaError(f"{where}maximum must be a number; got {maximum!r}.")
-    try:
-        return Weighting(column, float(maximum))
-    except (InputError, OverflowError) as error:
-        raise SchemaError(f"{where}maximum must be a positive finite number.") from error
+    return Weighting(column, positive(f"{where}maximum", maximum, SchemaError))
 
 
 def _require_section(
@@ -307,8 +303,7 @@ def _require_section(
 def _check_n_at_least(value: object, relation: Relation) -> None:
     if value is None:
         return
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise SchemaError(f"n_at_least must be a whole number of at least 1; got {value!r}.")
+    whole("n_at_least", value, error=SchemaError)
     if relation.n_is_public:
         raise SchemaError(
             f'n_at_least belongs to relation = "add-remove"; with "{relation}" the number of '
