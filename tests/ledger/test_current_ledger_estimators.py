@@ -239,12 +239,8 @@ import pickle, sys
 sys.path[:0] = {path!r}
 from tacit.errors import LedgerError
 from tacit.estimators.mean import GaussianMean
-<<<<<<< HEAD:tests/ledger/test_current_ledger_estimators.py
 from tacit.ledger import Ledger, active_ledger, uncharged
 from tacit.ledger import current_ledger as blocks
-=======
-from tacit.ledger import Ledger, active_ledger, uncharged, estimator_origin as origin
->>>>>>> main:tests/ledger/test_estimator_origin.py
 found = []
 def ask(estimator):
     try:

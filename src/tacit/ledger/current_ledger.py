@@ -208,14 +208,13 @@ def _ledger_of(estimator: object) -> Ledger | None:
     if not words or is_started_in_a_block() or (_is_main_outside_blocks() and _is_kin(words)):
         return active_ledger()
     form = _FORM.fullmatch(words)
-    if form is not None and _holds(form["epoch"], form["name"]):
-        return named(form["name"]) if form["name"] else None
-    # An outdated mark says nothing in the process that made it. Elsewhere the estimator is a copy,
-    # which could have been submitted while the mark held, or kept in a file.
-    if form is not None and form["nonce"] == process.nonce:
-        return active_ledger()
-    if form is not None and not form["name"] and not _is_kin(words):
-        return active_ledger()
+    if form is not None:
+        if _holds(form["epoch"], form["name"]):
+            return named(form["name"]) if form["name"] else None
+        # An outdated mark says nothing in the process that made it. Elsewhere the estimator is a
+        # copy, which could have been submitted while the mark held, or kept in a file.
+        if form["nonce"] == process.nonce or not (form["name"] or _is_kin(words)):
+            return active_ledger()
     raise LedgerError(
         "it cannot be told which ledger this fit belongs to: this estimator was pickled within the "
         "block of a ledger, in another program or before a ledger was entered or left. "

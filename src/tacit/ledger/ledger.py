@@ -257,10 +257,6 @@ class Ledger:
         """State what was spent and what is left, in mu, in epsilon and in further fits."""
         return status_of(self._current(), self.analyst if analyst is None else analyst)
 
-    def answer(self, key: str) -> Mapping[str, Any] | None:
-        """Return what is stored under a key, or None."""
-        return self._current().answer_of(key)
-
     def certificate(self) -> JointCertificate:
         """Certify everything charged so far, as one total."""
         return JointCertificate.issue(self._current())
