@@ -128,9 +128,9 @@ class Ledger:
         return self._purpose.key
 
     @property
-    def identity(self) -> tuple[str, object]:
-        """What two objects of one ledger have in common: the file, or the memory it is kept in."""
-        return ("memory", self._storage) if self.path is None else ("file", self.path)
+    def identity(self) -> tuple[str, str]:
+        """What two objects of one ledger have in common: the file, or the name of its memory."""
+        return ("memory" if self.path is None else "file", self._storage.name)
 
     def handle(self) -> dict[str, str | None]:
         """Return the settings with which another process charges this ledger like this object."""
