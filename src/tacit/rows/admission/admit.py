@@ -14,14 +14,22 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from tacit.contract.progress import Progress, silent
-from tacit.design.design import Design
+from tacit.design.design import Design, Numeric
 from tacit.errors import FileError, SettingError
 from tacit.rows.admission.contribution_bounding import PersonAdmission
 from tacit.rows.admission.prepare import Preparer
-from tacit.rows.admission.prepare_sparse import SparseAdmission, stays_sparse
+from tacit.rows.admission.prepare_sparse import SparseAdmission
 from tacit.rows.admission.rescale import RawPreparer
 from tacit.rows.encoding.encode import RecordEncoder
-from tacit.rows.sources.source import Batch, Source, names_read, require_columns, require_records
+from tacit.rows.sources.source import (
+    AttachedSource,
+    Batch,
+    Source,
+    names_read,
+    require_columns,
+    require_records,
+)
+from tacit.rows.sources.sparse_matrix import SparseSource
 from tacit.rows.storage.memory_store import THREADS, Draw, MemoryStore, empty_tiles, subsample_first
 from tacit.rows.storage.scratch_store import BlockCollector
 from tacit.rows.storage.store import Layout, Store, default_block_rows, require_dtype
@@ -140,6 +148,23 @@ def admit(
         raise
     progress(1, 1, LABEL)
     return store
+
+
+def stays_sparse(source: Source, design: Design) -> bool:
+    """Whether the table is sparse and the design takes its columns as they stand.
+
+    Anything else that a design asks of a sparse table (a feature map, some of the columns, bounds
+    that are yet to be found, records of one person) is read with its zeros written out.
+    """
+    table = source.table if isinstance(source, AttachedSource) else source
+    return (
+        isinstance(table, SparseSource)
+        and design.feature_map is None
+        and not design.open_places
+        and design.beside.unit is None
+        and tuple(column.factors for column in design.columns)
+        == tuple((Numeric(name),) for name in table.names)
+    )
 
 
 def _read(source: Source, encoder: RecordEncoder, admission: Admission) -> None:

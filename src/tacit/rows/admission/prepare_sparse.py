@@ -14,12 +14,12 @@ from numba import njit
 from numpy.typing import NDArray
 
 from tacit.compiling import compiled
-from tacit.design.design import Design, Numeric
+from tacit.design.design import Design
 from tacit.errors import BoundsError, SettingError
 from tacit.rows.admission.prepare import LARGEST, Preparer, moderation, norm_limits, shrink_factor
 from tacit.rows.encoding.encode import RecordEncoder
-from tacit.rows.sources.source import AttachedBatch, AttachedSource, Batch, Source
-from tacit.rows.sources.sparse_matrix import SparseBatch, SparseRows, SparseSource
+from tacit.rows.sources.source import AttachedBatch, Batch
+from tacit.rows.sources.sparse_matrix import SparseBatch, SparseRows
 from tacit.rows.storage.sparse_store import BLOCK_ROWS, SparseBlock, SparseStore
 from tacit.rows.storage.store import Layout
 from tacit.rows.storage.tiles import LANES, tile_count
@@ -87,23 +87,6 @@ class SparsePreparer:
         # Zeros and invalid records leave space over, which copies give back.
         used = starts[-1]
         return SparseBlock(starts, indices[:used].copy(), values[:used].copy(), tail)
-
-
-def stays_sparse(source: Source, design: Design) -> bool:
-    """Whether the table is sparse and the design takes its columns as they stand.
-
-    Anything else that a design asks of a sparse table (a feature map, some of the columns, bounds
-    that are yet to be found, records of one person) is read with its zeros written out.
-    """
-    table = source.table if isinstance(source, AttachedSource) else source
-    return (
-        isinstance(table, SparseSource)
-        and design.feature_map is None
-        and not design.open_places
-        and design.beside.unit is None
-        and tuple(column.factors for column in design.columns)
-        == tuple((Numeric(name),) for name in table.names)
-    )
 
 
 @dataclass(frozen=True)

@@ -5,22 +5,22 @@ Private: the batch and all three results. Public: the design and the declared le
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.design.cell_rules import NumericCell
+from tacit.compiling import compiled
+from tacit.design.cell_rules import Cell, NumericCell
 from tacit.design.design import Design
 from tacit.design.factor import Indicator, Missing, Numeric, require_declared
 from tacit.errors import DataError
 from tacit.rows.encoding.factors import (
+    LARGEST,
     FactorValues,
-    cleaned,
     codes_of_levels,
     level_place,
-    mark_non_finite,
     substituted_codes,
 )
 from tacit.rows.encoding.feature_maps import FeatureMapper
@@ -84,14 +84,14 @@ class FeatureReader:
         numbers = batch.numeric(self.numeric)
         valid = np.ones(batch.length, dtype=np.bool_)
         if self.mapper is not None:
-            mark_non_finite(readonly(numbers), valid)
+            _mark_non_finite(readonly(numbers), valid)
             return self.mapper.features(numbers, valid), valid
         rules = [self.design.cells.get(name) for name in self.numeric]
         absent = np.isnan(numbers) if self._marks_missing else None
         if any(isinstance(rule, NumericCell) for rule in rules):
-            numbers = cleaned(numbers, rules, valid)
+            numbers = _cleaned(numbers, rules, valid)
         else:
-            mark_non_finite(readonly(numbers), valid)
+            _mark_non_finite(readonly(numbers), valid)
         codes = {
             name: substituted_codes(batch.labels(name), levels, self.design.cells.get(name), name)
             for name, levels in self.levels.items()
@@ -188,3 +188,46 @@ class RecordEncoder:
             ranked = "" if unit.order is None else " and have a number that orders it"
             demands.append(f"Every record must say whose it is{ranked}.")
         return tuple(demands)
+
+
+def _cleaned(numbers: Cells, rules: Sequence[Cell | None], valid: Valid) -> Cells:
+    """Numbers with their constants for missing ones, clipped; invalid records are marked."""
+    table = np.array(
+        [
+            (rule.lower, rule.upper, np.nan if rule.missing is None else rule.missing)
+            if isinstance(rule, NumericCell)
+            else (-LARGEST, LARGEST, np.nan)
+            for rule in rules
+        ]
+    )
+    lower, upper, constant = np.ascontiguousarray(table.T)
+    result = np.empty_like(numbers, order="C")
+    _clean(readonly(numbers), lower, upper, constant, result, valid)
+    return result
+
+
+@compiled
+def _mark_non_finite(numbers: Cells, valid: Valid) -> None:
+    rows, count = numbers.shape
+    for i in range(rows):
+        finite = True
+        for j in range(count):
+            # The difference is 0 for finite numbers and NaN for the others.
+            finite &= numbers[i, j] - numbers[i, j] == 0.0
+        valid[i] &= finite
+
+
+@compiled
+def _clean(
+    numbers: Cells, lower: Cells, upper: Cells, constant: Cells, result: Cells, valid: Valid
+) -> None:
+    rows, count = numbers.shape
+    for i in range(rows):
+        finite = True
+        for j in range(count):
+            # NaN differs from itself.
+            value = constant[j] if numbers[i, j] != numbers[i, j] else numbers[i, j]
+            usable = value - value == 0.0
+            finite &= usable
+            result[i, j] = min(max(value, lower[j]), upper[j]) if usable else lower[j]
+        valid[i] &= finite

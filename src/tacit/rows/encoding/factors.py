@@ -1,6 +1,6 @@
-"""Factors of a batch: cleaned cells, codes of labels, and products that are design columns.
+"""Factors of a batch: codes of labels, and products of factors that are design columns.
 
-Private: the cells and every result. Public: declared levels, bounds and constants.
+Private: the cells and every result. Public: the design and its levels.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.compiling import compiled
-from tacit.design.cell_rules import Cell, LabelCell, NumericCell
+from tacit.design.cell_rules import Cell, LabelCell
 from tacit.design.factor import (
     Between,
     Factor,
@@ -27,7 +26,6 @@ from tacit.design.factor import (
 from tacit.errors import SchemaError
 from tacit.rows.encoding.labels import NormalForm, level_codes, normal_form
 from tacit.rows.encoding.transforms import power, spline_basis, transform
-from tacit.rows.storage.tiles import readonly
 
 Cells = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -120,47 +118,3 @@ def substituted_codes(
     for index in np.flatnonzero(codes < 0).tolist():
         codes[index] = missing if normal_form(labels[index]) is None else other
     return codes
-
-
-def cleaned(numbers: Cells, rules: Sequence[Cell | None], valid: Valid) -> Cells:
-    """Numbers with their constants for missing ones, clipped; invalid records are marked."""
-    table = np.array(
-        [
-            (rule.lower, rule.upper, np.nan if rule.missing is None else rule.missing)
-            if isinstance(rule, NumericCell)
-            else (-LARGEST, LARGEST, np.nan)
-            for rule in rules
-        ]
-    )
-    lower, upper, constant = np.ascontiguousarray(table.T)
-    result = np.empty_like(numbers, order="C")
-    _clean(readonly(numbers), lower, upper, constant, result, valid)
-    return result
-
-
-@compiled
-def mark_non_finite(numbers: Cells, valid: Valid) -> None:
-    """Mark records with a number that is not finite as invalid."""
-    rows, count = numbers.shape
-    for i in range(rows):
-        finite = True
-        for j in range(count):
-            # The difference is 0 for finite numbers and NaN for the others.
-            finite &= numbers[i, j] - numbers[i, j] == 0.0
-        valid[i] &= finite
-
-
-@compiled
-def _clean(
-    numbers: Cells, lower: Cells, upper: Cells, constant: Cells, result: Cells, valid: Valid
-) -> None:
-    rows, count = numbers.shape
-    for i in range(rows):
-        finite = True
-        for j in range(count):
-            # NaN differs from itself.
-            value = constant[j] if numbers[i, j] != numbers[i, j] else numbers[i, j]
-            usable = value - value == 0.0
-            finite &= usable
-            result[i, j] = min(max(value, lower[j]), upper[j]) if usable else lower[j]
-        valid[i] &= finite

@@ -163,6 +163,8 @@ def _series(values: Any) -> Any:
 
     What Arrow stores stays Arrow's: on the way to numpy it raises for dates and text that are none.
     """
+    if isinstance(values, np.ndarray):
+        return values
     series = nw.from_native(values, pass_through=True, allow_series=True)
     if isinstance(series, nw.Series):
         return series

@@ -102,9 +102,8 @@ class SparseStore(Store):
     def rewritten(self, layout: Layout, rewrite: Rewrite) -> Store:
         """A new, dense store: an image has no zeros to leave out.
 
-        Wide records are refused. Images that are large in all go to a scratch file.
+        Images that are large in all go to a scratch file.
         """
-        self.require_mappable()
         size = layout.tile_count * layout.columns * LANES * layout.dtype.itemsize
         if size > MEMORY_LIMIT:
             return ScratchStore.of(layout, self._images(rewrite))

@@ -193,6 +193,7 @@ class Store(ABC):
 
     def map(self, matrix: ArrayLike) -> Store:
         """A new store with features M'u in place of u, for a public matrix M."""
+        self.require_mappable()
         return self.rewritten(self.layout, self._mapping(matrix))
 
     def recast(self, matrix: ArrayLike) -> Store:
