@@ -18,8 +18,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from tacit.certificate.certificate import Certificate
 from tacit.contract.plan import Plan, PublicFact
 from tacit.design.design import Design, matrix_design
-from tacit.design.feature_map import feature_map_to_json
 from tacit.design.response import Absent, Response
+from tacit.documents.dataclass_json import to_plain
 from tacit.engine.prediction import margins
 from tacit.engine.refusals import Refusals
 from tacit.engine.table import Table
@@ -31,7 +31,7 @@ from tacit.estimators.settings import Settings, check_settings
 from tacit.inference.prediction import Prediction
 from tacit.inference.results import Results
 from tacit.inference.results_mixin import ResultsMixin
-from tacit.ledger import estimator_origin as origin
+from tacit.ledger import current_ledger
 from tacit.losses.loss import Loss
 
 _SETTINGS = frozenset(inspect.signature(check_settings).parameters)
@@ -93,14 +93,14 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
     def __getstate__(self) -> dict[str, Any]:
         """Take the active ledger along: a copy that fits in a worker process must charge it."""
         state = dict(super().__getstate__())
-        state.pop(origin.MARK, None)
-        words = origin.mark(self)
-        return {**state, origin.MARK: words} if words else state
+        state.pop(current_ledger.MARK, None)
+        words = current_ledger.mark(self)
+        return {**state, current_ledger.MARK: words} if words else state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Belong to the ledger that the copy took along, where it comes from another process."""
         super().__setstate__(state)
-        origin.received(self)
+        current_ledger.received(self)
 
     def __dir__(self) -> list[str]:
         """Names of all attributes; scikit-learn's own would compute each of them."""
@@ -109,7 +109,7 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
     def __sklearn_clone__(self) -> Self:
         """Copy the parameters alone, and where the copy belongs."""
         twin: Self = super().__sklearn_clone__()
-        origin.descend(twin, self)
+        current_ledger.descend(twin, self)
         return twin
 
     def __sklearn_tags__(self) -> Any:
@@ -126,7 +126,7 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
         stand_ins = self._stand_ins()
         settings = self._settings(unit_name(given))
         label = self._require_table(X, y, given)
-        with origin.charged_for(self):
+        with current_ledger.charged_for(self):
             self._require_nothing_read()
             refusals = Refusals.settle(settings.invalid_rows, label=label)
             with refusals.logged():
@@ -225,8 +225,7 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
         if self.row_norm is not None:
             facts.append(PublicFact("row_norm", float(self.row_norm), "declared"))
         if design.feature_map is not None:
-            said = feature_map_to_json(design.feature_map)
-            facts.append(PublicFact("feature_map", said, "declared"))
+            facts.append(PublicFact("feature_map", to_plain(design.feature_map), "declared"))
         return facts
 
     def _require_table(self, X: Any, y: Any, given: Mapping[str, Any]) -> str:

@@ -11,6 +11,7 @@ from tacit.contract.progress import Progress, silent
 from tacit.contract.release import Release
 from tacit.design.design import Design
 from tacit.design.response import Continuous, Count, Response
+from tacit.documents.dataclass_json import to_plain
 from tacit.engine.refusals import Refusals
 from tacit.engine.table import Table
 from tacit.estimators.fit import Fit
@@ -170,8 +171,10 @@ def _facts(formula: str, design: Design, row_norm: float | None) -> list[PublicF
         facts.append(PublicFact(f"levels of {name}", list(levels), "declared"))
     if row_norm is not None:
         facts.append(PublicFact("row_norm", row_norm, "declared"))
-    beside = {name: part for name, part in design.beside.to_json().items() if part is not None}
-    facts.extend(PublicFact(name, part, "declared") for name, part in beside.items())
+    attached = to_plain(design.beside)
+    facts.extend(
+        PublicFact(name, attached[name], "declared") for name in attached if attached[name]
+    )
     return facts
 
 

@@ -14,7 +14,7 @@ from typing import Any, TypeVar, dataclass_transform
 
 from numpy.typing import ArrayLike
 
-from tacit.ledger import estimator_origin as origin
+from tacit.ledger import current_ledger
 from tacit.privacy.budget import Budget
 
 _T = TypeVar("_T")
@@ -119,7 +119,7 @@ class CommonParameters:
 
     def __post_init__(self) -> None:
         """Note which ledger's block the estimator was created in; parameters stay unchecked."""
-        origin.born(self)
+        current_ledger.born(self)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
