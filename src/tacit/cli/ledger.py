@@ -15,11 +15,11 @@ from tacit.cli.output_files import require_writable
 from tacit.errors import FileError
 
 if TYPE_CHECKING:
+    from tacit.inference.text_table import Table
     from tacit.ledger.charge import Charge
     from tacit.ledger.ledger import Ledger
     from tacit.ledger.status import Status
     from tacit.privacy.budget import Guarantee
-    from tacit.report.table import Table
 
 ledger = typer.Typer(
     name="ledger",
@@ -91,7 +91,7 @@ def show(
         screen.heading("Charges")
         screen.table(_charges_table(charges, opened))
     if status.granted:
-        from tacit.report.table import Table
+        from tacit.inference.text_table import Table
 
         screen.heading("Analysts")
         rows = tuple(
@@ -170,7 +170,7 @@ def upgrade(
 
 def _charges_table(charges: tuple[Charge, ...], opened: Ledger) -> Table:
     from tacit.accounting.composition import compose
-    from tacit.report.table import Table
+    from tacit.inference.text_table import Table
 
     delta, capacity = opened.terms.delta, opened.terms.capacity
     rows = tuple(
