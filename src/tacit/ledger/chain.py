@@ -80,16 +80,6 @@ class Chain:
         return self._terms
 
     @property
-    def capacity(self) -> Fraction:
-        """The exact cost that the budget in force allows; it may have been lowered."""
-        return self.accounts.capacity
-
-    @property
-    def total(self) -> Fraction:
-        """What all charges cost together, exactly."""
-        return self.accounts.total
-
-    @property
     def length(self) -> int:
         """Number of entries."""
         return 0 if self.head is None else self.head.sequence + 1
@@ -293,7 +283,7 @@ class Chain:
         if budget.delta != self.terms.delta:
             raise LedgerError("the delta of a ledger is fixed; lower epsilon, mu or rho")
         # What is stated may not rise either: a certificate names the budget beside its capacity.
-        if capacity_of(budget) > self.capacity * (1 + TOLERANCE):
+        if capacity_of(budget) > self.accounts.capacity * (1 + TOLERANCE):
             raise BudgetError("the budget of a ledger may be lowered, never raised")
         return budget, self.accounts.lowered(read_amount(document["capacity"], budget))
 

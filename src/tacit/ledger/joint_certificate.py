@@ -103,7 +103,7 @@ class JointCertificate(Document):
         square = rounded(_sum([e for c in chain.charges for e in c.events], relation), up=True)
         composition = Composition(square)
         # The cap now in force, where it was lowered since the ledger was opened.
-        capacity = chain.capacity
+        capacity = chain.accounts.capacity
         lowered = rounded((capacity.numerator, capacity.denominator), up=False)
         return cls.made(
             {
