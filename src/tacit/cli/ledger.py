@@ -104,7 +104,7 @@ def verify(file: options.LedgerFile, as_json: options.AsJson = False) -> None:
 @ledger.command(epilog=EPILOG)
 def certificate(
     file: options.LedgerFile,
-    output: Annotated[Path | None, flag("FILE", "Keep it as JSON.", "--output", "-o")] = None,
+    output: Annotated[Path | None, flag("FILE", "Write it as JSON.", "--output", "-o")] = None,
     sign: options.Sign = None,
     force: options.Force = False,
     as_json: options.AsJson = False,

@@ -241,7 +241,7 @@ class Chain:
                     f'"{own}": the two do not add up. Fit under "{own}", or start another ledger'
                 )
         if not isinstance(document["events"], list) or not document["events"]:
-            raise LedgerError("a charge without events has no price and cannot be kept")
+            raise LedgerError("a charge without events has no price and cannot be made")
         if self.recalled(purpose, again=True) is not None:
             raise LedgerError("the request was answered before; it is not charged again")
         events = tuple(from_json(event) for event in document["events"])
@@ -262,7 +262,7 @@ class Chain:
         if not isinstance(release, str) or not 0 < len(release) <= LONGEST_LINE:
             raise SettingError("the digest of a release is not a line of text")
         if not isinstance(document.get("answer"), dict | None):
-            raise SettingError("the answer that is kept is not an object")
+            raise SettingError("the answer to be stored is not an object")
         return replace(self._charges[number], release=release)
 
     def _granted(self, document: Mapping[str, Any]) -> Accounts:
@@ -282,7 +282,7 @@ class Chain:
         budget = read_budget(document["budget"])
         if budget.delta != self.terms.delta:
             raise LedgerError("the delta of a ledger is fixed; lower epsilon, mu or rho")
-        # What is stated may not rise either: a certificate names the budget beside its capacity.
+        # A certificate states the budget too, so that may not rise either.
         if capacity_of(budget) > self.accounts.capacity * (1 + TOLERANCE):
             raise BudgetError("the budget of a ledger may be lowered, never raised")
         return budget, self.accounts.lowered(read_amount(document["capacity"], budget))

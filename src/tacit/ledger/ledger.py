@@ -1,4 +1,4 @@
-"""The ledger: one budget for many fits, kept in memory or in a file."""
+"""The ledger: one budget for many fits, in memory or in a file."""
 
 from __future__ import annotations
 

@@ -202,8 +202,8 @@ def _failed(error: OSError, entries: Sequence[Entry]) -> LedgerError:
     if any(entry.kind is Kind.RESERVE for entry in entries):
         outcome = "may count as spent, and no answer was released for it"
     else:
-        outcome = "may be kept all the same, and costs nothing"
+        outcome = "may be in the ledger all the same, and costs nothing"
     return LedgerError(
         f"the ledger could not be written: {error.strerror}. What was being written {outcome}; the "
-        "ledger can still be used. Mend the disk or make room, and try again"
+        "ledger can still be used. Repair the disk or free some space, and try again"
     )
