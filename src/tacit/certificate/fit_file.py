@@ -1,6 +1,6 @@
-"""The stored fit: what is kept on disk of a release, enough to report it and to predict.
+"""The file of a fit: what is stored of a release, enough to report it and to predict.
 
-JSON, never pickle: reading one runs no code. A file is written whole or not at all.
+It is JSON, never pickle: reading one runs no code.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _OUTSIDE = frozenset({"format", "certificate", "digest"})
 
 @dataclass(frozen=True)
 class StoredFit:
-    """A fit as it is kept: the design, the coefficients and the certificate.
+    """A fit as it is stored: the design, the coefficients and the certificate.
 
     Guarantee
     ---------
@@ -72,7 +72,7 @@ class StoredFit:
     Parameters
     ----------
     design
-        A record's way to a row, so that new records are prepared as the old ones were.
+        How a record becomes a row, so that new records are prepared as the old ones were.
     family
         One of `tacit.design.family.FAMILIES`.
     estimates
@@ -80,10 +80,9 @@ class StoredFit:
     certificate
         What the release guarantees.
     further
-        Parts that a later version added, by name, as plain data. They are covered and kept as they
-        are; whatever this version does without them stays true.
+        Parts that a later version added, as plain data. They are covered, and stored unchanged.
     format
-        That of the file it was read from, which it is also written in.
+        The format of the file it was read from, in which it is also written.
     """
 
     design: Design
@@ -115,18 +114,10 @@ class StoredFit:
         estimates: Estimates | Sequence[Term] | None = None,
         certificate: Certificate | None = None,
     ) -> StoredFit:
-        """Keep a release.
+        """Make the fit of a release.
 
-        Parameters
-        ----------
-        release
-            What left the wall.
-        family
-            What the loss is the negative log-likelihood of.
-        estimates
-            The coefficients with their errors and intervals, where they were paid for.
-        certificate
-            The certificate of this fit if it was signed meanwhile; otherwise it is issued.
+        `estimates` are the coefficients with their errors and intervals, where they were paid for.
+        `certificate` is the one of this fit if it was signed meanwhile; otherwise one is issued.
         """
         if estimates is None:
             estimates = [Term(*row) for row in release.estimates()]
@@ -225,20 +216,18 @@ def from_document(document: Mapping[str, Any]) -> StoredFit:
         raise CertificateError("the certificate inside is of another format than the fit's")
     certificate.rederive()
     first = document["format"] == SECOND
-    if not first:
+    if first:
+        estimates = Estimates.read({**Estimates(()).document(), "terms": document["terms"]})
+        rows = [astuple(term) for term in estimates.terms]
+        if first_fingerprint_of(rows) != certificate.parsed["released"]:
+            raise CertificateError("the certificate was issued for other coefficients or intervals")
+    else:
         _require_covered({name: document[name] for name in set(layout) - _OUTSIDE}, certificate)
-    try:
-        design = Design.from_json(document["design"])
-    except OverflowError as error:
-        raise CertificateError("a number in the stored design is too large") from error
-    terms = tuple(map(Term.read, document["terms"])) if first else ()
-    estimates = Estimates(terms) if first else Estimates.read(document)
-    released = first_fingerprint_of([astuple(term) for term in terms])
-    if first and released != certificate.parsed["released"]:
-        raise CertificateError("the certificate was issued for other coefficients or intervals")
+        estimates = Estimates.read({name: document[name] for name in Estimates(()).document()})
+    design = Design.from_json(document["design"])
     further = {} if first else document["further"]
     fit = StoredFit(design, document["family"], estimates, certificate, further, document["format"])
-    # The design's reader is lenient; what it had to convert is not what `write` wrote.
+    # Numbers of a design may be read from another spelling than the one that `write` uses.
     if canonical(fit.document) != canonical(document):
         raise CertificateError("the stored design is not spelled as expected")
     return fit
@@ -276,7 +265,7 @@ def _unwrapped(design: Design) -> Design:
 def _parts(
     family: str, estimates: Estimates, design: Design, further: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return everything that predictions, summaries and reports use, by name."""
+    """Everything that predictions, summaries and reports use, by name."""
     return {
         "family": family,
         **estimates.document(),

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tacit.ledger.charge import Charge
     from tacit.ledger.ledger import Ledger
     from tacit.ledger.status import Status
-    from tacit.privacy.guarantee import Guarantee
+    from tacit.privacy.budget import Guarantee
     from tacit.report.table import Table
 
 ledger = typer.Typer(

@@ -29,17 +29,15 @@ def plan(
     """
     whole = budget.budget()
     from tacit.contract.budget_warnings import plan_cautions
-    from tacit.estimators.fitting import make_request
     from tacit.estimators.loss_choice import loss_of
+    from tacit.estimators.settings import check_settings
     from tacit.formula.formula import design_from_formula
     from tacit.report.statements import plan_document
     from tacit.schema.schema import Schema
 
     screen = Screen(as_json)
     facts = Schema.read(schema)
-    request = make_request(
-        epsilon=None,
-        delta=None,
+    settings = check_settings(
         budget=whole,
         relation=facts.relation,
         unit=facts.unit,
@@ -47,7 +45,7 @@ def plan(
         **model.settings("family", "row_norm"),
     )
     design = design_from_formula(formula, facts, family=model.family, row_norm=model.row_norm)
-    planned = request.plan(design, records, loss_of(model.family, design.response))
+    planned = settings.plan(design, records, loss_of(model.family, design.response))
     warned = [in_flags(text) for text in (*planned.warnings(), *plan_cautions(planned))]
     screen.result({**plan_document(planned), "warnings": warned})
     show_plan(planned, screen)

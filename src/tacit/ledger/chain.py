@@ -15,9 +15,8 @@ from tacit.ledger.charge import LONGEST_LINE, NOTES, Charge, Purpose, Reservatio
 from tacit.ledger.entry import ORIGIN, Entry, Kind
 from tacit.ledger.exact_amounts import TOLERANCE, capacity_of, cost_of, units
 from tacit.ledger.terms import STAMP, Terms, read_amount, read_budget
-from tacit.privacy.budget import Budget
+from tacit.privacy.budget import Budget, Guarantee
 from tacit.privacy.event import Event, from_json, to_json
-from tacit.privacy.guarantee import Guarantee
 from tacit.privacy.relation import Relation
 
 _CHARGED = {"events", "relation", "unit", "label"}

@@ -21,9 +21,8 @@ from tacit.ledger.exact_amounts import (
     rounded,
     total_of,
 )
-from tacit.privacy.budget import Budget
+from tacit.privacy.budget import Budget, Guarantee
 from tacit.privacy.event import Event, Gaussian, from_json, to_json
-from tacit.privacy.guarantee import Guarantee
 from tacit.privacy.relation import Relation
 
 if TYPE_CHECKING:

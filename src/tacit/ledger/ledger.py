@@ -19,9 +19,8 @@ from tacit.ledger.sqlite_ledger import upgrade
 from tacit.ledger.status import Check, Status, check_of, status_of
 from tacit.ledger.storage import Session, file_of, storage_at
 from tacit.ledger.terms import Terms, budget_document, require_named, require_same
-from tacit.privacy.budget import Budget
+from tacit.privacy.budget import Budget, Guarantee
 from tacit.privacy.event import Event
-from tacit.privacy.guarantee import Guarantee
 from tacit.privacy.relation import Relation
 
 

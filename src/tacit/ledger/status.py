@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from tacit.accounting import gaussian
 from tacit.ledger.exact_amounts import capacity_of, root_down
-from tacit.privacy.budget import Budget
-from tacit.privacy.guarantee import Guarantee
+from tacit.privacy.budget import Budget, Guarantee
 
 if TYPE_CHECKING:
     from tacit.ledger.chain import Chain
