@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacit.cli import options
-from tacit.cli.curation import existing, grant, lower, pause, resume, sub_budgets
 from tacit.cli.exit_codes import EPILOG
+from tacit.cli.ledger_curation import existing, grant, lower, pause, resume, sub_budgets
 from tacit.cli.options import argument, flag
 from tacit.cli.output import Screen
 from tacit.cli.output_files import require_writable
