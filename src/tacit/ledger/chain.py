@@ -136,11 +136,8 @@ class Chain:
 
     def accept(self, entry: Entry) -> None:
         """Take the next entry, or refuse it with `LedgerError` and stay as before."""
+        entry.require_after(self.head)
         place = f"entry {entry.sequence} of the ledger"
-        if entry.sequence != self.length:
-            raise LedgerError(f"{place} is out of place; expected entry {self.length}")
-        if entry.previous != self.head_hash:
-            raise LedgerError(f"{place} breaks the chain: its predecessor was altered or removed")
         if (entry.kind is Kind.OPEN) != (self.head is None):
             raise LedgerError(f"{place} is an {entry.kind}; only the first entry opens a ledger")
         document = entry.document()

@@ -18,7 +18,7 @@ from tacit.errors import FileError, LedgerError, SettingError
 from tacit.ledger import sqlite_ledger as version_one
 from tacit.ledger.entry import Entry
 from tacit.ledger.locked_file import is_at, locked, refused
-from tacit.ledger.log_file import Log, Place, require_follows, written
+from tacit.ledger.log_file import Log, Place, written
 from tacit.ledger.new_file import create, sync_folder
 
 PATIENCE = 60.0
@@ -56,7 +56,7 @@ class Session:
         """Append an entry that follows the last one. It is written when the block ends."""
         if self._last is None:
             raise LedgerError("entries are appended within `writing` alone")
-        require_follows(entry, self._last)
+        entry.require_after(self._last)
         self.appended.append(entry)
         self._last = entry
 
