@@ -52,16 +52,12 @@ class Entry:
 
     Parameters
     ----------
-    sequence
-        Position, from 0.
-    kind
-        What it says.
     amount, spent
         Integer units of this charge and of the running total; see `tacit.ledger.exact_amounts`.
     body
         Canonical JSON of everything else.
-    previous, hash
-        The hash before it and its own, 64 hexadecimal digits each.
+    previous
+        The hash of the entry before.
     """
 
     sequence: int
