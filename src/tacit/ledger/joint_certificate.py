@@ -33,11 +33,11 @@ FORMAT = "tacit-ledger-certificate/2"
 FIRST = "tacit-ledger-certificate/1"
 """The format of 0.1.0: without capacity, and of a charge only label, time, events and release."""
 WHO = ("analyst", "project", "formula", "file", "key")
-"""What the second format says of a charge beside that, where it is known."""
+"""What the second format adds to a charge, where it is known."""
 LONGEST_SQUARE = {FORMAT: 2000, FIRST: 8700}
 """Characters of mu_squared; the first format wrote as many digits as Python prints."""
 
-_FIRST_LAYOUT: Layout = {
+_LAYOUT: Layout = {
     "format": (str,),
     "private": (bool,),
     "total": (dict,),
@@ -45,16 +45,13 @@ _FIRST_LAYOUT: Layout = {
     "unit": (str,),
     "dataset": (str, NoneType),
     "budget": (dict,),
+    "capacity": (str,),
     "charges": (list,),
     "ledger": (dict,),
     "digest": (str,),
     "signature": (dict, NoneType),
 }
-_LAYOUT: Layout = {
-    **{name: _FIRST_LAYOUT[name] for name in list(_FIRST_LAYOUT)[:7]},
-    "capacity": (str,),
-    **{name: _FIRST_LAYOUT[name] for name in list(_FIRST_LAYOUT)[7:]},
-}
+_FIRST_LAYOUT = {name: types for name, types in _LAYOUT.items() if name != "capacity"}
 _INNER: Mapping[str, Layout] = {
     "total": {"epsilon": (float,), "delta": (float,), "mu": (float,), "mu_squared": (str,)},
     "budget": dict.fromkeys(("epsilon", "delta", "mu", "rho"), (float, NoneType)),
@@ -102,7 +99,7 @@ class JointCertificate(Document):
         square = rounded(_sum([e for c in chain.charges for e in c.events], relation), up=True)
         composition = Composition(square)
         # The cap now in force, where it was lowered since the ledger was opened.
-        capacity = chain.capacity
+        capacity = chain.accounts.capacity
         lowered = rounded((capacity.numerator, capacity.denominator), up=False)
         return cls.made(
             {
