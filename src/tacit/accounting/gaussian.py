@@ -57,16 +57,6 @@ def delta(epsilon: float, mu: float) -> float:
       most 1e3; hence monotone in both arguments up to that factor.
     - No overflow, NaN or warning for any non-negative arguments, infinite ones included. At
       infinite epsilon nothing is promised and delta is 0.
-
-    Parameters
-    ----------
-    epsilon, mu
-        Non-negative numbers or infinity.
-
-    Examples
-    --------
-    >>> round(delta(1.0, 0.26805), 8)
-    1e-05
     """
     return _curve(_non_negative("epsilon", epsilon), _non_negative("mu", mu))[0]
 
@@ -74,21 +64,11 @@ def delta(epsilon: float, mu: float) -> float:
 def epsilon(mu: float, delta: float) -> float:
     """Return the smallest safe epsilon of a Gaussian release at delta, rounded up.
 
-    Log-concavity of the curve in epsilon makes Newton's method on its logarithm approach the root
-    from the safe side; the last float is then checked against `delta` itself.
-
     Guarantee
     ---------
     - ``delta(epsilon(mu, d), mu) <= d`` in floating point, so the answer is never too small.
     - 0 if d is at least the total variation distance ``delta(0, mu)``.
-    - ``epsilon(mu(e, d), d) <= e``.
-
-    Parameters
-    ----------
-    mu
-        A non-negative number or infinity.
-    delta
-        In [0, 1]. At 0 a Gaussian release promises nothing and the answer is infinite.
+    - ``epsilon(mu(e, d), d) <= e``. Infinite at d = 0, where nothing is promised.
 
     Examples
     --------
@@ -128,18 +108,6 @@ def mu(epsilon: float, delta: float) -> float:
     - ``epsilon(mu(e, d), d) <= e`` in floating point.
     - At most 1e-9 below the exact value, relatively, for e from 1e-4 to 1e3 and d from 1e-30
       to 0.99.
-
-    Parameters
-    ----------
-    epsilon
-        A non-negative number or infinity.
-    delta
-        In [0, 1].
-
-    Examples
-    --------
-    >>> round(mu(1.0, 1e-5), 5)
-    0.26805
     """
     budget, delta = _non_negative("epsilon", epsilon), _probability(delta)
     if math.isinf(budget) or delta >= 1.0:

@@ -8,7 +8,7 @@ import pytest
 
 from tacit.accounting import gaussian
 from tacit.accounting.renyi import concentrated
-from tacit.accounting.renyi.bounded_loss import pure
+from tacit.accounting.renyi.mechanisms import pure
 from tacit.errors import BudgetError, SettingError
 
 

@@ -9,11 +9,10 @@ import pytest
 from dp_accounting.rdp import rdp_privacy_accountant as oracle
 
 from tacit.accounting import gaussian as exact_gaussian
+from tacit.accounting.arguments import Floats
 from tacit.accounting.renyi import conversion
-from tacit.accounting.renyi._arguments import Floats
-from tacit.accounting.renyi.bounded_loss import pure
-from tacit.accounting.renyi.noise import gaussian, laplace, zcdp
-from tacit.accounting.renyi.orders import default_orders
+from tacit.accounting.renyi.curve import default_orders
+from tacit.accounting.renyi.mechanisms import gaussian, laplace, pure, zcdp
 from tacit.errors import BudgetError, SettingError
 
 

@@ -7,16 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.accounting.pld.pairs.pair import (
-    NO_ATOMS,
-    Direction,
-    Floats,
-    require_probability,
-)
+from tacit.accounting.arguments import Floats
+from tacit.accounting.pld.pairs.pair import ClosedForm, Direction, require_probability
 
 
 @dataclass(frozen=True, slots=True)
-class Profile:
+class Profile(ClosedForm):
     r"""Any mechanism with a known profile :math:`\delta(\varepsilon)` for all real epsilon.
 
     As a function of :math:`x = e^\varepsilon` a profile is convex, falls from 1 at 0 and is at
@@ -39,11 +35,6 @@ class Profile:
     References
     ----------
     Doroshenko, Ghazi, Kamath, Kumar and Manurangsi (2022), "Connect the dots", Theorem 3.
-
-    Examples
-    --------
-    >>> Profile(lambda epsilon: np.maximum(0.0, 1.0 - np.exp(epsilon))).infinite("add")
-    0.0
     """
 
     delta_of_epsilon: Callable[[Floats], Floats]
@@ -51,16 +42,6 @@ class Profile:
 
     def __post_init__(self) -> None:
         require_probability("limit", self.limit)
-
-    @property
-    def symmetric(self) -> bool:
-        """One profile holds for both directions."""
-        return True
-
-    @property
-    def lattice(self) -> float:
-        """No atoms are known."""
-        return 0.0
 
     @property
     def knows_slopes(self) -> bool:
@@ -75,11 +56,6 @@ class Profile:
         slopes = np.zeros_like(values)
         slopes[:-1] = (values[:-1] - values[1:]) / (powers[1:] - powers[:-1])
         return values + powers * slopes, slopes
-
-    def atoms(self, direction: Direction) -> tuple[Floats, Floats]:
-        """None are known."""
-        del direction
-        return NO_ATOMS
 
     def infinite(self, direction: Direction) -> float:
         """Return the limit of the profile."""
