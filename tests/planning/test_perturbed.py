@@ -67,9 +67,9 @@ def test_t22_the_accountants_agree_on_the_plan() -> None:
     from tacit.accounting.composition import count_events
 
     plan = make_plan(facts(2.0), Wishes(SOLVER, inference=True))
-    counted = count_events(plan.events(), plan.relation)
-    lower, upper = ACCOUNTANTS["pld"].fold(counted, plan.relation, 1e-6) or (0.0, 0.0)
-    renyi = ACCOUNTANTS["rdp"].fold(counted, plan.relation, 1e-6)
+    counts = count_events(plan.events(), plan.relation)
+    lower, upper = ACCOUNTANTS["pld"].law(counts, plan.relation, 1e-6) or (0.0, 0.0)
+    renyi = ACCOUNTANTS["rdp"].law(counts, plan.relation, 1e-6)
     assert renyi is not None
     assert 1.98 < upper <= renyi[1] * (1 + 1e-9)
     assert lower == 0.0
