@@ -1,7 +1,6 @@
 import math
 from collections.abc import Callable
 
-import numpy as np
 import pytest
 
 from tacit.accounting import arguments
@@ -12,9 +11,7 @@ from tacit.errors import InputError
     ("check", "accepted", "refused"),
     [
         (arguments.non_negative, [0.0, 3, math.inf], [-1e-300, math.nan]),
-        (arguments.positive, [1e-300, 3], [0.0, math.inf, math.nan]),
         (arguments.probability, [0.0, 1.0], [-1e-300, 1.0 + 1e-15, math.nan]),
-        (arguments.count, [1, np.int64(7)], [0, -1, True, 1.0]),
         (arguments.above_one, [1.5, math.inf], [1.0, math.nan]),
     ],
 )
@@ -24,7 +21,7 @@ def test_each_check_has_its_range(
     for value in accepted:
         assert check("amount", value) == value
     for value in refused:
-        with pytest.raises(InputError, match=r"amount is .*expected"):
+        with pytest.raises(InputError, match=r"amount must"):
             check("amount", value)
 
 

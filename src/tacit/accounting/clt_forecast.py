@@ -19,12 +19,13 @@ from dataclasses import dataclass
 from scipy import special
 
 from tacit.accounting import gaussian
-from tacit.accounting.arguments import count, non_negative, probability
+from tacit.accounting.arguments import non_negative, probability
 from tacit.accounting.composition import count_events
 from tacit.accounting.rounding import float_up, root_up
 from tacit.errors import AccountingError
 from tacit.privacy.event import Event, Gaussian, PoissonSampled, SampledWithoutReplacement
 from tacit.privacy.relation import Relation
+from tacit.validate import whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +96,7 @@ def forecast_poisson(mu: float, sampling_rate: float, steps: int) -> Forecast:
     .. math:: \mu_{\text{limit}} = q\sqrt{T(e^{\mu^2} - 1)}
     """
     mu, rate = non_negative("mu", mu), probability("sampling_rate", sampling_rate)
-    steps = count("steps", steps)
+    steps = whole("steps", steps)
     if rate == 0.0 or mu == 0.0:
         return Forecast(0.0, steps)
     square = mu * mu
@@ -110,7 +111,7 @@ def forecast_without_replacement(mu: float, sampling_rate: float, steps: int) ->
         \sqrt{e^{\mu^2}\Phi(3\mu/2) + 3\Phi(-\mu/2) - 2}
     """
     mu, rate = non_negative("mu", mu), probability("sampling_rate", sampling_rate)
-    steps = count("steps", steps)
+    steps = whole("steps", steps)
     if rate == 0.0 or mu == 0.0:
         return Forecast(0.0, steps)
     square = mu * mu

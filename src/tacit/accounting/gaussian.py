@@ -24,6 +24,7 @@ import numpy as np
 from scipy import special
 
 from tacit.errors import BudgetError
+from tacit.validate import within
 
 # Relative error allowed to one special function with its rounded argument, and to a short chain
 # of float operations. The largest measured error of erfcx is 8 units of 2^-53; this is 64.
@@ -58,7 +59,8 @@ def delta(epsilon: float, mu: float) -> float:
     - No overflow, NaN or warning for any non-negative arguments, infinite ones included. At
       infinite epsilon nothing is promised and delta is 0.
     """
-    return _curve(_non_negative("epsilon", epsilon), _non_negative("mu", mu))[0]
+    epsilon = within("epsilon", epsilon, 0.0, math.inf, BudgetError)
+    return _curve(epsilon, within("mu", mu, 0.0, math.inf, BudgetError))[0]
 
 
 def epsilon(mu: float, delta: float) -> float:
@@ -75,7 +77,8 @@ def epsilon(mu: float, delta: float) -> float:
     >>> round(epsilon(1.0, 1e-5), 3)
     4.377
     """
-    mu, delta = _non_negative("mu", mu), _probability(delta)
+    mu = within("mu", mu, 0.0, math.inf, BudgetError)
+    delta = within("delta", delta, 0.0, 1.0, BudgetError)
     if _curve(0.0, mu)[0] <= delta:
         return 0.0
     if delta == 0.0 or math.isinf(mu):
@@ -109,7 +112,8 @@ def mu(epsilon: float, delta: float) -> float:
     - At most 1e-9 below the exact value, relatively, for e from 1e-4 to 1e3 and d from 1e-30
       to 0.99.
     """
-    budget, delta = _non_negative("epsilon", epsilon), _probability(delta)
+    budget = within("epsilon", epsilon, 0.0, math.inf, BudgetError)
+    delta = within("delta", delta, 0.0, 1.0, BudgetError)
     if math.isinf(budget) or delta >= 1.0:
         return math.inf
     if delta == 0.0:
@@ -197,17 +201,3 @@ def _quantile(delta: float) -> float:
     """Return about the u with Phi(-u) = delta, at which the curve is at most delta."""
     # Below 1e-300 the density is denormal and useless to Newton; the end of the range is safe.
     return float(-special.ndtri(delta)) if delta >= 1e-300 else _LARGEST_U + 0.5
-
-
-def _non_negative(name: str, value: float) -> float:
-    number = float(value)
-    if not number >= 0.0:
-        raise BudgetError(f"{name} is {number!r}; expected a number of at least 0")
-    return number
-
-
-def _probability(value: float) -> float:
-    number = float(value)
-    if not 0.0 <= number <= 1.0:
-        raise BudgetError(f"delta is {number!r}; expected a number from 0 to 1")
-    return number

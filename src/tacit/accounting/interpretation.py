@@ -11,12 +11,13 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
 from tacit.accounting import classical, renyi
 from tacit.accounting.accountants import required_delta
-from tacit.accounting.arguments import count, non_negative, probability
+from tacit.accounting.arguments import non_negative, probability
 from tacit.accounting.classical import TradeOff, power_at
 from tacit.accounting.composition import Composition
 from tacit.accounting.renyi_curves import total_curve
 from tacit.accounting.rounding import ALLOWANCE
 from tacit.privacy.budget import Guarantee
+from tacit.validate import whole
 
 # Epsilons at which a profile is read, as fractions of epsilon at the smallest delta of interest.
 _FRACTIONS = (0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.55, 0.75, 1.0)
@@ -116,7 +117,7 @@ def group_epsilon(composition: Composition, size: int, *, delta: float) -> float
     >>> round(three, 3)
     4.377
     """
-    size, target = count("size", size), required_delta(delta)
+    size, target = whole("size", size), required_delta(delta)
     if composition.square is not None:
         return Composition(composition.square * size * size).epsilon(target)
     if size == 1:
@@ -145,7 +146,7 @@ def group_approximate(epsilon: float, delta: float, size: int) -> tuple[float, f
     Vadhan (2017), "The complexity of differential privacy", Lemma 2.2.
     """
     epsilon, delta = non_negative("epsilon", epsilon), probability("delta", delta)
-    size = count("size", size)
+    size = whole("size", size)
     total = epsilon if size == 1 else size * epsilon * (1.0 + 2.0**-52)
     return total, _weighted(size, epsilon, delta)
 

@@ -21,11 +21,12 @@ import math
 import numpy as np
 from scipy import special
 
-from tacit.accounting.arguments import Floats, count, non_negative, probability
+from tacit.accounting.arguments import Floats, non_negative, probability
 from tacit.accounting.bisection import bisect
 from tacit.accounting.renyi.log_moments import log_sum
 from tacit.accounting.rounding import ALLOWANCE
 from tacit.errors import SettingError
+from tacit.validate import whole
 
 _LARGEST_COUNT = 10**7
 
@@ -91,10 +92,12 @@ def _response_delta(epsilon: float, times: int, target: float) -> float:
 
 def _log_weights(index: Floats, times: int, epsilon: float) -> Floats:
     """Logarithms of the binomial probabilities, rounded up."""
-    whole = float(special.gammaln(times + 1.0))
-    logs = whole - special.gammaln(index + 1.0) - special.gammaln(times - index + 1.0)
+    log_factorial = float(special.gammaln(times + 1.0))
+    logs = log_factorial - special.gammaln(index + 1.0) - special.gammaln(times - index + 1.0)
     logs = logs - index * epsilon - times * math.log1p(math.exp(-epsilon))
-    return np.asarray(logs + 2.0**-50 * (3.0 * whole + index * epsilon + times), dtype=np.float64)
+    return np.asarray(
+        logs + 2.0**-50 * (3.0 * log_factorial + index * epsilon + times), dtype=np.float64
+    )
 
 
 def _total(response: float, delta: float, times: int) -> float:
@@ -104,12 +107,12 @@ def _total(response: float, delta: float, times: int) -> float:
     if delta == 0.0:
         return response
     logarithm = times * math.log1p(-delta) + math.log1p(-response)
-    whole = (times * delta + response) * (1.0 + ALLOWANCE)
-    return min(-math.expm1(logarithm) * (1.0 + ALLOWANCE) + math.ulp(0.0), whole, 1.0)
+    most = (times * delta + response) * (1.0 + ALLOWANCE)
+    return min(-math.expm1(logarithm) * (1.0 + ALLOWANCE) + math.ulp(0.0), most, 1.0)
 
 
 def _count(times: int) -> int:
-    number = count("times", times)
+    number = whole("times", times)
     if number > _LARGEST_COUNT:
         raise SettingError(
             f"times is {number}; expected at most {_LARGEST_COUNT}. Compose by mu or rho instead"

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 
-from tacit.accounting.arguments import count, non_negative, probability
+from tacit.accounting.arguments import non_negative, probability
 from tacit.accounting.rounding import ALLOWANCE
 from tacit.errors import BudgetError
+from tacit.validate import whole
 
 
 def classical_gaussian_sigma(epsilon: float, delta: float, sensitivity: float = 1.0) -> float:
@@ -54,5 +55,5 @@ def even_split(epsilon: float, delta: float, parts: int) -> tuple[float, float]:
     - k shares add up to at most epsilon and delta.
     """
     epsilon, delta = non_negative("epsilon", epsilon), probability("delta", delta)
-    parts = count("parts", parts)
+    parts = whole("parts", parts)
     return epsilon / parts * (1.0 - ALLOWANCE), delta / parts * (1.0 - ALLOWANCE)

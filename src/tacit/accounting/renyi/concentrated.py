@@ -19,10 +19,11 @@ from functools import partial
 
 import numpy as np
 
-from tacit.accounting.arguments import Floats, above_one, count, non_negative, probability
+from tacit.accounting.arguments import Floats, above_one, non_negative, probability
 from tacit.accounting.renyi import conversion
 from tacit.accounting.renyi.mechanisms import tcdp, zcdp
 from tacit.accounting.rounding import ALLOWANCE, UNDERFLOW
+from tacit.validate import whole
 
 
 def zcdp_to_epsilon(rho: float, delta: float) -> float:
@@ -124,7 +125,7 @@ def group_zcdp(rho: float, size: int) -> float:
     ---------
     - Attained by the Gaussian mechanism.
     """
-    rho, size = non_negative("rho", rho), count("size", size)
+    rho, size = non_negative("rho", rho), whole("size", size)
     return _up(float(size) * float(size) * rho, vanishes=rho == 0.0)
 
 
@@ -136,7 +137,7 @@ def group_tcdp(rho: float, omega: float, size: int) -> tuple[float, float]:
     - rho is rounded up and omega down; omega at or below 1 claims nothing.
     """
     above_one("omega", omega)
-    return group_zcdp(rho, size), math.nextafter(omega / count("size", size), 0.0)
+    return group_zcdp(rho, size), math.nextafter(omega / whole("size", size), 0.0)
 
 
 def _orders(log_inverse: float, rho: float) -> Floats:

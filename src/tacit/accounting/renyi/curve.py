@@ -12,8 +12,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from tacit.accounting.arguments import Floats, as_orders, count
+from tacit.accounting.arguments import Floats, as_orders
 from tacit.accounting.rounding import ALLOWANCE, raised
+from tacit.validate import whole
 
 Curve: TypeAlias = Callable[[Floats], Floats]
 
@@ -73,7 +74,7 @@ def repeat(curve: Curve, times: int) -> Curve:
     ---------
     - k runs cost k times one run, also for large k (never a single run).
     """
-    runs = count("times", times)
+    runs = whole("times", times)
 
     def total(orders: Floats) -> Floats:
         values = np.asarray(curve(as_orders(orders)), dtype=np.float64)
@@ -98,9 +99,9 @@ def group(curve: Curve, size: int) -> Curve:
     ----------
     Bun and Steinke (2016), "Concentrated differential privacy", Lemma 5.2, applied k - 1 times.
     """
-    steps = count("size", size)
+    steps = whole("size", size)
 
-    def whole(orders: Floats) -> Floats:
+    def of_group(orders: Floats) -> Floats:
         array = as_orders(orders)
         total = np.zeros_like(array)
         for step in range(steps):
@@ -111,4 +112,4 @@ def group(curve: Curve, size: int) -> Curve:
             total = total + steps * array / inner * np.asarray(curve(above), dtype=np.float64)
         return np.where(total > 0.0, raised(total, ALLOWANCE + steps * 2.0**-52), 0.0)
 
-    return whole
+    return of_group

@@ -21,8 +21,9 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tacit.accounting.arguments import Floats, above_one, as_orders, non_negative, positive
+from tacit.accounting.arguments import Floats, above_one, as_orders, non_negative
 from tacit.accounting.rounding import ALLOWANCE, raised
+from tacit.validate import positive
 
 # Below this the exponential minus its linear part is summed as a series: 16 terms leave 2^-54.
 _SERIES_UP_TO = 0.5

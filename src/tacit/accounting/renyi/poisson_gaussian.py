@@ -94,9 +94,9 @@ def _at_integer(order: int, mu: float, rate: float) -> float:
         exponents = (chosen * chosen - chosen) * (0.5 * mu * mu)
     log_rate, log_rest = math.log(rate), math.log1p(-rate)
     gammas = special.gammaln(chosen + 1.0), special.gammaln(order - chosen + 1.0)
-    whole = float(special.gammaln(order + 1.0))
-    logs = whole - gammas[0] - gammas[1] + chosen * log_rate + (order - chosen) * log_rest
-    sizes = 3.0 * whole - chosen * log_rate - (order - chosen) * log_rest + exponents
+    log_factorial = float(special.gammaln(order + 1.0))
+    logs = log_factorial - gammas[0] - gammas[1] + chosen * log_rate + (order - chosen) * log_rest
+    sizes = 3.0 * log_factorial - chosen * log_rate - (order - chosen) * log_rest + exponents
     excess = log_sum(logs + log_expm1(exponents) + 2.0**-49 * sizes)
     return log_one_plus(excess) * (1.0 + ALLOWANCE) + UNDERFLOW if excess < math.inf else math.inf
 

@@ -17,11 +17,12 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tacit.accounting.arguments import Floats, as_orders, positive
+from tacit.accounting.arguments import Floats, as_orders
 from tacit.accounting.renyi import conversion
 from tacit.accounting.renyi.curve import Curve, default_orders
 from tacit.accounting.rounding import ALLOWANCE, raised
 from tacit.errors import SettingError
+from tacit.validate import positive
 
 
 def negative_binomial_mean(shape: float, gamma: float) -> float:

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from tacit.accounting.arguments import Floats, as_orders, count, non_negative, probability
+from tacit.accounting.arguments import Floats, as_orders, non_negative, probability
 from tacit.accounting.renyi.curve import Curve
 from tacit.accounting.renyi.log_moments import (
     interpolated,
@@ -32,6 +32,7 @@ from tacit.accounting.renyi.log_moments import (
 )
 from tacit.accounting.renyi.mechanisms import gaussian
 from tacit.accounting.rounding import ALLOWANCE, UNDERFLOW, raised
+from tacit.validate import whole
 
 _LARGEST_MOMENT = 64
 
@@ -151,7 +152,7 @@ def with_replacement_gaussian(
         as a leak.
     """
     array, mu = as_orders(orders), non_negative("mu", mu)
-    records, draws = count("records", records), count("draws", draws)
+    records, draws = whole("records", records), whole("draws", draws)
     if mu == 0.0:
         return np.zeros_like(array)
     times = np.arange(1.0, min(draws, most or draws) + 1.0)
@@ -178,13 +179,13 @@ def _poisson_moment(order: int, values: Floats, rate: float) -> float:
     """Upper bound of the log-moment at an integer order, from the curve at 1 .. order."""
     chosen = np.arange(2.0, order + 1.0)
     log_rate, log_rest = math.log(rate), math.log1p(-rate)
-    whole = float(special.gammaln(order + 1.0))
+    log_factorial = float(special.gammaln(order + 1.0))
     gammas = special.gammaln(chosen + 1.0) + special.gammaln(order - chosen + 1.0)
     exponents = (chosen - 1.0) * values[1:]
     if not np.all(np.isfinite(exponents)):
         return math.inf
-    weights = whole - gammas + chosen * log_rate + (order - chosen) * log_rest
-    sizes = 3.0 * whole - chosen * log_rate - (order - chosen) * log_rest + exponents + 1.0
+    weights = log_factorial - gammas + chosen * log_rate + (order - chosen) * log_rest
+    sizes = 3.0 * log_factorial - chosen * log_rate - (order - chosen) * log_rest + exponents + 1.0
     weights = weights + 2.0**-48 * sizes
     # Probabilities add up to 1, so only what exceeds 1 is summed.
     forward = weights + log_expm1(exponents)
@@ -209,10 +210,10 @@ def _amplified(orders: Floats, curve: Curve, rate: float, log_terms: Curve) -> F
         terms = log_terms(values)
         if np.any(np.isposinf(terms)):
             return math.inf
-        whole = float(special.gammaln(order + 1.0))
+        log_factorial = float(special.gammaln(order + 1.0))
         gammas = special.gammaln(chosen + 1.0) + special.gammaln(order - chosen + 1.0)
-        logs = whole - gammas + chosen * math.log(rate) + terms
-        sizes = 3.0 * whole - chosen * math.log(rate) + 1.0
+        logs = log_factorial - gammas + chosen * math.log(rate) + terms
+        sizes = 3.0 * log_factorial - chosen * math.log(rate) + 1.0
         excess = log_sum(logs + 2.0**-48 * sizes)
         return log_one_plus(excess) * (1.0 + ALLOWANCE) + UNDERFLOW
 
