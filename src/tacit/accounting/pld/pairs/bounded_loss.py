@@ -47,24 +47,21 @@ class LaplacePair(ClosedForm):
         """The atoms are plus and minus epsilon."""
         return self.epsilon
 
-    def smooth(self, direction: Direction, points: Floats) -> tuple[Floats, Floats]:
+    def smooth(self, _: Direction, points: Floats) -> tuple[Floats, Floats]:
         """Return both tails of the losses strictly between the atoms."""
-        del direction
         below = 0.5 * (self.epsilon - np.clip(points, -self.epsilon, self.epsilon))
         other = 0.5 * (np.exp(below - self.epsilon) - math.exp(-self.epsilon))
         return -0.5 * np.expm1(-below), np.where(
             below < 1.0, 0.5 * math.exp(-self.epsilon) * np.expm1(np.minimum(below, 1.0)), other
         )
 
-    def atoms(self, direction: Direction) -> tuple[Floats, Floats]:
+    def atoms(self, _: Direction) -> tuple[Floats, Floats]:
         """Return the two ends, where the output lies beyond both centres."""
-        del direction
         e = self.epsilon
         return np.array([-e, e]), np.array([0.5 * math.exp(-e), 0.5])
 
-    def loss_error(self, largest: float) -> float:
+    def loss_error(self, _: float) -> float:
         """Two roundings of the argument."""
-        del largest
         return 8.0 * UNIT * self.epsilon
 
 
@@ -92,21 +89,18 @@ class RandomisedResponse(ClosedForm):
         """The atoms are plus and minus epsilon."""
         return self.epsilon
 
-    def atoms(self, direction: Direction) -> tuple[Floats, Floats]:
+    def atoms(self, _: Direction) -> tuple[Floats, Floats]:
         """Return the lie and the truth."""
-        del direction
         small = math.exp(-self.epsilon)
         finite = (1.0 - self.delta) / (1.0 + small)
         return np.array([-self.epsilon, self.epsilon]), np.array([small * finite, finite])
 
-    def infinite(self, direction: Direction) -> float:
+    def infinite(self, _: Direction) -> float:
         """Return the probability of the leak."""
-        del direction
         return self.delta
 
-    def loss_error(self, largest: float) -> float:
+    def loss_error(self, _: float) -> float:
         """The losses are given exactly."""
-        del largest
         return 0.0
 
 
@@ -134,9 +128,8 @@ class ExponentialPair(ClosedForm):
     def __post_init__(self) -> None:
         require_non_negative("eta", self.eta)
 
-    def smooth(self, direction: Direction, points: Floats) -> tuple[Floats, Floats]:
+    def smooth(self, _: Direction, points: Floats) -> tuple[Floats, Floats]:
         """Return both tails of a loss with density proportional to exp(y / 2)."""
-        del direction
         if self.eta == 0.0:
             return np.zeros_like(points), np.zeros_like(points)
         whole = -math.expm1(-self.eta)
@@ -145,14 +138,12 @@ class ExponentialPair(ClosedForm):
         near = math.exp(-self.eta) * np.expm1(np.minimum(below, 1.0))
         return -np.expm1(-below) / whole, np.where(below < 1.0, near, other) / whole
 
-    def atoms(self, direction: Direction) -> tuple[Floats, Floats]:
+    def atoms(self, _: Direction) -> tuple[Floats, Floats]:
         """Without range the loss is 0."""
-        del direction
         return NO_ATOMS if self.eta > 0.0 else NO_LOSS
 
-    def loss_error(self, largest: float) -> float:
+    def loss_error(self, _: float) -> float:
         """Two roundings of the argument."""
-        del largest
         return 8.0 * UNIT * self.eta
 
 
@@ -198,9 +189,8 @@ class _Replaced(ClosedForm):
         """The least ratio to the law without the record."""
         return (1.0 - self.rate) + self.rate * math.exp(-self.epsilon)
 
-    def loss_error(self, largest: float) -> float:
+    def loss_error(self, _: float) -> float:
         """The rounding of the largest loss, and of the inverse of the loss."""
-        del largest
         return 64.0 * UNIT * (1.0 + self.epsilon) * min(1.0, self.largest * 2.0**10)
 
 
@@ -213,9 +203,8 @@ class ReplacedResponse(_Replaced):
     - Dominates every such release, and is one: the loss has three values.
     """
 
-    def atoms(self, direction: Direction) -> tuple[Floats, Floats]:
+    def atoms(self, _: Direction) -> tuple[Floats, Floats]:
         """Return the two ends and the middle, where both records are less likely than none."""
-        del direction
         end = 1.0 / (1.0 + math.exp(self.epsilon))
         high = 1.0 + self.rate * math.expm1(self.epsilon)
         middle = math.tanh(0.5 * self.epsilon) * self._low
@@ -234,9 +223,8 @@ class ReplacedLaplace(_Replaced):
     - The profile is exact for a number, and dominates that of a vector.
     """
 
-    def smooth(self, direction: Direction, points: Floats) -> tuple[Floats, Floats]:
+    def smooth(self, _: Direction, points: Floats) -> tuple[Floats, Floats]:
         """Return both tails of the losses strictly between the ends."""
-        del direction
         e, size = self.epsilon, np.minimum(np.abs(points), self.largest)
         # Where the output is y of [0, e] the loss is log((1 - q + q e^(2y - e)) / low).
         ratio = self._low * math.exp(e) * np.expm1(size) / self.rate
@@ -257,9 +245,8 @@ class ReplacedLaplace(_Replaced):
         rest = 1.0 - self.rate
         return rest * falling + self.rate * rising, (rest + self.rate * math.exp(-e)) * falling
 
-    def atoms(self, direction: Direction) -> tuple[Floats, Floats]:
+    def atoms(self, _: Direction) -> tuple[Floats, Floats]:
         """Return the two ends, where the output lies beyond both centres."""
-        del direction
         small, rest = math.exp(-self.epsilon), 1.0 - self.rate
         masses = [0.5 * small * (rest + self.rate * small), 0.5 * (rest * small + self.rate)]
         return np.array([-self.largest, self.largest]), np.array(masses)

@@ -49,17 +49,15 @@ class GaussianPair(ClosedForm):
     def __post_init__(self) -> None:
         require_non_negative("mu", self.mu)
 
-    def smooth(self, direction: Direction, points: Floats) -> tuple[Floats, Floats]:
+    def smooth(self, _: Direction, points: Floats) -> tuple[Floats, Floats]:
         """Return both tails of the loss."""
-        del direction
         if self.mu == 0.0:
             return np.zeros_like(points), np.zeros_like(points)
         ratio, half = points / self.mu, 0.5 * self.mu
         return special.ndtr(half - ratio), special.ndtr(-half - ratio)
 
-    def atoms(self, direction: Direction) -> tuple[Floats, Floats]:
+    def atoms(self, _: Direction) -> tuple[Floats, Floats]:
         """Without sensitivity the loss is 0."""
-        del direction
         return NO_ATOMS if self.mu > 0.0 else NO_LOSS
 
     def loss_error(self, largest: float) -> float:
@@ -109,9 +107,8 @@ class DiscreteGaussianPair(ClosedForm):
         step = self.squared_sensitivity_root / self.sigma**2
         return step if self.squared_sensitivity_root % 2 == 0 else 0.5 * step
 
-    def atoms(self, direction: Direction) -> tuple[Floats, Floats]:
+    def atoms(self, _: Direction) -> tuple[Floats, Floats]:
         """Return the loss of every integer within 39 sigma, in increasing order."""
-        del direction
         shift = self.squared_sensitivity_root
         if shift == 0:
             return NO_LOSS
@@ -121,9 +118,8 @@ class DiscreteGaussianPair(ClosedForm):
         losses = (0.5 * shift - integers) * (shift / self.sigma**2)
         return losses, weights / weights.sum()
 
-    def infinite(self, direction: Direction) -> float:
+    def infinite(self, _: Direction) -> float:
         """A bound of the mass beyond 39 sigma."""
-        del direction
         return 1e-300
 
     def loss_error(self, largest: float) -> float:
@@ -263,9 +259,8 @@ class PoissonGaussian(ClosedForm):
         edge = _mixture_edge(self.mu, self.rate, -points)
         return special.ndtr(edge), _mixture(-self.mu, self.rate, edge)
 
-    def atoms(self, direction: Direction) -> tuple[Floats, Floats]:
+    def atoms(self, _: Direction) -> tuple[Floats, Floats]:
         """Without sensitivity or sample the loss is 0."""
-        del direction
         return NO_LOSS if self._degenerate else NO_ATOMS
 
     def loss_error(self, largest: float) -> float:
@@ -305,9 +300,8 @@ class WithoutReplacementGaussian(ClosedForm):
         require_non_negative("mu_replace", self.mu_replace)
         require_probability("rate", self.rate)
 
-    def smooth(self, direction: Direction, points: Floats) -> tuple[Floats, Floats]:
+    def smooth(self, _: Direction, points: Floats) -> tuple[Floats, Floats]:
         """Return both tails: above 0 as for removing from a sample, below 0 as for adding."""
-        del direction
         if self.mu_replace == 0.0 or self.rate == 0.0:
             return np.zeros_like(points), np.zeros_like(points)
         mu, rate, half = self.mu_replace, self.rate, 0.5 * self.mu_replace
@@ -323,9 +317,8 @@ class WithoutReplacementGaussian(ClosedForm):
             np.where(above, special.ndtr(-edge), below_q),
         )
 
-    def atoms(self, direction: Direction) -> tuple[Floats, Floats]:
+    def atoms(self, _: Direction) -> tuple[Floats, Floats]:
         """Return the atom at 0."""
-        del direction
         if self.mu_replace == 0.0 or self.rate == 0.0:
             return NO_LOSS
         mass = (1.0 - self.rate) * math.erf(self.mu_replace / math.sqrt(8.0))

@@ -48,16 +48,16 @@ class Pair(Protocol):
     def knows_slopes(self) -> bool:
         """Whether the tail of Q is an exact slope of the profile, not that of a chord."""
 
-    def smooth(self, direction: Direction, points: Floats) -> tuple[Floats, Floats]:
+    def smooth(self, direction: Direction, points: Floats, /) -> tuple[Floats, Floats]:
         """Return P[Y > point] and Q[Y > point] of the part without atoms."""
 
-    def atoms(self, direction: Direction) -> tuple[Floats, Floats]:
+    def atoms(self, direction: Direction, /) -> tuple[Floats, Floats]:
         """Return the losses that have positive probability, and their probabilities under P."""
 
-    def infinite(self, direction: Direction) -> float:
+    def infinite(self, direction: Direction, /) -> float:
         """Return the probability under P of an infinite loss."""
 
-    def loss_error(self, largest: float) -> float:
+    def loss_error(self, largest: float, /) -> float:
         """Bound the error of the loss at which tails are computed, for losses up to largest."""
 
 
@@ -84,19 +84,16 @@ class ClosedForm:
         """Closed forms."""
         return True
 
-    def smooth(self, direction: Direction, points: Floats) -> tuple[Floats, Floats]:
+    def smooth(self, _: Direction, points: Floats) -> tuple[Floats, Floats]:
         """Nothing but atoms."""
-        del direction
         return np.zeros_like(points), np.zeros_like(points)
 
-    def atoms(self, direction: Direction) -> tuple[Floats, Floats]:
+    def atoms(self, _: Direction) -> tuple[Floats, Floats]:
         """No atoms."""
-        del direction
         return NO_ATOMS
 
-    def infinite(self, direction: Direction) -> float:
+    def infinite(self, _: Direction) -> float:
         """No infinite loss."""
-        del direction
         return 0.0
 
 

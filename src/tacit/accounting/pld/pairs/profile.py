@@ -48,21 +48,18 @@ class Profile(ClosedForm):
         """The tail of Q below is the slope of a chord."""
         return False
 
-    def smooth(self, direction: Direction, points: Floats) -> tuple[Floats, Floats]:
+    def smooth(self, _: Direction, points: Floats) -> tuple[Floats, Floats]:
         """Return the tails of the pair whose losses are the points themselves."""
-        del direction
         values = np.clip(self.delta_of_epsilon(points) - self.limit, 0.0, 1.0)
         powers = np.exp(points)
         slopes = np.zeros_like(values)
         slopes[:-1] = (values[:-1] - values[1:]) / (powers[1:] - powers[:-1])
         return values + powers * slopes, slopes
 
-    def infinite(self, direction: Direction) -> float:
+    def infinite(self, _: Direction) -> float:
         """Return the limit of the profile."""
-        del direction
         return self.limit
 
-    def loss_error(self, largest: float) -> float:
+    def loss_error(self, _: float) -> float:
         """The values are taken at the points themselves."""
-        del largest
         return 0.0

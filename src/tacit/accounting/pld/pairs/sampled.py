@@ -123,9 +123,8 @@ class FixedSizePair(ClosedForm):
         """As the base does."""
         return self.base.knows_slopes
 
-    def smooth(self, direction: Direction, points: Floats) -> tuple[Floats, Floats]:
+    def smooth(self, _: Direction, points: Floats) -> tuple[Floats, Floats]:
         """Return both tails: above 0 as for removing, below 0 as for adding."""
-        del direction
         zero = np.zeros(1)
         above = self._sampled.smooth("remove", np.maximum(points, 0.0))
         top = self._sampled.smooth("remove", zero)
@@ -137,9 +136,8 @@ class FixedSizePair(ClosedForm):
         )
         return first, second
 
-    def atoms(self, direction: Direction) -> tuple[Floats, Floats]:
+    def atoms(self, _: Direction) -> tuple[Floats, Floats]:
         """Return the atoms of both sides and what is left, at 0."""
-        del direction
         losses, masses = self._sampled.atoms("remove")
         others, weights = self._sampled.atoms("add")
         high, low = losses > 0.0, others < 0.0
