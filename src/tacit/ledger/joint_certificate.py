@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping
 from types import NoneType
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from tacit.accounting.composition import Composition
-from tacit.accounting.event_counts import tally
+from tacit.accounting.composition import Composition, count_events
 from tacit.documents.document import Document
 from tacit.documents.reading import Layout, require_fields
 from tacit.documents.signature import plain
@@ -176,7 +175,7 @@ def _charge(charge: Charge) -> dict[str, Any]:
 def _sum(events: Iterable[Event], relation: Relation) -> Ratio:
     """Exact sum of the squares of mu; refused where an event has none."""
     terms = []
-    for event, times in tally(events, relation):
+    for event, times in count_events(events, relation):
         if not isinstance(event, Gaussian):
             raise CertificateError("an event is not Gaussian, and a ledger adds up squares of mu")
         terms.append(times * event.mu_squared)
