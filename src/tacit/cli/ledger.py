@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tacit.ledger.charge import Charge
     from tacit.ledger.ledger import Ledger
     from tacit.ledger.status import Status
-    from tacit.privacy.guarantee import Guarantee
+    from tacit.privacy.budget import Guarantee
     from tacit.report.table import Table
 
 ledger = typer.Typer(
@@ -227,7 +227,7 @@ def _document(opened: Ledger, analyst: str | None) -> dict[str, Any]:
                 "time": charge.time,
                 "share": float(charge.cost / terms.capacity),
                 "release": charge.release,
-                **charge.purpose.document(),
+                **charge.document(),
             }
             for charge in opened.charges()
             if analyst is None or charge.analyst == analyst

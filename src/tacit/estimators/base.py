@@ -31,7 +31,7 @@ from tacit.estimators.loss_choice import predicted
 from tacit.inference.prediction import Prediction
 from tacit.inference.results import Results
 from tacit.inference.results_mixin import Readable
-from tacit.ledger import estimator_origin as origin
+from tacit.ledger import current_ledger
 from tacit.losses.loss import Loss
 from tacit.privacy.budget import Budget
 
@@ -96,7 +96,7 @@ class Model(Readable, BaseEstimator, ABC):
         for name, value in parameters.items():
             if name != "self":
                 setattr(self, name, value)
-        origin.born(self)
+        current_ledger.born(self)
 
     def plan(self, n: int, d: int) -> Plan:
         """Price and forecast of a fit on n records and d features; no data."""
@@ -141,19 +141,19 @@ class Model(Readable, BaseEstimator, ABC):
     def __getstate__(self) -> dict[str, Any]:
         """Take the active ledger along: a copy that fits in a worker process must charge it."""
         state = dict(super().__getstate__())
-        state.pop(origin.MARK, None)
-        words = origin.mark(self)
-        return {**state, origin.MARK: words} if words else state
+        state.pop(current_ledger.MARK, None)
+        words = current_ledger.mark(self)
+        return {**state, current_ledger.MARK: words} if words else state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Belong to the ledger that the copy took along, where it comes from another process."""
         super().__setstate__(state)
-        origin.received(self)
+        current_ledger.received(self)
 
     def __sklearn_clone__(self) -> Self:
         """Copy the parameters alone, and where the copy belongs."""
         twin: Self = super().__sklearn_clone__()
-        origin.descend(twin, self)
+        current_ledger.descend(twin, self)
         return twin
 
     def __sklearn_tags__(self) -> Any:
@@ -175,7 +175,7 @@ class Model(Readable, BaseEstimator, ABC):
         declared = self._declared()
         declared.require(given)
         label = self._require_table(X, y, given)
-        with origin.charged_for(self), ExitStack() as opened:
+        with current_ledger.charged_for(self), ExitStack() as opened:
             self._require_nothing_read()
             refusals = Refusals.settle(request.invalid_rows, label=label)
             with refusals.logged():

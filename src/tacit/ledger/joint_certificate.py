@@ -8,16 +8,21 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from tacit.accounting.composition import Composition
 from tacit.accounting.event_counts import tally
-from tacit.certificate.certificate import TOLERANCE
 from tacit.documents.document import Document
 from tacit.documents.reading import Layout, require_fields
 from tacit.documents.signature import plain
 from tacit.errors import CertificateError, LedgerError
-from tacit.ledger.exact_sums import Ratio, compare, read_number, rounded, total_of
-from tacit.ledger.price import capacity_of
-from tacit.privacy.budget import Budget
+from tacit.ledger.exact_amounts import (
+    TOLERANCE,
+    Ratio,
+    capacity_of,
+    compare,
+    read_number,
+    rounded,
+    total_of,
+)
+from tacit.privacy.budget import Budget, Guarantee
 from tacit.privacy.event import Event, Gaussian, from_json, to_json
-from tacit.privacy.guarantee import Guarantee
 from tacit.privacy.relation import Relation
 
 if TYPE_CHECKING:

@@ -169,7 +169,7 @@ def sampling_part(mean: float, dispersion: float, top: float, factor: float) -> 
 
     def at(rates: Vector) -> tuple[Vector, Vector]:
         units = np.maximum(1.0, rates)
-        reach = bounded_poisson.REACH * np.sqrt(units)
+        reach = bounded_poisson.CLIP_DEVIATIONS * np.sqrt(units)
         shift = bounded_poisson.expected_clip(rates[:, 0], 0.0)[0][:, None]
         weighed = np.minimum(1.0, top / rates) * (np.clip(rates - counts, -reach, reach) + shift)
         return weighed, np.minimum((counts - rates) ** 2 / units, LARGEST_SQUARE)

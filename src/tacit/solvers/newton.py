@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.constraints.ball import Ball
+from tacit.constraints.projection import Ball
 from tacit.constraints.ridge import Ridge
 from tacit.contract.gate import Gate
 from tacit.contract.plan import Plan

@@ -7,20 +7,19 @@ import numpy as np
 import pytest
 
 from tacit.errors import SettingError
-from tacit.privacy.composite_events import Composed, Repeated
-from tacit.privacy.event_base import (
+from tacit.privacy.basic_events import (
     DEEPEST_NESTING,
     LARGEST_BITS,
+    Composed,
     Event,
+    Gaussian,
+    Repeated,
     above_zero,
     at_least_zero,
     count,
     exact,
     probability,
-    require_line,
-    require_nested,
 )
-from tacit.privacy.noise_events import Gaussian
 
 
 @pytest.mark.parametrize("value", ["1", None, True, 1j, math.nan, math.inf, -np.inf])
@@ -94,9 +93,9 @@ def test_numbers_outside_their_range_are_refused(
 
 @pytest.mark.parametrize("label", ["two\nlines", "x" * 201, 7])
 def test_labels_are_short_printable_lines(label: object) -> None:
-    require_line("gradient")
-    with pytest.raises(SettingError):
-        require_line(label)
+    assert Gaussian(1, 1, "gradient").label == "gradient"
+    with pytest.raises(SettingError, match="label is not a line of text"):
+        Gaussian(1, 1, label)  # type: ignore[arg-type]
 
 
 def test_nesting_is_bounded_whatever_nests() -> None:
@@ -106,7 +105,7 @@ def test_nesting_is_bounded_whatever_nests() -> None:
     with pytest.raises(SettingError, match="nested"):
         Composed((Gaussian(1, 1), event))
     with pytest.raises(SettingError, match="cannot be inside"):
-        require_nested("Composed", "gaussian")
+        Composed(("gaussian",))  # type: ignore[arg-type]
 
 
 def test_an_event_has_no_parts_of_itself() -> None:

@@ -5,29 +5,30 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import fields
-from enum import Enum
 from fractions import Fraction
 from typing import Any
 
 from tacit.errors import CertificateError, SettingError
-from tacit.privacy.black_box_events import Approximate, BoundedRange, Pure
-from tacit.privacy.composite_events import (
+from tacit.privacy.basic_events import (
+    DEEPEST_NESTING,
+    Approximate,
+    BoundedRange,
     Composed,
-    NegativeBinomial,
-    PoissonRuns,
-    RandomStopping,
-    Repeated,
-)
-from tacit.privacy.event_base import DEEPEST_NESTING, Event
-from tacit.privacy.noise_events import (
     DiscreteGaussian,
+    Event,
     Gaussian,
     Laplace,
     ObjectivePerturbation,
+    Pure,
+    Repeated,
     Votes,
 )
 from tacit.privacy.sampling_events import (
+    Law,
+    NegativeBinomial,
+    PoissonRuns,
     PoissonSampled,
+    RandomStopping,
     SampledWithoutReplacement,
     SampledWithReplacement,
 )
@@ -36,23 +37,7 @@ LONGEST_NUMBER = 1024
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(/[1-9][0-9]*)?", re.ASCII)
 
 
-class _Kind(Enum):
-    """How a field is written."""
-
-    NUMBER = "number"
-    TEXT = "text"
-    EVENT = "event"
-    EVENTS = "events"
-    LAW = "law"
-
-
-# Fields not named here are exact numbers. Both tables are part of the stored format.
-_KINDS = {
-    "label": _Kind.TEXT,
-    "event": _Kind.EVENT,
-    "events": _Kind.EVENTS,
-    "law": _Kind.LAW,
-}
+# Both tables are part of the stored format.
 _TAGS: Mapping[str, type[Event]] = {
     "gaussian": Gaussian,
     "repeated": Repeated,
@@ -69,7 +54,7 @@ _TAGS: Mapping[str, type[Event]] = {
     "sampled-with-replacement": SampledWithReplacement,
     "random-stopping": RandomStopping,
 }
-_LAWS: Mapping[str, type[NegativeBinomial | PoissonRuns]] = {
+_LAWS: Mapping[str, type[Law]] = {
     "negative-binomial": NegativeBinomial,
     "poisson": PoissonRuns,
 }
@@ -95,7 +80,7 @@ def to_json(event: Event) -> dict[str, object]:
             written: dict[str, object] = {"event": tag}
             for field in fields(kind):  # type: ignore[arg-type]
                 value = getattr(event, field.name)
-                written[_spelling(field.name)] = _write(_KINDS.get(field.name), value)
+                written[_spelling(field.name)] = _write(value)
             return written
     raise SettingError(
         f"a {type(event).__name__} is not an event; expected one of "
@@ -113,11 +98,6 @@ def from_json(document: object) -> Event:
       and nestings beyond the bounds of an event.
     - What is accepted has one spelling: ``to_json(from_json(document)) == document``.
 
-    Raises
-    ------
-    CertificateError
-        If the document is not an event.
-
     Examples
     --------
     >>> from_json({"event": "gaussian", "squared_sensitivity": "1", "variance": "4", "label": ""})
@@ -131,18 +111,17 @@ def _spelling(name: str) -> str:
     return "inner" if name == "event" else name
 
 
-def _write(kind: _Kind | None, value: Any) -> object:
-    match kind:
-        case _Kind.TEXT:
+def _write(value: object) -> object:
+    match value:
+        case str():
             return value
-        case _Kind.EVENT:
+        case Event():
             return to_json(value)
-        case _Kind.EVENTS:
+        case tuple():
             return [to_json(event) for event in value]
-        case _Kind.LAW:
+        case NegativeBinomial() | PoissonRuns():
             tag = next(tag for tag, law in _LAWS.items() if isinstance(value, law))
-            numbers = {field.name: str(getattr(value, field.name)) for field in fields(value)}
-            return {"law": tag, **numbers}
+            return {"law": tag} | {it.name: str(getattr(value, it.name)) for it in fields(value)}
         case _:
             return str(value)
 
@@ -174,24 +153,24 @@ def _read(document: object, depth: int) -> Event:
 
 
 def _read_field(value: object, name: str, tag: str, depth: int) -> Any:
-    match _KINDS.get(name):
-        case _Kind.TEXT:
+    match name:
+        case "label":
             if not isinstance(value, str):
                 raise CertificateError(f'event "{tag}": {name} is not text')
             return value
-        case _Kind.EVENT:
+        case "event":
             return _read(value, depth + 1)
-        case _Kind.EVENTS:
+        case "events":
             if not isinstance(value, list):
                 raise CertificateError(f'event "{tag}": {name} is not a list of events')
             return tuple(_read(event, depth + 1) for event in value)
-        case _Kind.LAW:
+        case "law":
             return _read_law(value)
         case _:
             return _read_number(value, name)
 
 
-def _read_law(document: object) -> NegativeBinomial | PoissonRuns:
+def _read_law(document: object) -> Law:
     tag = document.get("law") if isinstance(document, Mapping) else None
     if not isinstance(document, Mapping) or not isinstance(tag, str) or tag not in _LAWS:
         known = ", ".join(f'"{name}"' for name in _LAWS)

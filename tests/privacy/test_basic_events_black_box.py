@@ -4,7 +4,7 @@ from fractions import Fraction
 import pytest
 
 from tacit.errors import SettingError
-from tacit.privacy.black_box_events import Approximate, BoundedRange, Pure
+from tacit.privacy.basic_events import Approximate, BoundedRange, Pure
 
 
 def test_promises_keep_their_numbers() -> None:

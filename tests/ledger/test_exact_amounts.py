@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tacit.accounting.rounding import root_up
 from tacit.errors import CertificateError
-from tacit.ledger.exact_sums import compare, read_number, rounded, total_of
+from tacit.ledger.exact_amounts import compare, read_number, rounded, total_of
 
 POSITIVE = st.fractions(min_value=Fraction(1, 10**40), max_value=10**40)
 

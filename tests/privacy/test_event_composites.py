@@ -4,14 +4,14 @@ from fractions import Fraction
 import pytest
 
 from tacit.errors import SettingError
-from tacit.privacy.composite_events import (
+from tacit.privacy.basic_events import Gaussian
+from tacit.privacy.event import (
     Composed,
     NegativeBinomial,
     PoissonRuns,
     RandomStopping,
     Repeated,
 )
-from tacit.privacy.noise_events import Gaussian
 
 STEP = Gaussian(1, 4)
 

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.errors import BudgetError, SchemaError
-from tacit.privacy.guarantee import Guarantee
+from tacit.privacy.budget import Guarantee
 from tacit.privacy.relation import Relation
 
 

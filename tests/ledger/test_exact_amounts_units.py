@@ -5,7 +5,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.ledger.price import WHOLE, capacity_of, cost_of, units
+from tacit.ledger.exact_amounts import WHOLE, capacity_of, cost_of, units
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Gaussian, Repeated
 from tacit.privacy.relation import Relation

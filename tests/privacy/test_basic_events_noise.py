@@ -4,7 +4,7 @@ from fractions import Fraction
 import pytest
 
 from tacit.errors import SettingError
-from tacit.privacy.noise_events import (
+from tacit.privacy.basic_events import (
     DiscreteGaussian,
     Gaussian,
     Laplace,
