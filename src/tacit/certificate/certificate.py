@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 from tacit.accounting.composition import Composition, compose, mu_squared_of
 from tacit.certificate.certificate_entry import LARGEST_COUNT, entry_of, read_entry
-from tacit.contract.assumptions import premise_of
+from tacit.contract.guarantee_caveats import premise_of
 from tacit.contract.plan import Plan
 from tacit.contract.query import Kind
 from tacit.contract.release import Release, covered_by, fingerprint_of

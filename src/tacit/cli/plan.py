@@ -40,7 +40,7 @@ def plan(
     No table is read and nothing is spent.
     """
     budget = options.budget_of(epsilon, delta, mu, rho)
-    from tacit.contract.budget_warnings import plan_cautions
+    from tacit.contract.guarantee_caveats import plan_cautions
     from tacit.estimators.fitting import make_request
     from tacit.estimators.loss_choice import loss_of
     from tacit.formula.formula import design_from_formula

@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from tacit.contract.gate import Gate
+from tacit.contract.gate import Gate, Progress, silent
 from tacit.contract.plan import Plan
-from tacit.contract.progress import Progress, silent
 from tacit.contract.release import Release
 from tacit.design.design import Design
 from tacit.engine.charging import charge

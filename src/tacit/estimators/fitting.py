@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from tacit.constraints.region import Region
-from tacit.contract.assumptions import ONE_RECORD, VALID, needs_one_record
-from tacit.contract.budget_warnings import plan_cautions
+from tacit.contract.guarantee_caveats import ONE_RECORD, VALID, needs_one_record, plan_cautions
 from tacit.contract.plan import Penalty, Plan, PublicFact
 from tacit.contract.release import Release
 from tacit.design.design import Design

@@ -10,8 +10,7 @@ from typing import Any
 
 from tacit.accounting.objective_perturbation import objective_mu
 from tacit.certificate.certificate import Certificate
-from tacit.contract.assumptions import ONE_RECORD, VALID
-from tacit.contract.budget_warnings import cautions
+from tacit.contract.guarantee_caveats import ONE_RECORD, VALID, cautions
 from tacit.contract.plan import Plan
 from tacit.contract.sensitivity import events_of
 from tacit.documents.quoting import quoted

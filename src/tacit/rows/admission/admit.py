@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from tacit.contract.progress import Progress, silent
+from tacit.contract.gate import Progress, silent
 from tacit.design.design import Design
 from tacit.errors import DataError, FileError, SettingError
 from tacit.rows.admission.admit_persons import admit_persons
