@@ -6,23 +6,26 @@ the proof are exact strings. Nothing in it was read from a record beyond what is
 
 from __future__ import annotations
 
+import functools
 import math
+import platform
 import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from importlib import metadata
 from types import NoneType
 from typing import Any, ClassVar
 
 from tacit.accounting.composition import Composition, compose, mu_squared_of
 from tacit.certificate.certificate_entry import LARGEST_COUNT, entry_of, read_entry
+from tacit.certificate.fingerprint import covered_by, fingerprint_of
 from tacit.contract.guarantee_caveats import premise_of
 from tacit.contract.plan import Plan
 from tacit.contract.query import Kind
-from tacit.contract.release import Release, covered_by, fingerprint_of
+from tacit.contract.release import Release
+from tacit.documents.canonical_json import canonical, plain
 from tacit.documents.document import Document
 from tacit.documents.reading import Layout, require_fields
-from tacit.documents.signature import canonical, plain
-from tacit.documents.versions import version_of
 from tacit.errors import BudgetError, CertificateError
 from tacit.privacy.budget import Budget, Guarantee
 from tacit.privacy.relation import Relation
@@ -204,6 +207,23 @@ class Certificate(Document):
 
     def __repr__(self) -> str:
         return f"Certificate(private={self.private}, digest={self.digest!r})"
+
+
+@functools.cache
+def version_of(name: str) -> str:
+    """Version of Python or of an installed package; looked up once, since that takes milliseconds.
+
+    Examples
+    --------
+    >>> version_of("no such package")
+    'unknown'
+    """
+    if name == "python":
+        return platform.python_version()
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return "unknown"
 
 
 def _require_released(released: Mapping[str, Any]) -> None:

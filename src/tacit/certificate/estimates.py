@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tacit.documents.canonical_json import canonical, plain
 from tacit.documents.dataclass_json import from_plain, to_plain
-from tacit.documents.signature import canonical, plain
 from tacit.errors import CertificateError
 
 LARGEST_COVARIANCE = 512

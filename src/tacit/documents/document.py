@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
+from tacit.documents.canonical_json import canonical, digest_of
 from tacit.documents.quoting import quoted
 from tacit.documents.reading import LARGEST_DOCUMENT, Layout, parse_document, require_fields
-from tacit.documents.signature import canonical, digest_of, require_signature
-from tacit.documents.verification import Verification, vouched
+from tacit.documents.signature import Verification, require_signature, vouched
 from tacit.errors import CertificateError, InputError
 from tacit.privacy.budget import Guarantee
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from tacit.accounting.composition import Composition
 from tacit.accounting.event_counts import tally
+from tacit.documents.canonical_json import plain
 from tacit.documents.document import Document
 from tacit.documents.reading import Layout, require_fields
-from tacit.documents.signature import plain
 from tacit.errors import CertificateError, LedgerError
 from tacit.ledger.exact_amounts import (
     TOLERANCE,

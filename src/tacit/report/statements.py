@@ -13,8 +13,8 @@ from tacit.certificate.certificate import Certificate
 from tacit.contract.guarantee_caveats import ONE_RECORD, VALID, cautions
 from tacit.contract.plan import Plan
 from tacit.contract.sensitivity import events_of
+from tacit.documents.canonical_json import plain
 from tacit.documents.quoting import quoted
-from tacit.documents.signature import plain
 from tacit.privacy.budget import Guarantee
 from tacit.privacy.event import Event, Gaussian, ObjectivePerturbation
 from tacit.privacy.relation import Relation
