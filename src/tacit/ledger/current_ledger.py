@@ -107,16 +107,6 @@ def active_ledger() -> Ledger | None:
       entered in the process, or in the one that it works for, while its block is open. It is None
       where none was ever entered. Otherwise it is refused: the fit could be charged to the wrong
       ledger or to none.
-
-    Raises
-    ------
-    LedgerError
-        If it cannot be told which ledger is meant.
-
-    Examples
-    --------
-    >>> active_ledger() is None
-    True
     """
     block = own_block()
     if block is not None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from tacit.accounting.composition import Composition
 from tacit.accounting.event_counts import tally
 from tacit.documents.canonical_json import plain
-from tacit.documents.document import Document
+from tacit.documents.document import Document, require_total
 from tacit.documents.reading import Layout, require_fields
 from tacit.errors import CertificateError, LedgerError
 from tacit.ledger.exact_amounts import (
@@ -82,26 +82,13 @@ class JointCertificate(Document):
     - A charge whose answer is not known to have left is part of the total.
     - The total holds where the prices were fixed without regard to earlier answers. The budget
       holds also where they were not.
-
-    Parameters
-    ----------
-    text
-        The canonical JSON; use `Ledger.certificate` or `from_json`.
-
-    Examples
-    --------
-    >>> JointCertificate.from_json("{}")
-    Traceback (most recent call last):
-    ...
-    tacit.errors.CertificateError: format is missing; expected "tacit-ledger-certificate/2"
     """
 
     formats: ClassVar[Mapping[str, Layout]] = {FORMAT: _LAYOUT, FIRST: _FIRST_LAYOUT}
+    inner: ClassVar[Mapping[str, Layout]] = _INNER
     most_events: ClassVar[int] = 50_000
 
     def _require(self, document: Mapping[str, Any]) -> None:
-        for name, layout in _INNER.items():
-            require_fields(document[name], layout, name)
         for number, charge in enumerate(document["charges"], start=1):
             require_fields(charge, _CHARGES[document["format"]], f"charge {number}")
 
@@ -137,14 +124,9 @@ class JointCertificate(Document):
         )
 
     def by_analyst(self, most: int | None = None) -> dict[str | None, Guarantee]:
-        """What the charges of each analyst guarantee by themselves; None is nobody in particular.
+        """What the charges of each of the first `most` analysts guarantee by themselves.
 
-        Only the first `most` analysts are answered for, where that is given.
-
-        Raises
-        ------
-        CertificateError
-            If the certificate does not add up.
+        Charges without a name are under None. The certificate is checked first.
         """
         total = self.rederive()
         events: dict[str | None, list[Event]] = {}
@@ -172,10 +154,7 @@ class JointCertificate(Document):
         _require_square(document, exact)
         _require_within(document, exact, budget)
         composition = Composition(rounded(exact, up=True))
-        derived = {"epsilon": composition.epsilon(total["delta"]), "mu": composition.mu}
-        for name, value in derived.items():
-            if value is None or not value <= total[name] <= value * (1.0 + float(TOLERANCE)):
-                raise CertificateError(f"total.{name} is not what the events add up to")
+        require_total(total, {"epsilon": composition.epsilon(total["delta"]), "mu": composition.mu})
         return Guarantee(relation, document["unit"], total["epsilon"], total["delta"], total["mu"])
 
     def _found(self, guarantee: Guarantee) -> str:

@@ -195,13 +195,6 @@ class Ledger:
             A digest of what is asked, needed under a key.
         private
             Whether the noise will protect; a release that is not private is refused.
-
-        Raises
-        ------
-        BudgetError
-            If the budget does not allow it.
-        LedgerError
-            If it does not agree with the terms, or the ledger cannot be used.
         """
         if not private:
             raise LedgerError(

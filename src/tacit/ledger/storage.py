@@ -29,8 +29,6 @@ class Session:
 
     Parameters
     ----------
-    read
-        Reads the entries after a position.
     last
         The last entry, where the session may append; None where it only reads.
     unfinished
@@ -46,9 +44,9 @@ class Session:
         self.appended: list[Entry] = []
 
     def entries(self, after: int = -1) -> list[Entry]:
-        """Return the entries after a position, each with a hash that fits; all without one.
+        """Return the entries after a position, each with a hash that fits.
 
-        All of them are read again to the last byte. From the last known entry on, only what is
+        Without a position the whole file is read again. From the last known entry on, only what is
         new is read.
         """
         return self._read(after) + [entry for entry in self.appended if entry.sequence > after]
@@ -157,12 +155,7 @@ class FileStorage(Storage):
         self._is_named = False
 
     def create(self, first: Entry) -> bool:
-        """Begin the file with a first entry; False where it exists already.
-
-        Guarantee
-        ---------
-        - The file appears complete or not at all, and an existing one is never overwritten.
-        """
+        """Begin the file with a first entry; False where it exists already."""
         return create(self.path, written([first]))
 
     @contextmanager
