@@ -116,12 +116,6 @@ def test_factors_are_rounded_up(epsilon: float) -> None:
     assert math.exp(epsilon) <= factor <= math.exp(epsilon) * 1.01
 
 
-@given(st.floats(1e-12, 1e12))
-def test_noise_is_rounded_down(value: float) -> None:
-    shown = float(statements.rounded(value, 4, "ROUND_FLOOR"))
-    assert value * 0.999 <= shown <= value
-
-
 def test_events_are_tabled() -> None:
     plan = clinic_plan()
     table = certificate_table(certificate_of(plan))

@@ -95,8 +95,8 @@ def report(fitted: Fit, screen: Screen, files: dict[str, Path | None]) -> None:
 
 def show(fitted: Fit, screen: Screen) -> None:
     """Write coefficients, what may be said of them, guarantee and promise."""
+    from tacit.inference.summary_rendering import summary_notes, summary_table
     from tacit.report.statements import promise
-    from tacit.report.summaries import summary_notes, summary_table
 
     summary = fitted.summary()
     screen.heading("Coefficients")

@@ -16,11 +16,11 @@ from tacit.cli.output_files import require_writable
 from tacit.errors import FileError
 
 if TYPE_CHECKING:
+    from tacit.inference.text_table import Table
     from tacit.ledger.charge import Charge
     from tacit.ledger.ledger import Ledger
     from tacit.ledger.status import Status
     from tacit.privacy.budget import Guarantee
-    from tacit.report.table import Table
 
 ledger = typer.Typer(
     name="ledger",
@@ -77,7 +77,7 @@ def show(
         screen.heading("Charges")
         screen.table(_charges_table(charges, opened))
     if status.granted:
-        from tacit.report.table import Table
+        from tacit.inference.text_table import Table
 
         screen.heading("Analysts")
         rows = tuple(
@@ -149,7 +149,7 @@ def _charges(opened: Ledger, analyst: str | None) -> tuple[Charge, ...]:
 
 def _charges_table(charges: tuple[Charge, ...], opened: Ledger) -> Table:
     from tacit.accounting.composition import compose
-    from tacit.report.table import Table
+    from tacit.inference.text_table import Table
 
     delta, capacity = opened.terms.delta, opened.terms.capacity
     columns = {

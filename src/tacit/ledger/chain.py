@@ -110,10 +110,6 @@ class Chain:
         events = [event for charge in self.charges for event in charge.events]
         return guarantee_of(events, delta=self.terms.delta, relation=self.relation, unit=self.unit)
 
-    def answer_of(self, key: str) -> Mapping[str, Any] | None:
-        """Return what is stored under a key, or None."""
-        return self._answers.get(self._keys.get(key, -1))
-
     def recalled(self, purpose: Purpose, *, again: bool) -> Reservation | None:
         """Return the answered charge of the same request under the same key, or None.
 

@@ -96,8 +96,8 @@ class Log:
     end: int
     """Where the last complete entry ends."""
     size: int
-    place: Place
-    """The last acknowledged entry."""
+    place: Place | None
+    """The last acknowledged entry; None where the header names none that was read."""
 
     @property
     def unfinished(self) -> int:
@@ -112,13 +112,20 @@ class Log:
         if known is not None:
             data = _read(file, known.start, size)
             if data.startswith(encode(known.entry)):
-                with contextlib.suppress(_Elsewhere):
-                    return cls._scan(file, data, known, length, head)
-        data = _read(file, HEADER_BYTES, size)
-        try:
-            return cls._scan(file, data, None, length, head)
-        except _Elsewhere as error:
-            raise LedgerError(str(error)) from None
+                log = cls._scan(file, data, known, length, head)
+                if log.place is not None:
+                    return log
+        log = cls._scan(file, _read(file, HEADER_BYTES, size), None, length, head)
+        if log.place is None and length > log.end:
+            raise LedgerError(
+                f"the ledger is damaged: {length} bytes of it were acknowledged, and its entries "
+                f"end at byte {log.end}"
+            )
+        if log.place is None:
+            raise LedgerError(
+                "the header of the ledger is damaged: it does not name the end and hash of an entry"
+            )
+        return log
 
     @classmethod
     def _scan(
@@ -140,8 +147,6 @@ class Log:
                 acknowledged = Place(at, entry)
             entries.append(entry)
             at = start + stop
-        if acknowledged is None:
-            raise _Elsewhere(_misplaced(length, at))
         return cls(file, tuple(entries), length, at, start + len(data), acknowledged)
 
     def append(self, entries: Sequence[Entry]) -> None:
@@ -168,19 +173,6 @@ class Log:
             sync(self.file.number)
         except OSError as error:
             raise _failed(error, entries) from error
-
-
-class _Elsewhere(Exception):
-    """The acknowledged length is at no entry that was read."""
-
-
-def _misplaced(length: int, end: int) -> str:
-    if length > end:
-        return (
-            f"the ledger is damaged: {length} bytes of it were acknowledged, and its entries end "
-            f"at byte {end}"
-        )
-    return "the header of the ledger is damaged: it does not name the end and hash of an entry"
 
 
 def _read_header(data: bytes) -> tuple[int, str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -71,6 +72,8 @@ class Storage(ABC):
     """
 
     path: Path | None = None
+    name: str
+    """The same for all objects that share the entries, and for no others."""
     acknowledged: Entry | None = None
     """The last entry that was appended through this object, whoever shares it."""
 
@@ -99,6 +102,8 @@ class MemoryStorage(Storage):
 
     def __init__(self) -> None:
         self._process = os.getpid()
+        # With the time, because an address is used again.
+        self.name = f"{self._process}_{time.time_ns()}_{id(self)}"
         self._lock = threading.Lock()
         self._entries: list[Entry] = []
 
@@ -151,6 +156,7 @@ class FileStorage(Storage):
 
     def __init__(self, path: Path) -> None:
         self.path: Path = path
+        self.name = str(path)
         self._place: Place | None = None
         self._is_named = False
 
@@ -215,6 +221,7 @@ class VersionOneStorage(Storage):
 
     def __init__(self, path: Path) -> None:
         self.path: Path = path
+        self.name = str(path)
 
     def create(self, first: Entry) -> bool:  # noqa: ARG002
         """Somebody else has begun."""
