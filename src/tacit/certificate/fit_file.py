@@ -94,7 +94,6 @@ class StoredFit:
     format: str = FORMAT
 
     def __post_init__(self) -> None:
-        """Refuse terms that are not the design's, and a design that maps nothing."""
         named = (term.name for term in self.estimates.terms)
         # One by one: the names that a forged design has together may fill the memory.
         if any(one != other for one, other in zip_longest(named, self.design.each_term())):
