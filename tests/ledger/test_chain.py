@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from tacit.documents.signature import canonical
+from tacit.documents.canonical_json import canonical
 from tacit.errors import BudgetError, LedgerError, SettingError
 from tacit.ledger.chain import Chain, charge_document
 from tacit.ledger.charge import Purpose, Reservation

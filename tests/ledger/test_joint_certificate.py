@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from tacit.accounting.rounding import root_up
-from tacit.documents.signature import canonical, digest_of, new_key, sign
+from tacit.documents.canonical_json import canonical, digest_of
+from tacit.documents.signature import new_key, sign
 from tacit.errors import CertificateError, LedgerError
 from tacit.ledger.accounts import Accounts
 from tacit.ledger.joint_certificate import FORMAT, WHO, JointCertificate

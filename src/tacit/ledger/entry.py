@@ -9,7 +9,8 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
-from tacit.documents.signature import canonical, parse_document
+from tacit.documents.canonical_json import canonical
+from tacit.documents.reading import parse_document
 from tacit.errors import CertificateError, LedgerError
 
 ORIGIN = "0" * 64

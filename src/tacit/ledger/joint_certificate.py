@@ -7,9 +7,9 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from tacit.accounting.composition import Composition, count_events
-from tacit.documents.document import Document
+from tacit.documents.canonical_json import plain
+from tacit.documents.document import Document, require_total
 from tacit.documents.reading import Layout, require_fields
-from tacit.documents.signature import plain
 from tacit.errors import CertificateError, LedgerError
 from tacit.ledger.exact_amounts import (
     TOLERANCE,
@@ -81,11 +81,10 @@ class JointCertificate(Document):
     """
 
     formats: ClassVar[Mapping[str, Layout]] = {FORMAT: _LAYOUT, FIRST: _FIRST_LAYOUT}
+    inner: ClassVar[Mapping[str, Layout]] = _INNER
     most_events: ClassVar[int] = 50_000
 
     def _require(self, document: Mapping[str, Any]) -> None:
-        for name, layout in _INNER.items():
-            require_fields(document[name], layout, name)
         for number, charge in enumerate(document["charges"], start=1):
             require_fields(charge, _CHARGES[document["format"]], f"charge {number}")
 
@@ -151,10 +150,7 @@ class JointCertificate(Document):
         _require_square(document, exact)
         _require_within(document, exact, budget)
         composition = Composition(rounded(exact, up=True))
-        derived = {"epsilon": composition.epsilon(total["delta"]), "mu": composition.mu}
-        for name, value in derived.items():
-            if value is None or not value <= total[name] <= value * (1.0 + float(TOLERANCE)):
-                raise CertificateError(f"total.{name} is not what the events add up to")
+        require_total(total, {"epsilon": composition.epsilon(total["delta"]), "mu": composition.mu})
         return Guarantee(relation, document["unit"], total["epsilon"], total["delta"], total["mu"])
 
     def _found(self, guarantee: Guarantee) -> str:

@@ -23,7 +23,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tacit.documents.signature import canonical
+from tacit.documents.canonical_json import canonical
 from tacit.errors import LedgerError
 from tacit.ledger.entry import COLUMNS, Entry, Kind
 from tacit.ledger.locked_file import Descriptor, sync
