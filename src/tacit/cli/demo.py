@@ -135,11 +135,11 @@ def _fit_both(place: _Place, screen: Screen) -> tuple[Fit, Fit]:
 def _keep(place: _Place, private: Fit, plain: Fit) -> None:
     from tacit.files import write_text
     from tacit.planning.clinic import CLINIC_TRUTH, CLINIC_UNITS
-    from tacit.report.pictures import coefficients_picture
+    from tacit.report.comparison import comparison_picture
 
     private.save(place["fit.json"])
     write_text(place["certificate.json"], private.certificate.to_json() + "\n")
-    coefficients_picture(
+    comparison_picture(
         private.terms,
         place["coefficients.png"],
         truth=CLINIC_TRUTH,
@@ -153,7 +153,7 @@ def _keep(place: _Place, private: Fit, plain: Fit) -> None:
 def _show(table: Columns, private: Fit, plain: Fit, screen: Screen) -> float:
     """Compare the three sets of coefficients; return the loss that privacy added."""
     from tacit.planning.clinic import CLINIC_TRUTH, clinic_loss
-    from tacit.report.coefficients import comparison_table
+    from tacit.report.comparison import comparison_table
 
     screen.heading("Coefficients")
     screen.table(comparison_table(private.terms, CLINIC_TRUTH, plain.params))
