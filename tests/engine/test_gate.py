@@ -23,7 +23,7 @@ from tacit.mechanisms.responder import Responder
 from tacit.planning.planner import Facts, Wishes, make_plan
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
-from tacit.rows.storage.store import MemoryStore
+from tacit.rows.storage.memory_store import MemoryStore
 
 WIDTH = 3
 GRADIENT = GradientSum(np.zeros(WIDTH), 1.0)

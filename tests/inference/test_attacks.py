@@ -26,7 +26,7 @@ from tacit.mechanisms.moments import answer_second_moments, integer_second_momen
 from tacit.mechanisms.responder import Responder
 from tacit.noise.entropy import SystemEntropy
 from tacit.privacy.relation import Relation
-from tacit.rows.storage.store import MemoryStore
+from tacit.rows.storage.memory_store import MemoryStore
 from tacit.solvers.coordinates import Coordinates
 from tacit.solvers.levels import Level
 from tacit.solvers.onestep import LONGEST_STEP, take_step

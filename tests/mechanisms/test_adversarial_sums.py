@@ -30,7 +30,7 @@ from tacit.noise.entropy import SystemEntropy
 from tacit.privacy.relation import Relation
 from tacit.rows.admission.admit import admit
 from tacit.rows.sources.opening import open_source
-from tacit.rows.storage.store import MemoryStore
+from tacit.rows.storage.memory_store import MemoryStore
 from tacit.rows.storage.tiles import LANES, to_rows
 
 LOGISTIC = (0, np.zeros(2), False, False)

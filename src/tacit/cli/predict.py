@@ -11,9 +11,8 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
-import typer
-
 from tacit.cli import options
+from tacit.cli.options import argument, flag
 from tacit.cli.output import Screen
 from tacit.cli.output_files import require_writable
 from tacit.files import replacing
@@ -32,11 +31,9 @@ MISSING = '""'
 
 
 def predict(
-    fit: Annotated[Path, typer.Argument(metavar="FIT", help="What tacit fit --output kept.")],
+    fit: Annotated[Path, argument("FIT", "What tacit fit --output wrote.")],
     data: options.DataFile,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write a CSV file.")
-    ] = None,
+    output: Annotated[Path | None, flag("FILE", "Write a CSV file.", "--output", "-o")] = None,
     force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:

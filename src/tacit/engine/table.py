@@ -22,12 +22,11 @@ from tacit.engine.refusals import Refusals, require_declared
 from tacit.errors import PrivacyWarning, SettingError
 from tacit.ledger.repeated_fits import RefitWarning, refit_warning
 from tacit.mechanisms.responder import Responder
-from tacit.mechanisms.subsampling import lots_by
+from tacit.mechanisms.subsampling import subsample_draw
 from tacit.rows.admission.admit import admit
-from tacit.rows.encoding.attached_columns import column_types, names_beside
 from tacit.rows.encoding.observed_classes import read_classes
 from tacit.rows.sources.opening import open_source
-from tacit.rows.storage.sparse_store import SparseStore
+from tacit.rows.sources.source import attached_names, column_types
 from tacit.rows.storage.store import Store
 from tacit.solvers.locate import locate
 from tacit.solvers.solve import solve
@@ -62,7 +61,7 @@ class Table:
     ) -> None:
         self._data = data
         self._fewest = fewest
-        self._source = open_source(data, response, beside=beside, fewest=fewest)
+        self._source = open_source(data, response, attached=beside, fewest=fewest)
         self._progress = progress
         self._store: Store | None = None
 
@@ -79,7 +78,7 @@ class Table:
     @property
     def beside(self) -> Mapping[str, str]:
         """By the caller's word for a column beside the table, the name under which it is read."""
-        return names_beside(self._source)
+        return attached_names(self._source)
 
     @property
     def column_types(self) -> Mapping[str, str]:
@@ -170,7 +169,7 @@ class Table:
             dtype=np.float64 if exact else np.float32,
             progress=self._progress,
             fewest=self._fewest,
-            draw=None if exact else lots_by(seed),
+            draw=None if exact else subsample_draw(seed),
         )
 
     def run(self, plan: Plan, *, seed: int | None) -> Release:
@@ -259,5 +258,5 @@ def _more_columns_than_records(plan: Plan) -> tuple[str, ...]:
 
 def _require_mappable(store: Store, plan: Plan) -> None:
     """Refuse a plan that would map a wide sparse table, before anything is charged."""
-    if plan.whitening is not None and isinstance(store, SparseStore):
+    if plan.whitening is not None:
         store.require_mappable()

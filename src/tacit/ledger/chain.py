@@ -110,18 +110,10 @@ class Chain:
         events = [event for charge in self.charges for event in charge.events]
         return guarantee_of(events, delta=self.terms.delta, relation=self.relation, unit=self.unit)
 
-    def answer_of(self, key: str) -> Mapping[str, Any] | None:
-        """Return what is stored under a key, or None."""
-        return self._answers.get(self._keys.get(key, -1))
-
     def recalled(self, purpose: Purpose, *, again: bool) -> Reservation | None:
         """Return the answered charge of the same request under the same key, or None.
 
-        Raises
-        ------
-        LedgerError
-            If the key stands for another request, or for one whose answer was never stored; the
-            latter is charged anew where `again` says so.
+        A request that was charged and never answered is refused, or with `again` None.
         """
         if purpose.key is None or purpose.key not in self._keys:
             return None
@@ -149,15 +141,7 @@ class Chain:
             raise LedgerError("this ledger holds no such reservation; it belongs to another one")
 
     def draft(self, kind: Kind, document: Mapping[str, Any]) -> Entry:
-        """Return the next entry, not yet accepted.
-
-        Raises
-        ------
-        BudgetError
-            If the budget, or the grant of its analyst, does not allow it.
-        LedgerError
-            If it does not follow from the entries so far, or charges are paused.
-        """
+        """Return the next entry, not yet accepted; refuse what breaks a rule."""
         return Entry.follow(self.head, kind, self._after(kind, document).spent, document)
 
     def accept(self, entry: Entry) -> None:

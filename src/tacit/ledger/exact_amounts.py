@@ -48,12 +48,7 @@ Ratio = tuple[int, int]
 
 
 def cost_of(events: Iterable[Event], relation: Relation) -> Fraction:
-    """Exact cost of events; costs of charges add up (proofs/accounting/filters.md).
-
-    Raises
-    ------
-    AccountingError
-        If an event is not Gaussian and so has no cost by this law.
+    """Exact cost of Gaussian events; costs of charges add up (proofs/accounting/filters.md).
 
     Examples
     --------
@@ -104,12 +99,7 @@ def root_down(square: Fraction) -> float:
 
 
 def total_of(terms: Iterable[Fraction]) -> Ratio:
-    """Add up fractions exactly; the sum is not reduced.
-
-    Raises
-    ------
-    CertificateError
-        If the denominators have more than `MOST_BITS` together.
+    """Add up fractions exactly, with at most `MOST_BITS`; the sum is not reduced.
 
     Examples
     --------

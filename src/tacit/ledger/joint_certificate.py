@@ -82,18 +82,6 @@ class JointCertificate(Document):
     - A charge whose answer is not known to have left is part of the total.
     - The total holds where the prices were fixed without regard to earlier answers. The budget
       holds also where they were not.
-
-    Parameters
-    ----------
-    text
-        The canonical JSON; use `Ledger.certificate` or `from_json`.
-
-    Examples
-    --------
-    >>> JointCertificate.from_json("{}")
-    Traceback (most recent call last):
-    ...
-    tacit.errors.CertificateError: format is missing; expected "tacit-ledger-certificate/2"
     """
 
     formats: ClassVar[Mapping[str, Layout]] = {FORMAT: _LAYOUT, FIRST: _FIRST_LAYOUT}
@@ -137,14 +125,9 @@ class JointCertificate(Document):
         )
 
     def by_analyst(self, most: int | None = None) -> dict[str | None, Guarantee]:
-        """What the charges of each analyst guarantee by themselves; None is nobody in particular.
+        """What the charges of each of the first `most` analysts guarantee by themselves.
 
-        Only the first `most` analysts are answered for, where that is given.
-
-        Raises
-        ------
-        CertificateError
-            If the certificate does not add up.
+        Charges without a name are under None. The certificate is checked first.
         """
         total = self.rederive()
         events: dict[str | None, list[Event]] = {}

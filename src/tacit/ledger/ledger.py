@@ -127,9 +127,9 @@ class Ledger:
         return self._purpose.key
 
     @property
-    def identity(self) -> tuple[str, object]:
-        """What two objects of one ledger have in common: the file, or the memory it is kept in."""
-        return ("memory", self._storage) if self.path is None else ("file", self.path)
+    def identity(self) -> tuple[str, str]:
+        """What two objects of one ledger have in common: the file, or the name of its memory."""
+        return ("memory" if self.path is None else "file", self._storage.name)
 
     def handle(self) -> dict[str, str | None]:
         """Return the settings with which another process charges this ledger like this object."""
@@ -195,13 +195,6 @@ class Ledger:
             A digest of what is asked, needed under a key.
         private
             Whether the noise will protect; a release that is not private is refused.
-
-        Raises
-        ------
-        BudgetError
-            If the budget does not allow it.
-        LedgerError
-            If it does not agree with the terms, or the ledger cannot be used.
         """
         if not private:
             raise LedgerError(
@@ -262,10 +255,6 @@ class Ledger:
     def status(self, *, analyst: str | None = None) -> Status:
         """State what was spent and what is left, in mu, in epsilon and in further fits."""
         return status_of(self._current(), self.analyst if analyst is None else analyst)
-
-    def answer(self, key: str) -> Mapping[str, Any] | None:
-        """Return what is stored under a key, or None."""
-        return self._current().answer_of(key)
 
     def certificate(self) -> JointCertificate:
         """Certify everything charged so far, as one total."""

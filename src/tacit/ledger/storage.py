@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -29,8 +30,6 @@ class Session:
 
     Parameters
     ----------
-    read
-        Reads the entries after a position.
     last
         The last entry, where the session may append; None where it only reads.
     unfinished
@@ -46,9 +45,9 @@ class Session:
         self.appended: list[Entry] = []
 
     def entries(self, after: int = -1) -> list[Entry]:
-        """Return the entries after a position, each with a hash that fits; all without one.
+        """Return the entries after a position, each with a hash that fits.
 
-        All of them are read again to the last byte. From the last known entry on, only what is
+        Without a position the whole file is read again. From the last known entry on, only what is
         new is read.
         """
         return self._read(after) + [entry for entry in self.appended if entry.sequence > after]
@@ -73,6 +72,8 @@ class Storage(ABC):
     """
 
     path: Path | None = None
+    name: str
+    """The same for all objects that share the entries, and for no others."""
     acknowledged: Entry | None = None
     """The last entry that was appended through this object, whoever shares it."""
 
@@ -101,6 +102,8 @@ class MemoryStorage(Storage):
 
     def __init__(self) -> None:
         self._process = os.getpid()
+        # With the time, because an address is used again.
+        self.name = f"{self._process}_{time.time_ns()}_{id(self)}"
         self._lock = threading.Lock()
         self._entries: list[Entry] = []
 
@@ -153,16 +156,12 @@ class FileStorage(Storage):
 
     def __init__(self, path: Path) -> None:
         self.path: Path = path
+        self.name = str(path)
         self._place: Place | None = None
         self._is_named = False
 
     def create(self, first: Entry) -> bool:
-        """Begin the file with a first entry; False where it exists already.
-
-        Guarantee
-        ---------
-        - The file appears complete or not at all, and an existing one is never overwritten.
-        """
+        """Begin the file with a first entry; False where it exists already."""
         return create(self.path, written([first]))
 
     @contextmanager
@@ -222,6 +221,7 @@ class VersionOneStorage(Storage):
 
     def __init__(self, path: Path) -> None:
         self.path: Path = path
+        self.name = str(path)
 
     def create(self, first: Entry) -> bool:  # noqa: ARG002
         """Somebody else has begun."""

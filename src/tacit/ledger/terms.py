@@ -52,11 +52,6 @@ class Terms:
     refusals
         "never": within the ledger no record can make a fit fail. "curator": its users are the
         curators of the table, and may ask for errors about records; each refusal is an entry.
-
-    Examples
-    --------
-    >>> Terms(Budget(mu=0.5), dataset="clinic 2024").budget.delta
-    1e-06
     """
 
     budget: Budget

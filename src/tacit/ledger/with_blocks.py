@@ -33,11 +33,6 @@ def uncharged(reason: str) -> Iterator[None]:
     reason
         Why these fits belong to no ledger, for whoever reads the code.
 
-    Raises
-    ------
-    LedgerError
-        If a ledger is active in this context.
-
     Examples
     --------
     >>> from tacit.ledger import active_ledger

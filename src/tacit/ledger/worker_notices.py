@@ -55,12 +55,8 @@ def folder_of(family: str) -> Path:
 def post(notice: Notice, families: Iterable[str]) -> None:
     """Replace the notice of this process; it is withdrawn when the process ends.
 
-    `families` are all names that the family has had: older workers look there.
-
-    Raises
-    ------
-    LedgerError
-        If it cannot be written. A former notice is then emptied, so that workers refuse their fits.
+    `families` are all names that the family has had: older workers look there. If a notice cannot
+    be written, a former one is emptied, so that workers refuse their fits.
     """
     files = [folder_of(name) / f"{os.getpid()}.json" for name in families]
     try:
@@ -79,13 +75,7 @@ def post(notice: Notice, families: Iterable[str]) -> None:
 
 
 def read(employer: int | None) -> tuple[Notice, Notice]:
-    """Return the notice of the process that this one works for, and those of all others in one.
-
-    Raises
-    ------
-    LedgerError
-        If a notice cannot be read, or somebody else could have written it.
-    """
+    """Return the notice of the process that this one works for, and those of all others in one."""
     folder, parent, others = folder_of(family()), Notice(), Notice()
     try:
         _require_own(folder)

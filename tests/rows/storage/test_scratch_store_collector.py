@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tacit.rows.storage.collector import Collector
-from tacit.rows.storage.scratch_file import ScratchStore
-from tacit.rows.storage.store import Layout, MemoryStore, Store, default_block_rows
-from tacit.rows.storage.tiles import to_rows
+from tacit.rows.storage.memory_store import MemoryStore
+from tacit.rows.storage.scratch_store import BlockCollector, ScratchStore
+from tacit.rows.storage.store import Layout, Store, default_block_rows
+from tacit.rows.storage.tiles import to_rows, to_tiles
 
 DTYPE = np.dtype(np.float64)
 WIDTH = 1 << 12
@@ -15,14 +15,16 @@ ROWS = default_block_rows(WIDTH, DTYPE)
 LAYOUT = Layout(0, WIDTH, DTYPE, ROWS)
 
 
-def collect(length: int, step: int, limit: int, layout: Layout = LAYOUT) -> Store:
-    collector = Collector(layout, limit)
-    done = 0
-    while done < length:
-        room = collector.room(min(step, length - done))
-        room[:] = np.arange(done, done + len(room))[:, None]
-        collector.advance(len(room))
-        done += len(room)
+def block_of(first: int, count: int, layout: Layout) -> NDArray[Any]:
+    rows = np.repeat(np.arange(first, first + count, dtype=DTYPE)[:, None], layout.columns, axis=1)
+    return to_tiles(rows)
+
+
+def collect(length: int, limit: int, layout: Layout = LAYOUT) -> Store:
+    collector = BlockCollector(layout, limit)
+    for first in range(0, length, layout.block_rows):
+        count = min(layout.block_rows, length - first)
+        collector.append(block_of(first, count, layout), count)
     assert collector.length == length
     store = collector.finish()
     collector.close()
@@ -35,10 +37,9 @@ def content(store: Store) -> NDArray[Any]:
 
 
 @pytest.mark.parametrize("length", [2, ROWS - 1, ROWS, ROWS + 1, 3 * ROWS])
-@pytest.mark.parametrize("step", [7, 1000])
 @pytest.mark.parametrize(("limit", "kind"), [(1 << 40, MemoryStore), (0, ScratchStore)])
-def test_rows_arrive_in_order(length: int, step: int, limit: int, kind: type[Store]) -> None:
-    with collect(length, step, limit) as store:
+def test_rows_arrive_in_order(length: int, limit: int, kind: type[Store]) -> None:
+    with collect(length, limit) as store:
         assert isinstance(store, kind)
         assert store.length == length
         np.testing.assert_array_equal(content(store)[:, 0], np.arange(length))
@@ -47,17 +48,15 @@ def test_rows_arrive_in_order(length: int, step: int, limit: int, kind: type[Sto
 @pytest.mark.parametrize(("limit", "kind"), [(1 << 40, MemoryStore), (0, ScratchStore)])
 def test_weight_and_offset_are_kept(limit: int, kind: type[Store]) -> None:
     layout = Layout(0, 2, DTYPE, 64, weighted=True, shifted=True)
-    with collect(200, 7, limit, layout) as store:
+    with collect(200, limit, layout) as store:
         assert isinstance(store, kind)
-        assert (store.width, store.weighted, store.shifted) == (2, True, True)
+        assert (store.width, store.layout.weighted, store.layout.shifted) == (2, True, True)
         assert content(store).tolist() == [[i] * 5 for i in range(200)]
 
 
 def test_close_frees_the_scratch_file() -> None:
-    collector = Collector(LAYOUT, 0)
-    for _ in range(ROWS + 1):
-        collector.room(1)[:] = 0.0
-        collector.advance(1)
+    collector = BlockCollector(LAYOUT, 0)
+    collector.append(block_of(0, ROWS, LAYOUT), ROWS)
     assert collector._file is not None
     file = collector._file
     collector.close()

@@ -17,11 +17,11 @@ from tacit.design.attached_columns import Beside, Unit, Weighting
 from tacit.design.design import Design, matrix_design
 from tacit.design.response import Binary, Continuous
 from tacit.errors import DataError, SchemaError
-from tacit.rows.admission import admit as door
+from tacit.rows.admission import admit as admission
 from tacit.rows.admission.admit import admit
-from tacit.rows.admission.rescale import rebound
+from tacit.rows.admission.rescale import rescale
 from tacit.rows.sources.opening import open_source
-from tacit.rows.storage.person_tiles import PersonStore
+from tacit.rows.storage.person_store import PersonStore
 
 NAMES = ("age", "dose")
 
@@ -88,7 +88,7 @@ def test_t08_any_source_in_any_order_has_the_same_persons(
     table = frame()
     expected = records(admit(open_source(table), design))
     assert max(map(len, expected)) == 3
-    monkeypatch.setattr(door, "default_block_rows", lambda *_: 64)
+    monkeypatch.setattr(admission, "default_block_rows", lambda *_: 64)
     shuffled = table.sample(frac=1, random_state=1).reset_index(drop=True)
     store = admit(SOURCES[source](shuffled, tmp_path), design)
     assert store.length == table["who"].nunique()
@@ -103,8 +103,8 @@ def test_a_matrix_a_sparse_matrix_and_arrays_beside_them() -> None:
         ("x0", "x1"), Binary("y", (0, 1)), bounds=(0, 10), row_norm=None, intercept=True
     )
     design = replace(design, beside=Beside(unit=Unit("unit", 2, "order")))
-    dense = admit(open_source(X, y, beside=beside), design)
-    sparse = admit(open_source(scipy.sparse.csr_array(X), y, beside=beside), design)
+    dense = admit(open_source(X, y, attached=beside), design)
+    sparse = admit(open_source(scipy.sparse.csr_array(X), y, attached=beside), design)
     assert records(dense) == records(sparse)
 
 
@@ -209,7 +209,7 @@ def test_records_that_await_their_bounds_are_prepared_as_those_of_declared_ones(
     opened = design_of(Unit("who", 3, "day"), bounds="private")
     raw = admit(open_source(table), opened, invalid_rows="zero")
     assert raw.opened == opened
-    prepared = rebound(raw, closed)
+    prepared = rescale(raw, closed)
     assert isinstance(prepared, PersonStore)
     assert prepared.opened is None
     assert records(prepared) == records(admit(open_source(table), closed, invalid_rows="zero"))
@@ -224,5 +224,5 @@ def test_a_response_that_awaits_its_bounds() -> None:
     opened = replace(design, beside=Beside(unit=Unit("who", 2, "day")))
     assert opened.open_places == (3,)
     closed = replace(opened, response=Continuous.of("w", 0.0, 2.0))
-    found = rebound(admit(open_source(table), opened), closed)
+    found = rescale(admit(open_source(table), opened), closed)
     assert records(found) == records(admit(open_source(table), closed))

@@ -3,7 +3,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.rows.encoding.logarithm import logarithm
+from tacit.rows.encoding.transforms import logarithm
 
 LARGEST = float(np.finfo(np.float64).max)
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.interpolate import BSpline
 
-from tacit.rows.encoding.splines import spline_basis
+from tacit.rows.encoding.transforms import spline_basis
 
 KNOTS = (-2.0, 0.5, 1.0, 3.0)
 CELLS = np.concatenate([np.linspace(-2, 3, 401), KNOTS])

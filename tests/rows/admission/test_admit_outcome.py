@@ -19,9 +19,10 @@ from tacit.errors import DataError, SchemaError, SettingError
 from tacit.rows.admission.admit import admit
 from tacit.rows.sources.opening import open_source
 from tacit.rows.storage import store as store_module
-from tacit.rows.storage.scratch_file import ScratchStore
+from tacit.rows.storage.memory_store import MemoryStore
+from tacit.rows.storage.scratch_store import ScratchStore
 from tacit.rows.storage.sparse_store import SparseStore
-from tacit.rows.storage.store import MemoryStore, Store
+from tacit.rows.storage.store import Store
 from tacit.rows.storage.tiles import to_rows
 
 RNG = np.random.default_rng(23)
@@ -75,10 +76,10 @@ def test_bits_do_not_depend_on_layout_or_blocks(
     sources = {
         "pandas": open_source(table),
         "polars": open_source(pl.DataFrame(table.to_dict("list"))),
-        "matrix": open_source(X, Y, beside=beside),
-        "fortran": open_source(np.asfortranarray(X), Y.astype(float), beside=beside),
-        "lists": open_source(X.tolist(), Y.tolist(), beside=beside),
-        "frame-and-columns": open_source(table[["x0", "x1"]], table["y"], beside=beside),
+        "matrix": open_source(X, Y, attached=beside),
+        "fortran": open_source(np.asfortranarray(X), Y.astype(float), attached=beside),
+        "lists": open_source(X.tolist(), Y.tolist(), attached=beside),
+        "frame-and-columns": open_source(table[["x0", "x1"]], table["y"], attached=beside),
         "csv": open_source(tmp_path / "a.csv"),
         "parquet": open_source(tmp_path / "a.parquet"),
     }
@@ -93,7 +94,7 @@ def test_bits_do_not_depend_on_layout_or_blocks(
                 store = admit(source, design, invalid_rows="zero", dtype=dtype, memory_limit=limit)
                 spilt = name in {"csv", "parquet"} and limit == 0
                 assert isinstance(store, ScratchStore if spilt else MemoryStore)
-                assert (store.width, store.weighted, store.shifted) == (3, True, True)
+                assert (store.width, store.layout.weighted, store.layout.shifted) == (3, True, True)
                 assert content(store).tobytes() == reference.tobytes(), (name, limit)
 
 
@@ -202,17 +203,17 @@ def test_sparse_tables_take_the_same_columns_beside_them() -> None:
     columns = tuple(Column(name, (Numeric(name),), -4.0, 4.0, 0.0, 4.0) for name in ("x0", "x1"))
     design = Design(columns, Count("y", 3.0), 1.2, beside=FULL)
     beside = {"w": WEIGHT, "t": TIME}
-    dense = content(admit(open_source(X, Y, beside=beside), design))
-    with admit(open_source(csr_array(X), Y, beside=beside), design) as store:
+    dense = content(admit(open_source(X, Y, attached=beside), design))
+    with admit(open_source(csr_array(X), Y, attached=beside), design) as store:
         assert isinstance(store, SparseStore)
-        assert (store.weighted, store.shifted) == (True, True)
+        assert (store.layout.weighted, store.layout.shifted) == (True, True)
         tiles = np.concatenate(
             [store.block(index).dense(store.width) for index in range(store.block_count)]
         )
         assert (to_rows(tiles, store.length) == dense).all()
     holed = np.where(np.arange(ROWS) == 7, np.nan, WEIGHT)
     with pytest.raises(DataError, match="Weights must be numbers >= 0"):
-        admit(open_source(csr_array(X), Y, beside=beside | {"w": holed}), design)
+        admit(open_source(csr_array(X), Y, attached=beside | {"w": holed}), design)
 
 
 def test_mean_estimation_needs_no_response() -> None:

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from tacit.contract.query import ColumnCounts, Measure, ResidualSize
 from tacit.mechanisms.counts import integer_counts, integer_residual_size
-from tacit.rows.storage.person_tiles import PersonStore
-from tacit.rows.storage.store import MemoryStore
+from tacit.rows.storage.memory_store import MemoryStore
+from tests.rows.person_stores import person_store
 
 BOUND = 2**30
 COUNTS = ColumnCounts((0, 2, 3), np.array([-0.5, -np.inf, 0.0]), np.array([0.7, 0.1, 1.0]))
@@ -36,7 +36,7 @@ def part(share: float) -> int:
 @pytest.mark.parametrize("weighted", [False, True])
 def test_a_person_adds_the_mean_of_their_records(weighted: bool) -> None:
     people = persons(np.arange(150) % 6 + 1, weighted=weighted)
-    store = PersonStore.of(people, 6, weighted=weighted)
+    store = person_store(people, 6, weighted=weighted)
     expected = np.zeros(3, dtype=np.int64)
     for rows in people:
         inside = (rows[:, COUNTS.columns] > COUNTS.lower) & (
@@ -50,7 +50,7 @@ def test_a_person_adds_the_mean_of_their_records(weighted: bool) -> None:
 @pytest.mark.parametrize(("weighted", "shifted"), [(False, False), (True, False), (True, True)])
 def test_residuals_of_a_person_are_averaged(weighted: bool, shifted: bool) -> None:
     people = persons(np.arange(150) % 6 + 1, weighted=weighted, shifted=shifted)
-    store = PersonStore.of(people, 6, weighted=weighted, shifted=shifted)
+    store = person_store(people, 6, weighted=weighted, shifted=shifted)
     expected = 0.0
     for rows in people:
         margin = rows[:, :3] @ THETA + (rows[:, -1] if shifted else 0.0)
@@ -64,7 +64,7 @@ def test_residuals_of_a_person_are_averaged(weighted: bool, shifted: bool) -> No
 def test_persons_with_one_record_count_as_their_records_do(n: int) -> None:
     """Bit by bit, though lanes without a person are left out and those without a record not."""
     people = persons(np.ones(n, dtype=int))
-    one, many = PersonStore.of(people, 1), MemoryStore.of(np.concatenate(people))
+    one, many = person_store(people, 1), MemoryStore.of(np.concatenate(people))
     np.testing.assert_array_equal(
         integer_counts(COUNTS, BOUND, one), integer_counts(COUNTS, BOUND, many)
     )
@@ -79,7 +79,7 @@ def test_t35_no_person_counts_more_than_once_whatever_their_records() -> None:
     rng = np.random.default_rng(0)
     for _ in range(200):
         rows = rng.choice(hostile, (int(rng.choice([1, 3, 100])), 4))
-        store = PersonStore.of([rows], 100)
+        store = person_store([rows], 100)
         found = [*integer_counts(COUNTS, BOUND, store), *integer_residual_size(SIZES, BOUND, store)]
         assert all(0 <= count <= BOUND for count in found)
 
@@ -87,10 +87,10 @@ def test_t35_no_person_counts_more_than_once_whatever_their_records() -> None:
 def test_empty_slots_count_as_nothing_though_zero_lies_inside() -> None:
     inside = ColumnCounts((0,), np.array([-1.0]), np.array([1.0]))
     people = [np.full((5, 4), 3.0), np.full((1, 4), 3.0), np.zeros((2, 4))]
-    assert integer_counts(inside, BOUND, PersonStore.of(people, 5)).tolist() == [BOUND]
+    assert integer_counts(inside, BOUND, person_store(people, 5)).tolist() == [BOUND]
 
 
 def test_records_that_are_no_numbers_count_nowhere_but_count_as_records() -> None:
     rows = np.array([[0.5, 0, 0, 0], [np.nan] * 4])
-    found = integer_counts(COUNTS, BOUND, PersonStore.of([rows], 2))
+    found = integer_counts(COUNTS, BOUND, person_store([rows], 2))
     assert found.tolist() == [BOUND // 2, BOUND // 2, 0]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tacit.errors import DataError, FileError
-from tacit.rows.storage.scratch_file import ScratchFile, ScratchStore
+from tacit.rows.storage.scratch_store import ScratchFile, ScratchStore
 from tacit.rows.storage.store import Layout
 from tacit.rows.storage.tiles import LANES
 

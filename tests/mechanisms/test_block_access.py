@@ -19,11 +19,11 @@ from tacit.mechanisms.gradient import integer_gradient_sum
 from tacit.mechanisms.kernels import add_gradients, enforceable, quantise_rows
 from tacit.mechanisms.moments import integer_second_moments
 from tacit.mechanisms.sandwich import integer_pairs
-from tacit.rows.admission.admit_sparse import admit_sparse
+from tacit.rows.admission.admit import admit
 from tacit.rows.sources.opening import open_source
-from tacit.rows.storage.sparse_block import SparseBlock
-from tacit.rows.storage.sparse_store import BLOCK_ROWS, SparseStore
-from tacit.rows.storage.store import Layout, MemoryStore
+from tacit.rows.storage.memory_store import MemoryStore
+from tacit.rows.storage.sparse_store import BLOCK_ROWS, SparseBlock, SparseStore
+from tacit.rows.storage.store import Layout
 from tacit.rows.storage.tiles import LANES, to_rows
 
 RNG = np.random.default_rng(8)
@@ -44,7 +44,7 @@ def sparse_store(
     dtype: Any = np.float32,
     row_norm: float | None = None,
 ) -> SparseStore:
-    source = open_source(matrix, labels, beside=beside)
+    source = open_source(matrix, labels, attached=beside)
     plain = matrix_design(
         source.names,
         Binary("y", (0, 1)),
@@ -54,14 +54,18 @@ def sparse_store(
         shifted=False,
     )
     design = Design(plain.columns, plain.response, plain.feature_norm, beside=declared or Beside())
-    return admit_sparse(source, design, np.dtype(dtype), lambda _valid: None)
+    store = admit(source, design, dtype=dtype, invalid_rows="zero")
+    assert isinstance(store, SparseStore)
+    return store
 
 
 def dense_twin(store: SparseStore, block_rows: int | None = None) -> MemoryStore:
     """The same stored records with their zeros written out."""
     blocks = [store.block(index).dense(store.width) for index in range(store.block_count)]
     table = to_rows(np.concatenate(blocks), store.length)
-    return MemoryStore.of(table, block_rows, weighted=store.weighted, shifted=store.shifted)
+    return MemoryStore.of(
+        table, block_rows, weighted=store.layout.weighted, shifted=store.layout.shifted
+    )
 
 
 def both(store: SparseStore) -> tuple[SparseStore, MemoryStore]:

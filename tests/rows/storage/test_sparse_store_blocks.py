@@ -3,8 +3,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tacit.rows.storage.sparse_block import SparseBlock, dense_tiles, tile_parts, tiles_in
-from tacit.rows.storage.tiles import LANES
+from tacit.rows.storage.sparse_store import SparseBlock
+from tacit.rows.storage.tiles import LANES, dense_tiles, tile_parts, tiles_in
 
 RNG = np.random.default_rng(2)
 WIDTH, TILES = 6, 5
@@ -31,7 +31,7 @@ def test_written_out_records(dtype: Any) -> None:
         stored = slice(block.starts[record], block.starts[record + 1])
         row[block.indices[stored]] = block.values[stored]
         assert tiles[record // LANES, :WIDTH, record % LANES].tolist() == row.tolist()
-    assert (tiles[:, WIDTH:] == block.behind).all()
+    assert (tiles[:, WIDTH:] == block.outcome).all()
 
 
 @pytest.mark.parametrize("at_once", [1, 2, 4, 5, 9])

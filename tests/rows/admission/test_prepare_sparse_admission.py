@@ -1,4 +1,4 @@
-"""Sparse tables through their door: the same records as through the door of dense ones."""
+"""Sparse tables: the same records are admitted as of dense ones."""
 
 from dataclasses import replace
 from typing import Any
@@ -13,8 +13,7 @@ from tacit.design.design import Design, matrix_design
 from tacit.design.feature_map import Polynomial
 from tacit.design.response import Binary, Continuous
 from tacit.errors import BoundsError, DataError
-from tacit.rows.admission.admit import admit
-from tacit.rows.admission.admit_sparse import admit_sparse, stays_sparse
+from tacit.rows.admission.admit import admit, stays_sparse
 from tacit.rows.sources.opening import open_source
 from tacit.rows.sources.source import Source
 from tacit.rows.storage.sparse_store import BLOCK_ROWS, SparseStore
@@ -38,7 +37,9 @@ def design_of(**facts: Any) -> Design:
 
 
 def through(source: Source, design: Design, dtype: Any = np.float32) -> SparseStore:
-    return admit_sparse(source, design, np.dtype(dtype), lambda _valid: None)
+    store = admit(source, design, dtype=dtype, invalid_rows="zero")
+    assert isinstance(store, SparseStore)
+    return store
 
 
 def content(store: Any) -> NDArray[Any]:
@@ -53,11 +54,15 @@ def test_the_same_records_as_dense_ones(dtype: Any, row_norm: float | None) -> N
     design = design_of(row_norm=row_norm)
     sparse = through(open_source(sp.csr_array(X), Y), design, dtype)
     dense = admit(open_source(X, Y), design, dtype=dtype)
-    assert (sparse.length, sparse.width, sparse.dtype) == (ROWS, COLUMNS + 1, np.dtype(dtype))
+    assert (sparse.length, sparse.width, sparse.layout.dtype) == (
+        ROWS,
+        COLUMNS + 1,
+        np.dtype(dtype),
+    )
     assert (content(sparse) == content(dense)).all()
 
 
-def test_weights_and_offsets_stand_behind() -> None:
+def test_weights_and_offsets_are_stored() -> None:
     weight, offset = RNG.random(ROWS) * 3, RNG.normal(size=ROWS)
     beside = {"sample_weight": weight, "offset": offset}
     plain = design_of()
@@ -67,34 +72,26 @@ def test_weights_and_offsets_stand_behind() -> None:
         plain.feature_norm,
         beside=Beside(Weighting("sample_weight", 2.0), Offset("offset", -1.0, 1.0)),
     )
-    sparse = through(open_source(sp.csr_array(X), Y, beside=beside), design)
-    assert (sparse.weighted, sparse.shifted) == (True, True)
-    assert (content(sparse) == content(admit(open_source(X, Y, beside=beside), design))).all()
+    sparse = through(open_source(sp.csr_array(X), Y, attached=beside), design)
+    assert (sparse.layout.weighted, sparse.layout.shifted) == (True, True)
+    assert (content(sparse) == content(admit(open_source(X, Y, attached=beside), design))).all()
 
 
-def test_t40_invalid_records_are_told_and_hold_nothing() -> None:
+def test_t40_invalid_records_hold_nothing() -> None:
     values = X[:5].copy()
     values[1, 2], labels = np.nan, np.array([0, 1, 1, 7, 0])
     source = open_source(sp.csr_array(values), labels)
-    told: list[list[bool]] = []
-    store = admit_sparse(
-        source, design_of(), np.dtype(np.float32), lambda valid: told.append(valid.tolist())
-    )
-    assert told == [[True, False, True, False, True]]
+    store = through(source, design_of())
     assert not content(store)[[1, 3]].any()
     assert content(store)[[0, 2, 4], COLUMNS].all()
 
 
-def test_what_the_check_raises_arrives() -> None:
-    def refuse(valid: NDArray[np.bool_]) -> None:
-        if not valid.all():
-            raise DataError("Some records are invalid.")
-
+def test_invalid_records_are_refused_where_they_are_errors() -> None:
     values = X[:5].copy()
     values[1, 2] = np.inf
     source = open_source(sp.csr_array(values), Y[:5])
     with pytest.raises(DataError, match="invalid"):
-        admit_sparse(source, design_of(), np.dtype(np.float32), refuse)
+        admit(source, design_of())
 
 
 def test_bounds_that_exclude_zero_are_refused_though_zeros_are_stored() -> None:

@@ -6,8 +6,7 @@ import pytest
 from numpy.typing import NDArray
 
 from tacit.errors import SettingError
-from tacit.rows.storage.linear_map import LARGEST, map_tiles, public_matrix
-from tacit.rows.storage.tiles import to_rows, to_tiles
+from tacit.rows.storage.tiles import LARGEST, map_tiles, public_matrix, to_rows, to_tiles
 
 RNG = np.random.default_rng(11)
 

@@ -1,6 +1,6 @@
 import numpy as np
 
-from tacit.rows.sources.matrix import MatrixSource
+from tacit.rows.sources.arrays import MatrixSource
 from tacit.rows.sources.opening import open_source
 
 
