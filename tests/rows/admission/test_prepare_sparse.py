@@ -16,7 +16,8 @@ from tacit.design.response import Binary
 from tacit.errors import BoundsError, SettingError
 from tacit.rows.admission.prepare import Preparer
 from tacit.rows.admission.prepare_sparse import SparsePreparer
-from tacit.rows.sources.sparse_matrix import SparseRows, SparseSource
+from tacit.rows.sources.source import SparseRows
+from tacit.rows.sources.sparse_matrix import SparseSource
 from tacit.rows.storage.sparse_store import SparseBlock
 from tacit.rows.storage.tiles import LANES, tile_count, to_rows
 
@@ -34,7 +35,9 @@ def matrix(count: int, **facts: Any) -> Design:
 
 def rows_of(values: Any) -> SparseRows:
     source = SparseSource.of(sp.csr_array(np.asarray(values, dtype=np.float64)), fewest=0)
-    return next(source.batches(source.length, numeric=(), labels=())).rows()
+    batch = next(source.batches(source.length, numeric=(), labels=()))
+    assert batch.sparse_rows is not None
+    return batch.sparse_rows()
 
 
 def block_of(

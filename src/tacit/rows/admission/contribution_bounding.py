@@ -22,7 +22,7 @@ from tacit.errors import DataError
 from tacit.rows.admission.prepare import Preparer
 from tacit.rows.admission.rescale import RawPreparer
 from tacit.rows.encoding.encode import RecordEncoder
-from tacit.rows.encoding.labels import REMEMBERED, normal_form
+from tacit.rows.encoding.labels import normal_form, remembering
 from tacit.rows.sources.source import Batch
 from tacit.rows.storage.person_store import PersonBlock, PersonStore, place_groups
 from tacit.rows.storage.store import Layout
@@ -186,23 +186,13 @@ def label_forms(labels: NDArray[Any]) -> list[Form]:
         # A warning by numpy would reveal something of the labels.
         with np.errstate(over="ignore"):
             return [*map(_float_form, labels.astype(np.float64).tolist())]
-    forms: dict[tuple[type, Any], Form] = {}
-    return [_remembered_form(label, forms) for label in labels.tolist()]
+    return [*map(remembering(normal_form), labels.tolist())]
 
 
 def _float_form(label: float) -> Form:
     if -LARGEST_INTEGER < label < LARGEST_INTEGER and label == int(label):
         return int(label)
     return normal_form(label)
-
-
-def _remembered_form(label: Any, forms: dict[tuple[type, Any], Form]) -> Form:
-    kind = type(label)
-    if kind not in REMEMBERED:
-        return normal_form(label)
-    if (kind, label) not in forms:
-        forms[kind, label] = normal_form(label)
-    return forms[kind, label]
 
 
 def bounded_slots(

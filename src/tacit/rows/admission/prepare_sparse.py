@@ -18,8 +18,7 @@ from tacit.design.design import Design
 from tacit.errors import BoundsError, SettingError
 from tacit.rows.admission.prepare import LARGEST, Preparer, moderation, norm_limits, shrink_factor
 from tacit.rows.encoding.encode import RecordEncoder
-from tacit.rows.sources.source import AttachedBatch, Batch
-from tacit.rows.sources.sparse_matrix import SparseBatch, SparseRows
+from tacit.rows.sources.source import Batch, SparseRows
 from tacit.rows.storage.sparse_store import BLOCK_ROWS, SparseBlock, SparseStore
 from tacit.rows.storage.store import Layout
 from tacit.rows.storage.tiles import LANES, tile_count
@@ -119,10 +118,9 @@ class SparseAdmission:
         """Encode and prepare a batch."""
         del index
         outcome, valid = self.encoder.outcome.encode(batch)
-        table = batch.table if isinstance(batch, AttachedBatch) else batch
-        if not isinstance(table, SparseBatch):
+        if batch.sparse_rows is None:
             raise TypeError("A sparse table hands out sparse batches.")
-        block = self.preparer.prepare(table.rows(), outcome, valid, self.layout.dtype)
+        block = self.preparer.prepare(batch.sparse_rows(), outcome, valid, self.layout.dtype)
         self.encoder.check(valid)
         return block
 

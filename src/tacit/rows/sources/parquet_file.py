@@ -9,14 +9,13 @@ import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from tacit.rows.sources.arrow import ArrowBatch, arrow_batches, arrow_chunks, require_types
+import pyarrow as pa
+from pyarrow import parquet
+
+from tacit.rows.sources.arrow import arrow_batches, arrow_chunks, require_types
 from tacit.rows.sources.files import FileState, unreadable
-from tacit.rows.sources.source import require_distinct, require_table
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from tacit.rows.sources.source import Batch, require_distinct, require_table
 
 
 @dataclass(frozen=True)
@@ -40,9 +39,6 @@ class ParquetSource:
     @classmethod
     def open(cls, path: Path, response: str | None, fewest: int = 2) -> ParquetSource:
         """Read names and length, and remember the state of the file."""
-        import pyarrow as pa
-        from pyarrow import parquet
-
         state = FileState.of(path)
         source = None
         with (
@@ -60,9 +56,8 @@ class ParquetSource:
 
     def batches(
         self, rows: int, *, numeric: Sequence[str], labels: Sequence[str]
-    ) -> Iterator[ArrowBatch]:
+    ) -> Iterator[Batch]:
         """Batches of the columns asked for; the file must have its length and not change."""
-        from pyarrow import parquet
 
         def read() -> Iterator[pa.RecordBatch]:
             with parquet.ParquetFile(self.state.path, pre_buffer=False) as file:
