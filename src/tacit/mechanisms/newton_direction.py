@@ -1,7 +1,7 @@
 """Newton directions whose noise is on the direction, not on the matrix. Private: the store.
 
-For a gradient g that was released before, (H + λI)⁻¹ g moves little when one record's part of H
-changes: by ‖g‖ B / (λ (λ + B)) at most. So noise on d numbers does what noise on d² would have to.
+For a released gradient g, a change of one record's summand in H moves (H + λI)⁻¹ g by at most
+‖g‖ B / (λ (λ + B)). So noise on d numbers does what noise on d² numbers would have to.
 Proof: proofs/mechanisms/newton_direction.md.
 """
 
@@ -23,9 +23,9 @@ from tacit.noise.gaussian import rounded_gaussian
 from tacit.rows.storage.store import Store
 
 CURVATURE_BOUND = 2**30
-"""Integer bound on a record's part of H: the sums of 2^33 records do not wrap."""
+"""Integer bound on a record's summand in H: the sums of 2^33 records do not wrap."""
 SLACK = Fraction(1, 2**20)
-"""Error of the solution, as a part of what one record can move it by."""
+"""Error of the solution, as a fraction of what one record can move it by."""
 REFINEMENTS = 5
 SMALLEST_NORM = 1e-150
 """Stands for the norm of a gradient below it, so that a lattice has a step."""

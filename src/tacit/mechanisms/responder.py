@@ -82,7 +82,6 @@ class Responder:
         return MECHANISMS[type(query)](ready, price, self._store, self._entropy)
 
     def _in_coordinates(self, query: Query) -> Query:
-        """Bring the rows to the query's coordinates, or map them as they are read."""
         if isinstance(query, ColumnCounts):
             self._require_settled(None)
             return query

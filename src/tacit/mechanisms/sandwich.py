@@ -25,6 +25,7 @@ from tacit.mechanisms.block_access import (
     write_tile,
 )
 from tacit.mechanisms.gaussian_sum import noised_symmetric_sum
+from tacit.mechanisms.kernels import add_offset
 from tacit.mechanisms.moments import mapped_parts, one_blas_thread
 from tacit.mechanisms.person_moments import add_person_pairs
 from tacit.noise.entropy import Entropy
@@ -74,10 +75,7 @@ def quantise_pairs(  # noqa: PLR0917 - compiled code takes no keywords
     slope = np.empty(LANES)
     for t in range(count_tiles(block)):
         measure_tile(block, t, theta, margin, square)
-        if shifted:
-            offset = outcome_column(block, t, width, 1 + weighted)
-            for lane in range(LANES):
-                margin[lane] += np.float64(offset[lane])
+        add_offset(block, t, width, weighted, shifted, margin)
         label = outcome_column(block, t, width, 0)
         curvatures(code, shape, margin, label, curved)
         slopes(code, shape, margin, label, slope)
