@@ -18,18 +18,12 @@ from tacit.contract.query import Answer, ColumnCounts, Measure, ResidualSize
 from tacit.contract.sensitivity import Price
 from tacit.errors import SettingError
 from tacit.losses.exponential import exp_negative
-from tacit.mechanisms.block_access import (
-    Floats,
-    Integers,
-    count_tiles,
-    measure_tile,
-    outcome_column,
-)
+from tacit.mechanisms.block_access import count_tiles, measure_tile, outcome_column
 from tacit.mechanisms.gaussian_sum import noised_sum
 from tacit.mechanisms.kernels import add_offset, measure_records
 from tacit.noise.entropy import Entropy
 from tacit.rows.storage.store import BlockSum, Layout, Store
-from tacit.rows.storage.tiles import LANES, dense_tiles, outcome_tiles, tile_parts
+from tacit.rows.storage.tiles import LANES, Floats, Integers, dense_tiles, outcome_tiles, tile_parts
 
 TILES_AT_ONCE = 32
 Ends = tuple[float, float, float, float, float]

@@ -15,15 +15,13 @@ import numpy as np
 from tacit.compiling import compiled
 from tacit.losses.dispatch import curvatures, slopes
 from tacit.mechanisms.block_access import (
-    Floats,
-    Integers,
     add_tile,
     count_tiles,
     measure_tile,
     outcome_column,
     write_tile,
 )
-from tacit.rows.storage.tiles import LANES
+from tacit.rows.storage.tiles import LANES, Floats, Integers
 
 PLAIN, CURVATURE, SCORE = 0, 1, 2
 """Weights of second moments, as the compiler takes them."""

@@ -11,7 +11,6 @@ import math
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit.accounting.rounding import root_up
 from tacit.contract.query import Answer, CurvatureTrace, DampedDirection, SecondMoments, Weights
@@ -21,6 +20,7 @@ from tacit.mechanisms.moments import integer_second_moments, moment_limit
 from tacit.noise.entropy import Entropy
 from tacit.noise.gaussian import rounded_gaussian
 from tacit.rows.storage.store import Store
+from tacit.rows.storage.tiles import Floats, Integers
 
 CURVATURE_BOUND = 2**30
 """Integer bound on a record's summand in H: the sums of 2^33 records do not wrap."""
@@ -35,7 +35,7 @@ Exact = list[Fraction]
 
 def integer_curvature(
     query: DampedDirection | CurvatureTrace, bound: int, store: Store
-) -> NDArray[np.int64]:
+) -> Integers:
     """Sum over the records of v v', ‖v‖² ≤ bound, near w h z z' / smoothness. Private."""
     moments = SecondMoments(query.row_bound, None, query.theta, Weights.CURVATURE, query.loss)
     return integer_second_moments(moments, bound, store)
@@ -53,7 +53,7 @@ def largest_move(norm: Fraction, damping: int) -> Fraction:
     return exact * (1 + 2 * SLACK)
 
 
-def solve_within(matrix: NDArray[np.int64], damping: int, vector: Exact) -> Exact:
+def solve_within(matrix: Integers, damping: int, vector: Exact) -> Exact:
     """Return x with ‖x - (matrix + damping·I)⁻¹ vector‖ at most SLACK of what a record can do.
 
     Solved in floats and refined by residuals in exact rationals; in exact rationals throughout
@@ -82,7 +82,7 @@ def solve_within(matrix: NDArray[np.int64], damping: int, vector: Exact) -> Exac
     return solve_exactly(damped, vector)
 
 
-def _solve_nearly(matrix: NDArray[np.float64], vector: list[float]) -> NDArray[np.float64]:
+def _solve_nearly(matrix: Floats, vector: list[float]) -> Floats:
     """Solution in floats; not a number where there is none."""
     try:
         return np.asarray(np.linalg.lstsq(matrix, vector, rcond=None)[0])

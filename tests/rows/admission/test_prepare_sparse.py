@@ -15,7 +15,7 @@ from tacit.design.design import Design, matrix_design
 from tacit.design.response import Binary
 from tacit.errors import BoundsError, SettingError
 from tacit.rows.admission.prepare import Preparer
-from tacit.rows.admission.prepare_sparse import SparsePreparer
+from tacit.rows.admission.prepare_sparse import prepare_sparse, sparse_preparer
 from tacit.rows.sources.source import SparseRows
 from tacit.rows.sources.sparse_matrix import SparseSource
 from tacit.rows.storage.sparse_store import SparseBlock
@@ -45,7 +45,7 @@ def block_of(
 ) -> tuple[SparseBlock, NDArray[np.bool_]]:
     flags = np.ones(len(rows.starts) - 1, dtype=bool) if valid is None else valid.copy()
     outcome = np.linspace(0.5, 1.0, len(flags)).reshape(-1, 1)
-    block = SparsePreparer.of(design).prepare(rows, outcome, flags, np.dtype(dtype))
+    block = prepare_sparse(sparse_preparer(design), rows, outcome, flags, np.dtype(dtype))
     return block, flags
 
 
@@ -183,10 +183,10 @@ def test_t08_a_record_does_not_depend_on_its_place() -> None:
 @pytest.mark.parametrize("bounds", [(1, 2), (-2, -1), ([-1, 0.5], [1, 2])])
 def test_bounds_that_exclude_zero_are_refused_with_the_way_out(bounds: Any) -> None:
     with pytest.raises(BoundsError, match=r"\.toarray\(\)"):
-        SparsePreparer.of(matrix(2, bounds=bounds))
+        sparse_preparer(matrix(2, bounds=bounds))
 
 
 def test_a_design_that_shifts_is_refused() -> None:
     with pytest.raises(SettingError, match="never shifted"):
-        SparsePreparer.of(matrix(2, bounds=(0, 1), shifted=True))
-    assert SparsePreparer.of(matrix(2, bounds=(0, 1))).public.scale.tolist() == [1.0, 1.0]
+        sparse_preparer(matrix(2, bounds=(0, 1), shifted=True))
+    assert sparse_preparer(matrix(2, bounds=(0, 1))).scale.tolist() == [1.0, 1.0]

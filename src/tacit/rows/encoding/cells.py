@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from tacit.errors import DataError
 from tacit.rows.encoding.labels import bare, is_missing
+from tacit.rows.storage.tiles import Floats
 
 NO_NUMBER = math.inf
 """What stands for a cell that is no number: infinite, so that its record is invalid. Not NaN, for
@@ -43,7 +44,7 @@ def not_numeric(column: str) -> DataError:
     )
 
 
-def to_float64(values: NDArray[Any], column: str) -> NDArray[np.float64]:
+def to_float64(values: NDArray[Any], column: str) -> Floats:
     """Numbers of an array of any type: missing is NaN, what is no number is infinite.
 
     Booleans are 0 and 1, a complex number without an imaginary part is its real part, a span of

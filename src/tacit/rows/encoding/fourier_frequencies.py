@@ -12,13 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.rows.encoding.transforms import logarithm
+from tacit.rows.storage.tiles import Floats
 
 _STEP = 0x9E3779B97F4A7C15
 _MIX = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))
 _WORD = 2**64
 
 
-def frequencies_in_turns(seed: int, width: int, count: int, scale: float) -> NDArray[np.float64]:
+def frequencies_in_turns(seed: int, width: int, count: int, scale: float) -> Floats:
     """Frequencies w / (2π) with w ~ N(0, I / scale²), one a column of a (width, count) matrix.
 
     Guarantee
@@ -29,7 +30,7 @@ def frequencies_in_turns(seed: int, width: int, count: int, scale: float) -> NDA
     return np.ascontiguousarray(draws / (2.0 * math.pi * scale))
 
 
-def normal_draws(seed: int, count: int) -> NDArray[np.float64]:
+def normal_draws(seed: int, count: int) -> Floats:
     """Standard normal numbers: the inverse of the normal distribution at uniform numbers."""
     # The middles of 2^53 equal intervals: never 0 or 1, and symmetric about 1/2.
     words = uniform_words(seed, count) >> np.uint64(11)
@@ -46,7 +47,7 @@ def uniform_words(seed: int, count: int) -> NDArray[np.uint64]:
     return np.asarray(word ^ (word >> np.uint64(31)))
 
 
-def _inverse_normal(p: NDArray[np.float64]) -> NDArray[np.float64]:
+def _inverse_normal(p: Floats) -> Floats:
     """Wichura's algorithm AS 241 (Applied Statistics 37, 1988), relative error about 1e-16."""
     q = p - 0.5
     tail = np.minimum(p, 1.0 - p)
@@ -60,9 +61,7 @@ def _inverse_normal(p: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(result)
 
 
-def _ratio(
-    x: NDArray[np.float64], coefficients: tuple[tuple[float, ...], ...]
-) -> NDArray[np.float64]:
+def _ratio(x: Floats, coefficients: tuple[tuple[float, ...], ...]) -> Floats:
     parts = []
     for side in coefficients:
         total = np.zeros_like(x)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import DataError, SchemaError
+from tacit.rows.storage.tiles import Integers
 
 NormalForm = Decimal | str | None
 Value = TypeVar("Value")
@@ -116,7 +117,7 @@ def plain_labels(values: NDArray[Any]) -> NDArray[Any]:
     return values
 
 
-def level_codes(labels: NDArray[Any], levels: Sequence[Any], column: str) -> NDArray[np.int64]:
+def level_codes(labels: NDArray[Any], levels: Sequence[Any], column: str) -> Integers:
     """Index of each label among the declared levels, -1 where it is none of them.
 
     Guarantee
@@ -160,7 +161,7 @@ def remembering(function: Callable[[Any], Value]) -> Callable[[Any], Value]:
     return look_up
 
 
-def _number_codes(labels: NDArray[Any], forms: Sequence[NormalForm]) -> NDArray[np.int64]:
+def _number_codes(labels: NDArray[Any], forms: Sequence[NormalForm]) -> Integers:
     codes = np.full(len(labels), -1, dtype=np.int64)
     for index, form in enumerate(forms):
         twin = _twin(form, labels.dtype)

@@ -22,6 +22,7 @@ from tacit.rows.encoding.cells import to_float64
 from tacit.rows.encoding.labels import plain_labels
 from tacit.rows.sources.data_frame import series_labels, stored_by_arrow
 from tacit.rows.sources.source import Batch
+from tacit.rows.storage.tiles import Floats
 
 _WIDEST = 8
 """Bytes of a number; wider ones would round the integers beside them twice."""
@@ -52,7 +53,7 @@ class MatrixSource:
             part = self.values[start : start + rows]
             yield Batch(len(part), partial(self._numeric, part), partial(self._labels, part))
 
-    def _numeric(self, part: NDArray[Any], names: Sequence[str]) -> NDArray[np.float64]:
+    def _numeric(self, part: NDArray[Any], names: Sequence[str]) -> Floats:
         """Columns as float64; a view where the matrix is that already."""
         if tuple(names) != self.names:
             position = {name: index for index, name in enumerate(self.names)}

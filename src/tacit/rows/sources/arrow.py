@@ -20,6 +20,7 @@ from tacit.errors import DataError
 from tacit.rows.encoding.cells import NUMBER, cell_number, not_numeric
 from tacit.rows.encoding.labels import plain_labels
 from tacit.rows.sources.source import Batch
+from tacit.rows.storage.tiles import Floats
 
 
 def arrow_chunks(read: Callable[[], Iterable[pa.RecordBatch]]) -> Iterator[pa.RecordBatch | None]:
@@ -45,9 +46,7 @@ def arrow_batches(chunk: pa.RecordBatch, rows: int) -> Iterator[Batch]:
         yield Batch(length, partial(_numeric, columns, length), partial(_labels, columns))
 
 
-def _numeric(
-    columns: Mapping[str, pa.Array], length: int, names: Sequence[str]
-) -> NDArray[np.float64]:
+def _numeric(columns: Mapping[str, pa.Array], length: int, names: Sequence[str]) -> Floats:
     block = np.empty((length, len(names)), dtype=np.float64)
     for j, name in enumerate(names):
         block[:, j] = arrow_numbers(columns[name])
@@ -71,7 +70,7 @@ def require_types(
             raise DataError(f"Column {name!r} holds nested values, which are no labels.")
 
 
-def arrow_numbers(column: pa.Array) -> NDArray[np.float64]:
+def arrow_numbers(column: pa.Array) -> Floats:
     """Numbers of a column whose type has some; missing is NaN, infinite what is no number."""
     column = _plain(column)
     kind = column.type
@@ -81,7 +80,7 @@ def arrow_numbers(column: pa.Array) -> NDArray[np.float64]:
         return _text_numbers(column)
     # The unchecked cast rounds large integers to nearest; the checked one would quote them.
     column = pc.cast(column, pa.float64(), safe=False)
-    numbers: NDArray[np.float64] = column.to_numpy(zero_copy_only=False)
+    numbers: Floats = column.to_numpy(zero_copy_only=False)
     return numbers
 
 
@@ -97,7 +96,7 @@ def arrow_labels(column: pa.Array) -> NDArray[Any]:
     return np.fromiter(_cells(column), dtype=object, count=len(column))
 
 
-def _text_numbers(column: pa.Array) -> NDArray[np.float64]:
+def _text_numbers(column: pa.Array) -> Floats:
     """Numbers that texts spell, as `text_number` reads each; most of them at once."""
     try:
         text = pc.utf8_trim(pc.cast(column, pa.string()), " \t")

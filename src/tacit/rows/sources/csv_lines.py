@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from tacit.compiling import compiled
 from tacit.errors import FileError
 from tacit.rows.sources.files import unreadable
+from tacit.rows.storage.tiles import Flags, Integers
 
 CHUNK_BYTES = 4 << 20
 LONGEST_LINE = 4 << 20
@@ -127,9 +128,7 @@ def _is_utf8(lines: bytes) -> bool:
 
 
 @compiled
-def _scan(
-    lines: NDArray[np.uint8], fields: int, broken: NDArray[np.bool_], ends: NDArray[np.int64]
-) -> None:
+def _scan(lines: NDArray[np.uint8], fields: int, broken: Flags, ends: Integers) -> None:
     """Mark the lines that are no records, and note where each ends."""
     line = start = 0
     found, quoted, closed, bad = 1, False, False, False

@@ -19,6 +19,7 @@ from tacit.errors import DataError
 from tacit.rows.encoding.cells import not_numeric, to_float64
 from tacit.rows.encoding.labels import plain_labels
 from tacit.rows.sources.source import Batch, require_columns, require_distinct, require_table
+from tacit.rows.storage.tiles import Floats
 
 WIDE = frozenset({nw.Int128, nw.UInt128})
 """Integers that numpy does not have."""
@@ -83,7 +84,7 @@ class FrameSource:
         for name, series in raw.items():
             require_flat(series, name)
 
-        def cells(own: slice, names: Sequence[str]) -> NDArray[np.float64]:
+        def cells(own: slice, names: Sequence[str]) -> Floats:
             block = np.empty((own.stop - own.start, len(names)), dtype=np.float64)
             # A warning by numpy, of a signalling NaN for one, would reveal something of the cells.
             with np.errstate(all="ignore"):

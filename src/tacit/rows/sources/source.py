@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from tacit.errors import DataError, SchemaError
 from tacit.rows.encoding.cells import to_float64
+from tacit.rows.storage.tiles import Floats, Integers
 
 
 class SparseRows(NamedTuple):
@@ -25,9 +26,9 @@ class SparseRows(NamedTuple):
     broken matrix, makes the record invalid.
     """
 
-    starts: NDArray[np.int64]
-    indices: NDArray[np.int64]
-    values: NDArray[np.float64]
+    starts: Integers
+    indices: Integers
+    values: Floats
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class Batch:
     """
 
     length: int
-    numeric: Callable[[Sequence[str]], NDArray[np.float64]] = field(repr=False)
+    numeric: Callable[[Sequence[str]], Floats] = field(repr=False)
     labels: Callable[[str], NDArray[Any]] = field(repr=False)
     sparse_rows: Callable[[], SparseRows] | None = field(default=None, repr=False)
 
@@ -139,7 +140,7 @@ class AttachedSource:
 
     def _numeric(
         self, batch: Batch, labels: Callable[[str], NDArray[Any]], names: Sequence[str]
-    ) -> NDArray[np.float64]:
+    ) -> Floats:
         """Columns of either kind as float64; a view where the table gives one."""
         inside = [j for j, name in enumerate(names) if name not in self.columns]
         if len(inside) == len(names):

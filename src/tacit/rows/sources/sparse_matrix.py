@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from tacit.errors import DataError
 from tacit.rows.encoding.cells import cell_number, to_float64
 from tacit.rows.sources.source import Batch, SparseRows, require_table
+from tacit.rows.storage.tiles import Floats, Integers
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ class SparseSource:
             values = part.data
         return SparseRows(starts, indices, values)
 
-    def _numeric(self, start: int, stop: int, names: Sequence[str]) -> NDArray[np.float64]:
+    def _numeric(self, start: int, stop: int, names: Sequence[str]) -> Floats:
         """Columns with their zeros written out; a record that points outside is missing."""
         rows = self._rows(start, stop)
         count = len(self.names)
@@ -152,7 +153,7 @@ def _require_csr(table: Any, length: int) -> None:
         )
 
 
-def _increasing(starts: NDArray[np.int64], indices: NDArray[np.int64]) -> bool:
+def _increasing(starts: Integers, indices: Integers) -> bool:
     """Whether the columns of every record increase."""
     grows = indices[1:] > indices[:-1]
     first = starts[1:-1]
