@@ -35,7 +35,7 @@ def matrix(count: int, **facts: Any) -> Design:
 
 def rows_of(values: Any) -> SparseRows:
     source = SparseSource.of(sp.csr_array(np.asarray(values, dtype=np.float64)), fewest=0)
-    batch = next(source.batches(source.length, numeric=(), labels=()))
+    batch = next(source.batches(source.length or 1, numeric=(), labels=()))
     assert batch.sparse_rows is not None
     return batch.sparse_rows()
 

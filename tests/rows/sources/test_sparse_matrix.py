@@ -16,7 +16,7 @@ NAMES = ("x0", "x1", "x2")
 
 
 def whole(source: SparseSource) -> Batch:
-    return next(source.batches(source.length, numeric=(), labels=()))
+    return next(source.batches(source.length or 1, numeric=(), labels=()))
 
 
 def rows_in(batch: Batch) -> SparseRows:

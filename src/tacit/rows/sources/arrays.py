@@ -21,7 +21,7 @@ from tacit.errors import DataError
 from tacit.rows.encoding.cells import to_float64
 from tacit.rows.encoding.labels import plain_labels
 from tacit.rows.sources.data_frame import series_labels, stored_by_arrow
-from tacit.rows.sources.source import Batch
+from tacit.rows.sources.source import Batch, Source
 from tacit.rows.storage.tiles import Floats
 
 _WIDEST = 8
@@ -30,26 +30,17 @@ _PLAIN = frozenset({float, int, bool, np.bool_, np.float64, np.float32, np.int64
 
 
 @dataclass(frozen=True)
-class MatrixSource:
+class MatrixSource(Source):
     """A two-dimensional array of numbers in any order and strides, or of cells of any type."""
 
     values: NDArray[Any] = field(repr=False)
-    names: tuple[str, ...]
-    response: str | None = None
-    resident: bool = True
-    typed_by: str | None = "numpy"
-
-    @property
-    def length(self) -> int:
-        """Number of records."""
-        return len(self.values)
 
     def batches(
         self, rows: int, *, numeric: Sequence[str], labels: Sequence[str]
     ) -> Iterator[Batch]:
         """Consecutive slices; nothing is copied before it is asked for."""
         del numeric, labels
-        for start in range(0, self.length, rows):
+        for start in range(0, len(self.values), rows):
             part = self.values[start : start + rows]
             yield Batch(len(part), partial(self._numeric, part), partial(self._labels, part))
 

@@ -21,13 +21,13 @@ from tacit.rows.encoding.cells import MISSING_WORDS
 from tacit.rows.sources.arrow import arrow_batches
 from tacit.rows.sources.csv_lines import line_chunks, read_header, regular
 from tacit.rows.sources.files import FileState, unreadable
-from tacit.rows.sources.source import Batch, require_distinct
+from tacit.rows.sources.source import Batch, Source, require_distinct
 
 BLOCK_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
-class CsvSource:
+class CsvSource(Source):
     """A file with a line of names, then one record per line; `.csv` or `.csv.gz`.
 
     A numeric cell is a decimal number, or true or false; empty and the usual words for "missing"
@@ -43,11 +43,6 @@ class CsvSource:
     """
 
     state: FileState
-    names: tuple[str, ...]
-    response: str | None
-    length: int | None = None
-    resident: bool = False
-    typed_by: str | None = None
 
     @classmethod
     def open(cls, path: Path, response: str | None) -> CsvSource:
@@ -55,7 +50,7 @@ class CsvSource:
         state = FileState.of(path)
         names = read_header(path)
         require_distinct(names)
-        return cls(state, names, response)
+        return cls(state, names=names, response=response, resident=False)
 
     def batches(
         self, rows: int, *, numeric: Sequence[str], labels: Sequence[str]

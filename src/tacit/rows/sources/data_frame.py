@@ -18,7 +18,13 @@ from numpy.typing import NDArray
 from tacit.errors import DataError
 from tacit.rows.encoding.cells import not_numeric, to_float64
 from tacit.rows.encoding.labels import plain_labels
-from tacit.rows.sources.source import Batch, require_columns, require_distinct, require_table
+from tacit.rows.sources.source import (
+    Batch,
+    Source,
+    require_columns,
+    require_distinct,
+    require_table,
+)
 from tacit.rows.storage.tiles import Floats
 
 WIDE = frozenset({nw.Int128, nw.UInt128})
@@ -42,13 +48,10 @@ def as_frame(data: Any) -> nw.DataFrame[Any] | None:
 
 
 @dataclass(frozen=True)
-class FrameSource:
+class FrameSource(Source):
     """A table in memory; its columns are converted one by one, and only those asked for."""
 
     frame: nw.DataFrame[Any] = field(repr=False)
-    names: tuple[str, ...]
-    response: str | None
-    resident: bool = True
 
     @classmethod
     def of(cls, frame: nw.DataFrame[Any], response: str | None, fewest: int) -> FrameSource:
@@ -58,17 +61,8 @@ class FrameSource:
         require_table(len(frame), len(names), fewest)
         if response is not None:
             require_columns(names, [response])
-        return cls(frame, names, response)
-
-    @property
-    def typed_by(self) -> str:
-        """The library of the table."""
-        return str(self.frame.implementation.value)
-
-    @property
-    def length(self) -> int:
-        """Number of records."""
-        return len(self.frame)
+        library = str(frame.implementation.value)
+        return cls(frame, names=names, response=response, length=len(frame), typed_by=library)
 
     def series(self, name: str) -> nw.Series[Any]:
         """One column."""
@@ -95,8 +89,8 @@ class FrameSource:
         def values(own: slice, name: str) -> NDArray[Any]:
             return series_labels(raw[name][own])
 
-        for start in range(0, self.length, rows):
-            own = slice(start, min(start + rows, self.length))
+        for start in range(0, len(self.frame), rows):
+            own = slice(start, min(start + rows, len(self.frame)))
             yield Batch(own.stop - start, partial(cells, own), partial(values, own))
 
 

@@ -109,7 +109,8 @@ def _open_matrix(data: Any, response: str | None, fewest: int) -> Source:
     names = tuple(f"x{j}" for j in range(values.shape[1]))
     if values.dtype.kind not in READABLE_KINDS:
         raise not_numeric(names[0])
-    return MatrixSource(values, names, typed_by=None if is_sequence(data) else "numpy")
+    library = None if is_sequence(data) else "numpy"
+    return MatrixSource(values, names=names, length=len(values), typed_by=library)
 
 
 def _attach(table: Source, response: Any, given: Mapping[str, Any]) -> Source:
@@ -134,8 +135,17 @@ def _attach(table: Source, response: Any, given: Mapping[str, Any]) -> Source:
             continue
         own = known_as[word] = _unused(word, (*table.names, *columns))
         columns[own], types[own] = as_column(cells, repr(word), length), typed_by(cells)
-    facts = table.names, table.length, table.resident, table.typed_by
-    return AttachedSource(table, name, columns, known_as, types, *facts)
+    return AttachedSource(
+        table,
+        columns,
+        known_as,
+        types,
+        names=table.names,
+        response=name,
+        length=table.length,
+        resident=table.resident,
+        typed_by=table.typed_by,
+    )
 
 
 def _unused(word: str, taken: Sequence[str]) -> str:

@@ -5,11 +5,12 @@ Private: every value a batch hands out. Public: the names of the columns.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,7 +53,8 @@ class Batch:
     sparse_rows: Callable[[], SparseRows] | None = field(default=None, repr=False)
 
 
-class Source(Protocol):
+@dataclass(frozen=True, kw_only=True)
+class Source(ABC):
     """A table that can be read again and again from its first record.
 
     Guarantee
@@ -63,28 +65,28 @@ class Source(Protocol):
     - No content of a record raises, nor changes how another record is read: a cell that is no
       number is infinite where one is asked for, and one that is no label is missing.
     - A column is refused by its type alone, before its first record.
+
+    Parameters
+    ----------
+    names
+        Columns of the table, in its order; attached columns are not among them.
+    response
+        Name under which `labels` finds the response, where it was given or named.
+    length
+        Number of records where it is known without reading values.
+    resident
+        Whether the table is in memory already.
+    typed_by
+        Which library gave the columns their types before they came here; None of text.
     """
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Columns of the table, in its order; attached columns are not among them."""
+    names: tuple[str, ...]
+    response: str | None = None
+    length: int | None = None
+    resident: bool = True
+    typed_by: str | None = None
 
-    @property
-    def response(self) -> str | None:
-        """Name under which `labels` finds the response, where it was given or named."""
-
-    @property
-    def length(self) -> int | None:
-        """Number of records where it is known without reading values."""
-
-    @property
-    def resident(self) -> bool:
-        """Whether the table is in memory already."""
-
-    @property
-    def typed_by(self) -> str | None:
-        """Which library gave the columns their types before they came here; None of text."""
-
+    @abstractmethod
     def batches(
         self, rows: int, *, numeric: Sequence[str], labels: Sequence[str]
     ) -> Iterator[Batch]:
@@ -92,7 +94,7 @@ class Source(Protocol):
 
 
 @dataclass(frozen=True)
-class AttachedSource:
+class AttachedSource(Source):
     """A table and attached columns (response, weights, persons), read as if they were its own.
 
     Guarantee
@@ -109,15 +111,9 @@ class AttachedSource:
     """
 
     table: Source = field(repr=False)
-    response: str | None
     columns: Mapping[str, NDArray[Any]] = field(repr=False)
     known_as: Mapping[str, str]
     types: Mapping[str, str | None]
-
-    names: tuple[str, ...]
-    length: int | None
-    resident: bool
-    typed_by: str | None
 
     def batches(
         self, rows: int, *, numeric: Sequence[str], labels: Sequence[str]

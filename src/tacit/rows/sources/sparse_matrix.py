@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from tacit.errors import DataError
 from tacit.rows.encoding.cells import cell_number, to_float64
-from tacit.rows.sources.source import Batch, SparseRows, require_table
+from tacit.rows.sources.source import Batch, Source, SparseRows, require_table
 from tacit.rows.storage.tiles import Floats, Integers
 
 
 @dataclass(frozen=True)
-class SparseSource:
+class SparseSource(Source):
     """A CSR matrix of numbers; cells that are not stored are zeros.
 
     Guarantee
@@ -31,10 +31,6 @@ class SparseSource:
     """
 
     matrix: Any = field(repr=False)
-    names: tuple[str, ...]
-    response: str | None = None
-    resident: bool = True
-    typed_by: str | None = "scipy"
 
     @classmethod
     def of(cls, matrix: Any, fewest: int = 2) -> SparseSource:
@@ -47,20 +43,17 @@ class SparseSource:
         require_table(shape[0], shape[1], fewest)
         table = _of_lists(matrix) if matrix.format == "lil" else matrix.tocsr()
         _require_csr(table, shape[0])
-        return cls(table, tuple(f"x{j}" for j in range(shape[1])))
-
-    @property
-    def length(self) -> int:
-        """Number of records."""
-        return int(self.matrix.shape[0])
+        names = tuple(f"x{j}" for j in range(shape[1]))
+        return cls(table, names=names, length=shape[0], typed_by="scipy")
 
     def batches(
         self, rows: int, *, numeric: Sequence[str], labels: Sequence[str]
     ) -> Iterator[Batch]:
         """Consecutive records; nothing is copied before it is asked for."""
         del numeric, labels
-        for start in range(0, self.length, rows):
-            ends = start, min(start + rows, self.length)
+        length = int(self.matrix.shape[0])
+        for start in range(0, length, rows):
+            ends = start, min(start + rows, length)
             yield Batch(
                 ends[1] - start,
                 partial(self._numeric, *ends),
