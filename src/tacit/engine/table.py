@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import TracebackType
 from typing import Any
 
 import numpy as np
 
-from tacit.contract.gate import Gate
+from tacit.contract.gate import Gate, Progress, silent
+from tacit.contract.guarantee_caveats import plan_cautions
 from tacit.contract.plan import Plan
-from tacit.contract.progress import Progress, silent
 from tacit.contract.release import Release
 from tacit.design.design import Design
 from tacit.engine.charging import charge
 from tacit.engine.gate import OpenGate, PlannedGate
 from tacit.engine.refusals import Refusals, require_declared
-from tacit.errors import SettingError
+from tacit.errors import PrivacyWarning, SettingError
 from tacit.ledger.repeated_fits import RefitWarning, refit_warning
 from tacit.mechanisms.responder import Responder
 from tacit.mechanisms.subsampling import subsample_draw
@@ -105,6 +105,49 @@ class Table:
         """
         require_declared("the classes of the response", "classes=[…]")
         return read_classes(self._source, column, fewest=self._fewest)
+
+    def fit(
+        self,
+        design: Design,
+        plan_for: Callable[[int | None], Plan],
+        *,
+        refusals: Refusals,
+        seed: int | None,
+        warned: Sequence[str] = (),
+        on_plan: Callable[[Plan], None] | None = None,
+    ) -> Release:
+        """Plan, admit the records, warn, and run the plan.
+
+        Guarantee
+        ---------
+        - What public facts can refuse is refused before the first record is read.
+        - Warnings are of public facts alone, and come before anything is spent.
+
+        Parameters
+        ----------
+        plan_for
+            The plan for a number of records. None: they are not counted yet, so settings are
+            refused only if they are for every number.
+        warned
+            Further warnings.
+        on_plan
+            Called with the plan before anything is spent.
+        """
+        known = self.known_records(design)
+        plan = plan_for(known)
+        with refusals.logged():
+            self.admit(
+                design, invalid_rows=refusals.invalid_rows, exact=not plan.private, seed=seed
+            )
+        if known is None:
+            plan = plan_for(self.records)
+        for text in (*warned, *plan.warnings(), *_more_columns_than_records(plan)):
+            warnings.warn(text, UserWarning, stacklevel=4)
+        for text in plan_cautions(plan):
+            warnings.warn(text, PrivacyWarning, stacklevel=4)
+        if on_plan is not None:
+            on_plan(plan)
+        return self.run(plan, seed=seed)
 
     def admit(
         self, design: Design, *, invalid_rows: str | None, exact: bool, seed: int | None = None
@@ -200,6 +243,16 @@ class Table:
     ) -> None:
         """Forget the records, whatever happened."""
         self.close()
+
+
+def _more_columns_than_records(plan: Plan) -> tuple[str, ...]:
+    if plan.design.width <= plan.records:
+        return ()
+    text = (
+        f"There are more coefficients ({plan.design.width}) than records: many fit equally well, "
+        "and this is one of them. Use fewer columns, or l2=…"
+    )
+    return (text,)
 
 
 def _require_mappable(store: Store, plan: Plan) -> None:

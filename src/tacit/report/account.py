@@ -20,8 +20,8 @@ from tacit.accounting.composition import Composition, compose
 from tacit.accounting.interpretation import Reading, trade_off
 from tacit.accounting.rounding import float_up
 from tacit.accounting.training_run import Run
-from tacit.documents.signature import plain
-from tacit.report.table import Table
+from tacit.documents.canonical_json import plain
+from tacit.inference.text_table import Table
 
 FALSE_ALARM = 0.05
 

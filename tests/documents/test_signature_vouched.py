@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from tacit.documents.signature import digest_of, new_key
-from tacit.documents.verification import vouched
+from tacit.documents.canonical_json import digest_of
+from tacit.documents.signature import new_key, vouched
 from tacit.errors import CertificateError
 
 DOCUMENT: dict[str, Any] = {"a": 1, "signature": None}

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.report.table import Table, columns_of_numbers, one_line
+from tacit.inference.text_table import Table, columns_of_numbers, one_line, rounded
 
 
 def test_alignment() -> None:
@@ -49,3 +49,9 @@ def test_numbers(
     first: list[float | None], second: list[float | None], shown: list[tuple[str, ...]]
 ) -> None:
     assert columns_of_numbers(first, second) == shown
+
+
+@given(st.floats(1e-12, 1e12))
+def test_numbers_are_rounded_down_where_asked(value: float) -> None:
+    shown = float(rounded(value, 4, "ROUND_FLOOR"))
+    assert value * 0.999 <= shown <= value

@@ -1,17 +1,46 @@
-"""Warnings about a budget that protects little, from public facts alone."""
+"""Caveats of a guarantee: what it assumes, and warnings where the budget protects little.
+
+Assumptions are listed in the certificate as public facts whose source is "assumed", and are stated
+together with the guarantee.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
+from typing import TYPE_CHECKING
 
-from tacit.contract.plan import Plan
+if TYPE_CHECKING:
+    from tacit.contract.plan import Plan
 
+VALID = "every record is valid"
+"""A fit that refuses invalid records has told, by not refusing, that there are none."""
+ONE_RECORD = "each unit has at most one record"
+"""Assumed where no column names the unit of a record: nothing else bounds its records."""
 LARGEST_EPSILON = 10.0
 """e^10 is 22,000: beyond it a guarantee says next to nothing about one person."""
 
 
+def needs_one_record(unit: str, *, column: bool) -> bool:
+    """Whether a guarantee for this unit assumes that a unit has one record.
+
+    Examples
+    --------
+    >>> needs_one_record("patient", column=False), needs_one_record("patient", column=True)
+    (True, False)
+    >>> needs_one_record("row", column=False)
+    False
+    """
+    return not column and unit not in {"row", "record"}
+
+
+def premise_of(names: Collection[str]) -> str | None:
+    """What must hold for the unit of a guarantee, by the names of the public facts."""
+    return "each has at most one record" if ONE_RECORD in names else None
+
+
 def plan_cautions(plan: Plan) -> tuple[str, ...]:
-    """What to warn of before a plan is paid for; nothing where no privacy was asked for."""
+    """Warnings before a plan is paid for; none where no privacy was asked for."""
     if not plan.private:
         return ()
     guarantee = plan.guarantee()
@@ -26,20 +55,11 @@ def cautions(
     """Warnings about a stated total: δ ≥ 1/n, and ε > 10.
 
     Publishing one record of n, drawn at random, is (0, 1/n)-differentially private: a δ of 1/n
-    allows it.
+    allows it. `records` is n, or its declared lower bound where n is private.
 
     Guarantee
     ---------
     - They are a function of the stated total and the stated number of records.
-
-    Parameters
-    ----------
-    epsilon, delta
-        The total of a fit.
-    records
-        The number of records (or units), or the declared lower bound where it is private.
-    n_is_public
-        Whether `records` is the number itself.
 
     Examples
     --------

@@ -12,7 +12,7 @@ import tacit
 from tacit.certificate.certificate import Certificate
 from tacit.certificate.fit_file import StoredFit
 from tacit.cli.app import run
-from tacit.documents.signature import canonical, digest_of
+from tacit.documents.canonical_json import canonical, digest_of
 from tacit.errors import CertificateError
 from tacit.ledger.joint_certificate import JointCertificate
 

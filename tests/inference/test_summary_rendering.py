@@ -8,10 +8,8 @@ from typing import Any
 
 import pytest
 
-from tacit.inference.summary import Facts, Line, Summary
-from tacit.privacy.budget import Guarantee
-from tacit.privacy.relation import Relation
-from tacit.report.summaries import (
+from tacit.inference.summary import Header, Line, Summary
+from tacit.inference.summary_rendering import (
     summary_facts,
     summary_html,
     summary_latex,
@@ -19,9 +17,11 @@ from tacit.report.summaries import (
     summary_table,
     summary_text,
 )
+from tacit.privacy.budget import Guarantee
+from tacit.privacy.relation import Relation
 
 GUARANTEE = Guarantee(Relation.REPLACE_ONE, "patient", 1.00000001, 1e-5, 0.27)
-FACTS = Facts("binomial, logit link", "readmit", 20_000, False, GUARANTEE, None, "one-step", 34)
+FACTS = Header("binomial, logit link", "readmit", 20_000, False, GUARANTEE, None, "one-step", 34)
 LINES = (
     Line("Intercept", -5.6, 0.93, -6.06, 1e-9, -7.4, -3.8, 0.82, "nominal"),
     Line("age", 0.0375, 0.0065, 5.74, 2e-8, 0.0244, 0.0506, 0.8, "nominal"),
@@ -117,13 +117,13 @@ def test_intervals_for_all_at_once_are_named() -> None:
     ],
 )
 def test_facts(changes: dict[str, Any], expected: tuple[str, str]) -> None:
-    assert expected in summary_facts(replace(SUMMARY, facts=replace(FACTS, **changes)))
+    assert expected in summary_facts(replace(SUMMARY, header=replace(FACTS, **changes)))
 
 
 def test_what_is_not_private_states_no_epsilon() -> None:
     open_facts = replace(FACTS, not_private="the noise came from a fixed seed")
     for draw in (summary_text, summary_html, summary_latex):
-        assert "1.00001" not in draw(replace(SUMMARY, facts=open_facts))
+        assert "1.00001" not in draw(replace(SUMMARY, header=open_facts))
 
 
 class Tags(HTMLParser):
@@ -160,7 +160,7 @@ def test_html_is_well_formed_and_shows_the_same() -> None:
 def test_names_cannot_command_the_page_nor_the_terminal() -> None:
     hostile = "<script>alert(1)</script>\x1b[31m"
     lines = (replace(LINES[0], name=hostile),)
-    summary = replace(SUMMARY, lines=lines, facts=replace(FACTS, response=hostile))
+    summary = replace(SUMMARY, lines=lines, header=replace(FACTS, response=hostile))
     assert "<script" not in summary_html(summary)
     for draw in (summary_text, summary_html, summary_latex):
         assert "\x1b" not in draw(summary)

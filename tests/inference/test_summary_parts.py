@@ -9,24 +9,24 @@ import pytest
 from tacit.design.response import Absent
 from tacit.errors import SettingError
 from tacit.inference.results import Results
-from tacit.inference.summary_builder import facts_of, ratio_name
+from tacit.inference.summary import Header, ratio_name
 
 
 def test_the_header_says_what_was_done(make_release: Any) -> None:
     release = make_release()
-    facts = facts_of(release)
+    facts = Header.of(release)
     assert (facts.model, facts.response, facts.method) == ("binomial, logit link", "y", "one-step")
     assert (facts.records, facts.records_at_least) == (release.plan.records, False)
     assert facts.passes == release.plan.queries
     assert facts.guarantee == release.plan.guarantee()
     assert facts.not_private is None
-    assert facts_of(make_release(relation="add-remove")).records_at_least
+    assert Header.of(make_release(relation="add-remove")).records_at_least
 
 
 def test_what_is_not_private_is_said_so(make_release: Any, twins: Any) -> None:
-    seeded = facts_of(replace(make_release(), reproducible=True))
+    seeded = Header.of(replace(make_release(), reproducible=True))
     assert seeded.not_private == "the noise came from a fixed seed"
-    free = facts_of(twins.ours.release_)
+    free = Header.of(twins.ours.release_)
     assert (free.not_private, free.passes) == ("no noise was added", None)
 
 

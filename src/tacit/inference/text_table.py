@@ -1,10 +1,11 @@
-"""A table of text, and how it is written where there is no terminal to draw on."""
+"""A table of text, and numbers written with few digits."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Context, Decimal
 
 _LARGEST_FIXED = 1e7
 _FEWEST_DECIMALS = 3
@@ -78,3 +79,9 @@ def columns_of_numbers(*columns: Sequence[float | None]) -> list[tuple[str, ...]
         tuple("" if value is None else format(value, form) for value in column)
         for column in columns
     ]
+
+
+def rounded(value: float, digits: int, rounding: str) -> str:
+    """Write a number with few digits, rounded to the side that promises less."""
+    number = Context(prec=digits, rounding=rounding).create_decimal(Decimal(repr(value)))
+    return f"{float(number):.{digits}g}" if abs(float(number)) < 10**digits else f"{number:f}"

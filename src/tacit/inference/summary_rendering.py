@@ -1,4 +1,4 @@
-"""A summary drawn: plain text, HTML for a notebook, LaTeX for a paper. All three show the same."""
+"""A summary as plain text, as HTML for a notebook, as LaTeX for a paper; all show the same."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import html
 import textwrap
 from collections.abc import Sequence
 from decimal import ROUND_CEILING
+from typing import TYPE_CHECKING
 
-from tacit.inference.estimates import Estimated
-from tacit.inference.summary import Line, Summary
-from tacit.inference.summary_builder import coefficient_lines
-from tacit.report.statements import rounded
-from tacit.report.table import Table, columns_of_numbers, one_line
+from tacit.inference.text_table import Table, columns_of_numbers, one_line, rounded
+
+if TYPE_CHECKING:
+    from tacit.inference.summary import Line, Summary
 
 NARROWEST = 72
 """Columns of text; a wider table makes everything as wide as itself."""
@@ -74,15 +74,9 @@ def lines_table(
     return Table(tuple(headers), tuple(zip(*columns, strict=True)))
 
 
-def estimates_text(found: Estimated) -> str:
-    """Draw estimates of linear combinations, their tests and 95% intervals as plain text."""
-    lines = coefficient_lines(found.names, found.values, found, found.conf_int(), False)
-    return lines_table(lines).text()
-
-
 def summary_facts(summary: Summary) -> list[tuple[str, str]]:
     """The header, as pairs of a word and what it says."""
-    facts, guarantee = summary.facts, summary.facts.guarantee
+    facts, guarantee = summary.header, summary.header.guarantee
     if facts.not_private is None:
         numbers = [
             rounded(number, 6, ROUND_CEILING) for number in (guarantee.epsilon, guarantee.delta)

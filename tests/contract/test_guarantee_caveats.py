@@ -4,7 +4,13 @@ import math
 
 import pytest
 
-from tacit.contract.budget_warnings import cautions, plan_cautions
+from tacit.contract.guarantee_caveats import (
+    ONE_RECORD,
+    VALID,
+    cautions,
+    plan_cautions,
+    premise_of,
+)
 from tacit.contract.plan import Penalty, Plan
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary
@@ -60,3 +66,8 @@ def test_where_n_is_private_its_lower_bound_stands_in() -> None:
 )
 def test_other_currencies_are_judged_by_their_epsilon(budget: Budget, warned: bool) -> None:
     assert bool(plan_cautions(plan(budget))) == warned
+
+
+def test_the_unit_of_a_guarantee_has_its_premise() -> None:
+    assert premise_of([VALID, "columns"]) is None
+    assert premise_of(["columns", ONE_RECORD]) == "each has at most one record"
