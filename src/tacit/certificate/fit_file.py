@@ -24,7 +24,7 @@ from tacit.contract.release import Release
 from tacit.design.design import Design
 from tacit.design.family import FAMILIES
 from tacit.documents.canonical_json import canonical, digest_of, plain
-from tacit.documents.reading import Layout, parse_document, read_document, require_fields
+from tacit.documents.reading import FieldTypes, parse_document, read_document, require_fields
 from tacit.documents.signature import Verification
 from tacit.errors import CertificateError, SettingError
 from tacit.files import write_text
@@ -33,7 +33,7 @@ FORMAT = "tacit-fit/3"
 SECOND = "tacit-fit/2"
 """The format of 0.1.0: its certificate covers the terms, and neither family nor design."""
 
-_SECOND_LAYOUT: Layout = {
+_SECOND_LAYOUT: FieldTypes = {
     "format": (str,),
     "family": (str,),
     "terms": (list,),
@@ -41,7 +41,7 @@ _SECOND_LAYOUT: Layout = {
     "certificate": (dict,),
     "digest": (str,),
 }
-_LAYOUTS: Mapping[str, Layout] = {
+_LAYOUTS: Mapping[str, FieldTypes] = {
     FORMAT: {
         **_SECOND_LAYOUT,
         "scatter": (dict, type(None)),
