@@ -96,7 +96,7 @@ class Certificate(Document):
     - `check` accepts an event only if its sensitivity follows from the bound and the relation.
     - Noise from a chosen seed, or none, is ``private: false``, and no guarantee is stated.
     - The same release under the same versions has the same digest.
-    - The digest holds fast every part of the fit that `covers` names.
+    - The digest covers every part of the fit that `covers` names.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ class Certificate(Document):
 
     @property
     def covers(self) -> tuple[str, ...]:
-        """The parts of a stored fit that the digest, and so a signature, holds fast."""
+        """The parts of a stored fit that the digest, and so a signature, covers."""
         first = self.parsed["format"] == FIRST
         return ("terms",) if first else tuple(self.parsed["released"]["covers"])
 

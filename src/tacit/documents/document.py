@@ -130,7 +130,7 @@ class Document:
 
     @property
     def covers(self) -> tuple[str, ...]:
-        """The parts of a stored fit that the digest holds fast."""
+        """The parts of a stored fit that the digest covers."""
         return ()
 
     def with_signature(self, signature: Mapping[str, str] | None) -> Self:
