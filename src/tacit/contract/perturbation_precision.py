@@ -20,7 +20,7 @@ from tacit.contract.sensitivity import MinimumPrice
 from tacit.losses.loss import Loss
 
 FARTHEST = 40
-"""Linear noise is truncated at so many deviations; the mass beyond is below 10^-347."""
+"""Linear noise is clipped at so many deviations; the mass beyond is below 10^-347."""
 GRADIENT_BOUND = 2**49
 """Integer bound of a record's gradient while the minimiser is sought."""
 ACCEPTED = 4
