@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from tacit.cli import options
 from tacit.cli.options import flag
-from tacit.cli.output import Screen
-from tacit.cli.output_files import require_writable
+from tacit.cli.output import Screen, require_writable
 from tacit.errors import SettingError
 
 if TYPE_CHECKING:

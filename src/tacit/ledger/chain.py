@@ -4,15 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 from tacit.accounting.composition import guarantee_of
 from tacit.errors import BudgetError, InputError, LedgerError, SettingError
 from tacit.ledger.accounts import Accounts
-from tacit.ledger.charge import LONGEST_LINE, NOTES, Charge, Purpose, Reservation, require_line
-from tacit.ledger.entry import ORIGIN, Entry, Kind
+from tacit.ledger.entry import (
+    LONGEST_LINE,
+    NOTES,
+    ORIGIN,
+    Charge,
+    Entry,
+    Kind,
+    Purpose,
+    Reservation,
+    require_line,
+)
 from tacit.ledger.exact_amounts import TOLERANCE, capacity_of, cost_of, units
 from tacit.ledger.terms import STAMP, Terms, read_amount, read_budget
 from tacit.privacy.budget import Budget, Guarantee
@@ -43,6 +52,18 @@ class _Change(NamedTuple):
     budget: Budget
     spent: int
     charge: Charge | None = None
+
+
+@dataclass(frozen=True)
+class Check:
+    """What `Ledger.verify` found: how many entries and charges, the last hash, and so in words."""
+
+    entries: int
+    charges: int
+    unreleased: int
+    head: str
+    guarantee: Guarantee | None
+    statement: str
 
 
 class Chain:
@@ -99,6 +120,26 @@ class Chain:
             return None
         events = [event for charge in self.charges for event in charge.events]
         return guarantee_of(events, delta=self.terms.delta, relation=self.relation, unit=self.unit)
+
+    def check(self, unfinished: int) -> Check:
+        """State what the whole chain holds; after it, so many bytes of the file are no entry."""
+        unreleased = sum(charge.release is None for charge in self.charges)
+        guarantee = self.guarantee()
+        statement = (
+            f"The ledger holds: {self.length} entries, {len(self.charges)} charges, {unreleased} "
+            "of them without a release."
+        )
+        if self.refusals:
+            statement += f" {self.refusals} tables were refused."
+        charged = "Nothing was charged yet" if guarantee is None else f"All charges: {guarantee}"
+        statement += f" {charged}."
+        if unfinished:
+            statement += (
+                f" The last {unfinished} bytes are an entry that was cut short and never "
+                "acknowledged; the next charge removes them."
+            )
+        counts = (self.length, len(self.charges), unreleased)
+        return Check(*counts, self.head_hash, guarantee, statement)
 
     def recalled(self, purpose: Purpose, *, again: bool) -> Reservation | None:
         """Return the answered charge of the same request under the same key, or None.
@@ -197,31 +238,28 @@ class Chain:
     def _spent(self) -> int:
         return 0 if self.head is None else self.head.spent
 
-    def _units(self, accounts: Accounts) -> int:
-        """Integer units of what is spent or withdrawn, of the budget that the ledger began with."""
-        whole = self.terms.capacity
-        return units(accounts.total + whole - accounts.capacity, whole)
-
     def _after(self, kind: Kind, document: Mapping[str, Any]) -> _Change:
         """Return what holds after an entry other than the first, or refuse it."""
-        accounts, budget, charge = self.accounts, self.budget, None
+        accounts, budget, spent, charge = self.accounts, self.budget, self._spent, None
         if kind is Kind.RESERVE:
             charge = self._priced(document)
             accounts = accounts.charged(charge.analyst, charge.cost)
-            return _Change(accounts, budget, self._units(accounts), charge)
-        if kind is Kind.LOWER:
-            budget, accounts = self._lowered(document)
-            return _Change(accounts, budget, self._units(accounts))
-        if kind is Kind.COMMIT:
+        elif kind is Kind.COMMIT:
             charge = self._committed(document)
         elif kind is Kind.GRANT:
             accounts = self._granted(document)
+        elif kind is Kind.LOWER:
+            budget, accounts = self._lowered(document)
         elif kind is Kind.REFUSAL:
             Purpose.read(document)
         else:
             accounts = self._paused(kind, document)
-        # These change neither the total nor the capacity.
-        return _Change(accounts, budget, self._spent, charge)
+        if kind in (Kind.RESERVE, Kind.LOWER):
+            # What is spent or withdrawn, of the budget that the ledger began with. Other entries
+            # change neither the total nor the capacity.
+            whole = self.terms.capacity
+            spent = units(accounts.total + whole - accounts.capacity, whole)
+        return _Change(accounts, budget, spent, charge)
 
     def _priced(self, document: Mapping[str, Any]) -> Charge:
         """Read a charge; it must be of the ledger's relation and unit."""
@@ -262,9 +300,7 @@ class Chain:
         return replace(self._charges[number], release=release)
 
     def _granted(self, document: Mapping[str, Any]) -> Accounts:
-        for name in ("source", "to"):
-            if document[name] is not None:
-                require_line(name, document[name])
+        _require_names(document, "source", "to")
         require_line("reason", document["reason"], empty=True)
         if (document["budget"] is None) != (document["amount"] is None):
             raise LedgerError("a grant has a budget without an amount, or the reverse")
@@ -284,11 +320,16 @@ class Chain:
         return budget, self.accounts.lowered(read_amount(document["capacity"], budget))
 
     def _paused(self, kind: Kind, document: Mapping[str, Any]) -> Accounts:
-        if document["analyst"] is not None:
-            require_line("analyst", document["analyst"])
+        _require_names(document, "analyst")
         require_line("reason", document["reason"])
         reason = document["reason"] if kind is Kind.PAUSE else None
         return self.accounts.halted(document["analyst"], reason)
+
+
+def _require_names(document: Mapping[str, Any], *fields: str) -> None:
+    for name in fields:
+        if document[name] is not None:
+            require_line(name, document[name])
 
 
 def charge_document(

@@ -26,7 +26,7 @@ from tacit.privacy.relation import Relation
 
 if TYPE_CHECKING:
     from tacit.ledger.chain import Chain
-    from tacit.ledger.charge import Charge
+    from tacit.ledger.entry import Charge
 
 FORMAT = "tacit-ledger-certificate/2"
 FIRST = "tacit-ledger-certificate/1"

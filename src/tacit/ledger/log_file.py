@@ -84,7 +84,7 @@ class Log:
 
     file: Descriptor
     entries: tuple[Entry, ...]
-    """What was read; the first of them is the entry of the place where reading began."""
+    """What was read, from the place where reading began."""
     acknowledged: int
     end: int
     """Where the last complete entry ends."""

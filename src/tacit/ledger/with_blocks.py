@@ -28,11 +28,6 @@ def uncharged(reason: str) -> Iterator[None]:
     ---------
     - Where this context has a ledger, it is refused: a fit within a ledger's block is not free.
 
-    Parameters
-    ----------
-    reason
-        Why these fits belong to no ledger, for whoever reads the code.
-
     Examples
     --------
     >>> from tacit.ledger import active_ledger
