@@ -15,19 +15,8 @@ from tacit.errors import CertificateError, DataError, FileError, LedgerError, Ta
 from tacit.inference.text_table import one_line
 
 FLAGS = frozenset(
-    [
-        "delta",
-        "epsilon",
-        "invalid_rows",
-        "iterations",
-        "l2",
-        "max_passes",
-        "radius",
-        "refusals",
-        "row_norm",
-        "solver",
-        "step_size",
-    ]
+    {"delta", "epsilon", "invalid_rows", "iterations", "l2", "max_passes", "radius", "refusals"}
+    | {"row_norm", "solver", "step_size"}
 )
 """Keywords of Python whose flag has the same name."""
 EPILOG = (

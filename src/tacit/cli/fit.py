@@ -197,10 +197,7 @@ def fit_document(fitted: Fit, warned: list[str]) -> dict[str, Any]:
 
 
 def _before_spending(plan: Plan, screen: Screen, key: Path | None, data: Path | None) -> None:
-    """Show the plan, and rehearse the signature: a key that fails must fail before the fit.
-
-    `data` is the file of a private fit; None where the noise has a seed.
-    """
+    """Show the plan and rehearse the signature; `data` is None where the noise has a seed."""
     show_plan(plan, screen)
     if data is not None and plan.private:
         _warn_of_refit(data)

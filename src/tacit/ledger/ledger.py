@@ -202,7 +202,7 @@ class Ledger:
     def commit(
         self, reservation: Reservation, release: str, answer: Mapping[str, Any] | None = None
     ) -> None:
-        """Note the digest of a complete answer; an answer that is given is stored. Costs nothing."""
+        """Note the digest of a complete answer; a given answer is stored. Costs nothing."""
         document = {"reservation": reservation.sequence, "release": release, "answer": answer}
         with self._storage.writing() as session:
             chain = self._catch_up(session)
