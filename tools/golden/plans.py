@@ -73,7 +73,8 @@ def _plan(factory: Callable[..., Any], settings: Settings, n: int, d: int) -> An
 def described(plan: Callable[[], Any]) -> dict[str, Any]:
     """Every field of a plan by its path; a refusal is a field too."""
     try:
-        return dict(_fields("", plan()))
+        made = plan()
+        return {**dict(_fields("", made)), "solver.name": made.solver.name}
     except TacitError as error:
         return {"refused": f"{type(error).__name__}: {error}"}
 

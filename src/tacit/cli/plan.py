@@ -46,6 +46,7 @@ def plan(
     from tacit.formula.formula import design_from_formula
     from tacit.report.statements import plan_document
     from tacit.schema.schema import Schema
+    from tacit.solvers.signal import plan_warnings
 
     screen = Screen(as_json)
     facts = Schema.read(schema)
@@ -66,7 +67,7 @@ def plan(
     )
     design = design_from_formula(formula, facts, family=family, row_norm=row_norm)
     planned = request.plan(design, records, loss_of(family, design.response))
-    warned = [in_flags(text) for text in (*planned.warnings(), *plan_cautions(planned))]
+    warned = [in_flags(text) for text in (*plan_warnings(planned), *plan_cautions(planned))]
     screen.result({**plan_document(planned), "warnings": warned})
     show_plan(planned, screen)
     for text in warned:

@@ -28,9 +28,8 @@ from tacit.rows.encoding.observed_classes import read_classes
 from tacit.rows.sources.opening import open_source
 from tacit.rows.storage.sparse_store import SparseStore
 from tacit.rows.storage.store import Store
-from tacit.solvers.locate import locate
-from tacit.solvers.solve import solve
-from tacit.solvers.total import count_records
+from tacit.solvers.counting import count_records
+from tacit.solvers.locating import locate
 
 
 class Table:
@@ -164,9 +163,9 @@ class Table:
                 # The bounds are an answer of the gate; the rest of the plan goes by them.
                 plan = replace(plan, design=locate(gate, plan))
                 responder.prepare_with(plan.design)
-            if plan.counting is not None:
+            if plan.counting:
                 plan = count_records(gate, plan)
-            found = solve(gate, plan)
+            found = plan.solver.run(gate, plan)
         return Release(
             plan,
             found.theta,
@@ -198,5 +197,5 @@ class Table:
 
 def _require_mappable(store: Store, plan: Plan) -> None:
     """Refuse a plan that would map a wide sparse table, before anything is charged."""
-    if plan.whitening is not None and isinstance(store, SparseStore):
+    if plan.solver.maps_rows and isinstance(store, SparseStore):
         store.require_mappable()

@@ -21,11 +21,12 @@ from tacit.errors import BudgetError, PrivacyWarning, SettingError
 from tacit.estimators.loss_choice import is_real
 from tacit.losses import logistic
 from tacit.losses.loss import Loss
-from tacit.planning.inferential import has_intervals
-from tacit.planning.planner import Facts, Wishes, make_plan
-from tacit.planning.wishes import NEWTON_FORMS
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
+from tacit.solvers.choice import INTERVALS_BY_DEFAULT, make_plan, require_solver
+from tacit.solvers.one_step import has_intervals
+from tacit.solvers.signal import plan_warnings
+from tacit.solvers.solver import PublicFacts, SolverOptions
 
 DELTA_OF_PRIVATE_N = 1e-6
 """Or n_at_least^-1.1 where that is less: a default is never one to be warned of."""
@@ -42,7 +43,7 @@ class Request:
     unit: str
     n_at_least: int | None
     penalty: Penalty
-    wishes: Wishes
+    options: SolverOptions
     invalid_rows: str | None
     """None: "error" outside a ledger, "zero" inside one."""
     seed: int | None
@@ -75,11 +76,11 @@ class Request:
         if self.penalty.constraint is not None:
             self.penalty.constraint.check(len(design.columns))
         budget = self.budget.with_delta(delta)
-        facts = Facts(design, records, self.relation, self.unit, budget, self.penalty, loss)
-        wishes = self.wishes
+        facts = PublicFacts(design, records, self.relation, self.unit, budget, self.penalty, loss)
+        options = self.options
         if self.intervals_by_default and not has_intervals(loss):
-            wishes = replace(wishes, inference=False)
-        plan = make_plan(facts, wishes)
+            options = replace(options, inference=False)
+        plan = make_plan(facts, options)
         if needs_one_record(self.unit, column=design.beside.unit is not None):
             plan = plan.with_facts(PublicFact(ONE_RECORD, self.unit, "assumed"))
         return plan
@@ -114,7 +115,8 @@ def make_request(
     by_default = inference is None
     if inference is None:
         free = not l2 and prior_mean is None and radius is None and constraint is None
-        inference = free and solver in {"auto", *NEWTON_FORMS}
+        inference = free and solver in INTERVALS_BY_DEFAULT
+    require_solver(solver)
     if invalid_rows is not None and invalid_rows not in CHOICES:
         raise SettingError(f'invalid_rows must be "error" or "zero"; got {invalid_rows!r}.')
     if random_state is not None and not _is_whole(random_state, 0):
@@ -127,7 +129,7 @@ def make_request(
         unit=unit,
         n_at_least=None if n_at_least is None else int(n_at_least),
         penalty=_penalty(l2, prior_mean, radius, constraint),
-        wishes=Wishes(solver, output, iterations, step_size, max_passes, bool(inference)),
+        options=SolverOptions(solver, output, iterations, step_size, max_passes, bool(inference)),
         invalid_rows=invalid_rows,
         seed=None if random_state is None else int(random_state),
         intervals_by_default=by_default,
@@ -170,7 +172,7 @@ def fit_release(
     with refusals.logged():
         table.admit(design, invalid_rows=refusals.invalid_rows, exact=exact, seed=request.seed)
     plan = request.plan(design, table.records, loss).with_facts(*facts)
-    for text in (*warned, *plan.warnings(), *_more_columns_than_records(plan)):
+    for text in (*warned, *plan_warnings(plan), *_more_columns_than_records(plan)):
         warnings.warn(text, UserWarning, stacklevel=3)
     for text in plan_cautions(plan):
         warnings.warn(text, PrivacyWarning, stacklevel=3)

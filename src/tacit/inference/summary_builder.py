@@ -56,7 +56,7 @@ def facts_of(release: Release) -> Facts:
         records_at_least=not plan.relation.n_is_public,
         guarantee=plan.guarantee(),
         not_private=why,
-        method=plan.solver,
+        method=plan.solver.name,
         passes=plan.queries if plan.private else None,
     )
 
@@ -129,6 +129,6 @@ def notes_of(release: Release, judgement: Judgement | None) -> tuple[str, ...]:
 
 
 def _degrees(plan: Plan) -> tuple[str, ...]:
-    if math.isinf(plan.evidence):
+    if math.isinf(plan.signal):
         return ("Robust standard errors (HC0), normal quantiles.",)
     return ()
