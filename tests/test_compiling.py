@@ -11,7 +11,7 @@ import numba
 import pytest
 
 from tacit import compiling
-from tacit.compiling import ROOMS, compiled, digest_of, sources_digest
+from tacit.compiling import PACKAGES, compiled, digest_of, sources_digest
 
 SOURCE = Path(compiling.__file__).parent
 CALLER = """
@@ -26,7 +26,7 @@ CALLED = "import numba\n@numba.njit\ndef inner(x):\n    return x + {}\n"
 
 
 def package(root: Path) -> Path:
-    for room in ROOMS:
+    for room in PACKAGES:
         (root / room).mkdir(parents=True)
         (root / room / "module.py").write_text("one = 1\n", encoding="utf-8")
     return root
@@ -42,7 +42,7 @@ def load(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType
     return module
 
 
-@pytest.mark.parametrize("room", ROOMS)
+@pytest.mark.parametrize("room", PACKAGES)
 def test_the_digest_follows_every_room(tmp_path: Path, room: str) -> None:
     before = digest_of(package(tmp_path))
     (tmp_path / room / "module.py").write_text("one = 2\n", encoding="utf-8")
@@ -109,7 +109,7 @@ def test_kernels_live_in_the_rooms_that_are_read() -> None:
         for path in SOURCE.rglob("*.py")
         if re.search(r"^(import numba|from numba)", path.read_text(encoding="utf-8"), re.MULTILINE)
     }
-    assert homes <= {*ROOMS, "compiling.py"}
+    assert homes <= {*PACKAGES, "compiling.py"}
 
 
 def test_an_index_that_names_a_module_of_an_older_release_is_not_read(
@@ -131,3 +131,25 @@ def test_an_index_that_names_a_module_of_an_older_release_is_not_read(
     broken = pickle.dumps(numba.__version__, protocol=-1) + b"cno_such_module\nKernel\n."
     index.write_bytes(broken)
     assert answer("after") == 2
+
+
+def test_machine_code_that_an_older_release_stores_meanwhile_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "outer.py").write_text(CALLER, encoding="utf-8")
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.setattr("numba.config.CACHE_DIR", "")
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+
+    def answer(added: int, digest: str) -> int:
+        monkeypatch.setattr(compiling, "sources_digest", lambda: digest)
+        (tmp_path / "inner.py").write_text(CALLED.format(added), encoding="utf-8")
+        load("inner", tmp_path, monkeypatch)
+        return int(load("outer", tmp_path, monkeypatch).outer(1))
+
+    assert answer(1, "before") == 2
+    (old,) = tmp_path.rglob("outer.*.nbc")
+    stored = old.read_bytes()
+    assert answer(2, "after") == 3
+    old.write_bytes(stored)
+    assert answer(2, "after") == 3

@@ -52,7 +52,7 @@ _HOMES = {
     "load": "tacit.estimators.fit",
     "plot": "tacit.report.forest",
 }
-_ROOMS = ("accounting", "constraints", "errors", "privacy")
+_PACKAGES = ("accounting", "constraints", "errors", "privacy")
 
 __all__ = [
     "Budget",
@@ -78,14 +78,14 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Load a public name, or a public room, when it is first asked for."""
+    """Load a public name, or a public package, when it is first asked for."""
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
-    if name in _ROOMS:
+    if name in _PACKAGES:
         return import_module(f"tacit.{name}")
     raise AttributeError(f"module 'tacit' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
     """Public names, loaded or not."""
-    return sorted([*__all__, *_ROOMS, "__version__"])
+    return sorted([*__all__, *_PACKAGES, "__version__"])

@@ -1,8 +1,8 @@
-"""Compiled kernels whose stored machine code is as new as every source that it was made from.
+"""Compiled kernels, whose stored machine code is never older than any of its sources.
 
-numba stamps what it stores with the file of the kernel alone, while a kernel takes in the functions
-and constants of other files. A mended loss would not reach the machine code that an older
-version left behind, and a guarantee would rest on the old one.
+numba checks only the file of a kernel before it loads stored machine code, but a kernel contains
+functions and constants of other files too. Without this module, a corrected loss would not reach
+machine code that an older version has stored, and a guarantee would rest on the old code.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import Any, TypeVar, cast
 
 import numba
 
-ROOMS = ("losses", "mechanisms", "noise", "rows")
-"""Where kernels live, and all that they take in."""
+PACKAGES = ("losses", "mechanisms", "noise", "rows")
+"""Packages with kernels and with everything that kernels contain."""
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
@@ -26,7 +26,7 @@ def compiled(function: Kernel) -> Kernel:
 
     Guarantee
     ---------
-    - Machine code that was stored before any source of `ROOMS` changed is not used.
+    - Machine code that was stored before any source of `PACKAGES` changed is not used.
     - Floating point is that of the source: no fast-math, no reordering; division by zero does not
       raise.
     """
@@ -36,19 +36,23 @@ def compiled(function: Kernel) -> Kernel:
         # The version is compared before anything is unpickled: an index of an older release may
         # name modules that have moved since.
         stored._version = f"{stored._version} {sources_digest()}"  # noqa: SLF001
+        # numba writes the index before the machine code, so an index as new as the sources may for
+        # a moment name an old file: each version of the sources has file names of its own.
+        pattern = stored._data_name_pattern.removesuffix("{number:d}.nbc")  # noqa: SLF001
+        stored._data_name_pattern = f"{pattern}{sources_digest()[:16]}.{{number:d}}.nbc"  # noqa: SLF001
     return cast("Kernel", kernel)
 
 
 @cache
 def sources_digest() -> str:
-    """SHA-256 of the sources of `ROOMS`, file after file; read once a process."""
+    """SHA-256 of the sources of `PACKAGES`, file after file; read once a process."""
     return digest_of(Path(__file__).parent)
 
 
 def digest_of(package: Path) -> str:
     """SHA-256 of the names and texts of a package's sources."""
     digest = hashlib.sha256()
-    for path in sorted(path for room in ROOMS for path in (package / room).rglob("*.py")):
+    for path in sorted(path for folder in PACKAGES for path in (package / folder).rglob("*.py")):
         text = path.read_bytes()
         digest.update(f"{path.relative_to(package).as_posix()} {len(text)}\n".encode())
         digest.update(text)

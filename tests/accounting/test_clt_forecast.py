@@ -8,7 +8,7 @@ from tacit.accounting.classical import Forecast
 from tacit.accounting.clt_forecast import forecast
 from tacit.accounting.filters import Filter
 from tacit.errors import AccountingError, InputError
-from tacit.privacy.budget import Budget
+from tacit.privacy.budget import Budget, Guarantee
 from tacit.privacy.event import (
     Gaussian,
     Laplace,
@@ -16,7 +16,6 @@ from tacit.privacy.event import (
     Repeated,
     SampledWithoutReplacement,
 )
-from tacit.privacy.guarantee import Guarantee
 from tacit.privacy.relation import Relation
 
 

@@ -7,8 +7,8 @@ from scipy import stats
 from tacit.accounting.composition import Composition, compose, guarantee_of
 from tacit.accounting.interpretation import Reading, curve_points, group_epsilon, reading, trade_off
 from tacit.errors import BudgetError, SettingError
+from tacit.privacy.budget import Guarantee
 from tacit.privacy.event import Gaussian, Laplace, Pure, Repeated
-from tacit.privacy.guarantee import Guarantee
 from tacit.privacy.relation import Relation
 
 

@@ -11,18 +11,18 @@ import pytest
 PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 CONTRACTS = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
 NAMES = {contract["id"]: contract["name"] for contract in CONTRACTS}
-ROOMS = [room.strip() for layer in CONTRACTS[0]["layers"] for room in layer.split("|")]
+PACKAGES = [name.strip() for layer in CONTRACTS[0]["layers"] for name in layer.split("|")]
 
 
 def broken_contracts(folder: Path, *imports: tuple[str, str]) -> set[str]:
-    """Ids of the contracts that break in a package of empty rooms with these imports."""
-    package = folder / "tacit"
-    for room in ROOMS:
-        (package / room).mkdir(parents=True)
-        (package / room / "__init__.py").touch()
-    (package / "__init__.py").touch()
+    """Ids of the contracts that break in a tree of empty packages with these imports."""
+    root = folder / "tacit"
+    for package in PACKAGES:
+        (root / package).mkdir(parents=True)
+        (root / package / "__init__.py").touch()
+    (root / "__init__.py").touch()
     for importer, imported in imports:
-        file = package / importer / "__init__.py"
+        file = root / importer / "__init__.py"
         file.parent.mkdir(exist_ok=True)
         with file.open("a", encoding="utf-8") as stream:
             stream.write(f"import tacit.{imported}\n" if imported else "")
@@ -30,7 +30,7 @@ def broken_contracts(folder: Path, *imports: tuple[str, str]) -> set[str]:
     done = subprocess.run(
         [sys.executable, "-c", program, "--config", str(PROJECT), "--no-cache"],
         cwd=folder,
-        # The empty rooms must be found before the package itself.
+        # The empty packages must be found before the real ones.
         env={**os.environ, "PYTHONPATH": str(folder), "COLUMNS": "200", "NO_COLOR": "1"},
         capture_output=True,
         text=True,
@@ -54,7 +54,7 @@ def test_downward_imports_keep_every_contract(tmp_path: Path) -> None:
             ("engine", "rows"),
             ("mechanisms", "noise"),
             ("mechanisms", "rows"),
-            ("solvers", "problem"),
+            ("solvers", "contract"),
         )
         == set()
     )

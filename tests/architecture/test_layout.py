@@ -21,7 +21,7 @@ UNFINISHED = re.compile(
         ]
     )
 )
-ROOMS_WITH_PROOFS = ("accounting", "mechanisms", "noise")
+PACKAGES_WITH_PROOFS = ("accounting", "mechanisms", "noise")
 
 
 def python_files(root: Path) -> Iterator[Path]:
@@ -60,8 +60,8 @@ def proof_faults(root: Path) -> list[str]:
     package, proofs = root / "src" / "tacit", root / "proofs"
     modules = {
         path.relative_to(package).with_suffix(".md").as_posix()
-        for room in ROOMS_WITH_PROOFS
-        for path in (package / room).rglob("*.py")
+        for folder in PACKAGES_WITH_PROOFS
+        for path in (package / folder).rglob("*.py")
         if not path.name.startswith("_")
     }
     pages = {path.relative_to(proofs).as_posix() for path in proofs.rglob("*.md")}
@@ -134,7 +134,7 @@ def test_missing_and_orphaned_pages_are_found(tmp_path: Path) -> None:
     write(tmp_path, "src/tacit/solvers/gradient.py")
     assert proof_faults(tmp_path) == ["no page proofs/noise/gaussian.md"]
     write(tmp_path, "proofs/noise/gaussian.md")
-    # A room without the duty may still prove something.
+    # Other packages may have proof pages too.
     write(tmp_path, "proofs/solvers/gradient.md")
     assert proof_faults(tmp_path) == []
     write(tmp_path, "proofs/noise/laplace.md")

@@ -1,7 +1,6 @@
 import json
 import math
 import os
-import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ import pytest
 from tacit.accounting.composition import mu_squared_of
 from tacit.certificate.certificate import Certificate
 from tacit.certificate.estimates import Term
-from tacit.certificate.fit_file import FORMAT, StoredFit, read_certificate, write_text
+from tacit.certificate.fit_file import FORMAT, StoredFit, read_certificate
 from tacit.contract.plan import Penalty, Plan, Step
 from tacit.contract.query import Kind
 from tacit.contract.release import Release, fingerprint_of
@@ -21,6 +20,7 @@ from tacit.design.design import Column, Design, Indicator, Numeric, matrix_desig
 from tacit.design.response import Binary
 from tacit.documents.signature import canonical, digest_of, new_key, sign
 from tacit.errors import CertificateError, FileError, SettingError
+from tacit.files import write_text
 from tacit.losses import logistic
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
@@ -335,22 +335,3 @@ def test_at_the_moment_of_replacement_the_draft_is_whole(
     FIT.write(path)
     assert StoredFit.read(path) == FIT
     assert list(tmp_path.iterdir()) == [path]
-
-
-def test_a_file_gets_the_usual_permissions_and_links_stay(tmp_path: Path) -> None:
-    path, link = tmp_path / "fit.json", tmp_path / "link.json"
-    link.symlink_to(path)
-    old = os.umask(0o027)
-    try:
-        FIT.write(link)
-    finally:
-        os.umask(old)
-    assert link.is_symlink()
-    assert stat.S_IMODE(path.stat().st_mode) == 0o640
-    assert StoredFit.read(link) == FIT
-
-
-def test_what_no_reader_would_take_is_not_written(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match="larger"):
-        write_text(tmp_path / "fit.json", " " * (2**24 + 1))
-    assert list(tmp_path.iterdir()) == []

@@ -1,18 +1,48 @@
-"""The budget that the options spell."""
+"""Groups of options: what they spell, and how a command takes them."""
+
+import inspect
+from dataclasses import dataclass
+from typing import Annotated
 
 import pytest
 
-from tacit.cli.options import budget_of
-from tacit.errors import BudgetError
+from tacit.cli.options import BudgetOptions, ChargeOptions, flag, grouped
+from tacit.errors import BudgetError, SettingError
 from tacit.privacy.budget import Budget
 
 
 def test_each_currency() -> None:
-    assert budget_of(1.0, 1e-6, None, None) == Budget(epsilon=1, delta=1e-6)
-    assert budget_of(None, None, 0.3, None) == Budget(mu=0.3)
-    assert budget_of(None, 1e-7, None, 0.1) == Budget(rho=0.1, delta=1e-7)
+    assert BudgetOptions(1.0, 1e-6, None, None).budget() == Budget(epsilon=1, delta=1e-6)
+    assert BudgetOptions(None, None, 0.3, None).budget() == Budget(mu=0.3)
+    assert BudgetOptions(None, 1e-7, None, 0.1).budget() == Budget(rho=0.1, delta=1e-7)
 
 
 def test_no_budget_names_the_options() -> None:
     with pytest.raises(BudgetError, match=r"--epsilon.*--mu.*--rho"):
-        budget_of(None, 1e-6, None, None)
+        BudgetOptions(None, 1e-6, None, None).budget()
+
+
+@dataclass(frozen=True)
+class Noise:
+    sigma: Annotated[float, flag("S", "How much.")] = 1.0
+    seed: Annotated[int | None, flag("N", "Which.", "--seed")] = None
+
+
+def test_a_group_is_a_flag_for_each_field_and_one_parameter() -> None:
+    found: list[tuple[str, Noise, bool]] = []
+
+    @grouped
+    def command(name: str, *, noise: Noise, loud: bool = False) -> None:
+        found.append((name, noise, loud))
+
+    assert list(inspect.signature(command).parameters) == ["name", "sigma", "seed", "loud"]
+    command(name="a", sigma=2.0, seed=None, loud=True)
+    assert found == [("a", Noise(2.0), True)]
+
+
+def test_what_is_for_a_ledger_needs_one() -> None:
+    for charge in (ChargeOptions(key="first"), ChargeOptions(again=True), ChargeOptions(label="")):
+        with pytest.raises(SettingError, match="add --ledger FILE"):
+            charge.charging()
+    with ChargeOptions().charging():
+        pass

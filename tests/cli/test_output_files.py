@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tacit.cli.output_files import require_writable, written_whole
+from tacit.cli.output_files import require_writable
 from tacit.errors import FileError
 
 
@@ -41,27 +41,3 @@ def test_read_only_directories(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("os.access", lambda *_: False)
     with pytest.raises(FileError, match="read-only"):
         require_writable([tmp_path / "a"])
-
-
-def test_a_failure_leaves_the_old_file(tmp_path: Path) -> None:
-    target = tmp_path / "a"
-    target.write_text("old", encoding="utf-8")
-
-    def write_half() -> None:
-        with written_whole(target) as stream:
-            stream.write("half")
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        write_half()
-    assert target.read_text(encoding="utf-8") == "old"
-    assert list(tmp_path.iterdir()) == [target]
-    with written_whole(target) as stream:
-        stream.write("new")
-    assert target.read_text(encoding="utf-8") == "new"
-    assert list(tmp_path.iterdir()) == [target]
-
-
-def test_a_place_that_vanished_is_a_file_error(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match="cannot be written"), written_whole(tmp_path / "no" / "a"):
-        pass

@@ -40,7 +40,14 @@ FACTS: dict[Any, dict[str, Any]] = {
     tacit.HuberRegressor: {"y_bounds": (0, 1)},
     tacit.PoissonRegressor: {"y_max": 4},
 }
-MECHANISMS = ("counts", "direction", "gradient", "moments", "objective", "sandwich")
+MECHANISMS = (
+    "counts",
+    "gradient",
+    "moments",
+    "newton_direction",
+    "objective_perturbation",
+    "sandwich",
+)
 DRAWS = ("zeros", "down", "signs")
 RNG = np.random.default_rng(11)
 

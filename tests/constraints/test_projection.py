@@ -1,10 +1,10 @@
-"""The nearest point in other coordinates: optimality conditions, against a general minimiser."""
+"""The nearest point in the coordinates of a solver: optimality conditions, general minimisers."""
 
 import numpy as np
 import pytest
 from scipy import optimize
 
-from tacit.constraints.projection import Projection
+from tacit.constraints.projection import Ball, Projection
 from tacit.constraints.region import Box, L1Ball, Region, Simplex, non_negative
 
 RNG = np.random.default_rng(5)
@@ -47,3 +47,23 @@ def test_no_region_constrains_nothing_and_classes_are_held_one_by_one() -> None:
     held = Projection(non_negative(), MATRIX).project(theta)
     assert (MATRIX @ held >= -1e-9).all()
     np.testing.assert_allclose(held[:, 0], Projection(non_negative(), MATRIX).project(theta[:, 0]))
+
+
+@pytest.mark.parametrize("radius", [0.01, 0.5, 3.0])
+def test_the_projection_onto_a_ball_is_the_nearest_point(radius: float) -> None:
+    matrix, theta = RNG.normal(size=(3, 4)), 5 * RNG.normal(size=4)
+    point = Ball(radius, matrix).project(theta)
+    assert np.linalg.norm(matrix @ point) <= radius * (1 + 1e-9)
+    nearest = optimize.minimize(
+        lambda t: np.sum((t - theta) ** 2),
+        np.zeros(4),
+        constraints={"type": "ineq", "fun": lambda t: radius**2 - np.sum((matrix @ t) ** 2)},
+        tol=1e-12,
+    ).x
+    np.testing.assert_allclose(point, nearest, atol=1e-4)
+
+
+def test_points_inside_a_ball_stay() -> None:
+    theta = np.array([0.1, 0.2])
+    assert Ball(1.0, np.eye(2)).project(theta) is theta
+    assert Ball(None, np.eye(2)).project(100 * theta).tolist() == [10.0, 20.0]

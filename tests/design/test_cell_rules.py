@@ -3,7 +3,8 @@ import math
 
 import pytest
 
-from tacit.design.cell_rules import Cell, LabelCell, NumericCell, cell_from_json, cell_to_json
+from tacit.design.cell_rules import Cell, LabelCell, NumericCell
+from tacit.documents.dataclass_json import from_plain, to_plain
 from tacit.errors import BoundsError
 
 
@@ -18,7 +19,7 @@ from tacit.errors import BoundsError
     ],
 )
 def test_json_round_trip(cell: Cell) -> None:
-    assert cell_from_json(json.loads(json.dumps(cell_to_json(cell)))) == cell
+    assert from_plain(type(cell), json.loads(json.dumps(to_plain(cell))), "a cell") == cell
 
 
 @pytest.mark.parametrize(

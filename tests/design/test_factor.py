@@ -21,11 +21,10 @@ from tacit.design.factor import (
     Power,
     Spline,
     Transform,
-    factor_from_json,
-    factor_to_json,
     product_bounds,
     require_declared,
 )
+from tacit.documents.dataclass_json import from_plain, to_plain
 from tacit.errors import BoundsError, InputError, SchemaError, SettingError
 from tacit.rows.encoding.splines import spline_basis
 
@@ -49,7 +48,7 @@ LEVELS = {"w": ("a", "b")}
 
 @pytest.mark.parametrize("factor", FACTORS)
 def test_json_round_trip(factor: Factor) -> None:
-    assert factor_from_json(json.loads(json.dumps(factor_to_json(factor)))) == factor
+    assert from_plain(type(factor), json.loads(json.dumps(to_plain(factor))), "a factor") == factor
 
 
 @pytest.mark.parametrize(

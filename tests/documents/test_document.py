@@ -9,7 +9,7 @@ from tacit.documents.document import Document
 from tacit.documents.reading import Layout
 from tacit.documents.signature import canonical, digest_of
 from tacit.errors import BudgetError, CertificateError
-from tacit.privacy.guarantee import Guarantee
+from tacit.privacy.budget import Guarantee
 from tacit.privacy.relation import Relation
 
 

@@ -227,13 +227,26 @@ def test_t38_a_fitted_model_holds_what_was_released_and_no_more(name: str) -> No
     X, y = data(name)
     model = make(name).fit(X, y)
     added = set(vars(model)) - set(model.get_params())
-    shared = {"n_features_in_", "release_", "plan_", "certificate_"}
+    shared = {"n_features_in_", "release_", "plan_"}
     own = {"coef_", "intercept_"}
     if is_classifier(model):
         own |= {"classes_"}
     if name == "GaussianMean":
         own = {"mean_", "location_", "covariance_"}
     assert added == shared | own
+
+
+def test_the_certificate_is_built_when_it_is_first_asked_for() -> None:
+    X, y = data("LogisticRegression")
+    model = make("LogisticRegression")
+    assert not hasattr(model, "certificate_")
+    model.fit(X, y)
+    assert "certificate_" in dir(model)
+    assert "certificate_" not in vars(model)
+    first = model.certificate_
+    assert model.certificate_ is first
+    assert model.set_params(epsilon=1.0).fit(X, y).certificate_.digest != first.digest
+    assert not hasattr(clone(model), "certificate_")
 
 
 @pytest.mark.parametrize("name", ZOO)
@@ -246,7 +259,26 @@ def test_t08_the_order_of_the_records_changes_no_bit(name: str) -> None:
 
 @pytest.mark.parametrize("name", ZOO)
 def test_unprotected_methods_are_named_in_the_docstring(name: str) -> None:
-    text = inspect.getdoc(getattr(tacit, name)) or ""
+    text = " ".join((inspect.getdoc(getattr(tacit, name)) or "").split())
     assert "differentially private" in text
     if name != "GaussianMean":
-        assert "`predict`\n  and `score` on private records are not" in text
+        assert "`predict` and `score` on private records are not private" in text
+
+
+@pytest.mark.parametrize("name", ZOO)
+def test_the_docstring_has_every_parameter_once(name: str) -> None:
+    """Parameters of the bases are documented with those of the class, in one section."""
+    text = inspect.getdoc(getattr(tacit, name)) or ""
+    section = text.split("Parameters\n----------\n")[1].split("\n\n")[0]
+    entries = [line for line in section.splitlines() if line and not line.startswith(" ")]
+    documented = [parameter for entry in entries for parameter in entry.split(", ")]
+    assert sorted(documented) == sorted(inspect.signature(getattr(tacit, name)).parameters)
+
+
+@pytest.mark.parametrize("name", ZOO)
+def test_epsilon_and_delta_alone_may_be_given_by_position(name: str) -> None:
+    parameters = inspect.signature(getattr(tacit, name)).parameters.values()
+    positional = [each.name for each in parameters if each.kind is each.POSITIONAL_OR_KEYWORD]
+    assert positional == ["epsilon", "delta"]
+    with pytest.raises(TypeError):
+        getattr(tacit, name)(1.0, 1e-6, None)

@@ -31,7 +31,6 @@ ATTRIBUTES = {
     "n_features_in_",
     "release_",
     "plan_",
-    "certificate_",
     "classes_",
     "intercept_",
     "coef_",

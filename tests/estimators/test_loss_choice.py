@@ -10,7 +10,7 @@ from tacit.design.attached_columns import Offset
 from tacit.design.family import FAMILIES
 from tacit.design.response import Absent, Binary, Classes, Continuous, Count
 from tacit.errors import SettingError
-from tacit.estimators.loss_choice import Shape, loss_of, predicted
+from tacit.estimators.loss_choice import LossShape, loss_of, predicted
 from tacit.losses import logistic, softmax, squared
 
 BINARY = Binary("y", (0, 1))
@@ -38,20 +38,20 @@ def test_losses_without_shape() -> None:
 
 def test_numbers_in_units_of_the_response_become_prepared_ones() -> None:
     """The half range is 20."""
-    assert loss_of("huber", NUMBER, Shape(threshold=2.0, scale=5.0)).shape == (0.5, 0.0)
-    assert loss_of("quantile", NUMBER, Shape(quantile=0.3, smoothing=4.0)).shape == (0.3, 0.2)
+    assert loss_of("huber", NUMBER, LossShape(threshold=2.0, scale=5.0)).shape == (0.5, 0.0)
+    assert loss_of("quantile", NUMBER, LossShape(quantile=0.3, smoothing=4.0)).shape == (0.3, 0.2)
 
 
 def test_undeclared_numbers_are_in_units_of_a_deviation_to_come() -> None:
-    huber = loss_of("huber", NUMBER, Shape(threshold=2.0))
-    pinball = loss_of("quantile", NUMBER, Shape(quantile=0.9))
+    huber = loss_of("huber", NUMBER, LossShape(threshold=2.0))
+    pinball = loss_of("quantile", NUMBER, LossShape(quantile=0.9))
     assert (huber.shape, huber.relative) == ((2.0, 0.0), True)
     assert (pinball.shape, pinball.relative) == ((0.9, 0.3), True)
-    assert not loss_of("huber", NUMBER, Shape(scale=1.0)).relative
+    assert not loss_of("huber", NUMBER, LossShape(scale=1.0)).relative
     opened = Continuous.opened("y")
     assert loss_of("huber", opened).relative
     with pytest.raises(SettingError, match="units of y"):
-        loss_of("huber", opened, Shape(scale=1.0))
+        loss_of("huber", opened, LossShape(scale=1.0))
 
 
 def test_the_poisson_predictor_is_capped_at_e_times_the_largest_count() -> None:
@@ -65,7 +65,7 @@ def test_the_poisson_predictor_is_capped_at_e_times_the_largest_count() -> None:
 )
 def test_shapes_are_checked(numbers: dict[str, Any]) -> None:
     with pytest.raises(SettingError, match=next(iter(numbers))):
-        Shape(**numbers)
+        LossShape(**numbers)
 
 
 def test_predictions_by_kind() -> None:
@@ -82,12 +82,12 @@ def test_predictions_by_kind() -> None:
 
 
 def test_only_losses_with_numbers_have_facts() -> None:
-    assert Shape().facts("gaussian") == []
-    (fact,) = Shape(scale=2.0).facts("huber")
+    assert LossShape().facts("gaussian") == []
+    (fact,) = LossShape(scale=2.0).facts("huber")
     assert (fact.name, fact.value, fact.source) == (
         "loss",
         {"threshold": 1.345, "scale": 2.0},
         "declared",
     )
-    assert Shape().facts("huber")[0].value["scale"] == "private"
-    assert Shape(quantile=0.9).facts("quantile")[0].value["quantile"] == 0.9
+    assert LossShape().facts("huber")[0].value["scale"] == "private"
+    assert LossShape(quantile=0.9).facts("quantile")[0].value["quantile"] == 0.9

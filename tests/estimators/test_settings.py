@@ -1,93 +1,102 @@
-"""Settings at their limits: what is refused, what is held, and what a wish cannot break."""
+"""From settings to a release: defaults, facts and the order of things."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 
-import tacit
-from tacit import LogisticRegression
-from tacit.errors import BudgetError, DataError, InputError, SettingError
-from tacit.planning.clinic import CLINIC_SCHEMA, clinic_table
+from tacit.contract.plan import Plan
+from tacit.design.attached_columns import Beside, Unit
+from tacit.design.design import matrix_design
+from tacit.design.response import Binary
+from tacit.engine.refusals import Refusals
+from tacit.engine.table import Table
+from tacit.errors import BudgetError, DataError, SettingError
+from tacit.estimators.run_fit import common_facts, run_fit
+from tacit.estimators.settings import check_settings, make_budget
+from tacit.privacy.budget import Budget
 
-GOOD: dict[str, Any] = {"epsilon": 1.0, "bounds": (0, 10)}
-RNG = np.random.default_rng(0)
-X = RNG.uniform(0, 10, (2000, 2))
-Y = (RNG.random(2000) < 1 / (1 + np.exp(-(X - 5) @ [0.5, -0.3]))).astype(int)
-
-
-def test_a_response_named_in_the_table_is_no_feature() -> None:
-    frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "label": Y})
-    with pytest.raises(DataError, match="glm"):
-        LogisticRegression(**GOOD).fit(frame, "label")
+DESIGN = matrix_design(["x0"], Binary("y", (0, 1)), bounds=(0, 1), row_norm=None, intercept=True)
 
 
-def test_one_new_record_is_predicted() -> None:
-    table = pd.DataFrame(clinic_table(600))
-    fit = tacit.glm("readmit ~ age", table, tacit.Schema.parse(CLINIC_SCHEMA), epsilon=4.0)
-    assert fit.predict(table[:1]).shape == (1,)
-    np.testing.assert_array_equal(fit.predict(table[:1]), fit.predict(table)[:1])
-    assert fit.predict(table[:0]).shape == (0,)
+def request(**settings: Any) -> Any:
+    chosen = {"epsilon": 1.0, "delta": None, "budget": None, "relation": "replace-one", **settings}
+    return check_settings(**chosen)
 
 
-def test_numpy_numbers_are_settings() -> None:
-    settings: dict[str, Any] = {"iterations": np.int64(5), "step_size": np.float32(0.5)}
-    model = LogisticRegression(**GOOD, **settings)
-    plan = model.plan(999, 2)
-    assert plan.stages[0].iterations == 5
+def test_a_budget_is_given_once() -> None:
+    assert make_budget(1.0, 1e-6, None) == Budget(epsilon=1.0, delta=1e-6)
+    assert make_budget(None, None, Budget(mu=1)) == Budget(mu=1)
+    for arguments in ((None, None, None), (None, 1e-6, None), (1.0, None, Budget(mu=1))):
+        with pytest.raises(BudgetError):
+            make_budget(*arguments)
 
 
-@pytest.mark.parametrize("inference", [True, False])
-@pytest.mark.parametrize("passes", [1, 2, 5, 8, 30])
-def test_a_declared_cap_on_passes_holds(passes: int, inference: bool) -> None:
-    model = LogisticRegression(**GOOD, max_passes=passes, inference=inference)
-    for n in (1000, 10**7):
-        try:
-            plan = model.plan(n, 3)
-        except SettingError:
-            continue
-        assert plan.queries <= passes
+@pytest.mark.parametrize(
+    ("settings", "records", "delta"),
+    [
+        ({}, 1000, 1e-5),
+        ({}, 10**6, 10**-6.6),
+        ({"relation": "zero-out"}, 10**6, 10**-6.6),
+        ({"relation": "add-remove", "n_at_least": 10**5}, 10**6, 1e-6),
+        ({"relation": "add-remove", "n_at_least": 10**6}, 10**6, 10**-6.6),
+        ({"delta": 1e-9}, 1000, 1e-9),
+    ],
+)
+def test_delta_defaults(settings: dict[str, Any], records: int, delta: float) -> None:
+    plan = request(**settings).plan(DESIGN, records)
+    assert plan.budget.delta == pytest.approx(delta, rel=1e-12)
 
 
-def test_the_default_cap_holds_with_intervals() -> None:
-    assert LogisticRegression(**GOOD, inference=True).plan(10**6, 10).queries <= 48
+def test_a_private_n_never_enters_the_plan() -> None:
+    asked = request(relation="add-remove", n_at_least=500)
+    assert asked.plan(DESIGN, 501) == asked.plan(DESIGN, 10**6) == asked.plan(DESIGN, None)
 
 
-def test_contradicting_wishes_are_refused() -> None:
-    with pytest.raises(SettingError, match="max_passes"):
-        LogisticRegression(**GOOD, iterations=500, max_passes=5).plan(1000, 2)
+@pytest.mark.parametrize("records", [None, 0, 1])
+def test_a_public_n_must_be_known(records: int | None) -> None:
+    with pytest.raises(SettingError, match="at least 2"):
+        request().plan(DESIGN, records)
 
 
-@pytest.mark.parametrize("settings", [{"l2": 1e300}, {"radius": 1e300, "solver": "gradient"}])
-def test_settings_beyond_floats_are_refused(settings: dict[str, Any]) -> None:
-    with pytest.raises(InputError):
-        LogisticRegression(**GOOD, **settings).fit(X, Y)
+def test_common_facts_name_n_where_it_is_public() -> None:
+    public = common_facts(request(), ["a"], invalid_rows="zero")
+    assert [(fact.name, fact.source) for fact in public] == [
+        ("columns", "assumed"),
+        ("number of records", "assumed"),
+    ]
+    asked = request(relation="add-remove", n_at_least=9)
+    private = common_facts(asked, ["a"], invalid_rows="zero")
+    assert (private[1].name, private[1].value, private[1].source) == ("n_at_least", 9, "declared")
 
 
-def test_a_tiny_radius_holds_or_is_refused() -> None:
-    try:
-        model = LogisticRegression(**GOOD, radius=1e-300).fit(X, Y)
-    except InputError:
-        return
-    assert np.linalg.norm(model.coef_) <= 1e-300
+def test_numpy_numbers_are_numbers() -> None:
+    made = request(random_state=np.int64(3), l2=np.float32(0.5), radius=np.float64(2))
+    assert (made.seed, made.penalty.l2, made.penalty.radius) == (3, 0.5, 2.0)
 
 
-@pytest.mark.parametrize("n", [1000.5, "1000", None, True])
-def test_a_number_of_records_is_a_whole_number(n: Any) -> None:
-    with pytest.raises(SettingError):
-        LogisticRegression(**GOOD).plan(n, 3)
+def test_refused_records_show_no_plan() -> None:
+    """The door comes before the plan, and the plan before the first answer."""
+    shown: list[Plan] = []
+    with Table(np.array([[0.5], [np.nan]]), [0, 1]) as table, pytest.raises(DataError):
+        run_fit(table, request(), DESIGN, [], shown.append, refusals=Refusals.settle(None))
+    assert shown == []
 
 
-def test_a_huge_budget_is_not_called_small() -> None:
-    with pytest.raises(BudgetError, match="beyond"):
-        LogisticRegression(epsilon=1e25, bounds=(0, 10)).plan(1000, 3)
+def test_t37_that_no_record_was_refused_is_assumed_where_records_are_refused() -> None:
+    last = common_facts(request(), ["a"], invalid_rows="error")[-1]
+    assert (last.name, last.value, last.source) == ("every record is valid", True, "assumed")
 
 
-def test_plain_descent_is_refused_where_n_is_private() -> None:
-    """Its steps would be too long by the unknown factor n / n_at_least; the default's are not."""
-    settings: dict[str, Any] = {**GOOD, "epsilon": 5.0, "relation": "add-remove"}
-    with pytest.raises(SettingError, match="public n"):
-        LogisticRegression(**settings, n_at_least=100, solver="gradient").fit(X, Y)
-    model = LogisticRegression(**settings, n_at_least=100, random_state=0)
-    assert np.abs(model.fit(X, Y).coef_[0] - [0.5, -0.3]).max() < 0.25
+def test_a_unit_without_a_column_is_a_premise_of_the_plan() -> None:
+    plan = request(unit="patient").plan(DESIGN, 1000)
+    assert [(fact.name, fact.value, fact.source) for fact in plan.facts] == [
+        ("each unit has at most one record", "patient", "assumed")
+    ]
+    assert str(plan.guarantee()).endswith("per patient (assuming each has at most one record)")
+    known = replace(DESIGN, beside=Beside(unit=Unit("patient", 3, None)))
+    for asked, design in ((request(), DESIGN), (request(unit="patient"), known)):
+        plan = asked.plan(design, 1000)
+        assert plan.facts == ()
+        assert "assuming" not in str(plan.guarantee())

@@ -108,8 +108,8 @@ def test_an_older_copy_is_noticed_right_after_a_charge(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("kept", "owner", "name", "after"),
     [
-        ("memory", Chain, "_fold", True),
-        ("file", Chain, "_fold", True),
+        ("memory", Chain, "_take", True),
+        ("file", Chain, "_take", True),
         ("file", Entry, "from_row", False),
         ("file", os, "open", True),
         ("file", os, "pread", False),

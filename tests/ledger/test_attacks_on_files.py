@@ -122,7 +122,7 @@ def test_threads_that_read_at_once_do_not_take_each_other_for_a_restored_copy(
 ) -> None:
     ledger = Ledger(path, budget=MU)
     Ledger(path).reserve(SMALL, **TERMS, label="of another")
-    barrier, read, first = threading.Barrier(2), storage._Session.entries, [True]
+    barrier, read, first = threading.Barrier(2), storage.Session.entries, [True]
 
     def entries(session: Any, after: int = -1) -> Any:
         found = read(session, after)
@@ -134,7 +134,7 @@ def test_threads_that_read_at_once_do_not_take_each_other_for_a_restored_copy(
 
     found: list[str] = []
     slow = threading.Thread(target=lambda: found.extend(c.label for c in ledger.charges()))
-    monkeypatch.setattr(storage._Session, "entries", entries)
+    monkeypatch.setattr(storage.Session, "entries", entries)
     slow.start()
     barrier.wait()
     assert len(ledger.charges()) == 1

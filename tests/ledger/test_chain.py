@@ -9,10 +9,10 @@ import pytest
 
 from tacit.documents.signature import canonical
 from tacit.errors import BudgetError, LedgerError, SettingError
-from tacit.ledger.chain import Chain
+from tacit.ledger.chain import Chain, charge_document
 from tacit.ledger.charge import Purpose, Reservation
 from tacit.ledger.entry import COLUMNS, Entry, Kind
-from tacit.ledger.price import WHOLE
+from tacit.ledger.exact_amounts import WHOLE
 from tacit.ledger.terms import Terms
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Gaussian, to_json
@@ -27,9 +27,16 @@ def opened(terms: Terms | None = None) -> Chain:
 
 
 def charge(chain: Chain, event: Gaussian = TENTH, label: str = "") -> Reservation:
-    entry = chain.draft_charge([event], relation="replace-one", unit="row", purpose=Purpose(label))
+    entry = chain.draft(
+        Kind.RESERVE, charge_document([event], "replace-one", "row", Purpose(label))
+    )
     chain.accept(entry)
     return Reservation(entry.sequence, entry.hash)
+
+
+def commit(chain: Chain, reservation: Reservation, release: str) -> Entry:
+    document = {"reservation": reservation.sequence, "release": release, "answer": None}
+    return chain.draft(Kind.COMMIT, document)
 
 
 def test_ten_tenths_fit_and_no_more() -> None:
@@ -59,14 +66,14 @@ def test_the_guarantee_is_that_of_all_events() -> None:
 def test_a_commit_follows_its_charge_once() -> None:
     chain = opened()
     first, second = charge(chain, label="a"), charge(chain, label="b")
-    chain.accept(chain.draft_commit(second, "sha256:b"))
+    chain.accept(commit(chain, second, "sha256:b"))
     assert [item.release for item in chain.charges] == [None, "sha256:b"]
     with pytest.raises(LedgerError, match="committed before"):
-        chain.draft_commit(second, "sha256:c")
+        commit(chain, second, "sha256:c")
     with pytest.raises(LedgerError, match="no such reservation"):
-        chain.draft_commit(replace(first, hash="0" * 64), "sha256:a")
+        chain.require_reserved(replace(first, hash="0" * 64))
     with pytest.raises(SettingError):
-        chain.draft_commit(first, "")
+        commit(chain, first, "")
     assert chain.total == Fraction(1, 5)
 
 
@@ -75,18 +82,18 @@ def test_relations_and_units_do_not_mix(relation: str, unit: str) -> None:
     chain = opened()
     charge(chain)
     with pytest.raises(LedgerError, match="do not add up"):
-        chain.draft_charge([TENTH], relation=relation, unit=unit, purpose=Purpose(""))
+        chain.draft(Kind.RESERVE, charge_document([TENTH], relation, unit, Purpose("")))
     declared = opened(Terms(Budget(mu=1.0), None, Relation.REPLACE_ONE, "row"))
     with pytest.raises(LedgerError, match="do not add up"):
-        declared.draft_charge([TENTH], relation=relation, unit=unit, purpose=Purpose(""))
+        declared.draft(Kind.RESERVE, charge_document([TENTH], relation, unit, Purpose("")))
 
 
 def test_a_charge_has_events_and_a_label() -> None:
     chain = opened()
     with pytest.raises(LedgerError, match="without events"):
-        chain.draft_charge([], relation="replace-one", unit="row", purpose=Purpose(""))
+        chain.draft(Kind.RESERVE, charge_document([], "replace-one", "row", Purpose("")))
     with pytest.raises(SettingError, match="label"):
-        chain.draft_charge([TENTH], relation="replace-one", unit="row", purpose=Purpose("a\nb"))
+        chain.draft(Kind.RESERVE, charge_document([TENTH], "replace-one", "row", Purpose("a\nb")))
 
 
 def forged(chain: Chain, kind: Kind, spent: int, **body: object) -> Entry:
@@ -148,7 +155,7 @@ def test_a_lowered_budget_may_not_be_stated_as_a_higher_one() -> None:
 @pytest.mark.parametrize("time", [None, 1])
 def test_an_entry_without_a_time_is_refused(time: object) -> None:
     chain = opened()
-    drafted = chain.draft_pause(None, "audit")
+    drafted = chain.draft(Kind.PAUSE, {"analyst": None, "reason": "audit"})
     document = {**drafted.document(), "time": time}
     if time is None:
         del document["time"]

@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 
 from tacit.errors import BudgetError
+from tacit.ledger.exact_amounts import capacity_of, root_down
 from tacit.ledger.ledger import Ledger
-from tacit.ledger.price import capacity_of
-from tacit.ledger.status import root_down
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Gaussian
 

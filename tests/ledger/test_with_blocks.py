@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tacit.errors import LedgerError
+from tacit.ledger import current_ledger as blocks
 from tacit.ledger import uncharged
-from tacit.ledger import with_blocks as blocks
 from tacit.ledger import worker_notices as notices
 from tacit.ledger.current_ledger import active_ledger
 from tacit.ledger.ledger import Ledger
@@ -103,4 +103,4 @@ def test_a_block_is_left_also_with_a_full_disk(monkeypatch: pytest.MonkeyPatch) 
         monkeypatch.setattr(notices, "_write", full)
     assert active_ledger() is None
     with pytest.raises(LedgerError, match="cannot be read"):
-        notices.read()
+        notices.read(os.getpid())

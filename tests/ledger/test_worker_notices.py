@@ -22,12 +22,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "ours"
 
 
-@pytest.fixture
-def worker(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let this process work for itself."""
-    monkeypatch.setattr(notices, "works_for", os.getpid)
-
-
 def write(folder: Path, process: int, notice: Notice) -> Path:
     folder.mkdir(mode=0o700, exist_ok=True)
     file = folder / f"{process}.json"
@@ -35,45 +29,38 @@ def write(folder: Path, process: int, notice: Notice) -> Path:
     return file
 
 
-@pytest.mark.usefixtures("worker")
 def test_a_notice_is_replaced_and_read_again(folder: Path) -> None:
-    assert notices.read() == (Notice(), Notice())
+    assert notices.read(os.getpid()) == (Notice(), Notice())
     for notice in (OPEN, Notice(frozenset({"a", "b"}), epoch="1"), Notice(frozenset({"a"}))):
         notices.post(notice, ["ours", "earlier"])
-        assert notices.read() == (notice, Notice())
+        assert notices.read(os.getpid()) == (notice, Notice())
         assert (folder.parent / "earlier" / f"{os.getpid()}.json").exists()
     assert [file.name for file in folder.iterdir()] == [f"{os.getpid()}.json"]
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
-@pytest.mark.usefixtures("worker")
 def test_two_names_stand_for_any_number_of_ledgers(folder: Path) -> None:
     notices.post(Notice(frozenset("abc")), [folder.name])
-    assert len(notices.read()[0].ledgers) == 2
+    assert len(notices.read(os.getpid())[0].ledgers) == 2
 
 
-@pytest.mark.usefixtures("worker")
 def test_other_processes_open_nothing_but_name_their_ledgers(folder: Path) -> None:
     write(folder, os.getppid(), OPEN)
-    assert notices.read() == (Notice(), Notice(OPEN.ledgers))
+    assert notices.read(os.getpid()) == (Notice(), Notice(OPEN.ledgers))
     notices.post(Notice(frozenset({"b"})), [folder.name])
-    assert notices.read() == (Notice(frozenset({"b"})), Notice(OPEN.ledgers))
+    assert notices.read(os.getpid()) == (Notice(frozenset({"b"})), Notice(OPEN.ledgers))
 
 
-def test_a_killed_process_counts_in_its_block_and_for_those_it_started(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_killed_process_counts_in_its_block_and_for_those_it_started(folder: Path) -> None:
     child = subprocess.Popen([sys.executable, "-S", "-c", ""])
     child.wait()
     # It was killed in its block, and may have left jobs behind in workers of workers.
     write(folder, child.pid, OPEN)
-    assert notices.read()[1].ledgers == OPEN.ledgers
+    assert notices.read(os.getpid())[1].ledgers == OPEN.ledgers
     closed = Notice(OPEN.ledgers)
     file = write(folder, child.pid, closed)
-    assert notices.read() == (Notice(), Notice())
-    with monkeypatch.context() as patched:
-        patched.setattr(notices, "works_for", lambda: child.pid)
-        assert notices.read() == (closed, Notice())
+    assert notices.read(os.getpid()) == (Notice(), Notice())
+    assert notices.read(child.pid) == (closed, Notice())
     notices._withdraw(file.with_stem(str(os.getpid())))
     assert not folder.exists()
 
@@ -89,7 +76,7 @@ def test_a_killed_process_counts_in_its_block_and_for_those_it_started(
 def test_a_notice_that_cannot_be_read_is_refused(folder: Path, text: str) -> None:
     write(folder, os.getpid(), OPEN).write_text(text)
     with pytest.raises(LedgerError, match="cannot be read"):
-        notices.read()
+        notices.read(os.getpid())
 
 
 @pytest.mark.parametrize("mode", [0o777, 0o770])
@@ -105,7 +92,7 @@ def test_a_folder_that_others_can_write_to_is_neither_used_nor_believed(
     with pytest.raises(LedgerError, match="TMPDIR"):
         notices.post(OPEN, [folder.name])
     with pytest.raises(LedgerError, match="cannot be read"):
-        notices.read()
+        notices.read(os.getpid())
     assert kept.read_text() == "kept"
 
 
@@ -120,4 +107,3 @@ def test_a_link_in_place_of_the_folder_is_not_followed(folder: Path, tmp_path: P
 def test_the_family_is_named_by_a_secret() -> None:
     assert notices.family() == notices.family()
     assert notices.folder_of(notices.family()).name == f"tacit-{notices.family()}"
-    assert notices.works_for() is None

@@ -1,5 +1,7 @@
 """The logistic loss: derivative identities, constants, and the compiled forms against mpmath."""
 
+from typing import Any
+
 import mpmath
 import numba
 import numpy as np
@@ -7,6 +9,13 @@ from numpy.typing import NDArray
 
 from tacit.losses import logistic
 from tacit.losses.exponential import exp_negative
+from tests.losses.loss_identities import (
+    Case,
+    check_constants,
+    check_derivatives,
+    check_self_concordance,
+    check_signs,
+)
 
 Vector = NDArray[np.float64]
 
@@ -19,6 +28,10 @@ def _compiled(z: Vector, y: float) -> tuple[Vector, Vector, Vector]:
         curvatures[i] = logistic.curvature(z[i])
         exponentials[i] = exp_negative(-abs(z[i]))
     return slopes, curvatures, exponentials
+
+
+def formula(z: Any, y: float) -> Any:
+    return mpmath.log(1 + mpmath.exp(z)) - y * z
 
 
 def margins() -> Vector:
@@ -41,24 +54,15 @@ def test_compiled_forms_agree_with_mpmath() -> None:
             assert abs(exponential / mpmath.exp(-abs(mpmath.mpf(float(margin)))) - 1) < 1e-14
 
 
-def test_constants_bound_the_derivatives() -> None:
-    for y in (0.0, 1.0):
-        slopes, curvatures, _ = _compiled(margins(), y)
-        assert np.abs(slopes).max() <= logistic.LIPSCHITZ
-        assert curvatures.max() <= logistic.SMOOTHNESS
-        assert curvatures.min() >= 0
-
-
-def test_derivatives_are_derivatives() -> None:
-    z = np.linspace(-5, 5, 101)
-    step = 1e-5
-    for y in (0.0, 1.0):
-        labels = np.full_like(z, y)
-        slopes, curvatures, _ = _compiled(z, y)
-        by_value = (logistic.value(z + step, labels) - logistic.value(z - step, labels)) / 2 / step
-        by_slope = (_compiled(z + step, y)[0] - _compiled(z - step, y)[0]) / 2 / step
-        np.testing.assert_allclose(slopes, by_value, atol=1e-9)
-        np.testing.assert_allclose(curvatures, by_slope, atol=1e-9)
+def test_identities() -> None:
+    case = Case(logistic.LOSS, formula, (0.0, 1.0), extremes=(-1e300, -800.0, 800.0, 1e300))
+    check_derivatives(case)
+    # The published joint constant is the maximum 1.07228, rounded up.
+    check_constants(case, joint=1.07228)
+    assert logistic.JOINT < 1.0725
+    check_signs(case)
+    check_self_concordance(case, (-12.0, 12.0))
+    assert (case.loss.lipschitz, case.loss.smoothness) == (logistic.LIPSCHITZ, logistic.SMOOTHNESS)
 
 
 def test_value_and_probability_never_overflow() -> None:

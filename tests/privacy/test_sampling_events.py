@@ -5,7 +5,7 @@ import pytest
 
 from tacit.errors import SettingError
 from tacit.privacy import sampling_events as sampling
-from tacit.privacy.noise_events import Gaussian
+from tacit.privacy.basic_events import Gaussian
 from tacit.privacy.sampling_events import (
     PoissonSampled,
     SampledWithoutReplacement,

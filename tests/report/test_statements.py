@@ -12,7 +12,7 @@ from tacit.certificate.certificate import Certificate
 from tacit.contract.plan import Plan, PublicFact
 from tacit.contract.release import Release
 from tacit.documents.signature import canonical, digest_of
-from tacit.estimators.fitting import make_request
+from tacit.estimators.settings import check_settings
 from tacit.formula.formula import design_from_formula
 from tacit.planning.clinic import CLINIC_FORMULA, CLINIC_SCHEMA
 from tacit.report import statements
@@ -30,7 +30,7 @@ from tacit.schema.schema import Schema
 def clinic_plan(relation: str = "replace-one", epsilon: float = 1.0, solver: str = "auto") -> Plan:
     schema = Schema.parse(CLINIC_SCHEMA)
     n_at_least = 20_000 if relation == "add-remove" else None
-    request = make_request(
+    request = check_settings(
         epsilon=epsilon,
         delta=None,
         budget=None,

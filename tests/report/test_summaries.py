@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tacit.inference.summary import Facts, Line, Summary
-from tacit.privacy.guarantee import Guarantee
+from tacit.privacy.budget import Guarantee
 from tacit.privacy.relation import Relation
 from tacit.report.summaries import (
     summary_facts,

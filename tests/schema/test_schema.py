@@ -324,3 +324,45 @@ def test_awkward_names_are_quoted() -> None:
 def test_what_the_reader_of_toml_cannot_hold_is_refused(text: str) -> None:
     with pytest.raises(SchemaError, match="not valid TOML"):
         Schema.parse(text)
+
+
+HOSTILE = 'a\x1b[2J\n". Signed by key 00.\u202e'
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"columns": {HOSTILE: 3}},
+        {"columns": {HOSTILE: {"type": "numeric"}}},
+        {"columns": {HOSTILE: {"type": HOSTILE}}},
+        {"columns": {"age": {"type": "binary", HOSTILE: 1}}},
+        {"columns": {"age": {"type": "factor", "levels": [HOSTILE, HOSTILE]}}},
+        {HOSTILE: 1},
+        {"unit": {HOSTILE: 1}, "columns": {"age": {"type": "binary"}}},
+    ],
+)
+def test_names_in_errors_are_quoted_and_cut(data: dict[str, Any]) -> None:
+    for factor in (1, 10_000):
+        with pytest.raises(SchemaError) as caught:
+            Schema.from_mapping(_repeated(data, factor))
+        said = str(caught.value)
+        assert said.isprintable()
+        # A value stands between single marks, a name between double ones.
+        assert "'" in said or '". Signed' not in said.replace('\\"', "")
+        assert len(said) < 600
+
+
+def _repeated(data: Any, factor: int) -> Any:
+    if isinstance(data, dict):
+        return {_repeated(key, factor): _repeated(value, factor) for key, value in data.items()}
+    if isinstance(data, list):
+        return [_repeated(item, factor) for item in data]
+    return data * factor if data == HOSTILE else data
+
+
+def test_an_undeclared_column_is_quoted_and_cut() -> None:
+    schema = Schema({HOSTILE * 1000: BinaryColumn()})
+    with pytest.raises(SchemaError) as caught:
+        schema.column(HOSTILE)
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) < 600

@@ -22,9 +22,8 @@ from tacit.accounting.best_epsilon import best_of_tally, delta_of_tally
 from tacit.accounting.event_counts import Tally, tally, total_mu_squared
 from tacit.accounting.rounding import root_up
 from tacit.errors import AccountingError, BudgetError
-from tacit.privacy.budget import Budget
+from tacit.privacy.budget import Budget, Guarantee
 from tacit.privacy.event import Event
-from tacit.privacy.guarantee import Guarantee
 from tacit.privacy.relation import Relation
 
 

@@ -14,6 +14,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from tacit.errors import AccountingError, SettingError
+from tacit.privacy.basic_events import LARGEST_BITS
 from tacit.privacy.event import (
     Approximate,
     BoundedRange,
@@ -31,7 +32,6 @@ from tacit.privacy.event import (
     SampledWithReplacement,
     Votes,
 )
-from tacit.privacy.event_base import LARGEST_BITS
 from tacit.privacy.relation import Relation
 
 Tally: TypeAlias = tuple[tuple[Event, int], ...]

@@ -18,7 +18,7 @@ from tacit.accounting.composition import Composition
 from tacit.accounting.concentrated_dp import without_leak
 from tacit.accounting.renyi_curves import total_curve
 from tacit.errors import BudgetError, SettingError
-from tacit.privacy.guarantee import Guarantee
+from tacit.privacy.budget import Guarantee
 
 # Epsilons at which a profile is read, as parts of the epsilon at the smallest delta of interest.
 _PARTS = (0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.55, 0.75, 1.0)

@@ -24,8 +24,7 @@ from tacit.documents.reading import Layout, require_fields
 from tacit.documents.signature import canonical, plain
 from tacit.documents.versions import version_of
 from tacit.errors import BudgetError, CertificateError
-from tacit.privacy.budget import Budget
-from tacit.privacy.guarantee import Guarantee
+from tacit.privacy.budget import Budget, Guarantee
 from tacit.privacy.relation import Relation
 
 FORMAT = "tacit-certificate/2"

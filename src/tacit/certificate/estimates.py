@@ -1,4 +1,4 @@
-"""Estimates as they are kept: terms, how far they scatter, and what may be said of them.
+"""Coefficients as a fit file stores them, with their variances and what may be said of them.
 
 Everything here was released and paid for; intervals at any level follow from it at no cost.
 """
@@ -7,33 +7,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from types import NoneType
+from dataclasses import dataclass
 from typing import Any
 
-from tacit.documents.reading import Layout, require_fields
-from tacit.documents.signature import plain
+from tacit.documents.dataclass_json import from_plain, to_plain
+from tacit.documents.signature import canonical, plain
 from tacit.errors import CertificateError
 
 LARGEST_COVARIANCE = 512
-"""Coefficients beyond which the covariance is not kept: it would fill the file."""
-
-_INFINITE = {"inf": math.inf, "-inf": -math.inf}
-_OPTIONAL = (float, str, NoneType)
-_TERM: Layout = {
-    "name": (str,),
-    "coef": (float,),
-    "std_err": _OPTIONAL,
-    "lower": _OPTIONAL,
-    "upper": _OPTIONAL,
-}
-_SCATTER: Layout = dict.fromkeys(("sampling", "privacy", "degrees"), (list,))
-_RELIABILITY: Layout = {
-    "offered": (bool,),
-    "statement": (str, NoneType),
-    "terms": (list, NoneType),
-    "notes": (list,),
-}
+"""Coefficients beyond which the covariance is not stored: it would fill the file."""
 
 
 @dataclass(frozen=True)
@@ -59,13 +41,6 @@ class Term:
         if self.lower is not None and self.upper is not None and self.lower > self.upper:
             raise CertificateError("an interval has its ends reversed")
 
-    @classmethod
-    def read(cls, document: object) -> Term:
-        """Read back a term of a stored fit."""
-        require_fields(document, _TERM, "a term")
-        fields: dict[str, Any] = dict(document)  # type: ignore[call-overload]
-        return cls(fields.pop("name"), **{name: _read(item) for name, item in fields.items()})
-
 
 @dataclass(frozen=True)
 class Scatter:
@@ -74,13 +49,6 @@ class Scatter:
     sampling: tuple[float, ...]
     privacy: tuple[float, ...]
     degrees: tuple[float, ...]
-
-    @classmethod
-    def read(cls, document: object) -> Scatter:
-        """Read back the scatter of a stored fit."""
-        require_fields(document, _SCATTER, "scatter")
-        fields: dict[str, Any] = dict(document)  # type: ignore[call-overload]
-        return cls(**{name: tuple(map(_number, items)) for name, items in fields.items()})
 
 
 @dataclass(frozen=True)
@@ -95,21 +63,10 @@ class Reliability:
     terms: tuple[str, ...] | None = None
     notes: tuple[str, ...] = ()
 
-    @classmethod
-    def read(cls, document: object) -> Reliability:
-        """Read back the statements of a stored fit."""
-        require_fields(document, _RELIABILITY, "reliability")
-        fields: dict[str, Any] = dict(document)  # type: ignore[call-overload]
-        texts = [*(fields["terms"] or ()), *fields["notes"]]
-        if not all(isinstance(text, str) for text in texts):
-            raise CertificateError("a statement of the fit is not text")
-        terms = None if fields["terms"] is None else tuple(fields["terms"])
-        return cls(fields["offered"], fields["statement"], terms, tuple(fields["notes"]))
-
 
 @dataclass(frozen=True)
 class Estimates:
-    """Everything that is kept of the coefficients of a fit.
+    """Everything that is stored of the coefficients of a fit.
 
     Parameters
     ----------
@@ -142,46 +99,24 @@ class Estimates:
             raise CertificateError("the covariance of the fit is not finite")
 
     def document(self) -> dict[str, Any]:
-        """The parts of a stored fit, as plain data; infinity is "inf"."""
-        return {
-            "terms": plain([asdict(term) for term in self.terms]),
-            "scatter": None if self.scatter is None else plain(asdict(self.scatter)),
-            "covariance": plain(self.covariance),
-            "reliability": plain(asdict(self.reliability)),
-        }
+        """The parts of a fit file, as plain data; infinity is "inf"."""
+        document: dict[str, Any] = plain(to_plain(self))
+        return document
 
     @classmethod
     def read(cls, document: Mapping[str, Any]) -> Estimates:
-        """Read back the parts of a stored fit."""
-        scatter, covariance = document["scatter"], document["covariance"]
-        return cls(
-            tuple(map(Term.read, document["terms"])),
-            None if scatter is None else Scatter.read(scatter),
-            None if covariance is None else tuple(map(_row, covariance)),
-            Reliability.read(document["reliability"]),
-        )
-
-
-def _row(items: object) -> tuple[float, ...]:
-    if not isinstance(items, list):
-        raise CertificateError("a row of the covariance is not a list")
-    return tuple(map(_number, items))
-
-
-def _read(value: Any) -> Any:
-    return value if value is None else _number(value)
-
-
-def _number(value: Any) -> float:
-    if isinstance(value, str) and value in _INFINITE:
-        return _INFINITE[value]
-    if type(value) is not float:
-        raise CertificateError('a number of a term is no float, and neither "inf" nor "-inf"')
-    return value
+        """Read back the parts of a fit file, spelled exactly as `document` spells them."""
+        estimates = from_plain(cls, dict(document), "the fit")
+        numbers = () if estimates.scatter is None else vars(estimates.scatter).values()
+        if any(math.isnan(number) for row in numbers for number in row):
+            raise CertificateError("a variance of the fit is not a number")
+        if canonical(estimates.document()) != canonical(document):
+            raise CertificateError("a number of the fit is not spelled as a float")
+        return estimates
 
 
 def triangle_of(matrix: Sequence[Sequence[float]]) -> tuple[tuple[float, ...], ...] | None:
-    """Return the lower triangle of a covariance where it can be kept, None where it cannot."""
+    """Return the lower triangle of a covariance that can be stored, None of any other."""
     rows = tuple(tuple(row[: place + 1]) for place, row in enumerate(matrix))
     finite = all(math.isfinite(number) for row in rows for number in row)
     return rows if finite and len(rows) <= LARGEST_COVARIANCE else None

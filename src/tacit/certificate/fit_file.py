@@ -1,17 +1,15 @@
-"""The stored fit: what is kept on disk of a release, enough to report it and to predict.
+"""The file of a fit: what is stored of a release, enough to report it and to predict.
 
-JSON, never pickle: reading one runs no code. A file is written whole or not at all.
+It is JSON, never pickle: reading one runs no code.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, field, replace
 from itertools import zip_longest
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,10 +22,11 @@ from tacit.certificate.estimates import Estimates, Term
 from tacit.contract.release import Release, fingerprint_of, first_fingerprint_of
 from tacit.design.design import Design
 from tacit.design.family import FAMILIES
-from tacit.documents.reading import LARGEST_DOCUMENT, Layout, parse_document, require_fields
+from tacit.documents.reading import Layout, parse_document, read_document, require_fields
 from tacit.documents.signature import canonical, digest_of, plain
 from tacit.documents.verification import Verification
-from tacit.errors import CertificateError, FileError, SettingError
+from tacit.errors import CertificateError, SettingError
+from tacit.files import write_text
 
 FORMAT = "tacit-fit/3"
 SECOND = "tacit-fit/2"
@@ -59,7 +58,7 @@ _OUTSIDE = frozenset({"format", "certificate", "digest"})
 
 @dataclass(frozen=True)
 class StoredFit:
-    """A fit as it is kept: the design, the coefficients and the certificate.
+    """A fit as it is stored: the design, the coefficients and the certificate.
 
     Guarantee
     ---------
@@ -73,7 +72,7 @@ class StoredFit:
     Parameters
     ----------
     design
-        A record's way to a row, so that new records are prepared as the old ones were.
+        How a record becomes a row, so that new records are prepared as the old ones were.
     family
         One of `tacit.design.family.FAMILIES`.
     estimates
@@ -81,10 +80,9 @@ class StoredFit:
     certificate
         What the release guarantees.
     further
-        Parts that a later version added, by name, as plain data. They are covered and kept as they
-        are; whatever this version does without them stays true.
+        Parts that a later version added, as plain data. They are covered, and stored unchanged.
     format
-        That of the file it was read from, which it is also written in.
+        The format of the file it was read from, in which it is also written.
     """
 
     design: Design
@@ -116,18 +114,10 @@ class StoredFit:
         estimates: Estimates | Sequence[Term] | None = None,
         certificate: Certificate | None = None,
     ) -> StoredFit:
-        """Keep a release.
+        """Make the fit of a release.
 
-        Parameters
-        ----------
-        release
-            What left the wall.
-        family
-            What the loss is the negative log-likelihood of.
-        estimates
-            The coefficients with their errors and intervals, where they were paid for.
-        certificate
-            The certificate of this fit if it was signed meanwhile; otherwise it is issued.
+        `estimates` are the coefficients with their errors and intervals, where they were paid for.
+        `certificate` is the one of this fit if it was signed meanwhile; otherwise one is issued.
         """
         if estimates is None:
             estimates = [Term(*row) for row in release.estimates()]
@@ -198,12 +188,12 @@ class StoredFit:
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> StoredFit:
         """Read a fit from a file."""
-        return cls.from_json(read_bytes(path))
+        return from_document(read_document(path))
 
 
 def read_certificate(path: str | os.PathLike[str]) -> Certificate:
     """Read the certificate in a file: a certificate alone, or the one inside a stored fit."""
-    document = parse_document(read_bytes(path))
+    document = read_document(path)
     if is_fit(document):
         return from_document(document).certificate
     return Certificate.of(document)
@@ -212,46 +202,6 @@ def read_certificate(path: str | os.PathLike[str]) -> Certificate:
 def is_fit(document: Mapping[str, Any]) -> bool:
     """Whether a document says that it is a stored fit of a known format."""
     return isinstance(document.get("format"), str) and document["format"] in _LAYOUTS
-
-
-def read_bytes(path: str | os.PathLike[str]) -> bytes:
-    """Read a file of bounded size."""
-    try:
-        with Path(path).open("rb") as stream:
-            content = stream.read(LARGEST_DOCUMENT + 1)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "its name is no name of a file"
-        raise FileError(f"{os.fspath(path)!r} cannot be read: {reason}") from error
-    if len(content) > LARGEST_DOCUMENT:
-        raise CertificateError(f"the file is larger than {LARGEST_DOCUMENT} bytes")
-    return content
-
-
-def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Replace a file by this text, or leave it as it was.
-
-    Guarantee
-    ---------
-    - At no time does the name lead to a part of the text.
-    - A failure leaves no further file behind.
-    """
-    content = text.encode("utf-8")
-    if len(content) > LARGEST_DOCUMENT:
-        raise FileError(f"the text is larger than {LARGEST_DOCUMENT} bytes, and no reader takes it")
-    try:
-        # Through a link to the file it names: a link is not to be replaced by a file.
-        target = Path(path).resolve()
-        # Beside the target, because only within one file system is a replacement atomic.
-        with tempfile.TemporaryDirectory(dir=target.parent, prefix=".tacit-") as folder:
-            draft = Path(folder) / "draft"
-            with draft.open("wb") as stream:
-                stream.write(content)
-                stream.flush()
-                os.fsync(stream.fileno())
-            os.replace(draft, target)  # noqa: PTH105 (the name under which it is known as atomic)
-    except (OSError, ValueError, RuntimeError) as error:
-        reason = getattr(error, "strerror", None) or "its name is no name of a file"
-        raise FileError(f"{os.fspath(path)!r} cannot be written: {reason}") from error
 
 
 def from_document(document: Mapping[str, Any]) -> StoredFit:
@@ -266,20 +216,18 @@ def from_document(document: Mapping[str, Any]) -> StoredFit:
         raise CertificateError("the certificate inside is of another format than the fit's")
     certificate.rederive()
     first = document["format"] == SECOND
-    if not first:
+    if first:
+        estimates = Estimates.read({**Estimates(()).document(), "terms": document["terms"]})
+        rows = [astuple(term) for term in estimates.terms]
+        if first_fingerprint_of(rows) != certificate.parsed["released"]:
+            raise CertificateError("the certificate was issued for other coefficients or intervals")
+    else:
         _require_covered({name: document[name] for name in set(layout) - _OUTSIDE}, certificate)
-    try:
-        design = Design.from_json(document["design"])
-    except OverflowError as error:
-        raise CertificateError("a number in the stored design is too large") from error
-    terms = tuple(map(Term.read, document["terms"])) if first else ()
-    estimates = Estimates(terms) if first else Estimates.read(document)
-    released = first_fingerprint_of([astuple(term) for term in terms])
-    if first and released != certificate.parsed["released"]:
-        raise CertificateError("the certificate was issued for other coefficients or intervals")
+        estimates = Estimates.read({name: document[name] for name in Estimates(()).document()})
+    design = Design.from_json(document["design"])
     further = {} if first else document["further"]
     fit = StoredFit(design, document["family"], estimates, certificate, further, document["format"])
-    # The design's reader is lenient; what it had to convert is not what `write` wrote.
+    # Numbers of a design may be read from another spelling than the one that `write` uses.
     if canonical(fit.document) != canonical(document):
         raise CertificateError("the stored design is not spelled as expected")
     return fit
@@ -317,7 +265,7 @@ def _unwrapped(design: Design) -> Design:
 def _parts(
     family: str, estimates: Estimates, design: Design, further: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return everything that predictions, summaries and reports use, by name."""
+    """Everything that predictions, summaries and reports use, by name."""
     return {
         "family": family,
         **estimates.document(),

@@ -8,9 +8,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from tacit.cli import options
+from tacit.cli.options import flag
 from tacit.cli.output import Screen
 from tacit.cli.output_files import require_writable
 from tacit.errors import SettingError
@@ -26,52 +25,29 @@ _LONGEST_RATE, _LARGEST_EXPONENT = 60, 300
 
 def account(
     *,
-    steps: Annotated[int, typer.Option("--steps", metavar="T", help="How many noisy sums.")],
-    delta: Annotated[float, typer.Option("--delta", metavar="D", help="From 0 to below 1.")],
-    noise: Annotated[
-        float | None,
-        typer.Option("--noise", metavar="Z", help="Noise's standard deviation / clip bound."),
-    ] = None,
-    epsilon: Annotated[
-        float | None,
-        typer.Option("--epsilon", metavar="E", help="Instead of --noise: find the least noise."),
-    ] = None,
+    steps: Annotated[int, flag("T", "How many noisy sums.")],
+    delta: Annotated[float, flag("D", "From 0 to below 1.")],
+    noise: Annotated[float | None, flag("Z", "Noise's standard deviation / clip bound.")] = None,
+    epsilon: Annotated[float | None, flag("E", "Instead of --noise: find the least noise.")] = None,
     sample_rate: Annotated[
-        str | None,
-        typer.Option(
-            "--sample-rate", metavar="q", help="0 to 1, such as 0.01 or 256/60000. Default: all."
-        ),
+        str | None, flag("q", "0 to 1, such as 0.01 or 256/60000. Default: all.")
     ] = None,
     sampling: Annotated[
-        str | None,
-        typer.Option(
-            "--sampling",
-            metavar="SCHEME",
-            help="poisson (default), without-replacement or with-replacement.",
-        ),
+        str | None, flag("SCHEME", "poisson (default), without-replacement or with-replacement.")
     ] = None,
     relation: Annotated[
         str | None,
-        typer.Option(
-            "--relation",
-            metavar="RELATION",
-            help="add-remove, zero-out or replace-one.",
-            show_default="add-remove for Poisson samples, else replace-one",
+        flag(
+            "RELATION",
+            "add-remove, zero-out or replace-one.",
+            default="add-remove for Poisson samples, else replace-one",
         ),
     ] = None,
     records: Annotated[
-        int | None,
-        typer.Option(
-            "--records", metavar="N", help="Size of the table, for samples of fixed size."
-        ),
+        int | None, flag("N", "Size of the table, for samples of fixed size.")
     ] = None,
-    plot: Annotated[
-        Path | None, typer.Option("--plot", metavar="FILE", help="Draw it: .png or .svg.")
-    ] = None,
-    picture: Annotated[
-        str,
-        typer.Option("--picture", metavar="KIND", help="all, curve, tradeoff, steps or loss."),
-    ] = "all",
+    plot: Annotated[Path | None, flag("FILE", "Draw it: .png or .svg.")] = None,
+    picture: Annotated[str, flag("KIND", "all, curve, tradeoff, steps or loss.")] = "all",
     force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:

@@ -5,59 +5,46 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from tacit.cli import options
+from tacit.cli.options import LedgerFile, flag
 from tacit.cli.output import Screen
 from tacit.errors import FileError, SettingError
 
 if TYPE_CHECKING:
     from tacit.ledger.ledger import Ledger
 
-Reason = Annotated[
-    str, typer.Option("--reason", metavar="TEXT", help="Why; kept in the ledger for good.")
-]
-Who = Annotated[
-    str | None,
-    typer.Option("--analyst", metavar="NAME", help="Of one analyst only. Default: of everybody."),
-]
+Reason = Annotated[str, flag("TEXT", "Why; kept in the ledger for good.")]
+Who = Annotated[str | None, flag("NAME", "Of one analyst only. Default: of everybody.")]
 
 
+@options.grouped
 def grant(
-    file: options.KeptLedger,
+    file: LedgerFile,
     *,
-    to: Annotated[
-        str | None, typer.Option("--to", metavar="NAME", help="Who gets it. Default: everybody.")
-    ] = None,
+    to: Annotated[str | None, flag("NAME", "Who gets it. Default: everybody.")] = None,
     source: Annotated[
-        str | None,
-        typer.Option("--from", metavar="NAME", help="Whose it is. Default: what is common."),
+        str | None, flag("NAME", "Whose it is. Default: what is common.", "--from")
     ] = None,
-    epsilon: options.Epsilon = None,
-    delta: options.Delta = None,
-    mu: options.Mu = None,
-    rho: options.Rho = None,
+    budget: options.BudgetOptions,
     reason: Reason = "",
     as_json: options.AsJson = False,
 ) -> None:
-    """Move room of the budget to an analyst, or back.
+    """Move a part of the budget to an analyst, or back.
 
     Without an amount, all that is left of --from is moved.
     """
-    budget = None
-    if any(value is not None for value in (epsilon, mu, rho)):
-        budget = options.budget_of(epsilon, delta, mu, rho)
-    elif source is None:
+    amount = budget.budget() if budget.is_given else None
+    if amount is None and source is None:
         raise SettingError("how much is granted is missing: add --epsilon, --mu or --rho")
     opened = existing(file)
-    opened.grant(to, budget, source=source, reason=reason)
-    what = "all that was left" if budget is None else f"{budget}"
-    names = [name or "the common room" for name in (source, to)]
+    opened.grant(to, amount, source=source, reason=reason)
+    what = "all that was left" if amount is None else f"{amount}"
+    names = [name or "the common budget" for name in (source, to)]
     _tell(opened, f"Moved {what} from {names[0]} to {names[1]}.", as_json)
 
 
 def lower(
-    file: options.KeptLedger,
+    file: LedgerFile,
     *,
     epsilon: options.Epsilon = None,
     mu: options.Mu = None,
@@ -67,16 +54,13 @@ def lower(
 ) -> None:
     """Lower the budget of the dataset; it can never be raised again."""
     opened = existing(file)
-    opened.lower(options.budget_of(epsilon, opened.terms.delta, mu, rho), reason)
+    lowered = options.BudgetOptions(epsilon, opened.terms.delta, mu, rho)
+    opened.lower(lowered.budget(), reason)
     _tell(opened, f"The budget is now {opened.budget}.", as_json)
 
 
 def pause(
-    file: options.KeptLedger,
-    *,
-    reason: Reason,
-    analyst: Who = None,
-    as_json: options.AsJson = False,
+    file: LedgerFile, *, reason: Reason, analyst: Who = None, as_json: options.AsJson = False
 ) -> None:
     """Refuse charges from now on, of everybody or of one analyst."""
     opened = existing(file)
@@ -85,13 +69,9 @@ def pause(
 
 
 def resume(
-    file: options.KeptLedger,
-    *,
-    reason: Reason,
-    analyst: Who = None,
-    as_json: options.AsJson = False,
+    file: LedgerFile, *, reason: Reason, analyst: Who = None, as_json: options.AsJson = False
 ) -> None:
-    """Let charges go on that were paused."""
+    """Allow charges again that were paused."""
     opened = existing(file)
     opened.resume(reason, analyst=analyst)
     _tell(opened, f"Charges go on: {reason}", as_json)
@@ -108,11 +88,11 @@ def existing(file: Path) -> Ledger:
 
 def _tell(opened: Ledger, text: str, as_json: bool) -> None:
     screen = Screen(as_json)
-    screen.result(rooms(opened))
+    screen.result(sub_budgets(opened))
     screen.say(text)
 
 
-def rooms(opened: Ledger) -> dict[str, Any]:
+def sub_budgets(opened: Ledger) -> dict[str, Any]:
     """Return the budget in force, who has how much of it, and what is paused, as plain data."""
     from tacit.ledger.terms import budget_document
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Annotated
 
 from tacit.cli import options
 from tacit.cli.fit import fit_document, show_plan
+from tacit.cli.options import flag
 from tacit.cli.output import Screen
 from tacit.errors import FileError
 
@@ -28,20 +26,10 @@ FILES = {
 }
 
 
-@dataclass(frozen=True)
-class _Place:
-    """The files of the demo, all in one directory."""
-
-    directory: Path
-
-    def __getitem__(self, name: str) -> Path:
-        return self.directory / name
-
-
 def demo(
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="DIRECTORY", help="Where its files go.")
-    ] = Path("tacit-demo"),
+    output: Annotated[Path, flag("DIRECTORY", "Where its files go.", "--output", "-o")] = Path(
+        "tacit-demo"
+    ),
     quiet: options.Quiet = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -51,32 +39,42 @@ def demo(
     overwritten.
     """
     screen = Screen(as_json, quiet)
-    place = _Place(output)
-    table = _prepare(place, screen)
-    private, plain = _fit_both(place, screen)
-    _keep(place, private, plain)
+    table = _prepare(output, screen)
+    private, plain = _fit_both(output, screen)
+    _keep(output, private, plain)
     excess = _show(table, private, plain, screen)
-    statement = _verify(place, screen)
-    _suggest(place, screen)
-    screen.result(_document(place, private, plain, excess, statement, screen.warned))
+    statement = _verify(output, screen)
+    _suggest(output, screen)
+    from tacit.planning.clinic import CLINIC_TRUTH
+
+    screen.result(
+        {
+            **fit_document(private, screen.warned),
+            "truth": dict(CLINIC_TRUTH),
+            "not_private": plain.params,
+            "excess_loss": excess,
+            "verified": statement,
+            "files": [str(output / name) for name in FILES],
+        }
+    )
 
 
-def _prepare(place: _Place, screen: Screen) -> Columns:
+def _prepare(folder: Path, screen: Screen) -> Columns:
     """Write the synthetic table and its schema."""
-    from tacit.certificate.fit_file import write_text
+    from tacit.files import write_text
     from tacit.planning.clinic import CLINIC_FORMULA, CLINIC_SCHEMA, clinic_csv, clinic_table
 
     try:
-        place.directory.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FileError(
-            f"the directory {str(place.directory)!r} cannot be made: {error.strerror}"
+            f"the directory {str(folder)!r} cannot be made: {error.strerror}"
         ) from error
     table = clinic_table()
     text = clinic_csv(table)
-    _require_ours(place, text)
-    write_text(place["clinic.csv"], text)
-    write_text(place["clinic.toml"], CLINIC_SCHEMA)
+    _require_ours(folder, text)
+    write_text(folder / "clinic.csv", text)
+    write_text(folder / "clinic.toml", CLINIC_SCHEMA)
     records = len(table["readmit"])
     screen.heading("Tacit: a model of sensitive records, under differential privacy")
     screen.say(
@@ -95,20 +93,20 @@ def _prepare(place: _Place, screen: Screen) -> Columns:
     return table
 
 
-def _require_ours(place: _Place, text: str) -> None:
+def _require_ours(folder: Path, text: str) -> None:
     """Overwrite an earlier demo, known by its table, and nobody else's files."""
-    taken = [name for name in FILES if place[name].exists()]
+    taken = [name for name in FILES if (folder / name).exists()]
     if not taken:
         return
-    found = place["clinic.csv"]
+    found = folder / "clinic.csv"
     if not found.is_file() or found.read_bytes() != text.encode("utf-8"):
         raise FileError(
-            f"{str(place[taken[0]])!r} is not from an earlier demo and is not overwritten; "
+            f"{str(folder / taken[0])!r} is not from an earlier demo and is not overwritten; "
             "give another directory with --output"
         )
 
 
-def _fit_both(place: _Place, screen: Screen) -> tuple[Fit, Fit]:
+def _fit_both(folder: Path, screen: Screen) -> tuple[Fit, Fit]:
     """Fit privately, then without privacy, which is fine because these patients are invented."""
     from tacit.estimators.glm import glm
     from tacit.planning.clinic import CLINIC_FORMULA
@@ -116,32 +114,32 @@ def _fit_both(place: _Place, screen: Screen) -> tuple[Fit, Fit]:
     with screen.work() as progress:
         private = glm(
             CLINIC_FORMULA,
-            place["clinic.csv"],
-            place["clinic.toml"],
+            folder / "clinic.csv",
+            folder / "clinic.toml",
             epsilon=EPSILON,
             progress=progress,
             on_plan=lambda plan: show_plan(plan, screen),
         )
         plain = glm(
             CLINIC_FORMULA,
-            place["clinic.csv"],
-            place["clinic.toml"],
+            folder / "clinic.csv",
+            folder / "clinic.toml",
             epsilon=float("inf"),
             inference=False,
         )
     return private, plain
 
 
-def _keep(place: _Place, private: Fit, plain: Fit) -> None:
-    from tacit.certificate.fit_file import write_text
+def _keep(folder: Path, private: Fit, plain: Fit) -> None:
+    from tacit.files import write_text
     from tacit.planning.clinic import CLINIC_TRUTH, CLINIC_UNITS
     from tacit.report.pictures import coefficients_picture
 
-    private.save(place["fit.json"])
-    write_text(place["certificate.json"], private.certificate.to_json() + "\n")
+    private.save(folder / "fit.json")
+    write_text(folder / "certificate.json", private.certificate.to_json() + "\n")
     coefficients_picture(
         private.terms,
-        place["coefficients.png"],
+        folder / "coefficients.png",
         truth=CLINIC_TRUTH,
         reference=plain.params,
         units=CLINIC_UNITS,
@@ -167,12 +165,12 @@ def _show(table: Columns, private: Fit, plain: Fit, screen: Screen) -> float:
     return excess
 
 
-def _verify(place: _Place, screen: Screen) -> str:
+def _verify(folder: Path, screen: Screen) -> str:
     """Check the certificate that was written, from the file alone."""
     from tacit.certificate.fit_file import read_certificate
     from tacit.report.statements import certificate_table, promise
 
-    certificate = read_certificate(place["certificate.json"])
+    certificate = read_certificate(folder / "certificate.json")
     found = certificate.check()
     screen.heading("Guarantee")
     screen.say(promise(certificate))
@@ -182,31 +180,16 @@ def _verify(place: _Place, screen: Screen) -> str:
     return found.statement
 
 
-def _suggest(place: _Place, screen: Screen) -> None:
-    folder = shlex.quote(str(place.directory))
+def _suggest(folder: Path, screen: Screen) -> None:
+    quoted = shlex.quote(str(folder))
     screen.heading("Files")
-    width = max(len(str(place[name])) for name in FILES)
+    width = max(len(str(folder / name)) for name in FILES)
     for name, content in FILES.items():
-        screen.plain(f"  {place[name]!s:<{width}}  {content}")
+        screen.plain(f"  {folder / name!s:<{width}}  {content}")
     screen.heading("Next")
     screen.plain(
-        f"  tacit verify {folder}/certificate.json\n"
-        f"  tacit predict {folder}/fit.json {folder}/clinic.csv | head\n"
-        f'  tacit fit {folder}/clinic.csv "readmit ~ age + smoker" \\\n'
-        f"      --schema {folder}/clinic.toml --epsilon 0.5"
+        f"  tacit verify {quoted}/certificate.json\n"
+        f"  tacit predict {quoted}/fit.json {quoted}/clinic.csv | head\n"
+        f'  tacit fit {quoted}/clinic.csv "readmit ~ age + smoker" \\\n'
+        f"      --schema {quoted}/clinic.toml --epsilon 0.5"
     )
-
-
-def _document(
-    place: _Place, private: Fit, plain: Fit, excess: float, statement: str, warned: list[str]
-) -> dict[str, Any]:
-    from tacit.planning.clinic import CLINIC_TRUTH
-
-    return {
-        **fit_document(private, warned),
-        "truth": dict(CLINIC_TRUTH),
-        "not_private": plain.params,
-        "excess_loss": excess,
-        "verified": statement,
-        "files": [str(place[name]) for name in FILES],
-    }

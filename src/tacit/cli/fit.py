@@ -3,64 +3,45 @@
 from __future__ import annotations
 
 import warnings
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tacit.cli import options
 from tacit.cli.exit_codes import error_document, exit_of, tell_error
+from tacit.cli.options import flag
 from tacit.cli.output import Screen
 from tacit.cli.output_files import require_writable
-from tacit.errors import FileError, SettingError
+from tacit.errors import FileError
 
 if TYPE_CHECKING:
     from tacit.contract.plan import Plan
     from tacit.estimators.fit import Fit
 
 
+@options.grouped
 def fit(
     data: options.DataFile,
     formula: options.Formula,
     *,
     schema: options.SchemaFile,
-    epsilon: options.Epsilon = None,
-    delta: options.Delta = None,
-    mu: options.Mu = None,
-    rho: options.Rho = None,
-    family: options.Family = "binomial",
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Keep the fit as JSON.")
+    budget: options.BudgetOptions,
+    output: Annotated[Path | None, flag("FILE", "Keep the fit as JSON.", "--output", "-o")] = None,
+    certificate: Annotated[Path | None, flag("FILE", "Keep the certificate.")] = None,
+    sign: options.Sign = None,
+    model: options.ModelOptions,
+    invalid_rows: Annotated[
+        str | None,
+        flag(
+            "error|zero",
+            "Refuse a table with missing or undeclared entries, or let such rows add nothing.",
+            default="error; zero with --ledger",
+        ),
     ] = None,
-    certificate: Annotated[
-        Path | None, typer.Option("--certificate", metavar="FILE", help="Keep the certificate.")
-    ] = None,
-    sign: Annotated[
-        Path | None,
-        typer.Option("--sign", metavar="KEY", help="Sign the certificate (see tacit key)."),
-    ] = None,
-    solver: options.Solver = "auto",
-    iterations: options.Iterations = None,
-    step_size: options.StepSize = None,
-    max_passes: options.MaxPasses = None,
-    l2: options.Ridge = 0.0,
-    radius: options.Radius = None,
-    row_norm: options.RowNorm = None,
-    inference: options.Inference = None,
-    invalid_rows: options.InvalidRows = None,
-    random_state: Annotated[
-        int | None,
-        typer.Option("--random-state", metavar="N", help="Reproducible noise: NOT private."),
-    ] = None,
-    ledger: options.LedgerFile = None,
-    dataset: options.Dataset = None,
-    analyst: options.Analyst = None,
-    project: options.Project = None,
-    label: options.Label = None,
-    key: options.RequestKey = None,
-    again: options.Again = False,
+    random_state: Annotated[int | None, flag("N", "Reproducible noise: NOT private.")] = None,
+    charge: options.ChargeOptions,
     force: options.Force = False,
     quiet: options.Quiet = False,
     as_json: options.AsJson = False,
@@ -70,28 +51,19 @@ def fit(
     Everything given is checked before anything is spent.
     """
     screen = Screen(as_json, quiet)
-    require_writable([output, certificate], [data, schema, sign, ledger], force=force)
-    budget = options.budget_of(epsilon, delta, mu, rho)
+    require_writable([output, certificate], [data, schema, sign, charge.ledger], force=force)
+    whole = budget.budget()
     if sign is not None:
         _require_readable(sign)
     from tacit.estimators.glm import glm
 
-    asked = Asked(dataset, analyst, project, label, key, again or None)
-    with charging(ledger, asked), screen.work() as progress:
+    with charge.charging(), screen.work() as progress:
         fitted = glm(
             formula,
             data,
             schema,
-            family,
-            budget=budget,
-            row_norm=row_norm,
-            solver=solver,
-            iterations=iterations,
-            step_size=step_size,
-            max_passes=max_passes,
-            radius=radius,
-            l2=l2,
-            inference=inference,
+            budget=whole,
+            **model.settings(),
             invalid_rows=invalid_rows,
             random_state=random_state,
             progress=progress,
@@ -102,37 +74,6 @@ def fit(
     if sign is not None:
         fitted = signed(fitted, sign)
     report(fitted, screen, {"fit": output, "certificate": certificate})
-
-
-class Asked(NamedTuple):
-    """What a ledger is told of a fit: of which dataset, by whom, for what, and under which key."""
-
-    dataset: str | None = None
-    analyst: str | None = None
-    project: str | None = None
-    label: str | None = None
-    key: str | None = None
-    again: bool | None = None
-
-
-def charging(ledger: Path | None, asked: Asked) -> AbstractContextManager[object]:
-    """The ledger that the fit is charged to; it must exist and be that of the dataset."""
-    if ledger is None:
-        for name, text in asked._asdict().items():
-            if text is not None:
-                raise SettingError(f"--{name} is for a ledger: add --ledger FILE")
-        return nullcontext()
-    from tacit.ledger.ledger import Ledger
-
-    if not ledger.exists():
-        raise FileError(
-            f"the ledger {str(ledger)!r} does not exist; begin it with its budget: "
-            f"tacit ledger create {ledger} --epsilon 3 --delta 1e-6"
-        )
-    opened = Ledger(ledger, dataset=asked.dataset, analyst=asked.analyst, project=asked.project)
-    if asked.again and asked.key is None:
-        raise SettingError("--again pays once more for the request under a key: add --key NAME")
-    return opened.request(asked.key, label=asked.label, again=bool(asked.again))
 
 
 def report(fitted: Fit, screen: Screen, files: dict[str, Path | None]) -> None:
@@ -256,7 +197,7 @@ def _require_readable(key: Path) -> None:
 
 
 def _keep(fitted: Fit, files: dict[str, Path | None]) -> FileError | None:
-    from tacit.certificate.fit_file import write_text
+    from tacit.files import write_text
 
     output, certificate = files["fit"], files["certificate"]
     try:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacit.cli import options
-from tacit.cli.curation import existing, grant, lower, pause, resume, rooms
+from tacit.cli.curation import existing, grant, lower, pause, resume, sub_budgets
 from tacit.cli.exit_codes import EPILOG
+from tacit.cli.options import argument, flag
 from tacit.cli.output import Screen
 from tacit.cli.output_files import require_writable
 from tacit.errors import FileError
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from tacit.ledger.charge import Charge
     from tacit.ledger.ledger import Ledger
     from tacit.ledger.status import Status
-    from tacit.privacy.guarantee import Guarantee
+    from tacit.privacy.budget import Guarantee
     from tacit.report.table import Table
 
 ledger = typer.Typer(
@@ -31,46 +32,32 @@ for command in (grant, lower, pause, resume):
 
 
 @ledger.command(epilog=EPILOG)
+@options.grouped
 def create(
-    file: options.KeptLedger,
+    file: options.LedgerFile,
     *,
-    epsilon: options.Epsilon = None,
-    delta: options.Delta = None,
-    mu: options.Mu = None,
-    rho: options.Rho = None,
+    budget: options.BudgetOptions,
     dataset: options.Dataset = None,
-    unit: Annotated[
-        str | None,
-        typer.Option("--unit", metavar="WORD", help="Whom the budget protects, as in the schema."),
-    ] = None,
-    relation: Annotated[
-        str | None,
-        typer.Option("--relation", metavar="NAME", help="replace-one, zero-out or add-remove."),
-    ] = None,
+    unit: Annotated[str | None, flag("WORD", "Whom the budget protects, as in the schema.")] = None,
+    relation: Annotated[str | None, flag("NAME", "replace-one, zero-out or add-remove.")] = None,
     refusals: Annotated[
         str | None,
-        typer.Option(
-            "--refusals",
-            metavar="never|curator",
-            help="curator: only curators use it, and may be told that a record is invalid.",
+        flag(
+            "never|curator",
+            "curator: only curators use it, and may be told that a record is invalid.",
         ),
     ] = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Begin a ledger with a budget for all fits of a dataset."""
     screen = Screen(as_json)
-    budget = options.budget_of(epsilon, delta, mu, rho)
+    whole = budget.budget()
     from tacit.ledger.ledger import Ledger
 
     if file.exists():
         raise FileError(f"{str(file)!r} exists; a ledger is begun once.")
     begun = Ledger(
-        file,
-        budget=budget,
-        dataset=dataset,
-        unit=unit,
-        relation=relation,
-        refusals=refusals,
+        file, budget=whole, dataset=dataset, unit=unit, relation=relation, refusals=refusals
     )
     screen.result(_document(begun, None))
     screen.plain(f"The ledger is in {file}; charge fits to it with --ledger.")
@@ -78,14 +65,13 @@ def create(
 
 @ledger.command(epilog=EPILOG)
 def show(
-    file: options.KeptLedger, analyst: options.Analyst = None, as_json: options.AsJson = False
+    file: options.LedgerFile, analyst: options.Analyst = None, as_json: options.AsJson = False
 ) -> None:
     """Show the budget, the charges and what is left."""
     screen = Screen(as_json)
     opened = existing(file)
-    status, charges = opened.status(analyst=analyst), opened.charges()
-    if analyst is not None:
-        charges = tuple(charge for charge in charges if charge.analyst == analyst)
+    status = opened.status(analyst=analyst)
+    charges = _charges(opened, analyst)
     screen.result(_document(opened, analyst))
     if charges:
         screen.heading("Charges")
@@ -104,42 +90,30 @@ def show(
 
 
 @ledger.command(epilog=EPILOG)
-def verify(file: options.KeptLedger, as_json: options.AsJson = False) -> None:
+def verify(file: options.LedgerFile, as_json: options.AsJson = False) -> None:
     """Check file, chain, amounts and budget of a ledger, to the last byte."""
     screen = Screen(as_json)
     found = existing(file).verify()
-    screen.result(
-        {
-            "verified": True,
-            "entries": found.entries,
-            "charges": found.charges,
-            "unreleased": found.unreleased,
-            "head": found.head,
-            "statement": found.statement,
-            "total": _total(found.guarantee),
-        }
-    )
+    counts = {name: getattr(found, name) for name in ("entries", "charges", "unreleased", "head")}
+    total = _total(found.guarantee)
+    screen.result({"verified": True, **counts, "statement": found.statement, "total": total})
     screen.say(found.statement)
     screen.say(found.head, "head")
 
 
 @ledger.command(epilog=EPILOG)
 def certificate(
-    file: options.KeptLedger,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Keep it as JSON.")
-    ] = None,
-    sign: Annotated[
-        Path | None, typer.Option("--sign", metavar="KEY", help="Sign it (see tacit key).")
-    ] = None,
+    file: options.LedgerFile,
+    output: Annotated[Path | None, flag("FILE", "Keep it as JSON.", "--output", "-o")] = None,
+    sign: options.Sign = None,
     force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Certify everything that was charged, as one total; check it with tacit verify."""
     screen = Screen(as_json)
     require_writable([output], [file, sign], force=force)
-    from tacit.certificate.fit_file import write_text
     from tacit.documents.signature import sign as signed
+    from tacit.files import write_text
     from tacit.report.ledger_certificate import joint_promise
 
     issued = existing(file).certificate()
@@ -156,8 +130,8 @@ def certificate(
 
 @ledger.command(epilog=EPILOG)
 def upgrade(
-    old: Annotated[Path, typer.Argument(metavar="OLD", help="A ledger of version 0.1.")],
-    new: Annotated[Path, typer.Argument(metavar="NEW", help="The file to write.")],
+    old: Annotated[Path, argument("OLD", "A ledger of version 0.1.")],
+    new: Annotated[Path, argument("NEW", "The file to write.")],
     as_json: options.AsJson = False,
 ) -> None:
     """Write a ledger of version 0.1 anew, so that it can be charged; the old file stays."""
@@ -168,32 +142,30 @@ def upgrade(
     screen.plain(f"The ledger is in {new}. Charge {old} no more, and move it away.")
 
 
+def _charges(opened: Ledger, analyst: str | None) -> tuple[Charge, ...]:
+    everybody = opened.charges()
+    return tuple(one for one in everybody if analyst is None or one.analyst == analyst)
+
+
 def _charges_table(charges: tuple[Charge, ...], opened: Ledger) -> Table:
     from tacit.accounting.composition import compose
     from tacit.report.table import Table
 
     delta, capacity = opened.terms.delta, opened.terms.capacity
-    rows = tuple(
-        (
-            charge.formula or charge.label or "(no label)",
-            charge.label if charge.formula else "",
-            charge.analyst or "",
-            charge.project or "",
-            charge.file or "",
-            charge.time[:16].replace("T", " "),
-            f"{compose(charge.events).epsilon(delta):.3g}",
-            f"{float(charge.cost / capacity):.3g}",
-            "yes" if charge.release else "no",
-        )
-        for charge in charges
-    )
-    headers = ("charge", "label", "analyst", "project", "file", "time (UTC)")
+    columns = {
+        "charge": [one.formula or one.label or "(no label)" for one in charges],
+        "label": [one.label if one.formula else "" for one in charges],
+        "analyst": [one.analyst or "" for one in charges],
+        "project": [one.project or "" for one in charges],
+        "file": [one.file or "" for one in charges],
+        "time (UTC)": [one.time[:16].replace("T", " ") for one in charges],
+        f"ε at δ = {delta:g}": [f"{compose(one.events).epsilon(delta):.3g}" for one in charges],
+        "of the budget": [f"{float(one.cost / capacity):.3g}" for one in charges],
+        "released": ["yes" if one.release else "no" for one in charges],
+    }
     # A column in which nobody wrote anything only widens the table.
-    used = [place for place in range(1, 5) if any(row[place] for row in rows)]
-    kept = (0, *used, 5, 6, 7, 8)
-    names = (*headers, f"ε at δ = {delta:g}", "of the budget", "released")
-    chosen = tuple(tuple(row[place] for place in kept) for row in rows)
-    return Table(tuple(names[place] for place in kept), chosen)
+    used = {name: cells for name, cells in columns.items() if any(cells)}
+    return Table(tuple(used), tuple(zip(*used.values(), strict=True)))
 
 
 def _show_budget(opened: Ledger, status: Status, screen: Screen) -> None:
@@ -211,15 +183,13 @@ def _show_budget(opened: Ledger, status: Status, screen: Screen) -> None:
 
 def _document(opened: Ledger, analyst: str | None) -> dict[str, Any]:
     terms, status = opened.terms, opened.status(analyst=analyst)
-    left = status.remaining
+    left, epsilon = status.remaining, status.left
     return {
         **{name: terms.document()[name] for name in ("budget", "dataset", "refusals")},
-        **rooms(opened),
+        **sub_budgets(opened),
         "total": _total(status.spent),
-        "remaining": None if left is None else {"mu": left.mu, "delta": left.delta},
-        "left": None
-        if status.left is None
-        else {"epsilon": status.left.epsilon, "delta": status.left.delta},
+        "remaining": left and {"mu": left.mu, "delta": left.delta},
+        "left": epsilon and {"epsilon": epsilon.epsilon, "delta": epsilon.delta},
         "more_like_last": status.more_like_last,
         "charges": [
             {
@@ -227,10 +197,9 @@ def _document(opened: Ledger, analyst: str | None) -> dict[str, Any]:
                 "time": charge.time,
                 "share": float(charge.cost / terms.capacity),
                 "release": charge.release,
-                **charge.purpose.document(),
+                **charge.document(),
             }
-            for charge in opened.charges()
-            if analyst is None or charge.analyst == analyst
+            for charge in _charges(opened, analyst)
         ],
     }
 
@@ -238,10 +207,5 @@ def _document(opened: Ledger, analyst: str | None) -> dict[str, Any]:
 def _total(guarantee: Guarantee | None) -> dict[str, Any] | None:
     if guarantee is None:
         return None
-    return {
-        "epsilon": guarantee.epsilon,
-        "delta": guarantee.delta,
-        "mu": guarantee.mu,
-        "relation": str(guarantee.relation),
-        "unit": guarantee.unit,
-    }
+    numbers = {name: getattr(guarantee, name) for name in ("epsilon", "delta", "mu")}
+    return {**numbers, "relation": str(guarantee.relation), "unit": guarantee.unit}

@@ -1,139 +1,182 @@
-"""Arguments and options that several commands share, each spelled and explained once."""
+"""Arguments and options of the commands, each spelled and explained once.
+
+Options that belong together are a frozen dataclass. A command that is decorated with `grouped`
+takes such a group as one parameter, and the command line has a flag for each of its fields.
+"""
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict, dataclass, fields, is_dataclass
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tacit.errors import BudgetError
+from tacit.errors import BudgetError, FileError, SettingError
 
 if TYPE_CHECKING:
     from tacit.privacy.budget import Budget
 
-DataFile = Annotated[Path, typer.Argument(metavar="DATA", help="Table: .csv, .csv.gz or .parquet.")]
-Formula = Annotated[
-    str, typer.Argument(metavar="FORMULA", help='For example "readmit ~ age + C(ward)".')
-]
-SchemaFile = Annotated[
-    Path, typer.Option("--schema", metavar="FILE", help="Public facts about the table, as TOML.")
-]
-Epsilon = Annotated[
-    float | None,
-    typer.Option("--epsilon", metavar="E", help='Budget: above 0; "inf" for no privacy at all.'),
-]
+
+def flag(metavar: str, meaning: str, *names: str, default: str | None = None) -> Any:
+    """Describe an option with a value; its flag has the name of the parameter, unless given."""
+    return typer.Option(*names, metavar=metavar, help=meaning, show_default=default or True)
+
+
+def switch(name: str, meaning: str) -> Any:
+    """Describe an option without a value."""
+    return typer.Option(*name.split(), help=meaning)
+
+
+def argument(metavar: str, meaning: str) -> Any:
+    """Describe a positional argument."""
+    return typer.Argument(metavar=metavar, help=meaning)
+
+
+DataFile = Annotated[Path, argument("DATA", "Table: .csv, .csv.gz or .parquet.")]
+Formula = Annotated[str, argument("FORMULA", 'For example "readmit ~ age + C(ward)".')]
+LedgerFile = Annotated[Path, argument("FILE", "A ledger.")]
+Epsilon = Annotated[float | None, flag("E", 'Budget: above 0; "inf" for no privacy at all.')]
 Delta = Annotated[
     float | None,
-    typer.Option(
-        "--delta",
-        metavar="D",
-        help="Between 0 and 1. Default: min(1e-5, n^-1.1), or, where n is private, "
+    flag(
+        "D",
+        "Between 0 and 1. Default: min(1e-5, n^-1.1), or, where n is private, "
         "min(1e-6, n_at_least^-1.1).",
     ),
 ]
-Mu = Annotated[
-    float | None,
-    typer.Option("--mu", metavar="M", help="Budget as Gaussian DP, in place of --epsilon."),
-]
-Rho = Annotated[
-    float | None,
-    typer.Option("--rho", metavar="R", help="Budget as zero-concentrated DP, likewise."),
-]
-Family = Annotated[
-    str,
-    typer.Option(
-        "--family",
-        metavar="NAME",
-        help="binomial, gaussian, poisson, multinomial, huber or quantile.",
-    ),
-]
-Solver = Annotated[
-    str,
-    typer.Option("--solver", metavar="NAME", help="auto, or a name of docs/solvers.md."),
-]
-Iterations = Annotated[
-    int | None, typer.Option("--iterations", metavar="N", help="Steps. Default: planned.")
-]
-StepSize = Annotated[
-    float | None, typer.Option("--step-size", metavar="S", help="Default: planned.")
-]
-MaxPasses = Annotated[
-    int | None,
-    typer.Option("--max-passes", metavar="N", help="Cap on passes over the table."),
-]
-Ridge = Annotated[float, typer.Option("--l2", metavar="L", help="Ridge penalty on the slopes.")]
-Inference = Annotated[
-    bool | None,
-    typer.Option(
-        "--inference/--no-inference",
-        help="Pay for standard errors and intervals out of the budget, or spend it all on the fit.",
-        show_default="on, unless a penalty or a solver but Newton's is asked for",
-    ),
-]
-Radius = Annotated[
-    float | None, typer.Option("--radius", metavar="R", help="Ball that holds the slopes.")
-]
-RowNorm = Annotated[
-    float | None,
-    typer.Option("--row-norm", metavar="B", help="Public bound on the norm of a prepared row."),
-]
-KeptLedger = Annotated[Path, typer.Argument(metavar="FILE", help="A ledger.")]
-Analyst = Annotated[
-    str | None,
-    typer.Option("--analyst", metavar="NAME", help="Who asks; noted with the charge."),
-]
-LedgerFile = Annotated[
-    Path | None,
-    typer.Option("--ledger", metavar="FILE", help="Charge this ledger (see tacit ledger create)."),
-]
-Dataset = Annotated[
-    str | None,
-    typer.Option("--dataset", metavar="NAME", help="Public name of the table, as in its ledger."),
-]
-InvalidRows = Annotated[
-    str | None,
-    typer.Option(
-        "--invalid-rows",
-        metavar="error|zero",
-        help="Refuse a table with missing or undeclared entries, or let such rows add nothing.",
-        show_default="error; zero with --ledger",
-    ),
-]
-Project = Annotated[
-    str | None,
-    typer.Option("--project", metavar="NAME", help="For which work, for the ledger."),
-]
-Label = Annotated[
-    str | None,
-    typer.Option("--label", metavar="TEXT", help="What the fit is for, for the ledger."),
-]
-RequestKey = Annotated[
-    str | None,
-    typer.Option(
-        "--key",
-        metavar="NAME",
-        help="Keep the answer in the ledger: the same request under it is not charged again.",
-    ),
-]
-Again = Annotated[
-    bool,
-    typer.Option("--again", help="Pay once more for a request that was charged and interrupted."),
-]
-Force = Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No plan and no progress bar.")]
-AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
+Mu = Annotated[float | None, flag("M", "Budget as Gaussian DP, in place of --epsilon.")]
+Rho = Annotated[float | None, flag("R", "Budget as zero-concentrated DP, likewise.")]
+SchemaFile = Annotated[Path, flag("FILE", "Public facts about the table, as TOML.")]
+Dataset = Annotated[str | None, flag("NAME", "Public name of the table, as in its ledger.")]
+Analyst = Annotated[str | None, flag("NAME", "Who asks; noted with the charge.")]
+Sign = Annotated[Path | None, flag("KEY", "Sign the certificate (see tacit key).")]
+Force = Annotated[bool, switch("--force", "Overwrite files that exist.")]
+Quiet = Annotated[bool, switch("--quiet -q", "No plan and no progress bar.")]
+AsJson = Annotated[bool, switch("--json", "One JSON document on standard output.")]
 
 
-def budget_of(
-    epsilon: float | None, delta: float | None, mu: float | None, rho: float | None
-) -> Budget:
-    """The budget that was asked for, in whichever currency."""
-    from tacit.privacy.budget import Budget
+@dataclass(frozen=True)
+class BudgetOptions:
+    """A budget, in whichever currency."""
 
-    if epsilon is None and mu is None and rho is None:
-        raise BudgetError(
-            "no budget was given, and there is no default: add --epsilon, for example --epsilon 1 "
-            "(or --mu, or --rho)"
+    epsilon: Epsilon = None
+    delta: Delta = None
+    mu: Mu = None
+    rho: Rho = None
+
+    @property
+    def is_given(self) -> bool:
+        """Whether there is an amount."""
+        return any(value is not None for value in (self.epsilon, self.mu, self.rho))
+
+    def budget(self) -> Budget:
+        """The budget that was asked for."""
+        from tacit.privacy.budget import Budget
+
+        if not self.is_given:
+            raise BudgetError(
+                "no budget was given, and there is no default: add --epsilon, for example "
+                "--epsilon 1 (or --mu, or --rho)"
+            )
+        return Budget(epsilon=self.epsilon, delta=self.delta, mu=self.mu, rho=self.rho)
+
+
+@dataclass(frozen=True)
+class ModelOptions:
+    """Loss, solver, penalty and inference of a fit."""
+
+    family: Annotated[
+        str, flag("NAME", "binomial, gaussian, poisson, multinomial, huber or quantile.")
+    ] = "binomial"
+    row_norm: Annotated[float | None, flag("B", "Public bound on the norm of a prepared row.")] = (
+        None
+    )
+    solver: Annotated[str, flag("NAME", "auto, or a name of docs/solvers.md.")] = "auto"
+    iterations: Annotated[int | None, flag("N", "Steps. Default: planned.")] = None
+    step_size: Annotated[float | None, flag("S", "Default: planned.")] = None
+    max_passes: Annotated[int | None, flag("N", "Cap on passes over the table.")] = None
+    l2: Annotated[float, flag("L", "Ridge penalty on the slopes.")] = 0.0
+    radius: Annotated[float | None, flag("R", "Ball that holds the slopes.")] = None
+    inference: Annotated[
+        bool | None,
+        typer.Option(
+            "--inference/--no-inference",
+            help="Pay for standard errors and intervals out of the budget, or spend it all on the "
+            "fit.",
+            show_default="on, unless a penalty or a solver but Newton's is asked for",
+        ),
+    ] = None
+
+    def settings(self, *without: str) -> dict[str, Any]:
+        """The options as keywords, without some of them."""
+        return {name: value for name, value in asdict(self).items() if name not in without}
+
+
+@dataclass(frozen=True)
+class ChargeOptions:
+    """The ledger of a fit, and what is noted there: dataset, who, what for, and the key."""
+
+    ledger: Annotated[
+        Path | None, flag("FILE", "Charge this ledger (see tacit ledger create).")
+    ] = None
+    dataset: Dataset = None
+    analyst: Analyst = None
+    project: Annotated[str | None, flag("NAME", "For which work, for the ledger.")] = None
+    label: Annotated[str | None, flag("TEXT", "What the fit is for, for the ledger.")] = None
+    key: Annotated[
+        str | None,
+        flag("NAME", "Store the answer there: the same request under it is not charged again."),
+    ] = None
+    again: Annotated[
+        bool, switch("--again", "Pay once more for a request that was charged and interrupted.")
+    ] = False
+
+    def charging(self) -> AbstractContextManager[object]:
+        """The block of the ledger that the fit is charged to; it must exist."""
+        if self.ledger is None:
+            for name, given in asdict(self).items():
+                if given not in (None, False):
+                    raise SettingError(f"--{name} is for a ledger: add --ledger FILE")
+            return nullcontext()
+        from tacit.ledger.ledger import Ledger
+
+        if not self.ledger.exists():
+            raise FileError(
+                f"the ledger {str(self.ledger)!r} does not exist; begin it with its budget: "
+                f"tacit ledger create {self.ledger} --epsilon 3 --delta 1e-6"
+            )
+        opened = Ledger(
+            self.ledger, dataset=self.dataset, analyst=self.analyst, project=self.project
         )
-    return Budget(epsilon=epsilon, delta=delta, mu=mu, rho=rho)
+        if self.again and self.key is None:
+            raise SettingError("--again pays once more for the request under a key: add --key NAME")
+        return opened.request(self.key, label=self.label, again=self.again)
+
+
+def grouped(command: Callable[..., None]) -> Callable[..., None]:
+    """Replace the parameters of a command that are groups by the fields of the groups."""
+    signature = inspect.signature(command, eval_str=True)
+    flat: list[inspect.Parameter] = []
+    groups: dict[str, Any] = {}
+    for name, parameter in signature.parameters.items():
+        if is_dataclass(parameter.annotation):
+            groups[name] = parameter.annotation
+            inner = inspect.signature(groups[name], eval_str=True).parameters.values()
+            flat += [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in inner]
+        else:
+            flat.append(parameter)
+
+    @wraps(command)
+    def run(**given: Any) -> None:
+        for name, group in groups.items():
+            given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
+        command(**given)
+
+    run.__signature__ = signature.replace(parameters=flat)  # type: ignore[attr-defined]
+    run.__annotations__ = {one.name: one.annotation for one in flat}
+    return run

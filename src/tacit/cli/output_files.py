@@ -1,13 +1,10 @@
-"""The files a command writes: refused before anything is spent, written whole or not at all."""
+"""The files a command writes: what cannot be written is refused before anything is spent."""
 
 from __future__ import annotations
 
 import os
-import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TextIO
 
 from tacit.errors import FileError
 
@@ -45,25 +42,3 @@ def _require_place(output: Path, target: Path, *, force: bool) -> None:
         raise FileError(f"{str(output)!r} cannot be written: its directory does not exist.")
     if not os.access(target.parent, os.W_OK | os.X_OK):
         raise FileError(f"{str(output)!r} cannot be written: its directory is read-only.")
-
-
-@contextmanager
-def written_whole(path: Path) -> Iterator[TextIO]:
-    """Open a text file that takes its name only when it is complete.
-
-    Guarantee
-    ---------
-    - Whenever the block fails, the file is what it was before and nothing else is left behind.
-    """
-    target = path.resolve()
-    try:
-        # Beside the target, because only within one file system is a replacement atomic.
-        with tempfile.TemporaryDirectory(dir=target.parent, prefix=".tacit-") as folder:
-            draft = Path(folder) / "draft"
-            with draft.open("w", encoding="utf-8", newline="\n") as stream:
-                yield stream
-                stream.flush()
-                os.fsync(stream.fileno())
-            draft.replace(target)
-    except OSError as error:
-        raise FileError(f"{str(path)!r} cannot be written: {error.strerror}.") from error

@@ -11,11 +11,11 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
-import typer
-
 from tacit.cli import options
+from tacit.cli.options import argument, flag
 from tacit.cli.output import Screen
-from tacit.cli.output_files import require_writable, written_whole
+from tacit.cli.output_files import require_writable
+from tacit.files import replacing
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,11 +31,9 @@ MISSING = '""'
 
 
 def predict(
-    fit: Annotated[Path, typer.Argument(metavar="FIT", help="What tacit fit --output kept.")],
+    fit: Annotated[Path, argument("FIT", "What tacit fit --output wrote.")],
     data: options.DataFile,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write a CSV file.")
-    ] = None,
+    output: Annotated[Path | None, flag("FILE", "Write a CSV file.", "--output", "-o")] = None,
     force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -54,7 +52,10 @@ def predict(
         names = columns_of(fitted.stored.design.response)
         blocks = _started(fitted.predict_blocks(data))
         if output is not None:
-            with written_whole(output) as stream:
+            with (
+                replacing(output) as draft,
+                draft.open("w", encoding="utf-8", newline="\n") as stream,
+            ):
                 records, missing = write_csv(blocks, stream, names)
             screen.result({"output": str(output), "records": records, "missing": missing})
             what = "predictions" if names == (OTHER,) else "probabilities"

@@ -5,18 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from tacit.cli import options
+from tacit.cli.options import flag
 from tacit.cli.output import Screen
 from tacit.cli.output_files import require_writable
 
 
 def schema(
     data: options.DataFile,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write a TOML file.")
-    ] = None,
+    output: Annotated[Path | None, flag("FILE", "Write a TOML file.", "--output", "-o")] = None,
     force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -27,8 +24,8 @@ def schema(
     """
     screen = Screen(as_json)
     require_writable([output], [data], force=force)
-    from tacit.certificate.fit_file import write_text
     from tacit.engine.description import describe
+    from tacit.files import write_text
     from tacit.schema.template import template
 
     found = describe(data)

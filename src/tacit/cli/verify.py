@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from tacit.cli import options
+from tacit.cli.options import argument, flag
 from tacit.cli.output import Screen
 
 if TYPE_CHECKING:
@@ -17,17 +16,9 @@ if TYPE_CHECKING:
 
 
 def verify(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE", help="A certificate, of a fit or a ledger, or a fit that was kept."
-        ),
-    ],
+    file: Annotated[Path, argument("FILE", "A certificate of a fit or a ledger, or a stored fit.")],
     key: Annotated[
-        str | None,
-        typer.Option(
-            "--key", metavar="PUBLIC", help="Whose signature is expected: digits or file."
-        ),
+        str | None, flag("PUBLIC", "Whose signature is expected: digits or file.")
     ] = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -56,36 +47,34 @@ def verify(
             "covers": list(found.covers),
             "not_covered": list(found.not_covered),
             "private": document["private"],
-            "epsilon": total["epsilon"],
-            "delta": total["delta"],
-            "mu": total["mu"],
+            **{name: total[name] for name in ("epsilon", "delta", "mu")},
             "relation": document["relation"],
             "unit": document["unit"],
             "digest": certificate.digest,
         }
     )
-    if isinstance(certificate, Certificate) and document["events"]:
-        screen.heading("Events")
-        screen.table(certificate_table(certificate))
     if not isinstance(certificate, Certificate):
         screen.heading("Charges")
         screen.table(analyst_table(certificate))
+        stated = joint_promise(certificate)
+    else:
+        if document["events"]:
+            screen.heading("Events")
+            screen.table(certificate_table(certificate))
+        stated = promise(certificate)
     screen.heading("Found")
     screen.say(found.statement)
-    if isinstance(certificate, Certificate):
-        screen.say(promise(certificate))
-    else:
-        screen.say(joint_promise(certificate))
+    screen.say(stated)
 
 
 def _read(file: Path) -> Certificate | JointCertificate | StoredFit:
     """Read whatever states a guarantee, by its format."""
     from tacit.certificate.certificate import Certificate
-    from tacit.certificate.fit_file import from_document, is_fit, read_bytes
-    from tacit.documents.reading import parse_document
+    from tacit.certificate.fit_file import from_document, is_fit
+    from tacit.documents.reading import read_document
     from tacit.ledger.joint_certificate import JointCertificate
 
-    document = parse_document(read_bytes(file))
+    document = read_document(file)
     if is_fit(document):
         return from_document(document)
     joint = document.get("format") in tuple(JointCertificate.formats)
@@ -93,9 +82,7 @@ def _read(file: Path) -> Certificate | JointCertificate | StoredFit:
 
 
 def key(
-    path: Annotated[
-        Path, typer.Argument(metavar="FILE", help="Where the private key goes; .pub is added.")
-    ],
+    path: Annotated[Path, argument("FILE", "Where the private key goes; .pub is added.")],
     as_json: options.AsJson = False,
 ) -> None:
     """Make a pair of keys for signing certificates.

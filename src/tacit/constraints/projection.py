@@ -1,14 +1,15 @@
-"""The nearest point of a region, in whatever coordinates a solver works.
+"""The nearest point of a ball or region of slopes, in the coordinates of a solver.
 
-    argmin over t of ½‖t - theta‖²   with   B t in the region
+    argmin over t of ½‖t - theta‖²   with   B t in the set
 
-by alternating between the quadratic and the region (ADMM). B takes theta to the user's slopes.
-Everything here is public, so the number of rounds may depend on what it sees.
+B maps theta to the user's slopes. Everything here is public, so the number of iterations may depend
+on the values.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,36 +23,72 @@ Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
+class Ball:
+    """The slopes with ‖B theta‖ ≤ radius, an ellipsoid in theta; None constrains nothing."""
+
+    radius: float | None
+    matrix: NDArray[np.float64]
+
+    def project(self, theta: Vector) -> Vector:
+        """Return (I + λ B'B)⁻¹ theta with the λ ≥ 0 that puts it on the boundary, by bisection."""
+        if self.radius is None or np.linalg.norm(self.matrix @ theta) <= self.radius:
+            return theta
+        values, vectors = np.linalg.eigh(self.matrix.T @ self.matrix)
+        # With several classes theta has one column each; the ball bounds all slopes together.
+        values = np.maximum(values, 0.0).reshape(-1, *(1,) * (theta.ndim - 1))
+        rotated = vectors.T @ theta
+
+        def point(multiplier: float) -> Vector:
+            return np.asarray(rotated / (1.0 + multiplier * values))
+
+        def is_outside(multiplier: float) -> bool:
+            return bool(np.sqrt(np.sum(values * point(multiplier) ** 2)) > self.radius)
+
+        low, high = 0.0, 1.0
+        while is_outside(high):
+            high *= 4.0
+        for _ in range(200):
+            middle = (low + high) / 2
+            low, high = (middle, high) if is_outside(middle) else (low, middle)
+        return np.asarray(vectors @ point(high))
+
+
+@dataclass(frozen=True)
 class Projection:
-    """The map to the nearest point with slopes in the region; None constrains nothing."""
+    """The slopes in a region; None constrains nothing."""
 
     region: Region | None
     matrix: NDArray[np.float64]
-    _inverse: list[NDArray[np.float64]] = field(default_factory=list, repr=False, compare=False)
 
     def project(self, theta: Vector) -> Vector:
-        """Return the nearest point; its slopes lie in the region up to rounding."""
+        """Return the nearest point by ADMM; its slopes lie in the region up to rounding."""
         if self.region is None:
             return theta
         if theta.ndim > 1:
             return np.column_stack([self.project(column) for column in theta.T])
-        B = self.matrix
+        B, weight = self.matrix, self._weight
         inside = self.region.nearest(B @ theta)
         if np.array_equal(inside, B @ theta):
             return theta
-        weight = len(B) / max(float(np.sum(B * B)), 1e-300)
-        if not self._inverse:
-            system = np.eye(B.shape[1]) + weight * B.T @ B
-            self._inverse.append(np.asarray(np.linalg.inv(system), dtype=np.float64))
         point, pull = theta, np.zeros(len(B))
         scale = 1.0 + float(np.linalg.norm(B @ theta))
         for _ in range(ROUNDS):
-            point = self._inverse[0] @ (theta + weight * B.T @ (inside - pull))
+            point = self._inverse @ (theta + weight * B.T @ (inside - pull))
             moved = self.region.nearest(B @ point + pull)
             pull = pull + B @ point - moved
             gap = max(np.linalg.norm(B @ point - moved), np.linalg.norm(moved - inside))
             inside = moved
             if gap <= TOLERANCE * scale:
                 break
-        # Exactly onto the region, along the shortest way in theta.
+        # The shortest move in theta that puts the slopes exactly into the region.
         return np.asarray(point + np.linalg.lstsq(B, inside - B @ point, rcond=None)[0])
+
+    @cached_property
+    def _weight(self) -> float:
+        return len(self.matrix) / max(float(np.sum(self.matrix * self.matrix)), 1e-300)
+
+    @cached_property
+    def _inverse(self) -> NDArray[np.float64]:
+        B = self.matrix
+        system = np.eye(B.shape[1]) + self._weight * B.T @ B
+        return np.asarray(np.linalg.inv(system), dtype=np.float64)

@@ -1,7 +1,6 @@
-"""Public regions for the slopes, on the user's scale: box, l1 ball, simplex.
+"""Public constraint regions for the slopes, on the user's scale: box, l1 ball, simplex.
 
-A region knows the nearest of its points in the user's own coordinates; `constraints.projection`
-finds the nearest in any other coordinates from that alone.
+A region projects in the user's coordinates; `constraints.projection` projects in those of a solver.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ class Region(ABC):
 
 @dataclass(frozen=True)
 class Box(Region):
-    """lower ≤ slope ≤ upper, for all slopes or one pair of ends a slope; an end may be infinite.
+    """lower ≤ slope ≤ upper, with one pair of ends for all slopes or one per slope.
 
     Examples
     --------
@@ -45,13 +44,13 @@ class Box(Region):
     upper: float | Sequence[float] = math.inf
 
     def __post_init__(self) -> None:
-        """Keep the ends as plain numbers, or refuse an empty box."""
+        """Refuse an empty box, and store the ends as plain numbers."""
         low, high = np.asarray(self.lower, np.float64), np.asarray(self.upper, np.float64)
         if low.ndim > 1 or high.ndim > 1 or not (low <= high).all():
             raise SettingError("Every lower end of a box must be at most its upper end.")
         if (low == math.inf).any() or (high == -math.inf).any():
             raise SettingError("A box must contain finite slopes.")
-        # A table's column is written with few of its digits and rows: two boxes would look alike.
+        # Arrays are abbreviated when printed: two different boxes could look alike.
         for name, ends in (("lower", low), ("upper", high)):
             object.__setattr__(self, name, tuple(ends.tolist()) if ends.ndim else float(ends))
 
@@ -89,7 +88,7 @@ class L1Ball(Region):
             raise SettingError("The radius of an l1 ball must be positive and finite.")
 
     def nearest(self, slopes: Vector) -> Vector:
-        """Shrink all sizes by one threshold, found by sorting."""
+        """Soft-threshold, with the threshold found by sorting."""
         sizes = np.abs(slopes)
         if sizes.sum() <= self.radius:
             return slopes
@@ -98,7 +97,7 @@ class L1Ball(Region):
 
 @dataclass(frozen=True)
 class Simplex(Region):
-    """No slope below zero, and their sum `total`: shares.
+    """No slope below zero, and their sum is `total`.
 
     Examples
     --------
@@ -114,13 +113,13 @@ class Simplex(Region):
             raise SettingError("The total of a simplex must be positive and finite.")
 
     def nearest(self, slopes: Vector) -> Vector:
-        """Shift all slopes by one threshold and cut at zero."""
+        """Subtract one threshold from all slopes, and clip at zero."""
         return _onto_simplex(slopes, self.total)
 
 
 def _onto_simplex(values: Vector, total: float) -> Vector:
     """Nearest point with entries ≥ 0 and the given sum."""
-    # A shift of all entries moves no nearest point, and beside large ones the sum would be lost.
+    # A shift of all entries does not change the result, and avoids rounding next to large ones.
     shifted = values - values.max()
     falling = np.sort(shifted)[::-1]
     thresholds = (np.cumsum(falling) - total) / np.arange(1, len(values) + 1)

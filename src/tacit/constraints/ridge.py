@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 SMALLEST_PULL = 1e-290
-"""A penalty times a step below it moves nothing, and has no inverse among floats."""
+"""Below it, l2 · step changes nothing, and its inverse overflows."""
 
 
 @dataclass(frozen=True)
 class Ridge:
     """A quadratic penalty around a declared prior mean.
 
-    `matrix` is B, from the coordinates of theta to the user's slopes. The penalty sees no record,
-    so its gradient needs neither clip nor noise, and the implicit step is stable for every l2.
+    `matrix` is B, from theta to the user's slopes. The penalty sees no record, so its gradient
+    needs neither clip nor noise. The proximal step is stable for every l2.
     """
 
     l2: float
@@ -27,7 +27,7 @@ class Ridge:
         """Return the argmin over t of ½‖t - theta‖² + step·penalty(t)."""
         if not step * self.l2 > SMALLEST_PULL:
             return theta
-        # By the matrix inversion lemma, which stays solvable however heavy the penalty is.
+        # The matrix inversion lemma: well conditioned for every l2.
         B = self.matrix
         system = np.eye(len(B)) / (step * self.l2) + B @ B.T
         return np.asarray(theta + B.T @ np.linalg.solve(system, self.prior - B @ theta))

@@ -21,9 +21,8 @@ from tacit.contract.sensitivity import AnyPrice, events_of
 from tacit.design.design import Design
 from tacit.errors import SettingError
 from tacit.losses.loss import Loss
-from tacit.privacy.budget import Budget
+from tacit.privacy.budget import Budget, Guarantee
 from tacit.privacy.event import Event, Repeated
-from tacit.privacy.guarantee import Guarantee
 from tacit.privacy.relation import Relation
 
 if TYPE_CHECKING:

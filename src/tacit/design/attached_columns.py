@@ -1,24 +1,23 @@
-"""What a record holds beside features and response: a weight, an offset, the person it is of.
+"""Columns attached to a record beside its features and response: weight, offset, privacy unit.
 
-All are public declarations about columns; the cells stay private.
+Everything here is a public declaration about a column; the cells stay private.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from tacit.errors import SettingError
+from tacit.validate import is_whole
 
 
 @dataclass(frozen=True)
 class Weighting:
-    """A record counts w times, w = cell (capped at `maximum`) × weight of its class.
+    """A record counts w times: w = min(cell, `maximum`) × the weight of its class.
 
-    Prepared weights are divided by the largest possible one, so they lie in [0, 1]: a weight never
-    raises a sensitivity. Without a column every cell is 1; without classes' weights theirs are.
+    Without a column every cell is 1, and without `by_class` the weight of every class is 1.
+    Prepared weights are divided by `largest`, so they lie in [0, 1] and never raise a sensitivity.
     """
 
     column: str | None = None
@@ -42,7 +41,7 @@ class Weighting:
 
 @dataclass(frozen=True)
 class Offset:
-    """A term of the linear predictor with coefficient 1, clipped into public bounds.
+    """A term of the linear predictor with coefficient 1, clipped into [lower, upper].
 
     With `exposure` the term is the logarithm of the cell; the bounds are those of the term.
     """
@@ -60,10 +59,10 @@ class Offset:
 
 @dataclass(frozen=True)
 class Unit:
-    """The column that says whose record it is, and how many records of one person are kept.
+    """The column that names the privacy unit of a record, and the number of records a unit keeps.
 
-    Those with the smallest `order` cells are kept, or, without one, those with the smallest hash
-    of their own content: never by their place in the file.
+    A unit keeps the records with the smallest `order` cells, or, without `order`, those with the
+    smallest hash of their own content. The place in the file plays no part.
     """
 
     column: str
@@ -72,37 +71,14 @@ class Unit:
 
     def __post_init__(self) -> None:
         """Refuse a number of records that keeps none."""
-        if not (isinstance(self.max_rows, int) and 1 <= self.max_rows <= 10_000):
+        if not (is_whole(self.max_rows) and 1 <= self.max_rows <= 10_000):
             raise SettingError("max_rows_per_unit must be a whole number from 1 to 10000.")
 
 
 @dataclass(frozen=True)
 class Beside:
-    """All that is declared beside features and response."""
+    """All attached columns that are declared."""
 
     weighting: Weighting | None = None
     offset: Offset | None = None
     unit: Unit | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain data for the stored fit."""
-        return {
-            name: None if part is None else asdict(part)
-            for name, part in (
-                ("weighting", self.weighting),
-                ("offset", self.offset),
-                ("unit", self.unit),
-            )
-        }
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Beside:
-        """Read back what `to_json` wrote."""
-        weighting, offset, unit = (data[name] for name in ("weighting", "offset", "unit"))
-        if weighting is not None and weighting["by_class"] is not None:
-            weighting = {**weighting, "by_class": tuple(weighting["by_class"])}
-        return cls(
-            None if weighting is None else Weighting(**weighting),
-            None if offset is None else Offset(**offset),
-            None if unit is None else Unit(**unit),
-        )

@@ -1,23 +1,19 @@
-"""What becomes of a cell before the design sees it: public rules, one a column.
+"""Public rules for a cell before the design uses it: clipping, and what stands for a missing value.
 
-A number is clipped into its declared bounds, and a missing one replaced by a declared constant. A
-missing or undeclared label is replaced by a declared level. Where no substitute is declared, a
-missing cell or an undeclared label makes the record invalid.
+Where no substitute is declared, a missing cell or an undeclared label makes the record invalid.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from tacit.errors import BoundsError
 
 
 @dataclass(frozen=True)
 class NumericCell:
-    """A number clipped into [lower, upper]; `missing` stands for a missing one, if given.
+    """A number clipped into [lower, upper]; `missing`, if given, replaces a missing one.
 
     Guarantee
     ---------
@@ -30,9 +26,7 @@ class NumericCell:
 
     def __post_init__(self) -> None:
         """Refuse bounds that bound nothing."""
-        if not (
-            math.isfinite(self.lower) and math.isfinite(self.upper) and self.lower < self.upper
-        ):
+        if not -math.inf < self.lower < self.upper < math.inf:
             raise BoundsError("The bounds of a cell must be finite, the lower one first.")
         if self.missing is not None and not self.lower <= self.missing <= self.upper:
             raise BoundsError("What stands for a missing cell must lie within the bounds.")
@@ -40,28 +34,10 @@ class NumericCell:
 
 @dataclass(frozen=True)
 class LabelCell:
-    """Declared levels that stand for a missing label and for an undeclared one, if given."""
+    """Declared levels that replace a missing label and an undeclared one, if given."""
 
     missing: str | None = None
     other: str | None = None
 
 
 Cell = NumericCell | LabelCell
-
-
-def cell_to_json(cell: Cell) -> dict[str, Any]:
-    """Plain data for the stored fit."""
-    return asdict(cell)
-
-
-def cell_from_json(data: Mapping[str, Any]) -> Cell:
-    """Read back what `cell_to_json` wrote."""
-    missing = data["missing"]
-    if "other" in data:
-        other = data["other"]
-        return LabelCell(
-            None if missing is None else str(missing), None if other is None else str(other)
-        )
-    return NumericCell(
-        float(data["lower"]), float(data["upper"]), None if missing is None else float(missing)
-    )

@@ -18,24 +18,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tacit.design.attached_columns import Beside
-from tacit.design.cell_rules import Cell, cell_from_json, cell_to_json
-from tacit.design.factor import Factor, Indicator, Numeric, factor_from_json, factor_to_json
-from tacit.design.feature_map import (
-    Custom,
-    FeatureMap,
-    feature_map_from_json,
-    feature_map_to_json,
-)
-from tacit.design.response import (
-    Absent,
-    Classes,
-    Continuous,
-    Response,
-    response_from_json,
-    response_to_json,
-)
+from tacit.design.cell_rules import Cell
+from tacit.design.factor import Factor, Indicator, Numeric
+from tacit.design.feature_map import Custom, FeatureMap
+from tacit.design.response import Absent, Classes, Continuous, Response
+from tacit.documents.dataclass_json import from_plain, to_plain
 from tacit.documents.quoting import quoted
 from tacit.errors import BoundsError, CertificateError, SettingError
+from tacit.validate import positive
 
 __all__ = [
     "Column",
@@ -186,63 +176,19 @@ class Design:
         return constant
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data for the stored fit."""
-        return {
-            "intercept": self.intercept,
-            "feature_norm": self.feature_norm,
-            "levels": {name: list(levels) for name, levels in self.levels.items()},
-            "response": response_to_json(self.response),
-            "beside": self.beside.to_json(),
-            "cells": {name: cell_to_json(cell) for name, cell in self.cells.items()},
-            "columns": [_column_to_json(column) for column in self.columns],
-            "feature_map": feature_map_to_json(self.feature_map),
-            "inputs": [_column_to_json(column) for column in self.inputs],
-            "input_norm": self.input_norm,
-        }
+        """Plain data for the stored fit; of a custom feature map its name and no code."""
+        written: dict[str, Any] = to_plain(self)
+        return written
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Design:
-        """Read back what `to_json` wrote."""
+        """Read back what `to_json` wrote; a custom feature map comes back without its function."""
         try:
-            return cls(
-                columns=tuple(_column_from_json(item) for item in data["columns"]),
-                response=response_from_json(data["response"]),
-                feature_norm=float(data["feature_norm"]),
-                intercept=bool(data["intercept"]),
-                levels={
-                    str(name): tuple(map(str, levels)) for name, levels in data["levels"].items()
-                },
-                beside=Beside.from_json(data["beside"]),
-                cells={str(name): cell_from_json(cell) for name, cell in data["cells"].items()},
-                feature_map=feature_map_from_json(data["feature_map"]),
-                inputs=tuple(_column_from_json(item) for item in data["inputs"]),
-                input_norm=None if data["input_norm"] is None else float(data["input_norm"]),
-            )
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
-            said = quoted(repr(error))
-            raise CertificateError(f"The stored design is incomplete: {said}.") from error
-
-
-def _column_to_json(column: Column) -> dict[str, Any]:
-    return {
-        "name": column.name,
-        "factors": [factor_to_json(factor) for factor in column.factors],
-        "lower": column.lower,
-        "upper": column.upper,
-        "center": column.center,
-        "scale": column.scale,
-    }
-
-
-def _column_from_json(item: Mapping[str, Any]) -> Column:
-    return Column(
-        name=str(item["name"]),
-        factors=tuple(factor_from_json(factor) for factor in item["factors"]),
-        lower=float(item["lower"]),
-        upper=float(item["upper"]),
-        center=float(item["center"]),
-        scale=float(item["scale"]),
-    )
+            return from_plain(cls, data, "the design")
+        except (TypeError, ValueError) as error:
+            raise CertificateError(
+                f"The stored design is incomplete: {quoted(str(error), 200)}"
+            ) from error
 
 
 def numeric_column(name: str, lower: float, upper: float, *, centred: bool = True) -> Column:
@@ -282,7 +228,7 @@ def matrix_design(
     if count == 0:
         raise BoundsError("There are no features.")
     if row_norm is not None:
-        row_norm = _positive("row_norm", row_norm)
+        row_norm = positive("row_norm", row_norm, BoundsError)
     if feature_map is not None:
         if isinstance(bounds, str):
             raise BoundsError("A feature map needs columns with declared bounds or row_norm.")
@@ -332,7 +278,7 @@ def _mapped_design(
         feature_map = feature_map.measured(np.array([column.center for column in inputs]))
         input_norm = None
     width = len(names)
-    scale = feature_map.reach(width)
+    scale = feature_map.feature_bound(width)
     # Only of a custom map can a single feature reach further than the others.
     reach = math.inf if isinstance(feature_map, Custom) else scale
     bound = feature_map.norm(width, math.sqrt(width) if input_norm is None else input_norm)
@@ -390,11 +336,3 @@ def _bound_vectors(bounds: ArrayLike, count: int) -> tuple[NDArray[np.float64], 
     if not (widths >= 1 / LARGEST_BOUND).all():
         raise BoundsError("bounds are too close together for float64; rescale the columns.")
     return lower, upper
-
-
-def _positive(name: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
-        raise BoundsError(f"{name} must be a number; got a {type(value).__name__}.")
-    if not 0 < value < math.inf:
-        raise BoundsError(f"{name} must be a positive finite number; got {float(value)!r}.")
-    return float(value)

@@ -1,7 +1,7 @@
 """Factors: the functions of one cell whose products are the columns of a design.
 
-Each is public and stateless: its value depends on one cell and on declared facts. How far a product
-of factors reaches follows from the declared bounds of their columns.
+Each is public and stateless: its value depends on one cell and on declared facts. Bounds of a
+product of factors follow from the declared bounds of their columns.
 """
 
 from __future__ import annotations
@@ -9,12 +9,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
 
 from tacit.design.cell_rules import Cell, NumericCell
 from tacit.documents.quoting import quoted
 from tacit.errors import BoundsError, SchemaError, SettingError
+from tacit.validate import one_of, whole
 
 LARGEST_POWER = 20
 LARGEST_DEGREE = 5
@@ -27,6 +28,8 @@ class Numeric:
     """The value of a numeric column."""
 
     column: str
+    kind: ClassVar[str] = "numeric"
+    exponent: ClassVar[int] = 1
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,7 @@ class Indicator:
 
     column: str
     level: str
+    kind: ClassVar[str] = "indicator"
 
 
 @dataclass(frozen=True)
@@ -43,11 +47,11 @@ class Power:
 
     column: str
     exponent: int
+    kind: ClassVar[str] = "power"
 
     def __post_init__(self) -> None:
         """Refuse powers that are none."""
-        if type(self.exponent) is not int or not 2 <= self.exponent <= LARGEST_POWER:
-            raise SettingError(f"A power must be a whole number from 2 to {LARGEST_POWER}.")
+        whole("A power", self.exponent, 2, LARGEST_POWER)
 
 
 class _Function(NamedTuple):
@@ -74,11 +78,11 @@ class Transform:
 
     column: str
     function: str
+    kind: ClassVar[str] = "transform"
 
     def __post_init__(self) -> None:
         """Refuse a function of another name."""
-        if self.function not in FUNCTIONS:
-            raise SettingError(f"A transform must be one of {', '.join(FUNCTIONS)}.")
+        one_of("A transform", self.function, FUNCTIONS)
 
 
 @dataclass(frozen=True)
@@ -93,18 +97,15 @@ class Spline:
     knots: tuple[float, ...]
     degree: int
     index: int
+    kind: ClassVar[str] = "spline"
 
     def __post_init__(self) -> None:
         """Refuse what is no basis."""
         ordered = all(low < high for low, high in itertools.pairwise(self.knots))
         if len(self.knots) < 2 or not ordered or not all(map(math.isfinite, self.knots)):
             raise SettingError("Knots must be finite and increasing, the bounds at their ends.")
-        if type(self.degree) is not int or not 1 <= self.degree <= LARGEST_DEGREE:
-            raise SettingError(
-                f"The degree of a spline must be a whole number from 1 to {LARGEST_DEGREE}."
-            )
-        if type(self.index) is not int or not 0 <= self.index < self.count:
-            raise SettingError("A spline of the design is not in its basis.")
+        whole("The degree of a spline", self.degree, 1, LARGEST_DEGREE)
+        whole("The index of a spline", self.index, 0, self.count - 1)
 
     @property
     def count(self) -> int:
@@ -125,11 +126,17 @@ class Between:
     column: str
     low: float
     high: float
+    kind: ClassVar[str] = "between"
 
     def __post_init__(self) -> None:
         """Refuse an empty interval."""
         if not self.low < self.high:
             raise SettingError("An interval of the design is empty.")
+
+    @property
+    def support(self) -> tuple[float, float]:
+        """Where the function is not zero."""
+        return self.low, self.high
 
 
 @dataclass(frozen=True)
@@ -137,39 +144,10 @@ class Missing:
     """1 where the cell of a numeric column was missing and a constant stands for it, else 0."""
 
     column: str
+    kind: ClassVar[str] = "missing"
 
 
 Factor = Numeric | Indicator | Power | Transform | Spline | Between | Missing
-
-_KINDS: Mapping[str, type[Factor]] = {
-    "numeric": Numeric,
-    "indicator": Indicator,
-    "power": Power,
-    "transform": Transform,
-    "spline": Spline,
-    "between": Between,
-    "missing": Missing,
-}
-_NAMES = {kind: name for name, kind in _KINDS.items()}
-
-
-def factor_to_json(factor: Factor) -> dict[str, Any]:
-    """Plain data for the stored fit."""
-    return {"kind": _NAMES[type(factor)], **asdict(factor)}
-
-
-def factor_from_json(data: Mapping[str, Any]) -> Factor:
-    """Read back what `factor_to_json` wrote."""
-    fields = {key: value for key, value in data.items() if key != "kind"}
-    fields["column"] = str(fields["column"])
-    match data["kind"]:
-        case "indicator":
-            fields["level"] = str(fields["level"])
-        case "spline":
-            fields["knots"] = tuple(float(knot) for knot in fields["knots"])
-        case "between":
-            fields["low"], fields["high"] = float(fields["low"]), float(fields["high"])
-    return _KINDS[data["kind"]](**fields)
 
 
 def require_declared(
@@ -189,10 +167,8 @@ def require_declared(
         raise SchemaError(f"The bounds of {quoted(factor.column)} are not declared.")
     if isinstance(factor, Missing) and cell.missing is None:
         raise SchemaError(f"Nothing is declared for missing cells of {quoted(factor.column)}.")
-    if isinstance(factor, Spline) and (factor.knots[0], factor.knots[-1]) != (
-        cell.lower,
-        cell.upper,
-    ):
+    bounds = (cell.lower, cell.upper)
+    if isinstance(factor, Spline) and (factor.knots[0], factor.knots[-1]) != bounds:
         raise SchemaError(f"A spline of {quoted(factor.column)} must reach from bound to bound.")
     if isinstance(factor, Transform):
         require_domain(factor, cell)
@@ -218,58 +194,50 @@ def product_bounds(
     added up first; a spline or an interval restricts its column to its own support. The bounds
     include 0 where the product has a support.
     """
-    lower, upper = 1.0, 1.0
+    bounds = (1.0, 1.0)
     for name in dict.fromkeys(factor.column for factor in factors):
         own = [factor for factor in factors if factor.column == name]
         cell = cells.get(name)
         if isinstance(cell, NumericCell):
-            low, high = _column_bounds(own, *_window(own, cell))
-            corners = [a * b for a in (lower, upper) for b in (low, high)]
-            lower, upper = min(corners), max(corners)
+            bounds = _multiplied(bounds, _column_bounds(own, *_window(own, cell)))
+    lower, upper = bounds
     partial = any(isinstance(f, Indicator | Spline | Between | Missing) for f in factors)
-    if partial:
-        lower, upper = min(lower, 0.0), max(upper, 0.0)
-    return lower, upper, partial
+    return (min(lower, 0.0), max(upper, 0.0), True) if partial else (lower, upper, False)
 
 
 def _window(factors: Sequence[Factor], cell: NumericCell) -> tuple[float, float]:
     """The part of the declared bounds on which no spline and no interval vanishes."""
     low, high = cell.lower, cell.upper
     for factor in factors:
-        if isinstance(factor, Spline):
-            low, high = max(low, factor.support[0]), min(high, factor.support[1])
-        elif isinstance(factor, Between):
-            low, high = max(low, factor.low), min(high, factor.high)
+        if isinstance(factor, Spline | Between):
+            start, stop = factor.support
+            low, high = max(low, start), min(high, stop)
     # Disjoint supports: the product is zero everywhere, and any bounds hold.
     return (low, high) if low < high else (cell.lower, cell.upper)
 
 
 def _column_bounds(factors: Sequence[Factor], low: float, high: float) -> tuple[float, float]:
     """Bounds of the product of all factors of one column that lies in [low, high]."""
-    exponent = 0
-    bounds = [(1.0, 1.0)]
+    exponent, bounds = 0, (1.0, 1.0)
     for factor in factors:
-        if isinstance(factor, Numeric):
-            exponent += 1
-        elif isinstance(factor, Power):
+        if isinstance(factor, Numeric | Power):
             exponent += factor.exponent
         elif isinstance(factor, Transform):
             value = FUNCTIONS[factor.function].value
-            bounds.append((value(low), value(high)))
-    bounds.append(_power_bounds(low, high, exponent))
-    lower, upper = 1.0, 1.0
-    for a, b in bounds:
-        corners = [lower * a, lower * b, upper * a, upper * b]
-        lower, upper = min(corners), max(corners)
-    return lower, upper
+            bounds = _multiplied(bounds, (value(low), value(high)))
+    return _multiplied(bounds, _power_bounds(low, high, exponent))
+
+
+def _multiplied(first: tuple[float, float], second: tuple[float, float]) -> tuple[float, float]:
+    corners = [a * b for a in first for b in second]
+    return min(corners), max(corners)
 
 
 def _power_bounds(low: float, high: float, exponent: int) -> tuple[float, float]:
     ends = [_power(low, exponent), _power(high, exponent)]
-    lower, upper = min(ends), max(ends)
-    if exponent and exponent % 2 == 0 and low < 0 < high:
-        lower = 0.0
-    return lower, upper
+    # An even power of an interval around 0 is smallest at 0.
+    around = exponent > 0 and exponent % 2 == 0 and low < 0 < high
+    return 0.0 if around else min(ends), max(ends)
 
 
 def _power(value: float, exponent: int) -> float:

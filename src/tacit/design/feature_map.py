@@ -1,22 +1,23 @@
-"""Feature maps: public functions of one mapped row, with a norm bound that holds by construction.
+"""Feature maps: public functions φ of one mapped row u, with a bound on ‖φ(u)‖ by construction.
 
-A map is applied to the row u of a plain matrix after its columns were mapped from their public
-bounds to [-1, 1] (after division by the public row norm where there are no bounds); the row of
-features φ(u) then takes the place of u. Nothing of a map is read off the data.
+Before the map, the columns of the matrix are mapped from their public bounds to [-1, 1], or divided
+by the public row norm where there are no bounds. Nothing of a map is read off the data.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.documents.dataclass_json import NOT_STORED
 from tacit.errors import SettingError
+from tacit.validate import positive, whole, within
 
 MOST_FEATURES = 100_000
 _SEEDS = 2**63
@@ -41,7 +42,7 @@ class Polynomial:
 
     def __post_init__(self) -> None:
         """Refuse degrees that are none."""
-        object.__setattr__(self, "degree", _whole("degree", self.degree, 1, 20))
+        object.__setattr__(self, "degree", whole("degree", self.degree, 1, 20))
         if not isinstance(self.interaction_only, bool):
             raise SettingError("interaction_only must be True or False.")
 
@@ -52,16 +53,11 @@ class Polynomial:
                 f"A polynomial of degree {self.degree} has more than {MOST_FEATURES} products of "
                 f"{width} columns; lower the degree or use RandomFourier."
             )
-        choose = (
-            itertools.combinations
-            if self.interaction_only
-            else itertools.combinations_with_replacement
-        )
-        return tuple(
-            itertools.chain.from_iterable(
-                choose(range(width), size) for size in range(1, self.degree + 1)
-            )
-        )
+        choose = itertools.combinations_with_replacement
+        if self.interaction_only:
+            choose = itertools.combinations  # type: ignore[assignment]
+        sizes = range(1, self.degree + 1)
+        return tuple(itertools.chain.from_iterable(choose(range(width), size) for size in sizes))
 
     def outputs(self, width: int) -> int:
         """Number of features of so many columns."""
@@ -74,22 +70,21 @@ class Polynomial:
     def each_name(self, columns: Sequence[str]) -> Iterator[str]:
         """Names of the features, one by one: together they may be long."""
         for monomial in self.monomials(len(columns)):
+            powers = ((j, len(list(same))) for j, same in itertools.groupby(monomial))
             yield " ".join(
-                columns[j] if power == 1 else f"{columns[j]}^{power}"
-                for j, power in _powers(monomial)
+                columns[j] if power == 1 else f"{columns[j]}^{power}" for j, power in powers
             )
 
     def norm(self, width: int, input_norm: float) -> float:
         """Bound on ‖φ(u)‖ for |u_j| <= 1 and ‖u‖ <= input_norm."""
         # The products of k columns are among the terms of (Σ u_j²)^k, each at least once.
-        return math.sqrt(
-            sum(
-                min(float(self._products(width, size)), input_norm ** (2 * size))
-                for size in range(1, self.degree + 1)
-            )
+        bounds = (
+            min(float(self._products(width, size)), input_norm ** (2 * size))
+            for size in range(1, self.degree + 1)
         )
+        return math.sqrt(sum(bounds))
 
-    def reach(self, width: int) -> float:
+    def feature_bound(self, width: int) -> float:
         """Bound on the size of one feature."""
         del width
         return 1.0
@@ -124,12 +119,9 @@ class RandomFourier:
 
     def __post_init__(self) -> None:
         """Keep the scale as a float, or refuse the settings."""
-        object.__setattr__(self, "count", _whole("count", self.count, 1, MOST_FEATURES // 2))
-        object.__setattr__(self, "seed", _whole("seed", self.seed, 0, _SEEDS - 1))
-        scale = _number("scale", self.scale)
-        if not 1e-6 <= scale <= 1e6:
-            raise SettingError("scale must lie in [1e-6, 1e6]; the columns lie in [-1, 1].")
-        object.__setattr__(self, "scale", scale)
+        object.__setattr__(self, "count", whole("count", self.count, 1, MOST_FEATURES // 2))
+        object.__setattr__(self, "seed", whole("seed", self.seed, 0, _SEEDS - 1))
+        object.__setattr__(self, "scale", within("scale", self.scale, 1e-6, 1e6))
 
     def outputs(self, width: int) -> int:
         """Number of features, a cosine and a sine for each frequency."""
@@ -146,7 +138,7 @@ class RandomFourier:
         del width, input_norm
         return 1.0
 
-    def reach(self, width: int) -> float:
+    def feature_bound(self, width: int) -> float:
         """Bound on the size of one feature."""
         del width
         return 1.0 / math.sqrt(self.count)
@@ -179,7 +171,7 @@ class Custom:
         Name in the stored fit, by default the function's own. The function itself is not stored.
     """
 
-    function: Callable[[NDArray[np.float64]], Any] | None
+    function: Callable[[NDArray[np.float64]], Any] | None = field(metadata=NOT_STORED)
     row_norm: float
     features: int | None = None
     label: str | None = None
@@ -190,13 +182,9 @@ class Custom:
         """Keep the norm as a float and name the function, or refuse the settings."""
         if self.function is not None and not callable(self.function):
             raise SettingError("function must be callable: it takes one row and returns a vector.")
-        norm = _number("row_norm", self.row_norm)
-        if not 0 < norm < math.inf:
-            raise SettingError("row_norm of a feature map must be positive and finite.")
-        object.__setattr__(self, "row_norm", norm)
+        object.__setattr__(self, "row_norm", positive("row_norm", self.row_norm))
         if self.features is not None:
-            whole = _whole("features", self.features, 1, MOST_FEATURES)
-            object.__setattr__(self, "features", whole)
+            object.__setattr__(self, "features", whole("features", self.features, 1, MOST_FEATURES))
         if self.label is not None and not isinstance(self.label, str):
             raise SettingError("label of a feature map must be text.")
         if self.label is None:
@@ -234,55 +222,9 @@ class Custom:
         del width, input_norm
         return self.row_norm
 
-    def reach(self, width: int) -> float:
-        """Size of one feature where all are alike; a single one may be larger."""
+    def feature_bound(self, width: int) -> float:
+        """Size of one feature if all are of equal size; a single one may be larger."""
         return self.row_norm / math.sqrt(self.outputs(width))
 
 
 FeatureMap = Polynomial | RandomFourier | Custom
-
-
-def feature_map_to_json(feature_map: FeatureMap | None) -> dict[str, Any] | None:
-    """Plain data for the stored fit; of a custom map, its name and no code."""
-    if feature_map is None:
-        return None
-    fields = {}
-    if isinstance(feature_map, Custom):
-        named = replace(feature_map, function=None)
-        fields = {key: value for key, value in asdict(named).items() if key != "function"}
-    else:
-        fields = asdict(feature_map)
-    return {"kind": feature_map.kind, **fields}
-
-
-def feature_map_from_json(data: Mapping[str, Any] | None) -> FeatureMap | None:
-    """Read back what `feature_map_to_json` wrote; a custom map comes back without its function."""
-    if data is None:
-        return None
-    fields = {key: value for key, value in data.items() if key != "kind"}
-    match data["kind"]:
-        case Polynomial.kind:
-            return Polynomial(**fields)
-        case RandomFourier.kind:
-            return RandomFourier(**fields)
-        case Custom.kind:
-            return Custom(None, **fields)
-    raise SettingError("A feature map is of an unknown kind.")
-
-
-def _powers(monomial: Sequence[int]) -> list[tuple[int, int]]:
-    return [(j, len(list(same))) for j, same in itertools.groupby(monomial)]
-
-
-def _whole(name: str, value: object, least: int, largest: int) -> int:
-    plain = value.item() if isinstance(value, np.integer) else value
-    if type(plain) is not int or not least <= plain <= largest:
-        raise SettingError(f"{name} must be a whole number from {least} to {largest}.")
-    return plain
-
-
-def _number(name: str, value: object) -> float:
-    plain = value.item() if isinstance(value, np.integer | np.floating) else value
-    if isinstance(plain, bool) or not isinstance(plain, int | float):
-        raise SettingError(f"{name} of a feature map must be a number.")
-    return float(plain)

@@ -19,7 +19,7 @@ from tacit.documents.reading import LARGEST_DOCUMENT, Layout, parse_document, re
 from tacit.documents.signature import canonical, digest_of, require_signature
 from tacit.documents.verification import Verification, vouched
 from tacit.errors import CertificateError, InputError
-from tacit.privacy.guarantee import Guarantee
+from tacit.privacy.budget import Guarantee
 
 
 @dataclass(frozen=True, repr=False)

@@ -23,8 +23,8 @@ _INVISIBLE = frozenset(
 """Characters that count as printable and show nothing: fillers, joiners, variation selectors."""
 
 
-def quoted(text: str, longest: int = LONGEST_QUOTED) -> str:
-    r"""Return a foreign text as a reader may see it: one plain word bare, all else in quotes.
+def quoted(text: str, longest: int = LONGEST_QUOTED, *, bare: bool = True) -> str:
+    r"""Return a foreign text as a reader may see it: in quotes, but for one plain word if `bare`.
 
     Guarantee
     ---------
@@ -39,7 +39,7 @@ def quoted(text: str, longest: int = LONGEST_QUOTED) -> str:
     >>> print(quoted("row\u202e\n", longest=4))
     "row\u202e…"
     """
-    if len(text) <= longest and _WORD.fullmatch(text):
+    if bare and len(text) <= longest and _WORD.fullmatch(text):
         return text
     shown = "".join(map(_shown, text[:longest]))
     return f'"{shown}{"…" if len(text) > longest else ""}"'

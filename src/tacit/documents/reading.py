@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 from collections.abc import Mapping
 from typing import Any
 
 from tacit.documents.quoting import quoted
 from tacit.errors import CertificateError
+from tacit.files import LARGEST_FILE, read_bytes
 
-LARGEST_DOCUMENT = 2**24
+LARGEST_DOCUMENT = LARGEST_FILE
 MOST_VALUES = 2**21
 """Values in one document, counted by the marks that separate them."""
 LONGEST_NUMBER = 1024
@@ -51,6 +53,11 @@ def parse_document(text: str | bytes, largest: int = LARGEST_DOCUMENT) -> dict[s
         raise CertificateError("the document is not an object; expected { … }")
     _require_shallow(document)
     return document
+
+
+def read_document(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read a file that holds one JSON object, as `parse_document` does."""
+    return parse_document(read_bytes(path, LARGEST_DOCUMENT, CertificateError))
 
 
 def require_fields(document: object, layout: Layout, place: str) -> None:

@@ -60,7 +60,7 @@ class Charged:
                 f"The fit is complete and its charge is kept, but the ledger could not note that: "
                 f"{error}",
                 LedgerWarning,
-                stacklevel=5,
+                stacklevel=6,
             )
 
     def _answer(self, release: Release) -> Mapping[str, Any] | None:
@@ -73,7 +73,7 @@ class Charged:
             "The fit is too large to be kept in the ledger: the same key cannot return it. Save "
             "it to a file",
             LedgerWarning,
-            stacklevel=6,
+            stacklevel=7,
         )
         return None
 

@@ -62,8 +62,7 @@ class Refusals:
         >>> Refusals.settle(None).invalid_rows
         'error'
         """
-        if wish is not None and wish not in CHOICES:
-            raise SettingError(f'invalid_rows must be "error" or "zero"; got {wish!r}.')
+        require_choice(wish)
         ledger = active_ledger()
         if ledger is None or wish != "error":
             return cls(wish or ("error" if ledger is None else "zero"))
@@ -93,6 +92,12 @@ class Refusals:
         except TacitError as failure:
             # What could not be logged is not told: the refusal is left out of the traceback.
             raise failure from None
+
+
+def require_choice(invalid_rows: Any) -> None:
+    """Refuse what is neither "error" nor "zero" nor None."""
+    if invalid_rows is not None and invalid_rows not in CHOICES:
+        raise SettingError(f'invalid_rows must be "error" or "zero"; got {invalid_rows!r}.')
 
 
 def require_declared(what: str, how: str) -> None:

@@ -91,6 +91,13 @@ class Table:
             raise SettingError("No records have been admitted yet.")
         return self._store.length
 
+    def known_records(self, design: Design) -> int | None:
+        """Number of records or units, where it is known before the first one is read.
+
+        Private where the relation says so, like `records`.
+        """
+        return self._source.length if design.beside.unit is None else None
+
     def classes(self, column: str) -> list[Any]:
         """Labels found in the response. Not protected: the certificate lists them as assumed.
 
@@ -142,7 +149,7 @@ class Table:
             return kept
         warning = refit_warning(self._data, charged=charged is not None) if private else None
         if warning is not None:
-            warnings.warn(warning, RefitWarning, stacklevel=4)
+            warnings.warn(warning, RefitWarning, stacklevel=5)
         # Taken out first: a table is run once, and a second run is refused before it is charged.
         store, self._store = self._store, None
         release = self._run(store, plan, seed)

@@ -1,4 +1,4 @@
-"""Weights, persons and exposures that `fit` is given beside a table, and what each must declare.
+"""Weights, units and exposures that `fit` is given as separate arrays, and what each must declare.
 
 The arrays are private and only ever pass through; this module sees which of them were given.
 """
@@ -15,7 +15,8 @@ import numpy as np
 from tacit.contract.plan import PublicFact
 from tacit.design.attached_columns import Beside, Offset, Unit, Weighting
 from tacit.errors import BoundsError, SettingError
-from tacit.estimators.loss_choice import is_real, require_positive
+from tacit.estimators.loss_choice import require_positive
+from tacit.validate import is_number, is_whole
 
 WEIGHT, UNIT, ORDER, EXPOSURE = "sample_weight", "unit", "order", "exposure"
 
@@ -33,7 +34,7 @@ class Declared:
         if self.max_weight is not None:
             require_positive("max_weight", self.max_weight)
         rows = self.max_rows_per_unit
-        if rows is not None and (isinstance(rows, bool) or not isinstance(rows, int | np.integer)):
+        if rows is not None and not is_whole(rows):
             raise SettingError("max_rows_per_unit must be a whole number of at least 1.")
 
     def require(self, given: Collection[str]) -> None:
@@ -104,7 +105,7 @@ def exposure_ends(bounds: Any) -> tuple[float, float]:
         lower, upper = bounds
     except (TypeError, ValueError) as error:
         raise BoundsError("exposure_bounds must be two positive numbers.") from error
-    if not (is_real(lower) and is_real(upper) and 0 < lower < upper < math.inf):
+    if not (is_number(lower) and is_number(upper) and 0 < lower < upper < math.inf):
         raise BoundsError("exposure_bounds must be two positive numbers, the lower one first.")
     return float(lower), float(upper)
 
@@ -122,7 +123,7 @@ def class_weights(weights: Any, classes: Sequence[Any]) -> tuple[float, ...] | N
     if not set(plain) <= {_plain(label) for label in classes}:
         raise SettingError("class_weight names a label that is not among the classes.")
     values = [plain.get(_plain(label), 1.0) for label in classes]
-    if not all(is_real(value) for value in values):
+    if not all(is_number(value) for value in values):
         raise SettingError("Class weights must be numbers.")
     return tuple(float(value) for value in values)
 

@@ -1,109 +1,65 @@
-"""What all estimators share: the way from parameters to a release, and what is read off it."""
+"""What all estimators share: from parameters to a release, and what is read off the release."""
 
 from __future__ import annotations
 
+import inspect
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tacit.certificate.certificate import Certificate
 from tacit.contract.plan import Plan, PublicFact
-from tacit.contract.release import Release
 from tacit.design.design import Design, matrix_design
-from tacit.design.feature_map import feature_map_to_json
 from tacit.design.response import Absent, Response
+from tacit.documents.dataclass_json import to_plain
 from tacit.engine.prediction import margins
 from tacit.engine.refusals import Refusals
 from tacit.engine.table import Table
 from tacit.errors import DataError
 from tacit.estimators.attached_columns import ORDER, UNIT, WEIGHT, Declared, unit_name
-from tacit.estimators.fitting import Request, common_facts, fit_release, make_request
 from tacit.estimators.loss_choice import predicted
+from tacit.estimators.parameters import CommonParameters, RegressionParameters
+from tacit.estimators.run_fit import common_facts, run_fit
+from tacit.estimators.settings import Settings, check_settings
 from tacit.inference.prediction import Prediction
 from tacit.inference.results import Results
-from tacit.inference.results_mixin import Readable
-from tacit.ledger import estimator_origin as origin
+from tacit.inference.results_mixin import ResultsMixin
+from tacit.ledger import current_ledger
 from tacit.losses.loss import Loss
-from tacit.privacy.budget import Budget
 
-SETTINGS = (
-    "relation",
-    "n_at_least",
-    "solver",
-    "output",
-    "iterations",
-    "step_size",
-    "max_passes",
-    "radius",
-    "l2",
-    "prior_mean",
-    "constraint",
-    "inference",
-    "invalid_rows",
-    "random_state",
-)
-"""Parameters that go to the request as they are; an estimator may have fewer."""
+_SETTINGS = frozenset(inspect.signature(check_settings).parameters)
 
 
-class Model(Readable, BaseEstimator, ABC):
+class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
     """A private estimator, without its loss.
 
     A class of models says what its response is (`_response`), which loss it minimises (`_loss`),
-    which further facts are public (`_facts`) and what its fitted attributes are (`_keep`). Its
-    constructor lists its parameters, as scikit-learn wants them.
+    which further facts are public (`_facts`) and what its fitted attributes are (`_store`).
 
     Guarantee
     ---------
-    - Settings that need no table are checked before it is touched, and a refusal costs nothing.
-    - What `fit` leaves behind is a function of the release, which was paid for, and public facts.
+    - Whatever settings and public facts can refuse is refused before a record is read, and costs
+      nothing.
+    - What `fit` stores is a function of the release, which was paid for, and of public facts.
     """
 
-    epsilon: float | None
-    delta: float | None
-    budget: Budget | None
-    bounds: ArrayLike | str | None
-    row_norm: float | None
-    relation: str
-    n_at_least: int | None
-    solver: str
-    output: str | None
-    iterations: int | None
-    step_size: float | None
-    max_passes: int | None
-    radius: float | None
-    l2: float
-    prior_mean: Sequence[float] | None
-    constraint: Any
-    fit_intercept: bool
-    feature_map: Any
-    inference: bool
-    max_weight: float | None
-    max_rows_per_unit: int | None
-    invalid_rows: str | None
-    random_state: int | None
-
-    def _set(self, parameters: dict[str, Any]) -> None:
-        """Keep the constructor's arguments as they are, unchecked, as scikit-learn wants it."""
-        for name, value in parameters.items():
-            if name != "self":
-                setattr(self, name, value)
-        origin.born(self)
+    fit_intercept: bool = True
+    feature_map: Any = None
 
     def plan(self, n: int, d: int) -> Plan:
-        """Price and forecast of a fit on n records and d features; no data."""
-        names = [f"x{j}" for j in range(d)]
+        """Cost and forecast of a fit on n records and d features; no data."""
         response = self._response("y", None)
-        design = self._design(names, response, {}, sparse=False)
-        return self._request().plan(design, n, self._loss(response))
+        design = self._design([f"x{j}" for j in range(d)], response, {}, sparse=False)
+        unit = "row" if self.max_rows_per_unit is None else "unit"
+        return self._settings(unit).plan(design, n, self._loss(response))
 
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, units: Any = None, order: Any = None
@@ -113,26 +69,22 @@ class Model(Readable, BaseEstimator, ABC):
         Parameters
         ----------
         X, y
-            Features, as a matrix, a sparse matrix or a table, and the response beside them.
+            Features, as a matrix, a sparse matrix or a table, and the response.
         sample_weight
             How often a record counts, not below 0; needs `max_weight`, above which it is capped.
         units
             Whose record each one is; needs `max_rows_per_unit`. The guarantee then is for all
             records of a unit together.
         order
-            Of a unit's records those with the smallest entries are kept; without it, those with the
-            smallest hash of their content.
+            Of a unit's records those with the smallest entries are used; without it, those with
+            the smallest hash of their content.
         """
-        with self._prepared(X, y, {WEIGHT: sample_weight, UNIT: units, ORDER: order}) as run:
-            return self._take(run())
+        return self._fit(X, y, {WEIGHT: sample_weight, UNIT: units, ORDER: order})
 
-    def get_prediction(self, X: Any) -> Prediction:
-        """Mean predictions for new public rows, with intervals: `.conf_int()`."""
-        check_is_fitted(self)
-        design = self.plan_.design
-        rows = linear_predictors(self, X, np.eye(design.width))
-        mean = partial(predicted, design.response, offset=design.beside.offset)
-        return self._results().get_prediction(rows, mean)
+    @cached_property
+    def certificate_(self) -> Certificate:
+        """What was guaranteed, and why it is true; built when it is first asked for."""
+        return Certificate.issue(self.release_, Results(self.release_).terms())
 
     def _results(self) -> Results:
         check_is_fitted(self)
@@ -141,19 +93,23 @@ class Model(Readable, BaseEstimator, ABC):
     def __getstate__(self) -> dict[str, Any]:
         """Take the active ledger along: a copy that fits in a worker process must charge it."""
         state = dict(super().__getstate__())
-        state.pop(origin.MARK, None)
-        words = origin.mark(self)
-        return {**state, origin.MARK: words} if words else state
+        state.pop(current_ledger.MARK, None)
+        words = current_ledger.mark(self)
+        return {**state, current_ledger.MARK: words} if words else state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Belong to the ledger that the copy took along, where it comes from another process."""
         super().__setstate__(state)
-        origin.received(self)
+        current_ledger.received(self)
+
+    def __dir__(self) -> list[str]:
+        """Names of all attributes; scikit-learn's own would compute each of them."""
+        return list(object.__dir__(self))
 
     def __sklearn_clone__(self) -> Self:
         """Copy the parameters alone, and where the copy belongs."""
         twin: Self = super().__sklearn_clone__()
-        origin.descend(twin, self)
+        current_ledger.descend(twin, self)
         return twin
 
     def __sklearn_tags__(self) -> Any:
@@ -162,58 +118,48 @@ class Model(Readable, BaseEstimator, ABC):
         tags.input_tags.sparse = True
         return tags
 
-    @contextmanager
-    def _prepared(
-        self, X: Any, y: Any, beside: Mapping[str, Any]
-    ) -> Iterator[Callable[[], Release]]:
-        """Check everything that needs no record, open the table, and yield the run to come.
-
-        `fit` itself calls it, so that warnings point at the line that called `fit`.
-        """
-        given = {name: values for name, values in beside.items() if values is not None}
-        request = replace(self._request(), unit=unit_name(given))
+    def _fit(self, X: Any, y: Any, attached: Mapping[str, Any]) -> Self:
+        """Check what needs no record, open the table, run the fit, and store the release."""
+        given = {name: values for name, values in attached.items() if values is not None}
         declared = self._declared()
         declared.require(given)
+        settings = self._settings(unit_name(given))
         label = self._require_table(X, y, given)
-        with origin.charged_for(self), ExitStack() as opened:
+        with current_ledger.charged_for(self):
             self._require_nothing_read()
-            refusals = Refusals.settle(request.invalid_rows, label=label)
+            refusals = Refusals.settle(settings.invalid_rows, label=label)
             with refusals.logged():
-                table = Table(X, y, beside=given, fewest=request.fewest)
-            opened.enter_context(table)
-            # Names alone: of a list, scikit-learn would look at the first record.
-            validate_data(self, X, skip_check_array=True, ensure_2d=False)
-            self.n_features_in_ = len(table.names)
-            response = self._response(table.response or "y", table)
-            design = self._design(table.names, response, table.beside, sparse=is_sparse(X))
-            facts = [
-                *common_facts(
-                    request,
-                    table.names,
-                    invalid_rows=refusals.invalid_rows,
-                    units=UNIT in given,
-                    types=table.column_types,
-                ),
-                *self._design_facts(design),
-                *self._facts(response),
-                *declared.facts(given),
-            ]
-            yield partial(
-                fit_release,
-                table,
-                request,
-                design,
-                facts,
-                refusals=refusals,
-                loss=self._loss(response),
-                warned=declared.warnings(given),
-            )
-
-    def _take(self, release: Release) -> Self:
+                opened = Table(X, y, beside=given, fewest=settings.fewest)
+            with opened as table:
+                # Names alone: of a list, scikit-learn would look at the first record.
+                validate_data(self, X, skip_check_array=True, ensure_2d=False)
+                self.n_features_in_ = len(table.names)
+                response = self._known_response(table, settings, sparse=is_sparse(X))
+                design = self._design(table.names, response, table.beside, sparse=is_sparse(X))
+                release = run_fit(
+                    table,
+                    settings,
+                    design,
+                    [
+                        *common_facts(
+                            settings,
+                            table.names,
+                            invalid_rows=refusals.invalid_rows,
+                            units=UNIT in given,
+                            types=table.column_types,
+                        ),
+                        *self._design_facts(design),
+                        *self._facts(response),
+                        *declared.facts(given),
+                    ],
+                    refusals=refusals,
+                    loss=self._loss(response),
+                    warned=declared.warnings(given),
+                )
         self.release_ = release
         self.plan_ = release.plan
-        self.certificate_ = Certificate.issue(release, Results(release).terms())
-        self._keep(release.coefficients(), release.plan.design)
+        self.__dict__.pop("certificate_", None)
+        self._store(release.coefficients(), release.plan.design)
         return self
 
     @abstractmethod
@@ -229,11 +175,27 @@ class Model(Readable, BaseEstimator, ABC):
         """Public facts about the response."""
 
     @abstractmethod
-    def _keep(self, coefficients: NDArray[np.float64], design: Design) -> None:
+    def _store(self, coefficients: NDArray[np.float64], design: Design) -> None:
         """Set the fitted attributes; the intercept is first where there is one."""
 
     def _require_nothing_read(self) -> None:
         """Refuse, inside a ledger, to read off the records what should be declared."""
+
+    def _stand_ins(self, name: str) -> list[Response]:
+        """Responses to plan for while the classes are yet to be read; none where declared."""
+        del name
+        return []
+
+    def _known_response(self, table: Table, settings: Settings, *, sparse: bool) -> Response:
+        """The response; where it must be read, settings are refused first if no kind has a plan."""
+        name = table.response or "y"
+        cases = [
+            (self._design(table.names, response, table.beside, sparse=sparse), self._loss(response))
+            for response in self._stand_ins(name)
+        ]
+        if cases:
+            settings.first_plan(cases, table.known_records(cases[0][0]))
+        return self._response(name, table)
 
     def _class_weights(self, response: Response) -> tuple[float, ...] | None:
         del response
@@ -242,12 +204,9 @@ class Model(Readable, BaseEstimator, ABC):
     def _declared(self) -> Declared:
         return Declared(self.max_weight, self.max_rows_per_unit)
 
-    def _request(self) -> Request:
-        chosen = {name: getattr(self, name) for name in SETTINGS if hasattr(self, name)}
-        unit = "row" if self.max_rows_per_unit is None else "unit"
-        return make_request(
-            epsilon=self.epsilon, delta=self.delta, budget=self.budget, unit=unit, **chosen
-        )
+    def _settings(self, unit: str) -> Settings:
+        chosen = {name: value for name, value in vars(self).items() if name in _SETTINGS}
+        return check_settings(**{"inference": False, **chosen}, unit=unit)
 
     def _design(
         self, names: Sequence[str], response: Response, columns: Mapping[str, str], *, sparse: bool
@@ -275,8 +234,7 @@ class Model(Readable, BaseEstimator, ABC):
         if self.row_norm is not None:
             facts.append(PublicFact("row_norm", float(self.row_norm), "declared"))
         if design.feature_map is not None:
-            said = feature_map_to_json(design.feature_map)
-            facts.append(PublicFact("feature_map", said, "declared"))
+            facts.append(PublicFact("feature_map", to_plain(design.feature_map), "declared"))
         return facts
 
     def _require_table(self, X: Any, y: Any, given: Mapping[str, Any]) -> str:
@@ -295,31 +253,46 @@ class Model(Readable, BaseEstimator, ABC):
         return loss.name
 
 
-def linear_predictors(
-    model: Any, X: Any, coefficients: NDArray[np.float64] | None = None
-) -> NDArray[np.float64]:
-    """Linear predictors of new records on the user's scale: (n,), or (n, K) for K ≥ 3 classes.
+class LinearModel(RegressionParameters, Model):
+    """A private estimator with coefficients and predictions."""
 
-    With `coefficients` by these, not those of the fit: by the unit matrix, rows of the design.
-    """
-    check_is_fitted(model)
-    values = validate_data(model, X, reset=False, dtype=np.float64, accept_sparse="csr")
-    if coefficients is None:
-        coefficients = model.release_.coefficients()
-    design = model.plan_.design
-    if design.feature_map is not None:
-        return np.concatenate(list(margins(values, _by_position(design), coefficients)))
-    if model.plan_.locating is not None:
-        # Found bounds may be narrow: records beyond them act as they did in the fit.
-        values = np.clip(values, *np.array([(c.lower, c.upper) for c in design.columns]).T)
-    slopes = coefficients[int(design.intercept) :]
-    return np.asarray(values @ slopes + (coefficients[0] if design.intercept else 0.0))
+    coef_: NDArray[np.float64]
+    intercept_: Any
 
+    def get_prediction(self, X: Any) -> Prediction:
+        """Mean predictions for new public rows, with intervals: `.conf_int()`."""
+        check_is_fitted(self)
+        design = self.plan_.design
+        rows = self._linear_predictors(X, np.eye(design.width))
+        mean = partial(predicted, design.response, offset=design.beside.offset)
+        return self._results().get_prediction(rows, mean)
 
-def _by_position(design: Design) -> Design:
-    """The design for a matrix whose columns have no names of their own."""
-    inputs = tuple(replace(column, name=f"x{j}") for j, column in enumerate(design.inputs))
-    return replace(design, inputs=inputs)
+    def _linear_predictors(
+        self, X: Any, coefficients: NDArray[np.float64] | None = None
+    ) -> NDArray[np.float64]:
+        """Linear predictors of new records on the user's scale: (n,), or (n, K) for K ≥ 3 classes.
+
+        With `coefficients` by these, not those of the fit: by the unit matrix, rows of the design.
+        """
+        check_is_fitted(self)
+        values = validate_data(self, X, reset=False, dtype=np.float64, accept_sparse="csr")
+        if coefficients is None:
+            coefficients = self.release_.coefficients()
+        design = self.plan_.design
+        if design.feature_map is not None:
+            # A matrix has columns without names of their own.
+            inputs = tuple(replace(column, name=f"x{j}") for j, column in enumerate(design.inputs))
+            by_position = replace(design, inputs=inputs)
+            return np.concatenate(list(margins(values, by_position, coefficients)))
+        if self.plan_.locating is not None:
+            # Found bounds may be narrow: records beyond them act as they did in the fit.
+            values = np.clip(values, *np.array([(c.lower, c.upper) for c in design.columns]).T)
+        intercept, slopes = split(coefficients, design)
+        return np.asarray(values @ slopes + intercept)
+
+    def _store(self, coefficients: NDArray[np.float64], design: Design) -> None:
+        intercept, slopes = split(coefficients, design)
+        self.intercept_, self.coef_ = float(intercept), np.array(slopes)
 
 
 def is_sparse(X: Any) -> bool:
@@ -327,7 +300,7 @@ def is_sparse(X: Any) -> bool:
     return hasattr(X, "tocsr")
 
 
-def split(coefficients: NDArray[np.float64], design: Design) -> tuple[float, NDArray[np.float64]]:
-    """Intercept, 0 where there is none, and slopes of one linear predictor."""
+def split(coefficients: NDArray[np.float64], design: Design) -> tuple[Any, NDArray[np.float64]]:
+    """Intercept, 0 where there is none, and slopes."""
     first = int(design.intercept)
-    return (float(coefficients[0]) if first else 0.0), np.array(coefficients[first:])
+    return (coefficients[0] if first else 0.0), coefficients[first:]

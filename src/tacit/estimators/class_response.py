@@ -1,12 +1,14 @@
-"""Responses that are classes: declared, or read and then listed as assumed public."""
+"""Classifiers by linear predictors: classes are declared, or read and listed as assumed public."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
 
 from tacit.contract.plan import PublicFact
 from tacit.design.design import Design
@@ -15,10 +17,13 @@ from tacit.engine.refusals import require_declared
 from tacit.engine.table import Table
 from tacit.errors import DataError
 from tacit.estimators.attached_columns import class_weights
-from tacit.estimators.base import linear_predictors
+from tacit.estimators.base import LinearModel
+from tacit.losses import logistic, softmax
+from tacit.losses.loss import Loss
 
 
-class Classified:
+@dataclass(eq=False, repr=False, kw_only=True)
+class Classifier(ClassifierMixin, LinearModel):
     """A classifier by linear predictors.
 
     Guarantee
@@ -26,15 +31,32 @@ class Classified:
     - Classes that are read from the labels are listed in the certificate as assumed public. Inside
       a ledger they are not read: they must be declared.
     - Weights of classes are the user's own and never read off the labels.
+
+    Parameters
+    ----------
+    classes
+        The labels, the negative one first where there are two. Read from y if not declared, and
+        then listed as assumed public. Inside a ledger they must be declared.
+    class_weight
+        A fixed weight for each label, {label: weight}; others count 1. They are never read off
+        the labels.
+
+    Attributes
+    ----------
+    coef_, intercept_
+        On the user's scale: (1, d) and (1,) for two classes, (K, d) and (K,) for K ≥ 3.
+    classes_
+        The labels, in the order of the rows.
     """
 
-    classes: Sequence[Any] | None
-    class_weight: Mapping[Any, float] | None
-    classes_: NDArray[Any]
+    most_classes = 3
+    """Kinds of labels that are planned for before they are read: all above 2 are planned alike."""
+    classes: Sequence[Any] | None = None
+    class_weight: Mapping[Any, float] | None = None
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Linear predictors of new records: one, or one a class where there are three or more."""
-        return linear_predictors(self, X)
+        return self._linear_predictors(X)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class with the largest linear predictor."""
@@ -42,9 +64,37 @@ class Classified:
         chosen = (margins > 0).astype(int) if margins.ndim == 1 else margins.argmax(axis=1)
         return np.asarray(self.classes_[chosen])
 
+    def _loss(self, response: Response) -> Loss:
+        return softmax.LOSS if isinstance(response, Classes) else logistic.LOSS
+
     def _response(self, name: str, table: Table | None) -> Response:
-        labels = labels_of(self.classes, name, table)
+        return self._response_of(name, self._labels(name, table))
+
+    def _response_of(self, name: str, labels: Sequence[Any]) -> Response:
         return Classes.of(name, labels) if len(labels) > 2 else Binary.of(name, labels)
+
+    def _labels(self, name: str, table: Table | None) -> Sequence[Any]:
+        """Declared labels, else those of the table's response; 0 and 1 where there is no table."""
+        if self.classes is not None:
+            return self.classes
+        if table is None:
+            return (0, 1)
+        labels = table.classes(name)
+        if any(isinstance(label, float) and not label.is_integer() for label in labels):
+            raise DataError(
+                "Unknown label type: the response has fractions, like a continuous one. Use a "
+                "regression, or declare the labels with classes=…"
+            )
+        return labels
+
+    def _stand_ins(self, name: str) -> list[Response]:
+        """Responses of as many labels as there may be, those with a weight among them."""
+        if self.classes is not None:
+            return []
+        weighted = list(self.class_weight) if isinstance(self.class_weight, Mapping) else []
+        labels = [*weighted, *(f"another label {place}" for place in range(self.most_classes))]
+        counts = sorted({max(len(weighted), count) for count in (2, self.most_classes)})
+        return [self._response_of(name, labels[:count]) for count in counts]
 
     def _require_nothing_read(self) -> None:
         if self.classes is None:
@@ -61,25 +111,10 @@ class Classified:
             facts.append(PublicFact("class_weight", list(weights), "declared"))
         return facts
 
-    def _keep(self, coefficients: NDArray[np.float64], design: Design) -> None:
+    def _store(self, coefficients: NDArray[np.float64], design: Design) -> None:
         """Rows are classes, or the one predictor of the second class."""
         first = int(design.intercept)
         table = coefficients.reshape(design.width, -1)
         self.classes_ = np.asarray(design.response.classes)
         self.intercept_ = np.array(table[0]) if first else np.zeros(table.shape[1])
         self.coef_ = np.array(table[first:].T)
-
-
-def labels_of(declared: Sequence[Any] | None, name: str, table: Table | None) -> Sequence[Any]:
-    """Declared labels, else those of the table's response; 0 and 1 where there is no table."""
-    if declared is not None:
-        return declared
-    if table is None:
-        return (0, 1)
-    labels = table.classes(name)
-    if any(isinstance(label, float) and not label.is_integer() for label in labels):
-        raise DataError(
-            "Unknown label type: the response has fractions, like a continuous one. Use a "
-            "regression, or declare the labels with classes=…"
-        )
-    return labels

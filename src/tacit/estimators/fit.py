@@ -21,12 +21,12 @@ from tacit.errors import SettingError
 from tacit.estimators.loss_choice import predicted
 from tacit.inference.prediction import Prediction
 from tacit.inference.results import Results
-from tacit.inference.results_mixin import Readable
+from tacit.inference.results_mixin import ResultsMixin
 from tacit.inference.stored_results import StoredResults
 
 
 @dataclass(frozen=True)
-class Fit(Readable):
+class Fit(ResultsMixin):
     """A private fit. Everything in it has been paid for; using it is free.
 
     Examples

@@ -8,15 +8,19 @@ from typing import Any
 
 from tacit.contract.plan import Plan, PublicFact
 from tacit.contract.progress import Progress, silent
+from tacit.contract.release import Release
 from tacit.design.design import Design
 from tacit.design.response import Continuous, Count, Response
+from tacit.documents.dataclass_json import to_plain
 from tacit.engine.refusals import Refusals
 from tacit.engine.table import Table
 from tacit.estimators.fit import Fit
-from tacit.estimators.fitting import common_facts, fit_release, make_request
-from tacit.estimators.loss_choice import Shape, loss_of
+from tacit.estimators.loss_choice import LossShape, loss_of
+from tacit.estimators.run_fit import common_facts, run_fit
+from tacit.estimators.settings import Settings, check_settings
 from tacit.formula.formula import design_from_formula
 from tacit.ledger.current_ledger import active_ledger, pinned
+from tacit.losses.loss import Loss
 from tacit.privacy.budget import Budget
 from tacit.schema.schema import Schema
 
@@ -95,15 +99,15 @@ def glm(
 
     The other parameters are those of `LogisticRegression`.
     """
-    shape = Shape(threshold, scale, quantile, smoothing)
-    facts_about = schema if isinstance(schema, Schema) else Schema.read(schema)
-    request = make_request(
+    shape = LossShape(threshold, scale, quantile, smoothing)
+    declared = schema if isinstance(schema, Schema) else Schema.read(schema)
+    settings = check_settings(
         epsilon=epsilon,
         delta=delta,
         budget=budget,
-        relation=facts_about.relation,
-        unit=facts_about.unit,
-        n_at_least=facts_about.n_at_least,
+        relation=declared.relation,
+        unit=declared.unit,
+        n_at_least=declared.n_at_least,
         solver=solver,
         output=output,
         iterations=iterations,
@@ -117,26 +121,42 @@ def glm(
         invalid_rows=invalid_rows,
         random_state=random_state,
     )
-    design = design_from_formula(formula, facts_about, family=family, row_norm=row_norm)
+    design = design_from_formula(formula, declared, family=family, row_norm=row_norm)
     loss = loss_of(family, design.response, shape)
+    facts = [*_facts(formula, design, row_norm), *shape.facts(family)]
+    return Fit.of(_fit(formula, data, settings, design, loss, facts, progress, on_plan), family)
+
+
+def _fit(
+    formula: str,
+    data: Any,
+    settings: Settings,
+    design: Design,
+    loss: Loss,
+    facts: Sequence[PublicFact],
+    progress: Progress,
+    on_plan: Callable[[Plan], None] | None,
+) -> Release:
     # Asked once: the ledger that decides about refusals is the one that is charged.
     with pinned(active_ledger()):
+        invalid_rows = settings.invalid_rows
         refusals = Refusals.settle(invalid_rows, label=loss.name, formula=formula, data=data)
+        if isinstance(data, str | os.PathLike):
+            # Before the file is opened: a schema tells all but the number of records.
+            settings.first_plan([(design, loss)], None)
         with refusals.logged():
-            opened = Table(data, progress=progress, fewest=request.fewest)
+            opened = Table(data, progress=progress, fewest=settings.fewest)
         with opened as table:
-            rows, units = refusals.invalid_rows, design.beside.unit is not None
-            facts = [
-                *common_facts(
-                    request, table.names, invalid_rows=rows, units=units, types=table.column_types
-                ),
-                *_facts(formula, design, row_norm),
-                *shape.facts(family),
-            ]
-            release = fit_release(
-                table, request, design, facts, on_plan, refusals=refusals, loss=loss
+            common = common_facts(
+                settings,
+                table.names,
+                invalid_rows=refusals.invalid_rows,
+                units=design.beside.unit is not None,
+                types=table.column_types,
             )
-    return Fit.of(release, family)
+            return run_fit(
+                table, settings, design, [*common, *facts], on_plan, refusals=refusals, loss=loss
+            )
 
 
 def _facts(formula: str, design: Design, row_norm: float | None) -> list[PublicFact]:
@@ -149,8 +169,10 @@ def _facts(formula: str, design: Design, row_norm: float | None) -> list[PublicF
         facts.append(PublicFact(f"levels of {name}", list(levels), "declared"))
     if row_norm is not None:
         facts.append(PublicFact("row_norm", row_norm, "declared"))
-    beside = {name: part for name, part in design.beside.to_json().items() if part is not None}
-    facts.extend(PublicFact(name, part, "declared") for name, part in beside.items())
+    attached = to_plain(design.beside)
+    facts.extend(
+        PublicFact(name, attached[name], "declared") for name in attached if attached[name]
+    )
     return facts
 
 

@@ -2,48 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-from numpy.typing import ArrayLike
-from sklearn.base import RegressorMixin
-
-from tacit.contract.plan import PublicFact
-from tacit.design.response import Response
-from tacit.estimators.base import Model
-from tacit.estimators.loss_choice import Shape, loss_of
-from tacit.estimators.numeric_response import BoundedResponse
-from tacit.losses.loss import Loss
-from tacit.privacy.budget import Budget
+from tacit.estimators.loss_choice import LossShape
+from tacit.estimators.numeric_response import BoundedRegressor
+from tacit.estimators.parameters import estimator
 
 
-class HuberRegressor(BoundedResponse, RegressorMixin, Model):
+@estimator
+class HuberRegressor(BoundedRegressor):
     """Linear regression with Huber's loss under differential privacy.
 
     Minimises mean ρ(y - x·coef) + (l2 / 2)‖coef - prior_mean‖², where ρ(r) = ½r² up to
     c = threshold·scale and c|r| - ½c² beyond.
 
-    Guarantee
-    ---------
-    - The fitted attributes are (ε, δ)-differentially private for one record under `relation` (for
-      one unit where units are given), given the public facts that `certificate_` lists. `predict`
-      and `score` on private records are not.
-    - Features and responses outside the declared bounds act as if they stood on them.
-    - Without declared bounds nothing is fitted: they are never read off the data.
-
     Parameters
     ----------
-    y_bounds
-        Public (lower, upper) of the response, or "private": part of the budget is spent on finding
-        them. Predictions are kept within them.
     threshold
         In units of the errors' standard deviation; 1.345 has 95% efficiency under Gaussian errors.
     scale
         The errors' standard deviation, a public guess in units of y; None: the radius that holds
         seven tenths of the residuals over that of a unit normal variable, found privately.
-
-    The other parameters are those of `LogisticRegression`, the attributes those of
-    `LinearRegression`.
 
     Examples
     --------
@@ -57,46 +34,9 @@ class HuberRegressor(BoundedResponse, RegressorMixin, Model):
     True
     """
 
-    threshold: float
-    scale: float | None
+    family = "huber"
+    threshold: float = 1.345
+    scale: float | None = None
 
-    def __init__(
-        self,
-        epsilon: float | None = None,
-        delta: float | None = None,
-        *,
-        threshold: float = 1.345,
-        scale: float | None = None,
-        budget: Budget | None = None,
-        bounds: ArrayLike | str | None = None,
-        y_bounds: ArrayLike | str | None = None,
-        row_norm: float | None = None,
-        relation: str = "replace-one",
-        n_at_least: int | None = None,
-        solver: str = "auto",
-        output: str | None = None,
-        iterations: int | None = None,
-        step_size: float | None = None,
-        max_passes: int | None = None,
-        radius: float | None = None,
-        l2: float = 0.0,
-        prior_mean: Sequence[float] | None = None,
-        constraint: Any = None,
-        fit_intercept: bool = True,
-        feature_map: Any = None,
-        inference: bool = False,
-        max_weight: float | None = None,
-        max_rows_per_unit: int | None = None,
-        invalid_rows: str | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        self._set(locals())
-
-    def _loss(self, response: Response) -> Loss:
-        return loss_of("huber", response, self._shape())
-
-    def _shape(self) -> Shape:
-        return Shape(threshold=self.threshold, scale=self.scale)
-
-    def _shape_facts(self) -> list[PublicFact]:
-        return self._shape().facts("huber")
+    def _shape(self) -> LossShape:
+        return LossShape(threshold=self.threshold, scale=self.scale)

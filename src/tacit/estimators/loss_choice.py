@@ -20,6 +20,7 @@ from tacit.design.response import Absent, Binary, Classes, Continuous, Count, Re
 from tacit.errors import SettingError
 from tacit.losses import huber, logistic, pinball, poisson, softmax, squared
 from tacit.losses.loss import Loss
+from tacit.validate import between, is_number
 
 SMALLEST_THRESHOLD, SMALLEST_WIDTH, LARGEST_SHAPE = 1e-9, 1e-30, 1e9
 """Of thresholds and widths, in deviations or half ranges of the response."""
@@ -27,7 +28,7 @@ _SHAPELESS = {"binomial": logistic.LOSS, "multinomial": softmax.LOSS, "gaussian"
 
 
 @dataclass(frozen=True)
-class Shape:
+class LossShape:
     """Public numbers of losses that have some; the others ignore them.
 
     Parameters
@@ -50,8 +51,7 @@ class Shape:
         for name in ("scale", "smoothing"):
             if getattr(self, name) is not None:
                 require_positive(name, getattr(self, name))
-        if not is_real(self.quantile) or not 0.0 < self.quantile < 1.0:
-            raise SettingError(f"quantile must lie between 0 and 1; got {self.quantile!r}.")
+        between("quantile", self.quantile, 0.0, 1.0)
 
     def facts(self, family: str) -> list[PublicFact]:
         """What the certificate says of the numbers that a family uses."""
@@ -65,7 +65,7 @@ class Shape:
         return [PublicFact("loss", numbers, "declared")]
 
 
-def loss_of(family: str, response: Response, shape: Shape | None = None) -> Loss:
+def loss_of(family: str, response: Response, shape: LossShape | None = None) -> Loss:
     """Return the loss of a family of `glm`, for a response of its kind.
 
     Without a declared scale or width Huber's and the pinball's shape is in units of a deviation
@@ -75,7 +75,7 @@ def loss_of(family: str, response: Response, shape: Shape | None = None) -> Loss
         raise SettingError(f"A {response.kind} response does not go with the family {family!r}.")
     if isinstance(response, Count):
         return poisson.loss(highest_predictor(response), response.upper)
-    shape = Shape() if shape is None else shape
+    shape = LossShape() if shape is None else shape
     if isinstance(response, Continuous) and family == "huber":
         return _huber(response, shape)
     if isinstance(response, Continuous) and family == "quantile":
@@ -83,7 +83,7 @@ def loss_of(family: str, response: Response, shape: Shape | None = None) -> Loss
     return _SHAPELESS[family]
 
 
-def _huber(response: Continuous, shape: Shape) -> Loss:
+def _huber(response: Continuous, shape: LossShape) -> Loss:
     if shape.scale is None:
         threshold = _moderate("threshold", float(shape.threshold), SMALLEST_THRESHOLD)
         return huber.loss(threshold, relative=True)
@@ -91,7 +91,7 @@ def _huber(response: Continuous, shape: Shape) -> Loss:
     return huber.loss(_moderate("threshold", threshold, SMALLEST_THRESHOLD))
 
 
-def _pinball(response: Continuous, shape: Shape) -> Loss:
+def _pinball(response: Continuous, shape: LossShape) -> Loss:
     if shape.smoothing is None:
         return pinball.loss(float(shape.quantile), relative=True)
     width = _moderate("smoothing", _prepared(shape.smoothing, response), SMALLEST_WIDTH)
@@ -115,11 +115,6 @@ def _moderate(name: str, value: float, least: float) -> float:
 def highest_predictor(response: Count) -> float:
     """Return where the Poisson loss is capped: at e times the largest count."""
     return math.log(response.upper) + 1.0
-
-
-def classifying_loss(response: Response) -> Loss:
-    """Logistic for two classes, softmax for more."""
-    return softmax.LOSS if isinstance(response, Classes) else logistic.LOSS
 
 
 def predicted(
@@ -146,11 +141,6 @@ def predicted(
 
 def require_positive(name: str, value: Any) -> float:
     """Return a declared positive number of moderate size, or refuse it."""
-    if not is_real(value) or not 1e-150 <= value <= 1e150:
+    if not is_number(value) or not 1e-150 <= value <= 1e150:
         raise SettingError(f"{name} must be a positive number of moderate size; got {value!r}.")
     return float(value)
-
-
-def is_real(value: Any) -> bool:
-    """Whether a setting is a number; True and False are not."""
-    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)

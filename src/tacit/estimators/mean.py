@@ -1,11 +1,11 @@
-"""Private mean of the features, and their covariance where the plan looked at it."""
+"""Private mean of the columns, and their covariance where the plan asked for second moments."""
 
 from __future__ import annotations
 
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from tacit.contract.plan import PublicFact
 from tacit.contract.release import Release
@@ -14,38 +14,23 @@ from tacit.design.response import Absent, Response
 from tacit.engine.table import Table
 from tacit.estimators.attached_columns import ORDER, UNIT, WEIGHT
 from tacit.estimators.base import Model
-from tacit.losses import squared_distance as distance
+from tacit.estimators.parameters import estimator
+from tacit.losses import squared_distance
 from tacit.losses.loss import Loss
-from tacit.privacy.budget import Budget
 
 
+@estimator
 class GaussianMean(Model):
     """Mean of the columns of a table under differential privacy.
 
     Minimises mean ½‖x - location‖².
-
-    Guarantee
-    ---------
-    - The fitted attributes are (ε, δ)-differentially private for one record under `relation` (for
-      one unit where units are given), given the public facts that `certificate_` lists.
-    - Values outside the declared bounds act as if they stood on them.
-    - Without declared bounds nothing is fitted: they are never read off the data.
-
-    Parameters
-    ----------
-    bounds, row_norm
-        Public facts about the columns, as in `LogisticRegression`.
-
-    The other parameters are those of `LogisticRegression`.
 
     Attributes
     ----------
     mean_, location_
         The mean of each column.
     covariance_
-        The covariance of the columns, where the plan looked at their second moments; else None.
-    release_, plan_, certificate_
-        What left the wall, the plan that paid for it, and what was guaranteed.
+        The covariance of the columns, where the plan asked for second moments; else None.
 
     Examples
     --------
@@ -56,28 +41,6 @@ class GaussianMean(Model):
     True
     """
 
-    def __init__(
-        self,
-        epsilon: float | None = None,
-        delta: float | None = None,
-        *,
-        budget: Budget | None = None,
-        bounds: ArrayLike | str | None = None,
-        row_norm: float | None = None,
-        relation: str = "replace-one",
-        n_at_least: int | None = None,
-        solver: str = "auto",
-        max_weight: float | None = None,
-        max_rows_per_unit: int | None = None,
-        invalid_rows: str | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        self._set(locals())
-
-    fit_intercept = True
-    """A constant beside the columns, so that their second moments hold their means."""
-    feature_map = None
-
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, units: Any = None, order: Any = None
     ) -> Self:
@@ -86,8 +49,7 @@ class GaussianMean(Model):
         The parameters are those of `LogisticRegression.fit`.
         """
         del y
-        with self._prepared(X, None, {WEIGHT: sample_weight, UNIT: units, ORDER: order}) as run:
-            return self._take(run())
+        return self._fit(X, None, {WEIGHT: sample_weight, UNIT: units, ORDER: order})
 
     def _response(self, name: str, table: Table | None) -> Response:
         del name, table
@@ -95,13 +57,13 @@ class GaussianMean(Model):
 
     def _loss(self, response: Response) -> Loss:
         del response
-        return distance.LOSS
+        return squared_distance.LOSS
 
     def _facts(self, response: Response) -> list[PublicFact]:
         del response
         return []
 
-    def _keep(self, coefficients: NDArray[np.float64], design: Design) -> None:
+    def _store(self, coefficients: NDArray[np.float64], design: Design) -> None:
         del design
         self.mean_ = self.location_ = coefficients
         self.covariance_ = _covariance(self.release_)

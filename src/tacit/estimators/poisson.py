@@ -7,22 +7,23 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
 from tacit.contract.plan import PublicFact
-from tacit.design.design import Design
 from tacit.design.response import Count, Response
 from tacit.engine.table import Table
 from tacit.errors import BoundsError
 from tacit.estimators.attached_columns import EXPOSURE, ORDER, UNIT, WEIGHT, Declared
-from tacit.estimators.base import Model, linear_predictors, split
-from tacit.estimators.loss_choice import is_real, loss_of, predicted
+from tacit.estimators.base import LinearModel
+from tacit.estimators.loss_choice import loss_of, predicted
+from tacit.estimators.parameters import estimator
 from tacit.losses.loss import Loss
-from tacit.privacy.budget import Budget
+from tacit.validate import is_number
 
 
-class PoissonRegressor(RegressorMixin, Model):
+@estimator
+class PoissonRegressor(RegressorMixin, LinearModel):
     """Poisson regression with log link under differential privacy.
 
     Minimises mean exp(η) - y·η + (l2 / 2)‖coef - prior_mean‖² with η = x·coef + log(exposure). From
@@ -31,12 +32,8 @@ class PoissonRegressor(RegressorMixin, Model):
 
     Guarantee
     ---------
-    - The fitted attributes are (ε, δ)-differentially private for one record under `relation` (for
-      one unit where units are given), given the public facts that `certificate_` lists. `predict`
-      and `score` on private records are not.
-    - Features outside the declared bounds act as if they stood on them, counts above `y_max` as if
-      they were it, exposures outside `exposure_bounds` as if they stood on them.
-    - Without declared bounds nothing is fitted: they are never read off the data.
+    - Counts above `y_max` act as if they were it, exposures outside `exposure_bounds` as if they
+      stood on them.
 
     Parameters
     ----------
@@ -45,8 +42,10 @@ class PoissonRegressor(RegressorMixin, Model):
     exposure_bounds
         Public (lower, upper) of the exposures, where `fit` is given them.
 
-    The other parameters are those of `LogisticRegression`, the attributes those of
-    `LinearRegression`.
+    Attributes
+    ----------
+    coef_, intercept_
+        On the user's scale: (d,) and a number.
 
     Examples
     --------
@@ -58,39 +57,8 @@ class PoissonRegressor(RegressorMixin, Model):
     True
     """
 
-    y_max: float | None
-    exposure_bounds: Sequence[float] | None
-
-    def __init__(
-        self,
-        epsilon: float | None = None,
-        delta: float | None = None,
-        *,
-        y_max: float | None = None,
-        exposure_bounds: Sequence[float] | None = None,
-        budget: Budget | None = None,
-        bounds: ArrayLike | str | None = None,
-        row_norm: float | None = None,
-        relation: str = "replace-one",
-        n_at_least: int | None = None,
-        solver: str = "auto",
-        output: str | None = None,
-        iterations: int | None = None,
-        step_size: float | None = None,
-        max_passes: int | None = None,
-        radius: float | None = None,
-        l2: float = 0.0,
-        prior_mean: Sequence[float] | None = None,
-        constraint: Any = None,
-        fit_intercept: bool = True,
-        feature_map: Any = None,
-        inference: bool = False,
-        max_weight: float | None = None,
-        max_rows_per_unit: int | None = None,
-        invalid_rows: str | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        self._set(locals())
+    y_max: float | None = None
+    exposure_bounds: Sequence[float] | None = None
 
     def fit(
         self,
@@ -106,19 +74,18 @@ class PoissonRegressor(RegressorMixin, Model):
         Parameters
         ----------
         X, y
-            Features and, beside them, counts.
+            Features and counts.
         exposure
             How long or how much each record was observed, above 0; needs `exposure_bounds`.
 
         The other parameters are those of `LogisticRegression.fit`.
         """
-        beside = {WEIGHT: sample_weight, UNIT: units, ORDER: order, EXPOSURE: exposure}
-        with self._prepared(X, y, beside) as run:
-            return self._take(run())
+        attached = {WEIGHT: sample_weight, UNIT: units, ORDER: order, EXPOSURE: exposure}
+        return self._fit(X, y, attached)
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Return the rates of new records: expected counts at exposure 1."""
-        margins = linear_predictors(self, X)
+        margins = self._linear_predictors(X)
         design = self.plan_.design
         return predicted(design.response, margins, design.beside.offset)
 
@@ -136,7 +103,7 @@ class PoissonRegressor(RegressorMixin, Model):
                 "declare y_max=…, above which counts act as if they were it, or, in a schema, "
                 'declare "lower" and "upper" of the column and use tacit.glm.'
             )
-        if not is_real(self.y_max) or not math.isfinite(self.y_max):
+        if not is_number(self.y_max) or not math.isfinite(self.y_max):
             raise BoundsError("y_max must be a number: the largest count.")
         return Count.of(name, float(self.y_max))
 
@@ -149,6 +116,3 @@ class PoissonRegressor(RegressorMixin, Model):
     def _facts(self, response: Response) -> list[PublicFact]:
         del response
         return [PublicFact("y_max", self.y_max, "declared")]
-
-    def _keep(self, coefficients: NDArray[np.float64], design: Design) -> None:
-        self.intercept_, self.coef_ = split(coefficients, design)

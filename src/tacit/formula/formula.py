@@ -25,6 +25,7 @@ from tacit.formula.contrast_coding import Coding, Term, codings
 from tacit.formula.diagnostics import Pointer
 from tacit.formula.outcome import offset_of, response_of
 from tacit.schema.schema import NumericColumn, Schema
+from tacit.validate import positive
 
 
 def design_from_formula(
@@ -76,8 +77,8 @@ def design_from_formula(
     >>> design_from_formula("readmit ~ age + C(ward)", schema).names
     ('Intercept', 'age', 'C(ward)[T.b]', 'C(ward)[T.c]')
     """
-    if row_norm is not None and not (math.isfinite(row_norm) and row_norm > 0):
-        raise BoundsError(f"row_norm must be a positive finite number; got {row_norm!r}.")
+    if row_norm is not None:
+        row_norm = positive("row_norm", row_norm, BoundsError)
     model = find_family(family)
     left, right = _parsed_sides(formula, schema)
     reader = _Reader(Pointer(formula), schema, model)

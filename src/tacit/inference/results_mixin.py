@@ -15,7 +15,7 @@ from tacit.inference.stored_results import StoredResults
 from tacit.inference.summary import Summary
 
 
-class Readable:
+class ResultsMixin:
     """Results by the names that statsmodels gave them. Everything here is free."""
 
     @abstractmethod

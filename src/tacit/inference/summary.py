@@ -10,7 +10,7 @@ from typing import Any
 
 from tacit.inference.data_frame import frame_of
 from tacit.inference.drawing import drawing
-from tacit.privacy.guarantee import Guarantee
+from tacit.privacy.budget import Guarantee
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,11 @@
 """Where charges are kept: one budget for many fits, durable before any answer leaves."""
 
 from tacit.ledger.charge import Charge, Reservation
-from tacit.ledger.current_ledger import active_ledger, uncharged
+from tacit.ledger.current_ledger import active_ledger
 from tacit.ledger.joint_certificate import JointCertificate
 from tacit.ledger.ledger import Ledger
 from tacit.ledger.repeated_fits import RefitWarning
+from tacit.ledger.with_blocks import uncharged
 
 __all__ = [
     "Charge",

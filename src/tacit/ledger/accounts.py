@@ -1,7 +1,6 @@
-r"""Who may spend how much: one cap for the dataset, and rooms within it for named analysts.
+r"""Who may spend how much: one cap for the dataset, and sub-budgets for named analysts.
 
-All amounts are exact rationals in the law of the ledger (squares of mu), so rooms and charges add
-up without rounding:
+All amounts are exact rationals (squares of mu), so they add up without rounding:
 
 .. math:: \text{capacity} = \text{common} + \sum_a \text{granted}_a ,\qquad
     \text{spent}_a \le \text{granted}_a,\quad \text{spent}_{\text{common}} \le \text{common}.
@@ -19,7 +18,7 @@ from fractions import Fraction
 from tacit.errors import BudgetError, LedgerError
 
 COMMON = None
-"""The account of charges that no grant is for: what was granted to nobody."""
+"""The account of charges without a grant: what was granted to nobody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +28,14 @@ class Accounts:
     Guarantee
     ---------
     - `total` never exceeds `capacity`, and an analyst's charges never exceed what was granted.
-    - A grant moves room that is there; the capacity never rises.
+    - A grant moves budget that is left; the capacity never rises.
 
     Parameters
     ----------
     capacity
         The most that all charges may cost together.
     granted
-        Room of each analyst who was ever granted some, spent or not.
+        The sub-budget of each analyst who was ever granted one, spent or not.
     spent
         What was charged to each account; `COMMON` is what no grant is for.
     paused
@@ -56,7 +55,7 @@ class Accounts:
     def account_of(self, analyst: str | None) -> str | None:
         """Return the account that an analyst's charges are made to.
 
-        Before the first grant a name is a note and everybody spends the common room. After it a
+        Before the first grant a name is a note, and everybody spends the common account. After it a
         name without a grant is refused: it may be a misspelt one.
         """
         if analyst is None or not self.granted:
@@ -69,7 +68,7 @@ class Accounts:
         return analyst
 
     def left(self, analyst: str | None) -> Fraction:
-        """Room that is left in the account of an analyst, or in the common one."""
+        """What is left in the account of an analyst, or in the common one."""
         account = self.account_of(analyst)
         if account is COMMON:
             whole = self.capacity - sum(self.granted.values(), Fraction(0))
@@ -78,7 +77,7 @@ class Accounts:
         return whole - self.spent.get(account, Fraction(0))
 
     def charged(self, analyst: str | None, cost: Fraction) -> Accounts:
-        """Return the accounts after a charge; `BudgetError` where there is no room for it."""
+        """Return the accounts after a charge; `BudgetError` where too little is left for it."""
         for name in (COMMON, analyst):
             if name in self.paused:
                 whose = "this ledger" if name is COMMON else f"the analyst {name!r}"
@@ -88,7 +87,11 @@ class Accounts:
                 )
         left = self.left(analyst)
         if cost > left:
-            raise BudgetError(_exhausted(cost, left, self.capacity))
+            raise BudgetError(
+                f"the ledger's budget does not allow this charge: it would take {self._share(cost)}"
+                f" of the whole budget, and {self._share(left)} is left. Nothing was spent. Ask for"
+                " less, for example with budget=ledger.remaining()"
+            )
         account = self.account_of(analyst)
         spent = {**self.spent, account: self.spent.get(account, Fraction(0)) + cost}
         return replace(self, spent=spent)
@@ -96,17 +99,16 @@ class Accounts:
     def moved(self, source: str | None, to: str | None, amount: Fraction | None) -> Accounts:
         """Return the accounts after a grant; without an amount all that is left is moved."""
         if source == to:
-            raise LedgerError("a grant moves room from one account to another; they are the same")
+            raise LedgerError("a grant moves budget between two accounts; they are the same")
         if source is not COMMON and source not in self.granted:
             raise LedgerError(f"nothing was granted to {source!r}, so nothing can be taken back")
         left = self.left(source)
         amount = left if amount is None else amount
         if amount > left or amount < 0:
-            whose = "that is granted to nobody" if source is COMMON else f"of {source!r}"
+            whose = "granted to nobody" if source is COMMON else f"left to {source!r}"
             raise BudgetError(
-                f"the grant is larger than the room {whose}: it would take "
-                f"{_share(amount, self.capacity)} of the budget, and "
-                f"{_share(left, self.capacity)} is left there"
+                f"the grant is larger than what is {whose}: it would take {self._share(amount)} of "
+                f"the budget, and {self._share(left)} is left there"
             )
         granted = dict(self.granted)
         for name, change in ((source, -amount), (to, amount)):
@@ -134,14 +136,5 @@ class Accounts:
             paused[analyst] = reason
         return replace(self, paused=paused)
 
-
-def _exhausted(cost: Fraction, left: Fraction, capacity: Fraction) -> str:
-    return (
-        "the ledger's budget does not allow this charge: it would take "
-        f"{_share(cost, capacity)} of the whole budget, and {_share(left, capacity)} is left. "
-        "Nothing was spent. Ask for less, for example with budget=ledger.remaining()"
-    )
-
-
-def _share(amount: Fraction, capacity: Fraction) -> str:
-    return f"{float(amount / capacity):.3g}"
+    def _share(self, amount: Fraction) -> str:
+        return f"{float(amount / self.capacity):.3g}"

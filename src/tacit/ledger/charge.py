@@ -31,7 +31,7 @@ class Purpose:
     formula, file
         The model and the name of the table, as they were given.
     key, request
-        A key under which the answer is kept, and the digest of what was asked. The same request
+        A key under which the answer is stored, and the digest of what was asked. The same request
         under the same key is answered from the ledger.
     """
 
@@ -47,7 +47,7 @@ class Purpose:
         require_line("label", self.label, empty=True)
         for name, longest in NOTES.items():
             if getattr(self, name) is not None:
-                require_line(name, getattr(self, name), empty=False, longest=longest)
+                require_line(name, getattr(self, name), longest=longest)
 
     def document(self) -> dict[str, str | None]:
         """Return the purpose as plain data."""
@@ -71,11 +71,25 @@ class Purpose:
         return cls(document["label"], **{name: document.get(name) for name in NOTES})
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Charge(Purpose):
+    """What was paid for, when, and whether its answer is known to have left.
+
+    `release` is the digest of the answer; None after an interruption, where the charge stays spent.
+    """
+
+    sequence: int
+    time: str
+    events: tuple[Event, ...]
+    cost: Fraction
+    release: str | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Reservation:
     """A charge that is durable, so that its answer may be computed; `Ledger.commit` takes it.
 
-    `answer` is what was kept under the key of the request: it was paid for before, nothing was
+    `answer` is what was stored under the key of the request. It was paid for before: nothing was
     charged now, and there is nothing to compute or to commit.
     """
 
@@ -84,52 +98,9 @@ class Reservation:
     answer: Mapping[str, Any] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Charge:
-    """What was paid for, when, and whether its answer is known to have left.
-
-    `release` is the digest of the answer; None after an interruption, where the charge stays spent.
-    """
-
-    sequence: int
-    time: str
-    purpose: Purpose
-    events: tuple[Event, ...]
-    cost: Fraction
-    release: str | None = None
-
-    @property
-    def label(self) -> str:
-        """What it is for."""
-        return self.purpose.label
-
-    @property
-    def analyst(self) -> str | None:
-        """Who asked."""
-        return self.purpose.analyst
-
-    @property
-    def project(self) -> str | None:
-        """For which work."""
-        return self.purpose.project
-
-    @property
-    def formula(self) -> str | None:
-        """Which model."""
-        return self.purpose.formula
-
-    @property
-    def file(self) -> str | None:
-        """Name of the table, as it was given."""
-        return self.purpose.file
-
-    @property
-    def key(self) -> str | None:
-        """The key under which the answer is kept."""
-        return self.purpose.key
-
-
-def require_line(name: str, value: object, *, empty: bool, longest: int = LONGEST_LINE) -> None:
+def require_line(
+    name: str, value: object, *, empty: bool = False, longest: int = LONGEST_LINE
+) -> None:
     """Refuse what is not one line of printable text."""
     line = isinstance(value, str) and len(value) <= longest and value.isprintable()
     if not line or not (empty or str(value).strip()):

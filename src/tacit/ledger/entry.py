@@ -1,4 +1,4 @@
-"""One line of a ledger: what happened, the running total, and a hash over all before it."""
+"""One entry of a ledger: what happened, the running total, and a hash over all before it."""
 
 from __future__ import annotations
 
@@ -20,21 +20,22 @@ _TYPES = (int, str, int, int, str, str, str)
 
 
 class Kind(StrEnum):
-    """What an entry says.
-
-    The terms of the ledger, first and once; a charge; that its answer is complete; room moved
-    between analysts; a lower cap; charges paused and resumed; that a table was refused because of
-    a record.
-    """
+    """What an entry says."""
 
     OPEN = "open"
+    """The terms of the ledger: the first entry, and only that."""
     RESERVE = "reserve"
+    """A charge."""
     COMMIT = "commit"
+    """The answer of a charge is complete."""
     GRANT = "grant"
+    """Budget moved between analysts."""
     LOWER = "lower"
+    """A lower cap."""
     PAUSE = "pause"
     RESUME = "resume"
     REFUSAL = "refusal"
+    """A table was refused because of a record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ class Entry:
     kind
         What it says.
     amount, spent
-        Integer units of this charge and of the running total; see `tacit.ledger.price`.
+        Integer units of this charge and of the running total; see `tacit.ledger.exact_amounts`.
     body
         Canonical JSON of everything else.
     previous, hash
@@ -76,19 +77,17 @@ class Entry:
         cls, head: Entry | None, kind: Kind, spent: int, document: Mapping[str, Any]
     ) -> Entry:
         """Return the entry that comes after `head`, with the time."""
-        stamped = {
-            **document,
-            "time": datetime.now(UTC).isoformat(timespec="microseconds"),
-        }
+        time = datetime.now(UTC).isoformat(timespec="microseconds")
         sequence, previous, before = 0, ORIGIN, 0
         if head is not None:
             sequence, previous, before = head.sequence + 1, head.hash, head.spent
-        fields = (sequence, str(kind), spent - before, spent, canonical(stamped), previous)
-        return cls(sequence, kind, spent - before, spent, fields[4], previous, _hash(fields))
+        body = canonical({**document, "time": time})
+        fields = (sequence, kind, spent - before, spent, body, previous)
+        return cls(*fields, _hash(fields))
 
     @classmethod
     def from_row(cls, row: Sequence[Any]) -> Entry:
-        """Read a row of the database, strictly."""
+        """Read the fields in the order of `COLUMNS`, strictly."""
         place = f"entry {row[0]!r:.20}"
         if len(row) != len(COLUMNS) or any(
             type(value) is not kind for value, kind in zip(row, _TYPES, strict=True)
@@ -104,15 +103,8 @@ class Entry:
 
     def row(self) -> tuple[int, str, int, int, str, str, str]:
         """The fields in the order of `COLUMNS`."""
-        return (
-            self.sequence,
-            str(self.kind),
-            self.amount,
-            self.spent,
-            self.body,
-            self.previous,
-            self.hash,
-        )
+        numbers = (self.sequence, str(self.kind), self.amount, self.spent)
+        return (*numbers, self.body, self.previous, self.hash)
 
     def document(self) -> dict[str, Any]:
         """Everything the body says."""

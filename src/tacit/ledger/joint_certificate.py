@@ -8,16 +8,21 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from tacit.accounting.composition import Composition
 from tacit.accounting.event_counts import tally
-from tacit.certificate.certificate import TOLERANCE
 from tacit.documents.document import Document
 from tacit.documents.reading import Layout, require_fields
 from tacit.documents.signature import plain
 from tacit.errors import CertificateError, LedgerError
-from tacit.ledger.exact_sums import Ratio, compare, read_number, rounded, total_of
-from tacit.ledger.price import capacity_of
-from tacit.privacy.budget import Budget
+from tacit.ledger.exact_amounts import (
+    TOLERANCE,
+    Ratio,
+    capacity_of,
+    compare,
+    read_number,
+    rounded,
+    total_of,
+)
+from tacit.privacy.budget import Budget, Guarantee
 from tacit.privacy.event import Event, Gaussian, from_json, to_json
-from tacit.privacy.guarantee import Guarantee
 from tacit.privacy.relation import Relation
 
 if TYPE_CHECKING:
@@ -77,18 +82,6 @@ class JointCertificate(Document):
     - A charge whose answer is not known to have left is part of the total.
     - The total holds where the prices were fixed without regard to earlier answers. The budget
       holds also where they were not.
-
-    Parameters
-    ----------
-    text
-        The canonical JSON; use `Ledger.certificate` or `from_json`.
-
-    Examples
-    --------
-    >>> JointCertificate.from_json("{}")
-    Traceback (most recent call last):
-    ...
-    tacit.errors.CertificateError: format is missing; expected "tacit-ledger-certificate/2"
     """
 
     formats: ClassVar[Mapping[str, Layout]] = {FORMAT: _LAYOUT, FIRST: _FIRST_LAYOUT}
@@ -132,14 +125,9 @@ class JointCertificate(Document):
         )
 
     def by_analyst(self, most: int | None = None) -> dict[str | None, Guarantee]:
-        """What the charges of each analyst guarantee by themselves; None is nobody in particular.
+        """What the charges of each of the first `most` analysts guarantee by themselves.
 
-        Only the first `most` analysts are answered for, where that is given.
-
-        Raises
-        ------
-        CertificateError
-            If the certificate does not add up.
+        Charges without a name are under None. The certificate is checked first.
         """
         total = self.rederive()
         events: dict[str | None, list[Event]] = {}

@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from tacit.errors import LedgerError, SettingError
-from tacit.ledger import current_ledger as active
-from tacit.ledger.chain import Chain
+from tacit.ledger import with_blocks
+from tacit.ledger.chain import Chain, charge_document
 from tacit.ledger.charge import Charge, Purpose, Reservation
-from tacit.ledger.curation import Curation
 from tacit.ledger.entry import Entry, Kind
 from tacit.ledger.joint_certificate import JointCertificate
+from tacit.ledger.sqlite_ledger import upgrade
 from tacit.ledger.status import Check, Status, check_of, status_of
 from tacit.ledger.storage import Session, file_of, storage_at
-from tacit.ledger.terms import Terms, require_named, require_same
-from tacit.ledger.upgrade import upgrade
-from tacit.privacy.budget import Budget
+from tacit.ledger.terms import Terms, budget_document, require_named, require_same
+from tacit.privacy.budget import Budget, Guarantee
 from tacit.privacy.event import Event
-from tacit.privacy.guarantee import Guarantee
 from tacit.privacy.relation import Relation
 
 
-class Ledger(Curation):
+class Ledger:
     """One budget for several fits.
 
     Within ``with ledger:`` every private fit reserves its charge before its first answer and is
@@ -57,15 +54,6 @@ class Ledger(Curation):
         at an invalid record (``invalid_rows="error"``). A term of the ledger, as the others.
     analyst, project
         Who charges through this object, and for which work; noted with every charge.
-
-    Raises
-    ------
-    LedgerError
-        If the file is damaged, not a ledger, or kept under other terms.
-    FileError
-        If the file cannot be made or read.
-    BudgetError
-        If the budget is infinite or there is none for a new ledger.
 
     Examples
     --------
@@ -99,7 +87,8 @@ class Ledger(Curation):
         file = self._storage.path
         if file is None or not file.exists():
             if budget is None:
-                raise _no_budget(file)
+                new = "a ledger in memory" if file is None else f"{file} does not exist; a new one"
+                raise SettingError(f"{new} needs a budget, such as Budget(epsilon=3, delta=1e-6)")
             terms = Terms(budget, dataset, given, unit, refusals=refusals or "never")
             self._storage.create(Entry.follow(None, Kind.OPEN, 0, terms.document()))
         # What was just made is read like any other: somebody else may have been faster.
@@ -143,33 +132,25 @@ class Ledger(Curation):
         return ("memory", self._storage) if self.path is None else ("file", self.path)
 
     def handle(self) -> dict[str, str | None]:
-        """Return what another process needs to charge this ledger as this object does."""
+        """Return the settings with which another process charges this ledger like this object."""
         path, mine = None if self.path is None else str(self.path), self._purpose
         who = {"dataset": self._dataset, "analyst": mine.analyst, "project": mine.project}
         return {"path": path, **who}
-
-    @classmethod
-    def from_handle(cls, handle: Mapping[str, str | None]) -> Ledger:
-        """Open the ledger of a `handle`."""
-        path, dataset, analyst, project = map(handle.get, ("path", "dataset", "analyst", "project"))
-        return cls(path, dataset=dataset, analyst=analyst, project=project)
 
     def request(
         self, key: str | None = None, *, label: str | None = None, again: bool = False
     ) -> Ledger:
         """Return the ledger for one request: its fits are charged under a key, with a label.
 
-        The same request under the same key is answered from the ledger: the fit that was kept
-        comes back, and nothing is charged. Another request under the key is refused.
+        The same request under the same key is answered from the ledger, and nothing is charged.
+        Another request under the key is refused.
 
         Parameters
         ----------
         key
-            A name of the request, in at most 200 characters. Without one nothing is kept.
-        label
-            What the charge is for, in place of the name of the model.
+            A name of the request, in at most 200 characters. Without one no answer is stored.
         again
-            Whether a request that was charged and interrupted may be charged once more.
+            Charge a request once more that was charged and interrupted.
 
         Examples
         --------
@@ -208,21 +189,12 @@ class Ledger(Curation):
             Everything that will be released, at least one event.
         relation, unit
             For which the sensitivities in the events hold; those of the ledger.
-        label
-            What it is for, in at most 200 printable characters, unless the request says so.
-        formula, file
-            The model and the name of the table, as they were given.
+        label, formula, file
+            What it is for; the model and the name of the table, as they were given.
         request
             A digest of what is asked, needed under a key.
         private
             Whether the noise will protect; a release that is not private is refused.
-
-        Raises
-        ------
-        BudgetError
-            If the budget does not allow it.
-        LedgerError
-            If it does not agree with the terms, or the ledger cannot be used.
         """
         if not private:
             raise LedgerError(
@@ -231,13 +203,13 @@ class Ledger(Curation):
             )
         require_named(self._dataset, self.terms.dataset)
         purpose = self._purpose.described(label, formula, file, request)
-        charged = tuple(events)
+        document = charge_document(events, relation, unit, purpose)
         with self._storage.writing() as session:
             chain = self._catch_up(session)
             known = chain.recalled(purpose, again=self._again)
             if known is not None:
                 return known
-            entry = chain.draft_charge(charged, relation=relation, unit=unit, purpose=purpose)
+            entry = chain.draft(Kind.RESERVE, document)
             session.append(entry)
         return Reservation(entry.sequence, entry.hash)
 
@@ -246,14 +218,13 @@ class Ledger(Curation):
     ) -> None:
         """Note that the answer of a charge is complete, by its digest. Costs nothing.
 
-        An answer that is given is kept, for the same request under the same key.
-
-        Raises
-        ------
-        LedgerError
-            If there is no such charge, or it was committed before.
+        An answer that is given is stored, for the same request under the same key.
         """
-        self._append(lambda chain: chain.draft_commit(reservation, release, answer))
+        document = {"reservation": reservation.sequence, "release": release, "answer": answer}
+        with self._storage.writing() as session:
+            chain = self._catch_up(session)
+            chain.require_reserved(reservation)
+            session.append(chain.draft(Kind.COMMIT, document))
 
     def charges(self) -> tuple[Charge, ...]:
         """Every charge so far, also of other processes."""
@@ -265,34 +236,28 @@ class Ledger(Curation):
         Where the price of a charge was chosen in view of earlier answers, the guarantee is that
         of the whole budget: a filter bounds what may be spent, not what has been.
         """
-        chain = self._current()
-        return chain.guarantee() if chain.charges else None
+        return self._current().guarantee()
 
     def remaining(self, *, analyst: str | None = None) -> Budget | None:
         r"""Return the rest of the budget, rounded down; None where nothing is left.
 
         .. math:: \mu = \sqrt{\text{capacity} - \text{total}}
 
-        It is the rest of the analyst's grant, where there is one: of the analyst named here, or
-        else of the one that this object charges for.
+        Where there are grants, it is the rest of the analyst's grant: of the analyst named here,
+        or else of the one that this object charges for.
 
         Guarantee
         ---------
         - A fit with this budget is accepted, if nobody else charges before it.
-
-        Examples
-        --------
-        >>> Ledger(budget=Budget(mu=0.5)).remaining()
-        Budget(epsilon=None, delta=1e-06, mu=0.5, rho=None)
         """
         return self.status(analyst=analyst).remaining
 
     def status(self, *, analyst: str | None = None) -> Status:
-        """Say what was spent and what is left, in mu, in epsilon and in further fits."""
+        """State what was spent and what is left, in mu, in epsilon and in further fits."""
         return status_of(self._current(), self.analyst if analyst is None else analyst)
 
     def answer(self, key: str) -> Mapping[str, Any] | None:
-        """Return what is kept under a key, or None."""
+        """Return what is stored under a key, or None."""
         return self._current().answer_of(key)
 
     def certificate(self) -> JointCertificate:
@@ -306,55 +271,107 @@ class Ledger(Curation):
         ---------
         - Any altered byte of the file is found.
         - In a file of version 0.1: any altered entry, and what SQLite's own check finds.
-
-        Raises
-        ------
-        LedgerError
-            If something does not hold; the message says what.
         """
         with self._storage.reading() as session:
             entries, unfinished = session.entries(), session.unfinished
             self._catch_up(session)
         return check_of(Chain(entries), unfinished)
 
+    def grant(
+        self,
+        to: str | None,
+        budget: Budget | None = None,
+        *,
+        source: str | None = None,
+        reason: str = "",
+    ) -> None:
+        """Move a part of the budget to an analyst, from another one or from what is common.
+
+        From the first grant on, an analyst spends what was granted to that name and no more, and
+        charges without a name spend what is granted to nobody.
+
+        Parameters
+        ----------
+        to, source
+            Names of analysts; None for what is common.
+        budget
+            How much, at most what `source` has left. None moves all of that.
+
+        Examples
+        --------
+        >>> ledger = Ledger(budget=Budget(epsilon=3, delta=1e-6))
+        >>> ledger.grant("ana", Budget(epsilon=1, delta=1e-6))
+        >>> ledger.grant("ben", source="ana", reason="ana has left")
+        >>> ledger.remaining(analyst="ana") is None
+        True
+        """
+        worth = None if budget is None else Terms(budget.with_delta(self.terms.delta))
+        document = {
+            "source": source,
+            "to": to,
+            "budget": None if worth is None else budget_document(worth.budget),
+            "amount": None if worth is None else str(worth.capacity),
+            "reason": reason,
+        }
+        self._append(Kind.GRANT, document)
+
+    def lower(self, budget: Budget, reason: str) -> None:
+        """Lower the budget of the dataset, not below what is spent or granted.
+
+        It can never be raised again.
+        """
+        terms = Terms(budget.with_delta(self.terms.delta))
+        stated = {"budget": budget_document(terms.budget), "capacity": str(terms.capacity)}
+        self._append(Kind.LOWER, {**stated, "reason": reason})
+
+    def pause(self, reason: str, *, analyst: str | None = None) -> None:
+        """Refuse all charges, or those of one analyst, until `resume`."""
+        self._append(Kind.PAUSE, {"analyst": analyst, "reason": reason})
+
+    def resume(self, reason: str, *, analyst: str | None = None) -> None:
+        """Allow charges again that were paused."""
+        self._append(Kind.RESUME, {"analyst": analyst, "reason": reason})
+
+    def note_refusal(
+        self, *, label: str, formula: str | None = None, file: str | None = None
+    ) -> None:
+        """Record that a table was refused because of a record; the error may then be raised.
+
+        Refused unless the ledger was begun for curators: nobody else is told of a record.
+        """
+        if self.terms.refusals != "curator":
+            raise LedgerError(
+                "in this ledger no record can make a fit fail. A curator who wants such errors "
+                'begins one with refusals="curator"'
+            )
+        self._append(Kind.REFUSAL, self._purpose.described(label, formula, file).document())
+
     @staticmethod
     def upgrade(old: str | os.PathLike[str], new: str | os.PathLike[str]) -> Ledger:
         """Write a ledger of version 0.1 anew, every entry with its hash, and open the new one.
 
         The old file stays as it is: charge it no more, and move it away.
-
-        Raises
-        ------
-        LedgerError
-            If the old file is not a ledger of version 0.1, or damaged.
-        FileError
-            If the new file exists or cannot be written.
         """
         upgrade(file_of(old), file_of(new))
         return Ledger(new, dataset=Ledger(new).terms.dataset)
 
     def __enter__(self) -> Ledger:
         """Charge every fit of this block to the ledger."""
-        active.enter(self)
+        with_blocks.enter(self)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         """Stop charging fits; what was charged stays."""
-        active.leave(self)
+        with_blocks.leave(self)
 
     def __repr__(self) -> str:
         where = "in memory" if self.path is None else repr(str(self.path))
         return f"<Ledger {where}: {self.terms.budget}>"
 
-    def _append(self, draft: Callable[[Chain], Entry]) -> None:
-        """Write the entry that follows from the newest state, alone."""
+    def _append(self, kind: Kind, document: Mapping[str, Any]) -> None:
+        """Write the next entry; it is checked against the newest state."""
         with self._storage.writing() as session:
-            session.append(draft(self._catch_up(session)))
+            session.append(self._catch_up(session).draft(kind, document))
 
     def _current(self) -> Chain:
         """Return the newest state. It is never altered, so that it is used without the lock."""
@@ -377,8 +394,3 @@ class Ledger(Curation):
             # In one assignment: an interruption leaves the chain as it was.
             self._chain = chain = chain.extended(entries[1:])
         return chain
-
-
-def _no_budget(file: Path | None) -> Exception:
-    name = "A ledger in memory" if file is None else f"The ledger {file} does not exist; a new one"
-    return SettingError(f"{name} needs a budget, for example tacit.Budget(epsilon=3, delta=1e-6)")

@@ -1,9 +1,7 @@
-"""A file that is open and locked: by its inode, so that every name of the file has the one lock.
+"""A file that is open and locked with ``flock``.
 
-A lock taken with ``flock`` belongs to the open file. A symbolic link, a hard link and a bind mount
-lead to the same inode and so to the same lock; there is no second file that would have to be found
-under the same name. Each operation opens a descriptor of its own, so threads exclude each other
-like processes do, and no lock of Python is held while a file is waited for.
+The lock belongs to the inode, so links and bind mounts of a file share it. Each operation opens a
+descriptor of its own, so threads exclude each other as processes do.
 """
 
 from __future__ import annotations
@@ -42,10 +40,9 @@ class Descriptor:
             _opened.add(self)
 
     def close(self) -> None:
-        """Give up the lock, also for copies of the descriptor in other processes, and close.
+        """Unlock, also for copies of the descriptor in other processes, and close.
 
-        What was written is on the disk by now, so a failure here is nobody's concern. Nothing
-        that can be interrupted stands between forgetting the number and closing it.
+        What was written is on the disk by now, so failures are ignored.
         """
         with _guard:
             number, self.number = self.number, -1
@@ -62,7 +59,7 @@ class Descriptor:
             _opened.discard(self)
 
     def __del__(self) -> None:
-        # An interruption may come before `close` does: nobody would give up the lock any more.
+        # An interruption may come before `close`.
         if self.number >= 0:
             self.close()
 
@@ -93,27 +90,13 @@ if hasattr(os, "register_at_fork"):
 def locked(path: Path, *, alone: bool, patience: float) -> Iterator[Descriptor]:
     """Open the file that the path leads to, and hold its lock within the block.
 
+    With ``alone`` it is opened for writing and locked exclusively, else for reading and shared.
+
     Guarantee
     ---------
     - With ``alone`` nobody else is within such a block of the same file, under whatever name;
       without it, nobody who is alone.
-    - The wait is bounded; a forked or a killed process does not keep the lock.
-
-    Parameters
-    ----------
-    path
-        An existing regular file.
-    alone
-        Open for writing, and exclude everybody else.
-    patience
-        Seconds to wait for others.
-
-    Raises
-    ------
-    FileError
-        If there is no such file.
-    LedgerError
-        If it cannot be opened or locked, or others keep it for too long.
+    - The wait is at most `patience` seconds; a forked or a killed process does not keep the lock.
     """
     require_locks()
     deadline = time.monotonic() + patience

@@ -1,4 +1,4 @@
-r"""The file of a ledger: a header and one line per entry, every byte in its one spelling.
+r"""The file of a ledger: a header and one line of canonical JSON per entry.
 
 .. code-block:: text
 
@@ -6,12 +6,12 @@ r"""The file of a ledger: a header and one line per entry, every byte in its one
     {"amount":0,"body":"...","hash":"...","kind":"open","previous":"000...","sequence":0,"spent":0}\n
     ...
 
-The header says how far the file is *acknowledged*. An append writes its lines behind that point
-and syncs, then rewrites the header in place (within one sector) and syncs again. So after a crash
+An append writes its lines after the acknowledged length and syncs, then rewrites the header in
+place (within one sector) and syncs again. So after a crash
 
 - everything up to the acknowledged length is there, or the file was damaged and is refused;
 - complete lines beyond it are charges whose answer was never computed; they count as spent;
-- what follows is a line that was not finished, and the next append removes it.
+- an unfinished line may follow, and the next append removes it.
 """
 
 from __future__ import annotations
@@ -87,29 +87,17 @@ class Log:
     - Any altered byte of what was read is found: up to the acknowledged length it is refused, and
       beyond it, it is counted in `unfinished`.
     - `append` returns when the entries are on the disk and acknowledged there.
-
-    Parameters
-    ----------
-    file
-        The open file.
-    entries
-        What was read; the first of them is the entry of the place where reading began.
-    acknowledged
-        Where the acknowledged part ends.
-    end
-        Where the last complete entry ends.
-    size
-        Where the file ends.
-    place
-        The last acknowledged entry.
     """
 
     file: Descriptor
     entries: tuple[Entry, ...]
+    """What was read; the first of them is the entry of the place where reading began."""
     acknowledged: int
     end: int
+    """Where the last complete entry ends."""
     size: int
     place: Place
+    """The last acknowledged entry."""
 
     @property
     def unfinished(self) -> int:
@@ -118,13 +106,7 @@ class Log:
 
     @classmethod
     def read(cls, file: Descriptor, known: Place | None = None) -> Log:
-        """Read the file from a known entry on, or all of it where that entry is not there.
-
-        Raises
-        ------
-        LedgerError
-            If the file is not a log, or its acknowledged part is damaged.
-        """
+        """Read the file from a known entry on, or all of it where that entry is not there."""
         size = os.fstat(file.number).st_size
         length, head = _read_header(_read(file, 0, HEADER_BYTES))
         if known is not None:
@@ -165,18 +147,14 @@ class Log:
     def append(self, entries: Sequence[Entry]) -> None:
         """Write entries after the last one, and acknowledge everything up to them.
 
-        Raises
-        ------
-        LedgerError
-            If the disk is full or fails. The entries may then count as spent; the file stays
-            usable.
+        If the disk is full or fails, they may count as spent; the file stays usable.
         """
         lines = b"".join(map(encode, entries))
         try:
             if self.unfinished:
                 os.ftruncate(self.file.number, self.end)
-            # Entries beyond the acknowledged length are written once more: if their own sync had
-            # failed, the system may take them for stored although they are in its memory only.
+            # Entries beyond the acknowledged length are written again: if their sync had failed,
+            # the system may take them for stored although they are in its memory only.
             again = _read(self.file, self.acknowledged, self.end)
             _write(self.file, again + lines, self.acknowledged)
             sync(self.file.number)

@@ -1,9 +1,8 @@
-"""A new file that is complete or not there, and that never takes the place of another one.
+"""Create a file that is complete or not there, and that never replaces another one.
 
-Where the system can (Linux, most local file systems), the file has no name until it is complete, so
-nothing is left behind however early the process ends. Elsewhere it is written under the name
-``.<name>.<process>-<time>.tmp`` first. A process that is killed meanwhile leaves that file behind;
-the next creation of the same ledger removes it, and until then it is in nobody's way.
+On Linux and most local file systems the file has no name until it is complete (``O_TMPFILE``), so
+a killed process leaves nothing. Elsewhere it is first written as ``.<name>.<process>-<time>.tmp``;
+the next creation of the same ledger removes what a killed process left of that kind.
 """
 
 from __future__ import annotations
@@ -20,7 +19,6 @@ from tacit.errors import FileError, LedgerError
 from tacit.ledger.locked_file import locked, require_locks, sync
 
 _MODE = 0o666
-"""Permissions before the user's mask, as of any new file."""
 _ATTEMPTS = 100
 _NO_NAMELESS_FILES = (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT)
 
@@ -31,13 +29,6 @@ def create(path: Path, content: bytes) -> bool:
     Guarantee
     ---------
     - The file appears complete and on the disk, or not at all; an existing one is never touched.
-
-    Raises
-    ------
-    FileError
-        If the file cannot be made; then there is none.
-    LedgerError
-        If the system cannot lock files.
     """
     require_locks()
     try:

@@ -1,7 +1,7 @@
-"""Whether the same data were fitted before, so that a person can be told.
+"""Whether the same data were fitted before, so that a person can be warned.
 
-In a process they are known by identity. The command line, whose fits are processes of their own,
-keeps a small file for each table in the state folder of the user's account.
+Within a process data are known by identity. The command line keeps a small file for each table in
+the state folder of the user's account.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Memory:
 
     Guarantee
     ---------
-    - No value of the data is looked at, and no object is kept alive.
+    - No value of the data is read, and no object is kept alive.
     """
 
     def __init__(self) -> None:
@@ -76,21 +76,6 @@ def refit_warning(data: object, *, charged: bool) -> str | None:
     Guarantee
     ---------
     - A second fit of the same object or file is warned of, unless it is charged to a ledger.
-
-    Parameters
-    ----------
-    data
-        What the user gave: a table, a matrix, or the path of a file.
-    charged
-        Whether a ledger was charged for this fit.
-
-    Examples
-    --------
-    >>> table = {1.0, 2.0}
-    >>> refit_warning(table, charged=False) is None
-    True
-    >>> refit_warning(table, charged=False) is None
-    False
     """
     known = _fitted.note(data)
     return MESSAGE if known and not charged else None
@@ -104,8 +89,8 @@ def note_file_fit(file: str | os.PathLike[str]) -> int:
 
     Guarantee
     ---------
-    - The table is not opened: what is kept is public, namely that a file was fitted, and when.
-    - Nothing is kept, and 0 returned, where the environment variable ``TACIT_REMEMBER_FITS`` is 0
+    - The table is not opened: what is stored is public, namely that a file was fitted, and when.
+    - Nothing is stored, and 0 returned, where the environment variable ``TACIT_REMEMBER_FITS`` is 0
       or the folder cannot be written; a fit never fails because of it.
     - Of several processes at once, no two are told the same number.
     """

@@ -1,7 +1,7 @@
-"""Ledgers of version 0.1: a table in SQLite. They are read and never written.
+"""Ledgers of version 0.1, a table in SQLite: read, and written anew in the form of this version.
 
-Nothing is made beside the file: SQLite opens it as one that nobody changes. Where a write-ahead log
-with content lies beside it (after a crash), both are copied to a temporary folder and read there.
+Nothing is made next to the file: SQLite opens it as immutable. Where a write-ahead log with content
+lies next to it (after a crash), both are copied to a temporary folder and read there.
 """
 
 from __future__ import annotations
@@ -14,7 +14,10 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from tacit.errors import FileError, LedgerError
+from tacit.ledger.chain import Chain
 from tacit.ledger.entry import COLUMNS, Entry
+from tacit.ledger.log_file import written
+from tacit.ledger.new_file import create
 
 _SQLITE = b"SQLite format 3\0"
 _APPLICATION = 0x54614C31
@@ -63,14 +66,7 @@ def read_entries(path: Path) -> list[Entry]:
     Guarantee
     ---------
     - Its table is the one that Tacit made, SQLite finds it intact, and every entry fits its hash.
-    - Nothing is written beside the file.
-
-    Raises
-    ------
-    LedgerError
-        If it is damaged or another database.
-    FileError
-        If it cannot be read.
+    - Nothing is written next to the file.
     """
     try:
         with _connected(path) as connection:
@@ -81,6 +77,37 @@ def read_entries(path: Path) -> list[Entry]:
         raise LedgerError(f"the ledger {path} cannot be used: {error}") from error
     except OSError as error:
         raise FileError(f"the ledger {path} cannot be read: {error.strerror}") from error
+
+
+def upgrade(old: Path, new: Path) -> None:
+    """Write the entries of a ledger of version 0.1 to a new file, each with the hash it had.
+
+    The old file is not changed. While both exist they are two ledgers with a budget each: charge
+    the old one no more, and move it away.
+
+    Guarantee
+    ---------
+    - The new ledger holds every entry of the old one and continues its chain.
+    - An existing file is never overwritten.
+    """
+    if not old.is_file():
+        raise FileError(f"the ledger {old} cannot be read: no such file")
+    if not is_version_one(old):
+        raise LedgerError(
+            f"{old} is not a ledger of version 0.1, so there is nothing to upgrade. A copy of a "
+            "ledger would be another ledger with a whole budget of its own"
+        )
+    if old.stat().st_nlink > 1:
+        # What a crash left in its log lies beside one of the names only.
+        raise LedgerError(
+            f"{old} has a second name (a hard link), beside which charges may lie that are not in "
+            "the file yet; remove the other name first"
+        )
+    entries = read_entries(old)
+    # An old ledger whose chain does not hold is not made to look like a new one.
+    Chain(entries)
+    if not entries or not create(new, written(entries)):
+        raise FileError(f"{new} exists; a ledger is written to a new file")
 
 
 @contextmanager

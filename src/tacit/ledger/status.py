@@ -9,9 +9,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from tacit.accounting import gaussian
-from tacit.ledger.price import capacity_of
-from tacit.privacy.budget import Budget
-from tacit.privacy.guarantee import Guarantee
+from tacit.ledger.exact_amounts import capacity_of, root_down
+from tacit.privacy.budget import Budget, Guarantee
 
 if TYPE_CHECKING:
     from tacit.ledger.chain import Chain
@@ -37,7 +36,7 @@ class Status:
     left
         The same as epsilon at the ledger's delta.
     more_like_last
-        How many more charges as the last one there is room for; None before the first.
+        How many more charges as the last one are allowed; None before the first.
     granted
         Of each analyst with a grant, the share of the budget that was granted and that is left.
     paused
@@ -76,68 +75,53 @@ class Check:
 
 
 def status_of(chain: Chain, analyst: str | None) -> Status:
-    """Read off a chain what is spent and left."""
+    """Compute from a chain what is spent and left."""
     accounts, delta = chain.accounts, chain.terms.delta
-    room = accounts.left(analyst)
-    mu = root_down(room)
+    left = accounts.left(analyst)
+    mu = root_down(left)
     last = chain.charges[-1].cost if chain.charges else None
+    shares = {
+        name: (float(whole / accounts.capacity), float(accounts.left(name) / accounts.capacity))
+        for name, whole in accounts.granted.items()
+    }
     return Status(
-        chain.budget,
-        chain.guarantee() if chain.charges else None,
-        Budget(mu=mu, delta=delta) if mu > 0.0 else None,
-        _epsilon_of(mu, room, delta),
-        None if last is None else math.floor(room / last) if last else None,
-        {
-            name: (
-                float(whole / accounts.capacity),
-                float(accounts.left(name) / accounts.capacity),
-            )
-            for name, whole in accounts.granted.items()
-        },
-        accounts.paused,
+        budget=chain.budget,
+        spent=chain.guarantee(),
+        remaining=Budget(mu=mu, delta=delta) if mu > 0.0 else None,
+        left=_epsilon_of(mu, left, delta),
+        more_like_last=math.floor(left / last) if last else None,
+        granted=shares,
+        paused=accounts.paused,
     )
 
 
 def check_of(chain: Chain, unfinished: int) -> Check:
-    """Say what a whole chain holds; after it, so many bytes of the file are no entry."""
+    """State what a whole chain holds; after it, so many bytes of the file are no entry."""
     unreleased = sum(charge.release is None for charge in chain.charges)
-    guarantee = chain.guarantee() if chain.charges else None
-    spent = "Nothing was charged yet." if guarantee is None else f"All charges: {guarantee}."
-    cut_short = (
-        f" The last {unfinished} bytes are an entry that was cut short and never acknowledged; the "
-        "next charge removes them."
-        if unfinished
-        else ""
-    )
-    refused = f" {chain.refusals} tables were refused." if chain.refusals else ""
-    return Check(
-        chain.length,
-        len(chain.charges),
-        unreleased,
-        chain.head_hash,
-        guarantee,
+    guarantee = chain.guarantee()
+    statement = (
         f"The ledger holds: {chain.length} entries, {len(chain.charges)} charges, {unreleased} of "
-        f"them without a release.{refused} {spent}{cut_short}",
+        "them without a release."
+    )
+    if chain.refusals:
+        statement += f" {chain.refusals} tables were refused."
+    statement += " Nothing was charged yet." if guarantee is None else f" All charges: {guarantee}."
+    if unfinished:
+        statement += (
+            f" The last {unfinished} bytes are an entry that was cut short and never acknowledged; "
+            "the next charge removes them."
+        )
+    return Check(
+        chain.length, len(chain.charges), unreleased, chain.head_hash, guarantee, statement
     )
 
 
-def root_down(square: Fraction) -> float:
-    """Return the largest float whose exact square is at most the given one."""
-    # 2^-1074 squared is 2^-2148: finer than any float's square.
-    shift = 1100
-    root = Fraction(math.isqrt(math.floor(square * 4**shift)), 2**shift)
-    result = float(root)
-    while Fraction(result) ** 2 > square:
-        result = math.nextafter(result, 0.0)
-    return result
-
-
-def _epsilon_of(mu: float, room: Fraction, delta: float) -> Budget | None:
-    """The epsilon at this delta that a room is worth, rounded down; None where it is nothing."""
+def _epsilon_of(mu: float, left: Fraction, delta: float) -> Budget | None:
+    """The epsilon at this delta that is left, rounded down; None where it is nothing."""
     epsilon = gaussian.epsilon(mu, delta) if mu > 0.0 else 0.0
     while epsilon > 0.0:
         budget = Budget(epsilon=epsilon, delta=delta)
-        if capacity_of(budget) <= room:
+        if capacity_of(budget) <= left:
             return budget
         epsilon *= 1.0 - 2.0**-40
     return None

@@ -1,4 +1,4 @@
-"""Where the entries of a ledger are: append-only, one writer at a time, durable before it is told.
+"""Where the entries of a ledger are: append-only, one writer at a time, durable.
 
 What a block of `Storage.writing` appends is written when the block ends, all of it in one step; a
 block that ends with an error has written nothing.
@@ -12,7 +12,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Protocol
 
 from tacit.errors import FileError, LedgerError, SettingError
 from tacit.ledger import sqlite_ledger as version_one
@@ -25,22 +24,40 @@ PATIENCE = 60.0
 """Seconds to wait for other processes before giving up."""
 
 
-class Session(Protocol):
-    """The entries, while nobody else changes them."""
+class Session:
+    """The entries, while nobody else changes them.
 
-    @property
-    def unfinished(self) -> int:
-        """Number of bytes after the last entry: an append that was cut short by a crash."""
+    Parameters
+    ----------
+    last
+        The last entry, where the session may append; None where it only reads.
+    unfinished
+        Number of bytes after the last entry: an append that was cut short by a crash.
+    """
+
+    def __init__(
+        self, read: Callable[[int], list[Entry]], last: Entry | None, unfinished: int = 0
+    ) -> None:
+        self._read = read
+        self._last = last
+        self.unfinished = unfinished
+        self.appended: list[Entry] = []
 
     def entries(self, after: int = -1) -> list[Entry]:
-        """Return the entries after a position, each with a hash that fits; all without one.
+        """Return the entries after a position, each with a hash that fits.
 
-        All of them are read again to the last byte. From the last known entry on, only what is
+        Without a position the whole file is read again. From the last known entry on, only what is
         new is read.
         """
+        return self._read(after) + [entry for entry in self.appended if entry.sequence > after]
 
     def append(self, entry: Entry) -> None:
-        """Append an entry that follows the last one. Written when the block ends."""
+        """Append an entry that follows the last one. It is written when the block ends."""
+        if self._last is None:
+            raise LedgerError("entries are appended within `writing` alone")
+        require_follows(entry, self._last)
+        self.appended.append(entry)
+        self._last = entry
 
 
 class Storage(ABC):
@@ -67,7 +84,7 @@ class Storage(ABC):
 
     @abstractmethod
     def reading(self) -> AbstractContextManager[Session]:
-        """See one state of the entries; who wants to write waits."""
+        """See one state of the entries; writers wait."""
 
 
 def storage_at(path: Path | None) -> Storage:
@@ -94,7 +111,7 @@ class MemoryStorage(Storage):
     def writing(self) -> Iterator[Session]:
         """Alone with the entries; what is appended is there when the block has ended."""
         with self._alone():
-            session = _Session(self._read, self._entries[-1])
+            session = Session(self._read, self._entries[-1])
             yield session
             self._entries.extend(session.appended)
 
@@ -102,7 +119,7 @@ class MemoryStorage(Storage):
     def reading(self) -> Iterator[Session]:
         """See one state of the entries."""
         with self._alone():
-            yield _Session(self._read, None)
+            yield Session(self._read, None)
 
     def _read(self, after: int) -> list[Entry]:
         return self._entries[after + 1 :]
@@ -129,13 +146,7 @@ class MemoryStorage(Storage):
 class FileStorage(Storage):
     """Entries in a log that threads and processes share, under every name of its file.
 
-    There is no lock of Python here: whoever is alone with the file is alone with this object, and
-    those who read at the same time all read the same.
-
-    Parameters
-    ----------
-    path
-        The file; it need not exist before `create`.
+    The lock of the file protects this object too, so it needs no lock of its own.
     """
 
     def __init__(self, path: Path) -> None:
@@ -144,19 +155,14 @@ class FileStorage(Storage):
         self._is_named = False
 
     def create(self, first: Entry) -> bool:
-        """Begin the file with a first entry; False where it exists already.
-
-        Guarantee
-        ---------
-        - The file appears complete or not at all, and an existing one is never overwritten.
-        """
+        """Begin the file with a first entry; False where it exists already."""
         return create(self.path, written([first]))
 
     @contextmanager
     def writing(self) -> Iterator[Session]:
         """Alone with the file; what is appended is on the disk when the block has ended."""
         with self._opened(alone=True) as log:
-            session = _Session(self._reader(log), log.entries[-1], log.unfinished)
+            session = Session(self._reader(log), log.entries[-1], log.unfinished)
             yield session
             if session.appended:
                 if not self._is_named:
@@ -168,9 +174,9 @@ class FileStorage(Storage):
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
-        """See one state of the file; who wants to write waits."""
+        """See one state of the file; writers wait."""
         with self._opened(alone=False) as log:
-            yield _Session(self._reader(log), None, log.unfinished)
+            yield Session(self._reader(log), None, log.unfinished)
 
     @contextmanager
     def _opened(self, *, alone: bool) -> Iterator[Log]:
@@ -228,29 +234,7 @@ class VersionOneStorage(Storage):
     def reading(self) -> Iterator[Session]:
         """See the entries as SQLite has them, its own check passed."""
         entries = version_one.read_entries(self.path)
-        yield _Session(lambda after: entries[after + 1 :], None)
-
-
-class _Session:
-    """What was read and what is to be appended."""
-
-    def __init__(
-        self, read: Callable[[int], list[Entry]], last: Entry | None, unfinished: int = 0
-    ) -> None:
-        self._read = read
-        self._last = last
-        self.unfinished = unfinished
-        self.appended: list[Entry] = []
-
-    def entries(self, after: int = -1) -> list[Entry]:
-        return self._read(after) + [entry for entry in self.appended if entry.sequence > after]
-
-    def append(self, entry: Entry) -> None:
-        if self._last is None:
-            raise LedgerError("entries are appended within `writing` alone")
-        require_follows(entry, self._last)
-        self.appended.append(entry)
-        self._last = entry
+        yield Session(lambda after: entries[after + 1 :], None)
 
 
 def file_of(path: str | os.PathLike[str]) -> Path:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -10,7 +9,7 @@ from typing import Any
 
 from tacit.errors import BudgetError, InputError, LedgerError, SettingError
 from tacit.ledger.charge import LONGEST_LINE, require_line
-from tacit.ledger.price import LAW, capacity_of
+from tacit.ledger.exact_amounts import LAW, TOLERANCE, capacity_of, read_number
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
 
@@ -19,17 +18,15 @@ OLD_FORMAT = "tacit-ledger/1"
 """Of version 0.1, which knew no refusals for curators."""
 DELTA = 1e-6
 """The delta of a budget that names none: a ledger does not know the number of records."""
-TOLERANCE = Fraction(1, 10**9)
-"""Relative excess of a kept capacity over the derived one: room for another version's rounding."""
+STAMP = {"time", "sqlite"}
+"""What an entry says besides its own fields: when it was written, and in 0.1 by which library."""
+REFUSALS = ("never", "curator")
+"""Who is told that a table was refused because of a record: nobody, or a curator."""
 
-_NUMBER = re.compile(r"[1-9][0-9]{0,1999}(/[1-9][0-9]{0,1999})?", re.ASCII)
+_LONGEST_AMOUNT = 4001
 _CURRENCIES = ("epsilon", "delta", "mu", "rho")
 _OLD_FIELDS = {"format", "budget", "law", "capacity", "dataset", "relation", "unit"}
 _FIELDS = {FORMAT: _OLD_FIELDS | {"refusals"}, OLD_FORMAT: _OLD_FIELDS}
-_STAMP = {"time", "sqlite"}
-
-REFUSALS = ("never", "curator")
-"""Who is told that a table was refused because of a record: nobody, or a curator."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +47,11 @@ class Terms:
     relation, unit
         For which neighbours the budget is meant; None where the first charge decides.
     capacity
-        The exact cost that the budget allows. It is kept, so that the integers of a ledger mean
-        the same to a later version that knows the budget's worth to another digit.
+        The exact cost that the budget allows. It is stored, so that the integers of a ledger mean
+        the same to a later version that rounds otherwise.
     refusals
         "never": within the ledger no record can make a fit fail. "curator": its users are the
         curators of the table, and may ask for errors about records; each refusal is an entry.
-
-    Examples
-    --------
-    >>> Terms(Budget(mu=0.5), dataset="clinic 2024").budget.delta
-    1e-06
     """
 
     budget: Budget
@@ -89,7 +81,7 @@ class Terms:
             )
         for name in ("dataset", "unit"):
             if getattr(self, name) is not None:
-                require_line(name, getattr(self, name), empty=False)
+                require_line(name, getattr(self, name))
 
     @property
     def delta(self) -> float:
@@ -118,7 +110,7 @@ class Terms:
                 f'the format of the ledger is unknown; expected "{FORMAT}". '
                 "A newer version may have written it"
             )
-        if set(document) - _STAMP != known:
+        if set(document) - STAMP != known:
             raise LedgerError("the first entry of the ledger has missing or unknown fields")
         try:
             budget = read_budget(document["budget"])
@@ -137,22 +129,22 @@ class Terms:
         return terms
 
 
-def require_same(name: str, given: object, kept: object) -> None:
+def require_same(name: str, given: object, stored: object) -> None:
     """Refuse a term that was given again and is not the one of the ledger."""
-    if given is not None and given != kept:
-        known = "none in particular" if kept is None else repr(str(kept))
+    if given is not None and given != stored:
+        known = "none in particular" if stored is None else repr(str(stored))
         raise LedgerError(
             f"the {name} given is {str(given)[:LONGEST_LINE]!r}, but this ledger is kept for "
             f"{known}. Open the ledger that belongs to it, or start another one"
         )
 
 
-def require_named(given: str | None, kept: str | None) -> None:
-    """Refuse a charge that does not name the dataset that the ledger is kept for."""
-    if kept is not None and given is None:
+def require_named(given: str | None, stored: str | None) -> None:
+    """Refuse a charge that does not name the dataset of the ledger."""
+    if stored is not None and given is None:
         raise LedgerError(
-            f"this ledger is kept for the dataset {kept!r}, and none was named: a charge must say "
-            f"that it is for it. Open it with dataset={kept!r}, on the command line --dataset"
+            f"this ledger is kept for the dataset {stored!r}, and none was named: a charge must "
+            f"say that it is for it. Open it with dataset={stored!r}, on the command line --dataset"
         )
 
 
@@ -169,10 +161,8 @@ def read_budget(document: object) -> Budget:
 
 
 def read_amount(text: object, budget: Budget) -> Fraction:
-    """Read an exact amount that must not be more than a budget is worth."""
-    if not isinstance(text, str) or not _NUMBER.fullmatch(text):
-        raise LedgerError("its capacity is not an exact number")
-    amount = Fraction(text)
-    if amount > capacity_of(budget) * (1 + TOLERANCE):
-        raise LedgerError("its capacity is more than its budget allows")
+    """Read an exact amount above 0 that must not be more than a budget is worth."""
+    amount = read_number(text, _LONGEST_AMOUNT, "its capacity")
+    if not 0 < amount <= capacity_of(budget) * (1 + TOLERANCE):
+        raise LedgerError("its capacity is 0 or more than its budget allows")
     return amount

@@ -1,9 +1,8 @@
-"""What a process tells its workers about ledgers: one small file, in a folder of its family.
+"""What a process tells its worker processes about ledgers, in one small file.
 
-A worker process is often older or younger than the block whose jobs it runs, so what it was told
-when it started is not enough. Each process that enters a ledger keeps a notice: which ledgers were
-entered in it so far, and whether one is open now. A worker believes the notice of the process that
-it works for. Other notices of the family can only make its fits refused.
+A worker may be older than the block whose jobs it runs. So each process that enters a ledger keeps
+a file: which ledgers were entered in it so far, and whether one is open now. A worker believes the
+file of the process that it works for. Files of other processes can only make its fits refused.
 """
 
 from __future__ import annotations
@@ -29,34 +28,20 @@ _AFTER_CHILDREN = -100
 
 @dataclass(frozen=True)
 class Notice:
-    """The names of ledgers entered so far, whether one of them is open, and the epoch.
-
-    Two names say as much as any number of them: that there is more than one.
-    """
+    """The names of ledgers entered so far, whether one is open, and the epoch of the process."""
 
     ledgers: frozenset[str] = frozenset()
     is_open: bool = False
     epoch: str = ""
-    """See `tacit.ledger.with_blocks.epoch`."""
 
     def document(self) -> str:
-        """As JSON."""
+        """As JSON. Two names are enough to say that there were several."""
         ledgers = sorted(self.ledgers)[:2]
         return json.dumps({"ledgers": ledgers, "open": self.is_open, "epoch": self.epoch})
 
 
-def works_for() -> int | None:
-    """Return the number of the process whose worker this one is; None where it is nobody's.
-
-    Workers are those of `multiprocessing`, and of pools built on it such as joblib's.
-    """
-    # Not that of the operating system: that would be the server, for a worker of a fork server.
-    parent = multiprocessing.parent_process()
-    return None if parent is None else parent.pid
-
-
 def family() -> str:
-    """Name this process and all that `multiprocessing` started from it or from which it came."""
+    """Name the tree of processes that `multiprocessing` started, this one among them."""
     # The key is secret and new for every family: a folder of this name cannot be foreseen.
     key = multiprocessing.current_process().authkey
     return hashlib.sha256(b"tacit ledger notices" + key).hexdigest()[:32]
@@ -70,12 +55,8 @@ def folder_of(family: str) -> Path:
 def post(notice: Notice, families: Iterable[str]) -> None:
     """Replace the notice of this process; it is withdrawn when the process ends.
 
-    `families` are all names that the family has had, because older workers look there.
-
-    Raises
-    ------
-    LedgerError
-        If it cannot be written. A former notice is then emptied, so that workers refuse their fits.
+    `families` are all names that the family has had: older workers look there. If a notice cannot
+    be written, a former one is emptied, so that workers refuse their fits.
     """
     files = [folder_of(name) / f"{os.getpid()}.json" for name in families]
     try:
@@ -93,14 +74,8 @@ def post(notice: Notice, families: Iterable[str]) -> None:
         ) from error
 
 
-def read() -> tuple[Notice, Notice]:
-    """Return what the process that this one works for says, and all others of its family together.
-
-    Raises
-    ------
-    LedgerError
-        If a notice cannot be read, or somebody else could have written it.
-    """
+def read(employer: int | None) -> tuple[Notice, Notice]:
+    """Return the notice of the process that this one works for, and those of all others in one."""
     folder, parent, others = folder_of(family()), Notice(), Notice()
     try:
         _require_own(folder)
@@ -108,7 +83,7 @@ def read() -> tuple[Notice, Notice]:
             # A process that ends meanwhile withdraws its notice.
             with contextlib.suppress(FileNotFoundError):
                 notice = _parsed(file.read_text(encoding="utf-8"))
-                if file.stem == str(works_for()):
+                if file.stem == str(employer):
                     parent = notice
                 elif notice.is_open or _runs(file.stem):
                     others = Notice(others.ledgers | notice.ledgers)
@@ -157,7 +132,7 @@ def _withdraw(mine: Path) -> None:
             if file.stem == mine.stem or not _runs(file.stem):
                 file.unlink(missing_ok=True)
         # Not by a worker: others of the family may just be writing their first notice.
-        if works_for() is None:
+        if multiprocessing.parent_process() is None:
             mine.parent.rmdir()
 
 

@@ -1,13 +1,13 @@
-"""A bounded score for counts with log link, centred under a negative binomial law.
+"""A bounded score for counts with log link, unbiased under a negative binomial model.
 
-With rate m = e^z, K = 2 max(1, √m) and ω = min(1, top / m),
+With rate m = e^z, K = 2 max(1, √m), ω = min(1, top / m) and Y of mean m and variance m + α m²,
 
     slope     = ω (clip(m - y, ±K) + ē(m)),            ē(m) = E clip(Y - m, ±K)
     curvature = ω [|y - m| < K] (m + ē'(log m) / P(|Y - m| < K))
 
-for Y with mean m and variance m + α m². Clipping alone would bias a skewed response; ē takes the
-bias out under the model, whatever the features are. The observed curvature is never negative and
-right on average. ē and the curvature's second part are tabulated over log m and interpolated.
+Clipping a skewed response biases its mean; adding ē removes that bias under the model. The
+curvature is never negative, and its mean is ω (m P + ē'(log m)). ē and ē' / P are tabulated over
+log m and interpolated.
 """
 
 from __future__ import annotations
@@ -24,69 +24,65 @@ from tacit.losses.loss import Code, Loss
 
 POINTS = 256
 BELOW, ABOVE = 8.0, 4.0
-"""Logarithms around the mean that the table spans; rates are kept within."""
+"""The table spans log mean - 8 to log mean + 4; rates are clipped to it."""
 HEAD = 4
-"""Numbers before the tables: first point, points a unit, top, largest rate."""
-REACH = 2.0
-"""Clip in standard deviations of a Poisson count."""
+"""Entries of `shape` before the tables: first point, points per unit, top, largest rate."""
+CLIP_DEVIATIONS = 2.0
+"""K in standard deviations of a Poisson count."""
 FINER, MARGIN = 16, 1e-4
-"""Bounds are looked for on a grid so much finer than the table; what lies between is less."""
+"""The constants are maxima over a grid 16 times finer than the table, times 1 + 1e-4."""
 LARGEST_MATRIX = 2**18
-"""Probabilities held at a time."""
+
+Vector = NDArray[np.float64]
 
 
 def loss(mean: float, dispersion: float, top: float) -> Loss:
-    """The loss for counts around a mean, with the α of their variance and a cap on a rate's weight.
-
-    All three are public: functions of noised answers.
-    """
+    """The loss for counts around a mean with dispersion α; all three are public."""
     points = np.linspace(math.log(mean) - BELOW, math.log(mean) + ABOVE, POINTS)
     rates = np.exp(points)
-    shift, kept = expected_clip(rates, dispersion)
-    bend = np.gradient(shift, points) / np.maximum(kept, 0.05)
+    shift, inside = expected_clip(rates, dispersion)
+    correction = np.gradient(shift, points) / np.maximum(inside, 0.05)
     spacing = (POINTS - 1) / (BELOW + ABOVE)
-    lipschitz, smoothness = _largest(points, shift, bend, top)
+    lipschitz, smoothness = _constants(points, shift, correction, top)
+    head = (float(points[0]), spacing, top, float(rates[-1]))
     return Loss(
         "bounded-poisson",
         Code.BOUNDED_POISSON,
         lipschitz=lipschitz,
         smoothness=smoothness,
-        shape=(float(points[0]), spacing, top, float(rates[-1]), *shift.tolist(), *bend.tolist()),
+        shape=(*head, *shift.tolist(), *correction.tolist()),
     )
 
 
 def slope_bound(dispersion: float, top: float) -> float:
     """Bound on |slope| in closed form: ½(K + √(m + α m² + K²)) at the rate m = top.
 
-    Of a variable with mean 0 and variance v, what lies beyond K has a mean of at most
-    ½(√(v + K²) - K) (Scarf), so |ē| is no more than that. The bound grows up to the top, and falls
-    beyond it with the weight.
+    By Scarf, E (V - K)₊ ≤ ½(√(v + K²) - K) for V of mean 0 and variance v; this bounds |ē|. The
+    bound grows up to the rate `top` and falls beyond it with ω.
     """
-    reach = REACH * max(1.0, math.sqrt(top))
-    return (reach + math.sqrt(top + dispersion * top**2 + reach**2)) / 2
+    clip = CLIP_DEVIATIONS * max(1.0, math.sqrt(top))
+    return (clip + math.sqrt(top + dispersion * top**2 + clip**2)) / 2
 
 
-def _largest(
-    points: NDArray[np.float64], shift: NDArray[np.float64], bend: NDArray[np.float64], top: float
+def _constants(
+    points: Vector, shift: Vector, correction: Vector, top: float
 ) -> tuple[float, float]:
-    """Bounds on slope and curvature; both may peak between points of the table, at the top."""
+    """Bounds on slope and curvature, which may peak between points of the table or at the top."""
     finer = np.linspace(points[0], points[-1], FINER * (len(points) - 1) + 1)
     finer = np.append(finer, min(max(math.log(top), points[0]), points[-1]))
     rates = np.exp(finer)
     weight = np.minimum(1.0, top / rates)
-    reach = REACH * np.maximum(1.0, np.sqrt(rates))
-    slopes = weight * (reach + np.abs(np.interp(finer, points, shift)))
-    curvatures = weight * np.maximum(rates + np.interp(finer, points, bend), 0.0)
+    clip = CLIP_DEVIATIONS * np.maximum(1.0, np.sqrt(rates))
+    slopes = weight * (clip + np.abs(np.interp(finer, points, shift)))
+    curvatures = weight * np.maximum(rates + np.interp(finer, points, correction), 0.0)
     return float(slopes.max()) * (1 + MARGIN), float(curvatures.max()) * (1 + MARGIN)
 
 
-def expected_clip(
-    rates: NDArray[np.float64], dispersion: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def expected_clip(rates: Vector, dispersion: float) -> tuple[Vector, Vector]:
     """Return E clip(Y - m, ±K) and P(|Y - m| < K) for every rate m."""
-    shift, kept = np.empty_like(rates), np.empty_like(rates)
-    reach = REACH * np.maximum(1.0, np.sqrt(rates))
-    last = np.ceil(rates + reach)
+    shift, inside = np.empty_like(rates), np.empty_like(rates)
+    clip = CLIP_DEVIATIONS * np.maximum(1.0, np.sqrt(rates))
+    last = np.ceil(rates + clip)
     first = 0
     while first < len(rates):
         # As many rates at once as fit into one moderate matrix of counts.
@@ -95,17 +91,15 @@ def expected_clip(
         gap = counts - rates[some, None]
         law = probabilities(counts, rates[some, None], dispersion)
         law *= counts <= last[some, None]
-        within = reach[some, None]
+        bound = clip[some, None]
         beyond = np.maximum(0.0, 1.0 - law.sum(axis=1))
-        shift[some] = (law * np.clip(gap, -within, within)).sum(axis=1) + beyond * reach[some]
-        kept[some] = np.where(np.abs(gap) < within, law, 0.0).sum(axis=1)
+        shift[some] = (law * np.clip(gap, -bound, bound)).sum(axis=1) + beyond * clip[some]
+        inside[some] = np.where(np.abs(gap) < bound, law, 0.0).sum(axis=1)
         first = some.stop
-    return shift, kept
+    return shift, inside
 
 
-def probabilities(
-    counts: NDArray[np.float64], rate: float | NDArray[np.float64], dispersion: float
-) -> NDArray[np.float64]:
+def probabilities(counts: Vector, rate: float | Vector, dispersion: float) -> Vector:
     """Return P(Y = count) for a mean and a variance rate + dispersion·rate²; Poisson at 0."""
     if dispersion < 1e-6:
         return np.asarray(np.exp(special.xlogy(counts, rate) - rate - special.gammaln(counts + 1)))
@@ -116,8 +110,8 @@ def probabilities(
 
 
 @numba.njit(nogil=True, error_model="numpy", inline="always")
-def rate_and_place(z: float, shape: NDArray[np.float64]) -> tuple[float, int, float]:
-    """Return the rate, the point of the table below it and how far it lies behind."""
+def rate_and_place(z: float, shape: Vector) -> tuple[float, int, float]:
+    """Return the rate, the point of the table below it, and the fraction of the way to the next."""
     last = shape[0] + (POINTS - 1) / shape[1]
     z = min(max(z, shape[0]), last)
     place = (z - shape[0]) * shape[1]
@@ -126,25 +120,24 @@ def rate_and_place(z: float, shape: NDArray[np.float64]) -> tuple[float, int, fl
 
 
 @numba.njit(nogil=True, error_model="numpy", inline="always")
-def derivative(z: float, y: float, shape: NDArray[np.float64]) -> float:
+def derivative(z: float, y: float, shape: Vector) -> float:
     """Return the slope in the linear predictor."""
     rate, point, part = rate_and_place(z, shape)
-    reach = REACH * max(1.0, math.sqrt(rate))
+    clip = CLIP_DEVIATIONS * max(1.0, math.sqrt(rate))
     first = shape[HEAD + point]
     shift = first + part * (shape[HEAD + point + 1] - first)
     weight = min(1.0, shape[2] / rate)
-    slope: float = weight * (min(max(rate - y, -reach), reach) + shift)
+    slope: float = weight * (min(max(rate - y, -clip), clip) + shift)
     return slope
 
 
 @numba.njit(nogil=True, error_model="numpy", inline="always")
-def curvature(z: float, y: float, shape: NDArray[np.float64]) -> float:
-    """Return the observed curvature, not below zero."""
+def curvature(z: float, y: float, shape: Vector) -> float:
+    """Return the curvature, not below zero."""
     rate, point, part = rate_and_place(z, shape)
-    reach = REACH * max(1.0, math.sqrt(rate))
-    if abs(rate - y) >= reach:
+    if abs(rate - y) >= CLIP_DEVIATIONS * max(1.0, math.sqrt(rate)):
         return 0.0
     first = shape[HEAD + POINTS + point]
-    bend = first + part * (shape[HEAD + POINTS + point + 1] - first)
-    bent: float = min(1.0, shape[2] / rate) * max(rate + bend, 0.0)
-    return bent
+    correction = first + part * (shape[HEAD + POINTS + point + 1] - first)
+    found: float = min(1.0, shape[2] / rate) * max(rate + correction, 0.0)
+    return found

@@ -1,7 +1,6 @@
-"""The compiled switch from a loss's code to its slopes and curvatures, a tile of records at a time.
+"""Compiled dispatch: slopes and curvatures of any loss, by its code, for a tile of 64 records.
 
-One kernel then serves every loss: the branch is taken once for 64 records, and a new loss costs
-no user a second compilation.
+One kernel serves every loss, and the branch is taken once per tile.
 """
 
 from __future__ import annotations
@@ -24,25 +23,13 @@ from tacit.losses import (
 )
 from tacit.losses.loss import Code, Loss
 
-_LOGISTIC = int(Code.LOGISTIC)
-_SQUARED = int(Code.SQUARED)
-_HUBER = int(Code.HUBER)
-_SMOOTH_HUBER = int(Code.SMOOTH_HUBER)
-_HINGE = int(Code.HINGE)
-_POISSON = int(Code.POISSON)
-_PINBALL = int(Code.PINBALL)
-_DISTANCE = int(Code.DISTANCE)
-_BOUNDED_POISSON = int(Code.BOUNDED_POISSON)
-
-
 SHAPELESS = frozenset({Code.LOGISTIC, Code.SQUARED, Code.DISTANCE})
 
 
 def shape_of(loss: Loss) -> NDArray[np.float64] | None:
-    """Public parameters of a loss as compiled passes take them; None for losses without any.
+    """Public parameters of a loss for compiled passes; None for losses without any.
 
-    A pass for those is compiled without the others, in half the time: the compiler leaves out what
-    None rules out.
+    With None numba leaves out the branches that need a shape, and compiles in half the time.
     """
     return None if loss.code in SHAPELESS else np.array(loss.shape)
 
@@ -57,13 +44,13 @@ def slopes(  # noqa: C901, PLR0912 - one branch a loss
 ) -> None:
     """Write the slope of every record of a tile; `shape` is that of `shape_of`."""
     count = out.shape[0]
-    if code == _LOGISTIC:
+    if code == Code.LOGISTIC:
         for i in range(count):
             out[i] = logistic.derivative(margin[i], np.float64(label[i]))
-    elif code == _SQUARED:
+    elif code == Code.SQUARED:
         for i in range(count):
             out[i] = squared.derivative(margin[i], np.float64(label[i]))
-    elif code == _DISTANCE:
+    elif code == Code.DISTANCE:
         for i in range(count):
             out[i] = -1.0
     else:
@@ -71,22 +58,22 @@ def slopes(  # noqa: C901, PLR0912 - one branch a loss
             out[i] = 0.0
     if shape is not None:
         a, b = shape[0], shape[1]
-        if code == _HUBER:
+        if code == Code.HUBER:
             for i in range(count):
                 out[i] = huber.derivative(margin[i], np.float64(label[i]), a)
-        elif code == _SMOOTH_HUBER:
+        elif code == Code.SMOOTH_HUBER:
             for i in range(count):
                 out[i] = smooth_huber.derivative(margin[i], np.float64(label[i]), a)
-        elif code == _HINGE:
+        elif code == Code.HINGE:
             for i in range(count):
                 out[i] = hinge.derivative(margin[i], np.float64(label[i]), a)
-        elif code == _POISSON:
+        elif code == Code.POISSON:
             for i in range(count):
                 out[i] = poisson.derivative(margin[i], np.float64(label[i]), a, b)
-        elif code == _PINBALL:
+        elif code == Code.PINBALL:
             for i in range(count):
                 out[i] = pinball.derivative(margin[i], np.float64(label[i]), a, b)
-        elif code == _BOUNDED_POISSON:
+        elif code == Code.BOUNDED_POISSON:
             for i in range(count):
                 out[i] = bounded_poisson.derivative(margin[i], np.float64(label[i]), shape)
 
@@ -101,10 +88,10 @@ def curvatures(  # noqa: C901, PLR0912 - one branch a loss
 ) -> None:
     """Write the curvature of every record of a tile."""
     count = out.shape[0]
-    if code == _LOGISTIC:
+    if code == Code.LOGISTIC:
         for i in range(count):
             out[i] = logistic.curvature(margin[i])
-    elif code == _SQUARED:
+    elif code == Code.SQUARED:
         for i in range(count):
             out[i] = 1.0
     else:
@@ -112,22 +99,22 @@ def curvatures(  # noqa: C901, PLR0912 - one branch a loss
             out[i] = 0.0
     if shape is not None:
         a, b = shape[0], shape[1]
-        if code == _HUBER:
+        if code == Code.HUBER:
             for i in range(count):
                 out[i] = huber.curvature(margin[i], np.float64(label[i]), a)
-        elif code == _SMOOTH_HUBER:
+        elif code == Code.SMOOTH_HUBER:
             for i in range(count):
                 out[i] = smooth_huber.curvature(margin[i], np.float64(label[i]), a)
-        elif code == _HINGE:
+        elif code == Code.HINGE:
             for i in range(count):
                 out[i] = hinge.curvature(margin[i], np.float64(label[i]), a)
-        elif code == _POISSON:
+        elif code == Code.POISSON:
             for i in range(count):
                 out[i] = poisson.curvature(margin[i], a, b)
-        elif code == _PINBALL:
+        elif code == Code.PINBALL:
             for i in range(count):
                 out[i] = pinball.curvature(margin[i], np.float64(label[i]), b)
-        elif code == _BOUNDED_POISSON:
+        elif code == Code.BOUNDED_POISSON:
             for i in range(count):
                 out[i] = bounded_poisson.curvature(margin[i], np.float64(label[i]), shape)
 

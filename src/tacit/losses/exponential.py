@@ -1,7 +1,7 @@
 """The exponential function as a fixed sequence of IEEE operations.
 
-No library call: the same argument gives the same bits wherever it stands in a block and whatever
-the machine's vector unit, as the sensitivity proofs need.
+It calls no library, so one argument gives the same bits at any place in a block and on any vector
+unit. The sensitivity proofs need this.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The bits of a float64 as an integer and back, inside compiled code.
 
-Adding `MAGIC` = 1.5·2^52 to |v| < 2^51 rounds v to the nearest integer, and the bits of the sum are
-those of `MAGIC` plus that integer. So integers can be added up from bits, in any order, exactly.
+Adding `MAGIC` = 1.5·2^52 to |v| < 2^51 rounds v to the nearest integer k, and the bits of the sum
+are those of `MAGIC` plus k. So sums of the rounded values are exact and do not depend on order.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Huber's loss: ½r² up to the threshold c, c|r| - ½c² beyond, of the residual r = z - y.
 
-Its slope is the residual kept within ±c, its curvature 1 inside and 0 outside.
+Its slope is clip(r, ±c); its curvature is 1 for |r| ≤ c and 0 beyond.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ EFFICIENT = 1.345
 
 
 def loss(threshold: float, *, relative: bool = False) -> Loss:
-    """Huber's loss with a public threshold, or one in units of a deviation yet to be found."""
+    """The loss with a public threshold; `relative` is explained in `Loss`."""
     return Loss(
         "huber",
         Code.HUBER,
@@ -30,7 +30,7 @@ def loss(threshold: float, *, relative: bool = False) -> Loss:
 
 @numba.njit(nogil=True, error_model="numpy", inline="always")
 def derivative(z: float, y: float, threshold: float) -> float:
-    """Return the residual kept within the threshold."""
+    """Return the clipped residual."""
     return min(max(z - y, -threshold), threshold)
 
 

@@ -1,13 +1,9 @@
-"""What the smooth Huber score of normal errors comes to, and the threshold that noise calls for.
+"""The threshold of the smooth Huber loss at which sampling error and privacy noise are least.
 
 With the score ψ_c of errors Z ~ N(0, 1), h(c) = E ψ_c'(Z) and a(c) = E ψ_c(Z)², the variance of a
-coefficient is in proportion to
-
-    (a(c) + ν c²) / h(c)²
-
-where ν c² is the variance of the noise that protects a score within ±c, in units of what one record
-adds. Without noise a large c is best; where noise is all there is, c / h(c) counts, which falls
-from 2.29 at c = 1.345 to √(π/2) = 1.25 as c goes to 0.
+coefficient is proportional to (a(c) + ν c²) / h(c)². Here ν c² is the variance of the noise that
+protects a score within ±c. Without noise a large c is best. With noise alone c / h(c) counts: it
+falls from 2.29 at c = 1.345 to √(π/2) = 1.25 as c → 0.
 """
 
 from __future__ import annotations
@@ -16,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 SMALLEST, STEPS = 0.3, 40
-"""Least threshold, as a share of the largest, and how many are compared."""
+"""Smallest threshold as a share of the largest, and how many thresholds are compared."""
 _ERRORS = np.linspace(-8.0, 8.0, 1601)
 _LAW = np.exp(-(_ERRORS**2) / 2) / np.exp(-(_ERRORS**2) / 2).sum()
 

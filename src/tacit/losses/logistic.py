@@ -1,7 +1,6 @@
 """The logistic loss log(1 + e^z) - y z of a margin z and a label y in {0, 1}.
 
-Its derivative σ(z) - y lies in [-1, 1], its curvature σ(z)(1 - σ(z)) in [0, 1/4]. The compiled
-forms use `losses.exponential`: the same margin gives the same bits wherever it stands.
+Its slope σ(z) - y lies in [-1, 1], its curvature σ(z)(1 - σ(z)) in [0, 1/4].
 """
 
 from __future__ import annotations

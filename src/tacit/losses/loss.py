@@ -1,7 +1,7 @@
-"""What every margin loss publishes: its constants, and which compiled branch computes it.
+"""A margin loss: its name, its constants and the code of its compiled branch.
 
-A loss sees a margin z and a label y, never a feature. The slope is its derivative in z, the
-curvature the second derivative. A loss may have public shape parameters.
+A loss sees a margin z and a label y, never a feature. Its slope is the derivative in z, its
+curvature the second derivative.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from enum import IntEnum
 
 
 class Code(IntEnum):
-    """Branches of the compiled switch (`losses.switch`)."""
+    """Branches of the compiled dispatch (`losses.dispatch`)."""
 
     LOGISTIC = 0
     SQUARED = 1
@@ -32,12 +32,12 @@ class Loss:
     Parameters
     ----------
     name
-        How certificates and tables call it.
+        Its name in certificates and tables.
     code
-        Which branch of the compiled switch computes it.
+        The branch of the compiled dispatch.
     lipschitz
-        Bound on |slope|, for labels as a design prepares them; infinite where there is none, and
-        then only a clip bounds a gradient.
+        Bound on |slope| for labels as a design prepares them. Where it is infinite, only a clip
+        bounds a gradient.
     smoothness
         Bound on the curvature.
     shape
@@ -45,12 +45,12 @@ class Loss:
     one_signed
         Whether the slope has one sign given the label.
     joint
-        Bound on (curvature / smoothness)² + (slope / lipschitz)⁴: how much more than one of them
-        the two matrices of a sandwich can take together.
+        Bound on (curvature / smoothness)² + (slope / lipschitz)⁴, for the two matrices of a
+        sandwich together.
     relative
-        Whether the shape is in units of the residuals' deviation, which is yet to be found.
+        Whether the shape is in units of the residuals' standard deviation, which the fit estimates.
     degree
-        The loss grows by c^degree where prediction and response are both multiplied by c.
+        The loss is multiplied by c^degree where prediction and response are multiplied by c.
     """
 
     name: str

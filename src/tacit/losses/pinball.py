@@ -14,18 +14,15 @@ from numpy.typing import NDArray
 from tacit.losses.loss import Code, Loss
 
 RELATIVE_WIDTH = 0.3
-"""Half width of the corner in deviations of the residuals, where none is declared.
+"""Default half width h of the corner, in standard deviations of the residuals.
 
-A corner rounded over ±h moves a quantile like errors with a further variance h² / 3: 1.5% of the
-deviation here.
+Rounding over ±h acts on a quantile like an additional error of variance h² / 3: the total
+deviation grows by 1.5%.
 """
 
 
 def loss(quantile: float, width: float = RELATIVE_WIDTH, *, relative: bool = False) -> Loss:
-    """The loss of a public quantile with a public width of the rounded corner.
-
-    A relative width is in units of the residuals' deviation, which is yet to be found.
-    """
+    """The loss of a public quantile and corner width; `relative` is explained in `Loss`."""
     return Loss(
         "pinball",
         Code.PINBALL,

@@ -1,7 +1,7 @@
 """The Poisson loss e^z - y z with log link, its predictor capped at a public value.
 
-Beyond the cap the loss goes on along its tangent, so it stays convex and its slope, e^min(z, cap) -
-y, is bounded by max(e^cap, largest count); the curvature is at most e^cap.
+Beyond the cap the loss continues along its tangent, so it stays convex. Its slope e^min(z, cap) - y
+is bounded by max(e^cap, largest count), its curvature by e^cap.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ With v = r / c and q = √(1 + 4 v²), r = z - y,
     loss  = (c² / 2)(q - 1 + log((q - 1) / (2 v²)))
     slope = c·2v / (1 + q),   curvature = 2 / (q (1 + q))
 
-so the slope lies within ±c and the curvature in (0, 1]. (The slope is usually written
-2v / (q - 1) - 1 / v; the form here is the same number without cancellation at 0.)
+The slope lies within ±c, the curvature in (0, 1]. The slope equals 2v / (q - 1) - 1 / v, without
+cancellation at 0.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The squared loss ½(z - y)² of a prediction z and a response y.
 
-Its slope is the residual z - y, which nothing bounds but a clip; its curvature is 1.
+Its slope is the residual z - y, which only a clip bounds. Its curvature is 1.
 """
 
 from __future__ import annotations

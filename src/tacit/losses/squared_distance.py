@@ -1,7 +1,7 @@
-"""Squared distance ½‖θ - x‖², for means: up to terms in θ alone its gradient at a record is -x.
+"""Squared distance ½‖θ - x‖², for means.
 
-As a margin loss it is -z with slope -1 and no curvature: the gradient sum is minus the sum of the
-rows, which is all that a mean needs.
+As a margin loss it is -z, with slope -1 and curvature 0: up to terms in θ alone, the gradient sum
+is minus the sum of the rows.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The words of privacy: relation, event, guarantee, budget. Standard library only."""
 
-from tacit.privacy.budget import Budget
+from tacit.privacy.budget import Budget, Guarantee
 from tacit.privacy.event import (
     Approximate,
     BoundedRange,
@@ -20,7 +20,6 @@ from tacit.privacy.event import (
     SampledWithReplacement,
     Votes,
 )
-from tacit.privacy.guarantee import Guarantee
 from tacit.privacy.relation import Relation
 
 __all__ = [

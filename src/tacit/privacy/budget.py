@@ -1,15 +1,18 @@
-"""A budget: the most that may be spent, in one of three currencies."""
+"""A budget is the most privacy that may be spent; a guarantee is what a release promises."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from decimal import ROUND_CEILING, Context, Decimal
 from numbers import Real
 from typing import Final
 
-from tacit.errors import BudgetError
+from tacit.errors import BudgetError, SchemaError
+from tacit.privacy.relation import Relation
 
 _CURRENCIES: Final = ("epsilon", "mu", "rho")
+_SIX_DIGITS_UP = Context(prec=6, rounding=ROUND_CEILING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,26 +20,14 @@ class Budget:
     """The most privacy that may be spent.
 
     Exactly one of `epsilon`, `mu` (Gaussian differential privacy) and `rho` (zero-concentrated
-    differential privacy) is given. `delta` belongs to `epsilon`; beside `mu` or `rho` it is the
-    delta at which a guarantee is reported.
+    differential privacy) is given; infinite for a fit without privacy. `delta` belongs to
+    `epsilon`; with `mu` or `rho` it is the delta at which a guarantee is reported.
 
     Guarantee
     ---------
     - A budget that exists is one: exactly one currency, above 0, never NaN; delta in (0, 1).
     - A number that no float holds exactly (a Fraction, a long integer) is rounded down.
     - `with_delta` never replaces a delta that was given.
-
-    Parameters
-    ----------
-    epsilon, mu, rho
-        Above 0; infinite for a fit without privacy.
-    delta
-        Above 0 and below 1.
-
-    Raises
-    ------
-    BudgetError
-        If it is no budget.
 
     Examples
     --------
@@ -75,7 +66,7 @@ class Budget:
             object.__setattr__(self, "delta", delta)
 
     def __str__(self) -> str:
-        """Say the budget as people write it."""
+        """The budget as people write it."""
         words = {"epsilon": "ε", "mu": "μ", "rho": "ρ"}
         amounts = [
             f"{words[name]} = {getattr(self, name):.6g}"
@@ -90,14 +81,67 @@ class Budget:
         return any(math.isinf(getattr(self, name) or 0.0) for name in _CURRENCIES)
 
     def with_delta(self, delta: float) -> Budget:
-        """Return this budget with a delta, kept if there is one already.
-
-        Examples
-        --------
-        >>> Budget(epsilon=1, delta=1e-9).with_delta(1e-5).delta
-        1e-09
-        """
+        """Return this budget with a delta, kept if there is one already."""
         return self if self.delta is not None else replace(self, delta=delta)
+
+
+@dataclass(frozen=True, slots=True)
+class Guarantee:
+    """An (epsilon, delta) guarantee for one unit of privacy under one relation.
+
+    For neighbouring tables D, D' and every set S of outputs,
+    ``P[M(D) in S] <= exp(epsilon) P[M(D') in S] + delta``.
+
+    Guarantee
+    ---------
+    - The relation is a required field and is always one of the three.
+    - As text, epsilon and delta are never smaller than the stored ones.
+    - An infinite epsilon is written "no guarantee".
+    - A premise is part of the text.
+
+    Parameters
+    ----------
+    unit
+        What one neighbour step changes, for example ``"row"`` or ``"patient"``.
+    mu
+        The Gaussian differential privacy parameter it was read from, if there is one.
+    premise
+        What is assumed of the unit, for example ``"each has at most one record"``.
+
+    Examples
+    --------
+    >>> print(Guarantee(Relation.REPLACE_ONE, "row", epsilon=1.0, delta=1e-6, mu=None))
+    (ε = 1, δ = 1e-06), replace-one, per row
+    """
+
+    relation: Relation
+    unit: str
+    epsilon: float
+    delta: float
+    mu: float | None
+    premise: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "relation", Relation.parse(self.relation))
+        _require_word(self.unit)
+        object.__setattr__(self, "epsilon", _bounded("epsilon", self.epsilon, math.inf))
+        object.__setattr__(self, "delta", _bounded("delta", self.delta, 1.0))
+        if self.mu is not None:
+            object.__setattr__(self, "mu", _bounded("mu", self.mu, math.inf))
+
+    @property
+    def infinite(self) -> bool:
+        """Whether nothing is promised."""
+        return math.isinf(self.epsilon)
+
+    def __str__(self) -> str:
+        """The guarantee in words, numbers rounded up to six digits."""
+        subject = f"{self.relation.value}, per {self.unit}"
+        if self.premise is not None:
+            subject += f" (assuming {self.premise})"
+        if self.infinite:
+            return f"no guarantee (ε = ∞), {subject}"
+        return f"(ε = {_up(self.epsilon)}, δ = {_up(self.delta)}), {subject}"
 
 
 def _number(name: str, value: object) -> float:
@@ -117,3 +161,25 @@ def _number(name: str, value: object) -> float:
     if math.isnan(number):
         raise BudgetError(f"{name} is not a number (NaN); expected a number above 0")
     return math.nextafter(number, -math.inf) if number > value else number
+
+
+def _require_word(unit: object) -> None:
+    if not isinstance(unit, str) or not unit.strip() or not unit.isprintable():
+        raise SchemaError(
+            'the unit of privacy is not a word; expected for example "row" or "patient"'
+        )
+
+
+def _bounded(name: str, value: object, largest: float) -> float:
+    # Written so that NaN fails the comparison.
+    if isinstance(value, bool) or not isinstance(value, float | int) or not 0 <= value <= largest:
+        raise BudgetError(
+            f"{name} of a guarantee is {repr(value)[:60]}; expected a number from 0 to {largest}"
+        )
+    return float(value)
+
+
+def _up(value: float) -> str:
+    """Write a float with six significant digits, rounded up."""
+    # The shortest spelling that names the float, so that 0.1 reads 0.1 and not 0.100001.
+    return f"{float(_SIX_DIGITS_UP.create_decimal(Decimal(repr(float(value))))):.6g}"

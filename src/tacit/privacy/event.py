@@ -1,31 +1,31 @@
-"""Events: the facts a guarantee is computed from.
+"""Where events are imported from: every kind, and their JSON.
 
-An event says what was released, in exact numbers, and never what it costs: the price is the
-business of an accountant. The meaning of an event never changes, so a stored one can be priced
-again by a later, tighter accountant. The kinds live in `noise`, `promise`, `sampling` and
-`structure`; this module is where they are imported from.
+An event says what was released, in exact numbers. What it costs is the answer of an accountant.
 """
 
-from tacit.privacy.black_box_events import Approximate, BoundedRange, Pure
-from tacit.privacy.codec import LONGEST_NUMBER, from_json, to_json
-from tacit.privacy.composite_events import (
+from tacit.privacy.basic_events import (
+    DEEPEST_NESTING,
+    LARGEST_BITS,
+    LONGEST_LABEL,
+    Approximate,
+    BoundedRange,
     Composed,
-    Law,
-    NegativeBinomial,
-    PoissonRuns,
-    RandomStopping,
-    Repeated,
-)
-from tacit.privacy.event_base import DEEPEST_NESTING, LARGEST_BITS, LONGEST_LABEL, Event
-from tacit.privacy.noise_events import (
     DiscreteGaussian,
+    Event,
     Gaussian,
     Laplace,
     ObjectivePerturbation,
+    Pure,
+    Repeated,
     Votes,
 )
+from tacit.privacy.event_json import LONGEST_NUMBER, from_json, to_json
 from tacit.privacy.sampling_events import (
+    Law,
+    NegativeBinomial,
+    PoissonRuns,
     PoissonSampled,
+    RandomStopping,
     SampledWithoutReplacement,
     SampledWithReplacement,
 )

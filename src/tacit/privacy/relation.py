@@ -36,18 +36,7 @@ class Relation(StrEnum):
 
     @classmethod
     def parse(cls, text_or_relation: object) -> Relation:
-        """Return the relation that a word names.
-
-        Parameters
-        ----------
-        text_or_relation
-            A `Relation`, or exactly one of its three words.
-
-        Raises
-        ------
-        SchemaError
-            If it is anything else; the message lists the three words.
-        """
+        """Return the relation that one of the three words names; refuse anything else."""
         if isinstance(text_or_relation, str):
             for relation in cls:
                 if relation.value == text_or_relation:

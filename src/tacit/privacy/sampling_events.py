@@ -1,79 +1,47 @@
-"""Events on a random sample of the records, drawn afresh each time and never shown.
+"""Events on a secret random sample of the records, and the best of randomly many runs.
 
-The three schemes differ and are never exchanged. There is no event for shuffled epochs, because
-the amplification of Poisson sampling does not hold for them. An event inside a sampled one sees
-one sample: several releases from the same sample are one sampled event around their composition.
+The three sampling schemes differ and are never exchanged. A sample is drawn afresh each time and
+never shown.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TypeAlias
 
 from tacit.errors import SettingError
-from tacit.privacy.event_base import Event, count, probability, require_nested
+from tacit.privacy.basic_events import Event, Number, above_zero, exact, probability
 
 
 @dataclass(frozen=True, slots=True)
 class PoissonSampled(Event):
-    """An event on a sample that holds each record independently with the same probability.
+    """An event on a secret sample that holds each record independently with probability `rate`.
 
     Sensitivities of the inner event are those of **adding or removing one record of the sample**,
     whatever the relation of the guarantee. Divisors and noise do not depend on the sample's size.
+    Several releases from one sample are one sampled event around their composition. There is no
+    event for shuffled epochs, because this amplification does not hold for them.
 
     Guarantee
     ---------
     - At rate 0 nothing is released of the table; at rate 1 the sample is the table.
-
-    Parameters
-    ----------
-    event
-        What was released of the sample.
-    rate
-        Probability of each record, in [0, 1].
-
-    Examples
-    --------
-    >>> from tacit.privacy.noise_events import Gaussian
-    >>> PoissonSampled(Gaussian(1, 1), Fraction(1, 100)).rate
-    Fraction(1, 100)
     """
 
     event: Event
-    rate: Fraction | float
-
-    def __post_init__(self) -> None:
-        require_nested("PoissonSampled", self.event)
-        object.__setattr__(self, "rate", probability("rate", self.rate))
-
-    def inner(self) -> tuple[Event, ...]:
-        """The event on the sample."""
-        return (self.event,)
+    rate: Number
 
 
 @dataclass(frozen=True, slots=True)
 class SampledWithoutReplacement(Event):
-    """An event on a uniform subset of fixed size.
+    """An event on a secret uniform subset of fixed size. Holds under replace-one.
 
     Sensitivities of the inner event are those of **replacing one record of the sample** (twice
-    the contribution bound for a vector sum). The claim holds under replace-one.
+    the contribution bound for a vector sum).
 
     Guarantee
     ---------
     - `rate` is the exact ratio sample / population.
-
-    Parameters
-    ----------
-    event
-        What was released of the sample.
-    sample, population
-        Sizes, the sample's at most the population's.
-
-    Examples
-    --------
-    >>> from tacit.privacy.noise_events import Gaussian
-    >>> SampledWithoutReplacement(Gaussian(4, 9), sample=10, population=1000).rate
-    Fraction(1, 100)
     """
 
     event: Event
@@ -81,9 +49,7 @@ class SampledWithoutReplacement(Event):
     population: int
 
     def __post_init__(self) -> None:
-        require_nested("SampledWithoutReplacement", self.event)
-        object.__setattr__(self, "sample", count("sample", self.sample))
-        object.__setattr__(self, "population", count("population", self.population))
+        Event.__post_init__(self)
         if self.sample > self.population:
             raise SettingError("sample is larger than the population; expected at most as many")
 
@@ -92,45 +58,87 @@ class SampledWithoutReplacement(Event):
         """Probability that a record is in the sample."""
         return Fraction(self.sample, self.population)
 
-    def inner(self) -> tuple[Event, ...]:
-        """The event on the sample."""
-        return (self.event,)
-
 
 @dataclass(frozen=True, slots=True)
 class SampledWithReplacement(Event):
-    """An event on independent uniform draws; a record may be drawn several times.
+    """An event on secret independent uniform draws. Holds under replace-one.
 
     Sensitivities of the inner event are those of **replacing one draw of the sample**: a record
-    drawn k times moves k draws. The claim holds under replace-one.
+    drawn k times moves k draws.
 
     Guarantee
     ---------
     - Draws may outnumber records; both are counts.
-
-    Parameters
-    ----------
-    event
-        What was released of the sample.
-    draws, population
-        Number of draws, and of records they are drawn from.
-
-    Examples
-    --------
-    >>> from tacit.privacy.noise_events import Gaussian
-    >>> SampledWithReplacement(Gaussian(4, 9), draws=2, population=10).draws
-    2
     """
 
     event: Event
     draws: int
     population: int
 
-    def __post_init__(self) -> None:
-        require_nested("SampledWithReplacement", self.event)
-        object.__setattr__(self, "draws", count("draws", self.draws))
-        object.__setattr__(self, "population", count("population", self.population))
 
-    def inner(self) -> tuple[Event, ...]:
-        """The event on the sample."""
-        return (self.event,)
+@dataclass(frozen=True, slots=True)
+class NegativeBinomial:
+    """The truncated negative binomial distribution of a number of runs, at least 1.
+
+    Shape 1 is the geometric distribution with success probability gamma, shape 0 the logarithmic
+    one: Papernot and Steinke (2022), "Hyperparameter tuning with Rényi differential privacy",
+    Definition 1.
+
+    Guarantee
+    ---------
+    - The shape is above -1 and gamma in (0, 1), where the theorem holds.
+    """
+
+    shape: Number
+    gamma: Number
+
+    def __post_init__(self) -> None:
+        shape, gamma = exact("shape", self.shape), probability("gamma", self.gamma)
+        if shape <= -1:
+            raise SettingError("shape is not above -1; expected for example 1, a geometric law")
+        if not 0 < gamma < 1:
+            raise SettingError("gamma is not between 0 and 1; expected for example 1/10")
+        object.__setattr__(self, "shape", shape)
+        object.__setattr__(self, "gamma", gamma)
+
+
+@dataclass(frozen=True, slots=True)
+class PoissonRuns:
+    """The Poisson distribution of a number of runs; at 0 runs a fixed public answer is released.
+
+    Guarantee
+    ---------
+    - The mean is above 0.
+    """
+
+    mean: Number
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "mean", above_zero("mean", self.mean))
+
+
+Law: TypeAlias = NegativeBinomial | PoissonRuns
+
+
+@dataclass(frozen=True, slots=True)
+class RandomStopping(Event):
+    """The best of randomly many runs of one event; only the best run is released.
+
+    The number of runs is drawn from `law`, independently of the table. The score by which the best
+    is chosen is part of each run.
+
+    Guarantee
+    ---------
+    - The cost does not grow with the realised number of runs, which stays hidden.
+    """
+
+    event: Event
+    law: Law
+
+    def __post_init__(self) -> None:
+        Event.__post_init__(self)
+        if not isinstance(self.law, NegativeBinomial | PoissonRuns):
+            raise SettingError(
+                f"a {type(self.law).__name__} is no law of runs; expected NegativeBinomial or "
+                "PoissonRuns"
+            )

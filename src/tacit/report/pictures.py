@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.errors import FileError, SettingError
+from tacit.errors import SettingError
+from tacit.files import replacing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -150,10 +151,5 @@ def save_whole(figure: Figure, target: Path) -> None:
     """Write a figure to a file, whole or not at all, and the same every time."""
     kind = target.suffix.lower()
     metadata = {"Date": None} if kind == ".svg" else {"Software": None}
-    draft = target.with_name(f".{target.name}.draft{kind}")
-    try:
+    with replacing(target) as draft:
         figure.savefig(draft, dpi=160, metadata=metadata)
-        draft.replace(target)
-    except OSError as error:
-        draft.unlink(missing_ok=True)
-        raise FileError(f"{str(target)!r} cannot be written: {error.strerror}") from error

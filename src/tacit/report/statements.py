@@ -16,8 +16,8 @@ from tacit.contract.plan import Plan
 from tacit.contract.sensitivity import events_of
 from tacit.documents.quoting import quoted
 from tacit.documents.signature import plain
+from tacit.privacy.budget import Guarantee
 from tacit.privacy.event import Event, Gaussian, ObjectivePerturbation
-from tacit.privacy.guarantee import Guarantee
 from tacit.privacy.relation import Relation
 from tacit.report.table import Table
 

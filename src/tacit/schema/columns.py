@@ -6,11 +6,13 @@ import math
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from tacit.design.cell_rules import LabelCell, NumericCell
 from tacit.errors import BoundsError, SchemaError
+from tacit.validate import finite, shown
 
 Level = str | int | float
 
@@ -34,10 +36,12 @@ class NumericColumn:
     upper: float
     missing: float | None = None
     missing_indicator: bool = False
+    kind: ClassVar[str] = "numeric"
 
     def __post_init__(self) -> None:
         """Keep the numbers as floats, or refuse them."""
-        lower, upper = _finite("lower", self.lower), _finite("upper", self.upper)
+        lower = finite("lower", self.lower, BoundsError)
+        upper = finite("upper", self.upper, BoundsError)
         if lower >= upper:
             raise BoundsError(
                 f"lower = {lower:g} must lie below upper = {upper:g}; are they reversed?"
@@ -49,7 +53,7 @@ class NumericColumn:
         object.__setattr__(self, "lower", lower)
         object.__setattr__(self, "upper", upper)
         if self.missing is not None:
-            missing = _finite("missing", self.missing)
+            missing = finite("missing", self.missing, BoundsError)
             if not lower <= missing <= upper:
                 raise BoundsError(
                     f"missing = {missing:g} must lie within lower = {lower:g} and "
@@ -66,7 +70,7 @@ class NumericColumn:
 
     @property
     def cell(self) -> NumericCell:
-        """What becomes of a cell."""
+        """The rule for a cell."""
         return NumericCell(self.lower, self.upper, self.missing)
 
 
@@ -86,17 +90,16 @@ class FactorColumn:
     levels: tuple[Level, ...]
     missing: Level | None = None
     other: Level | None = None
+    kind: ClassVar[str] = "factor"
 
     def __post_init__(self) -> None:
         """Keep the levels as a tuple, or refuse them."""
-        object.__setattr__(self, "levels", _distinct_levels(self.levels))
-        for key in ("missing", "other"):
-            object.__setattr__(self, key, _substitute(key, getattr(self, key), self.levels))
+        _set_levels(self)
 
     @property
     def cell(self) -> LabelCell:
-        """What becomes of a cell."""
-        return _label_cell(self.missing, self.other)
+        """The rule for a cell."""
+        return _label_cell(self)
 
 
 @dataclass(frozen=True)
@@ -109,39 +112,38 @@ class BinaryColumn:
     levels: tuple[Level, ...] = (0, 1)
     missing: Level | None = None
     other: Level | None = None
+    kind: ClassVar[str] = "binary"
 
     def __post_init__(self) -> None:
         """Keep the levels as a tuple, or refuse them."""
-        levels = _distinct_levels(self.levels)
-        if len(levels) != 2:
+        _set_levels(self)
+        if len(self.levels) != 2:
             raise SchemaError(
-                f"a binary column has exactly two levels; got {len(levels)}. "
+                f"a binary column has exactly two levels; got {len(self.levels)}. "
                 'Declare type = "factor" for more.'
             )
-        object.__setattr__(self, "levels", levels)
-        for key in ("missing", "other"):
-            object.__setattr__(self, key, _substitute(key, getattr(self, key), levels))
 
     @property
     def cell(self) -> LabelCell:
-        """What becomes of a cell."""
-        return _label_cell(self.missing, self.other)
+        """The rule for a cell."""
+        return _label_cell(self)
 
 
 DeclaredColumn = NumericColumn | FactorColumn | BinaryColumn
 
 
-def _finite(key: str, value: object) -> float:
-    plain = value.item() if isinstance(value, np.generic) else value
-    if isinstance(plain, bool) or not isinstance(plain, int | float):
-        raise BoundsError(f"{key} must be a number; got {plain!r}.")
-    try:
-        number = float(plain)
-    except OverflowError:
-        number = math.inf
-    if not math.isfinite(number):
-        raise BoundsError(f"{key} must be a finite number; got {number}.")
-    return number
+def _set_levels(column: FactorColumn | BinaryColumn) -> None:
+    levels = _distinct_levels(column.levels)
+    object.__setattr__(column, "levels", levels)
+    for key in ("missing", "other"):
+        object.__setattr__(column, key, _substitute(key, getattr(column, key), levels))
+
+
+def _label_cell(column: FactorColumn | BinaryColumn) -> LabelCell:
+    missing, other = column.missing, column.other
+    return LabelCell(
+        None if missing is None else str(missing), None if other is None else str(other)
+    )
 
 
 def _distinct_levels(values: object) -> tuple[Level, ...]:
@@ -150,12 +152,13 @@ def _distinct_levels(values: object) -> tuple[Level, ...]:
     levels = tuple(v.item() if isinstance(v, np.generic) else v for v in values)
     for level in levels:
         if not isinstance(level, str | int | float):
-            raise SchemaError(f"a level must be text, a number or a boolean; got {level!r}.")
+            raise SchemaError(f"a level must be text, a number or a boolean; got {shown(level)}.")
         if isinstance(level, float) and not math.isfinite(level):
             raise SchemaError("a level must be a finite number.")
         if level == "":
             raise SchemaError("an empty level cannot be told from a missing value; name it.")
-    if len({_sort(level) for level in levels}) > 1:
+    kinds = {type(level) if isinstance(level, bool | str) else float for level in levels}
+    if len(kinds) > 1:
         raise SchemaError("levels must be all text, all numbers or all booleans.")
     if len(levels) < 2:
         raise SchemaError(f"at least two levels are needed; got {len(levels)}.")
@@ -164,7 +167,8 @@ def _distinct_levels(values: object) -> tuple[Level, ...]:
         identity = _identity(level)
         if identity in seen:
             raise SchemaError(
-                f"the levels {seen[identity]!r} and {level!r} are the same; list each once."
+                f"the levels {shown(seen[identity])} and {shown(level)} are the same; list each "
+                "once."
             )
         seen[identity] = level
     return levels
@@ -181,20 +185,8 @@ def _substitute(key: str, value: object, levels: tuple[Level, ...]) -> Level | N
                 return level
     raise SchemaError(
         f"{key} must be one of the declared levels, since nothing is read off the data: add it to "
-        f"levels; got {plain!r}."
+        f"levels; got {shown(plain)}."
     )
-
-
-def _label_cell(missing: Level | None, other: Level | None) -> LabelCell:
-    return LabelCell(
-        None if missing is None else str(missing), None if other is None else str(other)
-    )
-
-
-def _sort(level: Level) -> str:
-    if isinstance(level, bool):
-        return "boolean"
-    return "text" if isinstance(level, str) else "number"
 
 
 def _identity(level: Level) -> float | str:

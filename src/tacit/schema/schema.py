@@ -1,49 +1,33 @@
-"""The schema: what is publicly known of a table before anybody looks at it.
+"""The schema: what is publicly known of a table, declared by a person and never read off the data.
 
-Columns with their bounds or levels, the unit of privacy, the relation between neighbouring tables.
-A schema is declared by a person, in TOML or in Python, and is never filled in from the data.
+It holds the columns with their bounds or levels, the unit of privacy, and the relation between
+neighbouring tables. It is written in TOML or in Python.
 """
 
 from __future__ import annotations
 
 import difflib
-import json
 import os
-import re
-import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import MISSING, asdict, dataclass, field, fields
 from types import MappingProxyType
 from typing import Any
 
 from tacit.design.attached_columns import Unit, Weighting
+from tacit.documents.quoting import quoted
 from tacit.errors import FileError, InputError, SchemaError
+from tacit.files import read_bytes
 from tacit.privacy.relation import Relation
-from tacit.schema.columns import (
-    BinaryColumn,
-    DeclaredColumn,
-    FactorColumn,
-    Level,
-    NumericColumn,
-)
+from tacit.schema.columns import BinaryColumn, DeclaredColumn, FactorColumn, NumericColumn
+from tacit.schema.toml_text import parse_toml, toml_key, toml_lines
+from tacit.validate import positive, shown, whole
 
 __all__ = ["BinaryColumn", "DeclaredColumn", "FactorColumn", "NumericColumn", "Schema"]
 
-_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _SHOWN_NAMES = 20
 _ROW = "row"
-
-_TYPES: dict[str, type[DeclaredColumn]] = {
-    "numeric": NumericColumn,
-    "factor": FactorColumn,
-    "binary": BinaryColumn,
-}
-_REQUIRED = {"numeric": ("lower", "upper"), "factor": ("levels",), "binary": ()}
-_ALLOWED = {
-    "numeric": ("lower", "upper", "missing", "missing_indicator"),
-    "factor": ("levels", "missing", "other"),
-    "binary": ("levels", "missing", "other"),
+_TYPES: Mapping[str, type[DeclaredColumn]] = {
+    column.kind: column for column in (NumericColumn, FactorColumn, BinaryColumn)
 }
 _TOP_KEYS = ("relation", "unit", "n_at_least", "weight", "columns")
 
@@ -70,7 +54,7 @@ class Schema:
         Public lower bound on the number of records, only where that number is private
         (relation "add-remove").
     person
-        The column that says whose record it is, and how many records of one person are kept.
+        The column that names the person of a record, and the number of records a person keeps.
     weight
         The column that says how often a record counts, and its public largest value.
 
@@ -101,7 +85,7 @@ class Schema:
             raise SchemaError("The schema declares no columns; write a [columns.NAME] for each.")
         for name, column in columns.items():
             if not isinstance(name, str) or not name:
-                raise SchemaError(f"A column's name must be non-empty text; got {name!r}.")
+                raise SchemaError(f"A column's name must be non-empty text; got {shown(name)}.")
             if not isinstance(column, DeclaredColumn):
                 raise SchemaError(
                     f"{_where(name)}expected a NumericColumn, FactorColumn or BinaryColumn."
@@ -111,7 +95,13 @@ class Schema:
         if self.person is not None and self.unit == _ROW:
             object.__setattr__(self, "unit", self.person.column)
         relation = Relation.parse(self.relation)
-        _check_n_at_least(self.n_at_least, relation)
+        if self.n_at_least is not None:
+            whole("n_at_least", self.n_at_least, error=SchemaError)
+            if relation.n_is_public:
+                raise SchemaError(
+                    f'n_at_least belongs to relation = "add-remove"; with "{relation}" the number '
+                    "of records is public. Remove n_at_least or change the relation."
+                )
         object.__setattr__(self, "relation", relation)
         object.__setattr__(self, "columns", MappingProxyType(columns))
 
@@ -122,16 +112,16 @@ class Schema:
 
     @property
     def predictors(self) -> tuple[str, ...]:
-        """Declared columns but those that say whose record it is or how often it counts."""
-        beside = {part.column for part in (self.person, self.weight) if part is not None}
-        return tuple(name for name in self.columns if name not in beside)
+        """Declared columns but those that name the person or hold the weight of a record."""
+        attached = {held.column for held in (self.person, self.weight) if held is not None}
+        return tuple(name for name in self.columns if name not in attached)
 
     def column(self, name: str) -> DeclaredColumn:
         """The declared column of that name, or an error that lists the declared ones."""
         if name not in self.columns:
             raise SchemaError(
-                f'Column "{name}" is not declared in the schema.{_hint(name, self.columns)} '
-                f"Declared: {_listing(self.columns)}."
+                f"Column {_named(name)} is not declared in the schema."
+                f"{_hint(name, self.columns)} Declared: {_listing(self.columns)}."
             )
         return self.columns[name]
 
@@ -140,9 +130,7 @@ class Schema:
         """Read a schema from a TOML file."""
         name = os.fspath(path)
         try:
-            text = Path(path).read_bytes().decode("utf-8-sig")
-        except OSError as error:
-            raise FileError(f"Cannot read the schema {name}: {error.strerror}.") from error
+            text = read_bytes(path).decode("utf-8-sig")
         except UnicodeDecodeError as error:
             raise FileError(f"The schema {name} is not a text file in UTF-8.") from error
         try:
@@ -153,14 +141,7 @@ class Schema:
     @classmethod
     def parse(cls, text: str) -> Schema:
         """Read a schema from TOML text."""
-        try:
-            data = tomllib.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise SchemaError(
-                f"The schema is not valid TOML: {error}. Text needs quotes, and so does a column "
-                'name with spaces or dots: [columns."blood pressure"].'
-            ) from error
-        return cls.from_mapping(data)
+        return cls.from_mapping(parse_toml(text))
 
     @classmethod
     def from_mapping(cls, data: Mapping[str, Any]) -> Schema:
@@ -186,68 +167,39 @@ class Schema:
 
     def to_toml(self) -> str:
         """TOML text that `parse` reads back as the same schema."""
-        lines = [f"relation = {toml_string(self.relation)}"]
-        if self.person is None:
-            lines.append(f"unit = {toml_string(self.unit)}")
-        if self.n_at_least is not None:
-            lines.append(f"n_at_least = {self.n_at_least}")
-        if self.person is not None:
-            lines += ["", "[unit]"]
-            lines += _toml_lines(self.person, ("column", "max_rows", "order"))
-            if self.unit != self.person.column:
-                lines.append(f"name = {toml_string(self.unit)}")
+        person = self.person
+        unit = self.unit if person is None else None
+        lines = toml_lines(
+            {"relation": str(self.relation), "unit": unit, "n_at_least": self.n_at_least}
+        )
+        if person is not None:
+            name = self.unit if self.unit != person.column else None
+            lines += ["", "[unit]", *toml_lines({**asdict(person), "name": name})]
         if self.weight is not None:
-            lines += ["", "[weight]", *_toml_lines(self.weight, ("column", "maximum"))]
-        kinds = {declared: kind for kind, declared in _TYPES.items()}
-        for name, column in self.columns.items():
-            kind = kinds[type(column)]
-            lines += ["", f"[columns.{toml_key(name)}]", f'type = "{kind}"']
-            lines += _toml_lines(column, _ALLOWED[kind])
+            weight = {"column": self.weight.column, "maximum": self.weight.maximum}
+            lines += ["", "[weight]", *toml_lines(weight)]
+        for column_name, column in self.columns.items():
+            facts = {"type": column.kind, **asdict(column)}
+            if facts.get("missing_indicator") is False:
+                del facts["missing_indicator"]
+            lines += ["", f"[columns.{toml_key(column_name)}]", *toml_lines(facts)]
         return "\n".join(lines) + "\n"
-
-
-def toml_string(text: str) -> str:
-    """Text as a TOML basic string: JSON's escapes are TOML's, but for the delete character."""
-    return json.dumps(str(text), ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def toml_key(name: str) -> str:
-    """A column's name as a TOML key, quoted where it has to be."""
-    return name if _BARE_KEY.fullmatch(name) else toml_string(name)
-
-
-def _toml_lines(facts: object, keys: Iterable[str]) -> list[str]:
-    """The facts that are declared, one a line; what is left out has no value."""
-    values = ((key, getattr(facts, key)) for key in keys)
-    return [
-        f"{key} = {_toml_value(value)}"
-        for key, value in values
-        if value is not None and (key, value) != ("missing_indicator", False)
-    ]
-
-
-def _toml_value(value: Level | tuple[Level, ...]) -> str:
-    if isinstance(value, tuple):
-        return f"[{', '.join(map(_toml_value, value))}]"
-    if isinstance(value, str):
-        return toml_string(value)
-    return str(value).lower() if isinstance(value, bool) else repr(value)
 
 
 def _declared_column(name: str, facts: object) -> DeclaredColumn:
     where = _where(name)
     if not isinstance(facts, Mapping):
-        raise SchemaError(
-            f'{where}expected a table such as [columns.{name}] with type = "numeric".'
-        )
+        raise SchemaError(f'{where}expected a table with type = "numeric", for example.')
     kinds = ", ".join(f'"{kind}"' for kind in _TYPES)
     if "type" not in facts:
         raise SchemaError(f"{where}type is missing; declare one of {kinds}.")
     kind = facts["type"]
     if not isinstance(kind, str) or kind not in _TYPES:
-        raise SchemaError(f"{where}type must be one of {kinds}; got {kind!r}.")
-    _refuse_unknown_keys(facts, ("type", *_ALLOWED[kind]), where)
-    missing = [key for key in _REQUIRED[kind] if key not in facts]
+        raise SchemaError(f"{where}type must be one of {kinds}; got {shown(kind)}.")
+    allowed = [item.name for item in fields(_TYPES[kind])]
+    _refuse_unknown_keys(facts, ("type", *allowed), where)
+    required = [item.name for item in fields(_TYPES[kind]) if item.default is MISSING]
+    missing = [key for key in required if key not in facts]
     if missing:
         raise SchemaError(
             f"{where}missing {' and '.join(missing)}. Those are public facts, declared by a person "
@@ -255,7 +207,7 @@ def _declared_column(name: str, facts: object) -> DeclaredColumn:
             "or delete the column from the schema if no model needs it."
         )
     try:
-        return _TYPES[kind](**{key: facts[key] for key in _ALLOWED[kind] if key in facts})
+        return _TYPES[kind](**{key: facts[key] for key in allowed if key in facts})
     except InputError as error:
         raise type(error)(f"{where}{error}") from error
 
@@ -263,14 +215,10 @@ def _declared_column(name: str, facts: object) -> DeclaredColumn:
 def _declared_person(facts: Mapping[str, Any]) -> tuple[str, Unit]:
     """The unit in words, and the column that holds it."""
     where = "unit: "
-    keys = ("column", "max_rows", "order", "name")
     form = '[unit] with column = "patient_number" and max_rows = 3'
-    _require_section(facts, ("column", "max_rows"), keys, where, form)
+    _require_section(facts, ("column", "max_rows"), ("order", "name"), where, form)
     for key in ("column", "order", "name"):
-        if key in facts and (not isinstance(facts[key], str) or not facts[key].strip()):
-            raise SchemaError(f"{where}{key} must be text; got {facts[key]!r}.")
-    if isinstance(facts["max_rows"], bool):
-        raise SchemaError(f"{where}max_rows must be a whole number.")
+        _require_text(facts, key, where)
     try:
         person = Unit(facts["column"], facts["max_rows"], facts.get("order"))
     except InputError as error:
@@ -279,61 +227,52 @@ def _declared_person(facts: Mapping[str, Any]) -> tuple[str, Unit]:
 
 
 def _declared_weight(facts: object) -> Weighting:
-    where, keys = "weight: ", ("column", "maximum")
-    form = '[weight] with column = "weight" and maximum = 10'
+    where, form = "weight: ", '[weight] with column = "weight" and maximum = 10'
     if not isinstance(facts, Mapping):
         raise SchemaError(f"{where}expected a table, {form}.")
-    _require_section(facts, keys, keys, where, form)
-    column, maximum = facts["column"], facts["maximum"]
-    if not isinstance(column, str) or not column.strip():
-        raise SchemaError(f"{where}column must be text; got {column!r}.")
-    if isinstance(maximum, bool) or not isinstance(maximum, int | float):
-        raise SchemaError(f"{where}maximum must be a number; got {maximum!r}.")
-    try:
-        return Weighting(column, float(maximum))
-    except (InputError, OverflowError) as error:
-        raise SchemaError(f"{where}maximum must be a positive finite number.") from error
+    _require_section(facts, ("column", "maximum"), (), where, form)
+    _require_text(facts, "column", where)
+    return Weighting(facts["column"], positive(f"{where}maximum", facts["maximum"], SchemaError))
 
 
 def _require_section(
-    facts: Mapping[str, Any], required: Iterable[str], known: Iterable[str], where: str, form: str
+    facts: Mapping[str, Any], required: tuple[str, ...], further: tuple[str, ...], *said: str
 ) -> None:
-    _refuse_unknown_keys(facts, known, where)
+    where, form = said
+    _refuse_unknown_keys(facts, required + further, where)
     missing = [key for key in required if key not in facts]
     if missing:
         raise SchemaError(f"{where}missing {' and '.join(missing)}; expected {form}.")
 
 
-def _check_n_at_least(value: object, relation: Relation) -> None:
-    if value is None:
-        return
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise SchemaError(f"n_at_least must be a whole number of at least 1; got {value!r}.")
-    if relation.n_is_public:
-        raise SchemaError(
-            f'n_at_least belongs to relation = "add-remove"; with "{relation}" the number of '
-            "records is public. Remove n_at_least or change the relation."
-        )
+def _require_text(facts: Mapping[str, Any], key: str, where: str) -> None:
+    if key in facts and (not isinstance(facts[key], str) or not facts[key].strip()):
+        raise SchemaError(f"{where}{key} must be text; got {shown(facts[key])}.")
 
 
 def _refuse_unknown_keys(data: Mapping[str, Any], known: Iterable[str], where: str) -> None:
     for key in data:
         if key not in known:
             raise SchemaError(
-                f'{where}unknown key "{key}".{_hint(key, known)} Known: {_listing(known)}.'
+                f"{where}unknown key {_named(key)}.{_hint(key, known)} Known: {_listing(known)}."
             )
 
 
-def _where(name: str) -> str:
-    return f'Column "{name}": '
+def _where(name: object) -> str:
+    return f"Column {_named(name)}: "
+
+
+def _named(name: object) -> str:
+    return quoted(str(name), bare=False)
 
 
 def _hint(name: object, known: Iterable[str]) -> str:
-    close = difflib.get_close_matches(str(name), list(known), n=1)
-    return f' Did you mean "{close[0]}"?' if close else ""
+    close = difflib.get_close_matches(str(name)[:200], list(known), n=1)
+    return f" Did you mean {_named(close[0])}?" if close else ""
 
 
 def _listing(names: Iterable[str]) -> str:
     names = list(names)
     rest = len(names) - _SHOWN_NAMES
-    return ", ".join(names[:_SHOWN_NAMES]) + (f" and {rest} more" if rest > 0 else "")
+    listed = ", ".join(map(quoted, names[:_SHOWN_NAMES]))
+    return listed + (f" and {rest} more" if rest > 0 else "")

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tacit.documents.quoting import quoted
 from tacit.errors import SchemaError
-from tacit.schema.schema import toml_key, toml_string
+from tacit.schema.toml_text import toml_key, toml_string
+from tacit.validate import one_of
 
 _HEADER = """\
 # Public facts about {source}.
@@ -89,14 +91,13 @@ def template(names: Sequence[str], kinds: Sequence[str], source_name: str) -> st
         raise SchemaError("The table has no columns, so there is no schema to write.")
     if len(set(names)) < len(names):
         twice = next(name for index, name in enumerate(names) if name in names[:index])
-        raise SchemaError(f'Two columns are named "{twice}"; rename one of them in the table.')
+        raise SchemaError(
+            f"Two columns are named {quoted(twice)}; rename one of them in the table."
+        )
     # TOML allows no line break or control character in a comment; its quoted strings have none.
     lines = [_HEADER.format(source=toml_string(source_name)), ""]
     for name, kind in zip(names, kinds, strict=True):
-        if kind not in _LINES:
-            raise SchemaError(
-                f'Column "{name}": expected one of {", ".join(_LINES)}; got {kind!r}.'
-            )
+        one_of(f"The kind of column {quoted(name)}", kind, _LINES, SchemaError)
         if not name:
             raise SchemaError("A column has no name; give every column of the table a header.")
         lines += [f"[columns.{toml_key(name)}]", *_LINES[kind], ""]

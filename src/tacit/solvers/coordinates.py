@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.constraints.ball import Ball
-from tacit.constraints.projection import Projection
+from tacit.constraints.projection import Ball, Projection
 from tacit.constraints.ridge import Ridge
 from tacit.contract.plan import Plan
 from tacit.design.response import Continuous, Count

@@ -31,8 +31,8 @@ from tacit.solvers.interval_rules import DOUBLE_NOISE
 from tacit.solvers.solver import (
     PublicFacts,
     Requirement,
-    Settings,
     SolverOptions,
+    SolverSettings,
     assembled,
     declared_bounds,
     leaves_out,
@@ -63,7 +63,7 @@ Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class DoubleNoise(Settings):
+class DoubleNoise(SolverSettings):
     """Rounds of gradient and direction, from 0; the last iterate is the result."""
 
     rounds: int

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.constraints.ball import Ball
+from tacit.constraints.projection import Ball
 from tacit.constraints.ridge import Ridge
 from tacit.contract.gate import Gate
 from tacit.contract.plan import Plan, Solution
@@ -26,7 +26,7 @@ from tacit.solvers.exact_intervals import deviation_of, exact_sandwich
 from tacit.solvers.mean import exact_mean
 from tacit.solvers.residual_scale import in_units
 from tacit.solvers.sandwich import SINGULAR, solved
-from tacit.solvers.solver import Settings
+from tacit.solvers.solver import SolverSettings
 from tacit.solvers.spectrum import Spectrum
 
 NEWTON_STEPS, QUASI_NEWTON_STEPS, PROJECTED_STEPS = 100, 1000, 3000
@@ -45,7 +45,7 @@ Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Exact(Settings):
+class Exact(SolverSettings):
     """Newton's method, quasi-Newton or projected descent, by loss and region."""
 
     intervals: bool = False

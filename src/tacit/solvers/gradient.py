@@ -19,8 +19,8 @@ from tacit.solvers.rules import DESCENT
 from tacit.solvers.solver import (
     PublicFacts,
     Requirement,
-    Settings,
     SolverOptions,
+    SolverSettings,
     assembled,
     declared_bounds,
     passes_allowed,
@@ -38,7 +38,7 @@ REQUIRES = (
 
 
 @dataclass(frozen=True)
-class Gradient(Settings):
+class Gradient(SolverSettings):
     """Descent in prepared coordinates."""
 
     descent: Descent

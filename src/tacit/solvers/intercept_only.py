@@ -27,11 +27,11 @@ from tacit.solvers.response_location import (
 )
 from tacit.solvers.rules import INTERCEPT_ONLY, RESPONSE, STAGED, between
 from tacit.solvers.signal import evidence_of
-from tacit.solvers.solver import PublicFacts, Settings, SolverOptions, assembled, priced
+from tacit.solvers.solver import PublicFacts, SolverOptions, SolverSettings, assembled, priced
 
 
 @dataclass(frozen=True)
-class InterceptOnly(Settings):
+class InterceptOnly(SolverSettings):
     """The level of the response; its median and scale are asked for first, if that is planned."""
 
     locating_response: LocatingResponse | None = None

@@ -24,7 +24,7 @@ from tacit.solvers.coordinates import Coordinates
 from tacit.solvers.counting import with_counting
 from tacit.solvers.rules import LABELS, MEAN, between
 from tacit.solvers.signal import signal_of
-from tacit.solvers.solver import PublicFacts, Settings, SolverOptions, assembled, priced
+from tacit.solvers.solver import PublicFacts, SolverOptions, SolverSettings, assembled, priced
 from tacit.solvers.whitened import Whitening, whiten
 
 SMALLEST_SHARE = 1e-6
@@ -34,7 +34,7 @@ Matrix = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Mean(Settings):
+class Mean(SolverSettings):
     """One sum of the rows; in whitened coordinates they are clipped at `clip_factor`·√d_eff."""
 
     whitening: Whitening | None = None

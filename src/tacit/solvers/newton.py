@@ -40,8 +40,8 @@ from tacit.solvers.signal import signal_of
 from tacit.solvers.solver import (
     PublicFacts,
     Requirement,
-    Settings,
     SolverOptions,
+    SolverSettings,
     assembled,
     no_penalty,
     priced,
@@ -75,7 +75,7 @@ Matrix = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Newton(Settings):
+class Newton(SolverSettings):
     """Rounds on downweighted rows: one step size η a round.
 
     `curvature` says when it is released: in "each" round, "once", or at "no" time. With `scaled`

@@ -29,8 +29,8 @@ from tacit.solvers.rules import LABELS, NEWTON_POLISH
 from tacit.solvers.signal import signal_of
 from tacit.solvers.solver import (
     PublicFacts,
-    Settings,
     SolverOptions,
+    SolverSettings,
     assembled,
     one_in_of_moments,
     one_in_of_steps,
@@ -52,7 +52,7 @@ Matrix = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class NewtonPolish(Settings):
+class NewtonPolish(SolverSettings):
     """Whitening, descent, then Newton steps; `averaged` is the number of last iterates averaged.
 
     `ridge` is in noise norms. `margin_variance` and `follows_count` as in `WhitenedGradient`.

@@ -153,7 +153,7 @@ def sampling_variance(mean: float, dispersion: float, top: float, factor: float)
 
     def at(rates: Vector) -> tuple[Vector, Vector]:
         units = np.maximum(1.0, rates)
-        largest = bounded_poisson.REACH * np.sqrt(units)
+        largest = bounded_poisson.CLIP_DEVIATIONS * np.sqrt(units)
         shift = bounded_poisson.expected_clip(rates[:, 0], 0.0)[0][:, None]
         clipped = np.clip(rates - counts, -largest, largest) + shift
         squares = np.minimum((counts - rates) ** 2 / units, LEVEL.squares)

@@ -42,8 +42,8 @@ from tacit.solvers.signal import signal_of
 from tacit.solvers.solver import (
     PublicFacts,
     Requirement,
-    Settings,
     SolverOptions,
+    SolverSettings,
     assembled,
     leaves_out,
     loss_is,
@@ -127,7 +127,7 @@ Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class ObjectivePerturbation(Settings):
+class ObjectivePerturbation(SolverSettings):
     """One minimum; with intervals it follows a standardised start."""
 
     start: StandardisedStart | None = None

@@ -30,8 +30,8 @@ from tacit.solvers.signal import signal_of
 from tacit.solvers.solver import (
     PublicFacts,
     Requirement,
-    Settings,
     SolverOptions,
+    SolverSettings,
     assembled,
     one_in_of_moments,
     priced,
@@ -72,7 +72,7 @@ def shares_of(loss: Loss) -> Shares:
 
 
 @dataclass(frozen=True)
-class OneStep(Settings):
+class OneStep(SolverSettings):
     """Standardised start, pilot, counts of its residuals, one step."""
 
     start: StandardisedStart

@@ -99,7 +99,7 @@ class PublicFacts:
         return 2.0 if self.relation is Relation.REPLACE_ONE else 1.0
 
 
-class Settings:
+class SolverSettings:
     """Base of the settings: solvers without intervals that map no rows need not say so."""
 
     @property

@@ -36,8 +36,8 @@ from tacit.solvers.shrinkage import shrink, unclipped_share
 from tacit.solvers.signal import evidence_of, signal_of
 from tacit.solvers.solver import (
     PublicFacts,
-    Settings,
     SolverOptions,
+    SolverSettings,
     assembled,
     one_in_of_moments,
     one_in_of_steps,
@@ -63,7 +63,7 @@ class Stage:
 
 
 @dataclass(frozen=True)
-class Staged(Settings):
+class Staged(SolverSettings):
     """Location of the response, whitening, stages of descent, and what corrects the result.
 
     `shrinkage` is how much of the noise's share is taken off the result, 0 for none. Level and

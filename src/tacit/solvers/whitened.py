@@ -25,8 +25,8 @@ from tacit.solvers.rules import DESCENT, LABELS, WHITENING, between
 from tacit.solvers.signal import signal_of
 from tacit.solvers.solver import (
     PublicFacts,
-    Settings,
     SolverOptions,
+    SolverSettings,
     assembled,
     one_in_of_moments,
     passes_allowed,
@@ -74,7 +74,7 @@ class Whitening:
 
 
 @dataclass(frozen=True)
-class WhitenedGradient(Settings):
+class WhitenedGradient(SolverSettings):
     """Whitening, then descent.
 
     With `label_start` the share of the second label is asked for first, and the intercept starts

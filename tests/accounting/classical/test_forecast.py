@@ -4,7 +4,7 @@ import warnings
 import pytest
 
 from tacit.accounting.classical import forecast
-from tacit.privacy.guarantee import Guarantee
+from tacit.privacy.budget import Guarantee
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,159 @@
+"""Frozen dataclasses as plain JSON data, written and read back by their fields and types.
+
+A class with a class variable ``kind`` writes it as a further field; in a union it is what tells the
+classes apart. Classes of a union without it are told apart by the names of their fields.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import types
+from collections.abc import Mapping
+from dataclasses import Field, fields, is_dataclass
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from tacit.documents.quoting import quoted
+from tacit.errors import CertificateError
+
+T = TypeVar("T")
+
+NOT_STORED: Mapping[str, Any] = {"stored": False}
+"""Metadata of a dataclass field that is left out when written, and is None when read back."""
+
+_SPECIAL = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
+
+
+def to_plain(value: Any) -> Any:
+    """Return a dataclass, and all that it holds, as dictionaries and lists."""
+    if is_dataclass(value):
+        kind: Any = type(value)
+        written = {item.name: to_plain(getattr(value, item.name)) for item in _stored(kind)}
+        return {**_kind_of(kind), **written}
+    if isinstance(value, Mapping):
+        return {name: to_plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [to_plain(item) for item in value]
+    return value.tolist() if isinstance(value, np.generic | np.ndarray) else value
+
+
+def from_plain(kind: type[T], data: object, place: str) -> T:
+    """Read what `to_plain` wrote back as an object of this dataclass.
+
+    Guarantee
+    ---------
+    - Missing and unknown fields, unknown kinds and values of another type are refused. Only an
+      int is taken for a float, and "inf", "-inf" or "nan" for a number of that name.
+
+    Raises
+    ------
+    CertificateError
+        If the data is not laid out so. What the class itself refuses keeps its own error.
+    """
+    read: T = _read(kind, data, place)
+    return read
+
+
+def _read(kind: Any, data: Any, place: str) -> Any:
+    if get_origin(kind) in (Union, types.UnionType):
+        return _read_union(get_args(kind), data, place)
+    if is_dataclass(kind):
+        return _read_fields(kind, data, place)
+    if kind is float:
+        return _read_number(data, place)
+    if isinstance(data, list | dict) and get_origin(kind) is not None:
+        return _read_container(get_origin(kind), get_args(kind), data, place)
+    # bool is an int to isinstance, and 1 is not true.
+    _require(kind is Any or type(data) is kind, _wrong_type(data, place))
+    return data
+
+
+def _read_container(origin: Any, inner: tuple[Any, ...], data: Any, place: str) -> Any:
+    expected = dict if issubclass(origin, Mapping) else list
+    _require(isinstance(data, expected), _wrong_type(data, place))
+    if expected is dict:
+        return {name: _read(inner[1], item, place) for name, item in data.items()}
+    if origin is np.ndarray:
+        return np.array(_read_numbers(data, place), dtype=np.float64)
+    if inner[-1] is Ellipsis:
+        return tuple(_read(inner[0], item, place) for item in data)
+    _require(len(data) == len(inner), f"{place} has the wrong length {len(data)}")
+    return tuple(_read(kind, item, place) for kind, item in zip(inner, data, strict=True))
+
+
+def _read_union(members: tuple[Any, ...], data: Any, place: str) -> Any:
+    if data is None and types.NoneType in members:
+        return None
+    classes: list[Any] = [member for member in members if is_dataclass(member)]
+    others = [member for member in members if member not in (*classes, types.NoneType)]
+    if len(classes) == 1:
+        return _read_fields(classes[0], data, place)
+    if classes:
+        _require(isinstance(data, dict), _wrong_type(data, place))
+        for member in classes:
+            kind = _kind_of(member)
+            if data.get("kind") == kind["kind"] if kind else set(data) == _names(member):
+                return _read_fields(member, data, place)
+        raise CertificateError(f"{place} is of an unknown kind {quoted(str(data.get('kind')))}")
+    arrays = [member for member in others if get_origin(member) is np.ndarray]
+    return _read((arrays if isinstance(data, list) and arrays else others)[-1], data, place)
+
+
+def _read_fields(kind: Any, data: Any, place: str) -> Any:
+    _require(isinstance(data, dict), _wrong_type(data, place))
+    wrong = sorted(set(data) ^ _names(kind))
+    named = ", ".join(map(quoted, wrong[:5]))
+    _require(not wrong, f"{place}: fields missing or unknown: {named}")
+    stated = _kind_of(kind)
+    _require({**data, **stated} == data, f"{place} is of another kind")
+    hints = _hints(kind)
+    read = {item.name: None for item in fields(kind) if item.init}
+    for item in _stored(kind):
+        read[item.name] = _read(hints[item.name], data[item.name], f"{place}: {item.name}")
+    return kind(**read)
+
+
+def _read_number(data: Any, place: str) -> float:
+    if isinstance(data, str) and data in _SPECIAL:
+        return _SPECIAL[data]
+    _require(type(data) in (float, int), f"{place} is not a number")
+    try:
+        return float(data)
+    except OverflowError as error:
+        raise CertificateError(f"{place} is too large a number") from error
+
+
+def _read_numbers(data: Any, place: str) -> Any:
+    if isinstance(data, list):
+        return [_read_numbers(item, place) for item in data]
+    return _read_number(data, place)
+
+
+@functools.cache
+def _hints(kind: Any) -> dict[str, Any]:
+    return get_type_hints(kind)
+
+
+@functools.cache
+def _stored(kind: Any) -> tuple[Field[Any], ...]:
+    return tuple(item for item in fields(kind) if item.metadata.get("stored", True))
+
+
+@functools.cache
+def _names(kind: Any) -> frozenset[str]:
+    return frozenset({*_kind_of(kind), *(item.name for item in _stored(kind))})
+
+
+def _kind_of(kind: Any) -> dict[str, str]:
+    return {"kind": kind.kind} if hasattr(kind, "kind") else {}
+
+
+def _wrong_type(data: object, place: str) -> str:
+    return f"{place} has the wrong type {type(data).__name__}"
+
+
+def _require(holds: bool, fault: str) -> None:
+    if not holds:
+        raise CertificateError(fault)

@@ -1,0 +1,168 @@
+"""Parameters that estimators share, each written and documented once.
+
+An estimator is a dataclass: its fields are the parameters that scikit-learn's `clone`,
+`get_params` and `set_params` find in the signature of `__init__`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, TypeVar, dataclass_transform
+
+from numpy.typing import ArrayLike
+
+from tacit.ledger import current_ledger
+from tacit.privacy.budget import Budget
+
+_T = TypeVar("_T")
+_SHARED = ("Guarantee", "Parameters", "Attributes")
+"""Sections of a docstring that an estimator takes over from its bases."""
+_SECTION = re.compile(r"^(\w+)\n-+\n", re.MULTILINE)
+
+
+@dataclass_transform(kw_only_default=True, eq_default=False)
+def estimator(cls: type[_T]) -> type[_T]:
+    """Make a class an estimator whose parameters are its fields and those of its bases.
+
+    Only `epsilon` and `delta` may be given by position. In the docstring, guarantees, parameters
+    and attributes of the bases follow those of the class.
+    """
+    made = dataclass(eq=False, repr=False, kw_only=True)(cls)
+    made.__doc__ = _docstring(made)
+    return made
+
+
+def _docstring(cls: type) -> str:
+    """The docstring of a class with the shared sections of its bases."""
+    own, bases = _sections(cls), [_sections(base) for base in reversed(cls.__mro__[1:])]
+    merged = {"": own.pop("")}
+    for title in _SHARED:
+        bodies = [sections[title] for sections in (own, *bases) if title in sections]
+        if bodies:
+            merged[title] = f"{title}\n{'-' * len(title)}\n" + "\n".join(bodies)
+    rest = {title: f"{title}\n{'-' * len(title)}\n{body}" for title, body in own.items()}
+    return "\n\n".join({**rest, **merged}[title] for title in dict.fromkeys([*merged, *rest]))
+
+
+def _sections(cls: type) -> dict[str, str]:
+    """Sections of a class's own docstring by title, the text before them by ""."""
+    first, *pieces = _SECTION.split(inspect.cleandoc(vars(cls).get("__doc__") or ""))
+    titled = zip(pieces[::2], pieces[1::2], strict=True)
+    return {"": first.strip(), **{title: body.strip() for title, body in titled}}
+
+
+@dataclass(eq=False, repr=False)
+class CommonParameters:
+    """Parameters of every estimator.
+
+    Guarantee
+    ---------
+    - The fitted attributes are (ε, δ)-differentially private for one record under `relation` (for
+      one unit where units are given), given the public facts that `certificate_` lists.
+    - Feature values outside the declared bounds act as if they stood on them.
+    - Without declared bounds nothing is fitted: they are never read off the data.
+
+    Parameters
+    ----------
+    epsilon, delta
+        The budget. ε has no default. δ defaults to min(1e-5, n^-1.1), or, where n is private, to
+        min(1e-6, n_at_least^-1.1).
+    budget
+        A `tacit.Budget` in their place.
+    bounds
+        Public (lower, upper) of the features: two numbers or two sequences. "private": part of
+        the budget is spent on finding them.
+    row_norm
+        Public bound on the L2 norm of a feature row, after mapping to [-1, 1] if bounds are given.
+    relation
+        "replace-one" (n public), "zero-out" (n public) or "add-remove" (declare `n_at_least`).
+    n_at_least
+        Public lower bound on the number of records, for add-remove.
+    solver
+        "auto", or one of the solvers in docs/solvers.md: "whitened-gradient", "gradient",
+        "newton", "majorised-newton"; for two classes also "objective-perturbation" and
+        "double-noise-newton"; for least squares also "moments".
+    max_weight
+        Public largest weight of a record, for `sample_weight`; larger ones are capped.
+    max_rows_per_unit
+        How many records of one unit are used, for `units`. The guarantee then is for units.
+    invalid_rows
+        "error" refuses a table with NaN, infinite or undeclared entries, or text in place of
+        numbers; "zero" lets such records contribute nothing. A column whose type is text is
+        refused. None: "error" outside a ledger, where the certificate then lists that every record
+        is valid as assumed; inside one "zero", and "error" only if the ledger allows refusals.
+    random_state
+        A seed for reproducible noise, for tests: the certificate then says `private: false`.
+
+    Attributes
+    ----------
+    release_, plan_, certificate_
+        The private release, the plan that paid for it, and what was guaranteed.
+    """
+
+    epsilon: float | None = None
+    delta: float | None = None
+    _: KW_ONLY
+    budget: Budget | None = None
+    bounds: ArrayLike | str | None = None
+    row_norm: float | None = None
+    relation: str = "replace-one"
+    n_at_least: int | None = None
+    solver: str = "auto"
+    max_weight: float | None = None
+    max_rows_per_unit: int | None = None
+    invalid_rows: str | None = None
+    random_state: int | None = None
+
+    def __post_init__(self) -> None:
+        """Note which ledger's block the estimator was created in; parameters stay unchecked."""
+        current_ledger.born(self)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class RegressionParameters:
+    """Parameters of every estimator with coefficients.
+
+    Guarantee
+    ---------
+    - `predict` and `score` on private records are not private.
+
+    Parameters
+    ----------
+    output
+        "average" of all iterates, their "tail" half, or the "last"; None: the solver's default.
+    iterations, step_size
+        None: planned from public facts. A Newton step is at most 1, which is the full one.
+    max_passes
+        Public cap on passes over the data; None: 30 where n·d ≥ 10^7 (38 with `inference`), else
+        1000.
+    radius
+        Radius of a ball that holds the slopes; None: no constraint.
+    l2, prior_mean
+        Ridge penalty (l2 / 2)·‖coef - prior_mean‖² on the slopes; `prior_mean` defaults to 0.
+    constraint
+        A set of `tacit.constraints` that holds the slopes; None: none.
+    fit_intercept
+        Whether to add an intercept.
+    feature_map
+        A public row-wise map from features to further ones: `tacit.Polynomial`,
+        `tacit.RandomFourier`, or another of `tacit.design.feature_map`.
+    inference
+        Whether the plan pays for standard errors and intervals, out of the same budget. "auto"
+        then is one step from a pilot fit, and both descents run in whitened coordinates.
+    """
+
+    output: str | None = None
+    iterations: int | None = None
+    step_size: float | None = None
+    max_passes: int | None = None
+    radius: float | None = None
+    l2: float = 0.0
+    prior_mean: Sequence[float] | None = None
+    constraint: Any = None
+    fit_intercept: bool = True
+    feature_map: Any = None
+    inference: bool = False

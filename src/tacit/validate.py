@@ -1,0 +1,144 @@
+"""Checked scalars: numbers and choices that somebody gave, or an error that says what is expected.
+
+Every function returns the value as a plain Python number, so numpy's scalars go no further. True
+and False are not numbers here. `error` is the class of the exception.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from numbers import Integral, Real
+
+from tacit.errors import InputError, SettingError
+
+_LONGEST_SHOWN = 60
+
+
+def is_number(value: object) -> bool:
+    """Whether a value is a real number of any type, infinity and NaN included.
+
+    Examples
+    --------
+    >>> is_number(2), is_number(2.5), is_number(True), is_number("2")
+    (True, True, False, False)
+    """
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def is_whole(value: object, least: int | None = None) -> bool:
+    """Whether a value is of an integer type, and at least `least` if that is given.
+
+    Examples
+    --------
+    >>> is_whole(2), is_whole(2.0), is_whole(True), is_whole(2, least=3)
+    (True, False, False, False)
+    """
+    if not isinstance(value, Integral) or isinstance(value, bool):
+        return False
+    return least is None or int(value) >= least
+
+
+def finite(name: str, value: object, error: type[InputError] = SettingError) -> float:
+    """Return a finite number as a float, or refuse it."""
+    number = _as_float(name, value, error)
+    if not math.isfinite(number):
+        raise error(f"{name} must be a finite number; got {number}.")
+    return number
+
+
+def positive(name: str, value: object, error: type[InputError] = SettingError) -> float:
+    """Return a number in (0, ∞) as a float, or refuse it."""
+    number = _as_float(name, value, error)
+    if not 0.0 < number < math.inf:
+        raise error(f"{name} must be a positive finite number; got {number}.")
+    return number
+
+
+def within(
+    name: str,
+    value: object,
+    least: float,
+    largest: float,
+    error: type[InputError] = SettingError,
+) -> float:
+    """Return a number in [least, largest] as a float, or refuse it.
+
+    Examples
+    --------
+    >>> within("level", 2, 0.0, 1.0)
+    Traceback (most recent call last):
+    ...
+    tacit.errors.SettingError: level must lie in [0, 1]; got 2.0.
+    """
+    number = _as_float(name, value, error)
+    if not least <= number <= largest:
+        raise error(f"{name} must lie in [{least:g}, {largest:g}]; got {number}.")
+    return number
+
+
+def between(
+    name: str, value: object, low: float, high: float, error: type[InputError] = SettingError
+) -> float:
+    """Return a number in the open interval (low, high) as a float, or refuse it."""
+    number = _as_float(name, value, error)
+    if not low < number < high:
+        raise error(f"{name} must lie between {low:g} and {high:g}; got {number}.")
+    return number
+
+
+def whole(
+    name: str,
+    value: object,
+    least: int = 1,
+    largest: int | None = None,
+    error: type[InputError] = SettingError,
+) -> int:
+    """Return an integer from `least` to `largest`, both included, or refuse it.
+
+    Examples
+    --------
+    >>> whole("iterations", 0)
+    Traceback (most recent call last):
+    ...
+    tacit.errors.SettingError: iterations must be a whole number of at least 1; got 0.
+    """
+    if isinstance(value, Integral) and is_whole(value, least):
+        number = int(value)
+        if largest is None or number <= largest:
+            return number
+    extent = f"of at least {least}" if largest is None else f"from {least} to {largest}"
+    raise error(f"{name} must be a whole number {extent}; got {shown(value)}.")
+
+
+def one_of(
+    name: str, value: object, choices: Iterable[str], error: type[InputError] = SettingError
+) -> str:
+    """Return one of the listed texts, or refuse what is none.
+
+    Examples
+    --------
+    >>> one_of("output", "first", ("tail", "last"))
+    Traceback (most recent call last):
+    ...
+    tacit.errors.SettingError: output must be one of 'tail', 'last'; got 'first'.
+    """
+    listed = tuple(choices)
+    if isinstance(value, str) and value in listed:
+        return value
+    raise error(f"{name} must be one of {', '.join(map(repr, listed))}; got {shown(value)}.")
+
+
+def shown(value: object) -> str:
+    """Spell a refused value for a message, cut to a bounded length."""
+    text = repr(value)
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
+
+
+def _as_float(name: str, value: object, error: type[InputError]) -> float:
+    if not isinstance(value, Real) or isinstance(value, bool):
+        raise error(f"{name} must be a number; got {shown(value)}.")
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf  # type: ignore[operator]
