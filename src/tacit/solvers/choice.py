@@ -35,9 +35,9 @@ from tacit.solvers.solver import (
     PublicFacts,
     SolverOptions,
     assembled,
-    listed,
     require_moderate_scales,
 )
+from tacit.validate import one_of
 
 PlanSolver = Callable[[PublicFacts, SolverOptions, Fraction], Plan]
 """Prices a fit within a μ², the third argument."""
@@ -75,8 +75,7 @@ def make_plan(facts: PublicFacts, options: SolverOptions) -> Plan:
 
 def require_solver(name: str) -> None:
     """Refuse a solver that there is not."""
-    if name not in SOLVERS:
-        raise SettingError(f"solver must be one of {listed(tuple(SOLVERS))}; got {name!r}.")
+    one_of("solver", name, SOLVERS)
 
 
 def _is_within(plan: Plan, allowed: Fraction) -> bool:

@@ -17,22 +17,22 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit.contract.gate import Gate
 from tacit.contract.plan import Plan, Purpose, Solution, Step
 from tacit.contract.query import CurvatureTrace, DampedDirection, GradientSum, Kind
 from tacit.contract.sensitivity import price_for
 from tacit.losses.loss import Code
+from tacit.solvers.coordinates import Vector
 from tacit.solvers.driver import take_steps
 from tacit.solvers.interval_rules import DOUBLE_NOISE
 from tacit.solvers.solver import (
     PublicFacts,
     Requirement,
     SolverOptions,
-    SolverSettings,
     assembled,
     declared_bounds,
     leaves_out,
@@ -59,15 +59,15 @@ REQUIRES = (
     ),
 )
 
-Vector = NDArray[np.float64]
-
 
 @dataclass(frozen=True)
-class DoubleNoise(SolverSettings):
+class DoubleNoise:
     """Rounds of gradient and direction, from 0; the last iterate is the result."""
 
     rounds: int
     name: str = NAME
+    intervals: ClassVar[bool] = False
+    maps_rows: ClassVar[bool] = False
 
     def run(self, gate: Gate, plan: Plan) -> Solution:
         """Ask for the trace of the curvature, then for gradients and directions in turn."""

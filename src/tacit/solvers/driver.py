@@ -24,18 +24,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit.contract.gate import Gate
 from tacit.contract.plan import Plan
 from tacit.contract.query import LARGEST, GradientSum
 from tacit.losses.loss import Loss
-from tacit.solvers.coordinates import Coordinates, penalty_in
+from tacit.solvers.coordinates import Coordinates, Vector, penalty_in
 
 FARTHEST = LARGEST / 1e10
 """Coordinates of iterates are limited to it: a query's parameters must be of moderate size."""
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

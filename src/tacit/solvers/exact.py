@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit.constraints.projection import Ball
 from tacit.constraints.ridge import Ridge
@@ -21,12 +21,11 @@ from tacit.contract.query import GradientSum, SecondMoments, Weights
 from tacit.design.response import Absent
 from tacit.losses import squared
 from tacit.losses.loss import Code
-from tacit.solvers.coordinates import Coordinates, gradient_bound, penalty_in
+from tacit.solvers.coordinates import Coordinates, Vector, gradient_bound, penalty_in
 from tacit.solvers.exact_intervals import deviation_of, exact_sandwich
 from tacit.solvers.mean import exact_mean
 from tacit.solvers.residual_scale import in_units
 from tacit.solvers.sandwich import SINGULAR, solved
-from tacit.solvers.solver import SolverSettings
 from tacit.solvers.spectrum import Spectrum
 
 NEWTON_STEPS, QUASI_NEWTON_STEPS, PROJECTED_STEPS = 100, 1000, 3000
@@ -41,15 +40,14 @@ TURNS, SAME_DEVIATION = 30, 1e-9
 CURVED = frozenset({Code.LOGISTIC, Code.SQUARED, Code.SMOOTH_HUBER, Code.POISSON})
 """Losses with a curvature that Newton's method can rely on; the others go by gradients alone."""
 
-Vector = NDArray[np.float64]
-
 
 @dataclass(frozen=True)
-class Exact(SolverSettings):
+class Exact:
     """Newton's method, quasi-Newton or projected descent, by loss and region."""
 
     intervals: bool = False
     name: str = "newton"
+    maps_rows: ClassVar[bool] = False
 
     def run(self, gate: Gate, plan: Plan) -> Solution:
         """Minimise, and ask for the matrices of the sandwich if intervals are asked for."""

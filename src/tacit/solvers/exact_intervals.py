@@ -18,6 +18,7 @@ from tacit.contract.plan import Plan
 from tacit.contract.query import ColumnCounts, SecondMoments, Weights
 from tacit.contract.release import Sandwich
 from tacit.losses.loss import Code, Loss
+from tacit.solvers.coordinates import Matrix, Vector
 from tacit.solvers.quantiles import (
     FARTHEST,
     Places,
@@ -37,9 +38,6 @@ WIDEST = 60
 LARGEST_COLUMN = 40
 """Column scales are searched in [2^-40, 2^40]."""
 SMALLEST_DEVIATION, HALVINGS = 2.0**-30, 60
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 
 
 def exact_sandwich(gate: Gate, plan: Plan, theta: Vector) -> Sandwich:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 from tacit.contract.gate import Gate
 from tacit.contract.plan import Forecast, Plan, Purpose, Solution
@@ -20,7 +21,6 @@ from tacit.solvers.solver import (
     PublicFacts,
     Requirement,
     SolverOptions,
-    SolverSettings,
     assembled,
     declared_bounds,
     passes_allowed,
@@ -38,11 +38,13 @@ REQUIRES = (
 
 
 @dataclass(frozen=True)
-class Gradient(SolverSettings):
+class Gradient:
     """Descent in prepared coordinates."""
 
     descent: Descent
     name: str = "gradient"
+    intervals: ClassVar[bool] = False
+    maps_rows: ClassVar[bool] = False
 
     def run(self, gate: Gate, plan: Plan) -> Solution:
         """Ask for the gradients."""

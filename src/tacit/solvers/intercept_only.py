@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 
@@ -27,15 +28,17 @@ from tacit.solvers.response_location import (
 )
 from tacit.solvers.rules import INTERCEPT_ONLY, RESPONSE, STAGED, between
 from tacit.solvers.signal import evidence_of
-from tacit.solvers.solver import PublicFacts, SolverOptions, SolverSettings, assembled, priced
+from tacit.solvers.solver import PublicFacts, SolverOptions, assembled, priced
 
 
 @dataclass(frozen=True)
-class InterceptOnly(SolverSettings):
+class InterceptOnly:
     """The level of the response; its median and scale are asked for first, if that is planned."""
 
     locating_response: LocatingResponse | None = None
     name: str = "level"
+    intervals: ClassVar[bool] = False
+    maps_rows: ClassVar[bool] = False
 
     def run(self, gate: Gate, plan: Plan) -> Solution:
         """Ask for the level."""

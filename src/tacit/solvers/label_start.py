@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit.contract.gate import Gate
 from tacit.contract.plan import Plan
 from tacit.contract.query import ColumnCounts
+from tacit.solvers.coordinates import Vector
 from tacit.solvers.rules import LABELS, between
-
-Vector = NDArray[np.float64]
 
 
 def label_start(gate: Gate, plan: Plan) -> Vector:

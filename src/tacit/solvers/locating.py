@@ -32,14 +32,13 @@ from tacit.contract.query import ColumnCounts, Kind
 from tacit.design.design import Design, numeric_column
 from tacit.design.response import Continuous
 from tacit.errors import SettingError
+from tacit.solvers.coordinates import Vector
 from tacit.solvers.quantiles import Places, bisect_places
 from tacit.solvers.rules import BOUNDS, WARNINGS, between
 from tacit.solvers.solver import PublicFacts, priced
 
 MANTISSA = 52
 """Binary digits of a float after its first."""
-
-Vector = NDArray[np.float64]
 
 
 def locating_share(records: int, columns: int, mu: float) -> float:

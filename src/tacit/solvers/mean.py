@@ -11,9 +11,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit.contract.gate import Gate
 from tacit.contract.plan import Plan, Purpose, Solution
@@ -24,21 +24,20 @@ from tacit.solvers.coordinates import Coordinates
 from tacit.solvers.counting import with_counting
 from tacit.solvers.rules import LABELS, MEAN, between
 from tacit.solvers.signal import signal_of
-from tacit.solvers.solver import PublicFacts, SolverOptions, SolverSettings, assembled, priced
+from tacit.solvers.solver import PublicFacts, SolverOptions, assembled, priced
 from tacit.solvers.whitened import Whitening, whiten
 
 SMALLEST_SHARE = 1e-6
 """Floor of the sum of the weights, as a share of n times the largest."""
 
-Matrix = NDArray[np.float64]
-
 
 @dataclass(frozen=True)
-class Mean(SolverSettings):
+class Mean:
     """One sum of the rows; in whitened coordinates they are clipped at `clip_factor`·√d_eff."""
 
     whitening: Whitening | None = None
     clip_factor: float = 1.0
+    intervals: ClassVar[bool] = False
 
     @property
     def name(self) -> str:

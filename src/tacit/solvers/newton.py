@@ -16,9 +16,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit.contract.gate import Gate
 from tacit.contract.plan import Plan, Purpose, Solution, Step
@@ -28,25 +28,30 @@ from tacit.errors import SettingError
 from tacit.losses import smooth_huber
 from tacit.losses.huber_efficiency import expected_curvature
 from tacit.losses.loss import Code
+from tacit.solvers.coordinates import Matrix, Vector
 from tacit.solvers.driver import first_averaged, take_steps
 from tacit.solvers.interval_rules import NEWTON, ONE_STEP
-from tacit.solvers.newton_prices import joined, newton_shares, score_threshold, squares_share
+from tacit.solvers.newton_schedule import (
+    joined,
+    newton_shares,
+    number_of_rounds,
+    score_threshold,
+    squares_share,
+    step_sizes,
+)
 from tacit.solvers.noise_propagation import carry_noise
 from tacit.solvers.nuisance import Level, dispersed_level, rescale, threshold_of
 from tacit.solvers.one_step import has_intervals, shares_of
-from tacit.solvers.rules import TABLES, between
 from tacit.solvers.sandwich import ask_sandwich, coefficient_errors
 from tacit.solvers.signal import signal_of
 from tacit.solvers.solver import (
     PublicFacts,
     Requirement,
     SolverOptions,
-    SolverSettings,
     assembled,
     no_penalty,
     priced,
     require,
-    require_passes,
 )
 from tacit.solvers.spectrum import Spectrum, noise_norm
 from tacit.solvers.standardised_start import (
@@ -70,12 +75,9 @@ REQUIRES = (
     Requirement(no_penalty, "solver={solver} is for fits without l2, prior_mean, radius."),
 )
 
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
-
 
 @dataclass(frozen=True)
-class Newton(SolverSettings):
+class Newton:
     """Rounds on downweighted rows: one step size η a round.
 
     `curvature` says when it is released: in "each" round, "once", or at "no" time. With `scaled`
@@ -102,10 +104,7 @@ class Newton(SolverSettings):
         """Name of the form."""
         return NAMES[self.curvature]
 
-    @property
-    def maps_rows(self) -> bool:
-        """Rows are whitened."""
-        return True
+    maps_rows: ClassVar[bool] = True
 
     @property
     def first_averaged(self) -> int:
@@ -306,11 +305,11 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     others = sum(step.times for step in steps) + facts.counts
     others += options.inference + (curvature == "once") + counts
     each = 1 + (curvature == "each") + scaled
-    count = _number(facts, options, signal, curvature, others=others, each=each)
+    count = number_of_rounds(facts, options, signal, curvature, others=others, each=each)
     last = curvature == "each" and clear
     settings = Newton(
         start,
-        _step_sizes(options, count, signal, curvature),
+        step_sizes(options, count, signal, curvature),
         curvature,
         options.output or ("last" if last else "tail"),
         NEWTON.averaged,
@@ -342,45 +341,6 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
         pair = cost(shares.sandwich)
         steps.append(priced(facts, Kind.SANDWICH, pair, 1, Purpose.CURVATURE_AND_SCORE))
     return assembled(facts, settings, steps)
-
-
-def _number(
-    facts: PublicFacts,
-    options: SolverOptions,
-    signal: float,
-    curvature: str,
-    *,
-    others: int,
-    each: int,
-) -> int:
-    """Number of rounds, each of which takes `each` passes beside those of the other steps."""
-    require_passes(options, others, each)
-    if options.iterations is not None:
-        return options.iterations
-    rules = {"each": NEWTON.newton, "once": NEWTON.majorised, "no": NEWTON.descent}
-    constant, slope, least, most = rules[curvature]
-    growth = math.log10(max(signal, 1.0))
-    wanted = between(math.ceil(constant + slope * growth), least, most)
-    if curvature == "each" and signal < NEWTON.enough:
-        wanted = NEWTON.rounds
-    if options.max_passes is not None or facts.is_large:
-        passes = (options.max_passes or TABLES.answers_with_intervals) - others
-        wanted = max(1, min(wanted, passes // each))
-    return int(wanted)
-
-
-def _step_sizes(
-    options: SolverOptions, count: int, signal: float, curvature: str
-) -> tuple[float, ...]:
-    """One size for all rounds if it was asked for; else Newton is damped until the last rounds."""
-    if options.step_size is not None:
-        return (options.step_size,) * count
-    if curvature == "each":
-        full = min(count, (signal >= NEWTON.enough) + (signal >= NEWTON.much))
-        return (NEWTON.damping,) * (count - full) + (1.0,) * full
-    if curvature == "once":
-        return (1.0,) * count
-    return (between(signal / NEWTON.enough, NEWTON.shortest, 1.0),) * count
 
 
 def _round_steps(

@@ -15,22 +15,21 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit.contract.gate import Gate
 from tacit.contract.plan import Penalty, Plan, Purpose, Solution
 from tacit.contract.query import GradientSum, Kind, SecondMoments, Weights
 from tacit.losses.loss import Code
-from tacit.solvers.coordinates import Coordinates, penalty_in
+from tacit.solvers.coordinates import Coordinates, Matrix, Vector, penalty_in
 from tacit.solvers.driver import Descent, take_steps
 from tacit.solvers.rules import LABELS, NEWTON_POLISH
 from tacit.solvers.signal import signal_of
 from tacit.solvers.solver import (
     PublicFacts,
     SolverOptions,
-    SolverSettings,
     assembled,
     one_in_of_moments,
     one_in_of_steps,
@@ -47,12 +46,9 @@ from tacit.solvers.whitened import (
     whiten,
 )
 
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
-
 
 @dataclass(frozen=True)
-class NewtonPolish(SolverSettings):
+class NewtonPolish:
     """Whitening, descent, then Newton steps; `averaged` is the number of last iterates averaged.
 
     `ridge` is in noise norms. `margin_variance` and `follows_count` as in `WhitenedGradient`.
@@ -66,11 +62,9 @@ class NewtonPolish(SolverSettings):
     margin_variance: float | None = None
     follows_count: bool = False
     name: str = "whitened-gradient"
+    intervals: ClassVar[bool] = False
 
-    @property
-    def maps_rows(self) -> bool:
-        """Rows are whitened."""
-        return True
+    maps_rows: ClassVar[bool] = True
 
     def run(self, gate: Gate, plan: Plan) -> Solution:
         """Ask for second moments and gradients, then for the curvature and further gradients."""
@@ -80,15 +74,21 @@ class NewtonPolish(SolverSettings):
         theta, clip = descend_whitened(
             gate, plan, descent, coordinates, start, largest=self.margin_variance
         )
-        inverse = self.inverse_curvature(gate, plan, coordinates, theta)
+        theta = self.polish(gate, plan, coordinates, theta, clip)
+        return Solution(coordinates.prepared(theta))
 
-        def step(_: int, ahead: Vector) -> Vector:
-            query = GradientSum(ahead, clip, coordinates.matrix, loss=plan.loss, balanced=True)
-            return ahead - inverse @ (gate.ask(query).value / plan.count)
+    def polish(
+        self, gate: Gate, plan: Plan, coordinates: Coordinates, start: Vector, clip: float
+    ) -> Vector:
+        """Take the Newton steps from where descent ended."""
+        inverse = self.inverse_curvature(gate, plan, coordinates, start)
+
+        def step(_: int, theta: Vector) -> Vector:
+            query = GradientSum(theta, clip, coordinates.matrix, loss=plan.loss, balanced=True)
+            return theta - inverse @ (gate.ask(query).value / plan.count)
 
         first = self.newton_steps - self.averaged
-        theta = take_steps(theta, self.newton_steps, step, first=first)
-        return Solution(coordinates.prepared(theta))
+        return take_steps(start, self.newton_steps, step, first=first)
 
     def inverse_curvature(
         self, gate: Gate, plan: Plan, coordinates: Coordinates, theta: Vector

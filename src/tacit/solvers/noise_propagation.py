@@ -14,12 +14,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tacit.solvers.coordinates import Matrix
 from tacit.solvers.interval_rules import NEWTON
 from tacit.solvers.spectrum import Spectrum
-
-Matrix = NDArray[np.float64]
 
 
 def carry_noise(

@@ -11,7 +11,6 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit.contract.gate import Gate
 from tacit.contract.plan import Plan, Purpose
@@ -19,15 +18,13 @@ from tacit.contract.query import ColumnCounts, Measure, ResidualSize
 from tacit.losses import bounded_poisson, huber, smooth_huber
 from tacit.losses.loss import Code, Loss
 from tacit.losses.scale_consistency import explaining_ratio, square_slope
-from tacit.solvers.coordinates import Coordinates
+from tacit.solvers.coordinates import Coordinates, Vector
 from tacit.solvers.interval_rules import LEVEL, NEWTON
 from tacit.solvers.quantiles import FARTHEST, bisect, bisect_octaves, residuals_within
 from tacit.solvers.rules import RESPONSE, between
 
 SMALLEST_SLOPE = 1e-3
 """Floor of a slope that something is divided by."""
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

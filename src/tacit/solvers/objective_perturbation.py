@@ -21,7 +21,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit.accounting import gaussian
 from tacit.accounting.composition import compose, mu_squared_of
@@ -35,6 +34,7 @@ from tacit.errors import BudgetError, SettingError
 from tacit.losses.loss import Code
 from tacit.privacy.event import Event, Gaussian, Repeated
 from tacit.privacy.relation import Relation
+from tacit.solvers.coordinates import Vector
 from tacit.solvers.interval_rules import PERTURBATION
 from tacit.solvers.rules import between
 from tacit.solvers.sandwich import ask_sandwich
@@ -43,7 +43,6 @@ from tacit.solvers.solver import (
     PublicFacts,
     Requirement,
     SolverOptions,
-    SolverSettings,
     assembled,
     leaves_out,
     loss_is,
@@ -123,11 +122,9 @@ REQUIRES = (
     ),
 )
 
-Vector = NDArray[np.float64]
-
 
 @dataclass(frozen=True)
-class ObjectivePerturbation(SolverSettings):
+class ObjectivePerturbation:
     """One minimum; with intervals it follows a standardised start."""
 
     start: StandardisedStart | None = None

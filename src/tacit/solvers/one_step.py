@@ -12,15 +12,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit.contract.gate import Gate
 from tacit.contract.plan import Forecast, Plan, Purpose, Solution
 from tacit.contract.query import GradientSum, Kind
 from tacit.contract.release import Sandwich
 from tacit.losses.loss import Code, Loss
+from tacit.solvers.coordinates import Coordinates, Matrix, Vector
 from tacit.solvers.driver import Descent, descend
 from tacit.solvers.interval_rules import LEVEL, ONE_STEP, START, Shares
 from tacit.solvers.nuisance import Level, dispersed_level, scaled_level
@@ -31,7 +32,6 @@ from tacit.solvers.solver import (
     PublicFacts,
     Requirement,
     SolverOptions,
-    SolverSettings,
     assembled,
     one_in_of_moments,
     priced,
@@ -47,9 +47,6 @@ from tacit.solvers.standardised_start import (
     counted_less,
     first_steps,
 )
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 
 
 def has_intervals(loss: Loss) -> bool:
@@ -72,7 +69,7 @@ def shares_of(loss: Loss) -> Shares:
 
 
 @dataclass(frozen=True)
-class OneStep(SolverSettings):
+class OneStep:
     """Standardised start, pilot, counts of its residuals, one step."""
 
     start: StandardisedStart
@@ -80,15 +77,8 @@ class OneStep(SolverSettings):
     residual_rounds: int
     name: str = "one-step"
 
-    @property
-    def intervals(self) -> bool:
-        """They are what this solver is for."""
-        return True
-
-    @property
-    def maps_rows(self) -> bool:
-        """Rows are whitened."""
-        return True
+    intervals: ClassVar[bool] = True
+    maps_rows: ClassVar[bool] = True
 
     def run(self, gate: Gate, plan: Plan) -> Solution:
         """Run pilot and step."""
@@ -100,15 +90,28 @@ class OneStep(SolverSettings):
         theta, noise = descend(
             gate, plan, pilot, coordinates, known.start, bound, level.loss, downweighted=True
         )
+        level = self.second_level(gate, plan, coordinates, theta, level, noise)
+        theta, sandwich = take_step(gate, plan, known, theta, level)
+        return Solution(coordinates.prepared(theta), sandwich)
+
+    def second_level(
+        self,
+        gate: Gate,
+        plan: Plan,
+        coordinates: Coordinates,
+        theta: Vector,
+        level: Level,
+        noise: float,
+    ) -> Level:
+        """Ask for the pilot's residuals and sharpen the loss; its mean gradients have `noise`."""
         if plan.loss.code is Code.POISSON:
             averaged = self.pilot.iterations - self.pilot.first_averaged
             # What the pilot's own noise adds to the squares, which is known.
             added = plan.design.width * noise**2 / (LEVEL.descended * averaged * level.share)
-            level = dispersed_level(gate, plan, coordinates, theta, level, added)
-        elif self.residual_rounds:
-            level = scaled_level(gate, plan, coordinates, theta, level, self.residual_rounds)
-        theta, sandwich = take_step(gate, plan, known, theta, level)
-        return Solution(coordinates.prepared(theta), sandwich)
+            return dispersed_level(gate, plan, coordinates, theta, level, added)
+        if self.residual_rounds:
+            return scaled_level(gate, plan, coordinates, theta, level, self.residual_rounds)
+        return level
 
 
 def take_step(

@@ -13,14 +13,13 @@ from numpy.typing import NDArray
 
 from tacit.contract.gate import Gate
 from tacit.contract.query import ColumnCounts, Measure, ResidualSize
+from tacit.solvers.coordinates import Matrix, Vector
 from tacit.solvers.interval_rules import START
 
 SMALLEST = 1e-300
 FARTHEST = 1e6
 """Predictions are limited to it where they have no other limits."""
 
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 Places = NDArray[np.int64]
 
 

@@ -15,16 +15,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit.contract.gate import Gate
 from tacit.contract.plan import Plan
 from tacit.contract.query import Measure, ResidualSize
 from tacit.errors import SettingError
-from tacit.solvers.coordinates import Coordinates, response_ends
+from tacit.solvers.coordinates import Coordinates, Vector, response_ends
 from tacit.solvers.rules import CORRECTIONS, RESPONSE, between
-
-Vector = NDArray[np.float64]
 
 
 def recalibrate(

@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit.contract.gate import Gate
 from tacit.contract.plan import Plan
@@ -14,11 +13,9 @@ from tacit.contract.query import ResidualSize
 from tacit.design.response import Count
 from tacit.losses import pinball, poisson
 from tacit.losses.loss import Code, Loss
-from tacit.solvers.coordinates import Coordinates, response_ends
+from tacit.solvers.coordinates import Coordinates, Vector, response_ends
 from tacit.solvers.quantiles import FARTHEST, bisect, bisect_octaves, residuals_within
 from tacit.solvers.rules import RESPONSE, STAGED, between
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

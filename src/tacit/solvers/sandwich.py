@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit.contract.gate import Gate
 from tacit.contract.plan import Plan
 from tacit.contract.query import CurvatureAndScore
 from tacit.contract.release import Sandwich
 from tacit.losses.loss import Loss
-from tacit.solvers.coordinates import Coordinates
+from tacit.solvers.coordinates import Coordinates, Matrix, Vector
 from tacit.solvers.interval_rules import ONE_STEP
 from tacit.solvers.spectrum import raised
 
 SINGULAR = 1e-13
 """Singular values below this share of the largest are left out of a solution."""
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 
 
 def ask_sandwich(

@@ -14,16 +14,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tacit.solvers.coordinates import Coordinates
+from tacit.solvers.coordinates import Coordinates, Vector
 from tacit.solvers.driver import Descent
 from tacit.solvers.rules import CORRECTIONS
 from tacit.solvers.step_size import tail_variance
 
 SMALLEST = 1e-300
-
-Vector = NDArray[np.float64]
 
 
 def shrink(

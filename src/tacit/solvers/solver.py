@@ -10,7 +10,6 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from numbers import Integral, Real
 
 from tacit.contract.plan import Forecast, Penalty, Plan, Purpose, Solver, Step
 from tacit.contract.query import PART, Kind
@@ -23,6 +22,7 @@ from tacit.losses.loss import Code, Loss
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
 from tacit.solvers.rules import TABLES
+from tacit.validate import one_of, positive, whole, within
 
 OUTPUTS = ("average", "tail", "last")
 LARGEST_RATIO = 1e50
@@ -48,19 +48,13 @@ class SolverOptions:
 
     def __post_init__(self) -> None:
         """Refuse what no plan can honour."""
-        if self.output is not None and self.output not in OUTPUTS:
-            raise SettingError(f"output must be one of {listed(OUTPUTS)}; got {self.output!r}.")
+        if self.output is not None:
+            one_of("output", self.output, OUTPUTS)
         for name in ("iterations", "max_passes"):
             value = getattr(self, name)
-            if value is not None and not (_is_whole(value) and value >= 1):
-                raise SettingError(f"{name} must be a whole number of at least 1; got {value!r}.")
-            object.__setattr__(self, name, None if value is None else int(value))
-        if self.step_size is not None and not (
-            _is_number(self.step_size) and 0 < self.step_size < math.inf
-        ):
-            raise SettingError(f"step_size must be positive and finite; got {self.step_size!r}.")
-        if self.step_size is not None and not 1e-30 <= self.step_size <= 1e30:
-            raise SettingError("step_size must lie between 1e-30 and 1e30.")
+            object.__setattr__(self, name, None if value is None else whole(name, value))
+        if self.step_size is not None:
+            within("step_size", positive("step_size", self.step_size), 1e-30, 1e30)
 
 
 @dataclass(frozen=True)
@@ -97,20 +91,6 @@ class PublicFacts:
     def sensitivity(self) -> float:
         """What one record can change in a sum of vectors of norm 1."""
         return 2.0 if self.relation is Relation.REPLACE_ONE else 1.0
-
-
-class SolverSettings:
-    """Base of the settings: solvers without intervals that map no rows need not say so."""
-
-    @property
-    def intervals(self) -> bool:
-        """Whether the plan pays for intervals."""
-        return False
-
-    @property
-    def maps_rows(self) -> bool:
-        """Whether rows are multiplied by a dense matrix."""
-        return False
 
 
 @dataclass(frozen=True)
@@ -277,16 +257,3 @@ def assembled(
         penalty=facts.penalty,
         forecast=forecast,
     )
-
-
-def listed(names: Sequence[str]) -> str:
-    """Names in quotes, separated by commas."""
-    return ", ".join(repr(name) for name in names)
-
-
-def _is_whole(value: object) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)

@@ -11,9 +11,9 @@ import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from statistics import NormalDist
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit.contract.gate import Gate
 from tacit.contract.plan import Forecast, Penalty, Plan, Purpose, Solution, Step
@@ -21,6 +21,7 @@ from tacit.contract.query import Kind
 from tacit.design.response import Count
 from tacit.losses import huber
 from tacit.losses.loss import Code
+from tacit.solvers.coordinates import Vector
 from tacit.solvers.driver import Descent, descend
 from tacit.solvers.recalibration import recalibrate
 from tacit.solvers.residual_scale import (
@@ -37,7 +38,6 @@ from tacit.solvers.signal import evidence_of, signal_of
 from tacit.solvers.solver import (
     PublicFacts,
     SolverOptions,
-    SolverSettings,
     assembled,
     one_in_of_moments,
     one_in_of_steps,
@@ -46,8 +46,6 @@ from tacit.solvers.solver import (
     require_passes,
 )
 from tacit.solvers.whitened import Whitening, whiten
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -63,7 +61,7 @@ class Stage:
 
 
 @dataclass(frozen=True)
-class Staged(SolverSettings):
+class Staged:
     """Location of the response, whitening, stages of descent, and what corrects the result.
 
     `shrinkage` is how much of the noise's share is taken off the result, 0 for none. Level and
@@ -76,11 +74,9 @@ class Staged(SolverSettings):
     shrinkage: float = 0.0
     recalibration: float | None = None
     name: str = "staged-gradient"
+    intervals: ClassVar[bool] = False
 
-    @property
-    def maps_rows(self) -> bool:
-        """Rows are whitened."""
-        return True
+    maps_rows: ClassVar[bool] = True
 
     def run(self, gate: Gate, plan: Plan) -> Solution:
         """Locate the response, whiten, descend, correct."""

@@ -23,7 +23,7 @@ from tacit.contract.query import ColumnCounts, Kind, SecondMoments
 from tacit.design.design import Column, Design
 from tacit.design.factor import Indicator
 from tacit.design.response import Continuous
-from tacit.solvers.coordinates import Coordinates, triangular
+from tacit.solvers.coordinates import Coordinates, Matrix, Vector, triangular
 from tacit.solvers.interval_rules import START, Shares
 from tacit.solvers.nuisance import Level, first_level
 from tacit.solvers.quantiles import around, bisect_noisy, doubted
@@ -33,9 +33,6 @@ from tacit.solvers.spectrum import Spectrum, noise_norm
 
 SMALLEST = 1e-12
 """Floor of eigenvalues, over the largest: without noise nothing else makes a root finite."""
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

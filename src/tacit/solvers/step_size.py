@@ -11,14 +11,11 @@ import math
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit.contract.plan import Plan, Purpose
-from tacit.solvers.coordinates import Coordinates
+from tacit.solvers.coordinates import Coordinates, Vector
 from tacit.solvers.driver import Descent
 from tacit.solvers.rules import LABELS
-
-Vector = NDArray[np.float64]
 
 
 def shortened(

@@ -10,15 +10,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit.contract.gate import Gate
 from tacit.contract.plan import Forecast, Penalty, Plan, Purpose, Solution
 from tacit.contract.query import Kind, SecondMoments
 from tacit.losses.loss import Code
-from tacit.solvers.coordinates import Coordinates, penalty_in, triangular
+from tacit.solvers.coordinates import Coordinates, Vector, penalty_in, triangular
 from tacit.solvers.driver import Descent, Noise, descend, excess_bound
 from tacit.solvers.label_start import label_start
 from tacit.solvers.rules import DESCENT, LABELS, WHITENING, between
@@ -26,7 +26,6 @@ from tacit.solvers.signal import signal_of
 from tacit.solvers.solver import (
     PublicFacts,
     SolverOptions,
-    SolverSettings,
     assembled,
     one_in_of_moments,
     passes_allowed,
@@ -40,8 +39,6 @@ SMALLEST_RIDGE = 1e-7
 """Ridge as a share of the largest eigenvalue there could be: columns without spread grow by it."""
 LONGEST_MAP = 1e14
 """Bound on the norm of the map that all queries make: entries of 1e15 would be refused."""
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -74,7 +71,7 @@ class Whitening:
 
 
 @dataclass(frozen=True)
-class WhitenedGradient(SolverSettings):
+class WhitenedGradient:
     """Whitening, then descent.
 
     With `label_start` the share of the second label is asked for first, and the intercept starts
@@ -90,11 +87,9 @@ class WhitenedGradient(SolverSettings):
     margin_variance: float | None = None
     follows_count: bool = False
     name: str = "whitened-gradient"
+    intervals: ClassVar[bool] = False
 
-    @property
-    def maps_rows(self) -> bool:
-        """Rows are whitened."""
-        return True
+    maps_rows: ClassVar[bool] = True
 
     def run(self, gate: Gate, plan: Plan) -> Solution:
         """Ask for the label share, second moments and gradients."""

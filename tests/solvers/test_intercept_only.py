@@ -17,8 +17,8 @@ def planned(n: int, d: int, **settings: Any) -> Any:
 
 
 def test_labels_have_slopes_from_an_evidence_of_one_a_column() -> None:
-    assert planned(190, 19).solver == "level"
-    assert planned(210, 19).solver == "whitened-gradient"
+    assert planned(190, 19).solver.name == "level"
+    assert planned(210, 19).solver.name == "whitened-gradient"
 
 
 def test_the_level_of_labels_is_one_count_with_the_whole_budget() -> None:
@@ -32,7 +32,7 @@ def test_the_level_of_labels_is_one_count_with_the_whole_budget() -> None:
     [{"l2": 0.1}, {"fit_intercept": False}, {"iterations": 3}, {"classes": (0, 1, 2)}],
 )
 def test_a_wish_or_a_penalty_keeps_the_slopes(settings: dict[str, Any]) -> None:
-    assert planned(100, 19, **settings).solver != "level"
+    assert planned(100, 19, **settings).solver.name != "level"
 
 
 def test_the_share_of_labels_is_found_and_slopes_are_zero() -> None:

@@ -13,7 +13,10 @@ from tacit.contract.query import Answer, Measure, Query, ResidualSize
 from tacit.losses import squared
 from tacit.losses.scale_consistency import expected_square
 from tacit.solvers.coordinates import Coordinates
-from tacit.solvers.joint_scale import DRIFT, FIRST_DOUBT, LARGEST, SMALLEST, rescale
+from tacit.solvers.interval_rules import NEWTON
+from tacit.solvers.nuisance import rescale
+
+SMALLEST, LARGEST = NEWTON.scale_ends
 
 PLAN = plan_for(squared.LOSS, 20_000, 3, 1.0)
 NOWHERE = Coordinates(None, 3.0)
@@ -37,17 +40,17 @@ def test_the_deviation_of_normal_errors_is_found(deviation: float, damping: floa
     """20,000 normal errors; their scale has a standard error of 1%, and six are allowed."""
     errors = np.random.default_rng(3).normal(0.0, deviation, 20_000)
     gate = Told(lambda query: float(np.minimum((errors / query.cap) ** 2, 1.0).sum()))
-    scale, doubt = 1.0, FIRST_DOUBT
+    scale, prior = 1.0, NEWTON.scale_prior
     for _ in range(16):
-        scale, doubt = rescale(gate, PLAN, NOWHERE, np.zeros(3), scale, 1.345, damping, doubt)
+        scale, prior = rescale(gate, PLAN, NOWHERE, np.zeros(3), scale, damping, prior)
     assert scale == pytest.approx(deviation, rel=0.06)
 
 
 @given(st.floats(-1e12, 1e12), st.floats(SMALLEST, LARGEST), st.floats(1e-6, 1.0))
 def test_the_scale_stays_within_its_ends(seen: float, scale: float, damping: float) -> None:
     gate = Told(lambda _: seen)
-    found, doubt = rescale(gate, PLAN, NOWHERE, np.zeros(3), scale, 1.345, damping, FIRST_DOUBT)
-    assert 0 < doubt < FIRST_DOUBT + 2 * DRIFT
+    found, prior = rescale(gate, PLAN, NOWHERE, np.zeros(3), scale, damping, NEWTON.scale_prior)
+    assert 0 < prior < NEWTON.scale_prior + 2 * NEWTON.scale_drift
     assert SMALLEST <= found <= LARGEST
     assert found >= scale / 8 * (1 - 1e-9)
 
@@ -65,9 +68,9 @@ def test_noise_is_believed_less_and_less() -> None:
 
     found = []
     for _ in range(500):
-        scale, doubt = 0.1, FIRST_DOUBT
+        scale, prior = 0.1, NEWTON.scale_prior
         for _ in range(40):
             gate = Told(noised, noise)
-            scale, doubt = rescale(gate, PLAN, NOWHERE, np.zeros(3), scale, 1.345, 0.5, doubt)
+            scale, prior = rescale(gate, PLAN, NOWHERE, np.zeros(3), scale, 0.5, prior)
         found.append(np.log(scale))
     assert np.std(found) < 0.45

@@ -9,7 +9,7 @@ import statsmodels.api as sm
 from numpy.typing import NDArray
 
 import tacit
-from tacit.solvers.exact_sandwich import is_dependent
+from tacit.solvers.exact_intervals import is_dependent
 
 Matrix = NDArray[np.float64]
 

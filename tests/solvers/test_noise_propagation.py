@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tacit.solvers.recursion import carry_noise
+from tacit.solvers.noise_propagation import carry_noise
 
 RNG = np.random.default_rng(8)
 HALF = RNG.normal(size=(4, 4))

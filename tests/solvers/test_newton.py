@@ -15,9 +15,8 @@ from tacit.contract.release import Release
 from tacit.inference.covariance import Spread
 from tacit.losses import logistic, squared
 from tacit.losses.loss import Loss
-from tacit.planning.wishes import Wishes
-from tacit.solvers.rounds import Walked, run_rounds
-from tacit.solvers.solve import solve
+from tacit.solvers.newton import Newton
+from tacit.solvers.solver import SolverOptions
 
 SOLVERS = ("newton", "majorised-newton", "gradient")
 LOSSES = (logistic.LOSS, squared.LOSS)
@@ -35,13 +34,19 @@ def table(plan: Plan, seed: int) -> tuple[Any, Any]:
 
 
 def planned(loss: Loss, solver: str, records: int = 2000, **wishes: Any) -> Plan:
-    asked = Wishes(solver=solver, **{"inference": True, **wishes})
+    asked = SolverOptions(solver=solver, **{"inference": True, **wishes})
     return plan_for(loss, records, 4, 1.0, asked)
 
 
-def walk(plan: Plan, gate: SimulatedGate) -> Walked:
-    assert plan.rounds is not None
-    return run_rounds(gate, plan, plan.rounds)
+def working(gate: SimulatedGate, theta: Any) -> Any:
+    """Coefficients in the coordinates of the gate's last gradient."""
+    matrix = next(q.matrix for q in reversed(gate.asked) if isinstance(q, GradientSum))
+    return np.linalg.solve(np.asarray(matrix), theta)
+
+
+def rounds_of(plan: Plan) -> Newton:
+    assert isinstance(plan.solver, Newton)
+    return plan.solver
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
@@ -50,9 +55,11 @@ def test_without_noise_the_weighed_score_vanishes(solver: str, loss: Loss) -> No
     plan = planned(loss, solver, iterations=60, output="last")
     rows, response = table(plan, 1)
     gate = SimulatedGate(plan, rows, response, None)
-    found = walk(plan, gate)
+    found = plan.solver.run(gate, plan)
     query = [q for q in gate.asked if isinstance(q, GradientSum)][-1]
-    left = SimulatedGate(plan, rows, response, None)._gradient(replace(query, theta=found.theta))
+    left = SimulatedGate(plan, rows, response, None)._gradient(
+        replace(query, theta=working(gate, found.theta))
+    )
     assert np.linalg.norm(left) <= 1e-6 * plan.records * loss.smoothness
     assert found.decrements[-1] <= 1e-6
 
@@ -66,14 +73,13 @@ def test_the_plan_is_what_is_asked(solver: str, loss: Loss, inference: bool) -> 
     plan = planned(loss, solver, inference=inference)
     rows, response = table(plan, 2)
     gate = SimulatedGate(plan, rows, response, np.random.default_rng(2))
-    solution = solve(gate, plan)
+    solution = plan.solver.run(gate, plan)
     assert len(gate.asked) == plan.queries
-    assert plan.rounds is not None
-    assert len(solution.decrements) == len(plan.rounds.step_sizes)
+    assert len(solution.decrements) == len(rounds_of(plan).step_sizes)
     assert (solution.sandwich is None) is not inference
     bends = [q for q in gate.asked if isinstance(q, SecondMoments)]
     at_theta = [q for q in bends if q.weights is Weights.CURVATURE]
-    expected = {"newton": len(plan.rounds.step_sizes), "majorised-newton": 0, "gradient": 0}
+    expected = {"newton": len(rounds_of(plan).step_sizes), "majorised-newton": 0, "gradient": 0}
     assert len(at_theta) == expected[solver]
     assert len(bends) - len(at_theta) == (2 if solver == "majorised-newton" else 1)
     assert all(q.downweighted for q in gate.asked if isinstance(q, GradientSum))
@@ -84,15 +90,16 @@ def test_the_plan_is_what_is_asked(solver: str, loss: Loss, inference: bool) -> 
 @pytest.mark.parametrize("records", [5, 40])
 def test_t40_no_noise_breaks_a_run(solver: str, loss: Loss, records: int) -> None:
     """So few records that every answer is noise: finite results, each step within its cap."""
-    plan = plan_for(loss, records, 4, 0.05, Wishes(solver=solver, inference=True))
+    plan = plan_for(loss, records, 4, 0.05, SolverOptions(solver=solver, inference=True))
     for seed in range(10):
         rows, response = table(plan, seed)
-        found = walk(plan, SimulatedGate(plan, rows, response, np.random.default_rng(seed)))
+        gate = SimulatedGate(plan, rows, response, np.random.default_rng(seed))
+        found = plan.solver.run(gate, plan)
         assert np.isfinite(found.theta).all()
         assert found.sandwich is not None
         assert found.sandwich.privacy is not None
         assert np.isfinite(found.sandwich.privacy).all()
-        release = Release(plan, found.coordinates.prepared(found.theta), sandwich=found.sandwich)
+        release = Release(plan, found.theta, sandwich=found.sandwich)
         scatter = Spread.of(found.sandwich, release, safe=True).scatter(np.eye(4))
         assert np.isfinite(scatter.privacy).all()
         assert (scatter.privacy >= 0).all()
@@ -111,7 +118,7 @@ def test_a_step_is_no_longer_than_its_cap(loss: Loss, spread: float) -> None:
     """Three spreads of the response; that of the numbers is √3 of twenty, or about 0.09."""
     plan = planned(loss, "newton")
     gate = Shouting(plan, *table(plan, 3), np.random.default_rng(3))
-    found = walk(plan, gate)
+    found = plan.solver.run(gate, plan)
     path = [q.theta for q in gate.asked if isinstance(q, GradientSum)]
     lengths = [np.linalg.norm(b - a) for a, b in pairwise(path)]
     np.testing.assert_allclose(lengths, lengths[0])
@@ -130,9 +137,10 @@ def test_the_whole_recursion_covers_where_the_last_noise_does_not() -> None:
     covered = np.zeros(2)
     for seed in range(150):
         rows, response = table(plan, seed)
-        found = walk(plan, SimulatedGate(plan, rows, response, np.random.default_rng(seed)))
+        gate = SimulatedGate(plan, rows, response, np.random.default_rng(seed))
+        found = plan.solver.run(gate, plan)
         assert found.sandwich is not None
-        user = plan.design.to_user() @ found.coordinates.prepared(found.theta)
+        user = plan.design.to_user() @ found.theta
         off = np.abs(user + plan.design.shift() - truth(4))
         last = replace(found.sandwich, privacy=None, step_noise=0.5 * found.sandwich.step_noise)
         for place, sandwich in enumerate((found.sandwich, last)):

@@ -8,7 +8,7 @@ from scipy import special
 
 from tacit import LogisticRegression
 from tacit.inference.results import Results
-from tacit.solvers.onestep import left_out
+from tacit.solvers.one_step import step_error
 
 
 @pytest.mark.parametrize("length", [0.05, 0.3, 1.0])
@@ -27,13 +27,13 @@ def test_the_bound_holds_for_a_newton_step(length: float) -> None:
     left = pilot - step - truth
     variance = curvature / len(Z)
     size = math.sqrt(left @ curvature @ left) * math.sqrt(len(Z))
-    bound = left_out(step, curvature, variance)
+    bound = step_error(step, curvature, variance)
     assert size < bound < 60 * size
 
 
 def test_no_variance_and_no_curvature_are_no_crash() -> None:
-    assert left_out(np.ones(2), np.zeros((2, 2)), np.zeros((2, 2))) == 0.0
-    assert left_out(np.ones(2), np.eye(2), -np.eye(2)) > 1e100
+    assert step_error(np.ones(2), np.zeros((2, 2)), np.zeros((2, 2))) == 0.0
+    assert step_error(np.ones(2), np.eye(2), -np.eye(2)) > 1e100
 
 
 def test_a_pilot_that_has_not_arrived_is_told() -> None:

@@ -14,24 +14,25 @@ from tacit.design.design import matrix_design
 from tacit.design.response import Binary
 from tacit.errors import SettingError
 from tacit.losses import softmax
-from tacit.planning.planner import Facts, Wishes, make_plan
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
+from tacit.solvers.choice import make_plan
+from tacit.solvers.solver import PublicFacts, SolverOptions
 
 SOLVER = "double-noise-newton"
 
 
-def facts(relation: Relation = Relation.REPLACE_ONE) -> Facts:
+def facts(relation: Relation = Relation.REPLACE_ONE) -> PublicFacts:
     design = matrix_design(
         ["a", "b"], Binary("y", (0, 1)), bounds=(0, 1), row_norm=None, intercept=True
     )
-    return Facts(design, 4000, relation, "row", Budget(epsilon=1.0, delta=1e-6), Penalty())
+    return PublicFacts(design, 4000, relation, "row", Budget(epsilon=1.0, delta=1e-6), Penalty())
 
 
 @pytest.mark.parametrize("relation", list(Relation))
 @pytest.mark.parametrize("rounds", [None, 1, 25])
 def test_the_rounds_are_within_the_budget(relation: Relation, rounds: int | None) -> None:
-    plan = make_plan(facts(relation), Wishes(SOLVER, iterations=rounds))
+    plan = make_plan(facts(relation), SolverOptions(SOLVER, iterations=rounds))
     allowed = mu_squared_of(plan.budget)
     spent = compose(plan.events()).mu_squared
     assert allowed * Fraction(999, 1000) < spent <= allowed
@@ -40,7 +41,7 @@ def test_the_rounds_are_within_the_budget(relation: Relation, rounds: int | None
 
 
 def test_the_passes_that_are_allowed_set_the_rounds() -> None:
-    plan = make_plan(facts(), Wishes(SOLVER, max_passes=8))
+    plan = make_plan(facts(), SolverOptions(SOLVER, max_passes=8))
     assert plan.queries == 7
 
 
@@ -59,7 +60,7 @@ def test_what_the_route_cannot_do_is_refused(
     changes: dict[str, Any], wish: dict[str, Any], match: str
 ) -> None:
     with pytest.raises(SettingError, match=match):
-        make_plan(replace(facts(), **changes), Wishes(SOLVER, **wish))
+        make_plan(replace(facts(), **changes), SolverOptions(SOLVER, **wish))
 
 
 def test_open_bounds_are_refused() -> None:
@@ -67,11 +68,11 @@ def test_open_bounds_are_refused() -> None:
         ["a"], Binary("y", (0, 1)), bounds="private", row_norm=None, intercept=True
     )
     with pytest.raises(SettingError, match="declared bounds"):
-        make_plan(replace(facts(), design=design), Wishes(SOLVER))
+        make_plan(replace(facts(), design=design), SolverOptions(SOLVER))
 
 
 def test_units_are_refused() -> None:
     given = facts()
     design = replace(given.design, beside=Beside(unit=Unit("who", 2)))
     with pytest.raises(SettingError, match="without units"):
-        make_plan(replace(given, design=design), Wishes(SOLVER))
+        make_plan(replace(given, design=design), SolverOptions(SOLVER))

@@ -25,14 +25,14 @@ from tacit.design.response import Binary, Continuous, Response
 from tacit.engine.gate import OpenGate, PlannedGate
 from tacit.errors import PlanViolation, SettingError
 from tacit.mechanisms.responder import Responder
-from tacit.planning.locating import with_exact_locating, with_locating
-from tacit.planning.pricing import assembled
-from tacit.planning.wishes import Facts
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
 from tacit.rows.admission.admit import admit
 from tacit.rows.sources.opening import open_source
-from tacit.solvers.locate import FARTHEST, OCTAVES, REACH, grid_value, locate, with_bounds
+from tacit.solvers.exact import Exact
+from tacit.solvers.locating import exact_locating, grid_value, locate, with_bounds, with_locating
+from tacit.solvers.rules import BOUNDS
+from tacit.solvers.solver import PublicFacts, assembled
 
 N = 4000
 Generator = np.random.Generator
@@ -80,8 +80,8 @@ def plan_of(
     records: int = N,
     relation: Relation = Relation.REPLACE_ONE,
 ) -> Plan:
-    facts = Facts(design, records, relation, "row", Budget(mu=mu), Penalty())
-    return with_locating(facts, Fraction(mu) ** 2, lambda _rest: assembled(facts, "none", ()))
+    facts = PublicFacts(design, records, relation, "row", Budget(mu=mu), Penalty())
+    return with_locating(facts, Fraction(mu) ** 2, lambda _rest: assembled(facts, Exact(), ()))
 
 
 def found(
@@ -118,12 +118,12 @@ def share_outside(
 
 def test_the_grid_has_the_order_of_its_places() -> None:
     near = np.arange(-1000, 1000)
-    octaves = np.arange(-2 * OCTAVES, 2 * OCTAVES) << 32
-    places = np.unique(np.concatenate([near, octaves, octaves + 1, octaves - 1, [FARTHEST]]))
+    octaves = np.arange(-2 * BOUNDS.octaves, 2 * BOUNDS.octaves) << 32
+    places = np.unique(np.concatenate([near, octaves, octaves + 1, octaves - 1, [BOUNDS.farthest]]))
     values = grid_value(places)
     assert (np.diff(values) > 0).all()
-    assert values[-1] == 2.0**OCTAVES
-    one = OCTAVES << 32
+    assert values[-1] == 2.0**BOUNDS.octaves
+    one = BOUNDS.octaves << 32
     assert grid_value(np.array([one, one + 1])).tolist() == [1.0, 1.0 + 2.0**-32]
 
 
@@ -134,7 +134,7 @@ def test_next_to_no_noise_finds_median_and_radius() -> None:
     lower, upper = ends(found(replace(plan, steps=fine), X))
     median, half = (lower + upper) / 2, (upper - lower) / 2
     # Half widths are 32 / Φ⁻¹(.99) radii of the share .98.
-    radius = half / (REACH / 2.3263478740408408)
+    radius = half / (BOUNDS.half_width / 2.3263478740408408)
     truth = np.quantile(np.abs(X - median), 0.98, axis=0, method="inverted_cdf")
     assert (radius >= truth * (1 - 1e-5)).all()
     assert (radius <= truth * 2**0.25 * (1 + 1e-5)).all()
@@ -206,9 +206,8 @@ def test_without_noise_no_record_is_clipped() -> None:
     X = np.column_stack([table(SMOOTH), table(LUMPED)])
     X[7] *= 1e5
     plan = plan_of(open_design(X.shape[1]), 1.0)
-    open_plan = with_exact_locating(
-        replace(plan, budget=Budget(epsilon=math.inf), steps=(), locating=None)
-    )
+    locating = exact_locating(plan.design)
+    open_plan = replace(plan, budget=Budget(epsilon=math.inf), steps=(), locating=locating)
     lower, upper = ends(found(open_plan, X))
     assert ((lower <= X) & (upper >= X)).all()
     assert (upper - lower < 5 * np.abs(X - np.median(X, axis=0)).max(axis=0) + 2.001).all()

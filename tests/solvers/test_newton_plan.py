@@ -14,9 +14,11 @@ from tacit.design.response import Binary, Continuous
 from tacit.errors import SettingError
 from tacit.losses import hinge, huber, logistic, squared
 from tacit.losses.loss import Loss
-from tacit.planning.planner import Facts, Wishes, make_plan
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
+from tacit.solvers.choice import make_plan
+from tacit.solvers.newton import Newton
+from tacit.solvers.solver import PublicFacts, SolverOptions
 
 FORMS = ("newton", "majorised-newton")
 
@@ -36,8 +38,13 @@ def planned(
     names = [f"x{j}" for j in range(d)]
     design = matrix_design(names, labels, bounds=(-1, 1), row_norm=None, intercept=True)
     budget = Budget(mu=mu, delta=1e-6)
-    facts = Facts(design, n, relation, "row", budget, penalty or Penalty(), loss)
-    return make_plan(facts, Wishes(solver, **{"inference": True, **wishes}))
+    facts = PublicFacts(design, n, relation, "row", budget, penalty or Penalty(), loss)
+    return make_plan(facts, SolverOptions(solver, **{"inference": True, **wishes}))
+
+
+def rounds_of(plan: Plan) -> Newton:
+    assert isinstance(plan.solver, Newton)
+    return plan.solver
 
 
 def costs(plan: Plan, label: str) -> list[Fraction]:
@@ -58,14 +65,13 @@ def test_the_whole_budget_is_spent(solver: str, loss: Loss, inference: bool, n: 
     plan = planned(solver, loss, n=n, inference=inference)
     total = sum((step.times * cost(plan, step) for step in plan.steps), Fraction(0))
     assert Fraction(999_999, 10**6) <= total <= 1
-    assert (plan.inference is not None) is inference
+    assert plan.solver.intervals is inference
 
 
 @pytest.mark.parametrize("n", [100, 1000, 10**5, 10**9])
 def test_newton_has_at_most_twenty_rounds(n: int) -> None:
     plan = planned("newton", n=n)
-    assert plan.rounds is not None
-    assert 6 <= len(plan.rounds.step_sizes) <= 20
+    assert 6 <= len(rounds_of(plan).step_sizes) <= 20
     assert [step.kind for step in plan.steps[-3:]] == [
         Kind.GRADIENT,
         Kind.SECOND_MOMENTS,
@@ -76,8 +82,7 @@ def test_newton_has_at_most_twenty_rounds(n: int) -> None:
 def test_much_evidence_ends_with_full_steps_and_little_with_damped_ones() -> None:
     sizes = {}
     for n in (200, 1000, 10**5):
-        rounds = planned("newton", n=n).rounds
-        assert rounds is not None
+        rounds = rounds_of(planned("newton", n=n))
         sizes[n] = rounds.step_sizes[-3:], rounds.output
     assert sizes == {
         200: ((0.5, 0.5, 0.5), "tail"),
@@ -111,8 +116,7 @@ def test_curvature_has_its_own_price() -> None:
 def test_squares_are_as_noisy_as_a_coordinate_of_the_gradient(relation: Relation) -> None:
     """As if both had been one answer: noise of (min(r², c²) - κ)/2 and of -ψ(r) w z."""
     plan = planned("newton", huber.loss(1.345, relative=True), relation=relation)
-    assert plan.rounds is not None
-    clip = plan.rounds.clip_factor * math.sqrt(plan.design.width)
+    clip = rounds_of(plan).start.clip_factor * math.sqrt(plan.design.width)
     noise = {}
     for label, unit in (("gradient", 1.345 * clip), ("squared residuals", 1.345**2 / 2)):
         step = next(step for step in plan.steps if step.label == label)
@@ -122,8 +126,8 @@ def test_squares_are_as_noisy_as_a_coordinate_of_the_gradient(relation: Relation
 
 
 def test_wishes_are_honoured() -> None:
-    rounds = planned("newton", iterations=9, step_size=0.25, output="average").rounds
-    assert rounds is not None
+    plan = planned("newton", iterations=9, step_size=0.25, output="average")
+    rounds = rounds_of(plan)
     assert rounds.step_sizes == (0.25,) * 9
     assert rounds.first_averaged == 0
     for solver, least in (("newton", 23), ("gradient", 22)):
@@ -135,10 +139,10 @@ def test_wishes_are_honoured() -> None:
 
 def test_descent_with_intervals_is_whitened_by_either_name() -> None:
     plan = planned("gradient")
-    assert plan.solver == "whitened-gradient"
+    assert plan.solver.name == "whitened-gradient"
     assert plan == planned("whitened-gradient")
-    assert plan.rounds is not None
-    assert (plan.rounds.curvature, plan.rounds.output) == ("no", "tail")
+    rounds = rounds_of(plan)
+    assert (rounds.curvature, rounds.output) == ("no", "tail")
 
 
 def test_a_declared_scale_is_not_found_again() -> None:

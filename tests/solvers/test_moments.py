@@ -15,14 +15,17 @@ from tacit.design.design import matrix_design
 from tacit.design.response import Binary, Continuous
 from tacit.errors import SettingError
 from tacit.losses import huber, logistic, squared
-from tacit.planning.moments import plan_moments, predicted_error, prefers_moments
-from tacit.planning.planner import Facts, Wishes, make_plan
-from tacit.planning.staged import plan_staged
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
+from tacit.solvers import moments, staged
+from tacit.solvers.choice import make_plan
+from tacit.solvers.moments import predicted_error
+from tacit.solvers.solver import PublicFacts, SolverOptions
 
 
-def facts(records: int = 20_000, width: int = 20, epsilon: float = 1.0, **changes: Any) -> Facts:
+def facts(
+    records: int = 20_000, width: int = 20, epsilon: float = 1.0, **changes: Any
+) -> PublicFacts:
     response = changes.pop("response", Continuous("y", -3.0, 3.0, 0.0, 3.0))
     design = matrix_design(
         [f"x{j}" for j in range(width - 1)],
@@ -33,13 +36,13 @@ def facts(records: int = 20_000, width: int = 20, epsilon: float = 1.0, **change
     )
     chosen: dict[str, Any] = {"loss": squared.LOSS, **changes}
     budget = Budget(epsilon=epsilon, delta=1e-6)
-    return Facts(design, records, Relation.REPLACE_ONE, "row", budget, Penalty(), **chosen)
+    return PublicFacts(design, records, Relation.REPLACE_ONE, "row", budget, Penalty(), **chosen)
 
 
 def test_one_gradient_follows_the_looks_within_the_budget() -> None:
     known = facts()
-    plan = make_plan(known, Wishes(solver="moments"))
-    assert plan.solver == "moments"
+    plan = make_plan(known, SolverOptions(solver="moments"))
+    assert plan.solver.name == "moments"
     assert [step.times for step in plan.steps if step.kind is Kind.GRADIENT] == [1]
     allowed = mu_squared_of(known.budget)
     assert 0.999 * allowed < compose(plan.events()).mu_squared <= allowed
@@ -48,7 +51,7 @@ def test_one_gradient_follows_the_looks_within_the_budget() -> None:
 @pytest.mark.parametrize("wishes", [{"iterations": 3}, {"step_size": 0.5}])
 def test_it_takes_no_steps(wishes: dict[str, Any]) -> None:
     with pytest.raises(SettingError, match="takes no steps"):
-        make_plan(facts(), Wishes(solver="moments", **wishes))
+        make_plan(facts(), SolverOptions(solver="moments", **wishes))
 
 
 @pytest.mark.parametrize("inference", [False, True])
@@ -58,19 +61,19 @@ def test_it_is_for_squared_loss_alone(inference: bool) -> None:
         facts(loss=logistic.LOSS, response=Binary("y", (0, 1))),
     ):
         with pytest.raises(SettingError, match="LinearRegression"):
-            make_plan(known, Wishes(solver="moments", inference=inference))
+            make_plan(known, SolverOptions(solver="moments", inference=inference))
 
 
 def test_it_has_no_intervals_and_says_so() -> None:
     with pytest.raises(SettingError, match="no intervals"):
-        make_plan(facts(), Wishes(solver="moments", inference=True))
+        make_plan(facts(), SolverOptions(solver="moments", inference=True))
 
 
 def test_it_is_chosen_where_passes_allow_no_more() -> None:
     known = facts()
-    few = make_plan(known, Wishes(solver="moments")).queries
-    assert make_plan(known, Wishes()).solver == "staged-gradient"
-    assert make_plan(known, Wishes(max_passes=few)).solver == "moments"
+    few = make_plan(known, SolverOptions(solver="moments")).queries
+    assert make_plan(known, SolverOptions()).solver.name == "staged-gradient"
+    assert make_plan(known, SolverOptions(max_passes=few)).solver.name == "moments"
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 3.0])
@@ -92,8 +95,8 @@ def test_the_smaller_predicted_error_is_the_smaller_measured_one(epsilon: float)
         found[solver] = np.mean((model.predict(X) - signal) ** 2) / y.var()
     known = facts(epsilon=epsilon)
     allowed = mu_squared_of(known.budget)
-    once = predicted_error(known, plan_moments(known, Wishes(), allowed))
-    staged = predicted_error(known, plan_staged(known, Wishes(), allowed))
-    assert (staged < once) == (found["auto"] < found["moments"])
-    assert prefers_moments(known, Wishes(), allowed) == (once < staged)
+    once = predicted_error(known, moments.plan(known, SolverOptions(), allowed))
+    stages = predicted_error(known, staged.plan(known, SolverOptions(), allowed))
+    assert (stages < once) == (found["auto"] < found["moments"])
+    assert moments.is_chosen(known, SolverOptions(), allowed) == (once < stages)
     assert found["moments"] < 3 * once + 0.01

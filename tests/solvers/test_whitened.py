@@ -1,4 +1,4 @@
-"""Whitening: coordinates that rows can always be mapped to, whatever the looks answer."""
+"""Whitening: coordinates that rows can always be mapped to, whatever the answers are."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ import pytest
 from numpy.typing import NDArray
 
 import tacit
-from tacit.contract.plan import Whitening
 from tacit.contract.query import Answer, Query
 from tacit.rows.storage.linear_map import LARGEST, public_matrix
-from tacit.solvers.whitening import whiten
+from tacit.solvers.whitened import Whitening, whiten
 
 WIDTH = 4
 TABLES = {

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import tacit
 from tacit.accounting.composition import compose, mu_squared_of
 from tacit.contract.query import Kind
+from tacit.solvers.newton_polish import NewtonPolish
 
 LARGE = 10**6, 20
 
@@ -28,15 +29,15 @@ def test_large_tables_with_little_noise_end_with_newton_steps() -> None:
         (Kind.SECOND_MOMENTS, "curvature"),
         (Kind.GRADIENT, "Newton's steps"),
     ]
-    assert plan.finishing is not None
-    assert plan.steps[-1].times == plan.finishing.iterations
+    assert isinstance(plan.solver, NewtonPolish)
+    assert plan.steps[-1].times == plan.solver.newton_steps
 
 
 def test_the_descent_reads_a_part() -> None:
-    assert planned(*LARGE).stages[0].every > 1
+    assert planned(*LARGE).solver.descent.one_in > 1
     private = planned(*LARGE, relation="add-remove", n_at_least=LARGE[0])
-    assert private.finishing is not None
-    assert private.stages[0].every > 1
+    assert isinstance(private.solver, NewtonPolish)
+    assert private.solver.descent.one_in > 1
 
 
 @pytest.mark.parametrize(
@@ -53,12 +54,12 @@ def test_the_descent_reads_a_part() -> None:
     ],
 )
 def test_a_wish_a_penalty_or_more_classes_keep_to_the_descent(settings: dict[str, Any]) -> None:
-    assert planned(*LARGE, **settings).finishing is None
+    assert not isinstance(planned(*LARGE, **settings).solver, NewtonPolish)
 
 
 def test_small_tables_and_small_budgets_keep_to_the_descent() -> None:
-    assert planned(4 * 10**5, 20, epsilon=8.0).finishing is None
-    assert planned(*LARGE, epsilon=1e-3).finishing is None
+    assert not isinstance(planned(4 * 10**5, 20, epsilon=8.0).solver, NewtonPolish)
+    assert not isinstance(planned(*LARGE, epsilon=1e-3).solver, NewtonPolish)
 
 
 @given(st.floats(0.1, 20), st.sampled_from(["replace-one", "zero-out"]))

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy.special import expit
 
 import tacit
-from tacit.contract.plan import Finishing, Plan
+from tacit.contract.plan import Plan
 from tacit.contract.query import Answer, GradientSum, Query, SecondMoments, Weights
-from tacit.errors import SettingError
 from tacit.solvers.coordinates import Coordinates
-from tacit.solvers.finishing import LONGEST, finish, newton_map
+from tacit.solvers.driver import Descent
+from tacit.solvers.newton_polish import NewtonPolish
+from tacit.solvers.rules import NEWTON_POLISH
+from tacit.solvers.whitened import Whitening
 
 Vector = NDArray[np.float64]
 RECORDS, WIDTH = 4000, 4
-RULE = Finishing(iterations=6, ridge=0.6, averaged=2)
+DESCENT = Descent(6, 3.0, 0.7, 1.0, "tail")
+RULE = NewtonPolish(Whitening(2, 0.6, 2.0), DESCENT, newton_steps=6, ridge=0.6, averaged=2)
 
 
 class Exact:
@@ -71,7 +72,7 @@ def test_newton_steps_reach_the_minimum_for_even_and_uneven_labels(level: float)
     rows, y = table(level)
     start = np.array([0.5, -0.2, 0.0, 0.6 * level])
     gate = Exact(rows, y)
-    found = finish(gate, plan(), RULE, COORDINATES, start, 5.0)
+    found = RULE.polish(gate, plan(), COORDINATES, start, 5.0)
     gradient = (expit(rows @ found) - y) @ rows / RECORDS
     before = (expit(rows @ start) - y) @ rows / RECORDS
     assert np.linalg.norm(gradient) < 0.1 * np.linalg.norm(before)
@@ -80,25 +81,25 @@ def test_newton_steps_reach_the_minimum_for_even_and_uneven_labels(level: float)
 def test_the_curvature_is_asked_for_once_and_before_the_gradients() -> None:
     rows, y = table(0.0)
     gate = Exact(rows, y)
-    finish(gate, plan(), RULE, COORDINATES, np.zeros(WIDTH), 5.0)
+    RULE.polish(gate, plan(), COORDINATES, np.zeros(WIDTH), 5.0)
     first, *others = gate.asked
     assert isinstance(first, SecondMoments)
     assert first.weights is Weights.CURVATURE
-    assert [type(query) for query in others] == [GradientSum] * RULE.iterations
+    assert [type(query) for query in others] == [GradientSum] * RULE.newton_steps
 
 
 def test_what_noise_hides_takes_short_steps() -> None:
     rows, y = table(0.0)
-    clear = newton_map(Exact(rows, y), plan(), RULE, COORDINATES, np.zeros(WIDTH))
-    hidden = newton_map(Exact(rows, y, 1e6), plan(), RULE, COORDINATES, np.zeros(WIDTH))
+    clear = RULE.inverse_curvature(Exact(rows, y), plan(), COORDINATES, np.zeros(WIDTH))
+    hidden = RULE.inverse_curvature(Exact(rows, y, 1e6), plan(), COORDINATES, np.zeros(WIDTH))
     assert np.linalg.eigvalsh(clear) == pytest.approx(4.0, rel=0.2)
     assert np.linalg.eigvalsh(hidden).max() < 0.1
 
 
 def test_no_curvature_at_all_makes_for_the_longest_steps() -> None:
     empty = Answering(np.zeros((WIDTH, WIDTH)), np.zeros(WIDTH), 1e-3)
-    steps = newton_map(empty, plan(), RULE, COORDINATES, np.zeros(WIDTH))
-    assert np.linalg.eigvalsh(steps) == pytest.approx(LONGEST)
+    steps = RULE.inverse_curvature(empty, plan(), COORDINATES, np.zeros(WIDTH))
+    assert np.linalg.eigvalsh(steps) == pytest.approx(NEWTON_POLISH.longest)
 
 
 @pytest.mark.parametrize("size", [-1e12, 1e-9, 1e12])
@@ -106,11 +107,5 @@ def test_no_answer_is_too_wrong(size: float) -> None:
     rng = np.random.default_rng(0)
     noise = size * rng.normal(size=(WIDTH, WIDTH))
     gate = Answering(noise + noise.T, size * rng.normal(size=WIDTH), abs(size))
-    found = finish(gate, plan(), RULE, COORDINATES, np.zeros(WIDTH), 5.0)
+    found = RULE.polish(gate, plan(), COORDINATES, np.zeros(WIDTH), 5.0)
     assert np.isfinite(found).all()
-
-
-def test_newton_steps_need_whitened_coordinates() -> None:
-    bare = replace(plan(), whitening=None)
-    with pytest.raises(SettingError, match="whitened"):
-        newton_map(Exact(*table(0.0)), bare, RULE, COORDINATES, np.zeros(WIDTH))

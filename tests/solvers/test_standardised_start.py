@@ -7,9 +7,10 @@ import pytest
 from scipy import sparse
 
 import tacit
-from tacit.contract.plan import Plan, Standardising
+from tacit.contract.plan import Plan
 from tacit.contract.query import Answer, ColumnCounts, Query
-from tacit.solvers.standardising import OCTAVES, Standards, standardise
+from tacit.solvers.interval_rules import START
+from tacit.solvers.standardised_start import StandardisedStart, Standards, standardise
 
 N = 100_000
 
@@ -31,7 +32,9 @@ def standards(values: Any, noise: float, bounds: tuple[float, float] = (-1, 1)) 
     model = tacit.LogisticRegression(epsilon=1.0, bounds=bounds, inference=True)
     plan: Plan = model.plan(len(values), 1)
     columns = np.column_stack([values, np.ones(len(values)), np.zeros(len(values))])
-    return standardise(Counting(columns, noise), plan, Standardising((0,), 12, 6))
+    return standardise(
+        Counting(columns, noise), plan, StandardisedStart((0,), 12, 6, 0.4, 1.4, 1.5)
+    )
 
 
 def test_a_rare_column_keeps_its_scale_even_where_noise_hides_it() -> None:
@@ -47,7 +50,7 @@ def test_a_rare_column_keeps_its_scale_even_where_noise_hides_it() -> None:
 def test_a_narrow_column_is_not_taken_for_a_rare_one() -> None:
     values = 0.3 + 1e-5 * np.random.default_rng(0).standard_normal(10_000)
     found = standards(values, 10.0)
-    assert found.scales[0] < 2.0**-OCTAVES
+    assert found.scales[0] < 2.0**-START.octaves
     assert found.rare == ()
 
 

@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.contract.plan import Descent, Plan
-from tacit.solvers.calming import LONGEST, follow, lengthen, tail_variance
+from tacit.contract.plan import Plan
+from tacit.solvers.driver import Descent
+from tacit.solvers.rules import LABELS
+from tacit.solvers.step_size import counted, lengthened, tail_variance
+from tacit.solvers.whitened import WhitenedGradient
 
-STAGE = Descent(12, 3.0, 0.8, 1.6, "tail", follows=True)
+STAGE = Descent(12, 3.0, 0.8, 1.6, "tail")
 
 
 def plan_of(total: float | None) -> Plan:
@@ -17,48 +20,50 @@ def plan_of(total: float | None) -> Plan:
     return replace(model.plan(1600, 3), total=total)
 
 
+def solver_of(plan: Plan) -> WhitenedGradient:
+    assert isinstance(plan.solver, WhitenedGradient)
+    return plan.solver
+
+
 def test_clip_and_steps_go_by_the_fourth_root_of_the_share() -> None:
-    found = follow(plan_of(100.0), STAGE)
+    found = counted(plan_of(100.0), STAGE)
     assert found.clip_factor == pytest.approx(0.8)
     assert found.step_size == pytest.approx(1.5)
     assert found.momentum == 0.5
-    assert follow(plan_of(900.0), STAGE).momentum == 0.8
+    assert counted(plan_of(900.0), STAGE).momentum == 0.8
 
 
 @pytest.mark.parametrize("total", [None, 1600.0, 1e9])
 def test_nothing_changes_where_the_records_come_to_what_was_planned(total: float | None) -> None:
-    assert follow(plan_of(total), STAGE) == STAGE
-    assert follow(plan_of(100.0), replace(STAGE, follows=False)) == replace(STAGE, follows=False)
+    assert counted(plan_of(total), STAGE) == STAGE
 
 
-@pytest.mark.parametrize(("odds", "factor"), [(0.0, 1.0), (-1.0, 1.1276), (9.0, LONGEST)])
+@pytest.mark.parametrize(("odds", "factor"), [(0.0, 1.0), (-1.0, 1.1276), (9.0, LABELS.longest)])
 def test_uneven_labels_make_for_longer_steps(odds: float, factor: float) -> None:
-    plan = tacit.LogisticRegression(epsilon=8.0, bounds=(-1, 1)).plan(16_000, 3)
-    assert plan.label_start is not None
-    assert plan.label_start.lengthens
-    found = lengthen(plan, STAGE, np.array([0.0, 0.0, 0.0, odds]))
+    solver = solver_of(tacit.LogisticRegression(epsilon=8.0, bounds=(-1, 1)).plan(16_000, 3))
+    assert (solver.label_start, solver.uneven) == (True, True)
+    found = lengthened(STAGE, np.array([0.0, 0.0, 0.0, odds]))
     assert found.step_size == pytest.approx(3.0 * factor, rel=1e-3)
 
 
 def test_steps_are_as_declared_where_labels_were_not_counted() -> None:
-    assert lengthen(plan_of(None), STAGE, None) == STAGE
-    few = tacit.LogisticRegression(epsilon=0.1, bounds=(-1, 1)).plan(200, 3)
-    assert few.label_start is not None
-    assert lengthen(few, STAGE, np.array([0.0, 0.0, 0.0, 3.0])) == STAGE
+    assert not solver_of(plan_of(None)).uneven
+    few = solver_of(tacit.LogisticRegression(epsilon=0.1, bounds=(-1, 1)).plan(200, 3))
+    assert (few.label_start, few.uneven) == (True, False)
     declared = tacit.LogisticRegression(epsilon=8.0, bounds=(-1, 1), step_size=3.0)
-    assert declared.plan(16_000, 3).label_start is None
+    assert not solver_of(declared.plan(16_000, 3)).label_start
 
 
 def test_a_declared_step_is_kept() -> None:
-    stages = [
-        tacit.LogisticRegression(
-            epsilon=1.0, bounds=(-1, 1), relation="add-remove", n_at_least=500, step_size=step
+    solvers = [
+        solver_of(
+            tacit.LogisticRegression(
+                epsilon=1.0, bounds=(-1, 1), relation="add-remove", n_at_least=500, step_size=step
+            ).plan(500, 3)
         )
-        .plan(500, 3)
-        .stages[0]
         for step in (None, 0.5)
     ]
-    assert [stage.follows for stage in stages] == [True, False]
+    assert [solver.follows_count for solver in solvers] == [True, False]
 
 
 def test_a_loose_largest_weight_costs_no_more_than_the_records_it_hides() -> None:

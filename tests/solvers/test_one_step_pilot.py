@@ -8,7 +8,9 @@ import pytest
 
 import tacit
 from tacit.contract.plan import Plan
-from tacit.solvers.pilot import clip_factor_of, follow_count, followed_clip, pilot_steps_of
+from tacit.solvers.driver import Descent
+from tacit.solvers.one_step import OneStep, counted_pilot, pilot_steps_of
+from tacit.solvers.standardised_start import clip_factor_of, counted_clip
 
 
 def plan_of(total: float | None) -> Plan:
@@ -16,21 +18,26 @@ def plan_of(total: float | None) -> Plan:
     return replace(model.plan(40_000, 2), total=total)
 
 
+def pilot_of(plan: Plan) -> Descent:
+    assert isinstance(plan.solver, OneStep)
+    return plan.solver.pilot
+
+
 @pytest.mark.parametrize("total", [None, 40_000.0, 1e9])
 def test_nothing_changes_where_the_records_come_to_what_was_planned(total: float | None) -> None:
     plan = plan_of(total)
-    assert follow_count(plan, plan.stages[0]) == plan.stages[0]
-    assert followed_clip(plan, 2.0) == 2.0
+    assert counted_pilot(plan, pilot_of(plan)) == pilot_of(plan)
+    assert counted_clip(plan, 2.0) == 2.0
 
 
 def test_all_steps_go_as_far_as_the_few_that_the_evidence_calls_for() -> None:
     plan = plan_of(1000.0)
-    planned, found = plan.stages[0], follow_count(plan, plan.stages[0])
-    wanted = pilot_steps_of(plan.evidence)
+    planned, found = pilot_of(plan), counted_pilot(plan, pilot_of(plan))
+    wanted = pilot_steps_of(plan.signal)
     assert wanted < planned.iterations == found.iterations
     assert found.iterations * found.step_size == pytest.approx(wanted * planned.step_size)
     assert found.momentum < planned.momentum
-    assert followed_clip(plan, 2.0) == clip_factor_of(plan.evidence) < 2.0
+    assert counted_clip(plan, 2.0) == clip_factor_of(plan.signal) < 2.0
 
 
 def test_intervals_with_a_loose_largest_weight_are_where_the_truth_is() -> None:

@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tacit.contract.plan import Descent, Penalty, Plan
+from tacit.contract.plan import Penalty, Plan
 from tacit.contract.query import KIND_OF, Answer, GradientSum, Query, SecondMoments
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary
-from tacit.planning.planner import Facts, Wishes, make_plan
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
-from tacit.solvers.descent import descend
-from tacit.solvers.newton import minimise
-from tacit.solvers.whitening import shrink_eigenvalues
+from tacit.solvers.choice import make_plan
+from tacit.solvers.driver import Descent
+from tacit.solvers.exact import minimise
+from tacit.solvers.solver import PublicFacts, SolverOptions
 
 RNG = np.random.default_rng(15)
 ROWS = RNG.uniform(-1, 1, (4000, 3)) * [1.0, 0.3, 0.1]
@@ -48,12 +48,12 @@ class NoiselessGate:
         return Answer((shrunk.T * weights) @ shrunk, 1e-9)
 
 
-def plan_of(wishes: Wishes, penalty: Penalty | None = None, epsilon: float = 8.0) -> Plan:
+def plan_of(wishes: SolverOptions, penalty: Penalty | None = None, epsilon: float = 8.0) -> Plan:
     design = matrix_design(
         ["a", "b", "c"], Binary("y", (0, 1)), bounds=(-1, 1), row_norm=None, intercept=True
     )
     budget = Budget(epsilon=epsilon, delta=1e-6)
-    facts = Facts(design, 4000, Relation.REPLACE_ONE, "row", budget, penalty or Penalty())
+    facts = PublicFacts(design, 4000, Relation.REPLACE_ONE, "row", budget, penalty or Penalty())
     return make_plan(facts, wishes)
 
 
@@ -63,25 +63,24 @@ def mean_loss(theta: NDArray[np.float64]) -> float:
 
 
 def best() -> NDArray[np.float64]:
-    return minimise(NoiselessGate(), plan_of(Wishes(), epsilon=math.inf))
+    return minimise(NoiselessGate(), plan_of(SolverOptions(), epsilon=math.inf))
 
 
 @pytest.mark.parametrize("solver", ["gradient", "whitened-gradient"])
 @pytest.mark.parametrize("output", ["average", "tail", "last"])
 def test_without_noise_descent_arrives(solver: str, output: str) -> None:
-    plan = plan_of(Wishes(solver, output, iterations=None if solver != "gradient" else 1000))
+    plan = plan_of(SolverOptions(solver, output, iterations=None if solver != "gradient" else 1000))
     gate = NoiselessGate()
-    coordinates, theta = descend(gate, plan)
-    theta = coordinates.prepared(theta)
+    theta = plan.solver.run(gate, plan).theta
     excess = mean_loss(theta) - mean_loss(best())
     assert excess < (0.02 if output == "average" else 0.003)
     assert len(gate.asked) == plan.queries
 
 
 def test_queries_are_the_plans_and_their_number_is_public() -> None:
-    plan = plan_of(Wishes(iterations=7))
+    plan = plan_of(SolverOptions(iterations=7))
     gate = NoiselessGate()
-    descend(gate, plan)
+    plan.solver.run(gate, plan)
     kinds = [str(KIND_OF[type(query)]) for query in gate.asked]
     assert kinds == ["second-moments"] * 3 + ["gradient"] * 7
 
@@ -96,15 +95,15 @@ def test_outputs_average_the_iterates_they_name() -> None:
 
 
 def slopes_of(plan: Plan) -> NDArray[np.float64]:
-    coordinates, theta = descend(NoiselessGate(), plan)
-    return np.asarray((plan.design.to_user() @ coordinates.prepared(theta))[1:])
+    theta = plan.solver.run(NoiselessGate(), plan).theta
+    return np.asarray((plan.design.to_user() @ theta)[1:])
 
 
 def test_radius_and_prior_mean() -> None:
-    ball = plan_of(Wishes("gradient"), Penalty(radius=0.5))
+    ball = plan_of(SolverOptions("gradient"), Penalty(radius=0.5))
     slopes = slopes_of(ball)
     assert np.linalg.norm(slopes) <= 0.5 * (1 + 1e-9)
-    strong = plan_of(Wishes(), Penalty(l2=1e4, prior_mean=(0.3, -0.2, 0.1)))
+    strong = plan_of(SolverOptions(), Penalty(l2=1e4, prior_mean=(0.3, -0.2, 0.1)))
     slopes = slopes_of(strong)
     np.testing.assert_allclose(slopes, [0.3, -0.2, 0.1], atol=1e-3)
 
@@ -112,7 +111,7 @@ def test_radius_and_prior_mean() -> None:
 def test_newton_respects_penalty_and_ball() -> None:
     free = best()
     assert np.abs(_gradient(free)).max() < 1e-8
-    inside = plan_of(Wishes(), Penalty(radius=1.0), epsilon=math.inf)
+    inside = plan_of(SolverOptions(), Penalty(radius=1.0), epsilon=math.inf)
     slopes = minimise(NoiselessGate(), inside)[:3]
     assert math.isclose(np.linalg.norm(slopes), 1.0, rel_tol=1e-6)
     loose = replace(inside, penalty=Penalty(radius=100.0))
@@ -122,16 +121,3 @@ def test_newton_respects_penalty_and_ball() -> None:
 def _gradient(theta: NDArray[np.float64]) -> NDArray[np.float64]:
     slopes = 1 / (1 + np.exp(-PREPARED @ theta)) - LABELS
     return np.asarray(PREPARED.T @ slopes / len(PREPARED))
-
-
-def test_shrinkage_undoes_the_push_of_the_noise() -> None:
-    """Eigenvalues of a noisy matrix spread; the shrunken ones are nearer to the truth."""
-    truth = np.linspace(0, 400, 30)
-    better = 0
-    for seed in range(20):
-        noise = np.random.default_rng(seed).normal(size=(30, 30)) * 20
-        values = np.asarray(np.linalg.eigvalsh(np.diag(truth) + (noise + noise.T) / 2), float)
-        shrunk = shrink_eigenvalues(values, 20.0)
-        better += bool(np.sum((shrunk - truth) ** 2) < np.sum((values - truth) ** 2))
-        assert (shrunk >= 0).all()
-    assert better >= 15

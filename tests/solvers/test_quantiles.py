@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from tacit.solvers.doubtful_bisection import DOUBTFUL, doubted, seek
+from tacit.solvers.interval_rules import START
+from tacit.solvers.quantiles import bisect_noisy, doubted
 
 Vector = NDArray[np.float64]
 
@@ -18,7 +19,7 @@ Vector = NDArray[np.float64]
 def test_without_noise_it_is_bisection(places: list[float], rounds: int) -> None:
     true = np.array(places)
     low, high = np.full(len(true), -1.0), np.full(len(true), 1.0)
-    found = seek(lambda t: ((t >= true).astype(float), 0.0), low, high, rounds, 0.5)
+    found = bisect_noisy(lambda t: ((t >= true).astype(float), 0.0), low, high, rounds, 0.5)
     for _ in range(rounds):
         middle = (low + high) / 2
         low, high = np.where(middle >= true, low, middle), np.where(middle >= true, middle, high)
@@ -28,7 +29,7 @@ def test_without_noise_it_is_bisection(places: list[float], rounds: int) -> None
 @given(st.lists(st.floats(-1e9, 1e9), min_size=12, max_size=12), st.floats(0.0, 1e9))
 def test_it_stays_between_its_ends_whatever_the_answers(said: list[float], noise: float) -> None:
     answers = iter(said)
-    found = seek(
+    found = bisect_noisy(
         lambda _: (np.array([next(answers)]), noise), np.array([-1.0]), np.array([1.0]), 12, 0.6
     )
     assert -1.0 <= found[0] <= 1.0
@@ -48,11 +49,11 @@ def test_one_mistake_does_not_settle_the_result(ratio: float) -> None:
         return ndtr((t - median) * ratio) + noise * rng.standard_normal(many), noise
 
     ends = np.full(many, -1.0), np.full(many, 1.0)
-    off = np.abs(seek(share, *ends, 12, 0.5) - median) * ratio
+    off = np.abs(bisect_noisy(share, *ends, 12, 0.5) - median) * ratio
     assert np.sum(off > 3) < 60
     assert math.sqrt(np.mean(off**2)) < 0.8
 
 
 def test_small_noise_is_not_doubted() -> None:
-    assert doubted(DOUBTFUL) == 0.0
+    assert doubted(START.noisy) == 0.0
     assert doubted(0.2) == 0.2

@@ -15,10 +15,15 @@ from tacit.contract.query import Kind
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary
 from tacit.errors import BudgetError, SettingError
-from tacit.planning.planner import Facts, Wishes, make_plan
-from tacit.planning.wishes import NEWTON_FORMS, SOLVERS
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
+from tacit.solvers.choice import SOLVERS, make_plan
+from tacit.solvers.gradient import Gradient
+from tacit.solvers.newton import Newton
+from tacit.solvers.solver import PublicFacts, SolverOptions
+from tacit.solvers.whitened import WhitenedGradient
+
+NEWTON_FORMS = ("newton", "majorised-newton")
 
 FACTORS = {
     ("gradient", "replace-one"): 4,
@@ -34,11 +39,11 @@ def facts(
     budget: Budget | None = None,
     relation: Relation = Relation.REPLACE_ONE,
     penalty: Penalty | None = None,
-) -> Facts:
+) -> PublicFacts:
     names = [f"x{j}" for j in range(d)]
     design = matrix_design(names, Binary("y", (0, 1)), bounds=(0, 1), row_norm=None, intercept=True)
     chosen = Budget(epsilon=1.0, delta=1e-6) if budget is None else budget
-    return Facts(design, n, relation, "row", chosen, penalty or Penalty())
+    return PublicFacts(design, n, relation, "row", chosen, penalty or Penalty())
 
 
 def exact_cost(plan: Plan) -> Fraction:
@@ -61,15 +66,15 @@ def exact_delta(epsilon: float, mu_squared: Fraction) -> Any:
 
 
 wishes = st.builds(
-    Wishes,
-    solver=st.sampled_from(SOLVERS),
+    SolverOptions,
+    solver=st.sampled_from(tuple(SOLVERS)),
     output=st.sampled_from([None, "average", "tail", "last"]),
     iterations=st.none() | st.integers(1, 2000),
     step_size=st.none() | st.floats(1e-6, 1e6),
     inference=st.booleans(),
 ) | st.builds(
-    Wishes,
-    solver=st.sampled_from(SOLVERS),
+    SolverOptions,
+    solver=st.sampled_from(tuple(SOLVERS)),
     max_passes=st.integers(1, 500),
     inference=st.booleans(),
 )
@@ -85,7 +90,7 @@ wishes = st.builds(
 )
 @settings(max_examples=80)
 def test_t34_the_budget_is_never_exceeded(
-    n: int, d: int, epsilon: float, delta: float, relation: Relation, asked: Wishes
+    n: int, d: int, epsilon: float, delta: float, relation: Relation, asked: SolverOptions
 ) -> None:
     """Against the exact curve of the Gaussian, in 60 digits; a refusal is an error of ours."""
     try:
@@ -97,9 +102,9 @@ def test_t34_the_budget_is_never_exceeded(
     assert cost == compose(plan.events()).mu_squared
     assert plan.queries == sum(step.times for step in plan.steps)
     if asked.iterations is not None:
-        rounds = plan.rounds
-        done = plan.stages[0].iterations if rounds is None else len(rounds.step_sizes)
-        assert done == asked.iterations
+        solver: Any = plan.solver
+        newton = isinstance(solver, Newton)
+        assert (len(solver.step_sizes) if newton else solver.descent.iterations) == asked.iterations
     for step in plan.steps:
         assert step.price is not None
         assert 0 <= step.price.bits <= 52
@@ -110,7 +115,7 @@ def test_t34_the_budget_is_never_exceeded(
 @settings(max_examples=40)
 def test_t34_nearly_all_of_the_budget_is_used(mu: float, n: int, d: int) -> None:
     """Rounding strands less than a millionth of μ² on tables of ordinary size."""
-    plan = make_plan(facts(n, d, Budget(mu=mu, delta=1e-6)), Wishes(iterations=20))
+    plan = make_plan(facts(n, d, Budget(mu=mu, delta=1e-6)), SolverOptions(iterations=20))
     allowed = Fraction(mu) ** 2
     assert allowed * (1 - Fraction(1, 10**6)) <= exact_cost(plan) <= allowed
 
@@ -120,39 +125,43 @@ def test_t34_nearly_all_of_the_budget_is_used(mu: float, n: int, d: int) -> None
 def test_passes_are_capped_on_large_tables(solver: str, epsilon: float) -> None:
     budget = Budget(epsilon=epsilon, delta=1e-6)
     for n, d in ((10**7, 1), (10**6, 10), (10**6, 100), (10**5, 200)):
-        assert make_plan(facts(n, d, budget), Wishes(solver)).queries <= 30
+        assert make_plan(facts(n, d, budget), SolverOptions(solver)).queries <= 30
     for n, d in ((10**6, 5), (10**4, 5), (10**3, 1)):
-        assert make_plan(facts(n, d, budget), Wishes(solver)).queries <= 1000
+        assert make_plan(facts(n, d, budget), SolverOptions(solver)).queries <= 1000
     for name in NEWTON_FORMS:
-        assert make_plan(facts(10**6, 10, budget), Wishes(name)).queries <= 48
+        assert make_plan(facts(10**6, 10, budget), SolverOptions(name)).queries <= 48
 
 
 @pytest.mark.parametrize("solver", ["gradient", "whitened-gradient"])
 @pytest.mark.parametrize("passes", [2, 3, 10, 50])
 def test_a_declared_cap_on_passes_holds(solver: str, passes: int) -> None:
     for n in (1000, 10**7):
-        plan = make_plan(facts(n), Wishes(solver, max_passes=passes))
+        plan = make_plan(facts(n), SolverOptions(solver, max_passes=passes))
         assert plan.queries <= passes
 
 
 def test_wishes_are_honoured() -> None:
-    plan = make_plan(facts(), Wishes("gradient", "last", 7, 0.25))
-    assert (plan.solver, plan.stages[0].output) == ("gradient", "last")
-    assert (plan.stages[0].iterations, plan.stages[0].step_size) == (7, 0.25)
+    plan = make_plan(facts(), SolverOptions("gradient", "last", 7, 0.25))
+    assert isinstance(plan.solver, Gradient)
+    descent = plan.solver.descent
+    assert (plan.solver.name, descent.output) == ("gradient", "last")
+    assert (descent.iterations, descent.step_size) == (7, 0.25)
     assert [(step.kind, step.times) for step in plan.steps] == [(Kind.GRADIENT, 7)]
-    white = make_plan(facts(), Wishes(output="average", iterations=9, step_size=1.5))
-    assert (white.stages[0].output, white.stages[0].step_size) == ("average", 1.5)
+    white = make_plan(facts(), SolverOptions(output="average", iterations=9, step_size=1.5))
+    assert isinstance(white.solver, WhitenedGradient)
+    descent = white.solver.descent
+    assert (descent.output, descent.step_size) == ("average", 1.5)
     assert white.steps[-1].times == 9
 
 
 @pytest.mark.parametrize("solver", ["gradient", "whitened-gradient"])
 def test_forecasts_are_given_where_they_are_proven(solver: str) -> None:
-    assert make_plan(facts(), Wishes(solver, "last")).forecast is None
+    assert make_plan(facts(), SolverOptions(solver, "last")).forecast is None
     for output in ("average", "tail"):
-        forecast = make_plan(facts(), Wishes(solver, output)).forecast
+        forecast = make_plan(facts(), SolverOptions(solver, output)).forecast
         assert forecast is not None
         assert 0 < forecast.excess_loss < np.inf
-    too_long = Wishes("gradient", step_size=1e6, iterations=5)
+    too_long = SolverOptions("gradient", step_size=1e6, iterations=5)
     assert make_plan(facts(), too_long).forecast is None
 
 
@@ -160,22 +169,24 @@ def test_forecasts_improve_with_records_and_budget() -> None:
     for solver in ("gradient", "whitened-gradient"):
         losses = []
         for n, epsilon in ((1000, 0.5), (10_000, 0.5), (10_000, 2.0), (100_000, 2.0)):
-            plan = make_plan(facts(n, 5, Budget(epsilon=epsilon, delta=1e-6)), Wishes(solver))
+            plan = make_plan(
+                facts(n, 5, Budget(epsilon=epsilon, delta=1e-6)), SolverOptions(solver)
+            )
             assert plan.forecast is not None
             losses.append(plan.forecast.excess_loss)
         assert losses == sorted(losses, reverse=True)
 
 
 def test_the_unbounded_budget_has_no_steps() -> None:
-    plan = make_plan(facts(budget=Budget(epsilon=np.inf)), Wishes())
+    plan = make_plan(facts(budget=Budget(epsilon=np.inf)), SolverOptions())
     assert (plan.steps, plan.private, plan.events()) == ((), False, ())
 
 
 def test_a_budget_that_buys_noise_alone_is_refused() -> None:
     with pytest.raises(BudgetError, match="too small"):
-        make_plan(facts(budget=Budget(mu=1e-14)), Wishes("gradient", iterations=100))
+        make_plan(facts(budget=Budget(mu=1e-14)), SolverOptions("gradient", iterations=100))
 
 
 def test_t38_equal_facts_make_equal_plans() -> None:
-    assert make_plan(facts(), Wishes()) == make_plan(facts(), Wishes())
-    assert str(make_plan(facts(), Wishes())) == str(make_plan(facts(), Wishes()))
+    assert make_plan(facts(), SolverOptions()) == make_plan(facts(), SolverOptions())
+    assert str(make_plan(facts(), SolverOptions())) == str(make_plan(facts(), SolverOptions()))

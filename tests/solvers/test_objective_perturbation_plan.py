@@ -16,11 +16,13 @@ from tacit.design.design import matrix_design
 from tacit.design.response import Binary
 from tacit.errors import BudgetError, SettingError
 from tacit.losses import softmax
-from tacit.planning.perturbed import plan_perturbed
-from tacit.planning.planner import Facts, Wishes, make_plan
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Gaussian
 from tacit.privacy.relation import Relation
+from tacit.solvers.choice import make_plan
+from tacit.solvers.objective_perturbation import plan as plan_perturbed
+from tacit.solvers.signal import plan_warnings
+from tacit.solvers.solver import PublicFacts, SolverOptions
 
 PUBLIC = (Relation.REPLACE_ONE, Relation.ZERO_OUT)
 SOLVER = "objective-perturbation"
@@ -32,13 +34,13 @@ def facts(
     n: int = 5000,
     d: int = 4,
     budget: Budget | None = None,
-) -> Facts:
+) -> PublicFacts:
     names = [f"x{j}" for j in range(d)]
     design = matrix_design(
         names, Binary("y", (0, 1)), bounds=(-3, 3), row_norm=None, intercept=True
     )
     chosen = Budget(epsilon=epsilon, delta=1e-6) if budget is None else budget
-    return Facts(design, n, relation, "row", chosen, Penalty())
+    return PublicFacts(design, n, relation, "row", chosen, Penalty())
 
 
 @pytest.mark.parametrize("inference", [False, True])
@@ -47,7 +49,7 @@ def facts(
 def test_the_plan_spends_the_budget_and_no_more(
     epsilon: float, relation: Relation, inference: bool
 ) -> None:
-    plan = make_plan(facts(epsilon, relation), Wishes(SOLVER, inference=inference))
+    plan = make_plan(facts(epsilon, relation), SolverOptions(SOLVER, inference=inference))
     guarantee = plan.guarantee()
     assert guarantee.mu is None
     assert epsilon * (1 - 1e-3) < guarantee.epsilon <= epsilon
@@ -66,7 +68,7 @@ def test_t22_the_accountants_agree_on_the_plan() -> None:
     from tacit.accounting.accountants import ACCOUNTANTS
     from tacit.accounting.event_counts import tally
 
-    plan = make_plan(facts(2.0), Wishes(SOLVER, inference=True))
+    plan = make_plan(facts(2.0), SolverOptions(SOLVER, inference=True))
     counted = tally(plan.events(), plan.relation)
     lower, upper = ACCOUNTANTS["pld"].fold(counted, plan.relation, 1e-6) or (0.0, 0.0)
     renyi = ACCOUNTANTS["rdp"].fold(counted, plan.relation, 1e-6)
@@ -79,8 +81,8 @@ def test_what_was_spent_before_is_counted() -> None:
     """With part of the budget gone elsewhere the minimum gets more noise."""
     given = facts(2.0)
     allowed = mu_squared_of(given.budget)
-    whole = plan_perturbed(given, Wishes(SOLVER), allowed)
-    rest = plan_perturbed(given, Wishes(SOLVER), allowed * Fraction(7, 10))
+    whole = plan_perturbed(given, SolverOptions(SOLVER), allowed)
+    rest = plan_perturbed(given, SolverOptions(SOLVER), allowed * Fraction(7, 10))
     before = Gaussian(allowed * Fraction(3, 10), 1)
     together = compose([before, *rest.events()], given.relation).epsilon(1e-6)
     assert 2.0 * (1 - 1e-3) < together <= 2.0
@@ -94,7 +96,7 @@ def test_the_ridge_gets_stronger_where_noise_is() -> None:
     """The ratio of curvature and ridge falls with ε, and c stays a part of ε."""
     ratios = []
     for epsilon in (0.1, 1.0, 8.0):
-        price = make_plan(facts(epsilon), Wishes(SOLVER)).steps[0].price
+        price = make_plan(facts(epsilon), SolverOptions(SOLVER)).steps[0].price
         assert isinstance(price, MinimumPrice)
         ratios.append(price.ratio)
         assert math.log1p(price.ratio) < 0.9 * epsilon
@@ -102,11 +104,11 @@ def test_the_ridge_gets_stronger_where_noise_is() -> None:
 
 
 def test_the_plan_judges_itself_by_the_mu_of_its_epsilon() -> None:
-    plan = make_plan(facts(1.0), Wishes(SOLVER, inference=True))
+    plan = make_plan(facts(1.0), SolverOptions(SOLVER, inference=True))
     assert plan.strength == pytest.approx(math.sqrt(mu_squared_of(plan.budget)), rel=1e-3)
-    assert plan.evidence == pytest.approx(5000 * (plan.strength or 0) / 5)
-    small = make_plan(facts(0.1, n=50), Wishes(SOLVER))
-    assert any("small for this table" in text for text in small.warnings())
+    assert plan.signal == pytest.approx(5000 * (plan.strength or 0) / 5)
+    small = make_plan(facts(0.1, n=50), SolverOptions(SOLVER))
+    assert any("small for this table" in text for text in plan_warnings(small))
 
 
 def test_private_bounds_are_paid_for_together_with_the_minimum() -> None:
@@ -116,8 +118,8 @@ def test_private_bounds_are_paid_for_together_with_the_minimum() -> None:
     )
     given = replace(facts(2.0, n=20_000), design=design)
     with pytest.raises(SettingError, match="declared bounds"):
-        make_plan(given, Wishes(SOLVER))
-    plan = make_plan(given, Wishes(SOLVER, inference=True))
+        make_plan(given, SolverOptions(SOLVER))
+    plan = make_plan(given, SolverOptions(SOLVER, inference=True))
     assert plan.locating is not None
     assert 2.0 * (1 - 1e-3) < plan.guarantee().epsilon <= 2.0
 
@@ -133,7 +135,7 @@ def test_private_bounds_are_paid_for_together_with_the_minimum() -> None:
 )
 def test_facts_that_have_no_proof_are_refused(changes: dict[str, Any], match: str) -> None:
     with pytest.raises(SettingError, match=match):
-        make_plan(replace(facts(), **changes), Wishes(SOLVER))
+        make_plan(replace(facts(), **changes), SolverOptions(SOLVER))
 
 
 @pytest.mark.parametrize(
@@ -142,13 +144,15 @@ def test_facts_that_have_no_proof_are_refused(changes: dict[str, Any], match: st
 def test_units_and_offsets_are_refused(beside: Beside) -> None:
     given = facts()
     with pytest.raises(SettingError, match="plain records"):
-        make_plan(replace(given, design=replace(given.design, beside=beside)), Wishes(SOLVER))
+        make_plan(
+            replace(given, design=replace(given.design, beside=beside)), SolverOptions(SOLVER)
+        )
 
 
 @pytest.mark.parametrize("budget", [Budget(mu=0.5, delta=1e-6), Budget(rho=0.1, delta=1e-6)])
 def test_a_budget_without_epsilon_is_refused(budget: Budget) -> None:
     with pytest.raises(BudgetError, match="no mu and no rho"):
-        make_plan(facts(budget=budget), Wishes(SOLVER))
+        make_plan(facts(budget=budget), SolverOptions(SOLVER))
 
 
 @pytest.mark.parametrize(
@@ -156,16 +160,16 @@ def test_a_budget_without_epsilon_is_refused(budget: Budget) -> None:
 )
 def test_wishes_that_mean_nothing_here_are_refused(wish: dict[str, Any]) -> None:
     with pytest.raises(SettingError, match=next(iter(wish))):
-        make_plan(facts(), Wishes(SOLVER, **wish))
+        make_plan(facts(), SolverOptions(SOLVER, **wish))
 
 
 def test_a_budget_that_buys_nothing_is_refused() -> None:
     with pytest.raises(BudgetError, match="too small"):
-        make_plan(facts(budget=Budget(epsilon=1e-14, delta=1e-300)), Wishes(SOLVER))
+        make_plan(facts(budget=Budget(epsilon=1e-14, delta=1e-300)), SolverOptions(SOLVER))
 
 
 @pytest.mark.parametrize("epsilon", [501.0, 1e3, 1e5, 1e300])
 def test_a_budget_beyond_the_accountants_is_refused(epsilon: float) -> None:
     with pytest.raises(BudgetError, match="up to epsilon = 500"):
-        make_plan(facts(epsilon), Wishes(SOLVER))
-    assert make_plan(facts(500.0), Wishes(SOLVER)).guarantee().epsilon <= 500.0
+        make_plan(facts(epsilon), SolverOptions(SOLVER))
+    assert make_plan(facts(500.0), SolverOptions(SOLVER)).guarantee().epsilon <= 500.0

@@ -10,10 +10,12 @@ from tacit.contract.query import Answer, ColumnCounts, Query
 from tacit.design.attached_columns import Beside, Weighting
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary
-from tacit.planning.planner import Facts, Wishes, make_plan
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
-from tacit.solvers.total import SMALLEST_SHARE, count_records, inverse_mean_weight
+from tacit.solvers.choice import make_plan
+from tacit.solvers.coordinates import _inverse_mean_weight as inverse_mean_weight
+from tacit.solvers.counting import SMALLEST_SHARE, count_records
+from tacit.solvers.solver import PublicFacts, SolverOptions
 
 N = 1000
 
@@ -36,7 +38,7 @@ def plan_of(relation: Relation, weighting: Weighting | None) -> Plan:
     )
     design = replace(design, beside=Beside(weighting))
     budget = Budget(epsilon=1.0, delta=1e-6)
-    return make_plan(Facts(design, N, relation, "row", budget, Penalty()), Wishes())
+    return make_plan(PublicFacts(design, N, relation, "row", budget, Penalty()), SolverOptions())
 
 
 def counted(value: float, noise: float, relation: Relation, weighting: Weighting | None) -> float:
@@ -85,4 +87,4 @@ def test_a_penalty_is_beside_the_mean_over_records(by_class: tuple[float, float]
 
 def test_evidence_goes_by_what_was_counted() -> None:
     plan = plan_of(Relation.REPLACE_ONE, Weighting("w", 2.0))
-    assert replace(plan, total=N / 4).evidence == pytest.approx(plan.evidence / 4)
+    assert replace(plan, total=N / 4).signal == pytest.approx(plan.signal / 4)

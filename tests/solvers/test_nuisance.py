@@ -10,15 +10,9 @@ from tacit import PoissonRegressor
 from tacit.contract.query import Answer, Query, ResidualSize
 from tacit.losses.bounded_poisson import expected_clip, loss
 from tacit.solvers.coordinates import Coordinates
-from tacit.solvers.levels import (
-    LARGEST_SQUARE,
-    RATES,
-    Level,
-    count_cap,
-    sampling_part,
-    second_level,
-    solve_dispersion,
-)
+from tacit.solvers.interval_rules import LEVEL
+from tacit.solvers.nuisance import Level, count_cap, sampling_variance, solve_dispersion
+from tacit.solvers.one_step import OneStep
 
 DRAWS = 400_000
 
@@ -31,13 +25,13 @@ def drawn(rate: float, dispersion: float) -> np.ndarray:
 
 
 def squares_of(counts: np.ndarray, rate: float) -> np.ndarray:
-    return np.minimum((counts - rate) ** 2 / max(1.0, rate), LARGEST_SQUARE)
+    return np.minimum((counts - rate) ** 2 / max(1.0, rate), LEVEL.squares)
 
 
 @pytest.mark.parametrize(("mean", "dispersion"), [(2.5, 0.0), (2.5, 0.5), (8.0, 0.2)])
 def test_dispersion_explains_the_squares_it_was_seen_by(mean: float, dispersion: float) -> None:
     """The mean of 3 × 400000 squares has a deviation below 0.002, and α one below 0.006."""
-    rates = [mean * part for part in RATES]
+    rates = [mean * part for part in LEVEL.rates]
     seen = np.mean([squares_of(drawn(rate, dispersion), rate).mean() for rate in rates])
     found, steepness = solve_dispersion(mean, float(seen))
     assert found == pytest.approx(dispersion, abs=0.035)
@@ -53,7 +47,7 @@ def test_squares_beyond_any_law_end_at_the_largest_dispersion() -> None:
 @pytest.mark.parametrize("factor", [-0.5, 0.3])
 def test_what_the_estimated_dispersion_adds(mean: float, dispersion: float, factor: float) -> None:
     top = 1.2 * mean
-    rates = [mean * part for part in RATES]
+    rates = [mean * part for part in LEVEL.rates]
     counts = {rate: drawn(rate, dispersion) for rate in rates}
 
     def residuals(rate: float, around: float) -> np.ndarray:
@@ -75,7 +69,7 @@ def test_what_the_estimated_dispersion_adds(mean: float, dispersion: float, fact
         square = squares_of(counts[rate], rate) - follow * residual
         added.append((residual + factor * square).var() - residual.var())
     expected = float(np.mean(added))
-    assert sampling_part(mean, dispersion, top, factor) == pytest.approx(expected, abs=0.05)
+    assert sampling_variance(mean, dispersion, top, factor) == pytest.approx(expected, abs=0.05)
 
 
 def test_counts_are_cut_where_their_mean_would_be_noise() -> None:
@@ -104,12 +98,14 @@ def test_what_a_pilots_noise_adds_to_squares_goes_by_the_iterates_that_were_aver
         )
         level = Level(loss(2.0, 0.0, 5.0), math.log(2.0), 2.0, 2.0)
         plan, pilot = model.plan(2000, 3), np.zeros(4)
-        return second_level(
+        assert isinstance(plan.solver, OneStep)
+        found = plan.solver.second_level(
             HalfOfThem(), plan, Coordinates(None, 4.0), pilot, level, 0.7
-        ).dispersion
+        )
+        return found.dispersion
 
     def by_hand(averaged: int) -> float:
-        return solve_dispersion(2.0, LARGEST_SQUARE / 2 - 4 * 0.7**2 / (0.81 * averaged * 2.0))[0]
+        return solve_dispersion(2.0, LEVEL.squares / 2 - 4 * 0.7**2 / (0.81 * averaged * 2.0))[0]
 
     for output, averaged in (("tail", 6), ("average", 10), ("last", 1)):
         assert dispersion(output) == pytest.approx(by_hand(averaged), rel=1e-6)

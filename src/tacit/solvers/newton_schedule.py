@@ -1,4 +1,4 @@
-"""How the budget of noisy Newton's rounds is split over rounds and over the parts of a round."""
+"""How many rounds noisy Newton takes, with which step sizes, and how their budget is split."""
 
 from __future__ import annotations
 
@@ -11,23 +11,62 @@ from tacit.contract.plan import Step
 from tacit.losses import huber
 from tacit.losses.huber_efficiency import best_threshold
 from tacit.solvers.interval_rules import NEWTON
-from tacit.solvers.rules import between
-from tacit.solvers.solver import PublicFacts
+from tacit.solvers.rules import TABLES, between
+from tacit.solvers.solver import PublicFacts, SolverOptions, require_passes
 
 FINEST = 10**8
 """Shares of rounds are rounded down to multiples of 1 over this."""
 
 
-def newton_shares(step_sizes: Sequence[float], first: int) -> list[Fraction]:
+def number_of_rounds(
+    facts: PublicFacts,
+    options: SolverOptions,
+    signal: float,
+    curvature: str,
+    *,
+    others: int,
+    each: int,
+) -> int:
+    """Number of rounds, each of which takes `each` passes beside those of the other steps."""
+    require_passes(options, others, each)
+    if options.iterations is not None:
+        return options.iterations
+    rules = {"each": NEWTON.newton, "once": NEWTON.majorised, "no": NEWTON.descent}
+    constant, slope, least, most = rules[curvature]
+    growth = math.log10(max(signal, 1.0))
+    wanted = between(math.ceil(constant + slope * growth), least, most)
+    if curvature == "each" and signal < NEWTON.enough:
+        wanted = NEWTON.rounds
+    if options.max_passes is not None or facts.is_large:
+        passes = (options.max_passes or TABLES.answers_with_intervals) - others
+        wanted = max(1, min(wanted, passes // each))
+    return int(wanted)
+
+
+def step_sizes(
+    options: SolverOptions, count: int, signal: float, curvature: str
+) -> tuple[float, ...]:
+    """One size for all rounds if it was asked for; else Newton is damped until the last rounds."""
+    if options.step_size is not None:
+        return (options.step_size,) * count
+    if curvature == "each":
+        full = min(count, (signal >= NEWTON.enough) + (signal >= NEWTON.much))
+        return (NEWTON.damping,) * (count - full) + (1.0,) * full
+    if curvature == "once":
+        return (1.0,) * count
+    return (between(signal / NEWTON.enough, NEWTON.shortest, 1.0),) * count
+
+
+def newton_shares(sizes: Sequence[float], first: int) -> list[Fraction]:
     """Parts of the gradients' price, a round each; they add up to no more than one.
 
     Some of it evenly, the rest in proportion to what a round's noise does to the result of Newton's
     recursion e ← (1 - η)e - ην: prices in that proportion alone would make the variance least.
     """
-    count = len(step_sizes)
+    count = len(sizes)
     ahead, effects = 0.0, list[float]()
     for number in range(count - 1, -1, -1):
-        size = step_sizes[number]
+        size = sizes[number]
         ahead += 1 / (count - first) if number >= first else 0.0
         effects.append(ahead * size)
         ahead *= 1 - size
