@@ -21,6 +21,7 @@ from tacit.accounting import gaussian
 from tacit.design.design import Design
 from tacit.errors import TacitError
 from tacit.privacy.budget import Budget
+from tacit.solvers.signal import plan_warnings
 
 SIGNALS = (0.5, 1, 4, 5, 15, 20, 25, 30, 60, 100, 200, 250, 1000)
 """Values of n·μ/d at which some rule changes."""
@@ -74,7 +75,8 @@ def described(plan: Callable[[], Any]) -> dict[str, Any]:
     """Every field of a plan by its path; a refusal is a field too."""
     try:
         made = plan()
-        return {**dict(_fields("", made)), "solver.name": made.solver.name}
+        more = {"solver.name": made.solver.name, "warnings": list(plan_warnings(made))}
+        return {**dict(_fields("", made)), **more}
     except TacitError as error:
         return {"refused": f"{type(error).__name__}: {error}"}
 
