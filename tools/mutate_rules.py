@@ -80,7 +80,7 @@ def readers() -> dict[Rule, list[Case]]:
     """For each rule the cases that read it, the quick ones first."""
     read: set[Rule] = set()
     for number, group in enumerate(GROUPS):
-        group.__class__ = _recording(type(group), number, read)
+        object.__setattr__(group, "__class__", _recording(type(group), number, read))
     found: dict[Rule, list[tuple[float, Case]]] = {}
     for case, describe in cases().items():
         read.clear()

@@ -1,7 +1,8 @@
 """The planner: never beyond the budget, never beyond the passes, nothing but public facts."""
 
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import mpmath
 import numpy as np
@@ -9,18 +10,31 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import tacit
 from tacit.accounting.composition import compose
-from tacit.contract.plan import Penalty, Plan
-from tacit.contract.query import Kind
+from tacit.contract.gate import Gate
+from tacit.contract.plan import Penalty, Plan, Purpose, Solution
+from tacit.contract.query import GradientSum, Kind
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary
 from tacit.errors import BudgetError, SettingError
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
+from tacit.solvers import choice
 from tacit.solvers.choice import SOLVERS, make_plan
+from tacit.solvers.coordinates import gradient_bound
+from tacit.solvers.driver import take_steps
 from tacit.solvers.gradient import Gradient
 from tacit.solvers.newton import Newton
-from tacit.solvers.solver import PublicFacts, SolverOptions
+from tacit.solvers.solver import (
+    PublicFacts,
+    Requirement,
+    SolverOptions,
+    assembled,
+    priced,
+    public_n,
+    require,
+)
 from tacit.solvers.whitened import WhitenedGradient
 
 NEWTON_FORMS = ("newton", "majorised-newton")
@@ -190,3 +204,63 @@ def test_a_budget_that_buys_noise_alone_is_refused() -> None:
 def test_t38_equal_facts_make_equal_plans() -> None:
     assert make_plan(facts(), SolverOptions()) == make_plan(facts(), SolverOptions())
     assert str(make_plan(facts(), SolverOptions())) == str(make_plan(facts(), SolverOptions()))
+
+
+@dataclass(frozen=True)
+class HalfSteps:
+    """A toy solver: descent with half the longest stable step, in prepared coordinates."""
+
+    rounds: int
+    name: str = "half-steps"
+    intervals: ClassVar[bool] = False
+    maps_rows: ClassVar[bool] = False
+
+    def run(self, gate: Gate, plan: Plan) -> Solution:
+        clip = gradient_bound(plan)
+        length = 0.5 / (plan.loss.smoothness * plan.design.row_norm**2)
+
+        def step(_: int, theta: Any) -> Any:
+            answer = gate.ask(GradientSum(theta, clip, loss=plan.loss))
+            return theta - length * answer.value / plan.count
+
+        start = np.zeros(plan.design.width)
+        return Solution(take_steps(start, self.rounds, step, first=self.rounds // 2))
+
+
+def plan_half_steps(known: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
+    require((Requirement(public_n, "half-steps needs a public n."),), known, options)
+    rounds = options.iterations or 40
+    steps = (priced(known, Kind.GRADIENT, allowed, rounds, Purpose.DESCENT),)
+    return assembled(known, HalfSteps(rounds), steps)
+
+
+@pytest.fixture
+def half_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a contributor does: a file, as above, and one line in choice.py."""
+    monkeypatch.setattr(choice, "SOLVERS", {**choice.SOLVERS, "half-steps": plan_half_steps})
+
+
+@pytest.mark.usefixtures("half_steps")
+def test_a_solver_is_added_by_a_file_and_one_line() -> None:
+    """Its plan is priced, charged, run through the gate and certified as any other."""
+    rng = np.random.default_rng(4)
+    X = rng.uniform(-1, 1, (20_000, 2))
+    y = (rng.random(20_000) < 1 / (1 + np.exp(-3 * X[:, 0]))).astype(int)
+    model = tacit.LogisticRegression(
+        epsilon=4.0, bounds=(-1, 1), solver="half-steps", iterations=30, random_state=1
+    ).fit(X, y)
+    assert model.plan_.solver == HalfSteps(30)
+    assert model.plan_.queries == 30
+    assert model.coef_[0, 0] > 1.0 > abs(model.coef_[0, 1])
+    assert model.certificate_.document["solver"] == "half-steps"
+
+
+@pytest.mark.usefixtures("half_steps")
+def test_what_an_added_solver_requires_is_refused_by_name() -> None:
+    with pytest.raises(SettingError, match="needs a public n"):
+        make_plan(facts(relation=Relation.ADD_REMOVE), SolverOptions("half-steps"))
+
+
+def test_an_unknown_solver_is_refused() -> None:
+    with pytest.raises(SettingError, match="solver must be one of 'auto'"):
+        make_plan(facts(), SolverOptions("half-steps"))

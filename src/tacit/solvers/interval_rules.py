@@ -153,7 +153,7 @@ class Reliability:
 
     study: ClassVar[str] = COVERAGE
     signal: float = rule(100.0, "signal from which coverage was measured to be nominal")
-    width: int = rule(10, "coefficients beyond which n·μ must also be large for d^1.5")
+    width: float = rule(10.0, "coefficients beyond which n·μ must also be large for d^1.5")
     wide: float = rule(30.0, "n·μ over d^1.5 that it must be then")
     noise: float = rule(1.0, "relative noise of the curvature up to which they are nominal")
     small_noise: float = rule(0.5, "and up to which it is left out of the degrees of freedom")

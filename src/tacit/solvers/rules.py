@@ -52,13 +52,13 @@ class Tables:
     """Large tables and passes over them."""
 
     study: ClassVar[str] = "time on one core; no table"
-    large: int = rule(10**7, "n·d from which passes are capped by default")
+    large: float = rule(1e7, "n·d from which passes are capped by default")
     passes_of_large: int = rule(30, "cap on passes over a large table: about a minute")
     passes: int = rule(1000, "cap on passes over other tables")
     answers_with_intervals: int = rule(38, "cap for large tables with intervals; counts are cheap")
     noise_norm: float = rule(0.25, "second moments are subsampled below it, as share of n read")
     step_noise: float = rule(0.1, "first steps are subsampled below this noise, in residual sizes")
-    records_a_column: int = rule(1000, "records read for each column, at least: sampling error")
+    records_a_column: float = rule(1000.0, "records read for each column, at least: sampling error")
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ class Labels:
     momentum: float = rule(0.5, "of most fits")
     burn_in: int = rule(6, "iterates that are never averaged")
     steps_of_large: int = rule(12, "most steps over a large table")
-    few_columns: int = rule(256, "columns up to which three queries of second moments pay")
+    few_columns: float = rule(256.0, "columns up to which three queries of second moments pay")
     few_signal: float = rule(20.0, "signal below which wider tables have one such query")
     one_query: Fraction = rule(Fraction(10, 100), "share of the one query")
     one_ridge: float = rule(0.3, "its ridge, in noise norms")
@@ -223,7 +223,7 @@ class Staged:
     stages: Fraction = rule(Fraction(1, 5), "share of the gradients' budget for the first stage")
     location_share: float = rule(1300.0, "for median and scale: 1300 / (n·μ)²")
     location_ends: tuple[float, float] = rule((0.02, 0.25), "ends of that share")
-    narrow: int = rule(64, "columns up to which queries and steps are cheap and many")
+    narrow: float = rule(64.0, "columns up to which queries and steps are cheap and many")
     narrow_queries: tuple[int, Fraction] = rule((4, Fraction(1, 20)), "number and share, narrow")
     wide_queries: tuple[int, Fraction] = rule((2, Fraction(1, 10)), "number and share, wide")
     clear: float = rule(60.0, "signal from which noise is the smaller concern")
