@@ -11,9 +11,9 @@ from tacit.contract.sensitivity import FINEST_BOUND
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary
 from tacit.mechanisms.gradient import integer_gradient_sum
-from tacit.rows.admission.admit_sparse import admit_sparse
+from tacit.rows.admission.admit import admit
 from tacit.rows.sources.opening import open_source
-from tacit.rows.storage.store import MemoryStore
+from tacit.rows.storage.memory_store import MemoryStore
 from tacit.rows.storage.tiles import to_rows
 
 ROWS, COLUMNS, SHARE = 20_000, 2000, 0.01
@@ -35,7 +35,7 @@ def run() -> None:
         intercept=True,
         shifted=False,
     )
-    sparse = admit_sparse(source, design, np.dtype(np.float32), lambda _valid: None)
+    sparse = admit(source, design)
     blocks = (sparse.block(index).dense(design.width) for index in range(sparse.block_count))
     dense = MemoryStore.of(to_rows(np.concatenate([*blocks]), ROWS))
     query = GradientSum(rng.standard_normal(design.width), clip=1.0)

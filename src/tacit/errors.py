@@ -1,20 +1,20 @@
-"""The one exception tree.
+"""The exceptions and warnings of Tacit.
 
-Everything a person can get wrong derives from `InputError`, hence from `ValueError`.
-No message ever contains a value of the table or the number of a row.
+Errors in what a user gives derive from `InputError`, and so from `ValueError`. No message contains
+a value of the table or a row number.
 """
 
 
 class TacitError(Exception):
-    """Root of every error raised on purpose."""
+    """Base class of all errors of Tacit."""
 
 
 class InputError(TacitError, ValueError):
-    """Something that was given is wrong; nothing was spent."""
+    """An input is wrong; nothing was spent."""
 
 
 class BudgetError(InputError):
-    """A budget that is no budget: epsilon <= 0, delta outside (0, 1), too small to be spent."""
+    """An invalid budget: epsilon <= 0, delta outside (0, 1), too small for the releases."""
 
 
 class AccountingError(InputError):
@@ -38,7 +38,7 @@ class SettingError(InputError):
 
 
 class DataError(InputError):
-    """What the door found wrong in the rows. For the curator; names no value and no row."""
+    """Invalid records or columns of a table. For the curator; names no value and no row."""
 
 
 class FileError(InputError):
@@ -50,15 +50,15 @@ class CertificateError(InputError):
 
 
 class LedgerError(InputError):
-    """A ledger that is damaged, of another dataset, or cannot keep what it is asked to keep.
+    """A ledger that is damaged, belongs to another dataset, or cannot store an entry.
 
     Nothing was spent, unless the message says that it may have been.
     """
 
 
 class PrivacyWarning(UserWarning):
-    """A budget that protects little, judged by public facts: delta >= 1/n, or epsilon > 10."""
+    """A budget with weak protection, judged by public facts: delta >= 1/n, or epsilon > 10."""
 
 
 class PlanViolation(TacitError, RuntimeError):
-    """A query that is not in the reserved plan. The gate refuses it before touching a row."""
+    """A query that is not in the reserved plan. The gate refuses it before a row is read."""

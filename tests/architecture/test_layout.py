@@ -1,4 +1,4 @@
-"""A file is one idea with a name of its own, finished, and no page of proof is missing."""
+"""Length, names and completeness of files; proof pages; tests that mirror the sources."""
 
 import re
 from collections.abc import Iterator
@@ -22,6 +22,26 @@ UNFINISHED = re.compile(
     )
 )
 PACKAGES_WITH_PROOFS = ("accounting", "mechanisms", "noise")
+# Tests of a whole package, which name no module of it.
+OF_A_PACKAGE = ("test_adversarial_", "test_attacks", "test_noninterference")
+ACROSS_MODULES = frozenset(
+    {
+        "certificate/test_former_formats.py",
+        "cli/test_bad_input.py",
+        "cli/test_forged_fits.py",
+        "cli/test_forgeries.py",
+        "cli/test_tampering.py",
+        "engine/test_kept_requests.py",
+        "estimators/test_conventions.py",
+        "estimators/test_features.py",
+        "estimators/test_multinomial.py",
+        "estimators/test_people.py",
+        "estimators/test_private_bounds.py",
+        "estimators/test_refusals_in_ledgers.py",
+        "estimators/test_totals.py",
+        "ledger/test_crashes.py",
+    }
+)
 
 
 def python_files(root: Path) -> Iterator[Path]:
@@ -69,6 +89,30 @@ def proof_faults(root: Path) -> list[str]:
     return [f"no page proofs/{page}" for page in sorted(modules - pages)] + [
         f"proofs/{page} has no module" for page in sorted(pages - with_module)
     ]
+
+
+def mirror_faults(root: Path, across: frozenset[str] = ACROSS_MODULES) -> list[str]:
+    """Modules without a test file, and test files without a module, package by package."""
+    package, tests = root / "src" / "tacit", root / "tests"
+    faults = []
+    for folder in [package, *(path for path in package.rglob("*") if path.is_dir())]:
+        here = folder.relative_to(package)
+        modules = {path.stem.lstrip("_") for path in folder.glob("*.py")} - {"init__", "main__"}
+        files = {path.name for path in (tests / here).glob("test_*.py")}
+        tested = set()
+        for module in modules:
+            own = {name for name in files if re.fullmatch(rf"test_{module}(_\w+)?\.py", name)}
+            tested |= own
+            if not own:
+                faults.append(f"no {(Path('tests') / here / f'test_{module}.py').as_posix()}")
+        for name in files - tested:
+            path = (here / name).as_posix()
+            if path not in across and not name.startswith(OF_A_PACKAGE):
+                faults.append(f"tests/{path} has no module")
+    listed = [
+        f"tests/{path} is listed and missing" for path in across if not (tests / path).exists()
+    ]
+    return sorted(faults + listed)
 
 
 def write(root: Path, path: str, text: str = "") -> None:
@@ -139,3 +183,29 @@ def test_missing_and_orphaned_pages_are_found(tmp_path: Path) -> None:
     assert proof_faults(tmp_path) == []
     write(tmp_path, "proofs/noise/laplace.md")
     assert proof_faults(tmp_path) == ["proofs/noise/laplace.md has no module"]
+
+
+def test_modules_without_tests_and_tests_without_modules_are_found(tmp_path: Path) -> None:
+    none = frozenset[str]()
+    for path in (
+        "__init__",
+        "__main__",
+        "errors",
+        "noise/__init__",
+        "noise/gaussian",
+        "noise/_bits",
+    ):
+        write(tmp_path, f"src/tacit/{path}.py")
+    for path in ("test_errors", "conftest", "noise/test_gaussian_tails", "noise/test_bits"):
+        write(tmp_path, f"tests/{path}.py")
+    write(tmp_path, "tests/noise/test_attacks_on_digits.py")
+    write(tmp_path, "tests/e2e/test_anything.py")
+    assert mirror_faults(tmp_path, none) == []
+    write(tmp_path, "src/tacit/noise/gauss.py")
+    assert mirror_faults(tmp_path, none) == ["no tests/noise/test_gauss.py"]
+    write(tmp_path, "tests/noise/test_gauss.py")
+    write(tmp_path, "tests/noise/test_laplace.py")
+    assert mirror_faults(tmp_path, none) == ["tests/noise/test_laplace.py has no module"]
+    assert mirror_faults(tmp_path, frozenset({"noise/test_laplace.py"})) == []
+    gone = frozenset({"noise/test_laplace.py", "noise/test_gone.py"})
+    assert mirror_faults(tmp_path, gone) == ["tests/noise/test_gone.py is listed and missing"]

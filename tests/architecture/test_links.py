@@ -9,6 +9,7 @@ LINK = re.compile(r"\[[^\]]*\]\((?!https?:)([^)\s]+)\)")
 FENCED = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 NAMED = re.compile(r"`((?:proofs|docs|benchmarks|tests|tools)/[\w/.-]+\.(?:md|py))`")
+SOURCE = re.compile(r"`(?:src/tacit/)?(\w+/[\w/]+\.py)`")
 FOLDERS = ("docs", "proofs", "benchmarks")
 
 
@@ -35,8 +36,11 @@ def broken_links(root: Path) -> list[str]:
             target = page.parent / path if path else page
             if not target.exists() or (anchor and anchor not in anchors(target)):
                 broken.append(f"{page.relative_to(root)}: {link}")
-        named = (name for name in NAMED.findall(text) if not (root / name).exists())
-        broken.extend(f"{page.relative_to(root)}: {name}" for name in named)
+        named = {name for name in NAMED.findall(text) if not (root / name).exists()}
+        for name in SOURCE.findall(text):
+            if not any((root / folder / name).exists() for folder in ("src/tacit", ".")):
+                named.add(name)
+        broken.extend(f"{page.relative_to(root)}: {name}" for name in sorted(named))
     return broken
 
 
@@ -56,6 +60,6 @@ def test_broken_links_are_found(tmp_path: Path) -> None:
     good = "[a](docs/a.md) [b](docs/a.md#one-heading-two) [c](#top) `docs/a.md`\n# Top\n"
     (tmp_path / "README.md").write_text(good)
     assert broken_links(tmp_path) == []
-    bad = "[a](docs/b.md) [b](docs/a.md#no-heading) `proofs/none.md`\n"
+    bad = "[a](docs/b.md) [b](docs/a.md#no-heading) `proofs/none.md` `noise/none.py`\n"
     (tmp_path / "README.md").write_text(bad)
-    assert len(broken_links(tmp_path)) == 3
+    assert len(broken_links(tmp_path)) == 4

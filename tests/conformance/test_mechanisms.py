@@ -31,7 +31,8 @@ from tacit.mechanisms.responder import Responder
 from tacit.privacy.relation import Relation
 from tacit.rows.admission.admit import admit
 from tacit.rows.sources.opening import open_source
-from tacit.rows.storage.store import MemoryStore, Store
+from tacit.rows.storage.memory_store import MemoryStore
+from tacit.rows.storage.store import Store
 from tacit.rows.storage.tiles import to_rows
 
 THETA = np.array([1.5, -0.7, 0.4])

@@ -103,7 +103,7 @@ def table(
         intercept=True,
     )
     unit = Unit("unit", MOST, "order" if ordered else None)
-    source = open_source(cells[:, :2], cells[:, 2], beside={"unit": who, "order": cells[:, 3]})
+    source = open_source(cells[:, :2], cells[:, 2], attached={"unit": who, "order": cells[:, 3]})
     declared = replace(design, beside=Beside(unit=unit))
     return admit(source, declared, invalid_rows="zero", dtype=np.float64)
 
@@ -243,7 +243,7 @@ def test_t29_the_number_of_persons_is_what_is_public_not_that_of_records() -> No
         table([REST[0], np.tile(REST[1], (9, 1))], query),
     )
     assert few.length == many.length == 2
-    assert few.unit_rows == many.unit_rows == MOST
+    assert few.layout.unit_rows == many.layout.unit_rows == MOST
 
 
 def test_the_brute_force_would_find_a_person_that_is_clipped_record_by_record(

@@ -26,7 +26,7 @@ from tacit.design.factor import (
 )
 from tacit.documents.dataclass_json import from_plain, to_plain
 from tacit.errors import BoundsError, InputError, SchemaError, SettingError
-from tacit.rows.encoding.splines import spline_basis
+from tacit.rows.encoding.transforms import spline_basis
 
 KNOTS = (-2.0, 0.5, 1.0, 3.0)
 FACTORS: list[Factor] = [

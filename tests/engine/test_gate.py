@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tacit.contract.gate import silent
 from tacit.contract.plan import Penalty, Plan
-from tacit.contract.progress import silent
 from tacit.contract.query import (
     Answer,
     GradientSum,
@@ -22,7 +22,7 @@ from tacit.errors import PlanViolation
 from tacit.mechanisms.responder import Responder
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
-from tacit.rows.storage.store import MemoryStore
+from tacit.rows.storage.memory_store import MemoryStore
 from tacit.solvers.choice import make_plan
 from tacit.solvers.solver import PublicFacts, SolverOptions
 

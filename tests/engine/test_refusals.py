@@ -51,7 +51,7 @@ def test_what_is_not_declared_is_not_read_inside_a_ledger() -> None:
 
 
 def test_no_other_choice_exists() -> None:
-    with pytest.raises(SettingError, match='"zero"'):
+    with pytest.raises(SettingError, match="invalid_rows must be one of 'error', 'zero'"):
         Refusals.settle("drop")
 
 

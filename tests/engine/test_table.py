@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from tacit.contract.plan import Penalty, Plan
 from tacit.design.design import Design, matrix_design
 from tacit.design.response import Binary
+from tacit.engine.refusals import Refusals
 from tacit.engine.table import Table
 from tacit.errors import DataError, SchemaError, SettingError
 from tacit.mechanisms.responder import Responder
@@ -63,6 +64,33 @@ def test_a_run_releases_what_the_plan_says() -> None:
     assert release.private
     assert release.theta.shape == (3,)
     assert release.plan == plan()
+
+
+def test_refused_records_show_no_plan() -> None:
+    """Records are admitted before a plan is shown, and it is shown before the first answer."""
+    shown: list[Plan] = []
+    with Table(np.array([[0.5, 0.5], [np.nan, 0.5]]), [0, 1]) as table, pytest.raises(DataError):
+        table.fit(
+            design(),
+            lambda _: plan(),
+            refusals=Refusals.settle(None),
+            seed=None,
+            on_plan=shown.append,
+        )
+    assert shown == []
+
+
+def test_a_plan_is_made_before_a_record_is_read() -> None:
+    """n is known of a matrix, and not of a file."""
+    asked: list[int | None] = []
+
+    def refuse(n: int | None) -> Plan:
+        asked.append(n)
+        raise SettingError("No.")
+
+    with Table(np.full((2, 2), np.nan), [0, 1]) as table, pytest.raises(SettingError, match="No"):
+        table.fit(design(), refuse, refusals=Refusals.settle(None), seed=None)
+    assert asked == [2]
 
 
 def test_a_wide_sparse_table_is_refused_before_the_charge(

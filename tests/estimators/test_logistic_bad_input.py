@@ -72,7 +72,7 @@ SETTINGS: dict[str, tuple[dict[str, Any], type[InputError], str]] = {
     "radius infinite": ({"radius": np.inf}, SettingError, "radius"),
     "prior mean short": ({"prior_mean": [1.0], "l2": 1.0}, SettingError, "2 entries"),
     "prior mean NaN": ({"prior_mean": [1.0, np.nan]}, SettingError, "prior_mean"),
-    "invalid rows": ({"invalid_rows": "drop"}, SettingError, '"zero"'),
+    "invalid rows": ({"invalid_rows": "drop"}, SettingError, "'zero'"),
     "seed negative": ({"random_state": -1}, SettingError, "random_state"),
     "seed half": ({"random_state": 0.5}, SettingError, "random_state"),
     "one class": ({"classes": [0]}, SettingError, "two different"),

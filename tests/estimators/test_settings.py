@@ -6,15 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tacit.contract.plan import Plan
 from tacit.design.attached_columns import Beside, Unit
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary
-from tacit.engine.refusals import Refusals
-from tacit.engine.table import Table
-from tacit.errors import BudgetError, DataError, SettingError
-from tacit.estimators.run_fit import common_facts, run_fit
+from tacit.errors import BudgetError, SettingError
 from tacit.estimators.settings import check_settings, make_budget
+from tacit.losses import logistic, squared
 from tacit.privacy.budget import Budget
 
 DESIGN = matrix_design(["x0"], Binary("y", (0, 1)), bounds=(0, 1), row_norm=None, intercept=True)
@@ -61,13 +58,13 @@ def test_a_public_n_must_be_known(records: int | None) -> None:
 
 
 def test_common_facts_name_n_where_it_is_public() -> None:
-    public = common_facts(request(), ["a"], invalid_rows="zero")
+    public = request().facts(["a"], {}, invalid_rows="zero", units=False)
     assert [(fact.name, fact.source) for fact in public] == [
         ("columns", "assumed"),
         ("number of records", "assumed"),
     ]
     asked = request(relation="add-remove", n_at_least=9)
-    private = common_facts(asked, ["a"], invalid_rows="zero")
+    private = asked.facts(["a"], {}, invalid_rows="zero", units=False)
     assert (private[1].name, private[1].value, private[1].source) == ("n_at_least", 9, "declared")
 
 
@@ -76,16 +73,22 @@ def test_numpy_numbers_are_numbers() -> None:
     assert (made.seed, made.penalty.l2, made.penalty.radius) == (3, 0.5, 2.0)
 
 
-def test_refused_records_show_no_plan() -> None:
-    """The door comes before the plan, and the plan before the first answer."""
-    shown: list[Plan] = []
-    with Table(np.array([[0.5], [np.nan]]), [0, 1]) as table, pytest.raises(DataError):
-        run_fit(table, request(), DESIGN, [], shown.append, refusals=Refusals.settle(None))
-    assert shown == []
+def test_settings_are_refused_only_if_they_are_for_every_number_of_records() -> None:
+    """Where n is to be read, a plan for one number is enough."""
+    tight = request(max_passes=8, iterations=8, solver="gradient")
+    assert tight.first_plan([(DESIGN, logistic.LOSS)], None).queries <= 8
+    hopeless = request(max_passes=2, iterations=8)
+    with pytest.raises(SettingError, match="max_passes"):
+        hopeless.first_plan([(DESIGN, logistic.LOSS)], None)
+    many = [(DESIGN, squared.LOSS), (DESIGN, logistic.LOSS)]
+    perturbed = request(solver="objective-perturbation")
+    with pytest.raises(SettingError, match="objective-perturbation"):
+        perturbed.first_plan(many[:1], 1000)
+    assert perturbed.first_plan(many, 1000).loss == logistic.LOSS
 
 
 def test_t37_that_no_record_was_refused_is_assumed_where_records_are_refused() -> None:
-    last = common_facts(request(), ["a"], invalid_rows="error")[-1]
+    last = request().facts(["a"], {}, invalid_rows="error", units=False)[-1]
     assert (last.name, last.value, last.source) == ("every record is valid", True, "assumed")
 
 

@@ -16,7 +16,7 @@ from tacit.design.design import Design
 from tacit.design.factor import Between, Missing, Numeric, Power, Spline, Transform
 from tacit.errors import BoundsError, FormulaError, InputError
 from tacit.formula.formula import design_from_formula
-from tacit.rows.encoding.factors import FeatureReader
+from tacit.rows.encoding.encode import FeatureReader
 from tacit.rows.sources.opening import open_source
 from tacit.schema.schema import (
     BinaryColumn,

@@ -18,7 +18,8 @@ from tacit.constraints.ridge import Ridge
 from tacit.contract.query import KIND_OF, Answer, GradientSum, Kind, Query, SecondMoments, Weights
 from tacit.contract.release import Release
 from tacit.contract.sensitivity import Price, event_of, price_for, squared_sensitivity
-from tacit.documents.signature import digest_of, new_key, sign
+from tacit.documents.canonical_json import digest_of
+from tacit.documents.signature import new_key, sign
 from tacit.errors import CertificateError
 from tacit.inference.results import Results
 from tacit.mechanisms.gradient import answer_gradient, integer_gradient_sum
@@ -26,7 +27,7 @@ from tacit.mechanisms.moments import answer_second_moments, integer_second_momen
 from tacit.mechanisms.responder import Responder
 from tacit.noise.entropy import SystemEntropy
 from tacit.privacy.relation import Relation
-from tacit.rows.storage.store import MemoryStore
+from tacit.rows.storage.memory_store import MemoryStore
 from tacit.solvers.coordinates import Coordinates
 from tacit.solvers.interval_rules import ONE_STEP
 from tacit.solvers.nuisance import Level

@@ -155,11 +155,11 @@ def test_wide_thresholds_are_those_of_the_mean() -> None:
 def test_influence_on_the_estimate_and_refusals() -> None:
     found = influence(huber.loss(1.345), 2.0)
     assert found.on_estimate(0.5) == pytest.approx(2 * 2.69)
-    with pytest.raises(SettingError, match="above 0"):
+    with pytest.raises(SettingError, match="least_curvature must be a positive finite number"):
         found.on_estimate(0.0)
     with pytest.raises(SettingError, match="no bound on its slope"):
         influence(squared.LOSS, 1.0)
-    with pytest.raises(SettingError, match="positive and finite"):
+    with pytest.raises(SettingError, match="row_bound must be a positive finite number"):
         influence(logistic.LOSS, math.inf)
     with pytest.raises(SettingError, match="above 0"):
         efficiency(0.0)

@@ -43,11 +43,11 @@ from tacit.mechanisms.gradient import integer_gradient_sum
 from tacit.mechanisms.moments import integer_second_moments
 from tacit.mechanisms.sandwich import integer_pairs
 from tacit.privacy.relation import Relation
-from tacit.rows.storage.person_tiles import PersonStore
-from tacit.rows.storage.sparse_block import SparseBlock
-from tacit.rows.storage.sparse_store import BLOCK_ROWS, SparseStore
-from tacit.rows.storage.store import Layout, MemoryStore, Store
+from tacit.rows.storage.memory_store import MemoryStore
+from tacit.rows.storage.sparse_store import BLOCK_ROWS, SparseBlock, SparseStore
+from tacit.rows.storage.store import Layout, Store
 from tacit.rows.storage.tiles import LANES, tile_count
+from tests.rows.person_stores import person_store
 
 Rng = np.random.Generator
 Table = NDArray[Any]
@@ -164,7 +164,7 @@ def dense(table: Table, block_rows: int | None = None) -> Store:
 
 
 def persons(tables: list[Table], block_tiles: int | None = None) -> Store:
-    return PersonStore.of(tables, UNIT_ROWS, block_tiles=block_tiles, weighted=True, shifted=True)
+    return person_store(tables, UNIT_ROWS, block_tiles=block_tiles, weighted=True, shifted=True)
 
 
 def sparse(table: Table) -> Store:

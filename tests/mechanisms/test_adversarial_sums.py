@@ -14,7 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 import tacit
-from tacit.contract.progress import silent
+from tacit.contract.gate import silent
 from tacit.contract.query import GradientSum, Kind, SecondMoments
 from tacit.contract.sensitivity import event_of, price_for
 from tacit.design.design import matrix_design
@@ -30,7 +30,7 @@ from tacit.noise.entropy import SystemEntropy
 from tacit.privacy.relation import Relation
 from tacit.rows.admission.admit import admit
 from tacit.rows.sources.opening import open_source
-from tacit.rows.storage.store import MemoryStore
+from tacit.rows.storage.memory_store import MemoryStore
 from tacit.rows.storage.tiles import LANES, to_rows
 
 LOGISTIC = (0, np.zeros(2), False, False)

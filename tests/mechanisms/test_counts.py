@@ -22,9 +22,9 @@ from tacit.mechanisms.counts import (
     residual_share,
 )
 from tacit.noise.entropy import SeededEntropy
-from tacit.rows.storage.sparse_block import SparseBlock
-from tacit.rows.storage.sparse_store import SparseStore
-from tacit.rows.storage.store import Layout, MemoryStore
+from tacit.rows.storage.memory_store import MemoryStore
+from tacit.rows.storage.sparse_store import SparseBlock, SparseStore
+from tacit.rows.storage.store import Layout
 from tacit.rows.storage.tiles import LANES, to_tiles
 
 RNG = np.random.default_rng(21)

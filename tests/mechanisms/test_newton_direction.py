@@ -24,8 +24,8 @@ from tacit.mechanisms.newton_direction import (
     solve_within,
 )
 from tacit.noise.entropy import SeededEntropy
-from tacit.rows.storage.person_tiles import PersonStore
-from tacit.rows.storage.store import MemoryStore
+from tacit.rows.storage.memory_store import MemoryStore
+from tests.rows.person_stores import person_store
 
 RNG = np.random.default_rng(17)
 PRICE = Price(2**20, 22)
@@ -89,7 +89,7 @@ def test_t35_all_records_of_a_person_together_stay_within_the_bound() -> None:
     rest = [table(2), table(1)]
     extreme = [np.array([[30.0, 0, 0, 1.0], [0, 30.0, 0, 1.0]]), np.array([[0, 0, 9.0, 0.0]])]
     found = [
-        integer_direction(asked, PRICE, PersonStore.of([*rest, person], unit_rows=2))[0]
+        integer_direction(asked, PRICE, person_store([*rest, person], unit_rows=2))[0]
         for person in (*extreme, table(2), np.zeros((1, 4)))
     ]
     gaps = [squared_distance(a, b) for a, b in itertools.combinations(found, 2)]

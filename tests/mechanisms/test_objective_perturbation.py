@@ -24,8 +24,8 @@ from tacit.mechanisms.objective_perturbation import (
 )
 from tacit.noise.entropy import SeededEntropy
 from tacit.noise.gaussian import rounded_gaussian
-from tacit.rows.storage.person_tiles import PersonStore
-from tacit.rows.storage.store import MemoryStore
+from tacit.rows.storage.memory_store import MemoryStore
+from tests.rows.person_stores import person_store
 
 RNG = np.random.default_rng(23)
 WIDTH = 3
@@ -277,7 +277,7 @@ def test_what_has_no_proof_is_refused() -> None:
     with pytest.raises(SettingError, match="logistic"):
         PerturbedMinimum(1.0, loss=huber.loss(1.0))
     shifted = MemoryStore.of(np.zeros((4, WIDTH + 2)), shifted=True)
-    people = PersonStore.of([np.zeros((2, WIDTH + 1))], unit_rows=2)
+    people = person_store([np.zeros((2, WIDTH + 1))], unit_rows=2)
     for store in (shifted, people):
         with pytest.raises(SettingError, match="plain records"):
             answer_perturbed_minimum(QUERY, PRICE, store, SeededEntropy(0))

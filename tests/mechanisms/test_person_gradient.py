@@ -16,9 +16,9 @@ from tacit.losses.loss import Loss
 from tacit.mechanisms.gradient import answer_gradient, integer_gradient_sum
 from tacit.mechanisms.kernels import enforceable
 from tacit.mechanisms.person_gradient import add_person_class_gradients, add_person_gradients
-from tacit.rows.storage.person_tiles import PersonStore
-from tacit.rows.storage.store import MemoryStore
+from tacit.rows.storage.memory_store import MemoryStore
 from tacit.rows.storage.tiles import LANES
+from tests.rows.person_stores import person_store
 
 THETA = np.array([1.5, -0.7, 0.4])
 MATRIX = np.array([[3.0, 0.2, 0.0], [0.1, 0.5, -2.0], [0.0, 0.3, 1.0]])
@@ -85,7 +85,7 @@ def test_the_sum_is_that_of_clipped_sums_of_persons(
     loss: Loss, matrix: NDArray[np.float64] | None, weighted: bool, shifted: bool
 ) -> None:
     people = persons(SIZES, behind=1 + weighted + shifted)
-    store = PersonStore.of(people, 7, weighted=weighted, shifted=shifted)
+    store = person_store(people, 7, weighted=weighted, shifted=shifted)
     for downweighted in (False, np.isfinite(loss.lipschitz)):
         query = GradientSum(THETA, 2.5, matrix, bool(downweighted), loss)
         rows = store if matrix is None else store.map(matrix)
@@ -97,7 +97,7 @@ def test_the_sum_is_that_of_clipped_sums_of_persons(
 def test_balanced_weights_of_persons_do_not_depend_on_their_labels() -> None:
     people = persons(SIZES)
     query = GradientSum(THETA, 2.5, balanced=True)
-    found = answer_gradient(query, Price(2**36, 0), PersonStore.of(people, 7), None).value
+    found = answer_gradient(query, Price(2**36, 0), person_store(people, 7), None).value
     np.testing.assert_allclose(
         found, reference(people, query, weighted=False, shifted=False), atol=1e-7
     )
@@ -108,7 +108,7 @@ def test_softmax_gradients_are_clipped_as_one_matrix(weighted: bool) -> None:
     people = persons(SIZES, behind=1 + weighted)
     theta = np.random.default_rng(1).normal(size=(3, 4))
     query = GradientSum(theta, 2.0, loss=softmax.LOSS)
-    store = PersonStore.of(people, 7, weighted=weighted)
+    store = person_store(people, 7, weighted=weighted)
     found = answer_gradient(query, Price(2**36, 0), store, None).value
     expected = reference(people, query, weighted=weighted, shifted=False)
     np.testing.assert_allclose(found, expected, atol=1e-7)
@@ -122,12 +122,12 @@ def test_a_persons_integers_do_not_depend_on_who_stands_beside(
     """Bit by bit: alone, among others, in other groups, blocks and threads."""
     people = persons(SIZES, dtype=dtype)
     query = GradientSum(theta, 0.8, downweighted=theta.ndim == 1)
-    alone = [integer_gradient_sum(query, 2**30, PersonStore.of([rows], 7)) for rows in people]
+    alone = [integer_gradient_sum(query, 2**30, person_store([rows], 7)) for rows in people]
     rng = np.random.default_rng(0)
     for threads, block_tiles in (("1", 1), ("3", 5), ("2", None)):
         monkeypatch.setenv("TACIT_THREADS", threads)
         shuffled = [people[i] for i in rng.permutation(len(people))]
-        store = PersonStore.of(shuffled, 7, block_tiles=block_tiles)
+        store = person_store(shuffled, 7, block_tiles=block_tiles)
         np.testing.assert_array_equal(
             integer_gradient_sum(query, 2**30, store), np.sum(alone, axis=0)
         )
@@ -136,7 +136,7 @@ def test_a_persons_integers_do_not_depend_on_who_stands_beside(
 def test_persons_with_one_record_add_what_their_records_would() -> None:
     people = persons(np.ones(200, dtype=int))
     for query in (GradientSum(THETA, 0.7), GradientSum(THETA, 0.7, None, True)):
-        one = integer_gradient_sum(query, 2**30, PersonStore.of(people, 1))
+        one = integer_gradient_sum(query, 2**30, person_store(people, 1))
         other = integer_gradient_sum(query, 2**30, MemoryStore.of(np.concatenate(people)))
         # The same real numbers, rounded on another way: at most one integer apart each.
         assert np.abs(one - other).max() <= len(people)
@@ -164,7 +164,7 @@ def test_no_person_outgrows_the_bound(classes: int) -> None:
         rows[:, width] = rng.choice([0.0, 1.0, 0.5, 7.0, -3.0], size)
         if rng.random() < 0.5:
             rows[1:] = rows[0]  # all in one direction
-        block = PersonStore.of([rows], size).block(0)
+        block = person_store([rows], size).block(0)
         limit = enforceable(bound, width * classes)
         scale = float(
             rng.choice([0.0, math.inf, math.nan, 1e308, limit * 10 ** rng.uniform(-9, 9)])
@@ -186,15 +186,15 @@ def test_a_person_with_a_thousand_records_counts_no_more_than_the_bound() -> Non
     heavy = np.column_stack([np.full((1000, 3), 5.0), np.zeros(1000)])
     light = [np.column_stack([rng.normal(size=(1, 3)), [[1.0]]]) for _ in range(100)]
     query, bound = GradientSum(np.zeros(3), 1.0), 2**20
-    both = integer_gradient_sum(query, bound, PersonStore.of([heavy, *light], 1000))
-    without = integer_gradient_sum(query, bound, PersonStore.of(light, 1000))
+    both = integer_gradient_sum(query, bound, person_store([heavy, *light], 1000))
+    without = integer_gradient_sum(query, bound, person_store(light, 1000))
     change = math.sqrt(sum(int(q) ** 2 for q in both - without))
     assert 0.99 * bound < change <= bound
 
 
 def test_what_stands_in_empty_slots_is_not_read() -> None:
     people = persons([3, 1, 2])
-    store = PersonStore.of(people, 3)
+    store = person_store(people, 3)
     query = GradientSum(THETA, 0.5, None, True)
     block = store.block(0)
     filled = block.tiles.copy()

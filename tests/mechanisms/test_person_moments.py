@@ -18,8 +18,9 @@ from tacit.mechanisms.moments import answer_second_moments, integer_second_momen
 from tacit.mechanisms.person_moments import write_products
 from tacit.mechanisms.sandwich import answer_curvature_and_score, integer_pairs
 from tacit.privacy.relation import Relation
-from tacit.rows.storage.person_tiles import PersonStore
-from tacit.rows.storage.store import MemoryStore
+from tacit.rows.storage.memory_store import MemoryStore
+from tacit.rows.storage.person_store import PersonStore
+from tests.rows.person_stores import person_store
 
 THETA = np.array([1.5, -0.7, 0.4])
 MATRIX = np.array([[3.0, 0.2, 0.0], [0.1, 0.5, -2.0], [0.0, 0.3, 1.0]])
@@ -82,7 +83,7 @@ def reference(
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_sums_are_those_of_persons_shrunk_as_a_whole(case: str, weighted: bool) -> None:
     people = persons(SIZES, weighted=weighted)
-    query, store = QUERIES[case], PersonStore.of(people, 7, weighted=weighted)
+    query, store = QUERIES[case], person_store(people, 7, weighted=weighted)
     price = Price(2**36, 0)
     if isinstance(query, SecondMoments):
         found = answer_second_moments(query, price, store, None).value
@@ -103,7 +104,7 @@ def test_t04_neighbouring_persons_stay_within_the_sensitivity(case: str) -> None
             rows = np.tile([*(length / size * row), 1.0], (size, 1))
             people += [rows, -rows, rows * [1, 1, 1, 0]]
     people.append(np.zeros((2, 4)))
-    sums = [integers(query, bound, PersonStore.of([rows], store_rows)) for rows in people]
+    sums = [integers(query, bound, person_store([rows], store_rows)) for rows in people]
     kind = Kind.SECOND_MOMENTS if isinstance(query, SecondMoments) else Kind.SANDWICH
     alone = max(int(s @ s) for s in sums)
     assert 0.2 * bound**2 < alone
@@ -120,12 +121,12 @@ def test_a_persons_integers_do_not_depend_on_who_stands_beside(
 ) -> None:
     people = persons(SIZES)
     query = QUERIES[case]
-    alone = sum(integers(query, 2**30, PersonStore.of([rows], 7)) for rows in people)
+    alone = sum(integers(query, 2**30, person_store([rows], 7)) for rows in people)
     rng = np.random.default_rng(0)
     for threads, block_tiles in (("1", 1), ("3", 5), ("2", None)):
         monkeypatch.setenv("TACIT_THREADS", threads)
         shuffled = [people[i] for i in rng.permutation(len(people))]
-        store = PersonStore.of(shuffled, 7, block_tiles=block_tiles)
+        store = person_store(shuffled, 7, block_tiles=block_tiles)
         np.testing.assert_array_equal(integers(query, 2**30, store), alone)
 
 
@@ -134,7 +135,7 @@ def test_persons_with_one_record_have_the_integers_of_their_records(case: str) -
     people, query = persons(np.ones(100, dtype=int)), QUERIES[case]
     assert isinstance(query, SecondMoments)
     np.testing.assert_array_equal(
-        integer_second_moments(query, 2**30, PersonStore.of(people, 1)),
+        integer_second_moments(query, 2**30, person_store(people, 1)),
         integer_second_moments(query, 2**30, MemoryStore.of(np.concatenate(people))),
     )
 
@@ -153,7 +154,7 @@ def test_no_person_outgrows_the_bound() -> None:
         theta = rng.choice([0.0, 1e100, -1e100, 1.0], width)
         loss = liar if rng.random() < 0.5 else logistic.LOSS
         radius = float(10.0 ** rng.uniform(-100, 100))
-        store = PersonStore.of([rows], size)
+        store = person_store([rows], size)
         for weights in Weights:
             at = None if weights is Weights.NONE else theta
             query = SecondMoments(radius, None, at, weights, loss)
@@ -166,20 +167,20 @@ def test_no_person_outgrows_the_bound() -> None:
 def test_the_bound_is_used_up_for_as_many_rows_as_are_declared() -> None:
     """Rounding of all the rows is provided for, and little more."""
     rows = np.tile([0.3, -0.2, 0.9, 0.0], (50, 1))
-    store = PersonStore.of([rows], 50)
+    store = person_store([rows], 50)
     bound = 2**20
     total = integer_second_moments(SecondMoments(1e-3), bound, store)
     assert 0.9 * bound < np.trace(total) <= bound
-    assert moment_limit(bound, store) < math.isqrt(bound) - math.sqrt(150) / 2
+    assert moment_limit(bound, store.layout) < math.isqrt(bound) - math.sqrt(150) / 2
 
 
 def test_a_group_of_many_slots_is_written_a_few_tiles_at_a_time() -> None:
     rng = np.random.default_rng(0)
     rows = np.column_stack([rng.normal(size=(100, 3)), np.zeros(100)])
     few = [np.column_stack([rng.normal(size=(1, 3)), [[0.0]]]) for _ in range(70)]
-    store = PersonStore.of([rows, *few], 100, block_tiles=8)
+    store = person_store([rows, *few], 100, block_tiles=8)
     query = SecondMoments(1.0)
-    parts = [integers(query, 2**30, PersonStore.of([p], 100)) for p in (rows, *few)]
+    parts = [integers(query, 2**30, person_store([p], 100)) for p in (rows, *few)]
     np.testing.assert_array_equal(integers(query, 2**30, store), sum(parts))
     assert [len(store.block(i).tiles) for i in range(store.block_count)] == [100, 1]
 

@@ -19,7 +19,7 @@ from tacit.errors import DataError, SettingError
 from tacit.mechanisms.responder import MECHANISMS, Responder
 from tacit.rows.admission.admit import admit
 from tacit.rows.sources.opening import open_source
-from tacit.rows.storage.store import MemoryStore
+from tacit.rows.storage.memory_store import MemoryStore
 
 RNG = np.random.default_rng(13)
 PRICE = Price(2**36, 0)

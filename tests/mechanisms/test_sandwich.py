@@ -13,7 +13,7 @@ from tacit.losses.loss import Loss
 from tacit.mechanisms.sandwich import answer_curvature_and_score, integer_pairs
 from tacit.noise.entropy import SeededEntropy
 from tacit.privacy.relation import Relation
-from tacit.rows.storage.store import MemoryStore
+from tacit.rows.storage.memory_store import MemoryStore
 
 LOSSES = [logistic.LOSS, smooth_huber.loss(1.345), huber.loss(0.5), hinge.loss()]
 THETA = np.array([0.7, -0.4, 0.2])

@@ -10,7 +10,7 @@ from tacit.losses import softmax
 from tacit.mechanisms.gradient import answer_gradient, integer_gradient_sum
 from tacit.mechanisms.kernels import enforceable
 from tacit.noise.entropy import SeededEntropy
-from tacit.rows.storage.store import MemoryStore
+from tacit.rows.storage.memory_store import MemoryStore
 
 CLASSES, WIDTH = 5, 7
 

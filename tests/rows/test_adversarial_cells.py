@@ -30,10 +30,11 @@ from tacit.rows.admission.contribution_bounding import label_forms
 from tacit.rows.encoding.labels import normal_form
 from tacit.rows.sources.opening import open_source
 from tacit.rows.storage import store as store_module
-from tacit.rows.storage.person_tiles import PersonStore
+from tacit.rows.storage.person_store import PersonStore
 from tacit.rows.storage.store import Store
 from tacit.rows.storage.tiles import to_rows
 from tacit.schema.schema import Schema
+from tests.rows.person_stores import person_store
 
 ROWS, PLACE = 130, 70
 SCHEMA = Schema.parse("""
@@ -259,7 +260,7 @@ def test_numbers_beyond_float64_raise_no_warning() -> None:
             beside: Any = beside,
             declarations: Beside = declarations,
         ) -> Store:
-            source = open_source(table, response, beside=beside)
+            source = open_source(table, response, attached=beside)
             plain = matrix_design(
                 source.names, declared, bounds=(-1, 1), row_norm=None, intercept=True
             )
@@ -366,4 +367,4 @@ def test_a_broken_sparse_record_does_not_change_others() -> None:
 def test_a_store_holds_no_person_with_more_records_than_it_says() -> None:
     """The bound on second moments is worked out for so many records of one person."""
     with pytest.raises(SettingError):
-        PersonStore.of([np.ones((3, 3)), np.ones((1, 3))], unit_rows=2)
+        person_store([np.ones((3, 3)), np.ones((1, 3))], unit_rows=2)

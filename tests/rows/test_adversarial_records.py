@@ -17,7 +17,7 @@ import pytest
 from numpy.typing import NDArray
 
 import tacit
-from tacit.contract.progress import silent
+from tacit.contract.gate import silent
 from tacit.contract.query import GradientSum, Kind
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary
@@ -30,7 +30,7 @@ from tacit.rows.admission.admit import admit
 from tacit.rows.encoding.labels import level_codes
 from tacit.rows.encoding.observed_classes import read_classes
 from tacit.rows.sources.opening import open_source
-from tacit.rows.storage.store import MemoryStore
+from tacit.rows.storage.memory_store import MemoryStore
 from tacit.rows.storage.tiles import LANES, to_rows
 from tacit.schema.schema import Schema
 

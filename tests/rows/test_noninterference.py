@@ -160,7 +160,7 @@ class Parts:
 
     def open(self) -> Any:
         columns = dict(self.beside)
-        return open_source(self.X, columns.pop("y"), beside=columns)
+        return open_source(self.X, columns.pop("y"), attached=columns)
 
 
 def parts(table: Records, matrix: Any, column: Any) -> Parts:

@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from tacit.contract.gate import silent
 from tacit.contract.plan import Penalty, Plan
-from tacit.contract.progress import silent
 from tacit.contract.query import Answer, ColumnCounts, Query
 from tacit.contract.sensitivity import Price
 from tacit.design.attached_columns import Beside, Weighting
@@ -94,7 +94,7 @@ def found(
 ) -> Design:
     """Bounds over the real records, through the real gate and mechanism."""
     labels = np.arange(len(X)) % 2 if y is None else y
-    store = admit(open_source(X, labels, beside=beside), plan.design, invalid_rows="zero")
+    store = admit(open_source(X, labels, attached=beside), plan.design, invalid_rows="zero")
     with Responder(store, private=plan.private, seed=seed) as responder:
         if not plan.private:
             return locate(OpenGate(plan, responder, silent), plan)

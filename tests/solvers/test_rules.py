@@ -16,7 +16,7 @@ def test_the_page_shows_the_rules_as_they_are() -> None:
 
 def test_every_rule_has_a_reason_and_every_group_a_study() -> None:
     for group in GROUPS:
-        assert group.study  # type: ignore[attr-defined]
+        assert group.study
         for field in dataclasses.fields(group):
             assert field.metadata["reason"], field.name
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 import tacit
 from tacit.contract.query import Answer, Query
-from tacit.rows.storage.linear_map import LARGEST, public_matrix
+from tacit.rows.storage.tiles import LARGEST, public_matrix
 from tacit.solvers.whitened import Whitening, whiten
 
 WIDTH = 4

@@ -12,7 +12,7 @@ from enum import IntEnum
 
 from tacit.cli.flag_names import in_flags
 from tacit.errors import CertificateError, DataError, FileError, LedgerError, TacitError
-from tacit.report.table import one_line
+from tacit.inference.text_table import one_line
 
 
 class Exit(IntEnum):

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacit.cli import options
-from tacit.cli.curation import existing, grant, lower, pause, resume, sub_budgets
 from tacit.cli.exit_codes import EPILOG
+from tacit.cli.ledger_curation import existing, grant, lower, pause, resume, sub_budgets
 from tacit.cli.options import argument, flag
 from tacit.cli.output import Screen
 from tacit.cli.output_files import require_writable
 from tacit.errors import FileError
 
 if TYPE_CHECKING:
+    from tacit.inference.text_table import Table
     from tacit.ledger.charge import Charge
     from tacit.ledger.ledger import Ledger
     from tacit.ledger.status import Status
     from tacit.privacy.budget import Guarantee
-    from tacit.report.table import Table
 
 ledger = typer.Typer(
     name="ledger",
@@ -77,7 +77,7 @@ def show(
         screen.heading("Charges")
         screen.table(_charges_table(charges, opened))
     if status.granted:
-        from tacit.report.table import Table
+        from tacit.inference.text_table import Table
 
         screen.heading("Analysts")
         rows = tuple(
@@ -104,7 +104,7 @@ def verify(file: options.LedgerFile, as_json: options.AsJson = False) -> None:
 @ledger.command(epilog=EPILOG)
 def certificate(
     file: options.LedgerFile,
-    output: Annotated[Path | None, flag("FILE", "Keep it as JSON.", "--output", "-o")] = None,
+    output: Annotated[Path | None, flag("FILE", "Write it as JSON.", "--output", "-o")] = None,
     sign: options.Sign = None,
     force: options.Force = False,
     as_json: options.AsJson = False,
@@ -149,7 +149,7 @@ def _charges(opened: Ledger, analyst: str | None) -> tuple[Charge, ...]:
 
 def _charges_table(charges: tuple[Charge, ...], opened: Ledger) -> Table:
     from tacit.accounting.composition import compose
-    from tacit.report.table import Table
+    from tacit.inference.text_table import Table
 
     delta, capacity = opened.terms.delta, opened.terms.capacity
     columns = {

@@ -16,8 +16,8 @@ from tacit.cli.flag_names import in_flags
 from tacit.cli.progress_bar import Bar
 
 if TYPE_CHECKING:
-    from tacit.contract.progress import Progress
-    from tacit.report.table import Table
+    from tacit.contract.gate import Progress
+    from tacit.inference.text_table import Table
 
 _WIDTH = 80
 _WIDEST = 100
@@ -129,7 +129,7 @@ def _draw(table: Table) -> None:
     from rich.table import Table as Drawn
     from rich.text import Text
 
-    from tacit.report.table import one_line
+    from tacit.inference.text_table import one_line
 
     drawn = Drawn(box=box.SIMPLE_HEAD, pad_edge=True, header_style="bold", show_edge=False)
     for place, header in enumerate(table.headers):

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import SettingError
+from tacit.validate import positive
 
 Vector = NDArray[np.float64]
 
@@ -84,8 +85,7 @@ class L1Ball(Region):
 
     def __post_init__(self) -> None:
         """Refuse a radius that is not positive and finite."""
-        if not 0 < self.radius < math.inf:
-            raise SettingError("The radius of an l1 ball must be positive and finite.")
+        positive("The radius of an l1 ball", self.radius)
 
     def nearest(self, slopes: Vector) -> Vector:
         """Soft-threshold, with the threshold found by sorting."""
@@ -109,8 +109,7 @@ class Simplex(Region):
 
     def __post_init__(self) -> None:
         """Refuse a total that is not positive and finite."""
-        if not 0 < self.total < math.inf:
-            raise SettingError("The total of a simplex must be positive and finite.")
+        positive("The total of a simplex", self.total)
 
     def nearest(self, slopes: Vector) -> Vector:
         """Subtract one threshold from all slopes, and clip at zero."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.design.design import Design
-from tacit.rows.encoding.encode import Encoder
+from tacit.rows.encoding.encode import FeatureReader
 from tacit.rows.encoding.outcome import offset_terms
 from tacit.rows.sources.opening import open_source
 from tacit.rows.sources.source import require_columns
@@ -44,14 +44,14 @@ def _blocks(
 ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]]:
     """Features, offset and validity of some records at a time."""
     source = open_source(data, fewest=0)
-    encoder = Encoder.of(design)
-    factors = tuple(encoder.levels)
+    reader = FeatureReader.of(design)
+    factors = tuple(reader.levels)
     offset = design.beside.offset if shifted else None
     beside = () if offset is None else (offset.column,)
-    numeric = tuple(dict.fromkeys((*encoder.numeric, *beside)))
+    numeric = tuple(dict.fromkeys((*reader.numeric, *beside)))
     require_columns(source.names, (*numeric, *factors))
     for batch in source.batches(BLOCK_ROWS, numeric=numeric, labels=factors):
-        values, valid = encoder.features(batch)
+        values, valid = reader.read(batch)
         term = np.zeros(batch.length)
         if offset is not None:
             term, known = offset_terms(offset, batch.numeric(beside)[:, 0])

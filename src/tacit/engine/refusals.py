@@ -16,6 +16,7 @@ from tacit.engine.charging import file_name
 from tacit.errors import DataError, FileError, SettingError, TacitError
 from tacit.ledger.current_ledger import active_ledger
 from tacit.ledger.ledger import Ledger
+from tacit.validate import one_of
 
 CHOICES = ("error", "zero")
 CURATOR = "curator"
@@ -62,7 +63,8 @@ class Refusals:
         >>> Refusals.settle(None).invalid_rows
         'error'
         """
-        require_choice(wish)
+        if wish is not None:
+            one_of("invalid_rows", wish, CHOICES)
         ledger = active_ledger()
         if ledger is None or wish != "error":
             return cls(wish or ("error" if ledger is None else "zero"))
@@ -92,12 +94,6 @@ class Refusals:
         except TacitError as failure:
             # What could not be logged is not told: the refusal is left out of the traceback.
             raise failure from None
-
-
-def require_choice(invalid_rows: Any) -> None:
-    """Refuse what is neither "error" nor "zero" nor None."""
-    if invalid_rows is not None and invalid_rows not in CHOICES:
-        raise SettingError(f'invalid_rows must be "error" or "zero"; got {invalid_rows!r}.')
 
 
 def require_declared(what: str, how: str) -> None:

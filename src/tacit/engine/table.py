@@ -3,33 +3,33 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import TracebackType
 from typing import Any
 
 import numpy as np
 
-from tacit.contract.gate import Gate
+from tacit.contract.gate import Gate, Progress, silent
+from tacit.contract.guarantee_caveats import plan_cautions
 from tacit.contract.plan import Plan
-from tacit.contract.progress import Progress, silent
 from tacit.contract.release import Release
 from tacit.design.design import Design
 from tacit.engine.charging import charge
 from tacit.engine.gate import OpenGate, PlannedGate
 from tacit.engine.refusals import Refusals, require_declared
-from tacit.errors import SettingError
+from tacit.errors import PrivacyWarning, SettingError
 from tacit.ledger.repeated_fits import RefitWarning, refit_warning
 from tacit.mechanisms.responder import Responder
-from tacit.mechanisms.subsampling import lots_by
+from tacit.mechanisms.subsampling import subsample_draw
 from tacit.rows.admission.admit import admit
-from tacit.rows.encoding.attached_columns import column_types, names_beside
 from tacit.rows.encoding.observed_classes import read_classes
 from tacit.rows.sources.opening import open_source
-from tacit.rows.storage.sparse_store import SparseStore
+from tacit.rows.sources.source import attached_names, column_types
 from tacit.rows.storage.store import Store
 from tacit.solvers.counting import count_records
 from tacit.solvers.locating import locate
+from tacit.solvers.signal import plan_warnings
 
 
 class Table:
@@ -60,7 +60,7 @@ class Table:
     ) -> None:
         self._data = data
         self._fewest = fewest
-        self._source = open_source(data, response, beside=beside, fewest=fewest)
+        self._source = open_source(data, response, attached=beside, fewest=fewest)
         self._progress = progress
         self._store: Store | None = None
 
@@ -77,7 +77,7 @@ class Table:
     @property
     def beside(self) -> Mapping[str, str]:
         """By the caller's word for a column beside the table, the name under which it is read."""
-        return names_beside(self._source)
+        return attached_names(self._source)
 
     @property
     def column_types(self) -> Mapping[str, str]:
@@ -106,6 +106,49 @@ class Table:
         require_declared("the classes of the response", "classes=[…]")
         return read_classes(self._source, column, fewest=self._fewest)
 
+    def fit(
+        self,
+        design: Design,
+        plan_for: Callable[[int | None], Plan],
+        *,
+        refusals: Refusals,
+        seed: int | None,
+        warned: Sequence[str] = (),
+        on_plan: Callable[[Plan], None] | None = None,
+    ) -> Release:
+        """Plan, admit the records, warn, and run the plan.
+
+        Guarantee
+        ---------
+        - What public facts can refuse is refused before the first record is read.
+        - Warnings are of public facts alone, and come before anything is spent.
+
+        Parameters
+        ----------
+        plan_for
+            The plan for a number of records. None: they are not counted yet, so settings are
+            refused only if they are for every number.
+        warned
+            Further warnings.
+        on_plan
+            Called with the plan before anything is spent.
+        """
+        known = self.known_records(design)
+        plan = plan_for(known)
+        with refusals.logged():
+            self.admit(
+                design, invalid_rows=refusals.invalid_rows, exact=not plan.private, seed=seed
+            )
+        if known is None:
+            plan = plan_for(self.records)
+        for text in (*warned, *plan_warnings(plan), *_more_columns_than_records(plan)):
+            warnings.warn(text, UserWarning, stacklevel=4)
+        for text in plan_cautions(plan):
+            warnings.warn(text, PrivacyWarning, stacklevel=4)
+        if on_plan is not None:
+            on_plan(plan)
+        return self.run(plan, seed=seed)
+
     def admit(
         self, design: Design, *, invalid_rows: str | None, exact: bool, seed: int | None = None
     ) -> None:
@@ -125,7 +168,7 @@ class Table:
             dtype=np.float64 if exact else np.float32,
             progress=self._progress,
             fewest=self._fewest,
-            draw=None if exact else lots_by(seed),
+            draw=None if exact else subsample_draw(seed),
         )
 
     def run(self, plan: Plan, *, seed: int | None) -> Release:
@@ -202,7 +245,17 @@ class Table:
         self.close()
 
 
+def _more_columns_than_records(plan: Plan) -> tuple[str, ...]:
+    if plan.design.width <= plan.records:
+        return ()
+    text = (
+        f"There are more coefficients ({plan.design.width}) than records: many fit equally well, "
+        "and this is one of them. Use fewer columns, or l2=…"
+    )
+    return (text,)
+
+
 def _require_mappable(store: Store, plan: Plan) -> None:
     """Refuse a plan that would map a wide sparse table, before anything is charged."""
-    if plan.solver.maps_rows and isinstance(store, SparseStore):
+    if plan.solver.maps_rows:
         store.require_mappable()

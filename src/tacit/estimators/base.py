@@ -27,7 +27,6 @@ from tacit.errors import DataError
 from tacit.estimators.attached_columns import ORDER, UNIT, WEIGHT, Declared, unit_name
 from tacit.estimators.loss_choice import predicted
 from tacit.estimators.parameters import CommonParameters, RegressionParameters
-from tacit.estimators.run_fit import common_facts, run_fit
 from tacit.estimators.settings import Settings, check_settings
 from tacit.inference.prediction import Prediction
 from tacit.inference.results import Results
@@ -57,7 +56,8 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
     def plan(self, n: int, d: int) -> Plan:
         """Cost and forecast of a fit on n records and d features; no data."""
         response = self._response("y", None)
-        design = self._design([f"x{j}" for j in range(d)], response, {}, sparse=False)
+        names = [f"x{j}" for j in range(d)]
+        design = self._design(names, response, columns={}, sparse=False)
         unit = "row" if self.max_rows_per_unit is None else "unit"
         return self._settings(unit).plan(design, n, self._loss(response))
 
@@ -123,6 +123,7 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
         given = {name: values for name, values in attached.items() if values is not None}
         declared = self._declared()
         declared.require(given)
+        stand_ins = self._stand_ins()
         settings = self._settings(unit_name(given))
         label = self._require_table(X, y, given)
         with current_ledger.charged_for(self):
@@ -134,26 +135,28 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
                 # Names alone: of a list, scikit-learn would look at the first record.
                 validate_data(self, X, skip_check_array=True, ensure_2d=False)
                 self.n_features_in_ = len(table.names)
-                response = self._known_response(table, settings, sparse=is_sparse(X))
-                design = self._design(table.names, response, table.beside, sparse=is_sparse(X))
-                release = run_fit(
-                    table,
-                    settings,
+                design_of = partial(
+                    self._design, table.names, columns=table.beside, sparse=is_sparse(X)
+                )
+                if stand_ins:
+                    cases = [(design_of(each), self._loss(each)) for each in stand_ins]
+                    settings.first_plan(cases, table.known_records(cases[0][0]))
+                response = self._response(table.response or "y", table)
+                design, loss = design_of(response), self._loss(response)
+                invalid_rows, units = refusals.invalid_rows, UNIT in given
+                facts = [
+                    *settings.facts(
+                        table.names, table.column_types, invalid_rows=invalid_rows, units=units
+                    ),
+                    *self._design_facts(design),
+                    *self._facts(response),
+                    *declared.facts(given),
+                ]
+                release = table.fit(
                     design,
-                    [
-                        *common_facts(
-                            settings,
-                            table.names,
-                            invalid_rows=refusals.invalid_rows,
-                            units=UNIT in given,
-                            types=table.column_types,
-                        ),
-                        *self._design_facts(design),
-                        *self._facts(response),
-                        *declared.facts(given),
-                    ],
+                    lambda n: settings.first_plan([(design, loss)], n).with_facts(*facts),
                     refusals=refusals,
-                    loss=self._loss(response),
+                    seed=settings.seed,
                     warned=declared.warnings(given),
                 )
         self.release_ = release
@@ -181,21 +184,9 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
     def _require_nothing_read(self) -> None:
         """Refuse, inside a ledger, to read off the records what should be declared."""
 
-    def _stand_ins(self, name: str) -> list[Response]:
+    def _stand_ins(self) -> list[Response]:
         """Responses to plan for while the classes are yet to be read; none where declared."""
-        del name
         return []
-
-    def _known_response(self, table: Table, settings: Settings, *, sparse: bool) -> Response:
-        """The response; where it must be read, settings are refused first if no kind has a plan."""
-        name = table.response or "y"
-        cases = [
-            (self._design(table.names, response, table.beside, sparse=sparse), self._loss(response))
-            for response in self._stand_ins(name)
-        ]
-        if cases:
-            settings.first_plan(cases, table.known_records(cases[0][0]))
-        return self._response(name, table)
 
     def _class_weights(self, response: Response) -> tuple[float, ...] | None:
         del response
@@ -209,7 +200,7 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
         return check_settings(**{"inference": False, **chosen}, unit=unit)
 
     def _design(
-        self, names: Sequence[str], response: Response, columns: Mapping[str, str], *, sparse: bool
+        self, names: Sequence[str], response: Response, *, columns: Mapping[str, str], sparse: bool
     ) -> Design:
         design = matrix_design(
             names,

@@ -87,14 +87,14 @@ class Classifier(ClassifierMixin, LinearModel):
             )
         return labels
 
-    def _stand_ins(self, name: str) -> list[Response]:
+    def _stand_ins(self) -> list[Response]:
         """Responses of as many labels as there may be, those with a weight among them."""
         if self.classes is not None:
             return []
         weighted = list(self.class_weight) if isinstance(self.class_weight, Mapping) else []
         labels = [*weighted, *(f"another label {place}" for place in range(self.most_classes))]
         counts = sorted({max(len(weighted), count) for count in (2, self.most_classes)})
-        return [self._response_of(name, labels[:count]) for count in counts]
+        return [self._response_of("y", labels[:count]) for count in counts]
 
     def _require_nothing_read(self) -> None:
         if self.classes is None:

@@ -6,8 +6,8 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tacit.contract.gate import Progress, silent
 from tacit.contract.plan import Plan, PublicFact
-from tacit.contract.progress import Progress, silent
 from tacit.contract.release import Release
 from tacit.design.design import Design
 from tacit.design.response import Continuous, Count, Response
@@ -16,7 +16,6 @@ from tacit.engine.refusals import Refusals
 from tacit.engine.table import Table
 from tacit.estimators.fit import Fit
 from tacit.estimators.loss_choice import LossShape, loss_of
-from tacit.estimators.run_fit import common_facts, run_fit
 from tacit.estimators.settings import Settings, check_settings
 from tacit.formula.formula import design_from_formula
 from tacit.ledger.current_ledger import active_ledger, pinned
@@ -147,15 +146,18 @@ def _fit(
         with refusals.logged():
             opened = Table(data, progress=progress, fewest=settings.fewest)
         with opened as table:
-            common = common_facts(
-                settings,
+            common = settings.facts(
                 table.names,
+                table.column_types,
                 invalid_rows=refusals.invalid_rows,
                 units=design.beside.unit is not None,
-                types=table.column_types,
             )
-            return run_fit(
-                table, settings, design, [*common, *facts], on_plan, refusals=refusals, loss=loss
+            return table.fit(
+                design,
+                lambda n: settings.first_plan([(design, loss)], n).with_facts(*common, *facts),
+                refusals=refusals,
+                seed=settings.seed,
+                on_plan=on_plan,
             )
 
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from tacit.constraints.region import Region
-from tacit.contract.assumptions import ONE_RECORD, needs_one_record
+from tacit.contract.guarantee_caveats import ONE_RECORD, VALID, needs_one_record
 from tacit.contract.plan import Penalty, Plan, PublicFact
 from tacit.design.design import Design
-from tacit.engine.refusals import require_choice
+from tacit.engine.refusals import CHOICES
 from tacit.errors import BudgetError, InputError, SettingError
 from tacit.losses import logistic
 from tacit.losses.loss import Loss
@@ -21,7 +21,7 @@ from tacit.privacy.relation import Relation
 from tacit.solvers.choice import INTERVALS_BY_DEFAULT, make_plan, require_solver
 from tacit.solvers.one_step import has_intervals
 from tacit.solvers.solver import PublicFacts, SolverOptions
-from tacit.validate import is_whole, whole, within
+from tacit.validate import is_whole, one_of, whole, within
 
 DELTA_OF_PRIVATE_N = 1e-6
 """Or n_at_least^-1.1 where that is less: a default is never one to be warned of."""
@@ -93,6 +93,27 @@ class Settings:
                     refusals.append(error)
         raise refusals[0]
 
+    def facts(
+        self, names: Sequence[str], types: Mapping[str, str], *, invalid_rows: str, units: bool
+    ) -> list[PublicFact]:
+        """What every fit takes as public, and on whose word; n is the number of units if there are.
+
+        Where invalid records are refused, that none was refused is public as well. `types` are
+        those that a library gave the columns before they came here, which a record may have
+        decided.
+        """
+        facts = [PublicFact("columns", list(names), "assumed")]
+        if types:
+            facts.append(PublicFact("column types", dict(types), "assumed"))
+        if self.relation.n_is_public:
+            counted = "units" if units else "records"
+            facts.append(PublicFact(f"number of {counted}", "n", "assumed"))
+        else:
+            facts.append(PublicFact("n_at_least", self.n_at_least, "declared"))
+        if invalid_rows == "error":
+            facts.append(PublicFact(VALID, True, "assumed"))
+        return facts
+
     def _require_penalty_fits(self, columns: int) -> None:
         prior_mean, constraint = self.penalty.prior_mean, self.penalty.constraint
         if prior_mean is not None and len(prior_mean) != columns:
@@ -132,7 +153,8 @@ def check_settings(
         free = not l2 and prior_mean is None and radius is None and constraint is None
         inference = free and solver in INTERVALS_BY_DEFAULT
     require_solver(solver)
-    require_choice(invalid_rows)
+    if invalid_rows is not None:
+        one_of("invalid_rows", invalid_rows, CHOICES)
     if random_state is not None and not is_whole(random_state, 0):
         raise SettingError("random_state must be None or a whole number of at least 0.")
     return Settings(

@@ -12,7 +12,6 @@ from scipy import special
 
 from tacit.errors import SettingError
 from tacit.inference.data_frame import frame_of
-from tacit.inference.drawing import drawing
 
 WHICH = ("total", "sampling")
 SIMULTANEOUS = ("bonferroni", "scheffe")
@@ -86,8 +85,13 @@ class Estimated:
         return frame_of(columns, self.names)
 
     def __str__(self) -> str:
-        """Draw estimates, tests and 95% intervals as plain text."""
-        return str(drawing().estimates_text(self))
+        """Estimates, tests and 95% intervals as plain text."""
+        # Both build on this module.
+        from tacit.inference.summary import coefficient_lines
+        from tacit.inference.summary_rendering import lines_table
+
+        lines = coefficient_lines(self.names, self.values, self, self.conf_int(), False)
+        return lines_table(lines).text()
 
     def quantiles(self, level: float, simultaneous: bool | str = False) -> Vector:
         """Standard errors to either side of an estimate."""

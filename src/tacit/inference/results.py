@@ -17,8 +17,7 @@ from tacit.inference.expressions import Combinations, combinations_of
 from tacit.inference.hypotheses import WaldTest, wald_test
 from tacit.inference.prediction import Mean, Prediction
 from tacit.inference.reliability import Judgement, judge, not_offered, require_offered
-from tacit.inference.summary import Summary
-from tacit.inference.summary_builder import coefficient_lines, facts_of, notes_of, ratio_name
+from tacit.inference.summary import Header, Summary, coefficient_lines, notes_of, ratio_name
 from tacit.losses.loss import Code
 
 WITHOUT_INTERVALS = frozenset({Code.SOFTMAX, Code.HINGE, Code.PINBALL, Code.DISTANCE})
@@ -146,7 +145,7 @@ class Results:
         found = self.coefficients if self.offered else None
         ends = None if found is None else found.conf_int(level, which, simultaneous)
         return Summary(
-            facts=facts_of(self.release),
+            header=Header.of(self.release),
             lines=coefficient_lines(self.names, self.values, found, ends, exponentiate),
             estimate=estimate,
             level=level,

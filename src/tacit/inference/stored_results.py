@@ -15,8 +15,7 @@ from tacit.certificate.fit_file import StoredFit
 from tacit.design.family import FAMILIES
 from tacit.errors import SettingError
 from tacit.inference.estimates import Estimated, simultaneous_method
-from tacit.inference.summary import Facts, Line, Summary
-from tacit.inference.summary_builder import coefficient_lines, ratio_name
+from tacit.inference.summary import Header, Line, Summary, coefficient_lines, ratio_name
 
 LEVEL = 0.95
 """The level of the intervals that are kept with the terms."""
@@ -115,7 +114,7 @@ class StoredResults:
             return self._old_summary((level, which, exponentiate, simultaneous, stars))
         ends = None if found is None else found.conf_int(level, which, simultaneous)
         return Summary(
-            facts=self._facts(),
+            header=self._header(),
             lines=coefficient_lines(self.names, self.values, found, ends, exponentiate),
             estimate=estimate,
             level=level,
@@ -148,7 +147,7 @@ class StoredResults:
             Line(term.name, term.coef, term.std_err, lower=term.lower, upper=term.upper)
             for term in self.stored.estimates.terms
         )
-        return Summary(facts=self._facts(), lines=lines, notes=(OLD,))
+        return Summary(header=self._header(), lines=lines, notes=(OLD,))
 
     def _missing(self) -> str:
         if any(term.std_err is not None for term in self.stored.estimates.terms):
@@ -157,10 +156,10 @@ class StoredResults:
             return " ".join(self.stored.estimates.reliability.notes)
         return "This fit did not pay for intervals, or they are not in its file."
 
-    def _facts(self) -> Facts:
+    def _header(self) -> Header:
         document = self.stored.certificate.parsed
         family, why = self.stored.family, document["why_not_private"]
-        return Facts(
+        return Header(
             model=f"{family}, {FAMILIES[family].link} link",
             response=self.stored.design.response.column,
             records=document["records"]["value"],

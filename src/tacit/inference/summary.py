@@ -1,25 +1,56 @@
-"""The table people know, as data: what was fitted, under which guarantee, and every coefficient.
-
-It is drawn by the report room.
-"""
+"""The summary of a fit as data: header, a line for each coefficient, and notes about intervals."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.contract.release import Release
+from tacit.design.response import Binary, Count, Response
+from tacit.errors import SettingError
 from tacit.inference.data_frame import frame_of
-from tacit.inference.drawing import drawing
+from tacit.inference.estimates import Estimated
+from tacit.inference.reliability import Judgement, not_offered
+from tacit.inference.summary_rendering import summary_html, summary_latex, summary_text
+from tacit.losses.loss import Code
 from tacit.privacy.budget import Guarantee
+
+MODELS: Mapping[Code, str] = MappingProxyType(
+    {
+        Code.LOGISTIC: "binomial, logit link",
+        Code.SOFTMAX: "multinomial, softmax link",
+        Code.SQUARED: "gaussian, identity link",
+        Code.HUBER: "huber, identity link",
+        Code.POISSON: "poisson, log link",
+        Code.PINBALL: "quantile, identity link",
+        Code.HINGE: "support vector machine",
+        Code.DISTANCE: "mean",
+    }
+)
+BOUNDED: Mapping[Code, str] = MappingProxyType(
+    {
+        Code.SQUARED: "Errors far from their center count less (Huber's score): under errors that "
+        "are not symmetric the intercept is that of their center, not of their mean.",
+        Code.POISSON: "Counts far from their rate count less, and are centred again by their "
+        "dispersion: the target is the rate of all but outliers.",
+    }
+)
+"""What a private fit with intervals estimates in place of the plain model's target."""
 
 
 @dataclass(frozen=True)
-class Facts:
+class Header:
     """The header of a summary.
 
     `not_private` says why nothing is guaranteed, where nothing is. `records` is the number of
-    records, or the declared least one where `records_at_least`; `passes` is None where the
-    records were read as often as it took.
+    records, or the declared lower bound where `records_at_least`. `passes` is None where the
+    records were read until convergence.
     """
 
     model: str
@@ -30,6 +61,26 @@ class Facts:
     not_private: str | None
     method: str
     passes: int | None
+
+    @classmethod
+    def of(cls, release: Release) -> Header:
+        """Header of a release: family, records, guarantee, method."""
+        plan = release.plan
+        why = None
+        if not plan.private:
+            why = "no noise was added"
+        elif release.reproducible:
+            why = "the noise came from a fixed seed"
+        return cls(
+            model=MODELS.get(plan.loss.code, plan.loss.name),
+            response=plan.design.response.column,
+            records=plan.records,
+            records_at_least=not plan.relation.n_is_public,
+            guarantee=plan.guarantee(),
+            not_private=why,
+            method=plan.solver.name,
+            passes=plan.queries if plan.private else None,
+        )
 
 
 @dataclass(frozen=True)
@@ -51,12 +102,12 @@ class Line:
 class Summary:
     """Coefficients of a release and its guarantee; `print` it, or show it in a notebook.
 
-    `estimate` names what is shown ("coef", "odds ratio", "rate ratio"); `level`, `which` and
-    `simultaneous` are those of the intervals; `statement` and `notes` say what may be said of
-    them. `offered` is False where intervals were asked for and would mean nothing.
+    `estimate` names what is shown ("coef", "odds ratio", "rate ratio"). `level`, `which` and
+    `simultaneous` are those of the intervals, `statement` and `notes` say how reliable they are.
+    `offered` is False where intervals were asked for and would mean nothing.
     """
 
-    facts: Facts
+    header: Header
     lines: tuple[Line, ...]
     estimate: str = "coef"
     level: float = 0.95
@@ -68,16 +119,16 @@ class Summary:
     stars: bool = False
 
     def as_text(self) -> str:
-        """Draw the table as plain text."""
-        return str(drawing().summary_text(self))
+        """The table as plain text."""
+        return summary_text(self)
 
     def as_html(self) -> str:
-        """Draw the table as a fragment of HTML, with its own style."""
-        return str(drawing().summary_html(self))
+        """The table as a fragment of HTML, with its own style."""
+        return summary_html(self)
 
     def as_latex(self) -> str:
-        """Draw the table as a LaTeX tabular, for the package booktabs."""
-        return str(drawing().summary_latex(self))
+        """The table as a LaTeX tabular, for the package booktabs."""
+        return summary_latex(self)
 
     def summary_frame(self) -> Any:
         """The lines as a table of pandas', or as a dict of columns where that is not installed."""
@@ -87,8 +138,77 @@ class Summary:
         return frame_of(shown, [line.name for line in self.lines])
 
     def __str__(self) -> str:
-        """Draw the table as plain text."""
+        """The table as plain text."""
         return self.as_text()
 
     def _repr_html_(self) -> str:
         return self.as_html()
+
+
+def coefficient_lines(
+    names: Sequence[str],
+    values: NDArray[np.float64],
+    found: Estimated | None,
+    ends: NDArray[np.float64] | None,
+    exponentiate: bool,
+) -> tuple[Line, ...]:
+    """A line for each coefficient, as it is or as a ratio."""
+    shown = ratios(values) if exponentiate else values
+    if found is None or ends is None:
+        return tuple(Line(name, value) for name, value in zip(names, shown.tolist(), strict=True))
+    errors = found.std_errors
+    if exponentiate:
+        errors, ends = shown * errors, ratios(ends)
+    columns = {
+        "coef": shown,
+        "std_err": errors,
+        "statistic": found.statistics,
+        "pvalue": found.pvalues,
+        "lower": ends[:, 0],
+        "upper": ends[:, 1],
+        "privacy_share": found.privacy_share,
+    }
+    return tuple(
+        Line(
+            name=name,
+            statement=found.statements[place],
+            **{field: float(column[place]) for field, column in columns.items()},
+        )
+        for place, name in enumerate(names)
+    )
+
+
+def ratios(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Exponentials of log odds or log rates; infinite beyond the range of floats."""
+    with np.errstate(over="ignore"):
+        return np.asarray(np.exp(values))
+
+
+def ratio_name(response: Response) -> str:
+    """What the exponential of a coefficient is called, where it is anything."""
+    match response:
+        case Binary():
+            return "odds ratio"
+        case Count():
+            return "rate ratio"
+    raise SettingError(
+        "exponentiate=True is for two classes (odds ratios) and counts (rate ratios)."
+    )
+
+
+def notes_of(release: Release, judgement: Judgement | None) -> tuple[str, ...]:
+    """Sentences below the table: why intervals are not nominal, and what is estimated."""
+    plan = release.plan
+    if judgement is None:
+        reason = None if release.sandwich is None else not_offered(plan)
+        return () if reason is None else (f"Intervals are not offered: {reason}.",)
+    notes = []
+    if judgement.reasons:
+        notes.append(f"Not nominal, because {'; '.join(judgement.reasons)}.")
+    if judgement.intercept_reasons:
+        notes.append(f"Intercept: approximate, because {'; '.join(judgement.intercept_reasons)}.")
+    if plan.private and plan.loss.code in BOUNDED:
+        notes.append(BOUNDED[plan.loss.code])
+    if math.isinf(plan.signal):
+        notes.append("Robust standard errors (HC0), normal quantiles.")
+    return tuple(notes)

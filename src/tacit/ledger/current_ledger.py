@@ -23,9 +23,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
-from itertools import count
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 from tacit.errors import LedgerError
 from tacit.ledger import worker_notices as notices
@@ -75,9 +73,6 @@ class Process:
     home: int | None = field(default_factory=lambda: threading.main_thread().ident)
     # All names its family has had: the key of `multiprocessing` can be set at any time.
     families: set[str] = field(default_factory=lambda: {notices.family()})
-    # Names of ledgers in memory, whose addresses may be used again.
-    names: WeakKeyDictionary[object, str] = field(default_factory=WeakKeyDictionary)
-    numbers: Iterator[int] = field(default_factory=count)
     # Names of ledgers that were ever entered; two are enough to know that there were several.
     ever: set[str] = field(default_factory=set)
     blocks: list[Block] = field(default_factory=list)
@@ -208,14 +203,13 @@ def _ledger_of(estimator: object) -> Ledger | None:
     if not words or is_started_in_a_block() or (_is_main_outside_blocks() and _is_kin(words)):
         return active_ledger()
     form = _FORM.fullmatch(words)
-    if form is not None and _holds(form["epoch"], form["name"]):
-        return named(form["name"]) if form["name"] else None
-    # An outdated mark says nothing in the process that made it. Elsewhere the estimator is a copy,
-    # which could have been submitted while the mark held, or kept in a file.
-    if form is not None and form["nonce"] == process.nonce:
-        return active_ledger()
-    if form is not None and not form["name"] and not _is_kin(words):
-        return active_ledger()
+    if form is not None:
+        if _holds(form["epoch"], form["name"]):
+            return named(form["name"]) if form["name"] else None
+        # An outdated mark says nothing in the process that made it. Elsewhere the estimator is a
+        # copy, which could have been submitted while the mark held, or kept in a file.
+        if form["nonce"] == process.nonce or not (form["name"] or _is_kin(words)):
+            return active_ledger()
     raise LedgerError(
         "it cannot be told which ledger this fit belongs to: this estimator was pickled within the "
         "block of a ledger, in another program or before a ledger was entered or left. "
@@ -317,13 +311,7 @@ def epoch() -> str:
 
 def name_of(ledger: Ledger) -> str:
     """Name a ledger and its analyst: objects of one name charge the same."""
-    handle = dict(ledger.handle())
-    where, memory = ledger.identity
-    if where == "memory":
-        with process.lock:
-            new = f"{process.nonce}-{next(process.numbers)}"
-            handle["memory"] = process.names.setdefault(memory, new)
-    return json.dumps(handle, sort_keys=True)
+    return json.dumps(ledger.handle(), sort_keys=True)
 
 
 def named(name: str) -> Ledger:
@@ -333,7 +321,7 @@ def named(name: str) -> Ledger:
             # The key of a request is for the fits of its own block.
             return block.ledger if block.ledger.key is None else block.ledger.request()
     handle = json.loads(name)
-    if not handle.get("path"):
+    if "path" not in handle:
         raise LedgerError(
             "the active ledger is in the memory of another process; give it a path, so that "
             "worker processes can charge it"

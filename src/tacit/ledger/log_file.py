@@ -23,9 +23,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tacit.documents.signature import canonical
+from tacit.documents.canonical_json import canonical
 from tacit.errors import LedgerError
-from tacit.ledger.entry import COLUMNS, ORIGIN, Entry, Kind
+from tacit.ledger.entry import COLUMNS, Entry, Kind
 from tacit.ledger.locked_file import Descriptor, sync
 
 MAGIC = b"tacit-ledger/2"
@@ -55,13 +55,6 @@ def decode(line: bytes) -> Entry:
     if encode(entry) != line:
         raise LedgerError(f"entry {entry.sequence} of the ledger is not in its one spelling")
     return entry
-
-
-def require_follows(entry: Entry, last: Entry | None) -> None:
-    """Refuse an entry that does not come right after the last one (None: before the first)."""
-    sequence, previous = (0, ORIGIN) if last is None else (last.sequence + 1, last.hash)
-    if (entry.sequence, entry.previous) != (sequence, previous):
-        raise LedgerError(f"entry {entry.sequence} breaks the chain: it does not follow the last")
 
 
 def written(entries: Sequence[Entry]) -> bytes:
@@ -96,8 +89,8 @@ class Log:
     end: int
     """Where the last complete entry ends."""
     size: int
-    place: Place
-    """The last acknowledged entry."""
+    place: Place | None
+    """The last acknowledged entry; None where the header names none that was read."""
 
     @property
     def unfinished(self) -> int:
@@ -112,13 +105,20 @@ class Log:
         if known is not None:
             data = _read(file, known.start, size)
             if data.startswith(encode(known.entry)):
-                with contextlib.suppress(_Elsewhere):
-                    return cls._scan(file, data, known, length, head)
-        data = _read(file, HEADER_BYTES, size)
-        try:
-            return cls._scan(file, data, None, length, head)
-        except _Elsewhere as error:
-            raise LedgerError(str(error)) from None
+                log = cls._scan(file, data, known, length, head)
+                if log.place is not None:
+                    return log
+        log = cls._scan(file, _read(file, HEADER_BYTES, size), None, length, head)
+        if log.place is None and length > log.end:
+            raise LedgerError(
+                f"the ledger is damaged: {length} bytes of it were acknowledged, and its entries "
+                f"end at byte {log.end}"
+            )
+        if log.place is None:
+            raise LedgerError(
+                "the header of the ledger is damaged: it does not name the end and hash of an entry"
+            )
+        return log
 
     @classmethod
     def _scan(
@@ -131,7 +131,7 @@ class Log:
             try:
                 entry = decode(data[at - start : stop])
                 if entries or known is None:
-                    require_follows(entry, entries[-1] if entries else None)
+                    entry.require_after(entries[-1] if entries else None)
             except LedgerError as error:
                 if at >= length:
                     break
@@ -140,8 +140,6 @@ class Log:
                 acknowledged = Place(at, entry)
             entries.append(entry)
             at = start + stop
-        if acknowledged is None:
-            raise _Elsewhere(_misplaced(length, at))
         return cls(file, tuple(entries), length, at, start + len(data), acknowledged)
 
     def append(self, entries: Sequence[Entry]) -> None:
@@ -168,19 +166,6 @@ class Log:
             sync(self.file.number)
         except OSError as error:
             raise _failed(error, entries) from error
-
-
-class _Elsewhere(Exception):
-    """The acknowledged length is at no entry that was read."""
-
-
-def _misplaced(length: int, end: int) -> str:
-    if length > end:
-        return (
-            f"the ledger is damaged: {length} bytes of it were acknowledged, and its entries end "
-            f"at byte {end}"
-        )
-    return "the header of the ledger is damaged: it does not name the end and hash of an entry"
 
 
 def _read_header(data: bytes) -> tuple[int, str]:
@@ -210,8 +195,8 @@ def _failed(error: OSError, entries: Sequence[Entry]) -> LedgerError:
     if any(entry.kind is Kind.RESERVE for entry in entries):
         outcome = "may count as spent, and no answer was released for it"
     else:
-        outcome = "may be kept all the same, and costs nothing"
+        outcome = "may be in the ledger all the same, and costs nothing"
     return LedgerError(
         f"the ledger could not be written: {error.strerror}. What was being written {outcome}; the "
-        "ledger can still be used. Mend the disk or make room, and try again"
+        "ledger can still be used. Repair the disk or free some space, and try again"
     )

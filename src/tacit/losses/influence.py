@@ -19,6 +19,7 @@ from scipy import integrate, special
 from tacit.errors import SettingError
 from tacit.losses.loss import Code, Loss
 from tacit.losses.scale_consistency import expected_square
+from tacit.validate import positive
 
 
 @dataclass(frozen=True)
@@ -30,9 +31,7 @@ class Influence:
 
     def on_estimate(self, least_curvature: float) -> float:
         """Bound on the influence function (Hampel's γ*): B / λ_min(M)."""
-        if not least_curvature > 0:
-            raise SettingError("The least curvature must be above 0.")
-        return self.score / least_curvature
+        return self.score / positive("least_curvature", least_curvature)
 
 
 @dataclass(frozen=True)
@@ -52,13 +51,12 @@ def influence(loss: Loss, row_bound: float) -> Influence:
     >>> influence(huber.loss(1.345), row_bound=2.0)
     Influence(score=2.69, curvature=4.0)
     """
-    if not row_bound > 0 or not math.isfinite(row_bound):
-        raise SettingError("row_bound must be positive and finite.")
+    C = positive("row_bound", row_bound)
     if not math.isfinite(loss.lipschitz):
         raise SettingError(
             f"The {loss.name} loss has no bound on its slope, hence on an influence."
         )
-    return Influence(loss.lipschitz * row_bound, loss.smoothness * row_bound**2)
+    return Influence(loss.lipschitz * C, loss.smoothness * C**2)
 
 
 def self_concordance(loss: Loss) -> SelfConcordance | None:

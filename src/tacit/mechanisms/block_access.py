@@ -1,14 +1,12 @@
-"""What a pass needs of a block, for either way a block is stored. Private: `block`.
+"""Access of compiled passes to dense and sparse blocks. Private: `block`.
 
-A dense block is an array (tile, column, lane): 64 records side by side, their features column by
-column, then the response, and a weight and an offset where declared. A sparse block
-(`rows.sparse_block`) keeps the non-zero features of record after record, in the order of the
-columns, and the same tail. The five functions below are compiled for the one or the other by the
-type of their first argument, so a pass is written once and knows no storage.
+A dense block is an array (tile, column, lane) of 64 records side by side: features, then the
+outcome columns. A sparse block (`rows.storage.sparse_store`) has the non-zero features of record
+after record, and the same outcome columns. The five functions below are compiled for the one or the
+other by the type of their first argument, so a pass is written once for both.
 
-Every per-record sum runs over the columns in order; zeros that a sparse record leaves out would
-have added exactly nothing. So both storages of a record have the same integers, and the compiler
-vectorises a dense pass over records, not over a sum. Proof: proofs/mechanisms/block_access.md.
+Every sum over a record runs over the columns in order, and a zero that is not stored would add
+nothing. So a record has the same integers in both. Proof: proofs/mechanisms/block_access.md.
 """
 
 from __future__ import annotations
@@ -23,8 +21,11 @@ from numba.extending import overload
 from numpy.typing import NDArray
 
 from tacit.losses.float_bits import MAGIC, MAGIC_BITS, float_to_bits
-from tacit.rows.storage.sparse_block import SparseBlock
+from tacit.rows.storage.sparse_store import SparseBlock
 from tacit.rows.storage.tiles import LANES
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 TINY = 2.0**-600
 """Added to squared norms, so that records below it cannot outgrow their limit."""
@@ -34,33 +35,19 @@ def count_tiles(block: Any) -> Any:
     """Tiles of a block."""
 
 
-def column_behind(block: Any, t: int, width: int, place: int) -> Any:
-    """Column behind the features of tile t: the response at place 0, then weight and offset."""
+def outcome_column(block: Any, t: int, width: int, place: int) -> Any:
+    """Outcome column of tile t: the response at place 0, then weight and offset."""
 
 
-def measure_tile(
-    block: Any,
-    t: int,
-    theta: NDArray[np.float64],
-    margin: NDArray[np.float64],
-    square: NDArray[np.float64],
-) -> None:
+def measure_tile(block: Any, t: int, theta: Floats, margin: Floats, square: Floats) -> None:
     """Write z·theta and 2^-600 + ‖z‖² of every record z of tile t, columns in order."""
 
 
-def add_tile(
-    block: Any,
-    t: int,
-    factor: NDArray[np.float64],
-    square: NDArray[np.float64],
-    total: NDArray[np.int64],
-) -> None:
+def add_tile(block: Any, t: int, factor: Floats, square: Floats, total: Integers) -> None:
     """Add rint(factor·z) of every record z of tile t with a finite square to `total`."""
 
 
-def write_tile(
-    block: Any, t: int, factor: NDArray[np.float64], integers: NDArray[np.float64]
-) -> None:
+def write_tile(block: Any, t: int, factor: Floats, integers: Floats) -> None:
     """Write rint(factor·z) of tile t into its 64 columns of (column, record); NaN becomes 0."""
 
 
@@ -69,24 +56,18 @@ def _dense_count(block: Any) -> Any:
 
 
 def _sparse_count(block: Any) -> Any:
-    return block.behind.shape[0]
+    return block.outcome.shape[0]
 
 
-def _dense_behind(block: Any, t: int, width: int, place: int) -> Any:
+def _dense_outcome(block: Any, t: int, width: int, place: int) -> Any:
     return block[t, width + place]
 
 
-def _sparse_behind(block: Any, t: int, _width: int, place: int) -> Any:
-    return block.behind[t, place]
+def _sparse_outcome(block: Any, t: int, _width: int, place: int) -> Any:
+    return block.outcome[t, place]
 
 
-def _dense_measure(
-    block: Any,
-    t: int,
-    theta: NDArray[np.float64],
-    margin: NDArray[np.float64],
-    square: NDArray[np.float64],
-) -> None:
+def _dense_measure(block: Any, t: int, theta: Floats, margin: Floats, square: Floats) -> None:
     tile = block[t]
     for lane in range(LANES):
         margin[lane] = 0.0
@@ -99,13 +80,7 @@ def _dense_measure(
             square[lane] += z * z
 
 
-def _sparse_measure(
-    block: Any,
-    t: int,
-    theta: NDArray[np.float64],
-    margin: NDArray[np.float64],
-    square: NDArray[np.float64],
-) -> None:
+def _sparse_measure(block: Any, t: int, theta: Floats, margin: Floats, square: Floats) -> None:
     for lane in range(LANES):
         r = t * LANES + lane
         product, size = 0.0, TINY
@@ -117,13 +92,7 @@ def _sparse_measure(
         square[lane] = size
 
 
-def _dense_add(
-    block: Any,
-    t: int,
-    factor: NDArray[np.float64],
-    square: NDArray[np.float64],
-    total: NDArray[np.int64],
-) -> None:
+def _dense_add(block: Any, t: int, factor: Floats, square: Floats, total: Integers) -> None:
     tile = block[t]
     finite = True
     for lane in range(LANES):
@@ -143,13 +112,7 @@ def _dense_add(
                     total[j] += float_to_bits(shifted) - MAGIC_BITS
 
 
-def _sparse_add(
-    block: Any,
-    t: int,
-    factor: NDArray[np.float64],
-    square: NDArray[np.float64],
-    total: NDArray[np.int64],
-) -> None:
+def _sparse_add(block: Any, t: int, factor: Floats, square: Floats, total: Integers) -> None:
     for lane in range(LANES):
         r = t * LANES + lane
         if square[lane] < math.inf:
@@ -159,9 +122,7 @@ def _sparse_add(
                 total[np.uint32(block.indices[k])] += float_to_bits(shifted) - MAGIC_BITS
 
 
-def _dense_write(
-    block: Any, t: int, factor: NDArray[np.float64], integers: NDArray[np.float64]
-) -> None:
+def _dense_write(block: Any, t: int, factor: Floats, integers: Floats) -> None:
     tile = block[t]
     for j in range(integers.shape[0]):
         for lane in range(LANES):
@@ -170,9 +131,7 @@ def _dense_write(
             integers[j, t * LANES + lane] = 0.0 if math.isnan(v) else (v + MAGIC) - MAGIC
 
 
-def _sparse_write(
-    block: Any, t: int, factor: NDArray[np.float64], integers: NDArray[np.float64]
-) -> None:
+def _sparse_write(block: Any, t: int, factor: Floats, integers: Floats) -> None:
     for j in range(integers.shape[0]):
         for lane in range(LANES):
             integers[j, t * LANES + lane] = 0.0
@@ -196,7 +155,7 @@ def _compile(
 
 
 _compile(count_tiles, _dense_count, _sparse_count)
-_compile(column_behind, _dense_behind, _sparse_behind)
+_compile(outcome_column, _dense_outcome, _sparse_outcome)
 _compile(measure_tile, _dense_measure, _sparse_measure)
 _compile(add_tile, _dense_add, _sparse_add)
 _compile(write_tile, _dense_write, _sparse_write)

@@ -18,16 +18,18 @@ from tacit.contract.query import Answer, ColumnCounts, Measure, ResidualSize
 from tacit.contract.sensitivity import Price
 from tacit.errors import SettingError
 from tacit.losses.exponential import exp_negative
-from tacit.mechanisms.block_access import column_behind, count_tiles, measure_tile
-from tacit.mechanisms.block_sums import sum_blocks
+from tacit.mechanisms.block_access import (
+    Floats,
+    Integers,
+    count_tiles,
+    measure_tile,
+    outcome_column,
+)
+from tacit.mechanisms.gaussian_sum import noised_sum
 from tacit.mechanisms.kernels import measure_records
 from tacit.noise.entropy import Entropy
-from tacit.noise.gaussian import rounded_gaussian
-from tacit.rows.storage.person_tiles import PersonBlock, PersonStore
-from tacit.rows.storage.sparse_block import SparseBlock, dense_tiles, tile_parts
-from tacit.rows.storage.store import Store
-from tacit.rows.storage.subsample import thinned
-from tacit.rows.storage.tiles import LANES
+from tacit.rows.storage.store import BlockSum, Layout, Store
+from tacit.rows.storage.tiles import LANES, dense_tiles, outcome_tiles, tile_parts
 
 TILES_AT_ONCE = 32
 SIZE, WITHIN, SHARE, DISPERSION, TILT, SQUARE = 0, 1, 2, 3, 4, 5
@@ -83,13 +85,13 @@ def residual_share(
 @compiled
 def add_counts(
     tiles: NDArray[Any],
-    columns: NDArray[np.int64],
-    lower: NDArray[np.float64],
-    upper: NDArray[np.float64],
+    columns: Integers,
+    lower: Floats,
+    upper: Floats,
     width: int,
     weighted: bool,
     bound: int,
-    total: NDArray[np.int64],
+    total: Integers,
 ) -> None:
     """Add to total[k] the bound, times the record's weight, where lower < column ≤ upper."""
     entry = np.full(LANES, bound, dtype=np.int64)
@@ -111,13 +113,13 @@ def add_counts(
 @compiled
 def add_residual_sizes(
     block: Any,
-    theta: NDArray[np.float64],
+    theta: Floats,
     weighted: bool,
     shifted: bool,
     measure: int,
     numbers: tuple[float, float, float, float, float],
     bound: int,
-    total: NDArray[np.int64],
+    total: Integers,
 ) -> None:
     """Add to total[0] the bound, times the record's measure, times its weight."""
     width = theta.shape[0]
@@ -126,15 +128,15 @@ def add_residual_sizes(
     for t in range(count_tiles(block)):
         measure_tile(block, t, theta, margin, square)
         if shifted:
-            offset = column_behind(block, t, width, 1 + weighted)
+            offset = outcome_column(block, t, width, 1 + weighted)
             for lane in range(LANES):
                 margin[lane] += np.float64(offset[lane])
-        label = column_behind(block, t, width, 0)
+        label = outcome_column(block, t, width, 0)
         for lane in range(LANES):
             y = np.float64(label[lane])
             margin[lane] = residual_share(margin[lane], y, measure, numbers)
         if weighted:
-            weight = column_behind(block, t, width, 1)
+            weight = outcome_column(block, t, width, 1)
             for lane in range(LANES):
                 margin[lane] *= np.float64(weight[lane])
         size = np.int64(0)
@@ -146,13 +148,13 @@ def add_residual_sizes(
 @compiled
 def add_person_counts(
     block: Any,
-    columns: NDArray[np.int64],
-    lower: NDArray[np.float64],
-    upper: NDArray[np.float64],
+    columns: Integers,
+    lower: Floats,
+    upper: Floats,
     width: int,
     weighted: bool,
     bound: int,
-    total: NDArray[np.int64],
+    total: Integers,
 ) -> None:
     """Add to total[k] the bound times the mean weight of a person's records within the ends."""
     share = np.empty(LANES)
@@ -161,7 +163,7 @@ def add_person_counts(
             share[:] = 0.0
             for t in range(block.starts[g], block.starts[g + 1]):
                 column = block.tiles[t, columns[k]]
-                own = column_behind(block.tiles, t, width, int(weighted))
+                own = outcome_column(block.tiles, t, width, int(weighted))
                 for lane in range(LANES):
                     value = np.float64(column[lane])
                     there = t - block.starts[g] < block.counts[g, lane]
@@ -175,13 +177,13 @@ def add_person_counts(
 @compiled
 def add_person_residual_sizes(
     block: Any,
-    theta: NDArray[np.float64],
+    theta: Floats,
     weighted: bool,
     shifted: bool,
     measure: int,
     numbers: tuple[float, float, float, float, float],
     bound: int,
-    total: NDArray[np.int64],
+    total: Integers,
 ) -> None:
     """Add to total[0] the bound times a person's mean of measure times weight."""
     width = theta.shape[0]
@@ -190,8 +192,8 @@ def add_person_residual_sizes(
         share[:] = 0.0
         for t in range(block.starts[g], block.starts[g + 1]):
             measure_records(block.tiles, t, theta, weighted, shifted, margin, square)
-            label = column_behind(block.tiles, t, width, 0)
-            own = column_behind(block.tiles, t, width, int(weighted))
+            label = outcome_column(block.tiles, t, width, 0)
+            own = outcome_column(block.tiles, t, width, int(weighted))
             for lane in range(LANES):
                 size = residual_share(margin[lane], np.float64(label[lane]), measure, numbers)
                 weight = np.float64(own[lane]) if weighted else 1.0
@@ -201,7 +203,7 @@ def add_person_residual_sizes(
 
 
 @numba.njit(nogil=True, error_model="numpy")
-def _parts_of_means(share: NDArray[np.float64], counts: NDArray[np.int64], bound: int) -> np.int64:
+def _parts_of_means(share: Floats, counts: Integers, bound: int) -> np.int64:
     """Sum of a group's integers; a lane without records has a share of 0."""
     parts = np.int64(0)
     for lane in range(LANES):
@@ -209,69 +211,65 @@ def _parts_of_means(share: NDArray[np.float64], counts: NDArray[np.int64], bound
     return parts
 
 
-def integer_counts(query: ColumnCounts, bound: int, store: Store) -> NDArray[np.int64]:
+def integer_counts(query: ColumnCounts, bound: int, store: Store) -> Integers:
     """Sum of the records' integers, each 0 or `bound` (times a weight). Private."""
+    lower, upper = (np.asarray(ends, dtype=np.float64) for ends in (query.lower, query.upper))
+    zero_inside = ((lower < 0.0) & (upper >= 0.0)).astype(np.int64)
+    return store.total(column_counts, query, bound) - zero_inside * (store.padding * bound)
+
+
+def column_counts(layout: Layout, query: ColumnCounts, bound: int) -> BlockSum:
+    """Integer counts of the records or persons of a block; zeros that fill up tiles are counted."""
+    width = layout.width
     columns = np.array(query.columns, dtype=np.int64)
     lower = np.ascontiguousarray(query.lower, dtype=np.float64)
     upper = np.ascontiguousarray(query.upper, dtype=np.float64)
-    if not ((columns >= 0) & (columns <= store.width)).all():
+    if not ((columns >= 0) & (columns <= width)).all():
         raise SettingError("Features and the response are counted, and no other column.")
-    features = not (columns == store.width).all()
+    features = not (columns == width).all()
 
-    def add(block: Any, total: NDArray[np.int64]) -> None:
-        how = columns, lower, upper, store.width, store.weighted, bound, total
-        if isinstance(block, PersonBlock):
-            add_person_counts(block, *how)
-        elif isinstance(block, SparseBlock) and features:
-            # Zeros that are not stored count too: records are written out a few at a time.
+    def add(block: Any, total: Integers) -> None:
+        if layout.grouped:
+            add_person_counts(block, columns, lower, upper, width, layout.weighted, bound, total)
+        elif features:
+            # Zeros that are not stored count too: sparse records are written out a few at a time.
             for part in tile_parts(block, TILES_AT_ONCE):
-                tiles = dense_tiles(part, store.width)
-                tiles.flags.writeable = False  # one type for the compiler, written out or not
-                add_counts(tiles, *how)
-        elif isinstance(block, SparseBlock):
-            # What stands behind sparse features is stored as in dense tiles without any.
-            place = columns - store.width
-            add_counts(block.behind, place, lower, upper, 0, store.weighted, bound, total)
+                tiles = dense_tiles(part, width)
+                add_counts(tiles, columns, lower, upper, width, layout.weighted, bound, total)
         else:
-            add_counts(block, *how)
+            tiles, first = outcome_tiles(block, width)
+            place = columns - width + first
+            add_counts(tiles, place, lower, upper, first, layout.weighted, bound, total)
 
-    zero_inside = ((lower < 0.0) & (upper >= 0.0)).astype(np.int64)
-    return sum_blocks(store, add, columns.shape) - zero_inside * (_padding(store) * bound)
+    return BlockSum(columns.shape, add)
 
 
-def integer_residual_size(query: ResidualSize, bound: int, store: Store) -> NDArray[np.int64]:
+def integer_residual_size(query: ResidualSize, bound: int, store: Store) -> Integers:
     """Sum of the records' integers, each within 0 and `bound`. Private."""
+    share = residual_share(0.0, 0.0, *_measure(query))
+    filled_up = store.padding * part_of(float(bound), share)
+    return store.total(residual_sizes, query, bound) - filled_up
+
+
+def residual_sizes(layout: Layout, query: ResidualSize, bound: int) -> BlockSum:
+    """Integer sizes of residuals of a block; zeros that fill up tiles are counted."""
     theta = np.ascontiguousarray(query.theta, dtype=np.float64)
     if theta.ndim > 1:
         raise SettingError("The size of residuals is asked for one linear predictor.")
-    how = (
-        _MEASURES[query.measure],
-        (
-            float(query.lowest),
-            float(query.highest),
-            float(query.start),
-            float(query.cap),
-            math.exp(min(query.highest, 700.0)) if query.exponential else 0.0,
-        ),
-    )
+    measure = _measure(query)
+    kernel = add_person_residual_sizes if layout.grouped else add_residual_sizes
 
-    def add(block: Any, total: NDArray[np.int64]) -> None:
-        pass_over = add_residual_sizes
-        if isinstance(block, PersonBlock):
-            pass_over = add_person_residual_sizes
-        pass_over(block, theta, store.weighted, store.shifted, *how, bound, total)
+    def add(block: Any, total: Integers) -> None:
+        kernel(block, theta, layout.weighted, layout.shifted, *measure, bound, total)
 
-    share = residual_share(0.0, 0.0, *how)
-    return sum_blocks(store, add, (1,)) - _padding(store) * part_of(float(bound), share)
+    return BlockSum((1,), add)
 
 
-def _padding(store: Store) -> int:
-    """Zero records that fill up the last tile and count as records; with weights theirs are 0.
-
-    Lanes without a person count as nobody.
-    """
-    apart = store.weighted or isinstance(store, PersonStore)
-    return 0 if apart else store.padding
+def _measure(query: ResidualSize) -> tuple[int, tuple[float, float, float, float, float]]:
+    """The measure and its public numbers, as the compiler takes them."""
+    largest = math.exp(min(query.highest, 700.0)) if query.exponential else 0.0
+    ends = float(query.lowest), float(query.highest)
+    return _MEASURES[query.measure], (*ends, float(query.start), float(query.cap), largest)
 
 
 def answer_counts(
@@ -285,7 +283,7 @@ def answer_counts(
     - The noise is the real Gaussian of scale 2^bits rounded to integers, drawn exactly.
     - The integers are the same for any block size, thread count or order of the records.
     """
-    return _noised(integer_counts(query, price.bound, store), price, entropy)
+    return noised_sum(integer_counts(query, price.bound, store), price.bound, price, entropy)
 
 
 def answer_residual_size(
@@ -298,17 +296,8 @@ def answer_residual_size(
     - Integer sums of neighbours differ by at most the bound.
     - The noise is the real Gaussian of scale 2^bits rounded to integers, drawn exactly.
     - The integers are the same for any block size, thread count or order of the records.
-    - Where not all are read, each is by a secret lot of its own, with a public chance.
+    - A subsampled sum and its noise are divided by the sampling rate; membership is secret.
     """
-    store, share = thinned(store, query.every)
-    return _noised(integer_residual_size(query, price.bound, store), price, entropy, share)
-
-
-def _noised(
-    total: NDArray[np.int64], price: Price, entropy: Entropy | None, share: float = 1.0
-) -> Answer:
-    unit = price.bound * share
-    if entropy is None:
-        return Answer(total / unit, 0.0)
-    noised = total + rounded_gaussian(total.size, price.bits, entropy)
-    return Answer(noised / unit, math.ldexp(1.0, price.bits) / unit)
+    store, sampling_rate = store.subsampled(query.every)
+    total = integer_residual_size(query, price.bound, store)
+    return noised_sum(total, price.bound * sampling_rate, price, entropy)

@@ -15,16 +15,13 @@ from tacit.contract.query import Answer, GradientSum
 from tacit.contract.sensitivity import Price
 from tacit.losses.dispatch import shape_of
 from tacit.losses.loss import Code
-from tacit.mechanisms.block_sums import sum_blocks
+from tacit.mechanisms.gaussian_sum import noised_sum
 from tacit.mechanisms.kernels import BALANCED, add_gradients, enforceable
 from tacit.mechanisms.person_gradient import add_person_class_gradients, add_person_gradients
 from tacit.mechanisms.softmax_gradient import add_class_gradients
 from tacit.noise.entropy import Entropy
-from tacit.noise.gaussian import rounded_gaussian
-from tacit.rows.storage.person_tiles import PersonBlock
-from tacit.rows.storage.sparse_block import dense_tiles, tile_parts
-from tacit.rows.storage.store import Store
-from tacit.rows.storage.subsample import thinned
+from tacit.rows.storage.store import BlockSum, Layout, Store
+from tacit.rows.storage.tiles import dense_tiles, tile_parts
 
 TILES_AT_ONCE = 32
 
@@ -32,48 +29,55 @@ TILES_AT_ONCE = 32
 def integer_gradient_sum(query: GradientSum, bound: int, store: Store) -> NDArray[np.int64]:
     """Sum of the records' (persons') integer vectors, each of norm at most `bound`. Private."""
     if query.theta.ndim > 1:
-        return _class_gradient_sum(query, bound, store)
+        return np.ascontiguousarray(store.total(class_gradients, query, bound).T)
+    return store.total(gradients, query, bound)
+
+
+def gradients(layout: Layout, query: GradientSum, bound: int) -> BlockSum:
+    """Integer gradients of one linear predictor."""
     theta = np.ascontiguousarray(query.theta, dtype=np.float64)
     shape = shape_of(query.loss)
     # A slope is at most lipschitz, so rows beyond clip / lipschitz are the ones to weigh down.
     radius = query.clip / query.loss.lipschitz if query.downweighted else math.inf
-    balanced = query.balanced and query.loss.code is Code.LOGISTIC
-    limit = enforceable(bound, store.width)
+    if query.balanced and query.loss.code is Code.LOGISTIC:
+        radius = BALANCED
+    limit = enforceable(bound, layout.width)
+    kernel = add_person_gradients if layout.grouped else add_gradients
 
     def add(block: Any, total: NDArray[np.int64]) -> None:
-        pass_over = add_person_gradients if isinstance(block, PersonBlock) else add_gradients
-        pass_over(
+        kernel(
             block,
             theta,
             int(query.loss.code),
             shape,
-            store.weighted,
-            store.shifted,
+            layout.weighted,
+            layout.shifted,
             limit / query.clip,
             limit,
-            BALANCED if balanced else radius,
+            radius,
             total,
         )
 
-    return sum_blocks(store, add, (store.width,))
+    return BlockSum((layout.width,), add)
 
 
-def _class_gradient_sum(query: GradientSum, bound: int, store: Store) -> NDArray[np.int64]:
-    theta = np.ascontiguousarray(query.theta.T, dtype=store.dtype)
+def class_gradients(layout: Layout, query: GradientSum, bound: int) -> BlockSum:
+    """Integer gradients of one linear predictor a class, (class, width)."""
+    theta = np.ascontiguousarray(query.theta.T, dtype=layout.dtype)
     limit = enforceable(bound, theta.size)
+    scale = limit / query.clip
 
     def add(block: Any, total: NDArray[np.int64]) -> None:
-        if isinstance(block, PersonBlock):
-            flat, scale = total.reshape(-1), limit / query.clip
-            add_person_class_gradients(block, theta, store.weighted, scale, limit, flat)
+        if layout.grouped:
+            flat = total.reshape(-1)
+            add_person_class_gradients(block, theta, layout.weighted, scale, limit, flat)
             return
         # Sparse records are written out a few at a time: this pass reads arrays of tiles alone.
         for part in tile_parts(block, TILES_AT_ONCE):
-            tiles = dense_tiles(part, store.width)
-            tiles.flags.writeable = False  # one type for the compiler, written out or not
-            add_class_gradients(tiles, theta, store.weighted, limit / query.clip, limit, total)
+            tiles = dense_tiles(part, layout.width)
+            add_class_gradients(tiles, theta, layout.weighted, scale, limit, total)
 
-    return np.ascontiguousarray(sum_blocks(store, add, theta.shape).T)
+    return BlockSum(theta.shape, add)
 
 
 def answer_gradient(
@@ -87,13 +91,8 @@ def answer_gradient(
       add-remove) in L2 norm.
     - The noise is the real Gaussian of scale 2^bits rounded to integers, drawn exactly.
     - The integers are the same for any block size, thread count or order of the records.
-    - Where not all are read, each is by a secret lot of its own, with a public chance.
+    - A subsampled sum and its noise are divided by the sampling rate; membership is secret.
     """
-    store, share = thinned(store, query.every)
-    unit = enforceable(price.bound, query.theta.size) / query.clip * share
-    total = integer_gradient_sum(query, price.bound, store)
-    if entropy is None:
-        return Answer(total / unit, 0.0)
-    noise = rounded_gaussian(total.size, price.bits, entropy).reshape(total.shape)
-    noised = total + noise
-    return Answer(noised / unit, 2.0**price.bits / unit)
+    store, sampling_rate = store.subsampled(query.every)
+    unit = enforceable(price.bound, query.theta.size) / query.clip * sampling_rate
+    return noised_sum(integer_gradient_sum(query, price.bound, store), unit, price, entropy)

@@ -1,7 +1,6 @@
-"""Compiled passes over blocks of records. Private: `block`.
+"""Compiled passes over blocks of records: clipped gradients and quantised rows. Private: `block`.
 
-A pass takes a block of 64 records at a time and leaves it to `mechanisms.storage` how they lie
-there. A record's integers depend on that record and on public numbers only, in either storage: no
+A record's integers depend on that record and on public numbers only, in dense and sparse blocks: no
 reassociation is needed or allowed. Proof: proofs/mechanisms/kernels.md.
 """
 
@@ -12,15 +11,16 @@ from typing import Any
 
 import numba
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit.compiling import compiled
 from tacit.losses.dispatch import curvatures, slopes
 from tacit.mechanisms.block_access import (
+    Floats,
+    Integers,
     add_tile,
-    column_behind,
     count_tiles,
     measure_tile,
+    outcome_column,
     write_tile,
 )
 from tacit.rows.storage.tiles import LANES
@@ -37,29 +37,28 @@ def enforceable(bound: int, width: int) -> float:
     Rounding `width` coordinates adds at most √width / 2, and all float errors of the norm, the
     quotient and the product stay below (width + 16)·2^-52 relative.
     """
-    room = bound - math.sqrt(width) / 2 * (1 + 2.0**-50)
-    return max(0.0, room * (1 - (width + 16) * 2.0**-52))
+    available = bound - math.sqrt(width) / 2 * (1 + 2.0**-50)
+    return max(0.0, available * (1 - (width + 16) * 2.0**-52))
 
 
 @compiled
 def add_gradients(  # noqa: PLR0917 - compiled code takes no keywords
     block: Any,
-    theta: NDArray[np.float64],
+    theta: Floats,
     code: int,
-    shape: NDArray[np.float64] | None,
+    shape: Floats | None,
     weighted: bool,
     shifted: bool,
     scale: float,
     limit: float,
     radius: float,
-    total: NDArray[np.int64],
+    total: Integers,
 ) -> None:
     """Add rint(c z) of every record to `total`, c = weight·loss'·scale kept within limit / ‖z‖.
 
     c is first multiplied by min(1, (radius / ‖z‖)²) where radius is finite, or by min(1, limit /
     (scale·‖z‖·the larger slope of the two labels)) where it is `BALANCED`: that weighs both labels
-    of a row alike. A weight, if there is one, stands behind the response, and an offset of the
-    margin behind that.
+    of a row alike.
     """
     width = theta.shape[0]
     margin = np.empty(LANES)
@@ -68,7 +67,7 @@ def add_gradients(  # noqa: PLR0917 - compiled code takes no keywords
     for t in range(count_tiles(block)):
         measure_tile(block, t, theta, margin, square)
         _add_offset(block, t, width, weighted, shifted, margin)
-        label = column_behind(block, t, width, 0)
+        label = outcome_column(block, t, width, 0)
         slopes(code, shape, margin, label, factor)
         if radius == BALANCED:
             for lane in range(LANES):
@@ -76,7 +75,7 @@ def add_gradients(  # noqa: PLR0917 - compiled code takes no keywords
                 norm = math.sqrt(square[lane]) * max(share, 1.0 - share)
                 factor[lane] *= min(1.0, limit / (scale * norm))
         if weighted:
-            weight = column_behind(block, t, width, 1)
+            weight = outcome_column(block, t, width, 1)
             for lane in range(LANES):
                 factor[lane] *= np.float64(weight[lane])
         for lane in range(LANES):
@@ -92,13 +91,7 @@ def add_gradients(  # noqa: PLR0917 - compiled code takes no keywords
 
 @numba.njit(nogil=True, error_model="numpy")
 def measure_records(
-    block: Any,
-    t: int,
-    theta: NDArray[np.float64],
-    weighted: bool,
-    shifted: bool,
-    margin: NDArray[np.float64],
-    square: NDArray[np.float64],
+    block: Any, t: int, theta: Floats, weighted: bool, shifted: bool, margin: Floats, square: Floats
 ) -> None:
     """Write margin z·theta (plus offset) and squared norm of every record of tile t."""
     # The passes above and below call both themselves: compiling the measure again costs 0.3 s.
@@ -108,15 +101,10 @@ def measure_records(
 
 @numba.njit(nogil=True, error_model="numpy")
 def _add_offset(
-    block: Any,
-    t: int,
-    width: int,
-    weighted: bool,
-    shifted: bool,
-    margin: NDArray[np.float64],
+    block: Any, t: int, width: int, weighted: bool, shifted: bool, margin: Floats
 ) -> None:
     if shifted:
-        offset = column_behind(block, t, width, 1 + weighted)
+        offset = outcome_column(block, t, width, 1 + weighted)
         for lane in range(LANES):
             margin[lane] += np.float64(offset[lane])
 
@@ -124,16 +112,16 @@ def _add_offset(
 @compiled
 def quantise_rows(  # noqa: PLR0917 - compiled code takes no keywords
     block: Any,
-    theta: NDArray[np.float64],
+    theta: Floats,
     weights: int | None,
     code: int,
-    shape: NDArray[np.float64] | None,
+    shape: Floats | None,
     bounds: tuple[float, float],
     weighted: bool,
     shifted: bool,
     bound: float,
     limit: float,
-    integers: NDArray[np.float64],
+    integers: Floats,
 ) -> None:
     """Write rint(f z), f = √w·min(limit / bound, limit / ‖√w z‖), as float64 (column, record).
 
@@ -147,24 +135,24 @@ def quantise_rows(  # noqa: PLR0917 - compiled code takes no keywords
     smoothness, lipschitz = bounds
     margin = np.empty(LANES)
     square = np.empty(LANES)
-    bend = np.empty(LANES)
+    ratio = np.empty(LANES)
     for t in range(count_tiles(block)):
         measure_tile(block, t, theta, margin, square)
         _add_offset(block, t, width, weighted, shifted, margin)
         scored = False
-        bend[:] = 1.0
+        ratio[:] = 1.0
         if weights is not None:
             scored = weights == SCORE
-            label = column_behind(block, t, width, 0)
+            label = outcome_column(block, t, width, 0)
             if weights == CURVATURE:
-                curvatures(code, shape, margin, label, bend)
+                curvatures(code, shape, margin, label, ratio)
                 for lane in range(LANES):
-                    bend[lane] = math.sqrt(bend[lane] / smoothness)
+                    ratio[lane] = math.sqrt(ratio[lane] / smoothness)
             elif scored:
-                slopes(code, shape, margin, label, bend)
+                slopes(code, shape, margin, label, ratio)
                 for lane in range(LANES):
-                    bend[lane] = abs(bend[lane]) / lipschitz
-        own = column_behind(block, t, width, int(weighted))
+                    ratio[lane] = abs(ratio[lane]) / lipschitz
+        own = outcome_column(block, t, width, int(weighted))
         for lane in range(LANES):
             weight = np.float64(own[lane]) if weighted else 1.0
             # Stored weights lie in [0, 1]; any other would outgrow the norm of z, and counts as 0.
@@ -175,7 +163,7 @@ def quantise_rows(  # noqa: PLR0917 - compiled code takes no keywords
             else:
                 root = math.sqrt(weight)
                 factor = limit / max(root * math.sqrt(square[lane]), bound) * root
-            factor *= min(1.0, bend[lane])
+            factor *= min(1.0, ratio[lane])
             # A factor that is not a number, or above the limit's, becomes 0.
             square[lane] = factor if factor <= limit / bound else 0.0
         write_tile(block, t, square, integers)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -17,17 +18,21 @@ from threadpoolctl import ThreadpoolController
 from tacit.contract.query import Answer, SecondMoments, Weights
 from tacit.contract.sensitivity import Price
 from tacit.losses.dispatch import shape_of
-from tacit.mechanisms.block_sums import sum_blocks
+from tacit.mechanisms.gaussian_sum import noised_symmetric_sum
 from tacit.mechanisms.kernels import CURVATURE, PLAIN, SCORE, enforceable, quantise_rows
 from tacit.mechanisms.person_moments import TILES_AT_ONCE, add_person_moments
 from tacit.noise.entropy import Entropy
-from tacit.noise.gaussian import rounded_gaussian
-from tacit.rows.storage.linear_map import map_tiles, public_matrix
-from tacit.rows.storage.person_tiles import PersonBlock
-from tacit.rows.storage.sparse_block import dense_tiles, tile_parts, tiles_in
-from tacit.rows.storage.store import Store
-from tacit.rows.storage.subsample import thinned
-from tacit.rows.storage.tiles import LANES
+from tacit.rows.storage.person_store import PersonBlock
+from tacit.rows.storage.store import BlockSum, Layout, Store
+from tacit.rows.storage.tiles import (
+    LANES,
+    dense_tiles,
+    map_tiles,
+    public_matrix,
+    readonly,
+    tile_parts,
+    tiles_in,
+)
 
 _WEIGHTS = {Weights.NONE: PLAIN, Weights.CURVATURE: CURVATURE, Weights.SCORE: SCORE}
 
@@ -36,60 +41,51 @@ def integer_second_moments(query: SecondMoments, bound: int, store: Store) -> ND
     """Sum of v v' over the records' integer vectors v, each of squared norm at most `bound`.
 
     Of a person with several records the bound is on the sum of their squared norms.
-    Private. The rows are mapped to the query's coordinates as they are read, and not kept.
+    Private. The rows are mapped to the query's coordinates as they are read, and not stored.
     """
-    width = store.width
-    limit = moment_limit(bound, store)
+    with one_blas_thread():
+        return store.total(second_moments, query, bound)
+
+
+def second_moments(layout: Layout, query: SecondMoments, bound: int) -> BlockSum:
+    """Integer second moments of the records or persons of a block."""
+    width = layout.width
+    limit = moment_limit(bound, layout)
     matrix = None if query.matrix is None else public_matrix(query.matrix, width)
     theta = np.zeros(width) if query.theta is None else np.ascontiguousarray(query.theta)
     weights = _WEIGHTS[query.weights]
-    shape = shape_of(query.loss)
+    loss = int(query.loss.code), shape_of(query.loss)
     bounds = query.loss.smoothness, query.loss.lipschitz
+    columns = layout.weighted, layout.shifted
+
+    def add_persons(block: PersonBlock, total: NDArray[np.int64]) -> None:
+        limits = query.row_bound, limit
+        add_person_moments(block, matrix, theta, weights, (*loss, bounds), columns, limits, total)
 
     def add(block: Any, total: NDArray[np.int64]) -> None:
-        if isinstance(block, PersonBlock):
-            add_person_moments(
-                block,
-                matrix,
-                theta,
-                weights,
-                (int(query.loss.code), shape, bounds),
-                (store.weighted, store.shifted),
-                bound=query.row_bound,
-                limit=limit,
-                total=total,
-            )
-            return
         integers = np.empty((width, 0))
-        for part in tile_parts(block, TILES_AT_ONCE):
-            if matrix is not None:
-                part = map_tiles(dense_tiles(part, width), matrix)  # noqa: PLW2901 - the same rows
-                part.flags.writeable = False  # one type for the compiler, mapped or not
+        for part in mapped_parts(block, matrix, width):
             records = tiles_in(part) * LANES
             if integers.shape[1] != records:
                 integers = np.empty((width, records))
+            kind = weights or None
             quantise_rows(
-                part,
-                theta,
-                weights or None,
-                int(query.loss.code),
-                shape,
-                bounds,
-                store.weighted,
-                store.shifted,
-                query.row_bound,
-                limit,
-                integers,
+                part, theta, kind, *loss, bounds, *columns, query.row_bound, limit, integers
             )
             total += (integers @ integers.T).astype(np.int64)
 
-    with one_blas_thread():
-        return sum_blocks(store, add, (width, width))
+    return BlockSum((width, width), add_persons if layout.grouped else add)
 
 
-def moment_limit(bound: int, store: Store) -> float:
+def mapped_parts(block: Any, matrix: NDArray[np.float64] | None, width: int) -> Iterator[Any]:
+    """Parts of a block, few enough tiles for one exact product, in the matrix's coordinates."""
+    for part in tile_parts(block, TILES_AT_ONCE):
+        yield part if matrix is None else readonly(map_tiles(dense_tiles(part, width), matrix))
+
+
+def moment_limit(bound: int, layout: Layout) -> float:
     """Largest float norm of all rows of a unit together for which their integers keep the bound."""
-    return enforceable(math.isqrt(bound), store.width * store.unit_rows)
+    return enforceable(math.isqrt(bound), layout.width * layout.unit_rows)
 
 
 def one_blas_thread() -> AbstractContextManager[object]:
@@ -108,24 +104,15 @@ def answer_second_moments(
 ) -> Answer:
     """Noised sum of second moments; without entropy the sum alone (ε = ∞).
 
-    Noise is drawn for all width² entries and averaged with its transpose: standard deviation
-    `noise_scale` on the diagonal and `noise_scale` / √2 beside it.
-
     Guarantee
     ---------
     - Integer sums of neighbours differ by at most √2·bound (replace-one) or bound (zero-out,
       add-remove) in Frobenius norm.
     - The noise is the real Gaussian of scale 2^bits rounded to integers, drawn exactly.
     - The integers are the same for any block size, thread count or order of the records.
-    - Where not all are read, each is by a secret lot of its own, with a public chance.
+    - A subsampled sum and its noise are divided by the sampling rate; membership is secret.
     """
-    width = store.width
-    unit = (moment_limit(price.bound, store) / query.row_bound) ** 2
-    store, share = thinned(store, query.every)
-    unit *= share
+    store, sampling_rate = store.subsampled(query.every)
+    unit = (moment_limit(price.bound, store.layout) / query.row_bound) ** 2 * sampling_rate
     total = integer_second_moments(query, price.bound, store)
-    if entropy is None:
-        return Answer(total / unit, 0.0)
-    noise = rounded_gaussian(width * width, price.bits, entropy).reshape(width, width)
-    symmetric = 2 * total + noise + noise.T
-    return Answer(symmetric / (2 * unit), 2.0**price.bits / unit)
+    return noised_symmetric_sum(total, unit, price, entropy)

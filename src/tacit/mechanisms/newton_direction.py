@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from tacit.accounting.rounding import root_up
 from tacit.contract.query import Answer, CurvatureTrace, DampedDirection, SecondMoments, Weights
 from tacit.contract.sensitivity import Price
+from tacit.mechanisms.gaussian_sum import noised_sum
 from tacit.mechanisms.moments import integer_second_moments, moment_limit
 from tacit.noise.entropy import Entropy
 from tacit.noise.gaussian import rounded_gaussian
@@ -36,8 +37,8 @@ def integer_curvature(
     query: DampedDirection | CurvatureTrace, bound: int, store: Store
 ) -> NDArray[np.int64]:
     """Sum over the records of v v', ‖v‖² ≤ bound, near w h z z' / smoothness. Private."""
-    look = SecondMoments(query.row_bound, None, query.theta, Weights.CURVATURE, query.loss)
-    return integer_second_moments(look, bound, store)
+    moments = SecondMoments(query.row_bound, None, query.theta, Weights.CURVATURE, query.loss)
+    return integer_second_moments(moments, bound, store)
 
 
 def damping_integer(query: DampedDirection, store: Store) -> int:
@@ -116,8 +117,8 @@ def integer_direction(
     vector = [Fraction(float(entry)) for entry in query.gradient]
     norm = root_up(sum((entry * entry for entry in vector), Fraction(0)))
     damping = damping_integer(query, store)
-    room = price.bound - Fraction(root_up(Fraction(store.width)))
-    step = largest_move(Fraction(max(norm, SMALLEST_NORM)), damping) / room
+    available = price.bound - Fraction(root_up(Fraction(store.width)))
+    step = largest_move(Fraction(max(norm, SMALLEST_NORM)), damping) / available
     matrix = integer_curvature(query, CURVATURE_BOUND, store)
     solution = solve_within(matrix, damping, vector)
     return [round(entry / step) for entry in solution], step
@@ -156,12 +157,9 @@ def answer_curvature_trace(
     """
     unit = _unit(query, price.bound, store) / query.loss.smoothness
     total = np.array([np.trace(integer_curvature(query, price.bound, store))])
-    if entropy is None:
-        return Answer(total / unit, 0.0)
-    noised = total + rounded_gaussian(1, price.bits, entropy)
-    return Answer(noised / unit, 2.0**price.bits / unit)
+    return noised_sum(total, unit, price, entropy)
 
 
 def _unit(query: DampedDirection | CurvatureTrace, bound: int, store: Store) -> float:
     """Integer curvature per w h z z' / smoothness. Public."""
-    return max((moment_limit(bound, store) / query.row_bound) ** 2, np.finfo(float).tiny)
+    return max((moment_limit(bound, store.layout) / query.row_bound) ** 2, np.finfo(float).tiny)

@@ -1,8 +1,9 @@
 """Minimisers of an objective with linear Gaussian noise. Private: the store.
 
-The exact minimiser hides a record by the noise in its objective. No computer finds it exactly, so a
-point is sought at which the gradient is small beyond doubt, and noise is added that hides which
-point it was. Proof: proofs/mechanisms/objective_perturbation.md.
+This mechanism is not a sum: it minimises over all records, with the exact gradients as sums. The
+noise in the objective hides a record in the exact minimiser. A computed point is only near it: its
+gradient is provably small, and a second noise hides the difference.
+Proof: proofs/mechanisms/objective_perturbation.md.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,13 +21,12 @@ from tacit.contract.query import Answer, PerturbedMinimum, SecondMoments, Weight
 from tacit.contract.sensitivity import FINEST_BOUND, MinimumPrice
 from tacit.errors import SettingError
 from tacit.losses.dispatch import shape_of
-from tacit.mechanisms.block_sums import sum_blocks
 from tacit.mechanisms.kernels import add_gradients, enforceable
 from tacit.mechanisms.moments import integer_second_moments, moment_limit
 from tacit.noise.entropy import Entropy
 from tacit.noise.gaussian import rounded_gaussian
-from tacit.rows.storage.sparse_block import tile_parts
-from tacit.rows.storage.store import Store
+from tacit.rows.storage.store import BlockSum, Layout, Store
+from tacit.rows.storage.tiles import tile_parts
 
 TILES_AT_ONCE = 128
 """8192 records, so that integers of up to 2^49 add up below 2^62."""
@@ -37,32 +37,34 @@ Vector = NDArray[np.float64]
 Exact = list[Fraction]
 
 
+class FineQuery(NamedTuple):
+    """A point at which gradients are summed, and the query that asks for its minimum."""
+
+    theta: Vector
+    minimum: PerturbedMinimum
+
+
 def fine_gradient_sum(theta: Vector, query: PerturbedMinimum, store: Store) -> list[int]:
     """Sum of the records' downweighted integer gradients, of norm up to 2^49 each. Private."""
-    limit = enforceable(GRADIENT_BOUND, store.width)
-    shape = shape_of(query.loss)
+    high, low = store.total(fine_gradients, FineQuery(theta, query), GRADIENT_BOUND)
+    return [(int(a) << LOW_BITS) + int(b) for a, b in zip(high, low, strict=True)]
+
+
+def fine_gradients(layout: Layout, query: FineQuery, bound: int) -> BlockSum:
+    """Fine integer gradients of a block in two halves, high and low bits."""
+    limit = enforceable(bound, layout.width)
+    theta, (clip, loss) = query.theta, (query.minimum.clip, query.minimum.loss)
+    how = int(loss.code), shape_of(loss), layout.weighted, False, limit / clip, limit
 
     def add(block: Any, total: NDArray[np.int64]) -> None:
         for part in tile_parts(block, TILES_AT_ONCE):
-            some = np.zeros(store.width, dtype=np.int64)
-            add_gradients(
-                part,
-                theta,
-                int(query.loss.code),
-                shape,
-                store.weighted,
-                False,
-                limit / query.clip,
-                limit,
-                query.clip / query.loss.lipschitz,
-                some,
-            )
-            # Two halves, each with room for 2^31 parts.
+            some = np.zeros(layout.width, dtype=np.int64)
+            add_gradients(part, theta, *how, clip / loss.lipschitz, some)
+            # Two halves, each with space for 2^31 summands.
             total[0] += some >> LOW_BITS
             total[1] += some & ((1 << LOW_BITS) - 1)
 
-    high, low = sum_blocks(store, add, (2, store.width))
-    return [(int(a) << LOW_BITS) + int(b) for a, b in zip(high, low, strict=True)]
+    return BlockSum((2, layout.width), add)
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,7 @@ class Objective:
         query = SecondMoments(self.query.clip, None, theta, Weights.CURVATURE, self.query.loss)
         bound = min(FINEST_BOUND, 2**61 // max(self.store.length, 1))
         sums = integer_second_moments(query, bound, self.store)
-        unit = (moment_limit(bound, self.store) / self.query.clip) ** 2
+        unit = (moment_limit(bound, self.store.layout) / self.query.clip) ** 2
         curved = sums * (self.query.loss.smoothness / unit)
         return np.asarray(curved + self.ridge * np.eye(self.store.width))
 
@@ -180,7 +182,7 @@ def answer_perturbed_minimum(
     - For one exact minimiser the released integers differ by at most `drift.bound` before noise.
     - Both noises are rounded real Gaussians of scale 2^bits, drawn exactly.
     """
-    if store.shifted or store.unit_rows != 1:
+    if store.layout.shifted or store.layout.unit_rows != 1:
         raise SettingError("The objective is perturbed for plain records, without offset or units.")
     width = store.width
     ridge = ridge_of(price, query.clip, query.loss)

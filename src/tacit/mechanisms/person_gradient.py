@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from tacit.compiling import compiled
 from tacit.losses.dispatch import slopes
-from tacit.mechanisms.block_access import TINY, add_tile, column_behind
+from tacit.mechanisms.block_access import TINY, Floats, Integers, add_tile, outcome_column
 from tacit.mechanisms.kernels import BALANCED, measure_records
 from tacit.mechanisms.softmax_gradient import class_margins, class_residuals
 from tacit.rows.storage.tiles import LANES
@@ -25,15 +25,15 @@ from tacit.rows.storage.tiles import LANES
 @compiled
 def add_person_gradients(  # noqa: PLR0917 - compiled code takes no keywords
     block: Any,
-    theta: NDArray[np.float64],
+    theta: Floats,
     code: int,
-    shape: NDArray[np.float64] | None,
+    shape: Floats | None,
     weighted: bool,
     shifted: bool,
     scale: float,
     limit: float,
     radius: float,
-    total: NDArray[np.int64],
+    total: Integers,
 ) -> None:
     """Add rint(c s) of every person to `total`, s = Σ weight·loss'·z, c = scale within limit / ‖s‖.
 
@@ -42,22 +42,17 @@ def add_person_gradients(  # noqa: PLR0917 - compiled code takes no keywords
     labels)²: about the longest s that other labels would give, in rows that are not parallel.
     """
     score = np.empty((1, theta.shape[0], LANES))
-    reach, spread = np.empty(LANES), np.empty(LANES)
+    norm_sum, square_sum = np.empty(LANES), np.empty(LANES)
     for g in range(block.counts.shape[0]):
         balanced = radius == BALANCED
         how = code, shape, weighted, shifted, balanced
-        sum_scores(block, g, theta, how, score[0], reach, spread)
-        _add_limited(score, reach, spread, scale, limit, radius, total)
+        sum_scores(block, g, theta, how, score[0], norm_sum, square_sum)
+        _add_limited(score, norm_sum, square_sum, scale, limit, radius, total)
 
 
 @compiled
 def add_person_class_gradients(
-    block: Any,
-    theta: NDArray[Any],
-    weighted: bool,
-    scale: float,
-    limit: float,
-    total: NDArray[np.int64],
+    block: Any, theta: NDArray[Any], weighted: bool, scale: float, limit: float, total: Integers
 ) -> None:
     """Add rint(c s) of every person to `total`, s = Σ weight·(p - e_y) z', c as for one predictor.
 
@@ -91,15 +86,15 @@ def add_person_class_gradients(
 def sum_scores(
     block: Any,
     g: int,
-    theta: NDArray[np.float64],
-    how: tuple[int, NDArray[np.float64] | None, bool, bool, bool],
-    score: NDArray[np.float64],
-    reach: NDArray[np.float64],
-    spread: NDArray[np.float64],
+    theta: Floats,
+    how: tuple[int, Floats | None, bool, bool, bool],
+    score: Floats,
+    norm_sum: Floats,
+    square_sum: Floats,
 ) -> None:
     """Write Σ weight·loss'·z (column, lane), Σ‖z‖ and Σ‖z‖² over the records of group g's persons.
 
-    `how` are the loss's code and shape, whether weights and offsets stand behind the response, and
+    `how` are the loss's code and shape, whether there are weights and offsets, and
     whether ‖z‖ is to be multiplied by the larger slope of the two labels. A slope that is not
     finite counts as 0. What stands in empty slots enters no sum.
     """
@@ -107,20 +102,20 @@ def sum_scores(
     code, shape, weighted, shifted, balanced = how
     margin, square, slope = np.empty(LANES), np.empty(LANES), np.empty(LANES)
     score[:] = 0.0
-    reach[:], spread[:] = 0.0, 0.0
+    norm_sum[:], square_sum[:] = 0.0, 0.0
     for t in range(block.starts[g], block.starts[g + 1]):
         measure_records(block.tiles, t, theta, weighted, shifted, margin, square)
-        label = column_behind(block.tiles, t, width, 0)
+        label = outcome_column(block.tiles, t, width, 0)
         slopes(code, shape, margin, label, slope)
-        own = column_behind(block.tiles, t, width, int(weighted))
+        own = outcome_column(block.tiles, t, width, int(weighted))
         for lane in range(LANES):
             there = t - block.starts[g] < block.counts[g, lane]
             if balanced:
                 share = slope[lane] + np.float64(label[lane])
                 larger = max(share, 1.0 - share)
                 square[lane] *= larger * larger
-            reach[lane] += math.sqrt(square[lane]) if there else 0.0
-            spread[lane] += square[lane] if there else 0.0
+            norm_sum[lane] += math.sqrt(square[lane]) if there else 0.0
+            square_sum[lane] += square[lane] if there else 0.0
             value = slope[lane] * (np.float64(own[lane]) if weighted else 1.0)
             slope[lane] = value if there and abs(value) < math.inf else 0.0
         for j in range(width):
@@ -129,7 +124,7 @@ def sum_scores(
 
 
 @numba.njit(nogil=True, error_model="numpy")
-def square_scores(score: NDArray[np.float64], square: NDArray[np.float64]) -> None:
+def square_scores(score: Floats, square: Floats) -> None:
     """Write 2^-600 + ‖s‖² of every person, columns in order."""
     for lane in range(LANES):
         square[lane] = TINY
@@ -139,24 +134,24 @@ def square_scores(score: NDArray[np.float64], square: NDArray[np.float64]) -> No
 
 
 @numba.njit(nogil=True, error_model="numpy")
-def person_size(radius: float, reach: float, spread: float) -> float:
+def person_size(radius: float, norm_sum: float, square_sum: float) -> float:
     """Return the larger of radius, √Σ‖z‖² and √(radius·Σ‖z‖), at which a person's weight falls.
 
     The weight w = (radius / size)² is 1 where no bound is reached. With it w Σ‖z‖² ≤ radius² and
     w Σ‖z‖ ≤ radius. For a single record it is min(1, (radius / ‖z‖)²).
     """
-    return max(radius, math.sqrt(spread), math.sqrt(radius * reach))
+    return max(radius, math.sqrt(square_sum), math.sqrt(radius * norm_sum))
 
 
 @numba.njit(nogil=True, error_model="numpy")
 def _add_limited(
-    score: NDArray[np.float64],
-    reach: NDArray[np.float64],
-    spread: NDArray[np.float64],
+    score: Floats,
+    norm_sum: Floats,
+    square_sum: Floats,
     scale: float,
     limit: float,
     radius: float,
-    total: NDArray[np.int64],
+    total: Integers,
 ) -> None:
     """Add the integers of a group whose scores stand in the one tile `score`."""
     square, factor = np.empty(LANES), np.empty(LANES)
@@ -164,9 +159,9 @@ def _add_limited(
     for lane in range(LANES):
         wanted = scale
         if radius == BALANCED:
-            wanted *= min(1.0, limit / (scale * math.sqrt(spread[lane])))
+            wanted *= min(1.0, limit / (scale * math.sqrt(square_sum[lane])))
         elif radius < math.inf:
-            ratio = radius / person_size(radius, reach[lane], spread[lane])
+            ratio = radius / person_size(radius, norm_sum[lane], square_sum[lane])
             wanted *= ratio * ratio
         largest = limit / math.sqrt(square[lane])
         # Written so that a factor that is not a number becomes 0.

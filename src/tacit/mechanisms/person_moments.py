@@ -8,6 +8,7 @@ proofs/mechanisms/person_moments.md.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numba
@@ -17,11 +18,11 @@ from numpy.typing import NDArray
 from tacit.compiling import compiled
 from tacit.contract.sensitivity import FINEST_BOUND
 from tacit.losses.dispatch import curvatures
-from tacit.mechanisms.block_access import column_behind, write_tile
+from tacit.mechanisms.block_access import Floats, Integers, outcome_column, write_tile
 from tacit.mechanisms.kernels import CURVATURE, SCORE, measure_records
 from tacit.mechanisms.person_gradient import person_size, square_scores, sum_scores
-from tacit.rows.storage.person_tiles import PersonBlock, group_parts
-from tacit.rows.storage.tiles import LANES
+from tacit.rows.storage.person_store import PersonBlock
+from tacit.rows.storage.tiles import LANES, readonly
 
 TILES_AT_ONCE = 32
 """Tiles in one product: its entries stay below 2^53, where float64 sums of integers are exact."""
@@ -32,16 +33,16 @@ if TILES_AT_ONCE * LANES * FINEST_BOUND > 2**53:
 @compiled
 def person_row_factors(  # noqa: PLR0917 - compiled code takes no keywords
     block: Any,
-    theta: NDArray[np.float64],
+    theta: Floats,
     weights: int,
     code: int,
-    shape: NDArray[np.float64] | None,
+    shape: Floats | None,
     smoothness: float,
     weighted: bool,
     shifted: bool,
     bound: float,
     limit: float,
-    factors: NDArray[np.float64],
+    factors: Floats,
 ) -> None:
     """Write the factor f of every record (tile, lane), so that Σ‖f z‖² ≤ limit² over a person.
 
@@ -49,34 +50,34 @@ def person_row_factors(  # noqa: PLR0917 - compiled code takes no keywords
     curvature over its upper bound and size that of `person_size` (`weights` 1).
     """
     width = theta.shape[0]
-    margin, square, bend = np.empty(LANES), np.empty(LANES), np.ones(LANES)
-    reach, spread = np.empty(LANES), np.empty(LANES)
+    margin, square, curvature = np.empty(LANES), np.empty(LANES), np.ones(LANES)
+    norm_sum, square_sum = np.empty(LANES), np.empty(LANES)
     for g in range(block.counts.shape[0]):
-        reach[:], spread[:] = 0.0, 0.0
+        norm_sum[:], square_sum[:] = 0.0, 0.0
         for t in range(block.starts[g], block.starts[g + 1]):
             measure_records(block.tiles, t, theta, weighted, shifted, margin, square)
-            own = column_behind(block.tiles, t, width, int(weighted))
+            own = outcome_column(block.tiles, t, width, int(weighted))
             if weights == CURVATURE:
-                curvatures(code, shape, margin, column_behind(block.tiles, t, width, 0), bend)
+                curvatures(code, shape, margin, outcome_column(block.tiles, t, width, 0), curvature)
             for lane in range(LANES):
                 there = t - block.starts[g] < block.counts[g, lane]
                 weight = np.float64(own[lane]) if weighted else 1.0
                 # Stored weights lie in [0, 1]; a negative one would make room for other records.
                 weight = weight if 0.0 <= weight <= 1.0 else 0.0
-                h = bend[lane] / smoothness * weight if weights == CURVATURE else weight
+                h = curvature[lane] / smoothness * weight if weights == CURVATURE else weight
                 size = square[lane] if weights == CURVATURE else square[lane] * weight
                 factors[t, lane] = math.sqrt(min(h, 1.0)) if there else 0.0
-                reach[lane] += math.sqrt(square[lane]) if there else 0.0
-                spread[lane] += size if there else 0.0
+                norm_sum[lane] += math.sqrt(square[lane]) if there else 0.0
+                square_sum[lane] += size if there else 0.0
         for lane in range(LANES):
-            size = max(math.sqrt(spread[lane]), bound)
+            size = max(math.sqrt(square_sum[lane]), bound)
             if weights == CURVATURE:
-                size = person_size(bound, reach[lane], spread[lane])
+                size = person_size(bound, norm_sum[lane], square_sum[lane])
             # No store holds records without a finite norm; here they add nothing.
-            spread[lane] = limit / size if spread[lane] < math.inf else 0.0
+            square_sum[lane] = limit / size if square_sum[lane] < math.inf else 0.0
         for t in range(block.starts[g], block.starts[g + 1]):
             for lane in range(LANES):
-                factor = factors[t, lane] * spread[lane]
+                factor = factors[t, lane] * square_sum[lane]
                 # A factor that is not a number, or above the limit's, becomes 0.
                 factors[t, lane] = factor if factor <= limit / bound else 0.0
 
@@ -84,17 +85,17 @@ def person_row_factors(  # noqa: PLR0917 - compiled code takes no keywords
 @compiled
 def person_pair_factors(  # noqa: PLR0917 - compiled code takes no keywords
     block: Any,
-    theta: NDArray[np.float64],
+    theta: Floats,
     code: int,
-    shape: NDArray[np.float64] | None,
+    shape: Floats | None,
     bounds: tuple[float, float, float],
     weighted: bool,
     shifted: bool,
     bound: float,
     limit: float,
-    rows: NDArray[np.float64],
-    scores: NDArray[np.float64],
-    persons: NDArray[np.float64],
+    rows: Floats,
+    scores: Floats,
+    persons: Floats,
 ) -> None:
     """Write factors of records (tile, lane), scores (group, column, lane) and factors of persons.
 
@@ -105,24 +106,24 @@ def person_pair_factors(  # noqa: PLR0917 - compiled code takes no keywords
     """
     width = theta.shape[0]
     smoothness, lipschitz, joint = bounds
-    margin, square, bend = np.empty(LANES), np.empty(LANES), np.empty(LANES)
-    reach, spread, trace = np.empty(LANES), np.empty(LANES), np.empty(LANES)
+    margin, square, curvature = np.empty(LANES), np.empty(LANES), np.empty(LANES)
+    norm_sum, square_sum, trace = np.empty(LANES), np.empty(LANES), np.empty(LANES)
     for g in range(block.counts.shape[0]):
         how = code, shape, weighted, shifted, False
-        sum_scores(block, g, theta, how, scores[g], reach, spread)
+        sum_scores(block, g, theta, how, scores[g], norm_sum, square_sum)
         trace[:] = 0.0
         for t in range(block.starts[g], block.starts[g + 1]):
             measure_records(block.tiles, t, theta, weighted, shifted, margin, square)
-            curvatures(code, shape, margin, column_behind(block.tiles, t, width, 0), bend)
-            own = column_behind(block.tiles, t, width, int(weighted))
+            curvatures(code, shape, margin, outcome_column(block.tiles, t, width, 0), curvature)
+            own = outcome_column(block.tiles, t, width, int(weighted))
             for lane in range(LANES):
                 there = t - block.starts[g] < block.counts[g, lane]
-                h = bend[lane] / smoothness * (np.float64(own[lane]) if weighted else 1.0)
+                h = curvature[lane] / smoothness * (np.float64(own[lane]) if weighted else 1.0)
                 rows[t, lane] = h if there and h > 0.0 else 0.0
                 trace[lane] += rows[t, lane] * square[lane]
         square_scores(scores[g], square)
         for lane in range(LANES):
-            size = person_size(bound, reach[lane], spread[lane])
+            size = person_size(bound, norm_sum[lane], square_sum[lane])
             curved = trace[lane] / size / size
             steep = bound / size * math.sqrt(square[lane]) / lipschitz / size
             shrink = _shrink(curved, steep, joint)
@@ -145,29 +146,29 @@ def _shrink(curved: float, steep: float, joint: float) -> float:
 @compiled
 def person_score_factors(  # noqa: PLR0917 - compiled code takes no keywords
     block: Any,
-    theta: NDArray[np.float64],
+    theta: Floats,
     code: int,
-    shape: NDArray[np.float64] | None,
+    shape: Floats | None,
     lipschitz: float,
     weighted: bool,
     shifted: bool,
     bound: float,
     limit: float,
-    scores: NDArray[np.float64],
-    factors: NDArray[np.float64],
+    scores: Floats,
+    factors: Floats,
 ) -> None:
     """Write scores s (group, column, lane) and factors f (group, lane) with ‖f s‖ ≤ limit.
 
     f = limit / bound·w / lipschitz, w = (bound / size)² as in `person_size`, shrunk where f s is
     too long.
     """
-    reach, spread, square = np.empty(LANES), np.empty(LANES), np.empty(LANES)
+    norm_sum, square_sum, square = np.empty(LANES), np.empty(LANES), np.empty(LANES)
     for g in range(block.counts.shape[0]):
         how = code, shape, weighted, shifted, False
-        sum_scores(block, g, theta, how, scores[g], reach, spread)
+        sum_scores(block, g, theta, how, scores[g], norm_sum, square_sum)
         square_scores(scores[g], square)
         for lane in range(LANES):
-            size = person_size(bound, reach[lane], spread[lane])
+            size = person_size(bound, norm_sum[lane], square_sum[lane])
             wanted = limit / size * (bound / size) / lipschitz
             largest = limit / math.sqrt(square[lane])
             # Written so that a factor that is not a number becomes 0.
@@ -176,9 +177,7 @@ def person_score_factors(  # noqa: PLR0917 - compiled code takes no keywords
 
 
 @compiled
-def write_products(
-    tiles: NDArray[Any], factors: NDArray[np.float64], integers: NDArray[np.float64]
-) -> None:
+def write_products(tiles: NDArray[Any], factors: Floats, integers: Floats) -> None:
     """Write rint(f z) as float64 into (column, record), tile by tile."""
     for t in range(tiles.shape[0]):
         write_tile(tiles, t, factors[t], integers)
@@ -186,69 +185,68 @@ def write_products(
 
 def add_person_moments(
     block: PersonBlock,
-    matrix: NDArray[np.float64] | None,
-    theta: NDArray[np.float64],
+    matrix: Floats | None,
+    theta: Floats,
     weights: int,
-    loss: tuple[int, NDArray[np.float64] | None, tuple[float, float]],
-    behind: tuple[bool, bool],
-    *,
-    bound: float,
-    limit: float,
-    total: NDArray[np.int64],
+    loss: tuple[int, Floats | None, tuple[float, float]],
+    columns: tuple[bool, bool],
+    limits: tuple[float, float],
+    total: Integers,
 ) -> None:
     """Add Σ v v' over the integer vectors of a block's persons, Σ‖v‖² ≤ limit² before rounding.
 
-    `weights` are those of `quantise_rows`. `loss` is its code, shape and bounds on curvature and
-    slope, `behind` whether weights and offsets stand behind the response.
+    `weights` are those of `quantise_rows`, `loss` is its code, shape and bounds on curvature and
+    slope, `columns` whether there are weights and offsets, `limits` the bound and the limit.
     """
     code, shape, (smoothness, lipschitz) = loss
-    for part in group_parts(block, TILES_AT_ONCE):
-        here = part if matrix is None else part.mapped(matrix)
-        how = theta, code, shape
+    for part in _mapped_parts(block, matrix):
         if weights == SCORE:
-            scores, factors = _score_room(here, len(theta))
-            person_score_factors(here, *how, lipschitz, *behind, bound, limit, scores, factors)
+            scores, factors = _score_arrays(part, len(theta))
+            person_score_factors(
+                part, theta, code, shape, lipschitz, *columns, *limits, scores, factors
+            )
             total += _products(scores, factors, len(theta))
         else:
-            factors = np.empty((len(here.tiles), LANES))
+            factors = np.empty((len(part.tiles), LANES))
             person_row_factors(
-                here, theta, weights, code, shape, smoothness, *behind, bound, limit, factors
+                part, theta, weights, code, shape, smoothness, *columns, *limits, factors
             )
-            total += _products(here.tiles, factors, len(theta))
+            total += _products(part.tiles, factors, len(theta))
 
 
 def add_person_pairs(
     block: PersonBlock,
-    matrix: NDArray[np.float64] | None,
-    theta: NDArray[np.float64],
-    loss: tuple[int, NDArray[np.float64] | None, tuple[float, float, float]],
-    behind: tuple[bool, bool],
-    *,
-    bound: float,
-    limit: float,
-    total: NDArray[np.int64],
+    matrix: Floats | None,
+    theta: Floats,
+    loss: tuple[int, Floats | None, tuple[float, float, float]],
+    columns: tuple[bool, bool],
+    limits: tuple[float, float],
+    total: Integers,
 ) -> None:
     """Add (Σ v v', w w') over a block's persons; the arguments are those of the moments.
 
     `loss` is its code, shape and smoothness, Lipschitz and joint bounds.
     """
-    for part in group_parts(block, TILES_AT_ONCE):
-        here = part if matrix is None else part.mapped(matrix)
-        scores, persons = _score_room(here, len(theta))
-        rows = np.empty((len(here.tiles), LANES))
-        person_pair_factors(here, theta, *loss, *behind, bound, limit, rows, scores, persons)
-        total[0] += _products(here.tiles, rows, len(theta))
+    for part in _mapped_parts(block, matrix):
+        scores, persons = _score_arrays(part, len(theta))
+        rows = np.empty((len(part.tiles), LANES))
+        person_pair_factors(part, theta, *loss, *columns, *limits, rows, scores, persons)
+        total[0] += _products(part.tiles, rows, len(theta))
         total[1] += _products(scores, persons, len(theta))
 
 
-def _score_room(block: PersonBlock, width: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _mapped_parts(block: PersonBlock, matrix: Floats | None) -> Iterator[PersonBlock]:
+    for part in block.parts(TILES_AT_ONCE):
+        yield part.frozen() if matrix is None else part.mapped(matrix)
+
+
+def _score_arrays(block: PersonBlock, width: int) -> tuple[Floats, Floats]:
     return np.empty((block.groups, width, LANES)), np.empty((block.groups, LANES))
 
 
-def _products(tiles: NDArray[Any], factors: NDArray[np.float64], width: int) -> NDArray[np.int64]:
+def _products(tiles: NDArray[Any], factors: Floats, width: int) -> Integers:
     """Sum of v v' over v = rint(f z), z the first `width` columns of (tile, column, lane)."""
-    view = tiles.view()
-    view.flags.writeable = False  # one type for the compiler, whoever made the tiles
+    view = readonly(tiles)
     total = np.zeros((width, width), dtype=np.int64)
     for first in range(0, len(tiles), TILES_AT_ONCE):
         part = slice(first, first + TILES_AT_ONCE)

@@ -31,7 +31,7 @@ from tacit.mechanisms.newton_direction import answer_curvature_trace, answer_dam
 from tacit.mechanisms.objective_perturbation import answer_perturbed_minimum
 from tacit.mechanisms.sandwich import answer_curvature_and_score
 from tacit.noise.entropy import Entropy, SeededEntropy, SystemEntropy
-from tacit.rows.admission.rescale import rebound
+from tacit.rows.admission.rescale import rescale
 from tacit.rows.storage.store import Store
 
 MECHANISMS: Mapping[type, Callable[..., Answer]] = {
@@ -50,15 +50,15 @@ MECHANISMS: Mapping[type, Callable[..., Answer]] = {
 class Responder:
     """Answers over one store, in the coordinates that queries ask for.
 
-    Looks at second moments may use any coordinates. The first gradient in others than the design's
-    settles them: the rows are recast, in place where they lie in memory, and stay so. Columns are
-    counted before that. Records that were kept as they came, because bounds are yet to be found,
-    answer counts alone until `prepare_with` has prepared them.
+    Second-moment queries may use any coordinates. The first gradient in coordinates other than the
+    design's settles them: the rows are recast, in place where they are in memory. Columns are
+    counted before that. Raw records, whose bounds are yet to be found, answer counts alone until
+    `prepare_with` has rescaled them.
 
     Parameters
     ----------
     store
-        The prepared records, or such as await their bounds.
+        The prepared or raw records.
     private
         False only where the budget is infinite: no noise is added then.
     seed
@@ -100,13 +100,12 @@ class Responder:
         return replace(query, matrix=None)
 
     def prepare_with(self, design: Design) -> None:
-        """Prepare records that were kept as they came, by their design with the bounds found.
+        """Rescale raw records by their design with the bounds found.
 
         In float32, or in float64 where no noise is added.
         """
-        self._store = rebound(
-            self._store, design, np.float64 if self._entropy is None else np.float32
-        )
+        exact = self._entropy is None
+        self._store = rescale(self._store, design, np.float64 if exact else np.float32)
 
     def _settle(self, matrix: NDArray[np.float64] | None) -> None:
         """Let the first gradient in other coordinates recast the rows; refuse any after it."""

@@ -1,8 +1,8 @@
-"""Curvature and score of a downweighted score, released together. Private: the store.
+"""Curvature and score matrices of a downweighted score, released together. Private: the store.
 
-Both matrices of a record are multiples of nearly the same z z', so a pair of them is no larger than
-its own size and a change of record turns it by at most √2: little more than one matrix alone
-costs. Proof: proofs/mechanisms/sandwich.md.
+Both matrices of a record are multiples of nearly the same z z'. The stacked pair has Frobenius norm
+at most S, so replacing a record changes it by at most √2·S: little more than one matrix alone.
+Proof: proofs/mechanisms/sandwich.md.
 """
 
 from __future__ import annotations
@@ -17,17 +17,20 @@ from tacit.compiling import compiled
 from tacit.contract.query import Answer, CurvatureAndScore
 from tacit.contract.sensitivity import Price
 from tacit.losses.dispatch import curvatures, shape_of, slopes
-from tacit.mechanisms.block_access import column_behind, count_tiles, measure_tile, write_tile
-from tacit.mechanisms.block_sums import sum_blocks
-from tacit.mechanisms.moments import one_blas_thread
-from tacit.mechanisms.person_moments import TILES_AT_ONCE, add_person_pairs
+from tacit.mechanisms.block_access import (
+    Floats,
+    count_tiles,
+    measure_tile,
+    outcome_column,
+    write_tile,
+)
+from tacit.mechanisms.gaussian_sum import noised_symmetric_sum
+from tacit.mechanisms.moments import mapped_parts, one_blas_thread
+from tacit.mechanisms.person_moments import add_person_pairs
 from tacit.noise.entropy import Entropy
-from tacit.noise.gaussian import rounded_gaussian
-from tacit.rows.storage.linear_map import map_tiles, public_matrix
-from tacit.rows.storage.person_tiles import PersonBlock
-from tacit.rows.storage.sparse_block import dense_tiles, tile_parts, tiles_in
-from tacit.rows.storage.store import Store
-from tacit.rows.storage.tiles import LANES
+from tacit.rows.storage.person_store import PersonBlock
+from tacit.rows.storage.store import BlockSum, Layout, Store
+from tacit.rows.storage.tiles import LANES, public_matrix, tiles_in
 
 
 def pair_limit(bound: int, joint: float, width: int) -> float:
@@ -36,25 +39,25 @@ def pair_limit(bound: int, joint: float, width: int) -> float:
     v may be the vectors of all rows of a person, one after the other; `width` is then their length.
     By Minkowski in l4 the rounded pair has (‖v‖⁴ + ‖w‖⁴)^¼ ≤ L·joint^¼ + 2^¼·√width / 2.
     """
-    room = math.sqrt(bound) - 2.0**0.25 * math.sqrt(width) / 2 * (1 + 2.0**-40)
+    available = math.sqrt(bound) - 2.0**0.25 * math.sqrt(width) / 2 * (1 + 2.0**-40)
     quarter = math.sqrt(math.sqrt(joint))
-    limit: float = max(0.0, room / quarter * (1 - (width + 64) * 2.0**-50))
+    limit: float = max(0.0, available / quarter * (1 - (width + 64) * 2.0**-50))
     return limit
 
 
 @compiled
 def quantise_pairs(  # noqa: PLR0917 - compiled code takes no keywords
     block: Any,
-    theta: NDArray[np.float64],
+    theta: Floats,
     code: int,
-    shape: NDArray[np.float64] | None,
+    shape: Floats | None,
     bounds: tuple[float, float, float],
     weighted: bool,
     shifted: bool,
     bound: float,
     limit: float,
-    bread: NDArray[np.float64],
-    filling: NDArray[np.float64],
+    curvature_rows: Floats,
+    score_rows: Floats,
 ) -> None:
     """Write rint(f z) for the curvature and rint(g z) for the score, as float64 (column, record).
 
@@ -67,21 +70,21 @@ def quantise_pairs(  # noqa: PLR0917 - compiled code takes no keywords
     smoothness, lipschitz, joint = bounds
     margin = np.empty(LANES)
     square = np.empty(LANES)
-    bend = np.empty(LANES)
+    curved = np.empty(LANES)
     slope = np.empty(LANES)
     for t in range(count_tiles(block)):
         measure_tile(block, t, theta, margin, square)
         if shifted:
-            offset = column_behind(block, t, width, 1 + weighted)
+            offset = outcome_column(block, t, width, 1 + weighted)
             for lane in range(LANES):
                 margin[lane] += np.float64(offset[lane])
-        label = column_behind(block, t, width, 0)
-        curvatures(code, shape, margin, label, bend)
+        label = outcome_column(block, t, width, 0)
+        curvatures(code, shape, margin, label, curved)
         slopes(code, shape, margin, label, slope)
-        own = column_behind(block, t, width, int(weighted))
+        own = outcome_column(block, t, width, int(weighted))
         for lane in range(LANES):
             weight = np.float64(own[lane]) if weighted else 1.0
-            h = bend[lane] / smoothness * weight
+            h = curved[lane] / smoothness * weight
             s = abs(slope[lane]) / lipschitz * weight
             excess = (h * h + s * s * s * s) / joint
             shrink = 1.0 if excess <= 1.0 else math.sqrt(math.sqrt(1.0 / excess))
@@ -90,58 +93,39 @@ def quantise_pairs(  # noqa: PLR0917 - compiled code takes no keywords
             g = limit / norm * (bound / norm) * s * shrink
             # A factor that is not a number, or above what the bound allows, becomes 0.
             largest = limit / bound * joint
-            bend[lane] = f if f <= largest else 0.0
+            curved[lane] = f if f <= largest else 0.0
             slope[lane] = g if g <= largest else 0.0
-        write_tile(block, t, bend, bread)
-        write_tile(block, t, slope, filling)
+        write_tile(block, t, curved, curvature_rows)
+        write_tile(block, t, slope, score_rows)
 
 
 def integer_pairs(query: CurvatureAndScore, bound: int, store: Store) -> NDArray[np.int64]:
     """Sum of (v v', w w') over the records' integer vectors, ‖v‖⁴ + ‖w‖⁴ ≤ bound². Private."""
-    width, loss = store.width, query.loss
-    limit = pair_limit(bound, loss.joint, width * store.unit_rows)
+    with one_blas_thread():
+        return store.total(curvature_score_pairs, query, bound)
+
+
+def curvature_score_pairs(layout: Layout, query: CurvatureAndScore, bound: int) -> BlockSum:
+    """Integer pairs of the records or persons of a block."""
+    width = layout.width
+    limit = pair_limit(bound, query.loss.joint, width * layout.unit_rows)
     matrix = None if query.matrix is None else public_matrix(query.matrix, width)
     theta = np.ascontiguousarray(query.theta, dtype=np.float64)
-    shape = shape_of(loss)
-    bounds = loss.smoothness, loss.lipschitz, loss.joint
+    bounds = query.loss.smoothness, query.loss.lipschitz, query.loss.joint
+    loss = int(query.loss.code), shape_of(query.loss), bounds
+    columns, limits = (layout.weighted, layout.shifted), (query.row_bound, limit)
+
+    def add_persons(block: PersonBlock, total: NDArray[np.int64]) -> None:
+        add_person_pairs(block, matrix, theta, loss, columns, limits, total)
 
     def add(block: Any, total: NDArray[np.int64]) -> None:
-        if isinstance(block, PersonBlock):
-            add_person_pairs(
-                block,
-                matrix,
-                theta,
-                (int(loss.code), shape, bounds),
-                (store.weighted, store.shifted),
-                bound=query.row_bound,
-                limit=limit,
-                total=total,
-            )
-            return
-        for part in tile_parts(block, TILES_AT_ONCE):
-            if matrix is not None:
-                part = map_tiles(dense_tiles(part, width), matrix)  # noqa: PLW2901 - the same rows
-                part.flags.writeable = False  # one type for the compiler, mapped or not
-            bread = np.empty((width, tiles_in(part) * LANES))
-            filling = np.empty((width, tiles_in(part) * LANES))
-            quantise_pairs(
-                part,
-                theta,
-                int(loss.code),
-                shape,
-                bounds,
-                store.weighted,
-                store.shifted,
-                query.row_bound,
-                limit,
-                bread,
-                filling,
-            )
-            total[0] += (bread @ bread.T).astype(np.int64)
-            total[1] += (filling @ filling.T).astype(np.int64)
+        for part in mapped_parts(block, matrix, width):
+            curved, scores = (np.empty((width, tiles_in(part) * LANES)) for _ in range(2))
+            quantise_pairs(part, theta, *loss, *columns, *limits, curved, scores)
+            total[0] += (curved @ curved.T).astype(np.int64)
+            total[1] += (scores @ scores.T).astype(np.int64)
 
-    with one_blas_thread():
-        return sum_blocks(store, add, (2, width, width))
+    return BlockSum((2, width, width), add_persons if layout.grouped else add)
 
 
 def answer_curvature_and_score(
@@ -157,12 +141,6 @@ def answer_curvature_and_score(
       entries of both matrices and averaged with its transposes.
     - The integers are the same for any block size, thread count or order of the records.
     """
-    width = store.width
-    limit = pair_limit(price.bound, query.loss.joint, width * store.unit_rows)
+    limit = pair_limit(price.bound, query.loss.joint, store.width * store.layout.unit_rows)
     unit = (limit / query.row_bound) ** 2
-    total = integer_pairs(query, price.bound, store)
-    if entropy is None:
-        return Answer(total / unit, 0.0)
-    noise = rounded_gaussian(total.size, price.bits, entropy).reshape(total.shape)
-    symmetric = 2 * total + noise + noise.transpose(0, 2, 1)
-    return Answer(symmetric / (2 * unit), 2.0**price.bits / unit)
+    return noised_symmetric_sum(integer_pairs(query, price.bound, store), unit, price, entropy)

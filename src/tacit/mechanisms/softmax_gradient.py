@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tacit.compiling import compiled
 from tacit.losses.exponential import exp_negative
 from tacit.losses.float_bits import MAGIC, MAGIC_BITS, float_to_bits
-from tacit.mechanisms.block_access import TINY
+from tacit.mechanisms.block_access import TINY, Floats, Integers
 from tacit.rows.storage.tiles import LANES
 
 
@@ -27,7 +27,7 @@ def add_class_gradients(
     weighted: bool,
     scale: float,
     limit: float,
-    total: NDArray[np.int64],
+    total: Integers,
 ) -> None:
     """Add rint(c_k z_j) of every record to `total`, c = weight·(p - e_y)·scale, ‖c‖‖z‖ ≤ limit.
 
@@ -51,7 +51,7 @@ def add_class_gradients(
 
 
 @numba.njit(nogil=True, error_model="numpy")
-def _read(tile: NDArray[Any], features: NDArray[np.float64], square: NDArray[np.float64]) -> None:
+def _read(tile: NDArray[Any], features: Floats, square: Floats) -> None:
     """Write features and squared norms of a tile."""
     for lane in range(LANES):
         square[lane] = TINY
@@ -68,9 +68,7 @@ def _read(tile: NDArray[Any], features: NDArray[np.float64], square: NDArray[np.
 
 
 @numba.njit(nogil=True, error_model="numpy")
-def _add(
-    factors: NDArray[np.float64], features: NDArray[np.float64], total: NDArray[np.int64]
-) -> None:
+def _add(factors: Floats, features: Floats, total: Integers) -> None:
     """Add a tile's integers, four columns at a time for speed; integer sums know no order."""
     classes, width = total.shape
     fours = width - width % 4
@@ -125,7 +123,7 @@ def class_margins(features: NDArray[Any], theta: NDArray[Any], margins: NDArray[
 
 
 @numba.njit(nogil=True, error_model="numpy")
-def class_residuals(margins: NDArray[Any], label: NDArray[Any], out: NDArray[np.float64]) -> None:
+def class_residuals(margins: NDArray[Any], label: NDArray[Any], out: Floats) -> None:
     """Write p - e_y."""
     classes = margins.shape[0]
     largest = np.full(LANES, -math.inf)
@@ -147,9 +145,7 @@ def class_residuals(margins: NDArray[Any], label: NDArray[Any], out: NDArray[np.
 
 
 @numba.njit(nogil=True, error_model="numpy")
-def _limit(
-    factors: NDArray[np.float64], square: NDArray[np.float64], scale: float, limit: float
-) -> None:
+def _limit(factors: Floats, square: Floats, scale: float, limit: float) -> None:
     """Scale residuals, and shrink those of a record whose gradient would exceed the limit."""
     classes = factors.shape[0]
     norm = np.full(LANES, TINY)

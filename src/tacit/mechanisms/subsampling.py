@@ -1,4 +1,4 @@
-"""The lots of the records, drawn from the source of the noise. Secret: which record drew what.
+"""The bytes that decide which records are in the subsample. Secret: which record drew what.
 
 Proof: proofs/mechanisms/subsampling.md.
 """
@@ -8,23 +8,23 @@ from __future__ import annotations
 import numpy as np
 
 from tacit.noise.entropy import BYTES_PER_WORD, Entropy, SeededEntropy, SystemEntropy
-from tacit.rows.storage.subsampling import Draw
+from tacit.rows.storage.memory_store import Draw
 
 SEEDED_STREAM = 1 << 128
-"""Added to a seed: lots come from a stream that no noise is made of."""
+"""Added to a seed: the subsample comes from a stream that no noise is made of."""
 
 
-def lots_by(seed: int | None) -> Draw:
+def subsample_draw(seed: int | None) -> Draw:
     """Draw independent uniform bytes, one a record: the operating system's, or those of a seed.
 
     Guarantee
     ---------
-    - Lots do not depend on the records; without a seed every fit draws fresh ones.
+    - The bytes do not depend on the records; without a seed every fit draws fresh ones.
     - With a seed they are those of the seed, and not of the noise made with it.
 
     Examples
     --------
-    >>> lots_by(None)(5).shape
+    >>> subsample_draw(None)(5).shape
     (5,)
     """
     entropy: Entropy = SystemEntropy() if seed is None else SeededEntropy(seed + SEEDED_STREAM)

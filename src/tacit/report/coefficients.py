@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tacit.report.table import Table, columns_of_numbers
+from tacit.inference.text_table import Table, columns_of_numbers
 
 
 def comparison_table(

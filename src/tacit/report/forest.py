@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.errors import SettingError
 from tacit.inference.summary import Line, Summary
+from tacit.inference.text_table import one_line, rounded
 from tacit.report.pictures import FAINT, INK, INTERCEPT, STYLE, picture_file, save_whole
-from tacit.report.statements import rounded
-from tacit.report.table import one_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -185,7 +184,7 @@ def _mark_ratios(axes: Axes) -> None:
 
 
 def _title(total: Summary) -> str:
-    facts = total.facts
+    facts = total.header
     subject = (
         facts.model if facts.response is None else f"{one_line(facts.response)}: {facts.model}"
     )

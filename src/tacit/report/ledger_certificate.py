@@ -6,9 +6,9 @@ from collections import Counter
 from decimal import ROUND_CEILING
 
 from tacit.documents.quoting import quoted
+from tacit.inference.text_table import Table, rounded
 from tacit.ledger.joint_certificate import JointCertificate
-from tacit.report.statements import odds_of, rounded
-from tacit.report.table import Table
+from tacit.report.statements import odds_of
 
 MOST_ANALYSTS = 50
 """Lines of a table that a person reads."""

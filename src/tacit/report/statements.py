@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR
 from fractions import Fraction
 from typing import Any
 
 from tacit.accounting.objective_perturbation import objective_mu
 from tacit.certificate.certificate import Certificate
-from tacit.contract.assumptions import ONE_RECORD, VALID
-from tacit.contract.budget_warnings import cautions
+from tacit.contract.guarantee_caveats import ONE_RECORD, VALID, cautions
 from tacit.contract.plan import Plan
 from tacit.contract.sensitivity import events_of
+from tacit.documents.canonical_json import plain
 from tacit.documents.quoting import quoted
-from tacit.documents.signature import plain
+from tacit.inference.text_table import Table, rounded
 from tacit.privacy.budget import Guarantee
 from tacit.privacy.event import Event, Gaussian, ObjectivePerturbation
 from tacit.privacy.relation import Relation
-from tacit.report.table import Table
 
 _ONE_RECORD = {
     "replace-one": "had the record of any one {unit} been a different one",
@@ -203,9 +202,3 @@ def _factor(epsilon: float) -> str:
     if epsilon > math.log(1e6):
         return f"e^{rounded(epsilon, 4, ROUND_CEILING)}"
     return rounded(math.exp(epsilon), 3, ROUND_CEILING)
-
-
-def rounded(value: float, digits: int, rounding: str) -> str:
-    """Write a number with few digits, rounded to the side that promises less."""
-    number = Context(prec=digits, rounding=rounding).create_decimal(Decimal(repr(value)))
-    return f"{float(number):.{digits}g}" if abs(float(number)) < 10**digits else f"{number:f}"

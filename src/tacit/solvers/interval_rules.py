@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from tacit.solvers import rules
 from tacit.solvers.rules import COVERAGE, Growth, rule
@@ -166,7 +166,7 @@ class Reliability:
 
 START, LEVEL, ONE_STEP, NEWTON = Start(), Level(), OneStep(), Newton()
 PERTURBATION, DOUBLE_NOISE, RELIABILITY = Perturbation(), DoubleNoise(), Reliability()
-GROUPS = (
+GROUPS: tuple[Any, ...] = (
     rules.TABLES, rules.WARNINGS, rules.COUNTING, rules.BOUNDS, rules.WHITENING, rules.DESCENT,
     rules.LABELS, rules.NEWTON_POLISH, rules.RESPONSE, rules.STAGED, rules.CORRECTIONS, rules.MEAN,
     rules.INTERCEPT_ONLY, START, LEVEL, ONE_STEP, NEWTON, PERTURBATION, DOUBLE_NOISE, RELIABILITY,

@@ -20,8 +20,9 @@ from tacit.rows.admission.admit import admit
 from tacit.rows.sources.opening import open_source
 from tacit.rows.sources.source import Batch, Source
 from tacit.rows.storage import store as store_module
-from tacit.rows.storage.scratch_file import ScratchStore
-from tacit.rows.storage.store import MemoryStore, Store
+from tacit.rows.storage.memory_store import MemoryStore
+from tacit.rows.storage.scratch_store import ScratchStore
+from tacit.rows.storage.store import Store
 from tacit.rows.storage.tiles import to_rows
 
 RNG = np.random.default_rng(17)
@@ -255,8 +256,8 @@ def test_progress_tells_nothing_of_the_records() -> None:
     assert calls == [(0, 1, "reading records"), (1, 1, "reading records")]
 
 
-def test_records_draw_lots_and_stand_in_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each row goes with its response and its lot; the bits of a record are those of before."""
+def test_the_subsample_stands_first_in_every_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each row goes with its response and its byte; the bits of a record are those of before."""
     monkeypatch.setattr(store_module, "BLOCK_BYTES", 4096)
     X, y = np.random.default_rng(3).uniform(0, 1, (1000, 2)), np.arange(1000) % 2
     drawn = np.random.default_rng(4).integers(0, 256, 1000, dtype=np.uint8)
@@ -264,19 +265,18 @@ def test_records_draw_lots_and_stand_in_their_order(monkeypatch: pytest.MonkeyPa
     design = matrix_design(
         source.names, Binary("y", (0, 1)), bounds=(0, 1), row_norm=None, intercept=True
     )
-    stream = iter(drawn)
     plain = admit(source, design)
-    lots = admit(source, design, draw=lambda count: np.array([next(stream) for _ in range(count)]))
-    assert isinstance(lots, MemoryStore)
-    assert lots.lots is not None
-    assert lots.block_count > 3
-    rows = lots.block_rows
-    for index in range(lots.block_count):
+    sampled = admit(source, design, draw=lambda count: drawn[:count])
+    assert isinstance(sampled, MemoryStore)
+    assert sampled.subsample is not None
+    assert sampled.block_count > 3
+    rows = sampled.layout.block_rows
+    for index in range(sampled.block_count):
         part = slice(index * rows, min((index + 1) * rows, 1000))
         order = np.argsort(drawn[part] >= 64, kind="stable")
         length = part.stop - part.start
-        before, after = (to_rows(store.block(index), length) for store in (plain, lots))
+        before, after = (to_rows(store.block(index), length) for store in (plain, sampled))
         assert (after == before[order]).all()
-        assert lots.lots[index] == (drawn[part] < 64).sum()
+        assert sampled.subsample[index] == (drawn[part] < 64).sum()
     assert isinstance(plain, MemoryStore)
-    assert plain.lots is None
+    assert plain.subsample is None

@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 from tacit.rows.admission.contribution_bounding import (
     NOBODY,
     Persons,
-    kept_ranks,
+    bounded_slots,
     label_forms,
     put_records,
-    row_hashes,
+    record_hashes,
 )
 from tacit.rows.encoding.labels import normal_form
+from tacit.rows.storage.tiles import to_tiles
 
 
 @pytest.mark.parametrize(
@@ -59,11 +60,15 @@ def test_labels_that_are_missing_name_nobody() -> None:
     assert persons.numbers(label_forms(np.array([np.nan, np.inf]))).tolist() == [NOBODY] * 2
 
 
+def row_hashes(rows: NDArray[Any]) -> NDArray[np.uint64]:
+    return record_hashes(to_tiles(rows), len(rows))
+
+
 def ranks(
     person: Any, valid: Any, order: Any, rows: Any, max_rows: int
 ) -> tuple[list[int], list[int]]:
     persons = int(np.max(person)) + 1
-    found = kept_ranks(
+    found = bounded_slots(
         np.asarray(person),
         np.asarray(valid, dtype=bool),
         np.asarray(order, dtype=float),
@@ -165,7 +170,7 @@ def test_records_are_put_into_their_slots() -> None:
     tiles = np.zeros((3, 2, 64))
     rows = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
     places = np.array([1, 0, -1]), np.array([1, 1, 0]), np.array([3, 3, 0])
-    put_records(rows, *places, tiles)
+    put_records(to_tiles(rows), *places, tiles)
     assert tiles[2, :, 3].tolist() == [1.0, 2.0]
     assert tiles[1, :, 3].tolist() == [3.0, 4.0]
     assert tiles.sum() == 10.0

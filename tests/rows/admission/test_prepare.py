@@ -12,6 +12,7 @@ from tacit.design.design import Column, Design, Numeric, matrix_design
 from tacit.design.response import Binary
 from tacit.errors import BoundsError
 from tacit.rows.admission.prepare import Preparer
+from tacit.rows.storage.tiles import LANES, tile_count, to_rows
 
 RESPONSE = Binary("y", (0, 1))
 
@@ -26,9 +27,9 @@ def prepared(
 ) -> NDArray[Any]:
     rows = np.ascontiguousarray(values, dtype=np.float64)
     flags = np.ones(len(rows), dtype=bool) if valid is None else np.asarray(valid)
-    out = np.full((len(rows), design.width + 1), 7.0, dtype=dtype)
-    Preparer.of(design).prepare(rows, np.ones((len(rows), 1)), flags, out)
-    return out
+    tiles = np.full((tile_count(len(rows)), design.width + 1, LANES), 7.0, dtype=dtype)
+    Preparer.of(design).prepare(rows, np.ones((len(rows), 1)), flags, tiles)
+    return to_rows(tiles, len(rows))
 
 
 def exact_norm(row: NDArray[Any]) -> float:
@@ -91,14 +92,13 @@ def test_t40_invalid_rows_are_zero(value: float) -> None:
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("intercept", [True, False])
-def test_what_stands_behind_the_features_is_written_behind_them(
-    dtype: Any, intercept: bool
-) -> None:
+def test_the_outcome_is_written_after_the_features(dtype: Any, intercept: bool) -> None:
     design = matrix(2, bounds=(0, 1), intercept=intercept)
-    behind = np.array([[3.0, 0.25, -1.5], [2.0, 1.0, 0.5]])
-    out = np.full((2, design.width + 3), 7.0, dtype=dtype)
+    outcome = np.array([[3.0, 0.25, -1.5], [2.0, 1.0, 0.5]])
+    tiles = np.full((1, design.width + 3, LANES), 7.0, dtype=dtype)
     values = np.array([[1.0, 0.5], [1.0, 0.5]])
-    Preparer.of(design).prepare(values, behind, np.array([True, False]), out)
+    Preparer.of(design).prepare(values, outcome, np.array([True, False]), tiles)
+    out = to_rows(tiles, 2)
     assert out[0, -3:].tolist() == [3.0, 0.25, -1.5]
     assert out[1].tolist() == [0.0] * (design.width + 3)
     alone = prepared(design, values[:1], dtype)

@@ -17,8 +17,8 @@ from tacit.errors import BoundsError, SettingError
 from tacit.rows.admission.prepare import Preparer
 from tacit.rows.admission.prepare_sparse import SparsePreparer
 from tacit.rows.sources.sparse_matrix import SparseRows, SparseSource
-from tacit.rows.storage.sparse_block import SparseBlock
-from tacit.rows.storage.tiles import LANES, to_rows
+from tacit.rows.storage.sparse_store import SparseBlock
+from tacit.rows.storage.tiles import LANES, tile_count, to_rows
 
 
 def matrix(count: int, **facts: Any) -> Design:
@@ -41,8 +41,8 @@ def block_of(
     design: Design, rows: SparseRows, dtype: Any, valid: NDArray[np.bool_] | None = None
 ) -> tuple[SparseBlock, NDArray[np.bool_]]:
     flags = np.ones(len(rows.starts) - 1, dtype=bool) if valid is None else valid.copy()
-    behind = np.linspace(0.5, 1.0, len(flags)).reshape(-1, 1)
-    block = SparsePreparer.of(design).prepare(rows, behind, flags, np.dtype(dtype))
+    outcome = np.linspace(0.5, 1.0, len(flags)).reshape(-1, 1)
+    block = SparsePreparer.of(design).prepare(rows, outcome, flags, np.dtype(dtype))
     return block, flags
 
 
@@ -54,11 +54,11 @@ def written_out(design: Design, values: Any, dtype: Any) -> NDArray[Any]:
 
 def dense(design: Design, values: Any, dtype: Any) -> NDArray[Any]:
     rows = np.ascontiguousarray(values, dtype=np.float64)
-    out = np.empty((len(rows), design.width + 1), dtype=dtype)
-    behind = np.linspace(0.5, 1.0, len(rows)).reshape(-1, 1)
+    tiles = np.empty((tile_count(len(rows)), design.width + 1, LANES), dtype=dtype)
+    outcome = np.linspace(0.5, 1.0, len(rows)).reshape(-1, 1)
     valid = np.asarray(np.isfinite(rows).all(axis=1))
-    Preparer.of(design).prepare(rows, behind, valid, out)
-    return out
+    Preparer.of(design).prepare(rows, outcome, valid, tiles)
+    return to_rows(tiles, len(rows))
 
 
 FACTS: list[dict[str, Any]] = [
@@ -171,10 +171,10 @@ def test_t08_a_record_does_not_depend_on_its_place() -> None:
     design = matrix(7, bounds=(-1, 1), row_norm=0.8)
     whole = written_out(design, rows, np.float32)
     order = rng.permutation(len(rows))
-    behind = design.width
-    assert (written_out(design, rows[order], np.float32)[:, :behind] == whole[order, :behind]).all()
-    alone = [written_out(design, rows[i : i + 1], np.float32)[0, :behind] for i in range(len(rows))]
-    assert (np.array(alone) == whole[:, :behind]).all()
+    end = design.width
+    assert (written_out(design, rows[order], np.float32)[:, :end] == whole[order, :end]).all()
+    alone = [written_out(design, rows[i : i + 1], np.float32)[0, :end] for i in range(len(rows))]
+    assert (np.array(alone) == whole[:, :end]).all()
 
 
 @pytest.mark.parametrize("bounds", [(1, 2), (-2, -1), ([-1, 0.5], [1, 2])])

@@ -13,10 +13,10 @@ from tacit.design.design import Design, matrix_design
 from tacit.design.response import Binary, Continuous, Response
 from tacit.errors import DataError, SettingError
 from tacit.rows.admission.admit import admit
-from tacit.rows.admission.rescale import rebound
+from tacit.rows.admission.rescale import rescale
 from tacit.rows.sources.opening import open_source
 from tacit.rows.storage import store as store_module
-from tacit.rows.storage.scratch_file import ScratchStore
+from tacit.rows.storage.scratch_store import ScratchStore
 from tacit.rows.storage.store import Store
 from tacit.rows.storage.tiles import to_rows
 
@@ -52,15 +52,15 @@ def test_the_result_is_what_admission_with_these_bounds_stores(
     columns = {"w": RNG.random(ROWS) * 3, "t": RNG.normal(size=ROWS)} if weighted else None
     known = Continuous.of("y", 80.0, 130.0, centred=intercept)
     found = design(BOUNDS, known, intercept=intercept, beside=beside)
-    direct = admit(open_source(X, Y, beside=columns), found, dtype=dtype)
+    direct = admit(open_source(X, Y, attached=columns), found, dtype=dtype)
     for response in (OPEN, known):
         opened = design("private", response, intercept=intercept, beside=beside)
-        store = admit(open_source(X, Y, beside=columns), opened, dtype=np.float32)
+        store = admit(open_source(X, Y, attached=columns), opened, dtype=np.float32)
         assert store.opened == opened
-        assert store.dtype == np.float64
-        image = rebound(store, found, dtype)
+        assert store.layout.dtype == np.float64
+        image = rescale(store, found, dtype)
         assert image.opened is None
-        assert image.dtype == dtype
+        assert image.layout.dtype == dtype
         assert records(image).tobytes() == records(direct).tobytes()
         with pytest.raises(DataError, match="given up"):
             store.block(0)
@@ -68,7 +68,7 @@ def test_the_result_is_what_admission_with_these_bounds_stores(
 
 def test_an_open_response_beside_declared_columns() -> None:
     opened, found = design(BOUNDS, OPEN), design(BOUNDS, KNOWN)
-    image = rebound(admit(open_source(X, Y), opened), found)
+    image = rescale(admit(open_source(X, Y), opened), found)
     direct = admit(open_source(X, Y), found)
     assert records(image).tobytes() == records(direct).tobytes()
 
@@ -89,7 +89,7 @@ def test_t40_invalid_records_are_marked_and_become_rows_of_zeros() -> None:
     kept = records(store)
     assert np.flatnonzero(np.isnan(kept).all(axis=1)).tolist() == [3, 70, 130]
     assert np.isfinite(np.delete(kept, [3, 70, 130], axis=0)).all()
-    image = records(rebound(store, found))
+    image = records(rescale(store, found))
     direct = records(admit(open_source(X_bad, y_bad), found, invalid_rows="zero"))
     assert image.tobytes() == direct.tobytes()
     assert not image[[3, 70, 130]].any()
@@ -111,7 +111,7 @@ def test_a_table_on_disk_stays_on_disk(tmp_path: Path, monkeypatch: pytest.Monke
     store = admit(open_source(path), opened, memory_limit=1 << 12)
     assert isinstance(store, ScratchStore)
     assert store.block_count > 1
-    image = rebound(store, found)
+    image = rescale(store, found)
     assert isinstance(image, ScratchStore)
     direct = admit(open_source(path), found)
     assert records(image).tobytes() == records(direct).tobytes()
@@ -131,9 +131,9 @@ def test_t10_another_design_is_refused() -> None:
     for other in others:
         store = admit(open_source(X, Y), opened)
         with pytest.raises(SettingError, match="own design"):
-            rebound(store, other)
+            rescale(store, other)
     declared = design("private", KNOWN)
     with pytest.raises(SettingError, match="own design"):
-        rebound(admit(open_source(X, Y), declared), design(BOUNDS, Continuous.of("y", 0, 1)))
+        rescale(admit(open_source(X, Y), declared), design(BOUNDS, Continuous.of("y", 0, 1)))
     with pytest.raises(SettingError, match="own design"):
-        rebound(admit(open_source(X, Y), found), found)
+        rescale(admit(open_source(X, Y), found), found)

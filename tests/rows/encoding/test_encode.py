@@ -4,12 +4,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.typing import NDArray
 
 from tacit.design.attached_columns import Beside, Offset, Weighting
 from tacit.design.design import Column, Design, Factor, Indicator, Numeric, matrix_design
 from tacit.design.response import Absent, Binary, Count, Response
 from tacit.errors import SchemaError
-from tacit.rows.encoding.encode import Encoded, Encoder, encode
+from tacit.rows.encoding.encode import RecordEncoder
 from tacit.rows.sources.opening import open_source
 
 LEVELS = {"ward": ("a", "b", "c"), "sex": ("0", "1")}
@@ -28,10 +29,11 @@ def design_of(
     return Design(columns, response, 3.0, levels=LEVELS, beside=beside)
 
 
-def encode_frame(frame: Any, design: Design) -> Encoded:
-    encoder = Encoder.of(design)
+def encode_frame(frame: Any, design: Design) -> tuple[NDArray[Any], ...]:
+    encoder = RecordEncoder.of(design)
     source = open_source(frame)
-    return encode(next(source.batches(100, numeric=encoder.numbers, labels=encoder.labels)), design)
+    batch = next(source.batches(100, numeric=encoder.numbers, labels=encoder.labels))
+    return encoder.encode(batch)
 
 
 FRAME = pd.DataFrame(
@@ -93,9 +95,9 @@ def test_an_unused_column_may_hold_anything() -> None:
 def test_t36_levels_must_be_declared() -> None:
     columns = (Column("c", (Indicator("ward", "b"),), 0.0, 1.0, 0.0, 1.0),)
     with pytest.raises(SchemaError, match="levels of ward"):
-        Encoder.of(Design(columns, Binary("out", (0, 1)), 1.0))
+        RecordEncoder.of(Design(columns, Binary("out", (0, 1)), 1.0))
     with pytest.raises(SchemaError, match="'d'"):
-        Encoder.of(design_of((Indicator("ward", "d"),)))
+        RecordEncoder.of(design_of((Indicator("ward", "d"),)))
 
 
 def test_t40_overflowing_products_stay_finite() -> None:
@@ -108,22 +110,26 @@ def test_t40_overflowing_products_stay_finite() -> None:
 
 def test_features_do_not_need_a_response() -> None:
     design = design_of((Numeric("age"),), (Indicator("ward", "b"),))
-    encoder = Encoder.of(design)
+    encoder = RecordEncoder.of(design)
     source = open_source(FRAME.drop(columns="out"))
-    batch = next(source.batches(9, numeric=encoder.numeric, labels=tuple(encoder.levels)))
-    values, valid = encoder.features(batch)
+    batch = next(
+        source.batches(9, numeric=encoder.reader.numeric, labels=tuple(encoder.reader.levels))
+    )
+    values, valid = encoder.reader.read(batch)
     np.testing.assert_array_equal(values, encode_frame(FRAME, design)[0])
     assert valid.all()
 
 
 def test_columns_are_asked_for_once_and_only_where_needed() -> None:
     beside = Beside(Weighting("dose", 4.0), Offset("age", 0.0, 1.0))
-    counts = Encoder.of(design_of((Numeric("age"),), response=Count("visits", 9), beside=beside))
-    assert (counts.numeric, counts.numbers) == (("age",), ("age", "visits", "dose"))
+    counts = RecordEncoder.of(
+        design_of((Numeric("age"),), response=Count("visits", 9), beside=beside)
+    )
+    assert (counts.reader.numeric, counts.numbers) == (("age",), ("age", "visits", "dose"))
     assert counts.labels == ()
-    wards = Encoder.of(design_of((Indicator("ward", "b"),)))
+    wards = RecordEncoder.of(design_of((Indicator("ward", "b"),)))
     assert (wards.numbers, wards.labels) == ((), ("ward", "out"))
-    assert Encoder.of(design_of((Numeric("age"),), response=Absent())).labels == ()
+    assert RecordEncoder.of(design_of((Numeric("age"),), response=Absent())).labels == ()
 
 
 def test_a_record_is_invalid_by_its_features_or_by_what_stands_behind_them() -> None:
@@ -141,4 +147,4 @@ def test_plain_matrix_is_not_copied() -> None:
         source.names, Binary("y", (0, 1)), bounds=(0, 1), row_norm=None, intercept=True
     )
     batch = next(source.batches(9, numeric=source.names, labels=("y",)))
-    assert np.shares_memory(encode(batch, design)[0], X)
+    assert np.shares_memory(RecordEncoder.of(design).encode(batch)[0], X)

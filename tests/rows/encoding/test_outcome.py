@@ -11,23 +11,23 @@ from tacit.design.attached_columns import Beside, Offset, Weighting
 from tacit.design.design import Column, Design, Numeric
 from tacit.design.response import Absent, Binary, Classes, Continuous, Count, Response
 from tacit.errors import SettingError
-from tacit.rows.encoding.logarithm import logarithm
-from tacit.rows.encoding.outcome import Behind
+from tacit.rows.encoding.outcome import OutcomeEncoder
+from tacit.rows.encoding.transforms import logarithm
 from tacit.rows.sources.opening import open_source
 
 NAN, INF = math.nan, math.inf
 
 
-def encoded(behind: Behind, **columns: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+def encoded(encoder: OutcomeEncoder, **columns: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     frame = pd.DataFrame(columns)
     source = open_source(frame, fewest=0)
-    batch = next(source.batches(len(frame), numeric=behind.numbers, labels=behind.labels))
-    return behind.encode(batch)
+    batch = next(source.batches(len(frame), numeric=encoder.numbers, labels=encoder.labels))
+    return encoder.encode(batch)
 
 
 def responses(response: Response, cells: Any) -> list[float | None]:
     """Prepared responses, None for invalid records."""
-    numbers, valid = encoded(Behind(response), out=cells)
+    numbers, valid = encoded(OutcomeEncoder(response), out=cells)
     assert numbers.shape == (len(cells), 1)
     return [float(y) if ok else None for y, ok in zip(numbers[:, 0], valid, strict=True)]
 
@@ -35,12 +35,12 @@ def responses(response: Response, cells: Any) -> list[float | None]:
 def weights(weighting: Weighting, cells: Any, out: Any = None) -> list[float | None]:
     response: Response = Absent() if out is None else Classes("out", ("a", "b", "c"))
     out = ["a"] * len(cells) if out is None else out
-    numbers, valid = encoded(Behind(response, weighting), out=out, w=cells)
+    numbers, valid = encoded(OutcomeEncoder(response, weighting), out=out, w=cells)
     return [float(w) if ok else None for w, ok in zip(numbers[:, 1], valid, strict=True)]
 
 
 def offsets(offset: Offset, cells: Any) -> list[float | None]:
-    numbers, valid = encoded(Behind(Absent(), offset=offset), t=cells)
+    numbers, valid = encoded(OutcomeEncoder(Absent(), offset=offset), t=cells)
     return [float(t) if ok else None for t, ok in zip(numbers[:, -1], valid, strict=True)]
 
 
@@ -89,8 +89,8 @@ def test_counts_are_whole_numbers_from_zero() -> None:
 
 
 def test_an_absent_response_is_zero_and_reads_no_column() -> None:
-    behind = Behind(Absent())
-    assert (behind.numbers, behind.labels, behind.count) == ((), (), 1)
+    encoder = OutcomeEncoder(Absent())
+    assert (encoder.numbers, encoder.labels, encoder.count) == ((), (), 1)
     assert responses(Absent(), [NAN, 1.0]) == [0.0, 0.0]
 
 
@@ -106,7 +106,7 @@ def test_t11_class_weights_multiply_and_stay_below_one() -> None:
     assert found == [0.25, 1.0, 0.0, 0.5, 1.0, None]
     alone = Weighting(by_class=(1.0, 4.0, 2.0))
     numbers, valid = encoded(
-        Behind(Classes("out", ("a", "b", "c")), alone), out=["a", "b", "c", None]
+        OutcomeEncoder(Classes("out", ("a", "b", "c")), alone), out=["a", "b", "c", None]
     )
     assert numbers[valid].tolist() == [[0.0, 0.25], [1.0, 1.0], [2.0, 0.5]]
 
@@ -128,7 +128,7 @@ def test_t11_class_weights_need_one_for_each_class() -> None:
     for response in (Binary("out", (0, 1)), Continuous.of("out", 0, 1), Absent()):
         beside = Beside(Weighting(by_class=(1.0, 2.0, 3.0)))
         with pytest.raises(SettingError, match="one weight for each"):
-            Behind.of(Design((column,), response, 1.0, beside=beside))
+            OutcomeEncoder.of(Design((column,), response, 1.0, beside=beside))
 
 
 def test_t02_offsets_are_clipped() -> None:
@@ -145,24 +145,24 @@ def test_exposures_are_logarithms() -> None:
 
 
 def test_all_three_stand_in_order() -> None:
-    behind = Behind(Count("out", 9.0), Weighting("w", 2.0), Offset("t", -1.0, 1.0))
-    assert (behind.weighted, behind.shifted, behind.count) == (True, True, 3)
-    assert (behind.numbers, behind.labels) == (("out", "w", "t"), ())
-    numbers, valid = encoded(behind, out=[3, 4, -1], w=[1.0, NAN, 1.0], t=[0.5, 0.5, 9.0])
+    encoder = OutcomeEncoder(Count("out", 9.0), Weighting("w", 2.0), Offset("t", -1.0, 1.0))
+    assert (encoder.weighted, encoder.shifted, encoder.count) == (True, True, 3)
+    assert (encoder.numbers, encoder.labels) == (("out", "w", "t"), ())
+    numbers, valid = encoded(encoder, out=[3, 4, -1], w=[1.0, NAN, 1.0], t=[0.5, 0.5, 9.0])
     assert numbers[0].tolist() == [3.0, 0.5, 0.5]
     assert valid.tolist() == [True, False, False]
 
 
 def test_one_column_may_serve_twice() -> None:
-    behind = Behind(Count("t", 9.0), offset=Offset("t", 0.0, 9.0))
-    assert behind.numbers == ("t",)
-    assert encoded(behind, t=[3, 4])[0].tolist() == [[3.0, 3.0], [4.0, 4.0]]
+    encoder = OutcomeEncoder(Count("t", 9.0), offset=Offset("t", 0.0, 9.0))
+    assert encoder.numbers == ("t",)
+    assert encoded(encoder, t=[3, 4])[0].tolist() == [[3.0, 3.0], [4.0, 4.0]]
 
 
 def test_demands_are_said_of_declared_columns_only() -> None:
-    assert Behind(Binary("out", (0, 1)), Weighting(by_class=(1, 2))).demands == ()
-    assert Behind(Continuous.of("out", 0, 1), offset=Offset("t", 0.0, 1.0)).demands == ()
-    full = Behind(Count("out", 9.0), Weighting("w"), Offset("t", 0.0, 1.0, exposure=True))
+    assert OutcomeEncoder(Binary("out", (0, 1)), Weighting(by_class=(1, 2))).demands == ()
+    assert OutcomeEncoder(Continuous.of("out", 0, 1), offset=Offset("t", 0.0, 1.0)).demands == ()
+    full = OutcomeEncoder(Count("out", 9.0), Weighting("w"), Offset("t", 0.0, 1.0, exposure=True))
     assert full.demands == (
         "Counts must be whole numbers >= 0.",
         "Weights must be numbers >= 0.",
@@ -186,7 +186,9 @@ RECORDS = 203
 def test_t08_numbers_depend_on_their_record_alone(response: Response) -> None:
     rng = np.random.default_rng(4)
     by_class = tuple(range(1, len(response.classes) + 1)) or None
-    behind = Behind(response, Weighting("w", 3.0, by_class), Offset("t", -1.7, 2.3, exposure=True))
+    encoder = OutcomeEncoder(
+        response, Weighting("w", 3.0, by_class), Offset("t", -1.7, 2.3, exposure=True)
+    )
     frame = pd.DataFrame(
         {
             "out": rng.integers(-1, 5, RECORDS),
@@ -197,7 +199,7 @@ def test_t08_numbers_depend_on_their_record_alone(response: Response) -> None:
 
     def bits(rows: Any) -> list[bytes]:
         part = frame.iloc[rows]
-        numbers, valid = encoded(behind, **{name: part[name].to_numpy() for name in part})
+        numbers, valid = encoded(encoder, **{name: part[name].to_numpy() for name in part})
         return [row.tobytes() if ok else b"" for row, ok in zip(numbers, valid, strict=True)]
 
     whole = bits(slice(None))
@@ -214,10 +216,10 @@ def test_t41_no_cell_raises_or_warns() -> None:
     cells = [0.0, -0.0, 5e-324, 1e308, -1e308, INF, -INF, NAN, signalling]
     for response in (Continuous.of("out", 1e-140, 3e-140), Count("out", 1e9)):
         for exposure in (True, False):
-            behind = Behind(
+            encoder = OutcomeEncoder(
                 response, Weighting("w", 1e-300), Offset("t", -1e6, 1e6, exposure=exposure)
             )
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
-                numbers, valid = encoded(behind, out=cells, w=cells[::-1], t=cells)
+                numbers, valid = encoded(encoder, out=cells, w=cells[::-1], t=cells)
             assert np.isfinite(numbers[valid]).all()

@@ -4,7 +4,8 @@ from pathlib import Path
 import pytest
 
 from tacit.errors import FileError
-from tacit.rows.sources.files import FileState, file_kind, read_header
+from tacit.rows.sources.csv_lines import read_header
+from tacit.rows.sources.files import FileState, file_kind
 
 
 @pytest.mark.parametrize(

@@ -109,7 +109,9 @@ def test_masked_cells_are_missing() -> None:
     ],
 )
 def test_columns_beside_every_kind_of_table(data: Any) -> None:
-    source = open_source(data, response=[3, 5], beside={"sample_weight": [0.5, 2.0], "unit": None})
+    source = open_source(
+        data, response=[3, 5], attached={"sample_weight": [0.5, 2.0], "unit": None}
+    )
     assert (source.names, source.response, source.length) == (("x0", "x1"), "y", 2)
     names = ("x1", "y", "sample_weight")
     batch = next(source.batches(2, numeric=names, labels=()))

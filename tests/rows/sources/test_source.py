@@ -1,21 +1,21 @@
 import numpy as np
+import pandas as pd
 import pytest
 
 from tacit.errors import DataError, SchemaError
 from tacit.rows.sources.opening import open_source
 from tacit.rows.sources.source import (
-    readable_names,
+    names_read,
     require_columns,
     require_distinct,
     require_records,
     require_table,
-    separate_response_name,
 )
 
 
 def test_response_name_avoids_the_columns() -> None:
-    assert separate_response_name(()) == "y"
-    assert separate_response_name(("y", "y_")) == "y__"
+    table = pd.DataFrame({"y": [1.0, 2.0], "y_": [3.0, 4.0]})
+    assert open_source(table, response=[0, 1]).response == "y__"
 
 
 def test_unknown_columns_are_named_with_the_known_ones() -> None:
@@ -23,9 +23,9 @@ def test_unknown_columns_are_named_with_the_known_ones() -> None:
         require_columns(("a", "b"), ["a", "c", "c"])
 
 
-def test_response_beside_the_table_is_readable() -> None:
+def test_an_attached_response_is_readable() -> None:
     source = open_source(np.zeros((2, 1)), response=[0, 1])
-    assert readable_names(source) == ("x0", "y")
+    assert names_read(source) == ("x0", "y")
 
 
 def test_repeated_names_are_refused() -> None:

@@ -7,13 +7,13 @@ import scipy.sparse as sp
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary
 from tacit.errors import DataError, SettingError
-from tacit.rows.admission.admit_sparse import admit_sparse
+from tacit.rows.admission.admit import admit
 from tacit.rows.sources.opening import open_source
 from tacit.rows.storage import sparse_store
-from tacit.rows.storage.scratch_file import ScratchStore
-from tacit.rows.storage.sparse_block import SparseBlock
-from tacit.rows.storage.sparse_store import BLOCK_ROWS, WIDEST_IMAGE, SparseStore
-from tacit.rows.storage.store import Layout, MemoryStore, Store
+from tacit.rows.storage.memory_store import MemoryStore
+from tacit.rows.storage.scratch_store import ScratchStore
+from tacit.rows.storage.sparse_store import BLOCK_ROWS, WIDEST_IMAGE, SparseBlock, SparseStore
+from tacit.rows.storage.store import Layout, Store
 from tacit.rows.storage.tiles import to_rows
 
 RNG = np.random.default_rng(6)
@@ -32,7 +32,9 @@ def make_store(dtype: Any = np.float32) -> SparseStore:
         intercept=True,
         shifted=False,
     )
-    return admit_sparse(source, design, np.dtype(dtype), lambda _valid: None)
+    store = admit(source, design, dtype=dtype, invalid_rows="zero")
+    assert isinstance(store, SparseStore)
+    return store
 
 
 def dense_twin(store: SparseStore) -> MemoryStore:

@@ -5,8 +5,9 @@ import pytest
 from numpy.typing import NDArray
 
 from tacit.errors import DataError, SettingError
-from tacit.rows.storage.scratch_file import ScratchStore
-from tacit.rows.storage.store import Layout, MemoryStore, Store, default_block_rows, require_dtype
+from tacit.rows.storage.memory_store import MemoryStore
+from tacit.rows.storage.scratch_store import ScratchStore
+from tacit.rows.storage.store import Layout, Store, default_block_rows, require_dtype
 from tacit.rows.storage.tiles import LANES, to_rows, to_tiles
 
 RNG = np.random.default_rng(5)
@@ -46,7 +47,7 @@ def test_same_records_and_image_whatever_the_blocks(block_rows: int, dtype: Any)
     reference = MemoryStore.of(PLAIN.astype(dtype)).map(MATRIX)
     for store in stores(block_rows, dtype):
         with store, store.map(MATRIX) as image:
-            assert (store.length, store.width, store.dtype) == (203, 4, np.dtype(dtype))
+            assert (store.length, store.width, store.layout.dtype) == (203, 4, np.dtype(dtype))
             assert store.block_count == -(-203 // block_rows)
             assert content(store).tobytes() == PLAIN.astype(dtype).tobytes()
             assert content(image).tobytes() == content(reference).tobytes()
@@ -54,15 +55,19 @@ def test_same_records_and_image_whatever_the_blocks(block_rows: int, dtype: Any)
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize(("weighted", "shifted"), [(True, False), (False, True), (True, True)])
-def test_weight_and_offset_stay_behind_the_response(
+def test_weight_and_offset_stay_after_the_response(
     weighted: bool, shifted: bool, dtype: Any
 ) -> None:
     behind = TABLE[:, 4 : 5 + weighted + shifted].astype(dtype)
     reference = content(MemoryStore.of(PLAIN.astype(dtype)).map(MATRIX))
     for store in stores(64, dtype, weighted, shifted):
         with store, store.map(MATRIX) as image:
-            assert (store.width, store.weighted, store.shifted) == (4, weighted, shifted)
-            assert (image.weighted, image.shifted) == (weighted, shifted)
+            assert (store.width, store.layout.weighted, store.layout.shifted) == (
+                4,
+                weighted,
+                shifted,
+            )
+            assert (image.layout.weighted, image.layout.shifted) == (weighted, shifted)
             for rows in (content(store), content(image)):
                 assert np.ascontiguousarray(rows[:, 4:]).tobytes() == behind.tobytes()
             np.testing.assert_array_equal(content(image)[:, :4], reference[:, :4])
@@ -98,7 +103,7 @@ def test_blocks_are_about_four_mebibytes() -> None:
     rows = default_block_rows(50, np.dtype(np.float32))
     assert 0.99 * 2**22 < rows * 51 * 4 <= 2**22
     assert rows % LANES == 0
-    rows = default_block_rows(50, np.dtype(np.float32), behind=3)
+    rows = default_block_rows(50, np.dtype(np.float32), outcome=3)
     assert 0.99 * 2**22 < rows * 53 * 4 <= 2**22
     assert default_block_rows(10**8, np.dtype(np.float64)) == LANES
 

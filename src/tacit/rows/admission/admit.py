@@ -1,44 +1,67 @@
-"""The door: the one place where records enter, encoded and prepared into a store.
+"""Admission: the one place where records enter, encoded and prepared into a store.
 
 Private: the source and the store. Public: the design and the declared levels.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from tacit.contract.progress import Progress, silent
-from tacit.design.design import Design
-from tacit.errors import DataError, FileError, SettingError
-from tacit.rows.admission.admit_persons import admit_persons
-from tacit.rows.admission.admit_sparse import admit_sparse, stays_sparse
+from tacit.contract.gate import Progress, silent
+from tacit.design.design import Design, Numeric
+from tacit.errors import FileError, SettingError
+from tacit.rows.admission.contribution_bounding import PersonAdmission
 from tacit.rows.admission.prepare import Preparer
-from tacit.rows.admission.rescale import RawPreparer, stored_type
-from tacit.rows.encoding.attached_columns import names_read
-from tacit.rows.encoding.encode import Encoded, Encoder
-from tacit.rows.sources.source import Batch, Source, require_columns, require_records
-from tacit.rows.storage.buffer_pool import wiped_on_failure
-from tacit.rows.storage.collector import Collector
-from tacit.rows.storage.store import (
-    THREADS,
-    Layout,
-    MemoryStore,
-    Store,
-    default_block_rows,
-    empty_tiles,
+from tacit.rows.admission.prepare_sparse import SparseAdmission
+from tacit.rows.admission.rescale import RawPreparer
+from tacit.rows.encoding.encode import RecordEncoder
+from tacit.rows.sources.source import (
+    AttachedSource,
+    Batch,
+    Source,
+    names_read,
+    require_columns,
+    require_records,
 )
-from tacit.rows.storage.subsampling import Draw, ordered
+from tacit.rows.sources.sparse_matrix import SparseSource
+from tacit.rows.storage.memory_store import THREADS, Draw, MemoryStore, empty_tiles, subsample_first
+from tacit.rows.storage.scratch_store import BlockCollector
+from tacit.rows.storage.store import Layout, Store, default_block_rows, require_dtype
+from tacit.rows.storage.tiles import LANES, tile_count
 
 MEMORY_LIMIT = 256 << 20
-NAMED = 5
-"""Columns that the refusal of invalid records names, of those that need numbers."""
 LABEL = "reading records"
+
+Cells = NDArray[np.float64]
+Valid = NDArray[np.bool_]
+Encoded = tuple[Cells, Cells, Valid]
+"""Design columns, outcome columns and validity of some records."""
+
+
+class Admission(Protocol):
+    """How the batches of a table become a store; one implementation for each storage."""
+
+    @property
+    def rows(self) -> int:
+        """Records of a batch."""
+
+    def prepare(self, index: int, batch: Batch) -> Any:
+        """Encode and prepare a batch; called from several threads."""
+
+    def put(self, prepared: Any) -> None:
+        """Take what `prepare` made of the next batch."""
+
+    def finish(self) -> Store:
+        """The store of all batches."""
+
+    def close(self) -> None:
+        """Wipe or free what was admitted, after a failure."""
 
 
 def admit(
@@ -67,15 +90,9 @@ def admit(
 
     Parameters
     ----------
-    source
-        The table.
-    design
-        Public: how a record becomes a row.
     invalid_rows
         What a missing, infinite or undeclared value does, or a count, weight or exposure that is
         none: "error" raises `DataError`, "zero" makes the record a row of zeros.
-    dtype
-        float32 or float64.
     progress
         Told that reading begins and ends; not how far it is, which would tell of the records.
     memory_limit
@@ -84,8 +101,7 @@ def admit(
         Fewer records (or persons) are refused; 0 where their number is private, so that it cannot
         be told from a refusal.
     draw
-        Where a table in memory draws a lot for each record from; in a block those of the part then
-        stand first, and can be read alone. Without it records stay as they came.
+        Draws the subsample of a dense table in memory; without it there is none.
 
     Examples
     --------
@@ -102,152 +118,166 @@ def admit(
     """
     if invalid_rows not in {"error", "zero"}:
         raise SettingError(f'invalid_rows must be "error" or "zero"; got {invalid_rows!r}.')
-    door = _Door(
-        Encoder.of(design),
-        RawPreparer(design.intercept) if design.open_places else Preparer.of(design),
-        stored_type(design, dtype),
-        invalid_rows == "error",
+    opened = design if design.open_places else None
+    # Raw records need float64, whatever is asked for.
+    stored = require_dtype(dtype if opened is None else np.float64)
+    preparer = Preparer.of(design) if opened is None else RawPreparer(design.intercept)
+    encoder = RecordEncoder.of(design, strict=invalid_rows == "error")
+    require_columns(names_read(source), (*encoder.numbers, *encoder.labels))
+    outcome = encoder.outcome
+    rows = default_block_rows(design.width, stored, outcome.count)
+    layout = Layout(
+        source.length or 0, design.width, stored, rows, outcome.weighted, outcome.shifted, opened
     )
-    require_columns(names_read(source), (*door.numbers, *door.labels))
-    progress(0, 1, LABEL)
-    store: Store
+    admission: Admission
     if design.beside.unit is not None:
-        store = admit_persons(
-            door.batches(source),
-            design.beside.unit,
-            door.layout(0),
-            door.prepared,
-            resident=source.resident,
-            fewest=fewest,
-        )
+        admission = PersonAdmission(encoder, preparer, layout, design.beside.unit, fewest)
     elif stays_sparse(source, design):
-        store = admit_sparse(source, design, door.dtype, door.check)
+        admission = SparseAdmission.of(encoder, layout)
     elif source.resident:
-        store = _admit_resident(source, door, fewest, draw)
+        require_records(layout.length, fewest)
+        admission = _ResidentAdmission.of(encoder, preparer, layout, draw)
     else:
-        store = _admit_streamed(source, door, memory_limit, fewest)
+        admission = _StreamedAdmission(encoder, preparer, layout, memory_limit, fewest)
+    progress(0, 1, LABEL)
+    try:
+        _read(source, encoder, admission)
+        store = admission.finish()
+    except BaseException:
+        admission.close()
+        raise
     progress(1, 1, LABEL)
     return store
 
 
+def stays_sparse(source: Source, design: Design) -> bool:
+    """Whether the table is sparse and the design takes its columns as they stand.
+
+    Anything else that a design asks of a sparse table (a feature map, some of the columns, bounds
+    that are yet to be found, records of one person) is read with its zeros written out.
+    """
+    table = source.table if isinstance(source, AttachedSource) else source
+    return (
+        isinstance(table, SparseSource)
+        and design.feature_map is None
+        and not design.open_places
+        and design.beside.unit is None
+        and tuple(column.factors for column in design.columns)
+        == tuple((Numeric(name),) for name in table.names)
+    )
+
+
+def _read(source: Source, encoder: RecordEncoder, admission: Admission) -> None:
+    batches = source.batches(admission.rows, numeric=encoder.numbers, labels=encoder.labels)
+    if not source.resident:
+        for prepared in map(admission.prepare, count(), batches):
+            admission.put(prepared)
+        return
+    with ThreadPoolExecutor(THREADS) as pool:
+        for prepared in pool.map(admission.prepare, count(), batches):
+            admission.put(prepared)
+
+
 @dataclass(frozen=True)
-class _Door:
-    encoder: Encoder
+class _ResidentAdmission:
+    """A dense table in memory: batches are blocks, written to their place in one array."""
+
+    encoder: RecordEncoder
     preparer: Preparer | RawPreparer
-    dtype: np.dtype[Any]
-    strict: bool
+    layout: Layout
+    tiles: NDArray[Any]
+    drawn: NDArray[np.uint8] | None
+    counts: NDArray[np.int64]
+
+    @classmethod
+    def of(
+        cls,
+        encoder: RecordEncoder,
+        preparer: Preparer | RawPreparer,
+        layout: Layout,
+        draw: Draw | None,
+    ) -> _ResidentAdmission:
+        tiles, counts = empty_tiles(layout), np.zeros(layout.block_count, dtype=np.int64)
+        drawn = None if draw is None else draw(layout.length)
+        return cls(encoder, preparer, layout, tiles, drawn, counts)
 
     @property
-    def numbers(self) -> tuple[str, ...]:
-        """Columns whose numbers are needed, the order of a person's records among them."""
-        unit = self.encoder.design.beside.unit
-        order = () if unit is None or unit.order is None else (unit.order,)
-        return tuple(dict.fromkeys((*self.encoder.numbers, *order)))
+    def rows(self) -> int:
+        return self.layout.block_rows
 
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """Columns whose labels are needed, the person's among them."""
-        unit = self.encoder.design.beside.unit
-        column = () if unit is None else (unit.column,)
-        return tuple(dict.fromkeys((*self.encoder.labels, *column)))
-
-    def layout(self, length: int) -> Layout:
-        design, behind = self.encoder.design, self.encoder.behind
-        rows = default_block_rows(design.width, self.dtype, behind.count)
-        opened = design if design.open_places else None
-        return Layout(
-            length, design.width, self.dtype, rows, behind.weighted, behind.shifted, opened
-        )
-
-    def batches(self, source: Source) -> Iterator[Batch]:
-        return source.batches(self.layout(0).block_rows, numeric=self.numbers, labels=self.labels)
-
-    def encode(self, batch: Batch) -> Encoded:
-        values, behind, valid = self.encoder.encode(batch)
-        self.check(valid)
-        return values, behind, valid
-
-    def prepared(
-        self, batch: Batch, named: NDArray[np.bool_]
-    ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-        """Prepared records of a batch and which are valid; only those that are named can be."""
-        values, behind, valid = self.encoder.encode(batch)
-        valid &= named
-        self.check(valid)
-        rows = np.empty((batch.length, self.layout(0).columns), dtype=self.dtype)
-        self.preparer.prepare(values, behind, valid, rows)
-        return rows, valid
-
-    @property
-    def demands(self) -> tuple[str, ...]:
-        """What cells must be beyond present and finite, one sentence for each declared column."""
-        demands = [*self.encoder.behind.demands]
-        if self.numbers:
-            more = len(self.numbers) - NAMED
-            names = ", ".join(map(repr, self.numbers[:NAMED])) + (f", {more} more" * (more > 0))
-            demands.insert(0, f"Numbers are needed in {names}.")
-        unit = self.encoder.design.beside.unit
-        if unit is not None:
-            ranked = "" if unit.order is None else " and have a number that orders it"
-            demands.append(f"Every record must say whose it is{ranked}.")
-        return tuple(demands)
-
-    def check(self, valid: NDArray[np.bool_]) -> None:
-        if self.strict and not valid.all():
-            # What is demanded of the cells is public; which demand was not met is not said.
-            demands = "".join(f"{sentence} " for sentence in self.demands)
-            raise DataError(
-                "Some records are invalid: a needed value is missing, infinite or no number, a "
-                "label is not declared, or a record has more or fewer fields than the table. "
-                f"{demands}"
-                'Mend or remove them, or set invalid_rows="zero" to let such records contribute '
-                "nothing."
-            )
-
-
-def _admit_resident(source: Source, door: _Door, fewest: int, draw: Draw | None) -> Store:
-    length = source.length or 0
-    require_records(length, fewest)
-    layout = door.layout(length)
-    tiles = empty_tiles(layout)
-    lots = np.zeros(layout.block_count, dtype=np.int64)
-
-    def drawn() -> Iterator[tuple[int, Batch, NDArray[np.uint8] | None]]:
-        for index, batch in enumerate(door.batches(source)):
-            yield index, batch, None if draw is None else draw(batch.length)
-
-    def work(item: tuple[int, Batch, NDArray[np.uint8] | None]) -> None:
-        index, batch, own = item
+    def prepare(self, index: int, batch: Batch) -> None:
         order = None
-        if own is not None:
-            order, lots[index] = ordered(own)
-        door.preparer.prepare_tiles(*door.encode(batch), tiles[layout.tiles(index)], order)
+        if self.drawn is not None:
+            first = index * self.rows
+            own = self.drawn[first : first + batch.length]
+            order, self.counts[index] = subsample_first(own)
+        tiles = self.tiles[self.layout.tiles(index)]
+        self.preparer.prepare(*self.encoder.encode(batch), tiles, order)
 
-    with wiped_on_failure([tiles]), ThreadPoolExecutor(THREADS) as pool:
-        # Asking for the results raises what a worker raised.
-        list(pool.map(work, drawn()))
-    return MemoryStore.of_tiles(layout, tiles, None if draw is None else lots)
+    def put(self, prepared: None) -> None:
+        """Nothing is left to do."""
+
+    def finish(self) -> Store:
+        counts = None if self.drawn is None else self.counts
+        return MemoryStore.of_tiles(self.layout, self.tiles, counts)
+
+    def close(self) -> None:
+        self.tiles.fill(0)
 
 
-def _admit_streamed(source: Source, door: _Door, memory_limit: int, fewest: int) -> Store:
-    collector = Collector(door.layout(0), memory_limit)
-    try:
-        for batch in door.batches(source):
-            _collect(collector, door, batch)
-        require_records(collector.length, fewest)
-        if source.length not in {None, collector.length}:
+class _StreamedAdmission:
+    """A dense table in a file: batches of any size are joined to blocks, then prepared."""
+
+    def __init__(
+        self,
+        encoder: RecordEncoder,
+        preparer: Preparer | RawPreparer,
+        layout: Layout,
+        memory_limit: int,
+        fewest: int,
+    ) -> None:
+        self._encoder, self._preparer, self._layout = encoder, preparer, layout
+        self._fewest = fewest
+        self._collector = BlockCollector(replace(layout, length=0), memory_limit)
+        self._waiting: list[Encoded] = []
+
+    @property
+    def rows(self) -> int:
+        return self._layout.block_rows
+
+    def prepare(self, index: int, batch: Batch) -> Encoded:
+        del index
+        return self._encoder.encode(batch)
+
+    def put(self, prepared: Encoded) -> None:
+        self._waiting.append(prepared)
+        if sum(len(valid) for *_, valid in self._waiting) >= self.rows:
+            values, outcome, valid = _joined(self._waiting)
+            rows = self.rows
+            self._append(values[:rows], outcome[:rows], valid[:rows])
+            self._waiting = [(values[rows:], outcome[rows:], valid[rows:])]
+
+    def finish(self) -> Store:
+        if self._waiting and len((rest := _joined(self._waiting))[2]):
+            self._append(*rest)
+        require_records(self._collector.length, self._fewest)
+        if self._layout.length not in {0, self._collector.length}:
             raise FileError("The file does not hold as many records as it says.")
-        return collector.finish()
-    finally:
-        collector.close()
+        return self._collector.finish()
+
+    def close(self) -> None:
+        self._collector.close()
+
+    def _append(self, values: Cells, outcome: Cells, valid: Valid) -> None:
+        tiles = np.empty(
+            (tile_count(len(valid)), self._layout.columns, LANES), dtype=self._layout.dtype
+        )
+        self._preparer.prepare(values, outcome, valid, tiles)
+        self._collector.append(tiles, len(valid))
 
 
-def _collect(collector: Collector, door: _Door, batch: Batch) -> None:
-    values, behind, valid = door.encode(batch)
-    start = 0
-    while start < batch.length:
-        room = collector.room(batch.length - start)
-        part = slice(start, start + len(room))
-        door.preparer.prepare(values[part], behind[part], valid[part], room)
-        collector.advance(len(room))
-        start = part.stop
+def _joined(encoded: list[Encoded]) -> Encoded:
+    if len(encoded) == 1:
+        return encoded[0]
+    values, outcome, valid = map(np.concatenate, zip(*encoded, strict=True))
+    return values, outcome, valid

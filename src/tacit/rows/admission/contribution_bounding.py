@@ -1,21 +1,32 @@
-"""Whose a record is, and which records of a person are kept. Private: everything given here.
+"""Contribution bounding: records are grouped by person, of whom at most so many are stored.
 
-Which records of a person are kept depends on that person's records alone: on their order cells and
-on a hash of their own content, never on their place in the file.
+Private: everything given here but the design. Which records of a person are stored depends on that
+person's records alone: on their order cells and on a hash of their content, never on their place in
+the file. All records are held in memory, those of a file too, since a person's may stand anywhere.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 from tacit.compiling import compiled
+from tacit.design.attached_columns import Unit
+from tacit.errors import DataError
+from tacit.rows.admission.prepare import Preparer
+from tacit.rows.admission.rescale import RawPreparer
+from tacit.rows.encoding.encode import RecordEncoder
 from tacit.rows.encoding.labels import REMEMBERED, normal_form
+from tacit.rows.sources.source import Batch
+from tacit.rows.storage.person_store import PersonBlock, PersonStore, place_groups
+from tacit.rows.storage.store import Layout
+from tacit.rows.storage.tiles import LANES, readonly, tile_count
 
 Form = int | Decimal | str | None
 """A label's normal form, whole numbers as integers."""
@@ -24,17 +35,128 @@ LARGEST_INTEGER = 2.0**53
 NOBODY = -1
 
 
-class Persons:
-    """Numbers of persons by their labels in normal form, in the order in which they come.
+class _Prepared(NamedTuple):
+    """Prepared records of a batch, and what decides which of them are stored."""
 
-    Examples
-    --------
-    >>> persons = Persons()
-    >>> persons.numbers(label_forms(np.array([7, 8, 7]))).tolist()
-    [0, 1, 0]
-    >>> persons.numbers(label_forms(np.array(["7.0", "anna", None]))).tolist()
-    [0, 2, -1]
+    forms: list[Form]
+    order: NDArray[np.float64]
+    valid: NDArray[np.bool_]
+    hashes: NDArray[np.uint64]
+    tiles: NDArray[Any]
+
+
+class PersonAdmission:
+    """A table with several records of a person, dense or sparse, in memory or in a file.
+
+    Guarantee
+    ---------
+    - A person's stored records depend on that person's records alone: not on others', on their
+      place in the file, or on how the file is cut into batches.
+    - At most `unit.max_rows` records of a person are stored.
+    - A record that names no person is left out. A person whose records are all invalid remains a
+      person, with one row of zeros.
+
+    Parameters
+    ----------
+    layout
+        Shape of the store to be; its length is counted here.
+    unit
+        Public: whose a record is, how many are stored, and by which order.
+    fewest
+        Fewer persons are refused; 0 where their number is private.
     """
+
+    def __init__(
+        self,
+        encoder: RecordEncoder,
+        preparer: Preparer | RawPreparer,
+        layout: Layout,
+        unit: Unit,
+        fewest: int,
+    ) -> None:
+        self._encoder, self._preparer = encoder, preparer
+        self._layout = replace(layout, max_unit_rows=unit.max_rows)
+        self._unit = unit
+        self._fewest = fewest
+        self._persons = Persons()
+        self._parts: list[tuple[NDArray[np.int64], _Prepared]] = []
+
+    @property
+    def rows(self) -> int:
+        """Records of a batch."""
+        return self._layout.block_rows
+
+    def prepare(self, index: int, batch: Batch) -> _Prepared:
+        """Encode and prepare a batch; records without a person or an order are invalid."""
+        del index
+        forms = label_forms(batch.labels(self._unit.column))
+        named = np.fromiter((form is not None for form in forms), np.bool_, len(forms))
+        order = np.zeros(batch.length)
+        if self._unit.order is not None:
+            order = np.array(batch.numeric((self._unit.order,))[:, 0])
+        values, outcome, valid = self._encoder.encode(batch, named & np.isfinite(order))
+        shape = tile_count(batch.length), self._layout.columns, LANES
+        tiles = np.empty(shape, dtype=self._layout.dtype)
+        self._preparer.prepare(values, outcome, valid, tiles)
+        return _Prepared(forms, order, valid, record_hashes(tiles, batch.length), tiles)
+
+    def put(self, prepared: _Prepared) -> None:
+        """Number the persons of the next batch."""
+        self._parts.append((self._persons.numbers(prepared.forms), prepared))
+
+    def finish(self) -> PersonStore:
+        """The store of all persons, with at most `unit.max_rows` records each."""
+        persons, fewest = self._persons.count, self._fewest
+        if persons < fewest:
+            raise DataError(
+                f"The table has records of fewer than {fewest} persons; a fit needs at least "
+                f"{fewest}."
+            )
+        slot, stored = self._ranked(persons)
+        places = place_groups(stored)
+        # Empty slots of raw records are NaN, as invalid records are.
+        empty = 0.0 if self._layout.opened is None else np.nan
+        shape = int(places.starts[-1]), self._layout.columns, LANES
+        tiles = np.full(shape, empty, dtype=self._layout.dtype)
+        start = 0
+        while self._parts:
+            whose, part = self._parts.pop(0)
+            own = slice(start, start + len(whose))
+            # Nobody's records have no slot; any place will do.
+            place = np.maximum(whose, 0)
+            if persons:
+                first, lane = places.first[place], places.lane[place]
+                put_records(readonly(part.tiles), slot[own], first, lane, tiles)
+            start = own.stop
+        blocks = PersonBlock(tiles, places.starts, places.counts)
+        return PersonStore(
+            replace(self._layout, length=persons), [*blocks.parts(self._layout.block_rows // LANES)]
+        )
+
+    def _ranked(self, persons: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Slot of every record, -1 for none, and how many records of each person are stored."""
+        parts = [part for _, part in self._parts]
+        nobody = np.empty(0, dtype=np.int64)
+        person = np.concatenate([nobody, *(whose for whose, _ in self._parts)])
+        somebody = person != NOBODY
+        slot = np.full(len(person), NOBODY)
+        slot[somebody], stored = bounded_slots(
+            person[somebody],
+            np.concatenate([nobody.astype(np.bool_), *(part.valid for part in parts)])[somebody],
+            np.concatenate([nobody.astype(np.float64), *(part.order for part in parts)])[somebody],
+            np.concatenate([np.empty((0, 2), np.uint64), *(p.hashes for p in parts)])[somebody],
+            persons,
+            self._unit.max_rows,
+        )
+        return slot, stored
+
+    def close(self) -> None:
+        """Drop what was admitted."""
+        self._parts.clear()
+
+
+class Persons:
+    """Numbers of persons by their labels in normal form, in the order in which they come."""
 
     def __init__(self) -> None:
         self._known: dict[Form, int] = {}
@@ -61,7 +183,7 @@ def label_forms(labels: NDArray[Any]) -> list[Form]:
     if kind in "biu":
         return [*map(int, labels.tolist())] if kind == "b" else [*labels.tolist()]
     if kind == "f":
-        # A warning of numpy's would tell of the labels.
+        # A warning by numpy would reveal something of the labels.
         with np.errstate(over="ignore"):
             return [*map(_float_form, labels.astype(np.float64).tolist())]
     forms: dict[tuple[type, Any], Form] = {}
@@ -83,7 +205,7 @@ def _remembered_form(label: Any, forms: dict[tuple[type, Any], Form]) -> Form:
     return forms[kind, label]
 
 
-def kept_ranks(
+def bounded_slots(
     person: NDArray[np.int64],
     valid: NDArray[np.bool_],
     order: NDArray[np.float64],
@@ -99,46 +221,37 @@ def kept_ranks(
 
     Guarantee
     ---------
-    - Which of a person's records are kept, and in which slots, does not depend on other persons'.
+    - Which of a person's records are stored, and in which slots, does not depend on other persons'.
     - Nor does it depend on the order in which the records come.
-
-    Parameters
-    ----------
-    person
-        Number of each record's person, from 0.
-    valid, order
-        Whether a record is valid, and its order cell; a constant where none is declared.
-    hashes
-        (record, 2): `row_hashes`.
-    persons, max_rows
-        Number of persons, and of records of one that are kept.
     """
     sequence = np.lexsort((hashes[:, 1], hashes[:, 0], order, ~valid, person))
     sizes = np.bincount(person, minlength=persons)
     rank = np.empty(len(person), dtype=np.int64)
     rank[sequence] = np.arange(len(person)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    kept = np.clip(np.bincount(person[valid], minlength=persons), 1, max_rows).astype(np.int64)
-    return np.where(rank < kept[person], rank, NOBODY), kept
+    stored = np.clip(np.bincount(person[valid], minlength=persons), 1, max_rows).astype(np.int64)
+    return np.where(rank < stored[person], rank, NOBODY), stored
 
 
-def row_hashes(rows: NDArray[Any]) -> NDArray[np.uint64]:
-    """Two 64-bit hashes of each prepared record, by its own bits.
+def record_hashes(tiles: NDArray[Any], length: int) -> NDArray[np.uint64]:
+    """Two 64-bit hashes (record, 2) of each prepared record, by its own bits.
 
-    The first is of the numbers rounded to float32, so that a table stored in float64 keeps the
-    records that it keeps in float32. The second is of all bits. Zeros of either sign are one.
+    The first is of the numbers rounded to float32, so that the same records are chosen whether the
+    table is stored in float64 or in float32. The second is of all bits. Zeros of either sign are
+    one.
     """
-    hashes = np.empty((len(rows), 2), dtype=np.uint64)
-    _hash(np.ascontiguousarray(rows), hashes)
+    hashes = np.empty((length, 2), dtype=np.uint64)
+    _hash(readonly(tiles), hashes)
     return hashes
 
 
 @compiled
-def _hash(rows: NDArray[Any], hashes: NDArray[np.uint64]) -> None:
-    for i in range(rows.shape[0]):
+def _hash(tiles: NDArray[Any], hashes: NDArray[np.uint64]) -> None:
+    for i in range(hashes.shape[0]):
+        t, lane = i // LANES, i % LANES
         one, two = np.uint64(0x243F6A8885A308D3), np.uint64(0x13198A2E03707344)
-        for j in range(rows.shape[1]):
-            coarse = np.float32(np.float32(rows[i, j]) + np.float32(0.0))
-            fine = np.float64(np.float64(rows[i, j]) + 0.0)
+        for j in range(tiles.shape[1]):
+            coarse = np.float32(np.float32(tiles[t, j, lane]) + np.float32(0.0))
+            fine = np.float64(np.float64(tiles[t, j, lane]) + 0.0)
             one = _mixed(one ^ np.uint64(coarse.view(np.uint32)))
             two = _mixed(two ^ fine.view(np.uint64))
         hashes[i, 0] = one
@@ -156,14 +269,17 @@ def _mixed(state: Any) -> Any:
 
 @compiled
 def put_records(
-    rows: NDArray[Any],
+    records: NDArray[Any],
     slot: NDArray[np.int64],
     first: NDArray[np.int64],
     lane: NDArray[np.int64],
     tiles: NDArray[Any],
 ) -> None:
-    """Write records into their slots, counted from a first tile, and lanes; slot -1 is left out."""
-    for i in range(rows.shape[0]):
+    """Write records of tiles into their slots, counted from a first tile, and lanes.
+
+    A record of slot -1 is left out.
+    """
+    for i in range(slot.shape[0]):
         if slot[i] >= 0:
-            for j in range(rows.shape[1]):
-                tiles[first[i] + slot[i], j, lane[i]] = rows[i, j]
+            for j in range(records.shape[1]):
+                tiles[first[i] + slot[i], j, lane[i]] = records[i // LANES, j, i % LANES]

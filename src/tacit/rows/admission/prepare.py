@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tacit.compiling import compiled
 from tacit.design.design import Design
 from tacit.errors import BoundsError
-from tacit.rows.storage.tiles import LANES, tile_count
+from tacit.rows.storage.tiles import LANES, readonly
 
 # Within these, squares of a norm bound are far from overflow and underflow, also in float32.
 SMALLEST_NORM, LARGEST_NORM = 1e-15, 1e15
@@ -29,7 +29,7 @@ class Preparer:
 
     The prepared record is (u, 1 if there is an intercept, response, weight?, offset?) with
     u = (clip(v, lower, upper) - center) / scale, shrunk to norm `feature_norm` where it is longer.
-    What stands behind the features comes prepared. An invalid record is all zeros.
+    The outcome comes prepared. An invalid record is all zeros.
 
     Guarantee
     ---------
@@ -64,54 +64,39 @@ class Preparer:
     def prepare(
         self,
         values: NDArray[np.float64],
-        behind: NDArray[np.float64],
-        valid: NDArray[np.bool_],
-        out: NDArray[Any],
-    ) -> None:
-        """Write the prepared records into `out`, float32 or float64, one row each."""
-        tiles = np.empty((tile_count(len(out)), out.shape[1], LANES), dtype=out.dtype)
-        self.prepare_tiles(values, behind, valid, tiles)
-        out[:] = tiles.transpose(0, 2, 1).reshape(-1, out.shape[1])[: len(out)]
-
-    def prepare_tiles(
-        self,
-        values: NDArray[np.float64],
-        behind: NDArray[np.float64],
+        outcome: NDArray[np.float64],
         valid: NDArray[np.bool_],
         tiles: NDArray[Any],
         order: NDArray[np.int64] | None = None,
     ) -> None:
-        """Write the prepared records into tiles, float32 or float64, the last filled with zeros.
-
-        `order` lists the records as they are to stand; without one they stay as they came.
-        """
-        # Rounding to the stored type can lengthen a row by half a unit in the last place.
-        margin = 2.0**-22 if tiles.dtype == np.float32 else 2.0**-50
+        """Write the prepared records into tiles, in this order or their own; zeros fill up."""
         _prepare(
-            _readonly(values),
-            _readonly(behind),
-            _readonly(valid),
+            readonly(values),
+            readonly(outcome),
+            readonly(valid),
             np.arange(len(values)) if order is None else order,
             np.array([self.lower, self.upper, self.center, self.scale]),
-            # A row on the bound may exceed it by rounding, and is left alone.
-            (self.feature_norm * (1.0 - margin), self.feature_norm * (1.0 + 2.0**-45)),
+            norm_limits(self.feature_norm, tiles.dtype),
             self.intercept,
             np.empty((values.shape[1] + 3, LANES)),
             tiles,
         )
 
 
-def _readonly(array: NDArray[Any]) -> NDArray[Any]:
-    # One type for the compiler, whether or not the caller's array may be written to.
-    view = array.view()
-    view.flags.writeable = False
-    return view
+def norm_limits(norm: float, dtype: np.dtype[Any]) -> tuple[float, float]:
+    """Norm that longer rows are shrunk to, and the norm from which they are.
+
+    Rounding to the stored type can lengthen a row by half a unit in the last place. A row on the
+    bound may exceed it by rounding, and is left alone.
+    """
+    margin = 2.0**-22 if dtype == np.float32 else 2.0**-50
+    return norm * (1.0 - margin), norm * (1.0 + 2.0**-45)
 
 
 @compiled
 def _prepare(  # noqa: C901, PLR0912, PLR0917 - one pass, compiled once
     values: NDArray[np.float64],
-    behind: NDArray[np.float64],
+    outcome: NDArray[np.float64],
     valid: NDArray[np.bool_],
     order: NDArray[np.int64],
     public: NDArray[np.float64],
@@ -160,8 +145,8 @@ def _prepare(  # noqa: C901, PLR0912, PLR0917 - one pass, compiled once
             usable = work[factor, lane] >= 0.0
             if intercept:
                 tiles[t, count, lane] = 1.0 if usable else 0.0
-            for j in range(behind.shape[1]):
-                beyond = behind[order[min(first + lane, length - 1)], j]
+            for j in range(outcome.shape[1]):
+                beyond = outcome[order[min(first + lane, length - 1)], j]
                 tiles[t, count + intercept + j, lane] = beyond if usable else 0.0
 
 

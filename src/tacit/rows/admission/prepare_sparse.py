@@ -1,4 +1,4 @@
-"""Preparing sparse rows: clip, scale and shrink each record by public facts; never shift it.
+"""Sparse admission: clip, scale and shrink each sparse record by public facts; never shift it.
 
 Private: the rows. Public: bounds, scales and the norm bound, all from the design. A cell that is
 not stored is 0, and must stay so: the bounds have to contain 0, and no column has a center.
@@ -6,7 +6,7 @@ not stored is 0, and must stay so: the bounds have to contain 0, and no column h
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,9 +16,12 @@ from numpy.typing import NDArray
 from tacit.compiling import compiled
 from tacit.design.design import Design
 from tacit.errors import BoundsError, SettingError
-from tacit.rows.admission.prepare import LARGEST, Preparer, moderation, shrink_factor
-from tacit.rows.sources.sparse_matrix import SparseRows
-from tacit.rows.storage.sparse_block import SparseBlock
+from tacit.rows.admission.prepare import LARGEST, Preparer, moderation, norm_limits, shrink_factor
+from tacit.rows.encoding.encode import RecordEncoder
+from tacit.rows.sources.source import AttachedBatch, Batch
+from tacit.rows.sources.sparse_matrix import SparseBatch, SparseRows
+from tacit.rows.storage.sparse_store import BLOCK_ROWS, SparseBlock, SparseStore
+from tacit.rows.storage.store import Layout
 from tacit.rows.storage.tiles import LANES, tile_count
 
 
@@ -57,36 +60,83 @@ class SparsePreparer:
     def prepare(
         self,
         rows: SparseRows,
-        behind: NDArray[np.float64],
+        outcome: NDArray[np.float64],
         valid: NDArray[np.bool_],
         dtype: np.dtype[Any],
     ) -> SparseBlock:
         """Block of the prepared records; `valid` turns false where a feature is none."""
         public = self.public
-        # As `Preparer.prepare` has them, and for its reasons.
-        margin = 2.0**-22 if dtype == np.float32 else 2.0**-50
-        target, limit = public.feature_norm * (1.0 - margin), public.feature_norm * (1.0 + 2.0**-45)
         length = len(valid)
         tiles = tile_count(length)
         starts = np.zeros(tiles * LANES + 1, dtype=np.int64)
-        room = len(rows.values) + length * public.intercept
-        indices, values = np.empty(room, dtype=np.int32), np.empty(room, dtype=dtype)
-        tail = np.zeros((tiles, behind.shape[1], LANES), dtype=dtype)
+        space = len(rows.values) + length * public.intercept
+        indices, values = np.empty(space, dtype=np.int32), np.empty(space, dtype=dtype)
+        tail = np.zeros((tiles, outcome.shape[1], LANES), dtype=dtype)
         _prepare_sparse(
             rows.starts,
             rows.indices,
             rows.values,
-            behind,
+            outcome,
             np.empty(int(np.diff(rows.starts).max(initial=0))),
             (public.lower, public.upper, public.scale),
-            (target, limit),
+            norm_limits(public.feature_norm, dtype),
             public.intercept,
             valid,
             SparseBlock(starts, indices, values, tail),
         )
-        # Zeros and invalid records leave room over, which copies give back.
+        # Zeros and invalid records leave space over, which copies give back.
         used = starts[-1]
         return SparseBlock(starts, indices[:used].copy(), values[:used].copy(), tail)
+
+
+@dataclass(frozen=True)
+class SparseAdmission:
+    """A sparse table in memory: batches are blocks of a sparse store.
+
+    Guarantee
+    ---------
+    - A stored record is the dense one with its zeros left out, and depends on that record alone.
+    - An invalid record has no features, and zeros as its outcome.
+    """
+
+    encoder: RecordEncoder
+    preparer: SparsePreparer
+    layout: Layout
+    blocks: list[SparseBlock] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, encoder: RecordEncoder, layout: Layout) -> SparseAdmission:
+        """Admission by a design; one that would move the zeros is refused."""
+        preparer = SparsePreparer.of(encoder.design)
+        return cls(encoder, preparer, replace(layout, block_rows=BLOCK_ROWS))
+
+    @property
+    def rows(self) -> int:
+        """Records of a batch."""
+        return self.layout.block_rows
+
+    def prepare(self, index: int, batch: Batch) -> SparseBlock:
+        """Encode and prepare a batch."""
+        del index
+        outcome, valid = self.encoder.outcome.encode(batch)
+        table = batch.table if isinstance(batch, AttachedBatch) else batch
+        if not isinstance(table, SparseBatch):
+            raise TypeError("A sparse table hands out sparse batches.")
+        block = self.preparer.prepare(table.rows(), outcome, valid, self.layout.dtype)
+        self.encoder.check(valid)
+        return block
+
+    def put(self, prepared: SparseBlock) -> None:
+        """Take the next block."""
+        self.blocks.append(prepared)
+
+    def finish(self) -> SparseStore:
+        """The store of all blocks."""
+        return SparseStore(self.layout, self.blocks)
+
+    def close(self) -> None:
+        """Drop what was admitted."""
+        self.blocks.clear()
 
 
 @njit(nogil=True, error_model="numpy")
@@ -107,7 +157,7 @@ def _prepare_sparse(  # noqa: PLR0917 - compiled code takes no keywords
     starts: NDArray[np.int64],
     indices: NDArray[np.int64],
     values: NDArray[np.float64],
-    behind: NDArray[np.float64],
+    outcome: NDArray[np.float64],
     unit: NDArray[np.float64],
     bounds: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]],
     limits: tuple[float, float],
@@ -145,8 +195,8 @@ def _prepare_sparse(  # noqa: PLR0917 - compiled code takes no keywords
                 block.values[used] = 1.0
                 block.indices[used] = count
                 used += 1
-            for place in range(behind.shape[1]):
-                block.behind[r // LANES, place, r % LANES] = behind[r, place]
+            for place in range(outcome.shape[1]):
+                block.outcome[r // LANES, place, r % LANES] = outcome[r, place]
         block.starts[r + 1] = used
     for r in range(valid.shape[0], block.starts.shape[0] - 1):
         block.starts[r + 1] = used

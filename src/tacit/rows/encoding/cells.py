@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import DataError
+from tacit.rows.encoding.labels import bare, is_missing
 
 NO_NUMBER = math.inf
 """What stands for a cell that is no number: infinite, so that its record is invalid. Not NaN, for
@@ -33,7 +34,6 @@ READABLE_KINDS = "biufcmOUS"
 
 _NUMBER = re.compile(NUMBER)
 _TRUTH = {"true": 1.0, "false": 0.0}
-_MISSING_TYPES = frozenset({"NoneType", "NAType", "NaTType", "MaskedConstant"})
 
 
 def not_numeric(column: str) -> DataError:
@@ -105,19 +105,6 @@ def text_number(text: str) -> float:
     if _NUMBER.fullmatch(spelt):
         return float(spelt)
     return _TRUTH.get(spelt.lower(), NO_NUMBER)
-
-
-def is_missing(cell: object) -> bool:
-    """Whether a cell of an object array says "no value"."""
-    # pandas' missing values are recognised by name, since this room does not import pandas.
-    return cell is None or type(cell).__name__ in _MISSING_TYPES
-
-
-def bare(cell: Any) -> Any:
-    """The scalar in an array without dimensions; any other cell as it is."""
-    if issubclass(type(cell), np.ndarray) and cell.ndim == 0 and not is_missing(cell):
-        return cell[()]
-    return cell
 
 
 def _number(cell: Any) -> float:  # noqa: PLR0911 (one line a type)

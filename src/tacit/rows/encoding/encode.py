@@ -1,108 +1,233 @@
-"""Encoding: a batch of records becomes design columns, what stands behind them, and validity.
+"""Encoding: a batch of records becomes design columns, outcome columns, and validity.
 
 Private: the batch and all three results. Public: the design and the declared levels.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.compiling import compiled
+from tacit.design.cell_rules import Cell, NumericCell
 from tacit.design.design import Design
-from tacit.rows.encoding.factors import FeatureReader
-from tacit.rows.encoding.outcome import Behind
+from tacit.design.factor import Indicator, Missing, Numeric, require_declared
+from tacit.errors import DataError
+from tacit.rows.encoding.factors import (
+    LARGEST,
+    FactorValues,
+    codes_of_levels,
+    level_place,
+    substituted_codes,
+)
+from tacit.rows.encoding.feature_maps import FeatureMapper
+from tacit.rows.encoding.labels import NormalForm
+from tacit.rows.encoding.outcome import OutcomeEncoder
 from tacit.rows.sources.source import Batch
+from tacit.rows.storage.tiles import readonly
 
-Encoded = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]
+Cells = NDArray[np.float64]
+Valid = NDArray[np.bool_]
+
+NAMED = 5
+"""Columns that the refusal of invalid records names, of those that need numbers."""
 
 
 @dataclass(frozen=True)
-class Encoder:
-    """What a design asks of a batch, worked out once.
+class FeatureReader:
+    """What the features of a design ask of a batch, worked out once.
 
-    Parameters
-    ----------
-    design
-        The public design.
-    reader
-        Its features.
-    behind
-        Response, weight and offset of a record.
+    A design column is the product of its factors. A missing number is replaced by its declared
+    constant, and numbers are clipped into their declared bounds; a missing or undeclared label is
+    replaced by the level declared for it. A record is invalid where a needed cell is missing,
+    infinite or undeclared and nothing replaces it.
+
+    Guarantee
+    ---------
+    - A record's features depend on that record and the design only, bit by bit.
+    - No level, bound, knot or constant is taken from the records.
     """
 
     design: Design
-    reader: FeatureReader
-    behind: Behind
+    numeric: tuple[str, ...]
+    levels: Mapping[str, tuple[str, ...]]
+    places: Mapping[Indicator, int]
+    """Code of the level that an indicator marks."""
+    mapper: FeatureMapper | None
 
     @classmethod
-    def of(cls, design: Design) -> Encoder:
+    def of(cls, design: Design) -> FeatureReader:
         """Work out the columns a design needs, and refuse factors that need more than it says."""
-        return cls(design, FeatureReader.of(design), Behind.of(design))
+        if design.feature_map is not None:
+            names = tuple(column.name for column in design.inputs)
+            return cls(design, names, {}, {}, FeatureMapper.of(design))
+        numeric: dict[str, None] = {}
+        levels: dict[str, tuple[str, ...]] = {}
+        codes: dict[str, dict[NormalForm, int]] = {}
+        places: dict[Indicator, int] = {}
+        for factor in (factor for column in design.columns for factor in column.factors):
+            require_declared(factor, design.levels, design.cells)
+            if isinstance(factor, Indicator):
+                if factor.column not in levels:
+                    levels[factor.column] = tuple(design.levels[factor.column])
+                    codes[factor.column] = codes_of_levels(levels[factor.column])
+                places[factor] = level_place(codes[factor.column], factor.level, factor.column)
+            else:
+                numeric[factor.column] = None
+        return cls(design, tuple(numeric), levels, places, None)
+
+    def read(self, batch: Batch) -> tuple[Cells, Valid]:
+        """Design columns and validity of the records of a batch."""
+        numbers = batch.numeric(self.numeric)
+        valid = np.ones(batch.length, dtype=np.bool_)
+        if self.mapper is not None:
+            _mark_non_finite(readonly(numbers), valid)
+            return self.mapper.features(numbers, valid), valid
+        rules = [self.design.cells.get(name) for name in self.numeric]
+        absent = np.isnan(numbers) if self._marks_missing else None
+        if any(isinstance(rule, NumericCell) for rule in rules):
+            numbers = _cleaned(numbers, rules, valid)
+        else:
+            _mark_non_finite(readonly(numbers), valid)
+        codes = {
+            name: substituted_codes(batch.labels(name), levels, self.design.cells.get(name), name)
+            for name, levels in self.levels.items()
+        }
+        for code in codes.values():
+            valid &= code >= 0
+        columns = tuple(column.factors for column in self.design.columns)
+        if columns == tuple((Numeric(name),) for name in self.numeric):
+            return numbers, valid
+        position = {name: j for j, name in enumerate(self.numeric)}
+        return FactorValues(numbers, absent, codes, position, self.places).products(columns), valid
 
     @property
-    def numeric(self) -> tuple[str, ...]:
-        """Columns whose numbers the features need, each once."""
-        return self.reader.numeric
-
-    @property
-    def levels(self) -> Mapping[str, tuple[str, ...]]:
-        """Declared levels of every factor column the features need."""
-        return self.reader.levels
-
-    @property
-    def numbers(self) -> tuple[str, ...]:
-        """Columns whose numbers are needed: the features', then those behind them."""
-        return _distinct((*self.numeric, *self.behind.numbers))
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """Columns whose labels are needed: the factors, then the response if it has classes."""
-        return _distinct((*self.levels, *self.behind.labels))
-
-    def features(self, batch: Batch) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Design columns and validity of the records of a batch, the response left aside."""
-        return self.reader.read(batch)
-
-    def encode(self, batch: Batch) -> Encoded:
-        """Design columns, what stands behind them, and validity of the records of a batch."""
-        values, valid = self.features(batch)
-        behind, fit = self.behind.encode(batch)
-        valid &= fit
-        return values, behind, valid
+    def _marks_missing(self) -> bool:
+        columns = self.design.columns
+        return any(isinstance(factor, Missing) for column in columns for factor in column.factors)
 
 
-def encode(batch: Batch, design: Design) -> Encoded:
-    """Design columns (m, p), what stands behind them, and validity of the records of a batch.
-
-    A design column is the product of its factors, as `FeatureReader` says. Behind them stand
-    response, weight and offset, as `Behind` says. A record is invalid where a needed number is
-    missing or infinite or a label missing or not declared, with nothing to stand for it, a count
-    is no whole number from 0, a weight negative or an exposure not positive; its values then mean
-    nothing.
+@dataclass(frozen=True)
+class RecordEncoder:
+    """What a design asks of a batch: features, outcome, and whose the records are.
 
     Guarantee
     ---------
     - A record's row depends on that record and public facts only.
     - No level or class is taken from the records.
 
-    Examples
-    --------
-    >>> from tacit.design.design import matrix_design
-    >>> from tacit.design.response import Binary
-    >>> from tacit.rows.sources.opening import open_source
-    >>> source = open_source([[1.0], [float("nan")]], response=["no", "yes"])
-    >>> design = matrix_design(
-    ...     source.names, Binary("y", ("no", "yes")), bounds=(0, 1), row_norm=None, intercept=True
-    ... )
-    >>> batch = next(source.batches(10, numeric=("x0",), labels=("y",)))
-    >>> [part.tolist() for part in encode(batch, design)]
-    [[[1.0], [nan]], [[0.0], [1.0]], [True, False]]
+    Parameters
+    ----------
+    strict
+        Whether an invalid record is refused.
     """
-    return Encoder.of(design).encode(batch)
+
+    design: Design
+    reader: FeatureReader
+    outcome: OutcomeEncoder
+    strict: bool = False
+
+    @classmethod
+    def of(cls, design: Design, *, strict: bool = False) -> RecordEncoder:
+        """Work out the columns a design needs, and refuse factors that need more than it says."""
+        outcome = OutcomeEncoder.of(design)
+        return cls(design, FeatureReader.of(design), outcome, strict)
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """Columns whose numbers are needed: features, outcome, and the order of a person's."""
+        unit = self.design.beside.unit
+        order = () if unit is None or unit.order is None else (unit.order,)
+        return tuple(dict.fromkeys((*self.reader.numeric, *self.outcome.numbers, *order)))
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Columns whose labels are needed: factors, the response if it has classes, the person."""
+        unit = self.design.beside.unit
+        person = () if unit is None else (unit.column,)
+        return tuple(dict.fromkeys((*self.reader.levels, *self.outcome.labels, *person)))
+
+    def encode(self, batch: Batch, named: Valid | None = None) -> tuple[Cells, Cells, Valid]:
+        """Design columns, outcome columns and validity; the values of an invalid record are void.
+
+        Records that are not `named`, where that is given, are invalid.
+        """
+        values, valid = self.reader.read(batch)
+        outcome, fit = self.outcome.encode(batch)
+        valid &= fit
+        if named is not None:
+            valid &= named
+        self.check(valid)
+        return values, outcome, valid
+
+    def check(self, valid: Valid) -> None:
+        """Refuse invalid records where this is strict."""
+        if self.strict and not valid.all():
+            # What is demanded of the cells is public; which demand was not met is not said.
+            demands = "".join(f"{sentence} " for sentence in self._demands)
+            raise DataError(
+                "Some records are invalid: a needed value is missing, infinite or no number, a "
+                "label is not declared, or a record has more or fewer fields than the table. "
+                f"{demands}"
+                'Mend or remove them, or set invalid_rows="zero" to let such records contribute '
+                "nothing."
+            )
+
+    @property
+    def _demands(self) -> tuple[str, ...]:
+        demands = [*self.outcome.demands]
+        if self.numbers:
+            more = len(self.numbers) - NAMED
+            names = ", ".join(map(repr, self.numbers[:NAMED])) + (f", {more} more" * (more > 0))
+            demands.insert(0, f"Numbers are needed in {names}.")
+        unit = self.design.beside.unit
+        if unit is not None:
+            ranked = "" if unit.order is None else " and have a number that orders it"
+            demands.append(f"Every record must say whose it is{ranked}.")
+        return tuple(demands)
 
 
-def _distinct(names: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(names))
+def _cleaned(numbers: Cells, rules: Sequence[Cell | None], valid: Valid) -> Cells:
+    """Numbers with their constants for missing ones, clipped; invalid records are marked."""
+    table = np.array(
+        [
+            (rule.lower, rule.upper, np.nan if rule.missing is None else rule.missing)
+            if isinstance(rule, NumericCell)
+            else (-LARGEST, LARGEST, np.nan)
+            for rule in rules
+        ]
+    )
+    lower, upper, constant = np.ascontiguousarray(table.T)
+    result = np.empty_like(numbers, order="C")
+    _clean(readonly(numbers), lower, upper, constant, result, valid)
+    return result
+
+
+@compiled
+def _mark_non_finite(numbers: Cells, valid: Valid) -> None:
+    rows, count = numbers.shape
+    for i in range(rows):
+        finite = True
+        for j in range(count):
+            # The difference is 0 for finite numbers and NaN for the others.
+            finite &= numbers[i, j] - numbers[i, j] == 0.0
+        valid[i] &= finite
+
+
+@compiled
+def _clean(
+    numbers: Cells, lower: Cells, upper: Cells, constant: Cells, result: Cells, valid: Valid
+) -> None:
+    rows, count = numbers.shape
+    for i in range(rows):
+        finite = True
+        for j in range(count):
+            # NaN differs from itself.
+            value = constant[j] if numbers[i, j] != numbers[i, j] else numbers[i, j]
+            usable = value - value == 0.0
+            finite &= usable
+            result[i, j] = min(max(value, lower[j]), upper[j]) if usable else lower[j]
+        valid[i] &= finite

@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.rows.encoding.logarithm import logarithm
+from tacit.rows.encoding.transforms import logarithm
 
 _STEP = 0x9E3779B97F4A7C15
 _MIX = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import DataError, SchemaError
-from tacit.rows.encoding.cells import bare, is_missing
 
 NormalForm = Decimal | str | None
 REMEMBERED = frozenset({str, int, float, bool, bytes})
@@ -22,7 +21,21 @@ REMEMBERED = frozenset({str, int, float, bool, bytes})
 
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,6})?\s*", re.ASCII)
 _TRUTH = {"true": Decimal(1), "false": Decimal(0)}
+_MISSING_TYPES = frozenset({"NoneType", "NAType", "NaTType", "MaskedConstant"})
 _COLLECTIONS = (list, dict, set, frozenset, np.ndarray)
+
+
+def is_missing(cell: object) -> bool:
+    """Whether a cell of an object array says "no value"."""
+    # pandas' missing values are recognised by name, since pandas is not imported here.
+    return cell is None or type(cell).__name__ in _MISSING_TYPES
+
+
+def bare(cell: Any) -> Any:
+    """The scalar in an array without dimensions; any other cell as it is."""
+    if issubclass(type(cell), np.ndarray) and cell.ndim == 0 and not is_missing(cell):
+        return cell[()]
+    return cell
 
 
 def normal_form(value: Any) -> NormalForm:

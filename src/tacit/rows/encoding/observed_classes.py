@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import DataError
-from tacit.rows.encoding.attached_columns import names_read
 from tacit.rows.encoding.labels import REMEMBERED, NormalForm, normal_form
-from tacit.rows.sources.source import Source, require_columns, require_records
+from tacit.rows.sources.source import Source, names_read, require_columns, require_records
 
 BATCH_ROWS = 65_536
 MOST = 1000

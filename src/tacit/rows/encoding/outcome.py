@@ -1,4 +1,4 @@
-"""What stands behind the features of a record: its response, its weight, its offset.
+"""The outcome of a record: its response, and its weight and offset where declared.
 
 Private: the batch and what is encoded from it. Public: the declarations in the design.
 """
@@ -16,7 +16,7 @@ from tacit.design.design import Design
 from tacit.design.response import Binary, Classes, Continuous, Count, Response
 from tacit.errors import SettingError
 from tacit.rows.encoding.labels import level_codes
-from tacit.rows.encoding.logarithm import logarithm
+from tacit.rows.encoding.transforms import logarithm
 from tacit.rows.sources.source import Batch
 
 Cells = NDArray[np.float64]
@@ -27,8 +27,8 @@ LARGEST_RESPONSE = 1e30
 
 
 @dataclass(frozen=True)
-class Behind:
-    """How the cells of a record become the numbers behind its features.
+class OutcomeEncoder:
+    """How the cells of a record become its outcome columns.
 
     - Response: index of its class, 0, 1, …; or (clip(y, lower, upper) - center) / scale; or the
       count, cut at its largest; or 0 where there is none.
@@ -47,7 +47,7 @@ class Behind:
     offset: Offset | None = None
 
     @classmethod
-    def of(cls, design: Design) -> Behind:
+    def of(cls, design: Design) -> OutcomeEncoder:
         """What a design declares; weights of classes that do not fit the response are refused."""
         weighting = design.beside.weighting
         by_class = None if weighting is None else weighting.by_class
@@ -57,17 +57,17 @@ class Behind:
 
     @property
     def weighted(self) -> bool:
-        """Whether a weight stands behind the response."""
+        """Whether records have weights."""
         return self.weighting is not None
 
     @property
     def shifted(self) -> bool:
-        """Whether an offset stands behind response and weight."""
+        """Whether records have offsets."""
         return self.offset is not None
 
     @property
     def count(self) -> int:
-        """Numbers behind the features of a record."""
+        """Number of outcome columns."""
         return 1 + self.weighted + self.shifted
 
     @property
@@ -100,15 +100,12 @@ class Behind:
         return tuple(sentences)
 
     def encode(self, batch: Batch) -> tuple[Cells, Valid]:
-        """Numbers behind the features (m, count) and validity of the records of a batch.
-
-        The numbers of an invalid record mean nothing.
-        """
+        """Outcome columns (m, count) and validity; the numbers of an invalid record are void."""
         cells: Mapping[str, Cells] = {}
         if self.numbers:
             cells = dict(zip(self.numbers, batch.numeric(self.numbers).T, strict=True))
         numbers = np.empty((batch.length, self.count), dtype=np.float64)
-        # A warning of numpy's would tell of the cells.
+        # A warning by numpy would reveal something of the cells.
         with np.errstate(all="ignore"):
             numbers[:, 0], valid = self._responses(batch, cells)
             if self.weighting is not None:

@@ -1,27 +1,53 @@
-"""Transforms of cells as fixed sequences of IEEE operations.
+"""Transforms of cells as fixed sequences of IEEE operations: log, exp, powers, B-splines.
 
-Private: the cells. No library call but the square root, which IEEE 754 rounds correctly: a number
-has the same image wherever it stands, to the bit.
+Private: the cells. Public: knots and degree. A number has the same image wherever it stands, to the
+bit. Library functions do not promise that: numpy's may differ in the last bit between vector units
+and strides. Only the square root, which IEEE 754 rounds correctly, is called.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.rows.encoding.logarithm import logarithm
+from tacit.compiling import compiled
 
 Cells = NDArray[np.float64]
 
-_INVERSE_LOG_TWO = 1.4426950408889634
-# log 2 in two parts; the first has 32 trailing zero bits, so that an exponent times it is exact.
+# log 2 in two summands; the first has 32 trailing zero bits, so an exponent times it is exact.
 _LOG_TWO_HIGH = 0.6931471803691238
 _LOG_TWO_LOW = 1.9082149292705877e-10
+_INVERSE_LOG_TWO = 1.4426950408889634
+_ROOT_HALF = math.sqrt(0.5)
+# log m = 2 (s + s³/3 + s⁵/5 + …), s = (m - 1) / (m + 1), s² <= 0.02944 for m in [√½, √2]: the
+# first term left out, 2 s²³/23, is below 2^-60 of the sum.
+_LOG_SERIES = tuple(1.0 / k for k in range(21, 1, -2))
 # Taylor polynomial of degree 13: for |r| <= log(2)/2 its remainder is below 2^-57.
-_SERIES = tuple(1.0 / math.factorial(k) for k in range(13, 1, -1))
+_EXP_SERIES = tuple(1.0 / math.factorial(k) for k in range(13, 1, -1))
+
+
+def logarithm(cells: Cells) -> Cells:
+    """Natural logarithm of positive finite numbers.
+
+    Guarantee
+    ---------
+    - A number has the same logarithm wherever it stands, to the bit; the error is below 2 units in
+      the last place.
+    """
+    mantissa, exponent = np.frexp(cells)
+    small = mantissa < _ROOT_HALF
+    mantissa = np.where(small, 2.0 * mantissa, mantissa)
+    whole = (exponent - small).astype(np.float64)
+    s = (mantissa - 1.0) / (mantissa + 1.0)
+    square = s * s
+    tail = np.zeros_like(s)
+    for coefficient in _LOG_SERIES:
+        tail = (tail + coefficient) * square
+    twice = 2.0 * s
+    return np.asarray(whole * _LOG_TWO_HIGH + (twice + (twice * tail + whole * _LOG_TWO_LOW)))
 
 
 def power(cells: Cells, exponent: int) -> Cells:
@@ -39,11 +65,6 @@ def transform(function: str, cells: Cells) -> Cells:
     ---------
     - A number has the same image wherever it stands, to the bit; the error is below 4 units in the
       last place.
-
-    Examples
-    --------
-    >>> transform("sqrt", np.array([4.0, 9.0])).tolist()
-    [2.0, 3.0]
     """
     return _FUNCTIONS[function](cells)
 
@@ -63,7 +84,7 @@ def _exp(cells: Cells) -> Cells:
     rest = (cells - exponent * _LOG_TWO_HIGH) - exponent * _LOG_TWO_LOW
     rest = np.clip(rest, -1.0, 1.0)
     series = np.zeros_like(rest)
-    for coefficient in _SERIES:
+    for coefficient in _EXP_SERIES:
         series = (series + coefficient) * rest
     return np.ldexp(1.0 + (rest + rest * series), exponent.astype(np.int32))
 
@@ -78,3 +99,52 @@ _FUNCTIONS: Mapping[str, Callable[[Cells], Cells]] = {
     "sqrt": _sqrt,
     "exp": _exp,
 }
+
+
+def spline_basis(cells: Cells, knots: Sequence[float], degree: int) -> Cells:
+    """All functions of a B-spline basis at cells within the first and the last knot.
+
+    Not scipy's `BSpline`: its bits are not promised, and stored fits rest on these.
+
+    Guarantee
+    ---------
+    - Every value lies in [0, 1], and the values of a record sum to 1 up to rounding.
+    - A record's values depend on its cell, the knots and the degree only, bit by bit.
+
+    References
+    ----------
+    de Boor, "A practical guide to splines", 1978, chapter X (the recurrence in triangular form).
+
+    Examples
+    --------
+    >>> spline_basis(np.array([0.0, 0.25, 1.0]), (0.0, 1.0), 1).tolist()
+    [[1.0, 0.0], [0.75, 0.25], [0.0, 1.0]]
+    """
+    ends = [knots[0]] * degree, [knots[-1]] * degree
+    whole = np.array([*ends[0], *knots, *ends[1]], dtype=np.float64)
+    basis = np.zeros((len(cells), len(knots) - 1 + degree), dtype=np.float64)
+    _fill_basis(np.ascontiguousarray(cells), whole, degree, basis)
+    return basis
+
+
+@compiled
+def _fill_basis(cells: Cells, knots: Cells, degree: int, basis: Cells) -> None:
+    last = len(knots) - degree - 2
+    values = np.empty(degree + 1)
+    for i in range(len(cells)):
+        x = min(max(cells[i], knots[degree]), knots[last + 1])
+        span = degree
+        while span < last and x >= knots[span + 1]:
+            span += 1
+        values[0] = 1.0
+        for order in range(1, degree + 1):
+            carried = 0.0
+            for k in range(order):
+                right = knots[span + k + 1]
+                left = knots[span + 1 + k - order]
+                share = values[k] / (right - left)
+                values[k] = carried + (right - x) * share
+                carried = (x - left) * share
+            values[order] = carried
+        for k in range(degree + 1):
+            basis[i, span - degree + k] = min(max(values[k], 0.0), 1.0)

@@ -1,4 +1,4 @@
-"""What a user hands over as arrays: a matrix, or one column as a sequence, an array or a series.
+"""Arrays and lists: a matrix as a source, or one column as a sequence, an array or a series.
 
 Private: every cell. Public: the type and the shape of an array; of a list, its length alone.
 """
@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
@@ -16,12 +17,70 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import DataError
+from tacit.rows.encoding.cells import to_float64
 from tacit.rows.encoding.labels import plain_labels
 from tacit.rows.sources.data_frame import series_labels, stored_by_arrow
 
 _WIDEST = 8
 """Bytes of a number; wider ones would round the integers beside them twice."""
 _PLAIN = frozenset({float, int, bool, np.bool_, np.float64, np.float32, np.int64, np.int32})
+
+
+@dataclass(frozen=True)
+class MatrixSource:
+    """A two-dimensional array of numbers in any order and strides, or of cells of any type."""
+
+    values: NDArray[Any] = field(repr=False)
+    names: tuple[str, ...]
+    response: str | None = None
+    resident: bool = True
+    typed_by: str | None = "numpy"
+
+    @property
+    def length(self) -> int:
+        """Number of records."""
+        return len(self.values)
+
+    def batches(
+        self, rows: int, *, numeric: Sequence[str], labels: Sequence[str]
+    ) -> Iterator[MatrixBatch]:
+        """Consecutive slices; nothing is copied before it is asked for."""
+        del numeric, labels
+        for start in range(0, self.length, rows):
+            yield MatrixBatch(self, start, min(start + rows, self.length))
+
+
+@dataclass(frozen=True)
+class MatrixBatch:
+    """Records start … stop - 1 of a matrix."""
+
+    source: MatrixSource = field(repr=False)
+    start: int
+    stop: int
+
+    @property
+    def length(self) -> int:
+        """Number of records."""
+        return self.stop - self.start
+
+    def numeric(self, names: Sequence[str]) -> NDArray[np.float64]:
+        """Columns as float64; a view where the matrix is that already."""
+        block = self.source.values[self.start : self.stop]
+        if tuple(names) != self.source.names:
+            position = {name: index for index, name in enumerate(self.source.names)}
+            block = block[:, [position[name] for name in names]]
+        if block.dtype.kind not in "biuf":
+            columns = [to_float64(block[:, j], name) for j, name in enumerate(names)]
+            return np.ascontiguousarray(np.array(columns).reshape(len(names), len(block)).T)
+        # A warning of numpy's would tell of the cells, of a signalling NaN for one.
+        with np.errstate(all="ignore"):
+            return np.require(block, dtype=np.float64, requirements=["C", "A"])
+
+    def labels(self, name: str) -> NDArray[Any]:
+        """Values of a column."""
+        return plain_labels(
+            self.source.values[self.start : self.stop, self.source.names.index(name)]
+        )
 
 
 def as_array(data: Any) -> NDArray[Any]:
@@ -104,6 +163,8 @@ def _series(values: Any) -> Any:
 
     What Arrow stores stays Arrow's: on the way to numpy it raises for dates and text that are none.
     """
+    if isinstance(values, np.ndarray):
+        return values
     series = nw.from_native(values, pass_through=True, allow_series=True)
     if isinstance(series, nw.Series):
         return series

@@ -39,9 +39,7 @@ class ArrowBatch:
         return arrow_labels(self.columns[name])
 
 
-def arrow_chunks(
-    read: Callable[[], Iterable[pa.RecordBatch]],
-) -> Iterator[pa.RecordBatch | None]:
+def arrow_chunks(read: Callable[[], Iterable[pa.RecordBatch]]) -> Iterator[pa.RecordBatch | None]:
     """Record batches of a reader; a last None stands for whatever error pyarrow had.
 
     An error is not raised from here, where it would carry pyarrow's text along as its context.

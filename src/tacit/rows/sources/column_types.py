@@ -15,8 +15,9 @@ import narwhals as nw
 import numpy as np
 
 from tacit.errors import DataError
+from tacit.rows.sources.csv_lines import read_header
 from tacit.rows.sources.data_frame import as_frame, holds_objects
-from tacit.rows.sources.files import FileState, file_kind, read_header, unreadable
+from tacit.rows.sources.files import FileState, file_kind, unreadable
 from tacit.rows.sources.source import require_distinct
 
 if TYPE_CHECKING:

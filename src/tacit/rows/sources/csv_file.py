@@ -18,8 +18,8 @@ import numpy as np
 from tacit.errors import SchemaError
 from tacit.rows.encoding.cells import MISSING_WORDS
 from tacit.rows.sources.arrow import ArrowBatch, arrow_batches
-from tacit.rows.sources.csv_lines import line_chunks, regular
-from tacit.rows.sources.files import FileState, read_header, unreadable
+from tacit.rows.sources.csv_lines import line_chunks, read_header, regular
+from tacit.rows.sources.files import FileState, unreadable
 from tacit.rows.sources.source import require_distinct
 
 if TYPE_CHECKING:

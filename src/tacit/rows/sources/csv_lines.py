@@ -6,6 +6,8 @@ field does not span lines. A line that is no record of so many fields is replace
 
 from __future__ import annotations
 
+import contextlib
+import csv
 import gzip
 import zlib
 from collections.abc import Iterator
@@ -16,6 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.compiling import compiled
+from tacit.errors import FileError
+from tacit.rows.sources.files import unreadable
 
 CHUNK_BYTES = 4 << 20
 LONGEST_LINE = 4 << 20
@@ -27,6 +31,32 @@ _LF, _CR, _QUOTE, _COMMA = 10, 13, 34, 44
 def open_bytes(path: Path) -> Any:
     """The bytes of a file, unpacked where its name ends in `.gz`."""
     return gzip.open(path, "rb") if path.name.lower().endswith(".gz") else path.open("rb")
+
+
+def read_header(path: Path) -> tuple[str, ...]:
+    """Column names of a CSV file: its first line and nothing after it.
+
+    Guarantee
+    ---------
+    - Whether the file is refused depends on its first line alone, and on the framing of an archive.
+    """
+    line, names = None, None
+    with contextlib.suppress(OSError, EOFError, zlib.error), open_bytes(path) as stream:
+        line = stream.readline(LONGEST_LINE)
+    if line is not None and not line.strip():
+        raise FileError(f"{path.name!r} is empty; a CSV file starts with a line of column names.")
+    with contextlib.suppress(UnicodeDecodeError, csv.Error):
+        # Strict, so that a quote left open is an error.
+        text = (line or b"").decode("utf-8-sig").removesuffix("\n").removesuffix("\r")
+        names = next(csv.reader([text], strict=True))
+    if line is None:
+        raise unreadable(path)
+    if names is None or "\r" in text or "\0" in text or len(line) >= LONGEST_LINE:
+        raise FileError(
+            f"The first line of {path.name!r} must hold the names of the columns, in UTF-8, parted "
+            "by commas, every quote closed, and end with LF or CR LF."
+        )
+    return tuple(names)
 
 
 def line_chunks(path: Path) -> Iterator[bytes | None]:
@@ -105,10 +135,7 @@ def _is_utf8(lines: bytes) -> bool:
 
 @compiled
 def _scan(
-    lines: NDArray[np.uint8],
-    fields: int,
-    broken: NDArray[np.bool_],
-    ends: NDArray[np.int64],
+    lines: NDArray[np.uint8], fields: int, broken: NDArray[np.bool_], ends: NDArray[np.int64]
 ) -> None:
     """Mark the lines that are no records, and note where each ends."""
     line = start = 0

@@ -18,6 +18,7 @@ from tacit.errors import DataError
 from tacit.rows.encoding.cells import not_numeric, to_float64
 from tacit.rows.encoding.labels import plain_labels
 from tacit.rows.sources.arrow import arrow_labels, arrow_numbers, require_types
+from tacit.rows.sources.source import require_columns, require_distinct, require_table
 
 WIDE = frozenset({nw.Int128, nw.UInt128})
 """Integers that numpy does not have."""
@@ -47,6 +48,16 @@ class FrameSource:
     names: tuple[str, ...]
     response: str | None
     resident: bool = True
+
+    @classmethod
+    def of(cls, frame: nw.DataFrame[Any], response: str | None, fewest: int) -> FrameSource:
+        """Source of an eager table."""
+        names = tuple(map(str, frame.columns))
+        require_distinct(names)
+        require_table(len(frame), len(names), fewest)
+        if response is not None:
+            require_columns(names, [response])
+        return cls(frame, names, response)
 
     @property
     def typed_by(self) -> str:

@@ -5,15 +5,11 @@ Public: the file's name and its column names. Messages never contain what a file
 
 from __future__ import annotations
 
-import contextlib
-import csv
 import os
-import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
 from tacit.errors import FileError
-from tacit.rows.sources.csv_lines import LONGEST_LINE, open_bytes
 
 KINDS = (".csv", ".csv.gz", ".parquet")
 
@@ -64,29 +60,3 @@ class FileState:
         """Refuse a file that was replaced or written to since it was opened."""
         if FileState.of(self.path) != self:
             raise FileError(f"{self.path.name!r} changed while it was being read; start again.")
-
-
-def read_header(path: Path) -> tuple[str, ...]:
-    """Column names of a CSV file: its first line and nothing after it.
-
-    Guarantee
-    ---------
-    - Whether the file is refused depends on its first line alone, and on the framing of an archive.
-    """
-    line, names = None, None
-    with contextlib.suppress(OSError, EOFError, zlib.error), open_bytes(path) as stream:
-        line = stream.readline(LONGEST_LINE)
-    if line is not None and not line.strip():
-        raise FileError(f"{path.name!r} is empty; a CSV file starts with a line of column names.")
-    with contextlib.suppress(UnicodeDecodeError, csv.Error):
-        # Strict, so that a quote left open is an error.
-        text = (line or b"").decode("utf-8-sig").removesuffix("\n").removesuffix("\r")
-        names = next(csv.reader([text], strict=True))
-    if line is None:
-        raise unreadable(path)
-    if names is None or "\r" in text or "\0" in text or len(line) >= LONGEST_LINE:
-        raise FileError(
-            f"The first line of {path.name!r} must hold the names of the columns, in UTF-8, parted "
-            "by commas, every quote closed, and end with LF or CR LF."
-        )
-    return tuple(names)

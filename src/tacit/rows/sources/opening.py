@@ -1,45 +1,39 @@
 """Opening a table: what the user gives becomes a source, or is refused with a reason.
 
-Private: the table and the columns beside it. Nothing is read here beyond names, types and lengths.
+Private: the table and the attached columns. Only names, types and lengths are read here.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
 
 from tacit.errors import DataError
-from tacit.rows.encoding.attached_columns import with_columns
 from tacit.rows.encoding.cells import READABLE_KINDS, not_numeric
-from tacit.rows.sources.arrays import as_matrix, is_sequence
+from tacit.rows.sources.arrays import MatrixSource, as_column, as_matrix, is_sequence, typed_by
 from tacit.rows.sources.csv_file import CsvSource
 from tacit.rows.sources.data_frame import FrameSource, as_frame
 from tacit.rows.sources.files import file_kind
-from tacit.rows.sources.matrix import MatrixSource
 from tacit.rows.sources.parquet_file import ParquetSource
-from tacit.rows.sources.source import Source, require_columns, require_distinct, require_table
+from tacit.rows.sources.source import (
+    AttachedSource,
+    Source,
+    names_read,
+    require_columns,
+    require_table,
+)
 from tacit.rows.sources.sparse_matrix import SparseSource
 
 
 def open_source(
-    data: Any,
-    response: Any = None,
-    *,
-    beside: Mapping[str, Any] | None = None,
-    fewest: int = 2,
+    data: Any, response: Any = None, *, attached: Mapping[str, Any] | None = None, fewest: int = 2
 ) -> Source:
     """Source of a matrix (sparse ones too), a pandas, polars or pyarrow table, or a file.
-
-    The response is a column of the table (name it, or leave it to the design), or a sequence beside
-    the table; `Source.response` then is the name it goes by, "y" unless a column is called so. The
-    columns of a matrix are named x0, x1, … A file is CSV or Parquet.
-
-    Other columns beside the table (weights, exposures, persons) are given in `beside` by the
-    caller's word for them; `names_beside` in `encoding.attached_columns` tells their names.
 
     Guarantee
     ---------
@@ -47,6 +41,18 @@ def open_source(
       lengths and matrices of dates are refused, with a message that holds no value.
     - Where `fewest` is 0, a table without records is one like any other. A list of records is then
       refused whatever it holds, since an empty one would have no columns.
+
+    Parameters
+    ----------
+    data
+        The columns of a matrix are named x0, x1, … A file is CSV or Parquet.
+    response
+        A column of the table (named, or left to the design), or a sequence; `Source.response` then
+        is its name, "y" unless a column is called so.
+    attached
+        Other columns (weights, exposures, persons) by the caller's word for them: a sequence, the
+        name of a column of the table, or None. A sequence goes by that word, underscored until
+        nothing else is called so; `attached_names` tells.
 
     Examples
     --------
@@ -59,11 +65,12 @@ def open_source(
     table: Source
     if isinstance(data, str | os.PathLike):
         table = _open_file(Path(data), named, separate, fewest)
-    elif (frame := as_frame(data)) is not None:
-        table = _open_frame(frame, named, fewest)
+    elif not isinstance(data, np.ndarray) and (frame := as_frame(data)) is not None:
+        table = FrameSource.of(frame, named, fewest)
     else:
         table = _open_matrix(data, named, fewest)
-    return with_columns(table, separate, beside or {})
+    given = {word: cells for word, cells in (attached or {}).items() if cells is not None}
+    return table if separate is None and not given else _attach(table, separate, given)
 
 
 def _open_file(path: Path, response: str | None, separate: object, fewest: int) -> Source:
@@ -79,18 +86,11 @@ def _open_file(path: Path, response: str | None, separate: object, fewest: int) 
     return source
 
 
-def _open_frame(frame: nw.DataFrame[Any], response: str | None, fewest: int) -> Source:
-    names = tuple(map(str, frame.columns))
-    require_distinct(names)
-    require_table(len(frame), len(names), fewest)
-    if response is not None:
-        require_columns(names, [response])
-    return FrameSource(frame, names, response)
-
-
 def _open_matrix(data: Any, response: str | None, fewest: int) -> Source:
+    if response is not None:
+        raise DataError("A matrix has no column names; give the response as a sequence.")
     if hasattr(data, "tocsr"):
-        return _open_sparse(data, response, fewest)
+        return SparseSource.of(data, fewest)
     if fewest == 0 and is_sequence(data):
         raise DataError(
             "Where the number of records is private, a list of records is not read: without any it "
@@ -103,15 +103,39 @@ def _open_matrix(data: Any, response: str | None, fewest: int) -> Source:
             "A single column is X.reshape(-1, 1)."
         )
     require_table(len(values), values.shape[1], fewest)
-    if response is not None:
-        raise DataError("A matrix has no column names; give the response as a sequence.")
     names = tuple(f"x{j}" for j in range(values.shape[1]))
     if values.dtype.kind not in READABLE_KINDS:
         raise not_numeric(names[0])
     return MatrixSource(values, names, typed_by=None if is_sequence(data) else "numpy")
 
 
-def _open_sparse(data: Any, response: str | None, fewest: int) -> Source:
+def _attach(table: Source, response: Any, given: Mapping[str, Any]) -> Source:
+    """The table with a separate response and other columns attached to it."""
+    by_name = {word: cells for word, cells in given.items() if isinstance(cells, str)}
+    require_columns(names_read(table), by_name.values())
+    if not table.resident and len(by_name) < len(given):
+        raise DataError(
+            "What stands beside the records of a file must be columns of the file: give their "
+            "names in place of arrays."
+        )
+    length = table.length or 0
+    name = table.response
+    columns: dict[str, NDArray[Any]] = {}
+    types: dict[str, str | None] = {}
     if response is not None:
-        raise DataError("A matrix has no column names; give the response as a sequence.")
-    return SparseSource.of(data, fewest)
+        name = _unused("y", table.names)
+        columns[name], types[name] = as_column(response, "The response", length), typed_by(response)
+    known_as: dict[str, str] = {}
+    for word, cells in given.items():
+        if word in by_name:
+            known_as[word] = cells
+            continue
+        own = known_as[word] = _unused(word, (*table.names, *columns))
+        columns[own], types[own] = as_column(cells, repr(word), length), typed_by(cells)
+    return AttachedSource(table, name, columns, known_as, types)
+
+
+def _unused(word: str, taken: Sequence[str]) -> str:
+    while word in taken:
+        word += "_"
+    return word

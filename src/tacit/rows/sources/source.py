@@ -1,4 +1,4 @@
-"""What a table must offer to be read: named columns, in batches of records.
+"""What a table must offer to be read: named columns in batches of records, attached ones too.
 
 Private: every value a batch hands out. Public: the names of the columns.
 """
@@ -6,13 +6,15 @@ Private: every value a batch hands out. Public: the names of the columns.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import DataError, SchemaError
+from tacit.rows.encoding.cells import to_float64
 
 
 class Batch(Protocol):
@@ -47,7 +49,7 @@ class Source(Protocol):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Columns of the table, in its order; a response given separately is not among them."""
+        """Columns of the table, in its order; attached columns are not among them."""
 
     @property
     def response(self) -> str | None:
@@ -59,37 +61,136 @@ class Source(Protocol):
 
     @property
     def resident(self) -> bool:
-        """Whether the table lies in memory already."""
+        """Whether the table is in memory already."""
+
+    @property
+    def typed_by(self) -> str | None:
+        """Which library gave the columns their types before they came here; None of text."""
 
     def batches(
         self, rows: int, *, numeric: Sequence[str], labels: Sequence[str]
     ) -> Iterator[Batch]:
         """Batches that can answer for these columns and no others."""
 
+
+@dataclass(frozen=True)
+class AttachedSource:
+    """A table and attached columns (response, weights, persons), read as if they were its own.
+
+    Guarantee
+    ---------
+    - A batch holds the same records of the table and of the attached columns.
+    - Its text shows no cell.
+
+    Parameters
+    ----------
+    known_as
+        By the caller's word for an attached column, the name under which it is read.
+    types
+        Which library gave an attached column its type.
+    """
+
+    table: Source = field(repr=False)
+    response: str | None
+    columns: Mapping[str, NDArray[Any]] = field(repr=False)
+    known_as: Mapping[str, str]
+    types: Mapping[str, str | None]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Columns of the table."""
+        return self.table.names
+
+    @property
+    def length(self) -> int | None:
+        """Number of records where it is known without reading values."""
+        return self.table.length
+
+    @property
+    def resident(self) -> bool:
+        """Whether the table is in memory already."""
+        return self.table.resident
+
     @property
     def typed_by(self) -> str | None:
-        """Which library gave the columns their types before they came here; None of text."""
+        """Which library gave the columns of the table their types."""
+        return self.table.typed_by
+
+    def batches(
+        self, rows: int, *, numeric: Sequence[str], labels: Sequence[str]
+    ) -> Iterator[AttachedBatch]:
+        """Batches of the table, which answer for the attached columns too."""
+        start = 0
+        for batch in self.table.batches(
+            rows,
+            numeric=[name for name in numeric if name not in self.columns],
+            labels=[name for name in labels if name not in self.columns],
+        ):
+            yield AttachedBatch(batch, self.columns, start)
+            start += batch.length
 
 
-def separate_response_name(names: Sequence[str]) -> str:
-    """Name of a response given beside the table: "y", underscored until no column has it.
+@dataclass(frozen=True)
+class AttachedBatch:
+    """A batch of the table, and where its records start in the attached columns."""
+
+    table: Batch = field(repr=False)
+    columns: Mapping[str, NDArray[Any]] = field(repr=False)
+    start: int
+
+    @property
+    def length(self) -> int:
+        """Number of records."""
+        return self.table.length
+
+    def numeric(self, names: Sequence[str]) -> NDArray[np.float64]:
+        """Columns of either kind as float64; a view where the table gives one."""
+        if self.columns.keys().isdisjoint(names):
+            return self.table.numeric(names)
+        block = np.empty((self.length, len(names)), dtype=np.float64)
+        inside = [j for j, name in enumerate(names) if name not in self.columns]
+        if inside:
+            block[:, inside] = self.table.numeric([names[j] for j in inside])
+        for j, name in enumerate(names):
+            if name in self.columns:
+                block[:, j] = to_float64(self.labels(name), name)
+        return block
+
+    def labels(self, name: str) -> NDArray[Any]:
+        """Raw values of a column of either kind."""
+        if name in self.columns:
+            return self.columns[name][self.start : self.start + self.length]
+        return self.table.labels(name)
+
+
+def attached_names(source: Source) -> Mapping[str, str]:
+    """By the caller's word for an attached column, the name under which it is read."""
+    return source.known_as if isinstance(source, AttachedSource) else {}
+
+
+def column_types(source: Source) -> dict[str, str]:
+    """Which libraries' types are taken as public: of the table, and of each attached column.
+
+    A library that gave a column one type may have looked at all records for it, and have changed
+    cells next to one of another type (pandas makes floats of integers next to a missing one). Which
+    type it is, is not said: one record can change that too. Lists and CSV files have no types.
 
     Examples
     --------
-    >>> separate_response_name(("x", "y"))
-    'y_'
+    >>> from tacit.rows.sources.opening import open_source
+    >>> column_types(open_source(np.zeros((2, 1)), response=["a", "b"]))
+    {'columns of the table': 'numpy'}
     """
-    name = "y"
-    while name in names:
-        name += "_"
-    return name
+    found = {"columns of the table": source.typed_by}
+    if isinstance(source, AttachedSource):
+        found |= source.types
+    return {name: library for name, library in found.items() if library is not None}
 
 
-def readable_names(source: Source) -> tuple[str, ...]:
-    """Every name the source answers to: its columns and a response given beside them."""
-    if source.response is None or source.response in source.names:
-        return source.names
-    return (*source.names, source.response)
+def names_read(source: Source) -> tuple[str, ...]:
+    """Every name the source answers to: the table's columns, the response, attached columns."""
+    response = () if source.response is None else (source.response,)
+    return tuple(dict.fromkeys((*source.names, *response, *attached_names(source).values())))
 
 
 def require_columns(known: Sequence[str], wanted: Iterable[str]) -> None:

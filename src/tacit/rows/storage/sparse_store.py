@@ -1,4 +1,4 @@
-"""The store of sparse records: blocks of non-zero features, as mechanisms read them.
+"""Sparse records in memory: blocks of non-zero features, and the outcome that every record has.
 
 Private: every block. Public: width, type and block size; the length where n is public.
 """
@@ -6,17 +6,17 @@ Private: every block. Public: width, type and block size; the length where n is 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from tacit.compiling import compiled
 from tacit.errors import SettingError
-from tacit.rows.storage.linear_map import map_tiles, public_matrix
-from tacit.rows.storage.scratch_file import ScratchStore
-from tacit.rows.storage.sparse_block import SparseBlock
-from tacit.rows.storage.store import Layout, MemoryStore, Store, closed
-from tacit.rows.storage.tiles import LANES
+from tacit.rows.storage.memory_store import MemoryStore
+from tacit.rows.storage.scratch_store import ScratchStore
+from tacit.rows.storage.store import Layout, Rewrite, Store, closed
+from tacit.rows.storage.tiles import LANES, readonly
 
 BLOCK_ROWS = 2048
 """Records in a block, whatever they hold; a pass over them outweighs its start by far."""
@@ -26,13 +26,56 @@ MEMORY_LIMIT = 1 << 30
 """Bytes of an image that is kept in memory; beyond it a scratch file is used."""
 
 
+class SparseBlock(NamedTuple):
+    """Whole tiles of 64 records, their features sparse; it takes the place of an array of tiles.
+
+    Record r is lane r % 64 of tile r // 64. Its features are values[starts[r] : starts[r + 1]], in
+    the columns that `indices` has at the same places, in increasing order, the intercept last; all
+    others are zero. Records that fill up the last tile have no features.
+
+    Parameters
+    ----------
+    outcome
+        (tile, 1 + weighted + shifted, 64): response, and weight and offset where there are any.
+    """
+
+    starts: NDArray[np.int64]
+    indices: NDArray[np.int32]
+    values: NDArray[Any]
+    outcome: NDArray[Any]
+
+    @property
+    def tiles(self) -> int:
+        """Number of tiles."""
+        return len(self.outcome)
+
+    def part(self, first: int, stop: int) -> SparseBlock:
+        """Tiles first … stop - 1, as many as there are; nothing is copied."""
+        return self._replace(
+            starts=self.starts[first * LANES : stop * LANES + 1], outcome=self.outcome[first:stop]
+        )
+
+    def frozen(self) -> SparseBlock:
+        """The same records, read-only."""
+        starts, indices, values, outcome = self
+        return SparseBlock(*(readonly(array) for array in (starts, indices, values, outcome)))
+
+    def dense(self, width: int) -> NDArray[Any]:
+        """The same records as tiles (tile, column, 64), zeros written out."""
+        columns = width + self.outcome.shape[1]
+        tiles = np.zeros((self.tiles, columns, LANES), dtype=self.values.dtype)
+        tiles[:, width:] = self.outcome
+        _scatter(self.starts, self.indices, self.values, tiles)
+        return tiles
+
+
 class SparseStore(Store):
     """Sparse records in memory.
 
     Examples
     --------
-    >>> starts, behind = np.array([0, 1, *[2] * 63]), np.zeros((1, 1, 64))
-    >>> block = SparseBlock(starts, np.array([2, 0], np.int32), np.array([0.5, 1.0]), behind)
+    >>> starts, outcome = np.array([0, 1, *[2] * 63]), np.zeros((1, 1, 64))
+    >>> block = SparseBlock(starts, np.array([2, 0], np.int32), np.array([0.5, 1.0]), outcome)
     >>> store = SparseStore(Layout(2, 3, np.dtype(np.float64), BLOCK_ROWS), [block])
     >>> store.block(0).dense(3)[0, :, :2].tolist()
     [[0.0, 1.0], [0.0, 0.0], [0.5, 0.0], [0.0, 0.0]]
@@ -40,27 +83,13 @@ class SparseStore(Store):
 
     def __init__(self, layout: Layout, blocks: Sequence[SparseBlock]) -> None:
         super().__init__(layout)
-        self._blocks: tuple[SparseBlock, ...] | None = tuple(map(_frozen, blocks))
+        self._blocks: tuple[SparseBlock, ...] | None = tuple(block.frozen() for block in blocks)
 
-    def block(self, index: int) -> Any:
-        """Records of one block, a `SparseBlock`; nothing is copied."""
+    def block(self, index: int) -> SparseBlock:
+        """Records of one block; nothing is copied."""
         if self._blocks is None:
             raise closed()
         return self._blocks[index]
-
-    def map(self, matrix: ArrayLike) -> Store:
-        """A new, dense store: the image of a sparse record has no zeros to leave out.
-
-        Wide records are refused, by their public width. Images that are large in all go to a
-        scratch file.
-        """
-        self.require_mappable()
-        M = public_matrix(matrix, self.width)
-        layout = self._layout
-        size = layout.tile_count * layout.columns * LANES * layout.dtype.itemsize
-        if size > MEMORY_LIMIT:
-            return ScratchStore.of(layout, self._images(M))
-        return MemoryStore(layout, [*self._images(M)])
 
     def require_mappable(self) -> None:
         """Refuse records too wide to be mapped, by their public width."""
@@ -70,18 +99,31 @@ class SparseStore(Store):
                 'coordinates, where they would be dense. Use solver="gradient".'
             )
 
+    def rewritten(self, layout: Layout, rewrite: Rewrite) -> Store:
+        """A new, dense store: an image has no zeros to leave out.
+
+        Images that are large in all go to a scratch file.
+        """
+        size = layout.tile_count * layout.columns * LANES * layout.dtype.itemsize
+        if size > MEMORY_LIMIT:
+            return ScratchStore.of(layout, self._images(rewrite))
+        return MemoryStore(layout, [*self._images(rewrite)])
+
     def close(self) -> None:
         """Drop the records."""
         self._blocks = None
 
-    def _images(self, matrix: NDArray[np.float64]) -> Iterator[NDArray[Any]]:
+    def _images(self, rewrite: Rewrite) -> Iterator[NDArray[Any]]:
         for index in range(self.block_count):
             tiles = self.block(index).dense(self.width)
-            yield map_tiles(tiles, matrix, tiles)
+            rewrite(tiles, tiles)
+            yield tiles
 
 
-def _frozen(block: SparseBlock) -> SparseBlock:
-    views: list[Any] = [part.view() for part in block]
-    for view in views:
-        view.flags.writeable = False
-    return SparseBlock(*views)
+@compiled
+def _scatter(
+    starts: NDArray[np.int64], indices: NDArray[np.int32], values: NDArray[Any], tiles: NDArray[Any]
+) -> None:
+    for r in range(starts.shape[0] - 1):
+        for k in range(starts[r], starts[r + 1]):
+            tiles[r // LANES, indices[k], r % LANES] = values[k]

@@ -1,39 +1,45 @@
-"""The store: prepared records in blocks, as mechanisms read them.
+"""The store: prepared records in blocks, which answers integer sums over them.
 
 Private: every block. Public: width, type and block size; the length where n is public.
 """
 
 from __future__ import annotations
 
+import functools
+import os
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NamedTuple, Never, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tacit.design.design import Design
 from tacit.errors import DataError, SettingError
-from tacit.rows.storage.buffer_pool import room_for, wiped_on_failure
-from tacit.rows.storage.linear_map import map_tiles, public_matrix
-from tacit.rows.storage.subsampling import ordered
-from tacit.rows.storage.tiles import LANES, tile_count, to_tiles
+from tacit.rows.storage.tiles import LANES, map_tiles, public_matrix, tile_count
 
 BLOCK_BYTES = 4 << 20
-THREADS = 2
+THREADS_VARIABLE = "TACIT_THREADS"
+
+Rewrite = Callable[[NDArray[Any], NDArray[Any]], object]
+"""Writes the image of some tiles into tiles of the same shape."""
 
 
 @dataclass(frozen=True)
 class Layout:
     """Shape of a store and how it is cut into blocks, by public facts and the length alone.
 
-    Examples
-    --------
-    >>> Layout(length=300, width=3, dtype=np.dtype(np.float32), block_rows=128).block_count
-    3
+    Parameters
+    ----------
+    length
+        Number of units: of records, or of persons where records are grouped by person.
+    opened
+        The design of raw records, whose bounds are yet to be found.
+    max_unit_rows
+        Records of a person there are at most; None where every record is a unit of its own.
     """
 
     length: int
@@ -43,12 +49,22 @@ class Layout:
     weighted: bool = False
     shifted: bool = False
     opened: Design | None = None
-    """The design of records kept as they came, because bounds are yet to be found."""
+    max_unit_rows: int | None = None
 
     @property
     def columns(self) -> int:
         """Columns of a tile: features, response, and weight and offset where there are any."""
         return self.width + 1 + self.weighted + self.shifted
+
+    @property
+    def grouped(self) -> bool:
+        """Whether records are grouped by person."""
+        return self.max_unit_rows is not None
+
+    @property
+    def unit_rows(self) -> int:
+        """How many records of one unit there may be."""
+        return self.max_unit_rows or 1
 
     @property
     def block_count(self) -> int:
@@ -66,14 +82,16 @@ class Layout:
         return slice(start, min(start + self.block_rows // LANES, self.tile_count))
 
 
-def default_block_rows(width: int, dtype: np.dtype[Any], behind: int = 1) -> int:
-    """Records in a block of about 4 MiB: whole tiles, of features and columns behind them."""
-    return LANES * max(1, BLOCK_BYTES // (dtype.itemsize * (width + behind) * LANES))
+class BlockSum(NamedTuple):
+    """A sum over blocks: its shape, and what adds the integers of one block to a total."""
+
+    shape: tuple[int, ...]
+    add: Callable[[Any, NDArray[np.int64]], None]
 
 
-def empty_tiles(layout: Layout) -> NDArray[Any]:
-    """Room for all tiles of a store."""
-    return room_for((layout.tile_count, layout.columns, LANES), layout.dtype)
+def default_block_rows(width: int, dtype: np.dtype[Any], outcome: int = 1) -> int:
+    """Records in a block of about 4 MiB: whole tiles, of features and outcome columns."""
+    return LANES * max(1, BLOCK_BYTES // (dtype.itemsize * (width + outcome) * LANES))
 
 
 def require_dtype(dtype: Any) -> np.dtype[Any]:
@@ -91,78 +109,112 @@ class Store(ABC):
     ---------
     - `block` is safe to call from several threads; a block is C-contiguous and read-only.
     - The records do not depend on how they are cut into blocks, here or after `map`.
+    - A store is neither pickled nor copied.
     """
 
     def __init__(self, layout: Layout) -> None:
-        self._layout = layout
+        self.layout = layout
 
     @property
     def length(self) -> int:
-        """Number of records."""
-        return self._layout.length
-
-    @property
-    def padding(self) -> int:
-        """Zero records that fill up the last tile."""
-        return -self.length % LANES
+        """Number of units: records, or persons where records are grouped."""
+        return self.layout.length
 
     @property
     def width(self) -> int:
-        """Number of coefficients: columns of a block less those behind the features."""
-        return self._layout.width
-
-    @property
-    def weighted(self) -> bool:
-        """Whether a weight stands behind the response."""
-        return self._layout.weighted
-
-    @property
-    def shifted(self) -> bool:
-        """Whether an offset of the margin stands behind response and weight."""
-        return self._layout.shifted
+        """Number of coefficients: columns of a block less the outcome columns."""
+        return self.layout.width
 
     @property
     def opened(self) -> Design | None:
-        """The design by which the records are kept as they came; None once they are prepared."""
-        return self._layout.opened
-
-    @property
-    def unit_rows(self) -> int:
-        """How many records of one unit there may be; public."""
-        return 1
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """float32 or float64."""
-        return self._layout.dtype
-
-    @property
-    def block_rows(self) -> int:
-        """Records in a block, the last one aside."""
-        return self._layout.block_rows
+        """The design of raw records; None once they are prepared."""
+        return self.layout.opened
 
     @property
     def block_count(self) -> int:
         """Number of blocks."""
-        return self._layout.block_count
+        return self.layout.block_count
+
+    @property
+    def padding(self) -> int:
+        """Zero records that fill up tiles and are counted like records.
+
+        None are where records have weights, since theirs are 0, nor among raw records, where they
+        are NaN.
+        """
+        apart = self.layout.weighted or self.opened is not None
+        return 0 if apart else -self.length % LANES
 
     @abstractmethod
-    def block(self, index: int) -> NDArray[Any]:
-        """Tiles of one block, (tile, columns, 64)."""
+    def block(self, index: int) -> Any:
+        """Tiles of one block, (tile, columns, 64), or what this storage has in their place."""
+
+    def total(
+        self, function: Callable[[Layout, Any, int], BlockSum], query: Any, bound: int
+    ) -> NDArray[np.int64]:
+        """Sum over the blocks of an integer-valued function of one block.
+
+        `function(layout, query, bound)` is a function of a module, so that all three arguments can
+        be sent to another machine and partial sums be computed there.
+
+        Guarantee
+        ---------
+        - Sums are int64, modulo 2^64: neither the order of the records, nor the size of blocks, nor
+          the number of threads changes them.
+        """
+        shape, add = function(self.layout, query, bound)
+        threads = max(1, min(thread_count(), self.block_count))
+
+        def worker(first: int) -> NDArray[np.int64]:
+            total = np.zeros(shape, dtype=np.int64)
+            for index in range(first, self.block_count, threads):
+                add(self.block(index), total)
+            return total
+
+        if threads == 1:
+            return worker(0)
+        totals = list(_pool(threads, os.getpid()).map(worker, range(threads)))
+        return np.asarray(np.sum(totals, axis=0, dtype=np.int64))
+
+    def subsampled(self, every: int) -> tuple[Store, float]:
+        """A secret subsample of one in `every` records, and its sampling rate.
+
+        All records, at rate 1, in a storage that draws no subsample.
+        """
+        del every
+        return self, 1.0
+
+    def require_mappable(self) -> None:  # noqa: B027 - most storages refuse none
+        """Refuse to map records that would become too large, by public facts."""
 
     @abstractmethod
+    def rewritten(self, layout: Layout, rewrite: Rewrite) -> Store:
+        """A new store of the tiles that `rewrite` makes of this one's, record by record."""
+
     def map(self, matrix: ArrayLike) -> Store:
         """A new store with features M'u in place of u, for a public matrix M."""
+        self.require_mappable()
+        return self.rewritten(self.layout, self._mapping(matrix))
 
     def recast(self, matrix: ArrayLike) -> Store:
-        """Return the store in other coordinates, as `map` says; it is given up for them."""
+        """The store in other coordinates, as `map` says; this one is closed."""
         image = self.map(matrix)
         self.close()
         return image
 
+    def _mapping(self, matrix: ArrayLike) -> Rewrite:
+        M = public_matrix(matrix, self.width)
+        return lambda tiles, out: map_tiles(tiles, M, out)
+
     @abstractmethod
     def close(self) -> None:
         """Give the records up; no block can be read afterwards."""
+
+    def __reduce__(self) -> Never:
+        raise DataError(
+            "A store of private records is neither pickled nor copied. Send the table or its path "
+            "to the other process, and open it there."
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -181,112 +233,21 @@ def closed() -> DataError:
     return DataError("These records were given up; open the table again.")
 
 
-class MemoryStore(Store):
-    """Records in memory.
+def thread_count() -> int:
+    """Threads to use: TACIT_THREADS where it is set, else the cores this process may run on."""
+    asked = os.environ.get(THREADS_VARIABLE, "")
+    if asked.isdecimal() and int(asked) > 0:
+        return int(asked)
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
-    Examples
-    --------
-    >>> store = MemoryStore.of(np.array([[0.5, 1.0, 0.0], [0.25, 1.0, 1.0]]))
-    >>> store.width, store.block(0)[0, :, :2].tolist()
-    (2, [[0.5, 0.25], [1.0, 1.0], [0.0, 1.0]])
 
-    Attributes
-    ----------
-    lots
-        Where the records of the part stand first in every block (`rows.lots`): how many they are,
-        for each block. Secret.
+@functools.cache
+def _pool(threads: int, process: int) -> ThreadPoolExecutor:
+    """Waiting threads: to start them takes as long as to read a small table.
+
+    A forked process has none of its parent's threads, and starts its own.
     """
-
-    def __init__(
-        self,
-        layout: Layout,
-        blocks: Sequence[NDArray[Any]],
-        lots: NDArray[np.int64] | None = None,
-    ) -> None:
-        super().__init__(layout)
-        self.lots = lots
-        self._writable: Sequence[NDArray[Any]] | None = [*map(np.ascontiguousarray, blocks)]
-        self._blocks: tuple[NDArray[Any], ...] | None = tuple(map(_frozen, self._writable))
-
-    @classmethod
-    def of(
-        cls,
-        table: NDArray[Any],
-        block_rows: int | None = None,
-        *,
-        weighted: bool = False,
-        shifted: bool = False,
-        drawn: NDArray[np.uint8] | None = None,
-    ) -> MemoryStore:
-        """Store of one prepared table (row, column); its last columns are weight and offset.
-
-        `drawn` are the lots of its records; those of the part come first in a block.
-        """
-        dtype = require_dtype(table.dtype)
-        behind = 1 + weighted + shifted
-        width = table.shape[1] - behind
-        rows = default_block_rows(width, dtype, behind) if block_rows is None else block_rows
-        layout = Layout(len(table), width, dtype, rows, weighted, shifted)
-        if drawn is None:
-            return cls.of_tiles(layout, to_tiles(table))
-        starts = range(0, len(table), rows)
-        found = [ordered(drawn[start : start + rows]) for start in starts]
-        order = np.concatenate([start + own for start, (own, _) in zip(starts, found, strict=True)])
-        below = np.array([counts for _, counts in found])
-        return cls.of_tiles(layout, to_tiles(table[order]), below)
-
-    @classmethod
-    def of_tiles(
-        cls, layout: Layout, tiles: NDArray[Any], lots: NDArray[np.int64] | None = None
-    ) -> MemoryStore:
-        """Store of all tiles in one array; its blocks are slices."""
-        blocks = [tiles[layout.tiles(index)] for index in range(layout.block_count)]
-        return cls(layout, blocks, lots)
-
-    def block(self, index: int) -> NDArray[Any]:
-        """Records of one block; nothing is copied."""
-        if self._blocks is None:
-            raise closed()
-        return self._blocks[index]
-
-    def map(self, matrix: ArrayLike) -> MemoryStore:
-        """A new store in memory."""
-        M = public_matrix(matrix, self.width)
-        tiles = empty_tiles(self._layout)
-        self._mapped(M, [tiles[self._layout.tiles(index)] for index in range(self.block_count)])
-        return MemoryStore.of_tiles(self._layout, tiles, self.lots)
-
-    def recast(self, matrix: ArrayLike) -> MemoryStore:
-        """Return the store in other coordinates, in the same memory."""
-        M = public_matrix(matrix, self.width)
-        if self._writable is None:
-            raise closed()
-        places, self._writable = self._writable, None
-        try:
-            self._mapped(M, places)
-        finally:
-            self.close()
-        return MemoryStore(self._layout, places, self.lots)
-
-    def _mapped(self, matrix: NDArray[np.float64], places: Sequence[NDArray[Any]]) -> None:
-        with wiped_on_failure(places), ThreadPoolExecutor(THREADS) as pool:
-            # Asking for the results raises what a worker raised.
-            list(
-                pool.map(
-                    lambda index: map_tiles(self.block(index), matrix, places[index]),
-                    range(self.block_count),
-                )
-            )
-
-    def close(self) -> None:
-        """Wipe the records and drop them."""
-        if self._writable is not None:
-            with ThreadPoolExecutor(THREADS) as pool:
-                list(pool.map(lambda block: block.fill(0), self._writable))
-        self._blocks = self._writable = None
-
-
-def _frozen(block: NDArray[Any]) -> NDArray[Any]:
-    view = block.view()
-    view.flags.writeable = False
-    return view
+    del process
+    return ThreadPoolExecutor(threads)

@@ -1,53 +1,51 @@
-"""Tiles: how prepared records lie in memory. Private: the records.
+"""Tiles of 64 records: how dense blocks lie in memory, and their images under a public matrix.
 
-A tile holds 64 records side by side: an array (column, lane), the response its last column. Passes
-over the columns then run over 64 records at once, each record's own sum in the order of its
-columns. A last tile that is not full is filled up with zero records, which contribute nothing to
-any sum.
+Private: the records. A tile is an array (column, lane): features, then the outcome columns. Kernels
+run over 64 lanes at once, and each record's sum runs over its columns in order. Zero records fill
+up a last tile; they add nothing to a sum.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from tacit.compiling import compiled
+from tacit.errors import SettingError
 
 LANES = 64  # records in a tile
+LARGEST = 1e15
+"""Entries of the matrix; with rows of norm below 1e15 an image stays far inside float32."""
+
+Matrix = NDArray[np.float64]
 
 
 def tile_count(rows: int) -> int:
-    """Tiles that hold so many records.
-
-    Examples
-    --------
-    >>> tile_count(65)
-    2
-    """
+    """Tiles that hold so many records."""
     return -(-rows // LANES)
 
 
 def to_tiles(rows: NDArray[Any], tiles: NDArray[Any] | None = None) -> NDArray[Any]:
-    """Lay records (row, column) out as tiles (tile, column, lane).
-
-    Examples
-    --------
-    >>> to_tiles(np.ones((2, 3))).shape
-    (1, 3, 64)
-    """
+    """Lay records (row, column) out as tiles (tile, column, lane)."""
     if tiles is None:
         tiles = np.empty((tile_count(len(rows)), rows.shape[1], LANES), dtype=rows.dtype)
-    view = rows.view()
-    view.flags.writeable = False
-    _fill(view, tiles)
+    _fill(readonly(rows), tiles)
     return tiles
 
 
 def to_rows(tiles: NDArray[Any], length: int) -> NDArray[Any]:
     """Lay tiles out as `length` records (row, column); the inverse of `to_tiles`."""
     return np.ascontiguousarray(tiles.transpose(0, 2, 1).reshape(-1, tiles.shape[1])[:length])
+
+
+def readonly(array: NDArray[Any]) -> NDArray[Any]:
+    """A view that cannot be written to: one type for the compiler, whoever made the array."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 @compiled
@@ -60,3 +58,105 @@ def _fill(rows: NDArray[Any], tiles: NDArray[Any]) -> None:
                 tiles[t, j, lane] = rows[t * LANES + lane, j]
             for lane in range(count, LANES):
                 tiles[t, j, lane] = 0.0
+
+
+def tiles_in(block: Any) -> int:
+    """Number of tiles of a dense or a sparse block."""
+    return len(block) if isinstance(block, np.ndarray) else block.tiles
+
+
+def tile_parts(block: Any, tiles: int) -> Iterator[Any]:
+    """Parts of at most so many tiles of a dense or a sparse block; nothing is copied."""
+    for first in range(0, tiles_in(block), tiles):
+        stop = first + tiles
+        yield block[first:stop] if isinstance(block, np.ndarray) else block.part(first, stop)
+
+
+def dense_tiles(block: Any, width: int) -> NDArray[Any]:
+    """Read-only tiles (tile, column, 64) of a dense or a sparse block."""
+    return readonly(block if isinstance(block, np.ndarray) else block.dense(width))
+
+
+def outcome_tiles(block: Any, width: int) -> tuple[NDArray[Any], int]:
+    """The array that holds the outcome of a dense or a sparse block, and its first such column."""
+    return (block, width) if isinstance(block, np.ndarray) else (block.outcome, 0)
+
+
+def public_matrix(matrix: ArrayLike, width: int) -> Matrix:
+    """Check a square matrix of public numbers."""
+    M = np.ascontiguousarray(matrix, dtype=np.float64)
+    if M.shape != (width, width):
+        raise SettingError(f"The map must be {width} by {width}, as wide as the records.")
+    if not np.abs(M).max(initial=0.0) <= LARGEST:
+        raise SettingError(f"The map must have finite entries of size at most {LARGEST:g}.")
+    return M
+
+
+def map_tiles(tiles: NDArray[Any], matrix: Matrix, out: NDArray[Any] | None = None) -> NDArray[Any]:
+    """Features M'u in place of u for a checked matrix M; outcome columns are copied.
+
+    A library product would sum in an order that depends on a row's place (THEORY §16).
+
+    Guarantee
+    ---------
+    - The image of a row depends on that row and the matrix only, to the last bit.
+    - It is finite where the rows are, whose norm `admission.prepare` bounds by 1e15.
+    """
+    image = np.empty_like(tiles) if out is None else out
+    # Scratch is made here and not in the kernel: to compile an allocation takes long.
+    scratch = np.empty((len(matrix) + 2, LANES), dtype=tiles.dtype)
+    _map(readonly(tiles), matrix.astype(tiles.dtype), first_columns(matrix), scratch, image)
+    return image
+
+
+def first_columns(matrix: Matrix) -> NDArray[np.int64]:
+    """First column that each image takes anything of; the last one for an image of zeros."""
+    taken = matrix != 0.0
+    taken[-1] = True
+    return np.asarray(np.argmax(taken, axis=0))
+
+
+@compiled
+def _map(  # noqa: C901 - one pass, compiled once
+    tiles: NDArray[Any],
+    matrix: NDArray[Any],
+    firsts: NDArray[np.int64],
+    features: NDArray[Any],
+    out: NDArray[Any],
+) -> None:
+    # Two images and four columns at a time, for speed. Each record's sum is still column after
+    # column, and an odd last image is computed twice. Columns before the first that an image takes
+    # would add zeros and are passed over: a triangular matrix takes half the time.
+    width = matrix.shape[0]
+    fours = width - width % 4
+    # The features of a tile are copied, so that its image may take its place.
+    one, two = features[width], features[width + 1]
+    for t in range(tiles.shape[0]):
+        for j in range(width):
+            for lane in range(LANES):
+                features[j, lane] = tiles[t, j, lane]
+        for k in range(0, width, 2):
+            m = min(k + 1, width - 1)
+            for lane in range(LANES):
+                one[lane] = 0.0
+                two[lane] = 0.0
+            for four in range(min(firsts[k], firsts[m]) // 4, fours // 4):
+                j = 4 * four
+                a, b, c, d = matrix[j, k], matrix[j + 1, k], matrix[j + 2, k], matrix[j + 3, k]
+                e, f, g, h = matrix[j, m], matrix[j + 1, m], matrix[j + 2, m], matrix[j + 3, m]
+                for lane in range(LANES):
+                    u, v = features[j, lane], features[j + 1, lane]
+                    w, x = features[j + 2, lane], features[j + 3, lane]
+                    one[lane] = (((one[lane] + a * u) + b * v) + c * w) + d * x
+                    two[lane] = (((two[lane] + e * u) + f * v) + g * w) + h * x
+            for j in range(fours, width):
+                a, e = matrix[j, k], matrix[j, m]
+                for lane in range(LANES):
+                    one[lane] += a * features[j, lane]
+                    two[lane] += e * features[j, lane]
+            for lane in range(LANES):
+                out[t, k, lane] = one[lane]
+                out[t, m, lane] = two[lane]
+        for j in range(width, tiles.shape[1]):
+            for lane in range(LANES):
+                out[t, j, lane] = tiles[t, j, lane]

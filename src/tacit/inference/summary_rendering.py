@@ -1,0 +1,245 @@
+"""A summary as plain text, as HTML for a notebook, as LaTeX for a paper; all show the same."""
+
+from __future__ import annotations
+
+import html
+import textwrap
+from collections.abc import Sequence
+from decimal import ROUND_CEILING
+from typing import TYPE_CHECKING
+
+from tacit.inference.text_table import Table, columns_of_numbers, one_line, rounded
+
+if TYPE_CHECKING:
+    from tacit.inference.summary import Line, Summary
+
+NARROWEST = 72
+"""Columns of text; a wider table makes everything as wide as itself."""
+STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
+_LARGEST_STATISTIC = 1e5
+_STYLE = """\
+.tacit-summary {display: inline-block; font-size: 13px; line-height: 1.45}
+.tacit-summary table {border-collapse: collapse; margin: 0 0 .6em 0; color: inherit; font: inherit}
+.tacit-summary th, .tacit-summary td {padding: .18em .75em; text-align: right; border: 0;
+  background: none; white-space: nowrap}
+.tacit-summary td {font-variant-numeric: tabular-nums}
+.tacit-summary tbody th {font-weight: 400}
+.tacit-summary .facts th {opacity: .7}
+.tacit-summary th:first-child, .tacit-summary .facts th, .tacit-summary .facts td {text-align: left}
+.tacit-summary .terms {border-top: 2px solid; border-bottom: 2px solid}
+.tacit-summary .terms thead th {border-bottom: 1px solid; font-weight: 600}
+.tacit-summary p {margin: .15em .75em; max-width: 56em}"""
+
+
+def summary_table(summary: Summary) -> Table:
+    """The table of coefficients: what was paid for, and no column without a number."""
+    return lines_table(summary.lines, summary.estimate, summary.level, stars=summary.stars)
+
+
+def lines_table(
+    lines: Sequence[Line], estimate: str = "coef", level: float = 0.95, *, stars: bool = False
+) -> Table:
+    """Return a table with a row a line."""
+    if not lines or lines[0].std_err is None:
+        (numbers,) = columns_of_numbers([line.coef for line in lines])
+        names = [line.name for line in lines]
+        return Table(("", estimate), tuple(zip(names, numbers, strict=True)))
+    tail = (1 - level) / 2
+    headers = ["", estimate, "std err", "z", "P>|z|", f"[{tail:.4g}", f"{1 - tail:.4g}]"]
+    coef, error, lower, upper = columns_of_numbers(
+        [line.coef for line in lines],
+        [line.std_err for line in lines],
+        [line.lower for line in lines],
+        [line.upper for line in lines],
+    )
+    columns: list[Sequence[str]] = [
+        [line.name for line in lines],
+        coef,
+        error,
+        [_statistic(line.statistic) for line in lines],
+        [_pvalue(line, stars=stars) for line in lines],
+        lower,
+        upper,
+    ]
+    if any(line.privacy_share is not None for line in lines):
+        headers.append("privacy")
+        columns.append([_share(line.privacy_share) for line in lines])
+    if len({line.statement for line in lines}) > 1:
+        headers.append("interval")
+        columns.append([line.statement or "" for line in lines])
+    if all(line.statistic is None for line in lines):
+        # A fit read from a file knows its intervals and no more.
+        kept = [place for place, header in enumerate(headers) if header not in {"z", "P>|z|"}]
+        headers, columns = [headers[k] for k in kept], [columns[k] for k in kept]
+    return Table(tuple(headers), tuple(zip(*columns, strict=True)))
+
+
+def summary_facts(summary: Summary) -> list[tuple[str, str]]:
+    """The header, as pairs of a word and what it says."""
+    facts, guarantee = summary.header, summary.header.guarantee
+    if facts.not_private is None:
+        numbers = [
+            rounded(number, 6, ROUND_CEILING) for number in (guarantee.epsilon, guarantee.delta)
+        ]
+        promise = f"ε = {numbers[0]}, δ = {numbers[1]}"
+    else:
+        promise = f"none: {facts.not_private}"
+    pairs = [("Model", facts.model), ("Guarantee", promise)]
+    if facts.response is not None:
+        pairs.append(("Response", facts.response))
+    pairs.append(("Relation", guarantee.relation.value))
+    if facts.records is not None:
+        least = "at least " if facts.records_at_least else ""
+        pairs.append(("Records", f"{least}{facts.records:,}"))
+    pairs += [("Unit", guarantee.unit), ("Method", facts.method)]
+    pairs.append(("Passes", "until converged" if facts.passes is None else f"{facts.passes:,}"))
+    return [(word, one_line(text)) for word, text in pairs]
+
+
+def summary_notes(summary: Summary) -> list[str]:
+    """What must be said below the table, in sentences."""
+    notes = []
+    if summary.lines and summary.lines[0].std_err is not None:
+        notes.append(_interval_note(summary))
+        if any(line.privacy_share for line in summary.lines):
+            notes.append("Privacy: share of the variance that is due to the noise added.")
+        if summary.stars:
+            notes.append("Stars, of nominal intervals only: * p < .05, ** p < .01, *** p < .001.")
+    if summary.estimate != "coef":
+        notes.append("Ratios: exponentials of the coefficients and of their interval ends.")
+    return [*notes, *map(one_line, summary.notes)]
+
+
+def summary_text(summary: Summary) -> str:
+    """Draw a summary as plain text, like the summaries of statsmodels and R."""
+    table = summary_table(summary).text().splitlines()
+    width = max(NARROWEST, *map(len, table))
+    wrapped = [line for note in summary_notes(summary) for line in textwrap.wrap(note, width)]
+    parts = [*_fact_lines(summary_facts(summary)), "=" * width, table[0], "-" * width]
+    return "\n".join([*parts, *table[1:], "=" * width, *wrapped])
+
+
+def summary_html(summary: Summary) -> str:
+    """Draw a summary as a fragment of HTML; whatever a column is called, it stays text."""
+    table = summary_table(summary)
+    facts = summary_facts(summary)
+    pairs = [facts[place : place + 2] for place in range(0, len(facts), 2)]
+    header = "".join(
+        "<tr>" + "".join(f"<th>{_safe(a)}</th><td>{_safe(b)}</td>" for a, b in pair) + "</tr>"
+        for pair in pairs
+    )
+    titles = "".join(f'<th scope="col">{_safe(title)}</th>' for title in table.headers)
+    rows = "".join(
+        f'<tr><th scope="row">{_safe(name)}</th>'
+        + "".join(f"<td>{_safe(cell)}</td>" for cell in cells)
+        + "</tr>"
+        for name, *cells in table.rows
+    )
+    notes = "".join(f"<p>{_safe(note)}</p>" for note in summary_notes(summary))
+    return (
+        f'<div class="tacit-summary"><style>{_STYLE}</style>'
+        f'<table class="facts"><tbody>{header}</tbody></table>'
+        f'<table class="terms"><thead><tr>{titles}</tr></thead><tbody>{rows}</tbody></table>'
+        f"{notes}</div>"
+    )
+
+
+def summary_latex(summary: Summary) -> str:
+    """Draw a summary as a LaTeX tabular; it needs the package booktabs."""
+    table = summary_table(summary)
+    width = len(table.headers)
+    facts = "; ".join(f"{word.lower()} {text}" for word, text in summary_facts(summary))
+    wide = f"\\multicolumn{{{width}}}{{p{{\\linewidth}}}}"
+    return "\n".join(
+        [
+            f"\\begin{{tabular}}{{l{'r' * (width - 1)}}}",
+            "\\toprule",
+            f"{wide}{{{_escaped(facts)}}} \\\\",
+            "\\midrule",
+            f"{' & '.join(map(_escaped, table.headers))} \\\\",
+            "\\midrule",
+            *(f"{' & '.join(map(_latex_cell, row))} \\\\" for row in table.rows),
+            "\\bottomrule",
+            *(f"{wide}{{\\footnotesize {_escaped(note)}}} \\\\" for note in summary_notes(summary)),
+            "\\end{tabular}",
+        ]
+    )
+
+
+def _interval_note(summary: Summary) -> str:
+    """What the intervals are, and what may be said of them."""
+    level = f"{100 * summary.level:.6g}%"
+    if summary.which == "sampling":
+        return (
+            f"Intervals: sampling only, {level}. The noise added for privacy is left out of them, "
+            "so they do not cover at this level; standard errors and p-values are of both."
+        )
+    scope = ""
+    if summary.simultaneous is not None:
+        name = {"bonferroni": "Bonferroni", "scheffe": "Scheffé"}[summary.simultaneous]
+        scope = f", for all at once ({name})"
+    statement = "" if summary.statement is None else f"{summary.statement} "
+    return f"Intervals: {statement}{level}{scope}, sampling and privacy noise together."
+
+
+def _fact_lines(facts: Sequence[tuple[str, str]]) -> list[str]:
+    """Pairs side by side, two in a line."""
+    words = max(len(word) for word, _ in facts) + 2
+    left = max(len(text) for _, text in facts[::2]) + 4
+    lines = []
+    for place in range(0, len(facts), 2):
+        cells = [f"{word + ':':<{words}}{text:<{left}}" for word, text in facts[place : place + 2]]
+        lines.append("".join(cells).rstrip())
+    return lines
+
+
+def _statistic(value: float | None) -> str:
+    if value is None:
+        return ""
+    return f"{value:.3f}" if abs(value) < _LARGEST_STATISTIC else f"{value:.4g}"
+
+
+def _pvalue(line: Line, *, stars: bool) -> str:
+    if line.pvalue is None:
+        return ""
+    text = "<0.001" if line.pvalue < 0.0005 else f"{line.pvalue:.3f}"
+    if stars and line.statement == "nominal":
+        text += next((mark for limit, mark in STARS if line.pvalue < limit), "")
+    return text
+
+
+def _share(value: float | None) -> str:
+    return "" if value is None else f"{value:.0%}"
+
+
+def _safe(text: str) -> str:
+    return html.escape(one_line(text))
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": "$<$",
+    ">": "$>$",
+    "|": "$|$",
+    "·": r"$\cdot$",
+    "ε": r"$\varepsilon$",
+    "δ": r"$\delta$",
+    "μ": r"$\mu$",
+    **{character: f"\\{character}" for character in "&%$#_{}"},
+    # A row may not begin with a bracket: LaTeX would read it as a distance.
+    "[": "{[}",
+    "]": "{]}",
+}
+
+
+def _escaped(text: str) -> str:
+    return "".join(_LATEX.get(character, character) for character in one_line(text))
+
+
+def _latex_cell(text: str) -> str:
+    """A number with a real minus sign, or escaped words."""
+    if text.startswith("-") and text[1:2].isdigit():
+        return f"$-${_escaped(text[1:])}"
+    return _escaped(text)

@@ -1,0 +1,44 @@
+"""An integer sum plus exact Gaussian noise: how every mechanism that is a sum is released.
+
+Private: the sum. Public: its unit and the price. Proof: proofs/mechanisms/gaussian_sum.md.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.contract.query import Answer
+from tacit.contract.sensitivity import Price
+from tacit.noise.entropy import Entropy
+from tacit.noise.gaussian import rounded_gaussian
+
+
+def noised_sum(
+    total: NDArray[np.int64], unit: float, price: Price, entropy: Entropy | None
+) -> Answer:
+    """(total + noise) / unit with noise of scale 2^bits; without entropy total / unit (ε = ∞).
+
+    Guarantee
+    ---------
+    - The noise is the real Gaussian of scale 2^bits rounded to integers, drawn exactly.
+    """
+    if entropy is None:
+        return Answer(total / unit, 0.0)
+    noise = rounded_gaussian(total.size, price.bits, entropy).reshape(total.shape)
+    return Answer((total + noise) / unit, 2.0**price.bits / unit)
+
+
+def noised_symmetric_sum(
+    total: NDArray[np.int64], unit: float, price: Price, entropy: Entropy | None
+) -> Answer:
+    """A sum of symmetric matrices, stacked along the first axes, with symmetric noise.
+
+    Noise is drawn for all entries and averaged with its transpose: its standard deviation is
+    `noise_scale` on the diagonal and `noise_scale` / √2 off it.
+    """
+    if entropy is None:
+        return Answer(total / unit, 0.0)
+    noise = rounded_gaussian(total.size, price.bits, entropy).reshape(total.shape)
+    symmetric = 2 * total + noise + noise.swapaxes(-1, -2)
+    return Answer(symmetric / (2 * unit), 2.0**price.bits / unit)

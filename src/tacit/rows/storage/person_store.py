@@ -1,0 +1,158 @@
+"""Records by person: tiles in which 64 persons stand side by side, each with all their records.
+
+Private: every block. Public: width, type, and how many records of a person there are at most.
+
+A group is a run of tiles. Slot s of a lane holds the s-th record of that lane's person, and zeros
+where a person has fewer. Persons are sorted by their number of records, so at most 64 times the
+most records of one person are empty slots.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tacit.errors import SettingError
+from tacit.rows.storage.memory_store import THREADS
+from tacit.rows.storage.store import Layout, Rewrite, Store, closed
+from tacit.rows.storage.tiles import LANES, map_tiles, readonly, tile_count
+
+
+class PersonBlock(NamedTuple):
+    """Whole groups of 64 persons.
+
+    Parameters
+    ----------
+    tiles
+        (tile, column, 64): the records; tiles[starts[g] : starts[g + 1]] are the slots of group g.
+    starts
+        int64, one more than there are groups.
+    counts
+        (group, 64): how many records a person has. Lanes without a person have none.
+    """
+
+    tiles: NDArray[Any]
+    starts: NDArray[np.int64]
+    counts: NDArray[np.int64]
+
+    @property
+    def groups(self) -> int:
+        """Number of groups."""
+        return len(self.counts)
+
+    def parts(self, tiles: int) -> Iterator[PersonBlock]:
+        """Parts of whole groups with at most so many tiles, or of one group that has more.
+
+        No record is copied.
+        """
+        first = 0
+        while first < self.groups:
+            last = np.searchsorted(self.starts, self.starts[first] + tiles, side="right") - 1
+            stop = max(first + 1, int(last))
+            starts = self.starts[first : stop + 1]
+            own = self.tiles[starts[0] : starts[-1]]
+            yield PersonBlock(own, starts - starts[0], self.counts[first:stop])
+            first = stop
+
+    def mapped(self, matrix: NDArray[np.float64]) -> PersonBlock:
+        """The same persons in other coordinates, by a checked public matrix."""
+        return self._replace(tiles=map_tiles(self.tiles, matrix)).frozen()
+
+    def frozen(self) -> PersonBlock:
+        """The same persons, contiguous and read-only."""
+        return PersonBlock(*(readonly(np.ascontiguousarray(array)) for array in self))
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Where persons stand: first tile and lane of each, and the groups as in a `PersonBlock`."""
+
+    first: NDArray[np.int64]
+    lane: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    counts: NDArray[np.int64]
+
+
+def place_groups(sizes: NDArray[np.int64]) -> Groups:
+    """Groups of 64 persons with so many records each, those with most records first.
+
+    Examples
+    --------
+    >>> groups = place_groups(np.array([1, 3, 2]))
+    >>> groups.lane.tolist(), groups.starts.tolist(), groups.counts[0, :4].tolist()
+    ([2, 0, 1], [0, 3], [3, 2, 1, 0])
+    """
+    position = np.empty(len(sizes), dtype=np.int64)
+    position[np.argsort(-sizes, kind="stable")] = np.arange(len(sizes))
+    counts = np.zeros((tile_count(len(sizes)), LANES), dtype=np.int64)
+    counts.reshape(-1)[position] = sizes
+    starts = np.concatenate([[0], np.cumsum(counts.max(axis=1, initial=0))])
+    group, lane = np.divmod(position, LANES)
+    return Groups(starts[group], lane, starts, counts)
+
+
+class PersonStore(Store):
+    """Records of persons in memory; its length is the number of persons.
+
+    Guarantee
+    ---------
+    - A person's records stand in one block, in the order of their slots.
+    - The image of a record under `map` depends on that record and the matrix only.
+    """
+
+    def __init__(self, layout: Layout, blocks: Sequence[PersonBlock]) -> None:
+        super().__init__(layout)
+        # Bounds on a person's integers are worked out for so many records.
+        if any(block.counts.max(initial=0) > layout.unit_rows for block in blocks):
+            raise SettingError("A person has more records than the bound on contributions allows.")
+        self._count = len(blocks)
+        self._writable: Sequence[PersonBlock] | None = tuple(blocks)
+        self._blocks: tuple[PersonBlock, ...] | None = tuple(block.frozen() for block in blocks)
+
+    @property
+    def block_count(self) -> int:
+        """Number of blocks."""
+        return self._count
+
+    @property
+    def padding(self) -> int:
+        """None: lanes without a person count as nobody."""
+        return 0
+
+    def block(self, index: int) -> PersonBlock:
+        """Persons of one block; nothing is copied."""
+        if self._blocks is None:
+            raise closed()
+        return self._blocks[index]
+
+    def rewritten(self, layout: Layout, rewrite: Rewrite) -> PersonStore:
+        """A new store in memory."""
+
+        def image(block: PersonBlock) -> PersonBlock:
+            out = np.empty(block.tiles.shape, dtype=layout.dtype)
+            rewrite(block.tiles, out)
+            return block._replace(tiles=out)
+
+        with ThreadPoolExecutor(THREADS) as pool:
+            return PersonStore(layout, [*pool.map(image, map(self.block, range(self._count)))])
+
+    def recast(self, matrix: ArrayLike) -> PersonStore:
+        """Return the store in other coordinates, in the same memory."""
+        mapping = self._mapping(matrix)
+        if self._writable is None:
+            raise closed()
+        blocks, self._writable = self._writable, None
+        with ThreadPoolExecutor(THREADS) as pool:
+            # Asking for the results raises what a worker raised.
+            list(pool.map(lambda block: mapping(block.tiles, block.tiles), blocks))
+        self.close()
+        return PersonStore(self.layout, blocks)
+
+    def close(self) -> None:
+        """Drop the records."""
+        self._blocks = self._writable = None

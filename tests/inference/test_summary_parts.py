@@ -1,0 +1,61 @@
+"""Parts of a summary: header, ratios, notes; also of a fit read from a file."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tacit.design.response import Absent
+from tacit.errors import SettingError
+from tacit.inference.results import Results
+from tacit.inference.summary import Header, ratio_name
+
+
+def test_the_header_says_what_was_done(make_release: Any) -> None:
+    release = make_release()
+    facts = Header.of(release)
+    assert (facts.model, facts.response, facts.method) == ("binomial, logit link", "y", "one-step")
+    assert (facts.records, facts.records_at_least) == (release.plan.records, False)
+    assert facts.passes == release.plan.queries
+    assert facts.guarantee == release.plan.guarantee()
+    assert facts.not_private is None
+    assert Header.of(make_release(relation="add-remove")).records_at_least
+
+
+def test_what_is_not_private_is_said_so(make_release: Any, twins: Any) -> None:
+    seeded = Header.of(replace(make_release(), reproducible=True))
+    assert seeded.not_private == "the noise came from a fixed seed"
+    free = Header.of(twins.ours.release_)
+    assert (free.not_private, free.passes) == ("no noise was added", None)
+
+
+@pytest.mark.parametrize(("model", "name"), [("binomial", "odds ratio"), ("poisson", "rate ratio")])
+def test_ratios(make_release: Any, model: str, name: str) -> None:
+    results = Results(make_release(model=model))
+    plain, ratio = results.summary(0.9), results.summary(0.9, exponentiate=True)
+    assert (plain.estimate, ratio.estimate) == ("coef", name)
+    for line, other in zip(plain.lines, ratio.lines, strict=True):
+        assert line.lower is not None
+        assert line.std_err is not None
+        assert other.coef == pytest.approx(np.exp(line.coef))
+        assert other.lower == pytest.approx(np.exp(line.lower))
+        assert other.std_err == pytest.approx(np.exp(line.coef) * line.std_err)
+        assert (other.statistic, other.pvalue) == (line.statistic, line.pvalue)
+
+
+def test_ratios_of_other_models_are_refused(make_release: Any) -> None:
+    with pytest.raises(SettingError, match="odds ratios"):
+        Results(make_release(model="gaussian")).summary(exponentiate=True)
+    with pytest.raises(SettingError, match="odds ratios"):
+        ratio_name(Absent())
+
+
+def test_notes_say_why(make_release: Any, altered: Any) -> None:
+    assert Results(make_release()).summary().notes == ()
+    (note,) = Results(make_release(evidence=60.0)).summary().notes
+    assert note == "Not nominal, because n·μ/d is 60, below 100."
+    (note,) = Results(altered(make_release(), level=0.01)).summary().notes
+    assert note.startswith("Intercept: approximate, because n·μ/d times the share")
+    (note,) = Results(make_release(model="gaussian")).summary().notes
+    assert "Huber" in note
