@@ -180,8 +180,8 @@ def charge(plan: Plan, *, private: bool, data: object = None) -> Charged | None:
         return None
     if private and plan.guarantee().mu is None:
         raise LedgerError(
-            f"a ledger adds up squares of mu, and {plan.solver.name} has none. Choose another solver "
-            "within the ledger's block, or fit outside of it"
+            f"a ledger adds up squares of mu, and {plan.solver.name} has none. Choose another "
+            "solver within the ledger's block, or fit outside of it"
         )
     reservation = ledger.reserve(
         plan.events(),
