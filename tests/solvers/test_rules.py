@@ -23,7 +23,7 @@ def test_every_rule_has_a_reason_and_every_group_a_study() -> None:
 
 def test_rules_cannot_be_changed() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
-        GROUPS[0].large = 1  # type: ignore[misc]
+        GROUPS[0].large = 1
 
 
 @pytest.mark.parametrize(("signal", "value"), [(0.0, 0.5), (8.0, 1.0), (64.0, 2.0), (1e9, 3.0)])
