@@ -26,7 +26,7 @@ from tacit.contract.query import Answer, Query
 from tacit.engine.gate import PlannedGate
 from tacit.errors import SettingError
 from tacit.mechanisms.responder import Responder
-from tacit.report.pictures import FAINT, INK, STYLE
+from tacit.report.figure import FAINT, INK, STYLE
 from tacit.rows.admission.admit import admit
 from tacit.rows.sources.opening import open_source
 

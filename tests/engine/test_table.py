@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from tacit.contract.plan import Penalty, Plan
 from tacit.design.design import Design, matrix_design
 from tacit.design.response import Binary
-from tacit.engine.refusals import Refusals
+from tacit.engine.ledger_use import Refusals
 from tacit.engine.table import Table
 from tacit.errors import DataError, SchemaError, SettingError
 from tacit.mechanisms.responder import Responder

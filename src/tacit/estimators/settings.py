@@ -12,7 +12,7 @@ from tacit.constraints.region import Region
 from tacit.contract.guarantee_caveats import ONE_RECORD, VALID, needs_one_record
 from tacit.contract.plan import Penalty, Plan, PublicFact
 from tacit.design.design import Design
-from tacit.engine.refusals import CHOICES
+from tacit.engine.ledger_use import CHOICES
 from tacit.errors import BudgetError, InputError, SettingError
 from tacit.losses import logistic
 from tacit.losses.loss import Loss

@@ -9,7 +9,7 @@ from matplotlib.image import imread
 
 from tacit.errors import FileError, SettingError
 from tacit.planning.clinic import CLINIC_TRUTH, CLINIC_UNITS
-from tacit.report.pictures import coefficients_picture
+from tacit.report.comparison import comparison_picture
 
 
 def terms(**paid: float) -> list[dict[str, Any]]:
@@ -18,7 +18,7 @@ def terms(**paid: float) -> list[dict[str, Any]]:
 
 
 def draw(path: Path, **more: Any) -> bytes:
-    coefficients_picture(terms(), path, truth=CLINIC_TRUTH, reference=CLINIC_TRUTH, **more)
+    comparison_picture(terms(), path, truth=CLINIC_TRUTH, reference=CLINIC_TRUTH, **more)
     return path.read_bytes()
 
 
@@ -38,7 +38,7 @@ def test_words_of_a_drawing(tmp_path: Path) -> None:
 
 
 def test_one_series_needs_no_legend(tmp_path: Path) -> None:
-    coefficients_picture(terms(lower=-1.0, upper=1.0), tmp_path / "a.svg")
+    comparison_picture(terms(lower=-1.0, upper=1.0), tmp_path / "a.svg")
     assert "<!-- private -->" not in (tmp_path / "a.svg").read_text(encoding="utf-8")
 
 

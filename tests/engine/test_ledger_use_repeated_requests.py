@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.engine.charging import LedgerWarning
+from tacit.engine.ledger_use import LedgerWarning
 from tacit.errors import LedgerError
 from tacit.ledger.ledger import Ledger
 from tacit.mechanisms.responder import Responder

@@ -7,7 +7,7 @@ import pytest
 
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary
-from tacit.engine.refusals import Refusals, require_declared
+from tacit.engine.ledger_use import Refusals, require_declared
 from tacit.engine.table import Table
 from tacit.errors import DataError, FileError, LedgerError, SettingError
 from tacit.ledger.ledger import Ledger
