@@ -180,8 +180,10 @@ def _numbers(value: Any) -> Iterator[tuple[tuple[Any, ...], Any]]:
 
 
 def _others(number: Any) -> tuple[Any, ...]:
+    if number == 0.0:
+        return (number + 1,) if isinstance(number, int) else (0.1,)
     if isinstance(number, int):
-        return (number - 1, number + 1) if number else (1,)
+        return (number - 1, number + 1)
     if isinstance(number, Fraction):
         return (number * Fraction(4, 5), number * Fraction(6, 5))
     return (number * 0.8, number * 1.2)

@@ -107,6 +107,8 @@ def _grid() -> Iterator[tuple[str, str, int, int, Settings]]:
         yield from _named(model, _large(), {})
     yield from _named("logistic", _points(WIDE_LABELS, (15, 17, 19, 21, 23, 25)), {})
     yield from _named("logistic", _large(), {"solver": "gradient"})
+    newton = [(4000, 3, 0.1), (10**12, 3, 1.0), *((n, 3, 1.0) for n in (3300, 3900, 4100, 4700))]
+    yield from _named("logistic", iter(newton), {"solver": "newton"})
     for quantile in (0.05, 0.1, 0.12, 0.5, 0.9):
         yield from _named("quantile", _few(), {"quantile": quantile})
     for model in INTERVALS:

@@ -40,7 +40,7 @@ Array = NDArray[np.float64]
 class Script:
     """How answers are made.
 
-    Columns are normal around `center` with a deviation of `spread`, but for a share `atom` at zero.
+    Columns are normal around `center` with deviation `spread`, but for a share `atom` at one value.
     Residuals have `residual` for a deviation; other sums over residuals are `share` of the records.
     `noise` is on a count, over the records, and on the other answers in their own units.
     """
@@ -48,6 +48,7 @@ class Script:
     center: float = 0.1
     spread: float = 0.2
     atom: float = 0.0
+    atom_at: float = 0.0
     residual: float = 0.1
     share: float = 0.3
     gradient: float = 0.05
@@ -65,6 +66,17 @@ SCRIPTS: Mapping[str, Script] = {
     "all": Script(share=1.0, residual=3.0, center=0.97, spread=0.9),
     "few": Script(atom=0.955, total=0.45, spread=0.5),
     "fewer": Script(atom=0.9, total=0.55, noise=0.03),
+    "rare column": Script(atom=0.955, spread=0.5),
+    "less rare column": Script(atom=0.942, spread=0.5),
+    "nearly zero": Script(atom=0.9995, atom_at=0.00088),
+    "hardly zero": Script(atom=0.9995, atom_at=0.00108),
+    "one value": Script(atom=0.955, atom_at=0.25, noise=0.0051),
+    "hardly one value": Script(atom=0.955, atom_at=0.25, noise=0.0042),
+    "alone": Script(atom=0.95, atom_at=0.25, noise=0.045),
+    "hardly alone": Script(atom=0.95, atom_at=0.25, noise=0.037),
+    "counted": Script(atom=0.885, atom_at=0.25, noise=0.003),
+    "hardly counted": Script(atom=0.905, atom_at=0.25, noise=0.003),
+    "hardly any": Script(total=0.001),
     "rare": Script(atom=0.97, total=0.3, spread=0.7, noise=0.012),
 }
 
@@ -105,7 +117,7 @@ class ScriptedGate:
 
     def _below(self, end: float) -> float:
         script = self.script
-        return script.atom * (end >= 0) + (1 - script.atom) * NormalDist(
+        return script.atom * (end >= script.atom_at) + (1 - script.atom) * NormalDist(
             script.center, script.spread
         ).cdf(end)
 
@@ -159,7 +171,10 @@ def cases() -> Iterator[tuple[str, Callable[[], Any]]]:
     """Every run by its name."""
     for name, model, n, settings in _settings():
         for script in SCRIPTS:
-            yield f"{name} {script}", partial(_run, model, n, settings, SCRIPTS[script])
+            yield f"{name} {script}", partial(_run, model, n, 6, settings, SCRIPTS[script])
+    for script in ("ordinary", "noisy", "few", "fewer"):
+        for name, model, n, d, settings in _larger():
+            yield f"{name} {script}", partial(_run, model, n, d, settings, SCRIPTS[script])
 
 
 def _settings() -> Iterator[tuple[str, str, int, Mapping[str, Any]]]:
@@ -183,13 +198,24 @@ def _settings() -> Iterator[tuple[str, str, int, Mapping[str, Any]]]:
     yield "perturbed", "logistic", 4000, {"solver": "objective-perturbation", "inference": True}
 
 
-def _run(model: str, n: int, settings: Mapping[str, Any], script: Script) -> Any:
+def _larger() -> Iterator[tuple[str, str, int, int, Mapping[str, Any]]]:
+    for model in ("linear", "quantile", "poisson"):
+        yield f"{model} wide", model, 1500, 60, {}
+        yield f"{model} many", model, 40_000, 30, {}
+        yield f"{model} large", model, 4_000_000, 6, {}
+    yield "poisson intervals large", "poisson", 4_000_000, 6, {"inference": True}
+    weights = {"max_weight": 3.0}
+    yield "logistic large max_weight", "logistic", 4_000_000, 6, weights
+    yield "softmax max_weight", "logistic", 400_000, 6, {"classes": (0, 1, 2), **weights}
+
+
+def _run(model: str, n: int, d: int, settings: Mapping[str, Any], script: Script) -> Any:
     factory, own = MODELS[model]
     budget = Budget(epsilon=0.5, delta=1e-6)
     chosen = {"budget": budget, "bounds": (-1, 1), "inference": False, **own, **settings}
     if model == "mean":
         del chosen["inference"]
-    plan = factory(**chosen).plan(n, 6)
+    plan = factory(**chosen).plan(n, d)
     gate = ScriptedGate(plan, script)
     gate.width = plan.design.width
     if plan.locating is not None:
