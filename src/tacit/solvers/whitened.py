@@ -18,7 +18,7 @@ from tacit.contract.gate import Gate
 from tacit.contract.plan import Forecast, Penalty, Plan, Purpose, Solution
 from tacit.contract.query import Kind, SecondMoments
 from tacit.losses.loss import Code
-from tacit.solvers.coordinates import Coordinates, Vector, triangular
+from tacit.solvers.coordinates import Coordinates, triangular
 from tacit.solvers.driver import Descent, Noise, descend, excess_bound
 from tacit.solvers.label_start import label_start
 from tacit.solvers.rules import DESCENT, LABELS, WHITENING, between
@@ -96,33 +96,16 @@ class WhitenedGradient:
         start = label_start(gate, plan) if self.label_start else None
         coordinates = whiten(gate, plan, self.whitening)
         descent = counted(plan, self.descent) if self.follows_count else self.descent
-        theta = None
-        if start is not None:
-            theta = coordinates.working(start)
-            descent = lengthened(descent, start) if self.uneven else descent
-        theta, _ = descend_whitened(
-            gate, plan, descent, coordinates, theta, largest=self.margin_variance
-        )
+        if start is not None and self.uneven:
+            descent = lengthened(descent, start)
+        clip = (descent.clip_factor or 1.0) * math.sqrt(coordinates.dimension)
+        descent = shortened(plan, descent, coordinates, clip, self.margin_variance)
+        begin = None if start is None else coordinates.working(start)
+        theta, _ = descend(gate, plan, descent, coordinates, begin, clip, plan.loss)
         if theta.ndim > 1 and plan.penalty.prior_mean is None and plan.penalty.constraint is None:
             # What all classes have in common changes no probability: it is noise and no more.
             theta = theta - theta.mean(axis=1, keepdims=True)
         return Solution(coordinates.prepared(theta))
-
-
-def descend_whitened(
-    gate: Gate,
-    plan: Plan,
-    descent: Descent,
-    coordinates: Coordinates,
-    start: Vector | None,
-    *,
-    largest: float | None,
-) -> tuple[Vector, float]:
-    """Descend with steps that go by the noise; return the result and the clip."""
-    clip = (descent.clip_factor or 1.0) * math.sqrt(coordinates.dimension)
-    descent = shortened(plan, descent, coordinates, clip, largest)
-    theta, _ = descend(gate, plan, descent, coordinates, start, clip, plan.loss)
-    return theta, clip
 
 
 def whiten(gate: Gate, plan: Plan, whitening: Whitening) -> Coordinates:
