@@ -11,7 +11,7 @@ from benchmarks.accuracy.catalogue import Entry
 from benchmarks.accuracy.results import Results
 from benchmarks.accuracy.scores import METRICS, SMALLER_IS_BETTER, WORDS
 from benchmarks.rivals.registry import BASELINE, OURS
-from tacit.report.pictures import FAINT, INK, STYLE
+from tacit.report.figure import FAINT, INK, STYLE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.coverage.cells import BUDGETS, SIZES, USUAL_BOUND
 from benchmarks.coverage.designs import FAMILIES, Family
 from benchmarks.coverage.results import POOLED, Measured
-from tacit.report.pictures import FAINT, INK, STYLE
+from tacit.report.figure import FAINT, INK, STYLE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

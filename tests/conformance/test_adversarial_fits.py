@@ -20,8 +20,8 @@ import tacit
 from tacit.accounting.composition import compose, mu_squared_of
 from tacit.constraints import Box, L1Ball
 from tacit.contract.plan import Plan
-from tacit.engine.charging import charge
 from tacit.engine.gate import PlannedGate
+from tacit.engine.ledger_use import charge
 from tacit.errors import DataError, InputError
 from tacit.privacy.relation import Relation
 

@@ -133,11 +133,11 @@ def _fit_both(folder: Path, screen: Screen) -> tuple[Fit, Fit]:
 def _keep(folder: Path, private: Fit, plain: Fit) -> None:
     from tacit.files import write_text
     from tacit.planning.clinic import CLINIC_TRUTH, CLINIC_UNITS
-    from tacit.report.pictures import coefficients_picture
+    from tacit.report.comparison import comparison_picture
 
     private.save(folder / "fit.json")
     write_text(folder / "certificate.json", private.certificate.to_json() + "\n")
-    coefficients_picture(
+    comparison_picture(
         private.terms,
         folder / "coefficients.png",
         truth=CLINIC_TRUTH,
@@ -151,7 +151,7 @@ def _keep(folder: Path, private: Fit, plain: Fit) -> None:
 def _show(table: Columns, private: Fit, plain: Fit, screen: Screen) -> float:
     """Compare the three sets of coefficients; return the loss that privacy added."""
     from tacit.planning.clinic import CLINIC_TRUTH, clinic_loss
-    from tacit.report.coefficients import comparison_table
+    from tacit.report.comparison import comparison_table
 
     screen.heading("Coefficients")
     screen.table(comparison_table(private.terms, CLINIC_TRUTH, plain.params))

@@ -1,11 +1,10 @@
-"""A table behind the door: public questions in, releases out. Private: everything it holds."""
+"""An opened table of private records: public questions in, releases out."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -15,9 +14,8 @@ from tacit.contract.guarantee_caveats import plan_cautions
 from tacit.contract.plan import Plan
 from tacit.contract.release import Release
 from tacit.design.design import Design
-from tacit.engine.charging import charge
 from tacit.engine.gate import OpenGate, PlannedGate
-from tacit.engine.refusals import Refusals, require_declared
+from tacit.engine.ledger_use import Refusals, charge, require_declared
 from tacit.errors import PrivacyWarning, SettingError
 from tacit.ledger.repeated_fits import RefitWarning, refit_warning
 from tacit.mechanisms.responder import Responder
@@ -27,24 +25,24 @@ from tacit.rows.encoding.observed_classes import read_classes
 from tacit.rows.sources.opening import open_source
 from tacit.rows.sources.source import attached_names, column_types
 from tacit.rows.storage.store import Store
-from tacit.solvers.locate import locate
-from tacit.solvers.solve import solve
-from tacit.solvers.total import count_records
+from tacit.solvers.counting import count_records
+from tacit.solvers.locating import locate
+from tacit.solvers.signal import plan_warnings
 
 
 class Table:
-    """Opened records: their names and number, and the door to a run.
+    """Opened records: their names and number, and the way to a run. Private: what it holds.
 
     Parameters
     ----------
     data
         A matrix, a table or the path of a file.
     response
-        Labels beside the matrix, or the name of a column; None where the design names it.
+        Labels, or the name of a column; None where the design names it.
     progress
         Told of public steps.
-    beside
-        Columns beside the table (weights, exposures, persons) by the caller's word for them.
+    attached
+        Further columns (weights, exposures, units) by the caller's name for them.
     fewest
         Fewer records are refused; 0 where their number is private and may not be told.
     """
@@ -55,12 +53,12 @@ class Table:
         response: Any = None,
         progress: Progress = silent,
         *,
-        beside: Mapping[str, Any] | None = None,
+        attached: Mapping[str, Any] | None = None,
         fewest: int = 2,
     ) -> None:
         self._data = data
         self._fewest = fewest
-        self._source = open_source(data, response, attached=beside, fewest=fewest)
+        self._source = open_source(data, response, attached=attached, fewest=fewest)
         self._progress = progress
         self._store: Store | None = None
 
@@ -75,13 +73,13 @@ class Table:
         return self._source.response
 
     @property
-    def beside(self) -> Mapping[str, str]:
-        """By the caller's word for a column beside the table, the name under which it is read."""
+    def attached(self) -> Mapping[str, str]:
+        """By the caller's name for an attached column, the name under which it is read."""
         return attached_names(self._source)
 
     @property
     def column_types(self) -> Mapping[str, str]:
-        """Which library's types are taken as given, of the table and of columns beside it."""
+        """Which library's types are taken as given, of the table and of attached columns."""
         return column_types(self._source)
 
     @property
@@ -135,15 +133,17 @@ class Table:
         """
         known = self.known_records(design)
         plan = plan_for(known)
+        cautions = plan_cautions(plan)
         with refusals.logged():
             self.admit(
                 design, invalid_rows=refusals.invalid_rows, exact=not plan.private, seed=seed
             )
         if known is None:
             plan = plan_for(self.records)
-        for text in (*warned, *plan.warnings(), *_more_columns_than_records(plan)):
+            cautions = plan_cautions(plan)
+        for text in (*warned, *plan_warnings(plan), *_more_columns_than_records(plan)):
             warnings.warn(text, UserWarning, stacklevel=4)
-        for text in plan_cautions(plan):
+        for text in cautions:
             warnings.warn(text, PrivacyWarning, stacklevel=4)
         if on_plan is not None:
             on_plan(plan)
@@ -158,7 +158,7 @@ class Table:
         ---------
         - Inside a ledger that its curator did not open for it, none is refused for its content.
 
-        Records draw their lots from the source of the noise, or by the seed; exact fits need none.
+        The subsample is drawn from the source of the noise, or by the seed; exact fits need none.
         """
         self.close()
         self._store = admit(
@@ -186,10 +186,10 @@ class Table:
         _require_mappable(self._store, plan)
         private = plan.private and seed is None
         charged = charge(plan, private=private, data=self._data)
-        kept = None if charged is None else charged.kept(plan)
-        if kept is not None:
+        stored = None if charged is None else charged.stored_release(plan)
+        if stored is not None:
             self.close()
-            return kept
+            return stored
         warning = refit_warning(self._data, charged=charged is not None) if private else None
         if warning is not None:
             warnings.warn(warning, RefitWarning, stacklevel=5)
@@ -213,9 +213,9 @@ class Table:
                 # The bounds are an answer of the gate; the rest of the plan goes by them.
                 plan = replace(plan, design=locate(gate, plan))
                 responder.prepare_with(plan.design)
-            if plan.counting is not None:
+            if plan.counting:
                 plan = count_records(gate, plan)
-            found = solve(gate, plan)
+            found = plan.solver.run(gate, plan)
         return Release(
             plan,
             found.theta,
@@ -235,12 +235,7 @@ class Table:
         """Open the table for one run."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *failure: object) -> None:
         """Forget the records, whatever happened."""
         self.close()
 
@@ -257,5 +252,5 @@ def _more_columns_than_records(plan: Plan) -> tuple[str, ...]:
 
 def _require_mappable(store: Store, plan: Plan) -> None:
     """Refuse a plan that would map a wide sparse table, before anything is charged."""
-    if plan.whitening is not None:
+    if plan.solver.maps_rows:
         store.require_mappable()

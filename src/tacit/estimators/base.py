@@ -20,8 +20,8 @@ from tacit.contract.plan import Plan, PublicFact
 from tacit.design.design import Design, matrix_design
 from tacit.design.response import Absent, Response
 from tacit.documents.dataclass_json import to_plain
+from tacit.engine.ledger_use import Refusals
 from tacit.engine.prediction import margins
-from tacit.engine.refusals import Refusals
 from tacit.engine.table import Table
 from tacit.errors import DataError
 from tacit.estimators.attached_columns import ORDER, UNIT, WEIGHT, Declared, unit_name
@@ -130,13 +130,13 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
             self._require_nothing_read()
             refusals = Refusals.settle(settings.invalid_rows, label=label)
             with refusals.logged():
-                opened = Table(X, y, beside=given, fewest=settings.fewest)
+                opened = Table(X, y, attached=given, fewest=settings.fewest)
             with opened as table:
                 # Names alone: of a list, scikit-learn would look at the first record.
                 validate_data(self, X, skip_check_array=True, ensure_2d=False)
                 self.n_features_in_ = len(table.names)
                 design_of = partial(
-                    self._design, table.names, columns=table.beside, sparse=is_sparse(X)
+                    self._design, table.names, columns=table.attached, sparse=is_sparse(X)
                 )
                 if stand_ins:
                     cases = [(design_of(each), self._loss(each)) for each in stand_ins]

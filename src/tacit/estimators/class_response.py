@@ -13,7 +13,7 @@ from sklearn.base import ClassifierMixin
 from tacit.contract.plan import PublicFact
 from tacit.design.design import Design
 from tacit.design.response import Binary, Classes, Response
-from tacit.engine.refusals import require_declared
+from tacit.engine.ledger_use import require_declared
 from tacit.engine.table import Table
 from tacit.errors import DataError
 from tacit.estimators.attached_columns import class_weights

@@ -12,7 +12,7 @@ from tacit.contract.release import Release
 from tacit.design.design import Design
 from tacit.design.response import Continuous, Count, Response
 from tacit.documents.dataclass_json import to_plain
-from tacit.engine.refusals import Refusals
+from tacit.engine.ledger_use import Refusals
 from tacit.engine.table import Table
 from tacit.estimators.fit import Fit
 from tacit.estimators.loss_choice import LossShape, loss_of

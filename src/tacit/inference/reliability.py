@@ -13,31 +13,21 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.contract.plan import LEAST_EVIDENCE, Plan
+from tacit.contract.plan import Plan
 from tacit.contract.release import Release, Sandwich
 from tacit.design.design import INTERCEPT
 from tacit.errors import SettingError
-from tacit.inference.covariance import SMALL_NOISE, relative_noise
+from tacit.inference.covariance import relative_noise
 from tacit.losses.loss import Code
+from tacit.solvers.interval_rules import RELIABILITY
+from tacit.solvers.rules import WARNINGS
 
 ONE_STEP = "one-step"
 """The route whose coverage was measured in all cells."""
 Statement = Literal["nominal", "conservative", "approximate"]
 
-ENOUGH_EVIDENCE = 100.0
-"""e from which coverage was measured to be nominal."""
-MEASURED_WIDTH, WIDE_EVIDENCE = 10, 30.0
-"""Beyond so many coefficients n·μ must also be this times d^1.5."""
-LARGE_NOISE = 1.0
-"""Relative noise of the curvature beyond which intervals are no longer called nominal."""
-RARE_CLASS, RARE_COUNT = 25.0, 100.0
-"""e times the smaller share, or times the mean count, below which an intercept is approximate."""
-LEAST_COUNTED = 0.1
-"""Share of the declared records that weights must come to, as counted."""
 ROUNDING = 1e-9
 """A plan loses less than this part of its budget to whole numbers: no reason for a doubt."""
-DISPERSED, DISPERSED_EVIDENCE = 0.2, 200.0
-"""Overdispersion beyond the first needs evidence beyond the second."""
 
 FEW_CASES = 'this solver\'s intervals were measured in few cases; those of solver="auto" in many'
 
@@ -86,16 +76,16 @@ def judge(release: Release, sandwich: Sandwich) -> Judgement:
     noise = relative_noise(sandwich)
     doubts = [*_public_doubts(plan), *_counted_doubts(plan), *_released_doubts(sandwich, noise)]
     statement: Statement = "conservative" if doubts else "nominal"
-    if plan.solver != ONE_STEP:
+    if plan.solver.name != ONE_STEP:
         statement, doubts = "approximate", [FEW_CASES, *doubts]
     rare = _intercept_doubts(plan, sandwich)
     intercept: Statement = "approximate" if rare else statement
-    safe = bool(doubts) or noise > SMALL_NOISE
+    safe = bool(doubts) or noise > RELIABILITY.small_noise
     return Judgement(statement, intercept, tuple(doubts), tuple(rare), safe)
 
 
 def require_offered(plan: Plan) -> None:
-    """Refuse intervals where the evidence is too low for them to mean anything: a public fact."""
+    """Refuse intervals where the signal is too low for them to mean anything: a public fact."""
     reason = not_offered(plan)
     if reason is not None:
         raise SettingError(f"Intervals are not offered: {reason}.")
@@ -103,34 +93,34 @@ def require_offered(plan: Plan) -> None:
 
 def not_offered(plan: Plan) -> str | None:
     """Why intervals are not offered, or None where they are."""
-    evidence = plan.evidence
-    if evidence >= LEAST_EVIDENCE:
+    signal = plan.signal
+    if signal >= WARNINGS.intervals:
         return None
     return (
-        f"n·μ/d is {_shown(evidence)}, and below {LEAST_EVIDENCE:g} they would mean nothing; use a "
-        "larger epsilon, more records or fewer columns"
+        f"n·μ/d is {_shown(signal)}, and below {WARNINGS.intervals:g} they would mean nothing; use "
+        "a larger epsilon, more records or fewer columns"
     )
 
 
 def _public_doubts(plan: Plan) -> list[str]:
-    width, evidence = plan.design.width, plan.evidence * (1 + ROUNDING)
-    if evidence < ENOUGH_EVIDENCE:
-        return [f"n·μ/d is {_shown(evidence)}, below {ENOUGH_EVIDENCE:g}"]
-    least = WIDE_EVIDENCE * width**1.5
-    if width > MEASURED_WIDTH and evidence * width < least:
-        return [f"n·μ is {_shown(evidence * width)}, below 30·d^1.5 = {_shown(least)}"]
+    width, signal = plan.design.width, plan.signal * (1 + ROUNDING)
+    if signal < RELIABILITY.signal:
+        return [f"n·μ/d is {_shown(signal)}, below {RELIABILITY.signal:g}"]
+    least = RELIABILITY.wide * width**1.5
+    if width > RELIABILITY.width and signal * width < least:
+        return [f"n·μ is {_shown(signal * width)}, below 30·d^1.5 = {_shown(least)}"]
     return []
 
 
 def _counted_doubts(plan: Plan) -> list[str]:
-    if plan.total is None or plan.count >= LEAST_COUNTED * plan.records:
+    if plan.total is None or plan.count >= RELIABILITY.counted * plan.records:
         return []
     return ["records came to less than a tenth of what was planned for: max_weight may be loose"]
 
 
 def _released_doubts(sandwich: Sandwich, noise: float) -> list[str]:
     doubts = []
-    if noise > LARGE_NOISE:
+    if noise > RELIABILITY.noise:
         doubts.append(f"the relative noise of the curvature is {_shown(noise)}, above 1")
     if sandwich.lifted:
         doubts.append("a direction of the curvature drowned in noise and was lifted out of it")
@@ -146,16 +136,18 @@ def _released_doubts(sandwich: Sandwich, noise: float) -> list[str]:
 def _intercept_doubts(plan: Plan, sandwich: Sandwich) -> list[str]:
     if not plan.design.reports_intercept:
         return []
-    evidence = plan.evidence
+    signal = plan.signal
     doubts = []
-    if plan.loss.code is Code.LOGISTIC and evidence * sandwich.level < RARE_CLASS:
-        heard = _shown(evidence * sandwich.level)
-        doubts.append(f"n·μ/d times the share of the rarer class is {heard}, below {RARE_CLASS:g}")
+    if plan.loss.code is Code.LOGISTIC and signal * sandwich.level < RELIABILITY.rare_class:
+        heard = _shown(signal * sandwich.level)
+        doubts.append(
+            f"n·μ/d times the share of the rarer class is {heard}, below {RELIABILITY.rare_class:g}"
+        )
     if plan.loss.code is Code.POISSON:
-        if evidence * min(sandwich.level, 1.0) < RARE_COUNT:
-            doubts.append(f"n·μ/d times the mean count is below {RARE_COUNT:g}")
-        if sandwich.dispersion > DISPERSED and evidence < DISPERSED_EVIDENCE:
-            doubts.append(f"counts are overdispersed and n·μ/d is below {DISPERSED_EVIDENCE:g}")
+        if signal * min(sandwich.level, 1.0) < RELIABILITY.rare_count:
+            doubts.append(f"n·μ/d times the mean count is below {RELIABILITY.rare_count:g}")
+        if sandwich.dispersion > RELIABILITY.dispersion and signal < RELIABILITY.dispersed:
+            doubts.append(f"counts are overdispersed and n·μ/d is below {RELIABILITY.dispersed:g}")
     return doubts
 
 

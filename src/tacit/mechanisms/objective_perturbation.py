@@ -99,7 +99,7 @@ class Objective:
         clip = Fraction(self.query.clip)
         near = square(gradient) <= (Fraction(self.accuracy.tolerance) * clip) ** 2
         reached = [Fraction(float(at)) * clip for at in theta]
-        return near and square(reached) <= Fraction(self.accuracy.reach) ** 2
+        return near and square(reached) <= Fraction(self.accuracy.radius) ** 2
 
 
 def find_minimum(objective: Objective) -> Floats:

@@ -12,24 +12,34 @@ import numpy as np
 from tacit.errors import SettingError
 from tacit.report import account_curves as curves
 from tacit.report.account import FALSE_ALARM, Account, few_digits, run_line
-from tacit.report.pictures import FAINT, INK, STYLE, picture_file, save_whole
+from tacit.report.figure import (
+    BLUE,
+    GREEN,
+    GREY,
+    INK,
+    LIGHT,
+    ORANGE,
+    drawn,
+    empty_figure,
+    picture_file,
+    tidy,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_BLUE, _ORANGE, _GREEN, _GREY, _LIGHT = "#1f6fb2", "#e08e0b", "#3f8f6b", "#6f7f8c", "#a9b4bd"
 _LINES: Mapping[str, Mapping[str, Any]] = {
-    "basic": {"color": _LIGHT, "linewidth": 1.6, "label": "basic"},
-    "advanced": {"color": _GREY, "linewidth": 1.6, "label": "advanced"},
-    "rdp": {"color": _GREEN, "linewidth": 1.8, "label": "Rényi"},
+    "basic": {"color": LIGHT, "linewidth": 1.6, "label": "basic"},
+    "advanced": {"color": GREY, "linewidth": 1.6, "label": "advanced"},
+    "rdp": {"color": GREEN, "linewidth": 1.8, "label": "Rényi"},
     "gdp-clt": {
-        "color": _ORANGE,
+        "color": ORANGE,
         "linewidth": 1.8,
         "linestyle": (0, (4, 2)),
         "label": "forecast, no guarantee",
     },
-    curves.BEST: {"color": _BLUE, "linewidth": 2.4},
+    curves.BEST: {"color": BLUE, "linewidth": 2.4},
 }
 
 
@@ -38,7 +48,7 @@ def account_picture(account: Account, path: str | os.PathLike[str], picture: str
 
     Guarantee
     ---------
-    - The file is written whole or not at all, and the same account gives the same file.
+    - The same account gives the same file.
     - The forecast is dashed and says that it is no guarantee.
 
     Parameters
@@ -52,11 +62,7 @@ def account_picture(account: Account, path: str | os.PathLike[str], picture: str
         ``"steps"`` (epsilon against steps), ``"loss"`` (law of the privacy loss) or ``"all"``.
     """
     require_picture(path, picture)
-    target = picture_file(path)
-    import matplotlib as mpl
-
-    with mpl.rc_context(STYLE):
-        save_whole(_drawn(account, picture), target)
+    drawn(lambda: _figure(account, picture), path)
 
 
 def require_picture(path: str | os.PathLike[str], picture: str) -> None:
@@ -68,18 +74,14 @@ def require_picture(path: str | os.PathLike[str], picture: str) -> None:
         )
 
 
-def _drawn(account: Account, picture: str) -> Figure:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
+def _figure(account: Account, picture: str) -> Figure:
     shown = list(_PANELS) if picture == "all" else [picture]
     whole = len(shown) > 1
-    figure = Figure(figsize=(11.0, 8.6) if whole else (6.6, 5.0))
-    figure.set_layout_engine("constrained", w_pad=0.14, h_pad=0.12, wspace=0.02, hspace=0.02)
-    FigureCanvasAgg(figure)
+    size = (11.0, 8.6) if whole else (6.6, 5.0)
+    figure = empty_figure(*size, w_pad=0.14, h_pad=0.12, wspace=0.02, hspace=0.02)
     for place, name in enumerate(shown, start=1):
         axes = figure.add_subplot(2, 2, place) if whole else figure.add_subplot()
-        _tidy(axes)
+        tidy(axes, spines=("left", "bottom"))
         _PANELS[name](axes, account)
     amount = few_digits(account.smallest.epsilon)
     title = f"ε = {amount} at δ = {account.delta:g}, {account.run.relation}"
@@ -119,9 +121,9 @@ def _curve(axes: Axes, account: Account) -> None:
 def _trade_off(axes: Axes, account: Account) -> None:
     _title(axes, "What an attacker can do")
     alarms, misses = curves.trade_off_points(account)
-    axes.fill_between(alarms, misses, color=_BLUE, alpha=0.09, linewidth=0.0)
-    axes.plot([0.0, 1.0], [1.0, 0.0], color=_GREY, linewidth=1.2, linestyle=(0, (1, 2)))
-    axes.plot(alarms, misses, color=_BLUE, linewidth=2.4)
+    axes.fill_between(alarms, misses, color=BLUE, alpha=0.09, linewidth=0.0)
+    axes.plot([0.0, 1.0], [1.0, 0.0], color=GREY, linewidth=1.2, linestyle=(0, (1, 2)))
+    axes.plot(alarms, misses, color=BLUE, linewidth=2.4)
     least = 1.0 - account.reading.detection
     axes.plot([FALSE_ALARM], [least], **_DOT)
     axes.annotate(
@@ -134,8 +136,8 @@ def _trade_off(axes: Axes, account: Account) -> None:
         arrowprops={"arrowstyle": "-", "color": INK, "linewidth": 0.8, "shrinkB": 4},
     )
     if account.trade_off.misses_at(0.35) > 0.15:
-        axes.text(0.04, 0.05, "no attack reaches this", color=_BLUE, fontsize=9.5)
-    axes.text(0.67, 0.36, "guessing", color=_GREY, fontsize=9.5)
+        axes.text(0.04, 0.05, "no attack reaches this", color=BLUE, fontsize=9.5)
+    axes.text(0.67, 0.36, "guessing", color=GREY, fontsize=9.5)
     axes.set_xlim(0.0, 1.0)
     axes.set_ylim(0.0, 1.005)
     axes.set_xlabel("false alarms: accused, but not in the table")
@@ -170,19 +172,19 @@ def _loss(axes: Axes, account: Account) -> None:
             0.5, 0.5, "out of its numerical range", ha="center", transform=axes.transAxes, color=INK
         )
         return
-    axes.fill_between(law.losses, law.within, color=_BLUE, alpha=0.22, linewidth=0.0)
+    axes.fill_between(law.losses, law.within, color=BLUE, alpha=0.22, linewidth=0.0)
     axes.plot(
         law.losses,
         law.within,
-        color=_BLUE,
+        color=BLUE,
         linewidth=1.8,
         label=_WORLDS[str(account.run.relation)][0],
     )
-    axes.fill_between(law.losses, law.without, color=_ORANGE, alpha=0.16, linewidth=0.0)
+    axes.fill_between(law.losses, law.without, color=ORANGE, alpha=0.16, linewidth=0.0)
     axes.plot(
         law.losses,
         law.without,
-        color=_ORANGE,
+        color=ORANGE,
         linewidth=1.8,
         label=_WORLDS[str(account.run.relation)][1],
     )
@@ -210,15 +212,6 @@ def _legend(axes: Axes, place: Literal["upper left", "upper right"]) -> None:
         axes.legend(loc=place, fontsize=9.5, frameon=True, framealpha=0.9, edgecolor="none")
 
 
-def _tidy(axes: Axes) -> None:
-    axes.grid(axis="both", color=FAINT, linewidth=0.8)
-    axes.set_axisbelow(True)
-    axes.tick_params(length=0, which="both")
-    for name, side in axes.spines.items():
-        side.set_visible(name in ("left", "bottom"))
-        side.set_color(_LIGHT)
-
-
 def _percent_up(rate: float) -> str:
     return f"{math.ceil(rate * 1000.0 - 1e-9) / 10.0:g}%"
 
@@ -229,7 +222,7 @@ _WORLDS = {
     "replace-one": ("the person's record is this one", "it is another one"),
 }
 _DOT: Mapping[str, Any] = {
-    "marker": "o", "markersize": 7.5, "color": _BLUE, "markeredgecolor": "white",
+    "marker": "o", "markersize": 7.5, "color": BLUE, "markeredgecolor": "white",
     "markeredgewidth": 1.4, "linestyle": "none", "zorder": 5,
 }  # fmt: skip
 _PANELS: Mapping[str, Callable[[Axes, Account], None]] = {

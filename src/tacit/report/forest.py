@@ -8,22 +8,22 @@ from collections.abc import Mapping, Sequence
 from decimal import ROUND_CEILING
 from typing import TYPE_CHECKING, Any
 
+from tacit.design.design import INTERCEPT
 from tacit.errors import SettingError
 from tacit.inference.summary import Line, Summary
 from tacit.inference.text_table import one_line, rounded
-from tacit.report.pictures import FAINT, INK, INTERCEPT, STYLE, picture_file, save_whole
+from tacit.report.figure import BLUE, ORANGE, drawn, term_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-PRIVATE, SAMPLED = "#1f6fb2", "#e08e0b"
+PRIVATE, SAMPLED = BLUE, ORANGE
 """Both bars differ in thickness too, for readers and printers without colour."""
 WIDEST_RATIO = 1e6
 """Ratios beyond it, or below its inverse, are drawn as if they stood there."""
 SHORT_AXIS = 4.0
 """A logarithmic axis is short if its end is less than so many times its beginning."""
-_ROW = 0.44
 
 Bars = Sequence[tuple[Line, Line, float]]
 
@@ -44,8 +44,7 @@ def plot(
 
     Guarantee
     ---------
-    - Nothing but the release is drawn.
-    - The file is written whole or not at all, and the same fit gives the same file.
+    - Nothing but the release is drawn, and the same fit gives the same file.
 
     Parameters
     ----------
@@ -64,20 +63,13 @@ def plot(
     """
     if not callable(getattr(fit, "summary", None)):
         raise SettingError("plot draws a fit of tacit.glm or a fitted estimator.")
-    target = None if path is None else picture_file(path)
-    import matplotlib as mpl
-
     if getattr(fit, "release", True) is None:
-        # A fit read from a file keeps one kind of interval.
+        # A fit read from a file has one kind of interval.
         total = sampling = fit.summary(level, exponentiate=exponentiate)
     else:
         total = fit.summary(level, exponentiate=exponentiate)
         sampling = fit.summary(level, which="sampling", exponentiate=exponentiate)
-    with mpl.rc_context(STYLE):
-        figure = _figure(total, sampling, units or {}, title)
-        if target is not None:
-            save_whole(figure, target)
-    return figure
+    return drawn(lambda: _figure(total, sampling, units or {}, title), path)
 
 
 def _figure(
@@ -86,37 +78,24 @@ def _figure(
     units: Mapping[str, tuple[float, str]],
     title: str | None,
 ) -> Figure:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     bars = [
         (line, inner, units.get(line.name, (1.0, ""))[0])
         for line, inner in zip(total.lines, sampling.lines, strict=True)
         if line.name != INTERCEPT
     ]
-    figure = Figure(figsize=(8.0, 1.9 + _ROW * len(bars)))
-    figure.set_layout_engine("constrained", w_pad=0.16, h_pad=0.07)
-    FigureCanvasAgg(figure)
-    axes = figure.add_subplot()
+    names = [units.get(line.name, (1.0, line.name))[1] for line, _, _ in bars]
     ratio = total.estimate != "coef"
+    figure, axes = term_figure(
+        [one_line(name).replace("$", r"\$") for name in names],
+        title=(title or _title(total)).replace("$", r"\$"),
+        axis={"coef": "coefficient"}.get(total.estimate, total.estimate),
+        reference=1.0 if ratio else 0.0,
+    )
     if ratio:
         axes.set_xscale("log")
     _draw_bars(axes, bars, ratio=ratio, both=total is not sampling)
-    axes.margins(x=0.06)
     if ratio:
         _mark_ratios(axes)
-    names = [units.get(line.name, (1.0, line.name))[1] for line, _, _ in bars]
-    axes.set_yticks(range(len(bars)), [one_line(name).replace("$", r"\$") for name in names])
-    axes.set_ylim(len(bars) - 0.45, -0.55)
-    axes.set_xlabel({"coef": "coefficient"}.get(total.estimate, total.estimate))
-    _tidy(axes, 1.0 if ratio else 0.0)
-    figure.suptitle(
-        (title or _title(total)).replace("$", r"\$"),
-        x=0.012,
-        ha="left",
-        fontsize=13,
-        fontweight="bold",
-    )
     if axes.get_legend_handles_labels()[1]:
         figure.legend(loc="outside lower center", ncols=3, frameon=False, handletextpad=0.6)
     return figure
@@ -191,12 +170,3 @@ def _title(total: Summary) -> str:
     if facts.not_private is not None:
         return f"{subject} (not private)"
     return f"{subject}, at ε = {rounded(facts.guarantee.epsilon, 4, ROUND_CEILING)}"
-
-
-def _tidy(axes: Axes, reference: float) -> None:
-    axes.axvline(reference, color=INK, linewidth=0.8, zorder=1)
-    axes.grid(axis="both", color=FAINT, linewidth=0.8)
-    axes.set_axisbelow(True)
-    axes.tick_params(length=0)
-    for side in axes.spines.values():
-        side.set_visible(False)

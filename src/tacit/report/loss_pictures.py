@@ -14,7 +14,7 @@ from tacit.errors import SettingError
 from tacit.losses import bounded_poisson, hinge, huber, logistic, poisson, smooth_huber, squared
 from tacit.losses.dispatch import curvatures, shape_of, slopes, value
 from tacit.losses.loss import Code, Loss
-from tacit.report.pictures import FAINT, INK, STYLE, picture_file, save_whole
+from tacit.report.figure import BLUE, INK, ORANGE, drawn, empty_figure, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,10 +36,10 @@ NAMES = {
 LABELS = frozenset({Code.LOGISTIC, Code.HINGE})
 COUNTS = frozenset({Code.POISSON, Code.BOUNDED_POISSON})
 PALETTES = {
-    1: ("#1f6fb2",),
-    2: ("#8d99a3", "#1f6fb2"),
-    3: ("#8d99a3", "#e08e0b", "#1f6fb2"),
-    4: ("#8d99a3", "#e08e0b", "#2e8b57", "#1f6fb2"),
+    1: (BLUE,),
+    2: ("#8d99a3", BLUE),
+    3: ("#8d99a3", ORANGE, BLUE),
+    4: ("#8d99a3", ORANGE, "#2e8b57", BLUE),
 }
 COLUMNS = ("loss ρ", "slope ψ = ρ′", "curvature ψ′")
 
@@ -75,11 +75,6 @@ def plot_losses(
 ) -> Figure:
     """Draw losses with their first and second derivatives; write a file where a path is given.
 
-    Guarantee
-    ---------
-    - No record is needed: a loss is public.
-    - The file is written whole or not at all, and the same losses give the same file.
-
     Parameters
     ----------
     losses
@@ -93,14 +88,7 @@ def plot_losses(
             "plot_losses draws losses of tacit.losses with one margin, for example "
             "[huber.loss(1.345), smooth_huber.loss(1.345)]."
         )
-    target = None if path is None else picture_file(path)
-    import matplotlib as mpl
-
-    with mpl.rc_context(STYLE):
-        figure = _figure(rows_of(shown))
-        if target is not None:
-            save_whole(figure, target)
-    return figure
+    return drawn(lambda: _figure(rows_of(shown)), path)
 
 
 def rows_of(losses: Sequence[Loss]) -> list[Row]:
@@ -125,26 +113,21 @@ def rows_of(losses: Sequence[Loss]) -> list[Row]:
 def curves_of(loss: Loss, margins: Vector, response: float) -> tuple[Vector, Vector, Vector]:
     """Value (0 at its least), slope and curvature at margins, as the mechanisms compute them."""
     shape, labels = shape_of(loss), np.full(len(margins), response)
-    slope, bend = np.empty(len(margins)), np.empty(len(margins))
+    slope, curvature = np.empty(len(margins)), np.empty(len(margins))
     # Not compiled: a picture has few points, and the switch takes long to build.
     slopes.py_func(int(loss.code), shape, margins, labels, slope)
-    curvatures.py_func(int(loss.code), shape, margins, labels, bend)
+    curvatures.py_func(int(loss.code), shape, margins, labels, curvature)
     if loss.code is Code.BOUNDED_POISSON:
         # It is known by its slope alone.
         steps = np.diff(margins) * (slope[1:] + slope[:-1]) / 2
         height = np.append(0.0, np.cumsum(steps))
     else:
         height = value(loss, margins, labels)
-    return height - height.min(), slope, bend
+    return height - height.min(), slope, curvature
 
 
 def _figure(rows: Sequence[Row]) -> Figure:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(10.4, 0.7 + 2.65 * len(rows)))
-    figure.set_layout_engine("constrained", w_pad=0.1, h_pad=0.09)
-    FigureCanvasAgg(figure)
+    figure = empty_figure(10.4, 0.7 + 2.65 * len(rows), w_pad=0.1, h_pad=0.09)
     grid = figure.subplots(len(rows), 3, squeeze=False)
     for place, row in enumerate(rows):
         margins = np.linspace(*row.ends, POINTS)
@@ -167,22 +150,19 @@ def _dress(panels: Sequence[Axes], row: Row, *, titled: bool) -> None:
     for column, (axes, title) in enumerate(zip(panels, COLUMNS, strict=True)):
         bounded = [loss for loss in row.losses if np.isfinite(loss.lipschitz)]
         if (column < 2 and len(bounded) < len(row.losses)) or row.title == "Counts":
-            _look_at(axes, column, row)
+            _set_limits(axes, column, row)
         if titled:
             axes.set_title(title, fontsize=12.5, fontweight="bold", loc="left")
         axes.set_xlabel(row.axis, fontsize=9.5)
-        axes.grid(color=FAINT, linewidth=0.8)
         axes.axhline(0.0, color=INK, linewidth=0.7, zorder=1)
-        axes.set_axisbelow(True)
-        axes.tick_params(length=0, labelsize=9)
+        axes.tick_params(labelsize=9)
         axes.margins(x=0.0)
-        for side in axes.spines.values():
-            side.set_visible(False)
+        tidy(axes)
     panels[0].set_ylabel(row.title, fontsize=11.5, fontweight="bold")
     panels[0].legend(frameon=False, fontsize=9.5, loc="upper center", handlelength=1.4)
 
 
-def _look_at(axes: Axes, column: int, row: Row) -> None:
+def _set_limits(axes: Axes, column: int, row: Row) -> None:
     """Show what is bounded; what grows without bound leaves the panel."""
     least = min(
         (loss for loss in row.losses if np.isfinite(loss.lipschitz)),
@@ -191,11 +171,11 @@ def _look_at(axes: Axes, column: int, row: Row) -> None:
     )
     if least is None:
         return
-    reach = least.lipschitz
+    largest = least.lipschitz
     widest = max(abs(end) for end in row.ends)
     ends = {
-        0: (-0.04 * reach * widest, reach * widest * 1.05),
-        1: (-1.7 * reach, 1.7 * reach),
+        0: (-0.04 * largest * widest, largest * widest * 1.05),
+        1: (-1.7 * largest, 1.7 * largest),
         2: (-0.1 * least.smoothness, 2.0 * least.smoothness),
     }[column]
     axes.set_ylim(*ends)

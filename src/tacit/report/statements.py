@@ -78,10 +78,10 @@ def plan_headline(plan: Plan) -> str:
     """
     least = "" if plan.relation.n_is_public else "at least "
     return (
-        f"{plan.solver} on {least}{plan.records:,} records, {plan.design.width} coefficients, "
+        f"{plan.solver.name} on {least}{plan.records:,} records, {plan.design.width} coefficients, "
         f"{plan.queries} passes over the records"
         if plan.private
-        else f"{plan.solver} on {plan.records:,} records, {plan.design.width} coefficients, "
+        else f"{plan.solver.name} on {plan.records:,} records, {plan.design.width} coefficients, "
         "without noise: not private"
     )
 
@@ -101,7 +101,7 @@ def plan_document(plan: Plan) -> dict[str, Any]:
     guarantee = plan.guarantee()
     forecast = plan.forecast
     return {
-        "solver": plan.solver,
+        "solver": plan.solver.name,
         "loss": plan.loss.name,
         "records": plan.records,
         "coefficients": list(plan.design.names),

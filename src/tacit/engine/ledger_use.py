@@ -1,0 +1,201 @@
+"""What a fit owes to the ledger around it: the charge, and silence about single records.
+
+An error about the content of a record is an exact answer about that record, and it is free. Outside
+a ledger it goes to the curator, who holds the table. Inside one it would go to whoever fits, so
+there is none, unless the curator opened the ledger for it; then each is logged first.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from tacit.certificate.certificate import Certificate
+from tacit.certificate.release_document import release_from_json, release_to_json, request_digest
+from tacit.contract.plan import Plan
+from tacit.contract.release import Release
+from tacit.documents.canonical_json import canonical, digest_of, plain
+from tacit.errors import DataError, FileError, LedgerError, SettingError, TacitError
+from tacit.ledger.charge import Reservation
+from tacit.ledger.current_ledger import active_ledger
+from tacit.ledger.ledger import Ledger
+from tacit.validate import one_of
+
+LARGEST_ANSWER = 2**23
+"""Characters of a release beyond which a ledger does not store it."""
+CHOICES = ("error", "zero")
+CURATOR = "curator"
+
+
+class LedgerWarning(UserWarning):
+    """A fit was charged and is complete, but the ledger could not write that down."""
+
+
+@dataclass(frozen=True)
+class Refusals:
+    """What happens to invalid records in one fit, and who is told of a refusal first.
+
+    Guarantee
+    ---------
+    - Inside a ledger, no record is refused for its content, unless its curator allowed it.
+    - Where it is allowed, the log of the ledger holds the refusal before it is raised.
+    """
+
+    invalid_rows: str
+    """ "error" or "zero"."""
+    ledger: Ledger | None = None
+    """The ledger whose log is told."""
+    label: str = ""
+    formula: str | None = None
+    file: str | None = None
+
+    @classmethod
+    def settle(
+        cls, asked: str | None, *, label: str = "", formula: str | None = None, data: Any = None
+    ) -> Refusals:
+        """Decide what invalid records do here and now, before a table is touched.
+
+        Parameters
+        ----------
+        asked
+            "error" (refused inside a ledger that was not opened for it), "zero", or None: "error"
+            outside a ledger, "zero" inside one.
+        label, formula, data
+            What is fitted, for the log: of `data` nothing but its path, where it has one.
+
+        Examples
+        --------
+        >>> Refusals.settle(None).invalid_rows
+        'error'
+        """
+        if asked is not None:
+            one_of("invalid_rows", asked, CHOICES)
+        ledger = active_ledger()
+        if ledger is None or asked != "error":
+            return cls(asked or ("error" if ledger is None else "zero"))
+        if ledger.terms.refusals != CURATOR:
+            raise SettingError(
+                'invalid_rows="error" is refused inside a ledger: whether a record is invalid '
+                "would be told to whoever fits, exactly and free of charge. Three ways out: use "
+                'invalid_rows="zero", which lets invalid records contribute nothing; mend the '
+                "table outside the ledger; or, as the curator, begin the ledger with "
+                'refusals="curator", which logs every refusal.'
+            )
+        return cls(asked, ledger, label, formula, file_name(data))
+
+    @contextmanager
+    def logged(self) -> Iterator[None]:
+        """Log a refusal before it is raised, where there is a ledger to be told."""
+        try:
+            yield
+        except (DataError, FileError):
+            if self.ledger is not None:
+                self._log(self.ledger)
+            raise
+
+    def _log(self, ledger: Ledger) -> None:
+        try:
+            ledger.note_refusal(label=self.label, formula=self.formula, file=self.file)
+        except TacitError as failure:
+            # What could not be logged is not told: the refusal is left out of the traceback.
+            raise failure from None
+
+
+def require_declared(what: str, how: str) -> None:
+    """Refuse, inside a ledger, what would be read off the records for want of a declaration."""
+    if active_ledger() is not None:
+        raise SettingError(
+            f"Inside a ledger {what} must be declared with {how}: to read them off the records "
+            "would be an answer about single records, free of charge."
+        )
+
+
+@dataclass(frozen=True)
+class Charged:
+    """A durable charge whose answer has not left yet, or was stored under its key before."""
+
+    ledger: Ledger
+    reservation: Reservation
+    keyed: bool
+
+    def stored_release(self, plan: Plan) -> Release | None:
+        """Return the release that was stored for the same request; None if it is to be run."""
+        if self.reservation.answer is None:
+            return None
+        return release_from_json(plan, self.reservation.answer)
+
+    def settle(self, release: Release) -> None:
+        """Note the digest of the finished release; costs nothing.
+
+        Guarantee
+        ---------
+        - What was paid for is not lost: where the ledger cannot be written, a warning says so.
+        """
+        digest = digest_of(
+            {
+                "coefficients": plain(release.coefficients()),
+                "certificate": Certificate.issue(release).digest,
+            }
+        )
+        try:
+            self.ledger.commit(self.reservation, digest, self._answer(release))
+        except (LedgerError, FileError) as error:
+            warnings.warn(
+                f"The fit is complete and its charge is kept, but the ledger could not note that: "
+                f"{error}",
+                LedgerWarning,
+                stacklevel=6,
+            )
+
+    def _answer(self, release: Release) -> Mapping[str, Any] | None:
+        if not self.keyed:
+            return None
+        answer = release_to_json(release)
+        if len(canonical(answer)) <= LARGEST_ANSWER:
+            return answer
+        warnings.warn(
+            "The fit is too large to be kept in the ledger: the same key cannot return it. Save "
+            "it to a file",
+            LedgerWarning,
+            stacklevel=7,
+        )
+        return None
+
+
+def charge(plan: Plan, *, private: bool, data: object = None) -> Charged | None:
+    """Reserve a plan with the active ledger; None where there is none.
+
+    Guarantee
+    ---------
+    - When this returns, the charge is durable, whatever happens to the run.
+    - Within a ledger, a run that is not private is refused, and so is one without a μ.
+    - Nothing that is written down is read from a record: of `data` only the path of a file is.
+    """
+    ledger = active_ledger()
+    if ledger is None:
+        return None
+    if private and plan.guarantee().mu is None:
+        raise LedgerError(
+            f"a ledger adds up squares of mu, and {plan.solver.name} has none. Choose another "
+            "solver within the ledger's block, or fit outside of it"
+        )
+    reservation = ledger.reserve(
+        plan.events(),
+        relation=plan.relation,
+        unit=plan.unit,
+        label=f"{plan.loss.name} by {plan.solver.name}",
+        formula=next((str(fact.value) for fact in plan.facts if fact.name == "formula"), None),
+        file=file_name(data),
+        request=request_digest(plan) if ledger.key is not None else None,
+        private=private,
+    )
+    return Charged(ledger, reservation, ledger.key is not None)
+
+
+def file_name(data: object) -> str | None:
+    """Return the path of a file as it was given; None for a table in memory."""
+    return os.fsdecode(data) if isinstance(data, str | os.PathLike) else None

@@ -1,0 +1,96 @@
+"""What all figures share: style, colours, tidy axes, and files that are written whole.
+
+Figures are drawn to files, without a window and without global state.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tacit.errors import SettingError
+from tacit.files import replacing
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+KINDS = (".png", ".svg")
+INK, FAINT = "#22313f", "#dfe4e8"
+BLUE, ORANGE, GREEN, GREY, LIGHT = "#1f6fb2", "#e08e0b", "#3f8f6b", "#6f7f8c", "#a9b4bd"
+STYLE: dict[Any, Any] = {
+    "font.family": ["DejaVu Sans"],
+    "font.size": 10.5,
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    # The same picture is the same file: no random names inside an SVG.
+    "svg.hashsalt": "tacit",
+}
+
+
+def drawn(draw: Callable[[], Figure], path: str | os.PathLike[str] | None) -> Figure:
+    """Draw a figure in the style of the package; write it where a path is given.
+
+    Guarantee
+    ---------
+    - The file is written whole or not at all, and the same figure gives the same file.
+    """
+    target = None if path is None else picture_file(path)
+    import matplotlib as mpl
+
+    with mpl.rc_context(STYLE):
+        figure = draw()
+        if target is not None:
+            metadata = {"Date": None} if target.suffix.lower() == ".svg" else {"Software": None}
+            with replacing(target) as draft:
+                figure.savefig(draft, dpi=160, metadata=metadata)
+    return figure
+
+
+def picture_file(path: str | os.PathLike[str]) -> Path:
+    """Return the path of a picture; what is neither .png nor .svg is refused."""
+    target = Path(path)
+    if target.suffix.lower() not in KINDS:
+        raise SettingError(f"a picture is a .png or .svg file; got {target.name!r}")
+    return target
+
+
+def empty_figure(width: float, height: float, **padding: float) -> Figure:
+    """A figure without axes, which are placed so that nothing overlaps."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height))
+    figure.set_layout_engine("constrained", **padding)
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def term_figure(
+    labels: list[str], *, title: str, axis: str, reference: float
+) -> tuple[Figure, Axes]:
+    """A figure with a row for each term, the first on top, and a line at the reference value."""
+    figure = empty_figure(8.0, 1.9 + 0.45 * len(labels), w_pad=0.16, h_pad=0.07)
+    axes = figure.add_subplot()
+    axes.set_yticks(range(len(labels)), labels)
+    axes.set_ylim(len(labels) - 0.45, -0.55)
+    axes.set_xlabel(axis)
+    axes.margins(x=0.06)
+    axes.axvline(reference, color=INK, linewidth=0.8, zorder=1)
+    tidy(axes)
+    figure.suptitle(title, x=0.012, ha="left", fontsize=13, fontweight="bold")
+    return figure, axes
+
+
+def tidy(axes: Axes, spines: Collection[str] = ()) -> None:
+    """A faint grid behind the data, no ticks, and no border but the named sides."""
+    axes.grid(axis="both", color=FAINT, linewidth=0.8)
+    axes.set_axisbelow(True)
+    axes.tick_params(length=0, which="both")
+    for name, side in axes.spines.items():
+        side.set_visible(name in spines)
+        side.set_color(LIGHT)

@@ -1,0 +1,87 @@
+"""Whom a refusal is for: the curator outside a ledger, nobody inside, unless it is logged."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tacit.design.design import matrix_design
+from tacit.design.response import Binary
+from tacit.engine.ledger_use import Refusals, require_declared
+from tacit.engine.table import Table
+from tacit.errors import DataError, FileError, LedgerError, SettingError
+from tacit.ledger.ledger import Ledger
+from tacit.privacy.budget import Budget
+
+BUDGET = Budget(epsilon=3, delta=1e-6)
+DESIGN = matrix_design(["x0"], Binary("y", (0, 1)), bounds=(0, 1), row_norm=None, intercept=True)
+SPOILT = np.array([[0.5], [np.nan], [0.25]])
+
+
+def test_records_are_refused_outside_a_ledger_and_left_out_inside_one() -> None:
+    assert Refusals.settle(None).invalid_rows == "error"
+    assert Refusals.settle("zero").invalid_rows == "zero"
+    for ledger in (Ledger(budget=BUDGET), Ledger(budget=BUDGET, refusals="curator")):
+        with ledger:
+            assert Refusals.settle(None).invalid_rows == "zero"
+            assert Refusals.settle("zero").invalid_rows == "zero"
+
+
+def test_errors_are_refused_inside_a_ledger_with_the_ways_out() -> None:
+    with Ledger(budget=BUDGET), pytest.raises(SettingError) as caught:
+        Refusals.settle("error")
+    for way in ('invalid_rows="zero"', "outside the ledger", 'refusals="curator"'):
+        assert way in str(caught.value)
+
+
+def test_the_table_itself_keeps_to_it() -> None:
+    with Ledger(budget=BUDGET), Table(SPOILT, [0, 1, 0]) as table:
+        with pytest.raises(SettingError, match="inside a ledger"):
+            table.admit(DESIGN, invalid_rows="error", exact=False)
+        with pytest.raises(SettingError, match="classes"):
+            table.classes("y")
+        table.admit(DESIGN, invalid_rows=None, exact=False)
+        assert table.records == 3
+
+
+def test_what_is_not_declared_is_not_read_inside_a_ledger() -> None:
+    require_declared("the classes", "classes=[…]")
+    with Ledger(budget=BUDGET), pytest.raises(SettingError, match=r"classes=\[…\]"):
+        require_declared("the classes", "classes=[…]")
+
+
+def test_no_other_choice_exists() -> None:
+    with pytest.raises(SettingError, match="invalid_rows must be one of 'error', 'zero'"):
+        Refusals.settle("drop")
+
+
+@pytest.mark.parametrize("error", [DataError, FileError])
+def test_a_refusal_is_in_the_log_before_it_is_raised(error: type[Exception]) -> None:
+    with Ledger(budget=BUDGET, refusals="curator") as ledger:
+        said = Refusals.settle("error", label="logistic", formula="y ~ x", data="clinic.csv")
+        with pytest.raises(error, match="a record"), said.logged():
+            raise error("a record")
+        assert ledger.verify().entries == 2
+        with said.logged():
+            pass
+        assert ledger.verify().entries == 2
+    assert (said.label, said.formula, said.file) == ("logistic", "y ~ x", "clinic.csv")
+
+
+def test_a_refusal_that_cannot_be_logged_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any, **__: Any) -> None:
+        raise LedgerError("the disk is full")
+
+    with Ledger(budget=BUDGET, refusals="curator"):
+        said = Refusals.settle("error", label="logistic")
+        monkeypatch.setattr(Ledger, "note_refusal", full)
+        with pytest.raises(LedgerError, match="disk is full") as caught, said.logged():
+            raise DataError("a record")
+    assert caught.value.__suppress_context__
+
+
+def test_nothing_is_logged_where_records_are_left_out() -> None:
+    with Ledger(budget=BUDGET, refusals="curator") as ledger:
+        with pytest.raises(DataError), Refusals.settle("zero").logged():
+            raise DataError("the shapes differ")
+        assert ledger.verify().entries == 1
