@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.contract.gate import Gate, Progress, silent
+from tacit.contract.gate import Gate, Progress
 from tacit.contract.guarantee_caveats import plan_cautions
 from tacit.contract.plan import Plan
 from tacit.contract.release import Release
@@ -51,7 +51,7 @@ class Table:
         self,
         data: Any,
         response: Any = None,
-        progress: Progress = silent,
+        progress: Progress | None = None,
         *,
         attached: Mapping[str, Any] | None = None,
         fewest: int = 2,

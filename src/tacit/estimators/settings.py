@@ -152,6 +152,7 @@ def check_settings(
     if inference is None:
         free = not l2 and prior_mean is None and radius is None and constraint is None
         inference = free and solver in INTERVALS_BY_DEFAULT
+    options = SolverOptions(solver, output, iterations, step_size, max_passes, bool(inference))
     require_solver(solver)
     if invalid_rows is not None:
         one_of("invalid_rows", invalid_rows, CHOICES)
@@ -163,7 +164,7 @@ def check_settings(
         unit=unit,
         n_at_least=None if n_at_least is None else whole("n_at_least", n_at_least, 2),
         penalty=_penalty(l2, prior_mean, radius, constraint),
-        options=SolverOptions(solver, output, iterations, step_size, max_passes, bool(inference)),
+        options=options,
         invalid_rows=invalid_rows,
         seed=None if random_state is None else int(random_state),
         intervals_by_default=by_default,

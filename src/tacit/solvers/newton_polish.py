@@ -23,7 +23,7 @@ from tacit.contract.gate import Gate
 from tacit.contract.plan import Penalty, Plan, Purpose, Solution
 from tacit.contract.query import GradientSum, Kind, SecondMoments, Weights
 from tacit.losses.loss import Code
-from tacit.solvers.coordinates import Coordinates, Matrix, Vector, penalty_in
+from tacit.solvers.coordinates import Coordinates, Matrix, Vector
 from tacit.solvers.driver import Descent, take_steps
 from tacit.solvers.rules import LABELS, NEWTON_POLISH
 from tacit.solvers.signal import signal_of
@@ -69,10 +69,9 @@ class NewtonPolish:
     def run(self, gate: Gate, plan: Plan) -> Solution:
         """Ask for second moments and gradients, then for the curvature and further gradients."""
         coordinates = whiten(gate, plan, self.whitening)
-        _, _, start = penalty_in(plan, coordinates)
         descent = counted(plan, self.descent) if self.follows_count else self.descent
         theta, clip = descend_whitened(
-            gate, plan, descent, coordinates, start, largest=self.margin_variance
+            gate, plan, descent, coordinates, None, largest=self.margin_variance
         )
         theta = self.polish(gate, plan, coordinates, theta, clip)
         return Solution(coordinates.prepared(theta))

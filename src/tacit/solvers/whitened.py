@@ -18,7 +18,7 @@ from tacit.contract.gate import Gate
 from tacit.contract.plan import Forecast, Penalty, Plan, Purpose, Solution
 from tacit.contract.query import Kind, SecondMoments
 from tacit.losses.loss import Code
-from tacit.solvers.coordinates import Coordinates, Vector, penalty_in, triangular
+from tacit.solvers.coordinates import Coordinates, Vector, triangular
 from tacit.solvers.driver import Descent, Noise, descend, excess_bound
 from tacit.solvers.label_start import label_start
 from tacit.solvers.rules import DESCENT, LABELS, WHITENING, between
@@ -95,8 +95,8 @@ class WhitenedGradient:
         """Ask for the label share, second moments and gradients."""
         start = label_start(gate, plan) if self.label_start else None
         coordinates = whiten(gate, plan, self.whitening)
-        _, _, theta = penalty_in(plan, coordinates)
         descent = counted(plan, self.descent) if self.follows_count else self.descent
+        theta = None
         if start is not None:
             theta = coordinates.working(start)
             descent = lengthened(descent, start) if self.uneven else descent
@@ -114,7 +114,7 @@ def descend_whitened(
     plan: Plan,
     descent: Descent,
     coordinates: Coordinates,
-    start: Vector,
+    start: Vector | None,
     *,
     largest: float | None,
 ) -> tuple[Vector, float]:
@@ -193,6 +193,7 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     if starts:
         label_share = LABELS.uneven_share if uneven else _label_share(facts, allowed)
     remaining = allowed * (1 - queries * share - label_share)
+    expected = forecast(facts, descent, math.sqrt(remaining))
     moments = allowed * share * queries
     steps = [
         priced(facts, Kind.SECOND_MOMENTS, moments, queries, Purpose.SECOND_MOMENTS),
@@ -209,7 +210,7 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
         margin_variance=LABELS.margin_variance if limited else None,
         follows_count=bool(facts.counts) and options.step_size is None,
     )
-    return assembled(facts, solver, steps, forecast(facts, descent, math.sqrt(remaining)))
+    return assembled(facts, solver, steps, expected)
 
 
 def _label_share(facts: PublicFacts, allowed: Fraction) -> Fraction:

@@ -65,6 +65,9 @@ class FeatureReader:
         codes: dict[str, dict[NormalForm, int]] = {}
         places: dict[Indicator, int] = {}
         for factor in (factor for column in design.columns for factor in column.factors):
+            if isinstance(factor, Numeric):
+                numeric[factor.column] = None
+                continue
             require_declared(factor, design.levels, design.cells)
             if isinstance(factor, Indicator):
                 if factor.column not in levels:
