@@ -117,11 +117,7 @@ class RecordEncoder:
     ---------
     - A record's row depends on that record and public facts only.
     - No level or class is taken from the records.
-
-    Parameters
-    ----------
-    strict
-        Whether an invalid record is refused.
+    - Where `strict`, an invalid record is refused.
     """
 
     design: Design
