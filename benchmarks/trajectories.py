@@ -20,8 +20,8 @@ from benchmarks.coverage.designs import Design
 from benchmarks.coverage.plain import Sample, fit
 from benchmarks.record import RESULTS, Figure, write
 from tacit import Budget, LogisticRegression
+from tacit.contract.gate import silent
 from tacit.contract.plan import Plan
-from tacit.contract.progress import silent
 from tacit.contract.query import Answer, Query
 from tacit.engine.gate import PlannedGate
 from tacit.errors import SettingError

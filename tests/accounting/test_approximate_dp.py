@@ -4,8 +4,8 @@ from fractions import Fraction
 import pytest
 
 from tacit.accounting import gaussian
-from tacit.accounting.approximate_dp import epsilon_at, own_delta, parts_of, pure_selection
-from tacit.accounting.event_counts import tally
+from tacit.accounting.approximate_dp import epsilon_at, own_delta, priced_releases, pure_selection
+from tacit.accounting.composition import count_events
 from tacit.privacy.event import (
     Approximate,
     DiscreteGaussian,
@@ -29,7 +29,7 @@ TENTH = Fraction(1, 10)
 
 def test_each_needy_step_gets_its_share_of_half_of_delta() -> None:
     events = [Repeated(Gaussian(1, 100), 8), Pure(1), Gaussian(1, 400), Laplace(1, 7)]
-    parts = parts_of(tally(events), None, 1.8e-5)
+    parts = priced_releases(count_events(events), None, 1.8e-5)
     assert parts is not None
     assert [part.times for part in parts] == [8, 1, 1, 1]
     assert [part.delta > 0 for part in parts] == [True, False, True, False]
@@ -41,10 +41,10 @@ def test_each_needy_step_gets_its_share_of_half_of_delta() -> None:
 
 def test_own_deltas_come_first() -> None:
     events = [Approximate(1, Fraction(1, 10**6)), Gaussian(1, 100)]
-    parts = parts_of(tally(events), None, 3e-6)
+    parts = priced_releases(count_events(events), None, 3e-6)
     assert parts is not None
     assert parts[1].delta == pytest.approx(1e-6, rel=1e-9)
-    starved = parts_of(tally(events), None, 1e-7)
+    starved = priced_releases(count_events(events), None, 1e-7)
     assert starved is not None
     assert math.isinf(starved[1].epsilon)
 
@@ -99,4 +99,4 @@ def test_selection_of_pure_runs_is_pure() -> None:
 )
 def test_events_without_a_part_have_none(event: Event) -> None:
     assert epsilon_at(event, REPLACE, 1e-6) is None
-    assert parts_of(((event, 1),), REPLACE, 1e-6) is None
+    assert priced_releases(((event, 1),), REPLACE, 1e-6) is None

@@ -6,9 +6,9 @@ import pytest
 
 from tacit.accounting import gaussian
 from tacit.accounting.accountants import ACCOUNTANTS, Price, price
-from tacit.accounting.best_epsilon import best, compare, delta_of_tally
-from tacit.accounting.classical import Forecast
-from tacit.accounting.event_counts import tally
+from tacit.accounting.best_epsilon import best, compare, delta_of_counts
+from tacit.accounting.clt_forecast import Forecast
+from tacit.accounting.composition import count_events
 from tacit.errors import AccountingError, BudgetError
 from tacit.privacy.event import (
     Approximate,
@@ -107,7 +107,7 @@ def test_an_event_that_nobody_can_price_is_refused_by_name() -> None:
     with pytest.raises(AccountingError, match="SampledWithReplacement"):
         best([drawn], delta=1e-6, relation="replace-one")
     with pytest.raises(AccountingError, match="SampledWithReplacement"):
-        delta_of_tally(tally([drawn], "replace-one"), Relation.REPLACE_ONE, 1.0)
+        delta_of_counts(count_events([drawn], "replace-one"), Relation.REPLACE_ONE, 1.0)
 
 
 @pytest.mark.parametrize(
@@ -120,13 +120,13 @@ def test_an_event_that_nobody_can_price_is_refused_by_name() -> None:
     ],
 )
 def test_delta_and_epsilon_are_inverse_on_the_safe_side(events: list[Event]) -> None:
-    counted = tally(events)
+    counted = count_events(events)
     epsilon = best(events, delta=1e-5).epsilon
-    assert delta_of_tally(counted, None, epsilon) == pytest.approx(1e-5, rel=0.05)
-    assert delta_of_tally(counted, None, 0.0) <= 1.0
-    assert delta_of_tally(counted, None, math.inf) == 0.0
+    assert delta_of_counts(counted, None, epsilon) == pytest.approx(1e-5, rel=0.05)
+    assert delta_of_counts(counted, None, 0.0) <= 1.0
+    assert delta_of_counts(counted, None, math.inf) == 0.0
     with pytest.raises(BudgetError):
-        delta_of_tally(counted, None, -1.0)
+        delta_of_counts(counted, None, -1.0)
 
 
 def test_all_accountants_side_by_side() -> None:

@@ -4,8 +4,7 @@ from fractions import Fraction
 import pytest
 
 from tacit.accounting.accountants import price
-from tacit.accounting.classical import Forecast
-from tacit.accounting.clt_forecast import forecast
+from tacit.accounting.clt_forecast import Forecast, forecast
 from tacit.accounting.filters import Filter
 from tacit.errors import AccountingError, InputError
 from tacit.privacy.budget import Budget, Guarantee

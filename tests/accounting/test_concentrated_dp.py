@@ -3,13 +3,13 @@ from fractions import Fraction
 
 import pytest
 
+from tacit.accounting.composition import count_events
 from tacit.accounting.concentrated_dp import (
     concentrated,
     total_concentrated,
     truncated_epsilon,
     without_leak,
 )
-from tacit.accounting.event_counts import tally
 from tacit.privacy.event import (
     Approximate,
     BoundedRange,
@@ -28,7 +28,8 @@ ADD = Relation.ADD_REMOVE
 def test_rhos_are_exact_where_the_events_are() -> None:
     assert concentrated(Gaussian(1, 4), None) == concentrated(DiscreteGaussian(1, 4), None)
     found = total_concentrated(
-        tally([Repeated(Gaussian(1, 3), 10**30), Repeated(BoundedRange(Fraction(1, 7)), 3)]), None
+        count_events([Repeated(Gaussian(1, 3), 10**30), Repeated(BoundedRange(Fraction(1, 7)), 3)]),
+        None,
     )
     assert found is not None
     assert found.rho == Fraction(10**30, 6) + Fraction(3, 8 * 49)
@@ -45,13 +46,15 @@ def test_t23_what_is_only_pure_never_gets_the_rho_of_a_bounded_range() -> None:
 
 
 def test_leaks_are_kept_beside_rho() -> None:
-    found = total_concentrated(tally([Repeated(Approximate(1, Fraction(1, 10**3)), 2)]), None)
+    found = total_concentrated(
+        count_events([Repeated(Approximate(1, Fraction(1, 10**3)), 2)]), None
+    )
     assert found is not None
     assert found.leak == pytest.approx(1 - 0.999**2, rel=1e-9)
 
 
 def test_sampled_gaussians_have_no_rho_but_a_truncated_one() -> None:
-    counted = tally([PoissonSampled(Gaussian(1, 1), Fraction(1, 100))], ADD)
+    counted = count_events([PoissonSampled(Gaussian(1, 1), Fraction(1, 100))], ADD)
     assert concentrated(counted[0][0], ADD) is None
     epsilon = truncated_epsilon(counted, ADD, 1e-5)
     assert epsilon is not None

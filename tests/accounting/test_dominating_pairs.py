@@ -3,9 +3,8 @@ from fractions import Fraction
 
 import pytest
 
+from tacit.accounting.composition import count_events
 from tacit.accounting.dominating_pairs import attained_pair, pair_of, pairs_of
-from tacit.accounting.event_counts import tally
-from tacit.accounting.fixed_size_pair import FixedSizePair
 from tacit.accounting.pld.pairs import (
     DiscreteGaussianPair,
     ExponentialPair,
@@ -16,8 +15,8 @@ from tacit.accounting.pld.pairs import (
     WithoutReplacementGaussian,
 )
 from tacit.accounting.pld.pairs import ObjectivePerturbation as ObjectivePair
-from tacit.accounting.poisson_pair import PoissonPair
-from tacit.accounting.poisson_replaced import ReplacedLaplace, ReplacedResponse
+from tacit.accounting.pld.pairs.bounded_loss import ReplacedLaplace, ReplacedResponse
+from tacit.accounting.pld.pairs.sampled import FixedSizePair, PoissonPair
 from tacit.privacy.event import (
     Approximate,
     BoundedRange,
@@ -138,7 +137,7 @@ def test_one_copy_of_a_drawn_record_is_the_least_that_is_told() -> None:
 
 
 def test_gaussian_releases_enter_as_their_exact_total() -> None:
-    items = pairs_of(tally([Repeated(Gaussian(1, 400), 100), Pure(1)]), None)
+    items = pairs_of(count_events([Repeated(Gaussian(1, 400), 100), Pure(1)]), None)
     assert items is not None
     assert (GaussianPair(0.5), 1) in items
     assert len(items) == 2

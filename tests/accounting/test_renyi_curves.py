@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from tacit.accounting.event_counts import tally
+from tacit.accounting.composition import count_events
 from tacit.accounting.renyi_curves import curve_of, total_curve
 from tacit.privacy.event import (
     Approximate,
@@ -72,7 +72,7 @@ def test_the_group_of_two_is_no_less_than_twice_the_single() -> None:
 
 def test_leaks_are_carried_and_add_up() -> None:
     event = Approximate(1, Fraction(1, 1000))
-    found = total_curve(tally([Repeated(event, 10)]), None)
+    found = total_curve(count_events([Repeated(event, 10)]), None)
     assert found is not None
     assert 1 - 0.999**10 <= found.leak <= (1 - 0.999**10) * (1 + 1e-9)
     assert value(event, 2.0) == value(Pure(1), 2.0)
@@ -83,7 +83,7 @@ def test_leaks_are_carried_and_add_up() -> None:
 
 def test_totals_are_sums() -> None:
     events: list[Event] = [Gaussian(1, 4), Repeated(Laplace(1, 2), 3), DiscreteGaussian(1, 9)]
-    total = total_curve(tally(events), None)
+    total = total_curve(count_events(events), None)
     assert total is not None
     parts = value(Gaussian(1, 4), 3.0) + 3 * value(Laplace(1, 2), 3.0)
     parts += value(DiscreteGaussian(1, 9), 3.0)
@@ -117,4 +117,4 @@ def test_events_without_a_curve_have_none() -> None:
     leaky = RandomStopping(Approximate(1, TENTH), PoissonRuns(3))
     assert curve_of(leaky, ADD) is None
     assert curve_of(SampledWithReplacement(Pure(1), 2, 10), REPLACE) is None
-    assert total_curve(tally([leaky, Gaussian(1, 1)]), None) is None
+    assert total_curve(count_events([leaky, Gaussian(1, 1)]), None) is None

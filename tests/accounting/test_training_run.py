@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from tacit.accounting.event_counts import tally
+from tacit.accounting.composition import count_events
 from tacit.accounting.training_run import Run
 from tacit.errors import InputError, SettingError
 from tacit.privacy.event import (
@@ -77,7 +77,7 @@ def test_a_size_of_a_sample_is_rounded_up() -> None:
 def test_rate_zero_costs_nothing() -> None:
     for sampling in ("poisson", "without-replacement"):
         run = Run(noise=1, steps=5, relation=REPLACE, sample_rate=0, sampling=sampling)
-        assert tally([run.event], REPLACE) == ()
+        assert count_events([run.event], REPLACE) == ()
 
 
 @pytest.mark.parametrize(

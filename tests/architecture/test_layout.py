@@ -38,10 +38,8 @@ ACROSS_MODULES = frozenset(
         "estimators/test_people.py",
         "estimators/test_private_bounds.py",
         "estimators/test_refusals_in_ledgers.py",
-        "estimators/test_settings.py",
         "estimators/test_totals.py",
         "ledger/test_crashes.py",
-        "mechanisms/test_sparse.py",
     }
 )
 

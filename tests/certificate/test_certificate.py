@@ -1,8 +1,10 @@
 import json
 import math
+import platform
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
+from importlib import metadata
 from typing import Any
 
 import mpmath
@@ -12,14 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.accounting.composition import mu_squared_of
-from tacit.certificate.certificate import FORMAT, INFINITE, SEEDED, Certificate
+from tacit.certificate.certificate import FORMAT, INFINITE, SEEDED, Certificate, version_of
 from tacit.contract.plan import Penalty, Plan, PublicFact, Step
 from tacit.contract.query import Kind
 from tacit.contract.release import Release
 from tacit.contract.sensitivity import price_for
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary
-from tacit.documents.signature import canonical, digest_of
+from tacit.documents.canonical_json import canonical, digest_of
 from tacit.errors import BudgetError, CertificateError
 from tacit.losses import logistic
 from tacit.privacy.budget import Budget
@@ -398,3 +400,9 @@ def test_any_junk_anywhere_is_refused_or_harmless(data: st.DataObject, value: An
     except CertificateError:
         return
     assert found.infinite or replace(found, unit=guarantee.unit) == guarantee
+
+
+def test_python_and_packages_tell_their_versions() -> None:
+    assert version_of("python") == platform.python_version()
+    assert version_of("numpy") == metadata.version("numpy")
+    assert version_of("no such package") == "unknown"

@@ -14,7 +14,7 @@ from tacit.contract.release import Release
 from tacit.contract.sensitivity import price_for
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary
-from tacit.documents.signature import digest_of
+from tacit.documents.canonical_json import digest_of
 from tacit.errors import CertificateError
 from tacit.losses import logistic
 from tacit.privacy.budget import Budget

@@ -11,7 +11,7 @@ from tacit.contract.plan import Penalty, Plan
 from tacit.contract.release import Release
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary
-from tacit.documents.signature import digest_of
+from tacit.documents.canonical_json import digest_of
 from tacit.errors import CertificateError
 from tacit.planning.planner import Facts, Wishes, make_plan
 from tacit.privacy.budget import Budget

@@ -11,14 +11,16 @@ import pytest
 from tacit.accounting.composition import mu_squared_of
 from tacit.certificate.certificate import Certificate
 from tacit.certificate.estimates import Term
+from tacit.certificate.fingerprint import fingerprint_of
 from tacit.certificate.fit_file import FORMAT, StoredFit, read_certificate
 from tacit.contract.plan import Penalty, Plan, Step
 from tacit.contract.query import Kind
-from tacit.contract.release import Release, fingerprint_of
+from tacit.contract.release import Release
 from tacit.contract.sensitivity import price_for
 from tacit.design.design import Column, Design, Indicator, Numeric, matrix_design
 from tacit.design.response import Binary
-from tacit.documents.signature import canonical, digest_of, new_key, sign
+from tacit.documents.canonical_json import canonical, digest_of
+from tacit.documents.signature import new_key, sign
 from tacit.errors import CertificateError, FileError, SettingError
 from tacit.files import write_text
 from tacit.losses import logistic

@@ -9,17 +9,18 @@ import numpy as np
 import pytest
 
 from tacit.accounting.composition import mu_squared_of
+from tacit.certificate.fingerprint import fingerprint_of
 from tacit.certificate.fit_file import StoredFit
 from tacit.contract.plan import Penalty, Plan, Step
 from tacit.contract.query import Kind
-from tacit.contract.release import Release, fingerprint_of
+from tacit.contract.release import Release
 from tacit.contract.sensitivity import price_for
 from tacit.design.cell_rules import LabelCell, NumericCell
 from tacit.design.design import Column, Design, Indicator, matrix_design
 from tacit.design.factor import Between, Missing, Power, Spline, Transform
 from tacit.design.feature_map import Custom, FeatureMap, Polynomial, RandomFourier
 from tacit.design.response import Binary
-from tacit.documents.signature import canonical, digest_of
+from tacit.documents.canonical_json import canonical, digest_of
 from tacit.errors import CertificateError
 from tacit.losses import logistic
 from tacit.privacy.budget import Budget

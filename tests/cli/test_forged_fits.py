@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from tacit.certificate.certificate_entry import entry_of
+from tacit.certificate.fingerprint import first_fingerprint_of
 from tacit.cli.app import run
 from tacit.cli.verify import verify
 from tacit.contract.plan import Step
 from tacit.contract.query import Kind
-from tacit.contract.release import first_fingerprint_of
 from tacit.contract.sensitivity import Price
-from tacit.documents.signature import canonical, digest_of
+from tacit.documents.canonical_json import canonical, digest_of
 from tacit.errors import CertificateError
 from tacit.privacy.relation import Relation
 

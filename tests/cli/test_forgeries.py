@@ -11,7 +11,7 @@ import pytest
 
 from tacit.cli.app import run
 from tacit.cli.verify import verify
-from tacit.documents.signature import canonical, digest_of
+from tacit.documents.canonical_json import canonical, digest_of
 from tacit.errors import CertificateError
 
 FORMER = Path(__file__).parents[1] / "fixtures" / "0.1.0"

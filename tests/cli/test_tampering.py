@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from tacit.certificate.fingerprint import fingerprint_of
 from tacit.cli.verify import verify
-from tacit.contract.release import fingerprint_of
-from tacit.documents.signature import canonical, digest_of
+from tacit.documents.canonical_json import canonical, digest_of
 from tacit.errors import CertificateError
 
 Command = Callable[..., Any]

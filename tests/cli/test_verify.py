@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tacit.documents.signature import digest_of
+from tacit.documents.canonical_json import digest_of
 
 Command = Callable[..., Any]
 FIT = ("fit", "clinic.csv", "readmit ~ age", "--schema", "clinic.toml")

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tacit.contract.gate import silent
 from tacit.contract.plan import Penalty, Plan
-from tacit.contract.progress import silent
 from tacit.contract.query import (
     Answer,
     GradientSum,

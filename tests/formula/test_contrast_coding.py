@@ -1,6 +1,6 @@
 """Codings: partitions lose their first function where a lower term spans it."""
 
-from tacit.formula.atom import Part, column_part, computed_parts
+from tacit.formula.atom import Atom, column_atom, computed_atoms
 from tacit.formula.contrast_coding import codings
 from tacit.schema.schema import FactorColumn, NumericColumn, Schema
 
@@ -11,11 +11,11 @@ SCHEMA = Schema(
         "w": FactorColumn(("a", "b", "c")),
     }
 )
-X, V, W = (column_part(name, SCHEMA) for name in "xvw")
-(S,) = computed_parts("bs(x, knots=[3])", SCHEMA)
+X, V, W = (column_atom(name, SCHEMA) for name in "xvw")
+(S,) = computed_atoms("bs(x, knots=[3])", SCHEMA)
 
 
-def coded(*terms: tuple[Part, ...], intercept: bool = True) -> list[list[dict[str, bool]]]:
+def coded(*terms: tuple[Atom, ...], intercept: bool = True) -> list[list[dict[str, bool]]]:
     names = {part.key: part.spelling[:2] for part in (X, V, W, S)}
     return [
         [{names[key]: whole for key, whole in coding.items()} for coding in needed]

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from tacit.errors import BoundsError, FormulaError
-from tacit.formula.diagnostics import Pointer
+from tacit.formula.diagnostics import Diagnostics
 
 
 def term(*places: tuple[int | None, int | None]) -> Any:
@@ -15,28 +15,28 @@ def term(*places: tuple[int | None, int | None]) -> Any:
 def test_an_error_keeps_its_kind_and_gets_a_mark() -> None:
     with (
         pytest.raises(BoundsError, match=r"^too far\n  y ~ a:bb\n      \^\^\^\^$"),
-        Pointer("y ~ a:bb").at([term((4, 4), (6, 7))]),
+        Diagnostics("y ~ a:bb").at([term((4, 4), (6, 7))]),
     ):
         raise BoundsError("too far")
 
 
 @pytest.mark.parametrize("formula", ["y ~ " + "a" * 300, "y ~ a\n+ b"])
 def test_what_cannot_be_shown_on_a_line_is_not_marked(formula: str) -> None:
-    with pytest.raises(FormulaError, match=r"^no$"), Pointer(formula).at([term((4, 4))]):
+    with pytest.raises(FormulaError, match=r"^no$"), Diagnostics(formula).at([term((4, 4))]):
         raise FormulaError("no")
 
 
 def test_a_term_without_a_place_is_not_marked() -> None:
-    with pytest.raises(FormulaError, match=r"^no$"), Pointer("y ~ .").at([term((None, None))]):
+    with pytest.raises(FormulaError, match=r"^no$"), Diagnostics("y ~ .").at([term((None, None))]):
         raise FormulaError("no")
-    with pytest.raises(FormulaError, match=r"^no$"), Pointer("y ~ .").at([]):
+    with pytest.raises(FormulaError, match=r"^no$"), Diagnostics("y ~ .").at([]):
         raise FormulaError("no")
 
 
 def test_other_errors_pass() -> None:
-    with pytest.raises(KeyError), Pointer("y ~ a").at([term((4, 4))]):
+    with pytest.raises(KeyError), Diagnostics("y ~ a").at([term((4, 4))]):
         raise KeyError("a")
 
 
 def test_a_long_formula_is_cut() -> None:
-    assert len(Pointer("y" * 1000).shown) < 220
+    assert len(Diagnostics("y" * 1000).shown) < 220

@@ -18,7 +18,8 @@ from tacit.constraints.ridge import Ridge
 from tacit.contract.query import KIND_OF, Answer, GradientSum, Kind, Query, SecondMoments, Weights
 from tacit.contract.release import Release
 from tacit.contract.sensitivity import Price, event_of, price_for, squared_sensitivity
-from tacit.documents.signature import digest_of, new_key, sign
+from tacit.documents.canonical_json import digest_of
+from tacit.documents.signature import new_key, sign
 from tacit.errors import CertificateError
 from tacit.inference.results import Results
 from tacit.mechanisms.gradient import answer_gradient, integer_gradient_sum

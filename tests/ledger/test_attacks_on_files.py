@@ -177,7 +177,7 @@ def test_an_error_tells_whether_what_failed_was_a_charge(
     monkeypatch.setattr(os, "pwrite", full)
     with pytest.raises(LedgerError, match=r"may count as spent, and no answer was released"):
         ledger.reserve(SMALL, **TERMS)
-    with pytest.raises(LedgerError, match=r"may be kept all the same, and costs nothing"):
+    with pytest.raises(LedgerError, match=r"may be in the ledger all the same, and costs nothing"):
         ledger.commit(charge, "sha256:x")
 
 

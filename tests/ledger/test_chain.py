@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from tacit.documents.signature import canonical
+from tacit.documents.canonical_json import canonical
 from tacit.errors import BudgetError, LedgerError, SettingError
 from tacit.ledger.chain import Chain, charge_document
 from tacit.ledger.charge import Purpose, Reservation
@@ -43,7 +43,7 @@ def test_ten_tenths_fit_and_no_more() -> None:
     chain = opened()
     for _ in range(10):
         charge(chain)
-    assert chain.total == 1
+    assert chain.accounts.total == 1
     with pytest.raises(BudgetError, match=r"0\.1 of the whole budget, and 0 is left"):
         charge(chain)
     with pytest.raises(BudgetError):
@@ -74,7 +74,7 @@ def test_a_commit_follows_its_charge_once() -> None:
         chain.require_reserved(replace(first, hash="0" * 64))
     with pytest.raises(SettingError):
         commit(chain, first, "")
-    assert chain.total == Fraction(1, 5)
+    assert chain.accounts.total == Fraction(1, 5)
 
 
 @pytest.mark.parametrize(("relation", "unit"), [("zero-out", "row"), ("replace-one", "patient")])
@@ -129,7 +129,7 @@ def test_a_forged_entry_is_refused_and_changes_nothing(forge: Callable[[Chain], 
     chain = opened()
     with pytest.raises(LedgerError):
         chain.accept(forge(chain))
-    assert (chain.length, chain.total, chain.charges) == (1, Fraction(0), ())
+    assert (chain.length, chain.accounts.total, chain.charges) == (1, Fraction(0), ())
 
 
 def test_a_chain_without_terms_has_no_budget() -> None:

@@ -150,7 +150,7 @@ def test_requests_of_one_ledger_are_one_ledger_and_keep_their_keys(tmp_path: Pat
             assert active_ledger() is request
             found = in_thread(active_ledger)
             assert isinstance(found, Ledger)
-            assert (found.key, found.identity) == (None, ledger.identity)
+            assert (found.key, found.handle()) == (None, ledger.handle())
 
 
 def test_who_charges_is_a_part_of_the_ledger(tmp_path: Path) -> None:

@@ -55,3 +55,13 @@ def test_the_body_has_a_time_and_one_spelling() -> None:
         loose.document()
     with pytest.raises(LedgerError, match="cannot be read"):
         Entry(0, Kind.OPEN, 0, 0, "{", ORIGIN, "").document()
+
+
+def test_an_entry_comes_right_after_the_last_one() -> None:
+    first, second = chain()
+    first.require_after(None)
+    second.require_after(first)
+    other = Entry.follow(None, Kind.OPEN, 0, {"a": 2})
+    for entry, last in ((second, None), (second, other), (first, first), (second, second)):
+        with pytest.raises(LedgerError, match="breaks the chain"):
+            entry.require_after(last)

@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 
 from tacit.accounting.rounding import root_up
-from tacit.documents.signature import canonical, digest_of, new_key, sign
+from tacit.documents.canonical_json import canonical, digest_of
+from tacit.documents.signature import new_key, sign
 from tacit.errors import CertificateError, LedgerError
+from tacit.ledger.accounts import Accounts
 from tacit.ledger.joint_certificate import FORMAT, WHO, JointCertificate
 from tacit.ledger.ledger import Ledger
 from tacit.ledger.terms import Terms
@@ -152,7 +154,7 @@ def chain_of(count: int, size: int = 1, **further: Any) -> Any:
     return SimpleNamespace(
         terms=terms,
         budget=terms.budget,
-        capacity=terms.capacity,
+        accounts=Accounts(terms.capacity),
         charges=charges,
         relation=Relation.REPLACE_ONE,
         unit="patient",

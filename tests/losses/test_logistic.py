@@ -59,10 +59,9 @@ def test_identities() -> None:
     check_derivatives(case)
     # The published joint constant is the maximum 1.07228, rounded up.
     check_constants(case, joint=1.07228)
-    assert logistic.JOINT < 1.0725
+    assert logistic.LOSS.joint < 1.0725
     check_signs(case)
     check_self_concordance(case, (-12.0, 12.0))
-    assert (case.loss.lipschitz, case.loss.smoothness) == (logistic.LIPSCHITZ, logistic.SMOOTHNESS)
 
 
 def test_value_and_probability_never_overflow() -> None:

@@ -14,7 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 import tacit
-from tacit.contract.progress import silent
+from tacit.contract.gate import silent
 from tacit.contract.query import GradientSum, Kind, SecondMoments
 from tacit.contract.sensitivity import event_of, price_for
 from tacit.design.design import matrix_design

@@ -64,12 +64,12 @@ def test_the_plan_spends_the_budget_and_no_more(
 def test_t22_the_accountants_agree_on_the_plan() -> None:
     """The Rényi curve never says less than the loss distributions; no lower bound is attained."""
     from tacit.accounting.accountants import ACCOUNTANTS
-    from tacit.accounting.event_counts import tally
+    from tacit.accounting.composition import count_events
 
     plan = make_plan(facts(2.0), Wishes(SOLVER, inference=True))
-    counted = tally(plan.events(), plan.relation)
-    lower, upper = ACCOUNTANTS["pld"].fold(counted, plan.relation, 1e-6) or (0.0, 0.0)
-    renyi = ACCOUNTANTS["rdp"].fold(counted, plan.relation, 1e-6)
+    counts = count_events(plan.events(), plan.relation)
+    lower, upper = ACCOUNTANTS["pld"].law(counts, plan.relation, 1e-6) or (0.0, 0.0)
+    renyi = ACCOUNTANTS["rdp"].law(counts, plan.relation, 1e-6)
     assert renyi is not None
     assert 1.98 < upper <= renyi[1] * (1 + 1e-9)
     assert lower == 0.0

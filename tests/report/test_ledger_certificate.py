@@ -1,6 +1,6 @@
 """What a ledger promises, in words."""
 
-from tacit.documents.signature import canonical, digest_of
+from tacit.documents.canonical_json import canonical, digest_of
 from tacit.ledger.joint_certificate import JointCertificate
 from tacit.ledger.ledger import Ledger
 from tacit.privacy.budget import Budget

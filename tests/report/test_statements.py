@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tacit.certificate.certificate import Certificate
 from tacit.contract.plan import Plan, PublicFact
 from tacit.contract.release import Release
-from tacit.documents.signature import canonical, digest_of
+from tacit.documents.canonical_json import canonical, digest_of
 from tacit.estimators.settings import check_settings
 from tacit.formula.formula import design_from_formula
 from tacit.planning.clinic import CLINIC_FORMULA, CLINIC_SCHEMA

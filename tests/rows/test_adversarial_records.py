@@ -17,7 +17,7 @@ import pytest
 from numpy.typing import NDArray
 
 import tacit
-from tacit.contract.progress import silent
+from tacit.contract.gate import silent
 from tacit.contract.query import GradientSum, Kind
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary

@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from tacit.contract.gate import silent
 from tacit.contract.plan import Penalty, Plan
-from tacit.contract.progress import silent
 from tacit.contract.query import Answer, ColumnCounts, Query
 from tacit.contract.sensitivity import Price
 from tacit.design.attached_columns import Beside, Weighting

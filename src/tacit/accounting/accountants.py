@@ -1,9 +1,9 @@
-"""Accountants: each a fold over the tally of the events, with its composition law in one place.
+"""Accountants: each a sum over counted events, with its composition law in one place.
 
 ==========  ===================================================================================
-basic       epsilons add up; each step that needs a delta is priced at delta/(2T)
+basic       epsilons add up; each release that needs a delta is priced at delta/(2T)
 advanced    Dwork-Rothblum-Vadhan with the tight mean, the other half of delta as its slack
-optimal     Kairouz-Oh-Viswanath; different parts through leaky randomised response
+optimal     Kairouz-Oh-Viswanath; different releases through leaky randomised response
 zcdp        rhos add up
 tcdp        rhos add up below a common omega
 rdp         Rényi curves add up (the moments accountant)
@@ -24,8 +24,9 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from tacit.accounting import gaussian, pld, renyi
-from tacit.accounting.approximate_dp import Part, epsilon_at, parts_of
+from tacit.accounting.approximate_dp import PricedReleases, epsilon_at, priced_releases
 from tacit.accounting.classical import optimal_epsilon
+from tacit.accounting.composition import EventCounts, count_events, total_mu_squared
 from tacit.accounting.concentrated_dp import (
     concentrated,
     total_concentrated,
@@ -33,7 +34,6 @@ from tacit.accounting.concentrated_dp import (
     without_leak,
 )
 from tacit.accounting.dominating_pairs import pair_of, pairs_of
-from tacit.accounting.event_counts import Tally, tally, total_mu_squared
 from tacit.accounting.pld.pairs import Pair, RandomisedResponse
 from tacit.accounting.renyi_curves import curve_of, total_curve
 from tacit.accounting.rounding import float_down, float_up, root_up
@@ -42,11 +42,12 @@ from tacit.privacy.event import Event, Gaussian
 from tacit.privacy.relation import Relation
 
 Bracket: TypeAlias = tuple[float, float]
-Fold: TypeAlias = Callable[[Tally, Relation | None, float], Bracket | None]
+Law: TypeAlias = Callable[[EventCounts, Relation | None, float], Bracket | None]
 
 _SLACK = 2.0**-46
-# Up to here the closed form of equal parts is summed; beyond, their loss distribution is used.
-_MOST_EQUAL_PARTS = 10**7
+
+# Up to here the closed form of equal releases is summed; beyond, their loss distribution is used.
+_MOST_EQUAL_RELEASES = 10**7
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,28 +56,17 @@ class Price:
 
     Guarantee
     ---------
-    - The events are (epsilon, delta)-private under the relation.
+    - The events are (epsilon, delta)-private under the relation. Epsilon is rounded up, and
+      infinite where the accountant promises nothing.
     - `lower` is a certified lower bound, attained by actual releases on actual neighbours, where
       the accountant has one (pld), otherwise 0.
 
     Parameters
     ----------
-    accountant
-        Its name.
-    epsilon, delta
-        Rounded up; infinite where it promises nothing.
     relation
         The relation that was priced, None if the events do not depend on it.
-    lower
-        No guarantee for all releases that the events describe has a smaller epsilon.
     note
         Why another accountant was not used, if there was a reason.
-
-    Examples
-    --------
-    >>> from tacit.privacy.event import Gaussian
-    >>> round(price("gdp", [Gaussian(1, 1)], delta=1e-5).epsilon, 3)
-    4.377
     """
 
     accountant: str
@@ -98,47 +88,34 @@ class Accountant:
 
     Parameters
     ----------
-    name
-        As in the table above.
     accepts
-        Whether one release of a tally has a price under a relation.
-    fold
-        From a tally, a relation and delta to bounds of epsilon, None if an event has no price.
-
-    Examples
-    --------
-    >>> from tacit.privacy.event import Pure, Repeated
-    >>> ACCOUNTANTS["basic"].price([Repeated(Pure(1), 3)], delta=0.0).epsilon
-    3.0
+        Whether one counted release has a price under a relation.
+    law
+        From counts, a relation and delta to bounds of epsilon, None if an event has no price.
     """
 
     name: str
     accepts: Callable[[Event, Relation | None], bool]
-    fold: Fold
+    law: Law
 
     def price(
         self, events: Iterable[Event], *, delta: float, relation: Relation | str | None = None
     ) -> Price:
-        """Price events at delta under a relation.
-
-        Raises
-        ------
-        AccountingError
-            If an event cannot be priced, or an amplification does not hold.
-        BudgetError
-            If delta is no number from 0 to below 1.
-        """
+        """Price events at delta under a relation."""
         known = None if relation is None else Relation.parse(relation)
-        counted = tally(events, known)
-        target = required_delta(delta)
-        found = self.fold(counted, known, target)
-        if found is None:
-            raise self.refusal(counted, known)
-        return Price(self.name, found[1], target, known, lower=found[0])
+        counts = count_events(events, known)
+        return self.price_counts(counts, known, required_delta(delta))
 
-    def refusal(self, counted: Tally, relation: Relation | None) -> AccountingError:
+    def price_counts(self, counts: EventCounts, relation: Relation | None, delta: float) -> Price:
+        """Price counted events at a delta that was checked."""
+        found = self.law(counts, relation, delta)
+        if found is None:
+            raise self.refusal(counts, relation)
+        return Price(self.name, found[1], delta, relation, lower=found[0])
+
+    def refusal(self, counts: EventCounts, relation: Relation | None) -> AccountingError:
         """Name the event that has no price here, and the accountants that could price it."""
-        for event, _ in counted:
+        for event, _ in counts:
             if not self.accepts(event, relation):
                 others = [name for name, it in ACCOUNTANTS.items() if it.accepts(event, relation)]
                 could = ", ".join(others) or "no accountant of this version"
@@ -182,11 +159,6 @@ def required_delta(delta: float) -> float:
     Guarantee
     ---------
     - NaN, negative numbers and 1 are refused.
-
-    Examples
-    --------
-    >>> required_delta(0)
-    0.0
     """
     number = float(delta)
     if not 0.0 <= number < 1.0:
@@ -196,53 +168,55 @@ def required_delta(delta: float) -> float:
     return number
 
 
-def _basic(counted: Tally, relation: Relation | None, delta: float) -> Bracket | None:
-    parts = parts_of(counted, relation, delta)
-    return None if parts is None else (0.0, _added(parts, delta)[0])
+def _basic(counts: EventCounts, relation: Relation | None, delta: float) -> Bracket | None:
+    releases = priced_releases(counts, relation, delta)
+    return None if releases is None else (0.0, _added(releases, delta)[0])
 
 
-def _advanced(counted: Tally, relation: Relation | None, delta: float) -> Bracket | None:
-    parts = parts_of(counted, relation, delta)
-    if parts is None:
+def _advanced(counts: EventCounts, relation: Relation | None, delta: float) -> Bracket | None:
+    releases = priced_releases(counts, relation, delta)
+    if releases is None:
         return None
-    whole, slack = _added(parts, delta)
+    whole, slack = _added(releases, delta)
     if math.isinf(whole) or slack <= 0.0:
         return 0.0, whole
-    mean = math.fsum(part.times * (part.epsilon * math.tanh(0.5 * part.epsilon)) for part in parts)
-    squares = math.fsum(part.times * (part.epsilon * part.epsilon) for part in parts)
+    mean = math.fsum(one.times * (one.epsilon * math.tanh(0.5 * one.epsilon)) for one in releases)
+    squares = math.fsum(one.times * (one.epsilon * one.epsilon) for one in releases)
     total = mean + math.sqrt(-2.0 * math.log(slack) * squares)
     return 0.0, min(whole, total * (1.0 + _SLACK))
 
 
-def _optimal(counted: Tally, relation: Relation | None, delta: float) -> Bracket | None:
-    parts = parts_of(counted, relation, delta)
-    if parts is None:
+def _optimal(counts: EventCounts, relation: Relation | None, delta: float) -> Bracket | None:
+    releases = priced_releases(counts, relation, delta)
+    if releases is None:
         return None
-    whole = _added(parts, delta)[0]
-    if not parts or delta == 0.0 or math.isinf(whole):
+    whole = _added(releases, delta)[0]
+    if not releases or delta == 0.0 or math.isinf(whole):
         return 0.0, whole
-    kinds = {(part.epsilon, part.delta) for part in parts}
-    times = sum(part.times for part in parts)
-    if len(kinds) == 1 and times <= _MOST_EQUAL_PARTS:
-        return 0.0, min(whole, optimal_epsilon(parts[0].epsilon, parts[0].delta, times, delta))
-    items = [(RandomisedResponse(part.epsilon, part.delta), part.times) for part in parts]
-    # Of the parts only: what is known of a release beyond its part may cost less.
+    kinds = {(one.epsilon, one.delta) for one in releases}
+    times = sum(one.times for one in releases)
+    if len(kinds) == 1 and times <= _MOST_EQUAL_RELEASES:
+        return 0.0, min(
+            whole, optimal_epsilon(releases[0].epsilon, releases[0].delta, times, delta)
+        )
+    items = [(RandomisedResponse(one.epsilon, one.delta), one.times) for one in releases]
+    # Of their epsilon and delta only: what else is known of a release may cost less.
     upper = _by_distribution("optimal", lambda: (0.0, pld.compose(items).safe_epsilon(delta)))[1]
     return 0.0, min(upper, whole)
 
 
-def _added(parts: tuple[Part, ...], delta: float) -> Bracket:
+def _added(releases: tuple[PricedReleases, ...], delta: float) -> Bracket:
     """Return the sum of the epsilons, rounded up, and what the deltas leave of delta."""
-    spent = sum((Fraction(part.delta) * part.times for part in parts), start=Fraction(0))
+    spent = sum((Fraction(one.delta) * one.times for one in releases), start=Fraction(0))
     slack = float_down(Fraction(delta) - spent)
-    if slack < 0.0 or any(math.isinf(part.epsilon) for part in parts):
+    if slack < 0.0 or any(math.isinf(one.epsilon) for one in releases):
         return math.inf, 0.0
-    whole = sum((Fraction(part.epsilon) * part.times for part in parts), start=Fraction(0))
+    whole = sum((Fraction(one.epsilon) * one.times for one in releases), start=Fraction(0))
     return float_up(whole), slack
 
 
-def _zcdp(counted: Tally, relation: Relation | None, delta: float) -> Bracket | None:
-    found = total_concentrated(counted, relation)
+def _zcdp(counts: EventCounts, relation: Relation | None, delta: float) -> Bracket | None:
+    found = total_concentrated(counts, relation)
     if found is None:
         return None
     rest = without_leak(delta, found.leak)
@@ -251,39 +225,39 @@ def _zcdp(counted: Tally, relation: Relation | None, delta: float) -> Bracket | 
     return 0.0, renyi.zcdp_to_epsilon(float_up(found.rho), rest)
 
 
-def _tcdp(counted: Tally, relation: Relation | None, delta: float) -> Bracket | None:
-    found = truncated_epsilon(counted, relation, delta)
+def _tcdp(counts: EventCounts, relation: Relation | None, delta: float) -> Bracket | None:
+    found = truncated_epsilon(counts, relation, delta)
     return None if found is None else (0.0, found)
 
 
-def _rdp(counted: Tally, relation: Relation | None, delta: float) -> Bracket | None:
-    found = total_curve(counted, relation)
+def _rdp(counts: EventCounts, relation: Relation | None, delta: float) -> Bracket | None:
+    found = total_curve(counts, relation)
     if found is None:
         return None
     rest = without_leak(delta, found.leak)
     if rest <= 0.0:
-        return 0.0, math.inf if counted else 0.0
+        return 0.0, math.inf if counts else 0.0
     return 0.0, renyi.epsilon(found.curve, rest)
 
 
-def _gdp(counted: Tally, relation: Relation | None, delta: float) -> Bracket | None:
+def _gdp(counts: EventCounts, relation: Relation | None, delta: float) -> Bracket | None:
     del relation
-    square = total_mu_squared(counted)
+    square = total_mu_squared(counts)
     if square is None:
         return None
     return 0.0, gaussian.epsilon(root_up(square), delta)
 
 
-def _pld(counted: Tally, relation: Relation | None, delta: float) -> Bracket | None:
-    items = pairs_of(counted, relation)
+def _pld(counts: EventCounts, relation: Relation | None, delta: float) -> Bracket | None:
+    items = pairs_of(counts, relation)
     if items is None:
         return None
     if not items:
         return 0.0, 0.0
     if delta == 0.0:
-        # At delta 0 only the largest loss counts: the sum of the parts.
-        return _basic(counted, relation, delta)
-    attained = pairs_of(counted, relation, attained=True)
+        # At delta 0 only the largest loss counts: the sum of all.
+        return _basic(counts, relation, delta)
+    attained = pairs_of(counts, relation, attained=True)
     if attained == items:
         return _by_distribution("pld", lambda: pld.compose(items).epsilon(delta))
     upper = _by_distribution("pld", lambda: (0.0, pld.compose(items).safe_epsilon(delta)))[1]
@@ -314,7 +288,7 @@ def _title(event: Event) -> str:
     return f"{type(event).__name__}({inside})" if inside else type(event).__name__
 
 
-def _has_parts(event: Event, relation: Relation | None) -> bool:
+def _has_epsilon(event: Event, relation: Relation | None) -> bool:
     return epsilon_at(event, relation, 1e-6) is not None
 
 
@@ -342,11 +316,11 @@ def _has_pair(event: Event, relation: Relation | None) -> bool:
 
 ACCOUNTANTS: Mapping[str, Accountant] = MappingProxyType(
     {
-        name: Accountant(name, accepts, fold)
-        for name, accepts, fold in (
-            ("basic", _has_parts, _basic),
-            ("advanced", _has_parts, _advanced),
-            ("optimal", _has_parts, _optimal),
+        name: Accountant(name, accepts, law)
+        for name, accepts, law in (
+            ("basic", _has_epsilon, _basic),
+            ("advanced", _has_epsilon, _advanced),
+            ("optimal", _has_epsilon, _optimal),
             ("zcdp", _is_concentrated, _zcdp),
             ("tcdp", _is_truncated, _tcdp),
             ("rdp", _has_curve, _rdp),

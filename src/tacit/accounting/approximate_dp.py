@@ -1,6 +1,6 @@
-r"""Each release as an (epsilon, delta) part, for the composition theorems about such parts.
+r"""The (epsilon, delta) of each release, for the composition theorems about such pairs.
 
-Steps that need a delta get an equal share: with T of them, each is priced at
+Releases that need a delta get an equal share: with T of them, each is priced at
 :math:`\delta/(2T)` and the other half of delta is the slack of the theorem. Pure releases need
 none; a release that is only known to be (epsilon, delta)-private brings its own.
 Proof: ``proofs/accounting/approximate_dp.md``.
@@ -9,20 +9,16 @@ Proof: ``proofs/accounting/approximate_dp.md``.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
 from tacit.accounting import gaussian, renyi
-from tacit.accounting.classical import (
-    amplified_by_poisson,
-    amplified_without_replacement,
-    replaced_by_poisson,
-)
+from tacit.accounting.bisection import bisect
+from tacit.accounting.classical import amplified, amplified_without_replacement
+from tacit.accounting.composition import EventCounts, count_events, pure_epsilon
 from tacit.accounting.draw_counts import copies
-from tacit.accounting.event_counts import Tally, pure_epsilon, tally
 from tacit.accounting.objective_perturbation import objective_epsilon
 from tacit.accounting.renyi_curves import curve_of
 from tacit.accounting.rounding import float_up, root_up
@@ -43,32 +39,23 @@ from tacit.privacy.relation import Relation
 
 # A share of delta below the smallest normal float is no share.
 _SMALLEST_SHARE = 1e-300
+
 _DOWN = 1.0 - 2.0**-50
+
 # Beyond it no profile is tabulated.
 _LARGEST_EPSILON = 690.0
+
 # More than the rounding upwards of an amplified delta.
 _BELOW = 1.0 - 2.0**-44
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """Equal releases as (epsilon, delta) parts.
+class PricedReleases:
+    """Equal releases, each (epsilon, delta)-private, rounded up.
 
     Guarantee
     ---------
     - Each of the `times` releases is (epsilon, delta)-private.
-
-    Parameters
-    ----------
-    epsilon, delta
-        Of one release, rounded up.
-    times
-        How many there are.
-
-    Examples
-    --------
-    >>> Part(0.5, 0.0, 3).times
-    3
     """
 
     epsilon: float
@@ -76,34 +63,29 @@ class Part:
     times: int
 
 
-def parts_of(counted: Tally, relation: Relation | None, delta: float) -> tuple[Part, ...] | None:
+def priced_releases(
+    counts: EventCounts, relation: Relation | None, delta: float
+) -> tuple[PricedReleases, ...] | None:
     """Price each release at its share of delta, or return None if one has no such price.
 
     Guarantee
     ---------
-    - The deltas of all parts add up to at most half of what own deltas leave of delta, plus the
+    - The deltas of all releases add up to at most half of what own deltas leave of delta, plus the
       own deltas.
-
-    Examples
-    --------
-    >>> found = parts_of(tally([Gaussian(1, 4)]), None, 1e-6)
-    >>> found is not None and found[0].epsilon == gaussian.epsilon(0.5, found[0].delta)
-    True
     """
-    own = [own_delta(event, relation) for event, _ in counted]
-    spent = sum(
-        (Fraction(part or 0.0) * times for part, (_, times) in zip(own, counted, strict=True))
-    )
-    needy = sum(times for part, (_, times) in zip(own, counted, strict=True) if part is None)
+    own = [own_delta(event, relation) for event, _ in counts]
+    paired = list(zip(counts, own, strict=True))
+    spent = sum(Fraction(fixed or 0.0) * times for (_, times), fixed in paired)
+    needy = sum(times for (_, times), fixed in paired if fixed is None)
     rest = max(Fraction(delta) - spent, Fraction(0))
     share = float(rest / (2 * needy)) * _DOWN if needy else 0.0
     found = []
-    for (event, times), part in zip(counted, own, strict=True):
-        at = share if part is None else part
+    for (event, times), fixed in paired:
+        at = share if fixed is None else fixed
         epsilon = epsilon_at(event, relation, at)
         if epsilon is None:
             return None
-        found.append(Part(epsilon, at, times))
+        found.append(PricedReleases(epsilon, at, times))
     return tuple(found)
 
 
@@ -113,12 +95,6 @@ def own_delta(event: Event, relation: Relation | None) -> float | None:
     Guarantee
     ---------
     - A release with an own delta has one epsilon, whatever share of delta it is offered.
-
-    Examples
-    --------
-    >>> from tacit.privacy.event import Pure
-    >>> own_delta(Pure(1), None), own_delta(Gaussian(1, 1), None)
-    (0.0, None)
     """
     match event:
         case Approximate():
@@ -138,11 +114,6 @@ def epsilon_at(event: Event, relation: Relation | None, delta: float) -> float |
     Guarantee
     ---------
     - Never below the true epsilon of the release at delta under the relation.
-
-    Examples
-    --------
-    >>> epsilon_at(Gaussian(1, 4), None, 1e-6) == gaussian.epsilon(0.5, 1e-6)
-    True
     """
     match event:
         case PoissonSampled() | SampledWithoutReplacement():
@@ -157,6 +128,24 @@ def epsilon_at(event: Event, relation: Relation | None, delta: float) -> float |
             return gaussian.epsilon(root_up(event.mu_squared), delta)
         case _:
             return _plain(event, relation, delta)
+
+
+def pure_selection(event: RandomStopping, relation: Relation | None) -> float | None:
+    """Return the epsilon of the best of many pure runs, (2 + shape) epsilon; None if not pure.
+
+    Guarantee
+    ---------
+    - Three times the epsilon of one run for the geometric distribution.
+    """
+    if not isinstance(event.law, NegativeBinomial):
+        return None
+    total = Fraction(0)
+    for release, times in count_events([event.event], relation):
+        pure = pure_epsilon(release)
+        if pure is None:
+            return None
+        total += times * Fraction(pure)
+    return float_up(total * (2 + Fraction(event.law.shape)))
 
 
 def _plain(event: Event, relation: Relation | None, delta: float) -> float | None:
@@ -184,21 +173,7 @@ def _sampled_pair(
         base = float_up(pure), 0.0
     else:
         return None
-    return _amplified(event, relation, *base)
-
-
-def _amplified(
-    event: PoissonSampled | SampledWithoutReplacement,
-    relation: Relation | None,
-    epsilon: float,
-    delta: float,
-) -> tuple[float, float]:
-    rate = float_up(event.rate)
-    if isinstance(event, SampledWithoutReplacement):
-        sampled = amplified_without_replacement(epsilon, delta, rate)
-        return sampled.epsilon, sampled.delta
-    replaces = relation is Relation.REPLACE_ONE
-    sampled = (replaced_by_poisson if replaces else amplified_by_poisson)(epsilon, delta, rate)
+    sampled = amplified(event, relation, *base)
     return sampled.epsilon, sampled.delta
 
 
@@ -213,11 +188,11 @@ def _sampled(
         epsilon = epsilon_at(event.event, fixed, base)
         if epsilon is None:
             return None
-        found = _amplified(event, relation, epsilon, base)
-        if found[1] <= delta:
-            return found[0]
+        found = amplified(event, relation, epsilon, base)
+        if found.delta <= delta:
+            return found.epsilon
         # Under replace-one delta counts more than once; epsilon grows only slowly.
-        base *= min(0.9, 0.98 * delta / found[1])
+        base *= min(0.9, 0.98 * delta / found.delta)
     return math.inf
 
 
@@ -232,47 +207,13 @@ def _with_replacement(event: SampledWithReplacement, delta: float) -> float | No
         rate = copies(event.draws, event.population).drawn
         worst = amplified_without_replacement(float_up(event.draws * pure), 0.0, rate).epsilon
 
-    def exceeds(epsilon: float) -> bool:
-        return float(profile.delta_of_epsilon(np.array([epsilon]))[0]) > delta
+    def fits(epsilon: float) -> bool:
+        return not float(profile.delta_of_epsilon(np.array([epsilon]))[0]) > delta
 
-    if delta == 0.0 or exceeds(_LARGEST_EPSILON):
+    if delta == 0.0 or not fits(_LARGEST_EPSILON):
         return worst
-    return min(_smallest(exceeds), worst)
-
-
-def _smallest(exceeds: Callable[[float], bool]) -> float:
-    """The least epsilon at which a falling curve is not above delta."""
-    if not exceeds(0.0):
-        return 0.0
-    low, high = 0.0, _LARGEST_EPSILON
-    while high - low > 1e-9 * high:
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if exceeds(middle) else (low, middle)
-    return high
-
-
-def pure_selection(event: RandomStopping, relation: Relation | None) -> float | None:
-    """Return the epsilon of the best of many pure runs, (2 + shape) epsilon; None if not pure.
-
-    Guarantee
-    ---------
-    - Three times the epsilon of one run for the geometric law.
-
-    Examples
-    --------
-    >>> from tacit.privacy.event import Pure
-    >>> pure_selection(RandomStopping(Pure(1), NegativeBinomial(1, Fraction(1, 9))), None)
-    3.0
-    """
-    if not isinstance(event.law, NegativeBinomial):
-        return None
-    total = Fraction(0)
-    for release, times in tally([event.event], relation):
-        pure = pure_epsilon(release)
-        if pure is None:
-            return None
-        total += times * Fraction(pure)
-    return float_up(total * (2 + Fraction(event.law.shape)))
+    least = 0.0 if fits(0.0) else bisect(0.0, _LARGEST_EPSILON, fits, 1e-9)[1]
+    return min(least, worst)
 
 
 def _by_curve(event: Event, relation: Relation | None, delta: float) -> float | None:

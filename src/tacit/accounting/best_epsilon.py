@@ -2,7 +2,7 @@
 
 Gaussian releases alone are priced exactly. Everything else goes through loss distributions; where
 these are out of their numerical range, or an event has no dominating pair, the Rényi curve and the
-sum of the parts take over, and the price says so. Proof: ``proofs/accounting/best_epsilon.md``.
+sum of the epsilons take over, and the price says so. Proof: ``proofs/accounting/best_epsilon.md``.
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ from collections.abc import Iterable, Mapping
 
 from tacit.accounting import gaussian, pld, renyi
 from tacit.accounting.accountants import ACCOUNTANTS, Price, required_delta
-from tacit.accounting.classical import Forecast
-from tacit.accounting.clt_forecast import forecast
+from tacit.accounting.clt_forecast import Forecast, forecast
+from tacit.accounting.composition import EventCounts, Sampled, count_events, total_mu_squared
 from tacit.accounting.dominating_pairs import pairs_of
-from tacit.accounting.event_counts import Tally, tally, total_mu_squared
 from tacit.accounting.renyi_curves import total_curve
 from tacit.accounting.rounding import root_up
 from tacit.errors import AccountingError, BudgetError
@@ -23,9 +22,7 @@ from tacit.privacy.event import (
     BoundedRange,
     Event,
     Gaussian,
-    PoissonSampled,
     Repeated,
-    SampledWithoutReplacement,
     SampledWithReplacement,
 )
 from tacit.privacy.relation import Relation
@@ -45,11 +42,6 @@ def best(events: Iterable[Event], *, delta: float, relation: Relation | str | No
     - Exact for Gaussian releases alone.
     - A fallback is named in the note of the price.
 
-    Raises
-    ------
-    AccountingError
-        If no accountant can price the events.
-
     Examples
     --------
     >>> from tacit.privacy.event import Gaussian, Laplace
@@ -57,59 +49,53 @@ def best(events: Iterable[Event], *, delta: float, relation: Relation | str | No
     'pld'
     """
     known = None if relation is None else Relation.parse(relation)
-    return best_of_tally(tally(events, known), known, required_delta(delta))
+    return best_of_counts(count_events(events, known), known, required_delta(delta))
 
 
-def best_of_tally(counted: Tally, relation: Relation | None, delta: float) -> Price:
-    """Return the smallest safe price of a tally; see `best`."""
-    if total_mu_squared(counted) is not None:
-        return _price("gdp", counted, relation, delta)
+def best_of_counts(counts: EventCounts, relation: Relation | None, delta: float) -> Price:
+    """Return the smallest safe price of counted events; see `best`."""
+    if total_mu_squared(counts) is not None:
+        return ACCOUNTANTS["gdp"].price_counts(counts, relation, delta)
     note, found = "", []
     try:
-        first = _price("pld", counted, relation, delta)
+        first = ACCOUNTANTS["pld"].price_counts(counts, relation, delta)
     except AccountingError as error:
         note = str(error)
     else:
         narrow = first.epsilon - first.lower <= max(_NARROW * first.epsilon, _NEGLIGIBLE)
         # Where the pairs are not attained the lower bound says nothing about the bracket's width.
-        wide = not narrow and _is_attained(counted, relation)
-        if delta == 0.0 or not (wide or math.isinf(first.epsilon) or _is_loose(counted)):
+        wide = not narrow and _is_attained(counts, relation)
+        if delta == 0.0 or not (wide or math.isinf(first.epsilon) or _is_loose(counts)):
             return first
         note = "the bracket of the loss distributions is wide" if wide else ""
         found.append(first)
     for name in _FALLBACKS:
         try:
-            found.append(_price(name, counted, relation, delta))
+            found.append(ACCOUNTANTS[name].price_counts(counts, relation, delta))
         except AccountingError:
             continue
     if not found:
-        raise ACCOUNTANTS["rdp"].refusal(counted, relation)
+        raise ACCOUNTANTS["rdp"].refusal(counts, relation)
     least = min(found, key=lambda price: price.epsilon)
     return Price(least.accountant, least.epsilon, delta, relation, lower=least.lower, note=note)
 
 
-def delta_of_tally(counted: Tally, relation: Relation | None, epsilon: float) -> float:
-    """Return the smallest safe delta of a tally at epsilon; see `best`.
+def delta_of_counts(counts: EventCounts, relation: Relation | None, epsilon: float) -> float:
+    """Return the smallest safe delta of counted events at epsilon; see `best`.
 
     Guarantee
     ---------
     - Never below the true delta at epsilon, and at most 1.
-
-    Examples
-    --------
-    >>> from tacit.privacy.event import Gaussian
-    >>> delta_of_tally(((Gaussian(1, 4), 1),), None, 1.0) == gaussian.delta(1.0, 0.5)
-    True
     """
     if not float(epsilon) >= 0.0:
         raise BudgetError(f"epsilon is {epsilon!r}; expected a number of at least 0")
-    square = total_mu_squared(counted)
+    square = total_mu_squared(counts)
     if square is not None:
         return gaussian.delta(epsilon, root_up(square))
     if math.isinf(epsilon):
         return 0.0
     candidates = [1.0]
-    items = pairs_of(counted, relation)
+    items = pairs_of(counts, relation)
     if items is not None:
         try:
             lower, upper = pld.compose(items).delta(epsilon)
@@ -119,12 +105,12 @@ def delta_of_tally(counted: Tally, relation: Relation | None, epsilon: float) ->
             if upper - lower <= _NARROW * upper:
                 return upper
             candidates.append(upper)
-    found = total_curve(counted, relation)
+    found = total_curve(counts, relation)
     if found is not None:
         rest = renyi.delta(found.curve, epsilon)
         candidates.append(min((found.leak + rest) * (1.0 + 2.0**-50), 1.0))
     elif items is None:
-        raise ACCOUNTANTS["rdp"].refusal(counted, relation)
+        raise ACCOUNTANTS["rdp"].refusal(counts, relation)
     return min(candidates)
 
 
@@ -146,44 +132,35 @@ def compare(
     (True, 0.5)
     """
     known = None if relation is None else Relation.parse(relation)
-    counted = tally(events, known)
+    counts = count_events(events, known)
     target = required_delta(delta)
     table: dict[str, Price | Forecast | None] = {}
-    for name in ACCOUNTANTS:
+    for name, accountant in ACCOUNTANTS.items():
         if name == "pld":
-            table["gdp-clt"] = _forecast(counted, known)
+            table["gdp-clt"] = _forecast(counts, known)
         try:
-            table[name] = _price(name, counted, known, target)
+            table[name] = accountant.price_counts(counts, known, target)
         except AccountingError:
             table[name] = None
     return table
 
 
-def _is_attained(counted: Tally, relation: Relation | None) -> bool:
-    return pairs_of(counted, relation) == pairs_of(counted, relation, attained=True)
+def _is_attained(counts: EventCounts, relation: Relation | None) -> bool:
+    return pairs_of(counts, relation) == pairs_of(counts, relation, attained=True)
 
 
-def _is_loose(counted: Tally) -> bool:
+def _is_loose(counts: EventCounts) -> bool:
     """Whether a pair stands for a whole family, which no one mechanism attains many times."""
-    samples = PoissonSampled | SampledWithoutReplacement | SampledWithReplacement
     return any(
         isinstance(event, BoundedRange)
-        or (isinstance(event, samples) and not isinstance(event.event, Gaussian))
+        or (isinstance(event, Sampled) and not isinstance(event.event, Gaussian))
         or isinstance(event, SampledWithReplacement)
-        for event, _ in counted
+        for event, _ in counts
     )
 
 
-def _price(name: str, counted: Tally, relation: Relation | None, delta: float) -> Price:
-    accountant = ACCOUNTANTS[name]
-    found = accountant.fold(counted, relation, delta)
-    if found is None:
-        raise accountant.refusal(counted, relation)
-    return Price(name, found[1], delta, relation, lower=found[0])
-
-
-def _forecast(counted: Tally, relation: Relation | None) -> Forecast | None:
+def _forecast(counts: EventCounts, relation: Relation | None) -> Forecast | None:
     try:
-        return forecast((Repeated(event, times) for event, times in counted), relation=relation)
+        return forecast((Repeated(event, times) for event, times in counts), relation=relation)
     except AccountingError:
         return None

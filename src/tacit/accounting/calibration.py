@@ -14,10 +14,9 @@ from fractions import Fraction
 from typing import Literal
 
 from tacit.accounting import pld
-from tacit.accounting.best_epsilon import best_of_tally
-from tacit.accounting.composition import mu_squared_of
+from tacit.accounting.best_epsilon import best_of_counts
+from tacit.accounting.composition import count_events, mu_squared_of, total_mu_squared
 from tacit.accounting.dominating_pairs import pairs_of
-from tacit.accounting.event_counts import tally, total_mu_squared
 from tacit.accounting.pld.calibration import largest_count, largest_rate, smallest_noise
 from tacit.accounting.pld.pairs import Pair
 from tacit.accounting.rounding import root_up
@@ -62,8 +61,6 @@ def calibrate(
     ----------
     budget
         What may be spent; a budget in mu or rho calibrates runs over the whole table only.
-    relation
-        The relation of the guarantee.
     find
         ``"noise"`` (smallest), ``"steps"`` (most), ``"sample_rate"`` (largest) or
         ``"population"`` (the smallest table from which samples of size `sample` may be drawn).
@@ -71,11 +68,6 @@ def calibrate(
         As in `Run`.
     sample
         Expected or fixed size of the sample, where the population is sought.
-
-    Raises
-    ------
-    BudgetError
-        If no number in the range is within the budget.
 
     Examples
     --------
@@ -126,7 +118,7 @@ def _require_known(
 def _whole_table(run: Run, budget: Budget, find: str) -> Run:
     """Solve a sum of squares exactly."""
     allowed = mu_squared_of(budget)
-    one = total_mu_squared(tally([replace(run, noise=1, steps=1).event])) or Fraction(1)
+    one = total_mu_squared(count_events([replace(run, noise=1, steps=1).event])) or Fraction(1)
     if find == "noise":
         return replace(run, noise=Fraction(root_up(one * run.steps / allowed)))
     steps = math.floor(allowed * Fraction(run.noise) ** 2 / one)
@@ -227,7 +219,7 @@ def _search(
     *,
     rising: bool,
 ) -> Run:
-    """Search by loss distributions, and by bisection of the best price where these do not reach."""
+    """Search by loss distributions, and by bisection of the best price where these end."""
 
     def items(value: float) -> list[tuple[Pair, int]]:
         return _pairs(at(value))
@@ -270,11 +262,11 @@ def _settled(run: Run, epsilon: float, delta: float, safer: Callable[[Run, Fract
 
 @functools.lru_cache(maxsize=16)
 def _epsilon(run: Run, delta: float) -> float:
-    return best_of_tally(tally([run.event], run.relation), run.relation, delta).epsilon
+    return best_of_counts(count_events([run.event], run.relation), run.relation, delta).epsilon
 
 
 def _pairs(run: Run) -> list[tuple[Pair, int]]:
-    found = pairs_of(tally([run.event], run.relation), run.relation)
+    found = pairs_of(count_events([run.event], run.relation), run.relation)
     if found is None:
         raise AccountingError("the run has no dominating pair; expected Gaussian steps")
     return found

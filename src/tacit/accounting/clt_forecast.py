@@ -1,27 +1,54 @@
-r"""The central-limit forecast of a sequence of events, which is not a guarantee.
+r"""Forecasts from the central limit theorem of Gaussian differential privacy: no guarantees.
 
-.. math:: \mu^2 \approx \sum_i \mu_i^2
+The limit of many subsampled Gaussian steps is nearly Gaussian, and squares of mu add up. The true
+cost can be well above the limit, so the answer is a type that no guarantee, certificate or filter
+accepts. Why: ``proofs/accounting/clt_forecast.md``.
 
-with the limits of Dong, Roth and Su for sampled Gaussian steps. The truth may be larger, so the
-answer is a `Forecast`, which no guarantee, certificate or filter accepts.
-Why: ``proofs/accounting/clt_forecast.md``.
+References
+----------
+Dong, Roth and Su (2022), "Gaussian differential privacy", Corollary 5.4.
+Bu, Dong, Long and Su (2020), "Deep learning with Gaussian differential privacy", section 3.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass
 
-from tacit.accounting.classical import (
-    Forecast,
-    forecast_poisson,
-    forecast_without_replacement,
-)
-from tacit.accounting.event_counts import tally
+from scipy import special
+
+from tacit.accounting import gaussian
+from tacit.accounting.arguments import non_negative, probability
+from tacit.accounting.composition import count_events
 from tacit.accounting.rounding import float_up, root_up
 from tacit.errors import AccountingError
 from tacit.privacy.event import Event, Gaussian, PoissonSampled, SampledWithoutReplacement
 from tacit.privacy.relation import Relation
+from tacit.validate import whole
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """An estimate for planning, **not a guarantee**: the true cost may be larger.
+
+    Guarantee
+    ---------
+    - It cannot be converted to a number or compared with one, has no field named epsilon, delta or
+      mu, and says what it is when it is printed.
+    """
+
+    approximate_mu: float
+    steps: int
+
+    def approximate_epsilon(self, delta: float) -> float:
+        """Return the epsilon that the limit would have at delta; the truth may be larger."""
+        return gaussian.epsilon(self.approximate_mu, delta)
+
+    def __str__(self) -> str:
+        """Say that it is a forecast."""
+        about = f"{self.approximate_mu:.3g}"
+        return f"forecast, not a guarantee: about mu = {about} after {self.steps} steps"
 
 
 def forecast(events: Iterable[Event], *, relation: Relation | str | None = None) -> Forecast:
@@ -44,7 +71,7 @@ def forecast(events: Iterable[Event], *, relation: Relation | str | None = None)
     """
     known = None if relation is None else Relation.parse(relation)
     squares, steps = 0.0, 0
-    for event, times in tally(events, known):
+    for event, times in count_events(events, known):
         match event:
             case Gaussian():
                 square = float_up(event.mu_squared * times)
@@ -61,3 +88,37 @@ def forecast(events: Iterable[Event], *, relation: Relation | str | None = None)
                 )
         squares, steps = squares + square, steps + times
     return Forecast(math.sqrt(squares), steps)
+
+
+def forecast_poisson(mu: float, sampling_rate: float, steps: int) -> Forecast:
+    r"""Forecast many Gaussian steps on Poisson samples (add-remove). Not a guarantee.
+
+    .. math:: \mu_{\text{limit}} = q\sqrt{T(e^{\mu^2} - 1)}
+    """
+    mu, rate = non_negative("mu", mu), probability("sampling_rate", sampling_rate)
+    steps = whole("steps", steps)
+    if rate == 0.0 or mu == 0.0:
+        return Forecast(0.0, steps)
+    square = mu * mu
+    growth = math.sqrt(math.expm1(square)) if square < 700.0 else math.inf
+    return Forecast(rate * math.sqrt(steps) * growth, steps)
+
+
+def forecast_without_replacement(mu: float, sampling_rate: float, steps: int) -> Forecast:
+    r"""Forecast many Gaussian steps on samples without replacement. Not a guarantee.
+
+    .. math:: \mu_{\text{limit}} = \sqrt2\, q \sqrt{T}
+        \sqrt{e^{\mu^2}\Phi(3\mu/2) + 3\Phi(-\mu/2) - 2}
+    """
+    mu, rate = non_negative("mu", mu), probability("sampling_rate", sampling_rate)
+    steps = whole("steps", steps)
+    if rate == 0.0 or mu == 0.0:
+        return Forecast(0.0, steps)
+    square = mu * mu
+    if square >= 700.0:
+        return Forecast(math.inf, steps)
+    root = math.sqrt(0.5)
+    # Written around 0, where the three terms of the formula cancel.
+    odd = 0.5 * (math.erf(1.5 * mu * root) - 3.0 * math.erf(0.5 * mu * root))
+    inside = float(special.ndtr(1.5 * mu)) * math.expm1(square) + odd
+    return Forecast(math.sqrt(2.0 * steps) * rate * math.sqrt(max(inside, 0.0)), steps)

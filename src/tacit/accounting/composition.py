@@ -1,8 +1,12 @@
-r"""What a sequence of events costs, whatever its releases are.
+r"""What a sequence of events costs: releases are unfolded, counted, and composed.
 
-Gaussian events add up exactly: :math:`\mu^2 = \sum_i \mu_i^2`. The sum is kept as a rational
-number; a float appears only when a guarantee is read, and then rounded up. Other events are priced
-by the best accountant.
+Every accountant works on the counts, so none can forget a repetition. Gaussian events add up
+exactly, as rational numbers:
+
+.. math:: \mu^2 = \sum_i \mu_i^2
+
+A float appears only when a guarantee is read, and then rounded up. Other events are priced by the
+best accountant, which is loaded when it is first needed.
 
 References
 ----------
@@ -12,28 +16,54 @@ Dong, Roth and Su (2022), "Gaussian differential privacy", Corollary 3.3.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import TYPE_CHECKING, TypeAlias
 
 from tacit.accounting import gaussian
-from tacit.accounting.accountants import Price, required_delta
-from tacit.accounting.best_epsilon import best_of_tally, delta_of_tally
-from tacit.accounting.event_counts import Tally, tally, total_mu_squared
 from tacit.accounting.rounding import root_up
-from tacit.errors import AccountingError, BudgetError
+from tacit.errors import AccountingError, BudgetError, SettingError
+from tacit.privacy.basic_events import LARGEST_BITS
 from tacit.privacy.budget import Budget, Guarantee
-from tacit.privacy.event import Event
+from tacit.privacy.event import (
+    Approximate,
+    BoundedRange,
+    Composed,
+    DiscreteGaussian,
+    Event,
+    Gaussian,
+    Laplace,
+    ObjectivePerturbation,
+    PoissonSampled,
+    Pure,
+    RandomStopping,
+    Repeated,
+    SampledWithoutReplacement,
+    SampledWithReplacement,
+    Votes,
+)
 from tacit.privacy.relation import Relation
+
+if TYPE_CHECKING:
+    from tacit.accounting.accountants import Price
+
+EventCounts: TypeAlias = tuple[tuple[Event, int], ...]
+Sampled: TypeAlias = PoissonSampled | SampledWithoutReplacement | SampledWithReplacement
+
+# Counts are read as floats by most accountants.
+_LARGEST_COUNT_BITS = 1000
+
+_REUSED = (
+    "several releases from one sample are not several sampled releases: the sample is drawn once, "
+    "so its amplification is not theirs one by one. Draw a fresh sample for each release, or "
+    "release all of them with Gaussian noise, which is one Gaussian release of the sample"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Composition:
-    r"""What a sequence of events costs together.
-
-    .. math:: \mu^2 = \sum_i \mu_i^2
-
-    where all events are Gaussian; otherwise there is no mu and the best accountant answers.
+    """What a sequence of events costs together.
 
     Guarantee
     ---------
@@ -44,18 +74,13 @@ class Composition:
     Parameters
     ----------
     square
-        Exact sum of the squares, at least 0; None if an event is not Gaussian.
-    counted, relation
+        Exact sum of the squares of mu; None if an event is not Gaussian.
+    counts, relation
         The events and their relation where there is no such sum.
-
-    Examples
-    --------
-    >>> Composition(Fraction(9, 4)).mu
-    1.5
     """
 
     square: Fraction | None
-    counted: Tally = ()
+    counts: EventCounts = ()
     relation: Relation | None = None
 
     @property
@@ -83,18 +108,23 @@ class Composition:
         """Return the delta at epsilon, rounded up."""
         if self.square is not None:
             return gaussian.delta(epsilon, root_up(self.square))
-        return delta_of_tally(self.counted, self.relation, epsilon)
+        from tacit.accounting.best_epsilon import delta_of_counts
+
+        return delta_of_counts(self.counts, self.relation, epsilon)
 
     def price(self, delta: float) -> Price:
         """Return the epsilon at delta with the accountant it comes from."""
+        from tacit.accounting.accountants import Price, required_delta
+        from tacit.accounting.best_epsilon import best_of_counts
+
         target = required_delta(delta)
         if self.square is not None:
             return Price("gdp", self.epsilon(target), target, self.relation)
-        return best_of_tally(self.counted, self.relation, target)
+        return best_of_counts(self.counts, self.relation, target)
 
 
 def compose(events: Iterable[Event], relation: Relation | str | None = None) -> Composition:
-    """Add up the cost of events under one relation.
+    """Add up the cost of events. Sampled events and objective perturbation need a relation.
 
     Guarantee
     ---------
@@ -102,24 +132,15 @@ def compose(events: Iterable[Event], relation: Relation | str | None = None) -> 
     - ``Repeated(event, k)`` costs exactly k copies of the event.
     - An object that is no known event is refused by name, never skipped.
 
-    Parameters
-    ----------
-    events
-        Everything that was released.
-    relation
-        Needed by sampled events and objective perturbation.
-
     Examples
     --------
-    >>> from tacit.privacy.event import Repeated
-    >>> from tacit.privacy.event import Gaussian
     >>> compose([Gaussian(1, 16), Repeated(Gaussian(1, 32), times=6)]).mu
     0.5
     """
     known = None if relation is None else Relation.parse(relation)
-    counted = tally(events, known)
-    square = total_mu_squared(counted)
-    return Composition(square) if square is not None else Composition(None, counted, known)
+    counts = count_events(events, known)
+    square = total_mu_squared(counts)
+    return Composition(square) if square is not None else Composition(None, counts, known)
 
 
 def mu_squared_of(budget: Budget) -> Fraction:
@@ -131,17 +152,6 @@ def mu_squared_of(budget: Budget) -> Fraction:
     ---------
     - Events whose exact squares add up to at most this are within the budget.
     - For mu and rho nothing is lost: the square is exact in the float that was given.
-
-    Raises
-    ------
-    BudgetError
-        If the budget is infinite, if epsilon comes without delta, or if the budget is too small
-        for a float.
-
-    Examples
-    --------
-    >>> mu_squared_of(Budget(rho=0.125))
-    Fraction(1, 4)
     """
     if budget.is_infinite:
         raise BudgetError(
@@ -168,20 +178,11 @@ def mu_squared_of(budget: Budget) -> Fraction:
 def guarantee_of(
     events: Iterable[Event], *, delta: float, relation: Relation | str, unit: str
 ) -> Guarantee:
-    """State what events guarantee together at delta, rounded up.
+    """State what events guarantee together at delta, for the relation and unit they hold for.
 
     Guarantee
     ---------
     - The epsilon stated is never below the exact one of the events.
-
-    Parameters
-    ----------
-    events
-        Everything that was released, all under the same relation.
-    delta
-        In [0, 1].
-    relation, unit
-        The relation and the unit for which the sensitivities in the events hold.
 
     Examples
     --------
@@ -197,3 +198,200 @@ def guarantee_of(
         delta=float(delta),
         mu=composition.mu,
     )
+
+
+def count_events(events: Iterable[Event], relation: Relation | str | None = None) -> EventCounts:
+    """Unfold events into distinct releases and their counts.
+
+    Guarantee
+    ---------
+    - ``Repeated(event, k)``, a list of k copies and a `Composed` of k copies give equal counts.
+    - Order, grouping and labels do not matter to the counts.
+    - An object that is no event is refused by name, never skipped; so is an amplification that
+      does not hold under the relation, and a sample that was reused.
+    - Counts of releases, draws and records of at most 1000 bits are read, larger ones refused.
+    """
+    known = None if relation is None else Relation.parse(relation)
+    counts: dict[Event, int] = {}
+    for event in events:
+        for release, times in _unfold(event, 1, known):
+            counts[release] = counts.get(release, 0) + times
+            _require_countable(counts[release])
+    return tuple(counts.items())
+
+
+def total_mu_squared(counts: EventCounts) -> Fraction | None:
+    """Return the exact sum of the squares of mu, or None if a release is not Gaussian.
+
+    Guarantee
+    ---------
+    - Exact, with no rounding anywhere.
+    """
+    total = Fraction(0)
+    for event, times in counts:
+        if not isinstance(event, Gaussian):
+            return None
+        total += times * event.mu_squared
+    return total
+
+
+def _unfold(event: Event, times: int, relation: Relation | None) -> Iterator[tuple[Event, int]]:
+    match event:
+        case Repeated():
+            yield from _unfold(event.event, times * event.times, relation)
+        case Composed():
+            for part in event.events:
+                yield from _unfold(part, times, relation)
+        case Votes():
+            yield Gaussian(Fraction(2) / Fraction(event.variance), 1), times * event.queries
+        case PoissonSampled() | SampledWithoutReplacement() | SampledWithReplacement():
+            yield from _unfold_sampled(event, times, relation)
+        case RandomStopping():
+            inside = count_events(event.inner(), relation)
+            if inside:
+                parts = tuple(r if k == 1 else Repeated(r, k) for r, k in inside)
+                yield (
+                    RandomStopping(parts[0] if len(parts) == 1 else Composed(parts), event.law),
+                    times,
+                )
+        case _:
+            yield from _unfold_release(event, times, relation)
+
+
+def _gaussian(square: Fraction) -> Gaussian:
+    """The release with this mu², rounded up where its digits would be too many for an event."""
+    long = max(square.numerator.bit_length(), square.denominator.bit_length())
+    if long > LARGEST_BITS:
+        shift = 1024 - (square.numerator.bit_length() - square.denominator.bit_length())
+        shift = max(min(shift, 1500), -1500)
+        scaled = square * Fraction(2) ** shift
+        square = Fraction(math.ceil(scaled)) * Fraction(2) ** -shift
+    return Gaussian(square, 1)
+
+
+def _unfold_release(
+    event: Event, times: int, relation: Relation | None
+) -> Iterator[tuple[Event, int]]:
+    match event:
+        case Gaussian():
+            if event.squared_sensitivity > 0:
+                yield _gaussian(event.mu_squared), times
+        case Laplace():
+            if event.sensitivity > 0:
+                yield Laplace(event.epsilon, 1), times
+        case Approximate() if event.delta == 0:
+            yield from _unfold_release(Pure(event.epsilon), times, relation)
+        case Pure(epsilon=0) | BoundedRange(eta=0) | DiscreteGaussian(squared_sensitivity=0):
+            return
+        case ObjectivePerturbation():
+            if relation is None:
+                raise AccountingError(
+                    "objective perturbation has no price without a relation, because its facts "
+                    'are those of one record; pass relation="replace-one" or another'
+                )
+            yield replace(event, label=""), times
+        case Pure() | Approximate() | BoundedRange() | DiscreteGaussian():
+            yield replace(event, label=""), times
+        case _:
+            raise SettingError(
+                f"a {type(event).__name__} cannot be priced; expected events such as Gaussian or "
+                "Repeated"
+            )
+
+
+def _unfold_sampled(
+    event: Sampled, times: int, relation: Relation | None
+) -> Iterator[tuple[Event, int]]:
+    relation = _require_relation(event, relation)
+    if isinstance(event, SampledWithReplacement):
+        _require_countable(max(event.draws, event.population))
+    if isinstance(event, PoissonSampled) and isinstance(event.event, PoissonSampled):
+        # A sample of a sample is a sample at the product of the rates.
+        nested = event.event
+        yield from _unfold_sampled(
+            PoissonSampled(nested.event, Fraction(event.rate) * Fraction(nested.rate)),
+            times,
+            relation,
+        )
+        return
+    fixed = Relation.ADD_REMOVE if isinstance(event, PoissonSampled) else Relation.REPLACE_ONE
+    release = _one_release(event, fixed)
+    if release is None:
+        return
+    match event:
+        case PoissonSampled(rate=0):
+            return
+        case PoissonSampled(rate=1) if relation is not Relation.REPLACE_ONE:
+            yield release, times
+        case PoissonSampled(rate=1) if isinstance(release, Gaussian):
+            # A record of norm C becomes another one: the sum moves by 2 C.
+            yield Gaussian(4 * release.mu_squared, 1), times
+        case SampledWithoutReplacement(rate=1):
+            yield release, times
+        case SampledWithoutReplacement():
+            rate = event.rate
+            yield SampledWithoutReplacement(release, rate.numerator, rate.denominator), times
+        case _:
+            yield replace(event, event=release), times
+
+
+def _one_release(event: Event, relation: Relation) -> Event | None:
+    """Return what is released of one sample as one release, None if it tells nothing."""
+    inside = count_events(event.inner(), relation)
+    if not inside:
+        return None
+    if len(inside) == 1 and inside[0][1] == 1:
+        release = inside[0][0]
+        if isinstance(release, Sampled | RandomStopping):
+            raise AccountingError(
+                f"{type(release).__name__} inside {type(event).__name__} has no known price; "
+                "expected a plain release of the sample"
+            )
+        return release
+    squares = total_mu_squared(inside)
+    if squares is not None:
+        return _gaussian(squares)
+    amounts = [(pure_epsilon(release), times) for release, times in inside]
+    if all(epsilon is not None for epsilon, _ in amounts):
+        return Pure(sum((epsilon or 0) * times for epsilon, times in amounts))
+    raise AccountingError(f"{type(event).__name__} around several releases is refused: {_REUSED}")
+
+
+def pure_epsilon(event: Event) -> Fraction | float | None:
+    """Return the exact epsilon of a release that is pure, None if it is not.
+
+    Guarantee
+    ---------
+    - A mechanism of range eta is eta-private, because its losses lie on both sides of 0.
+    """
+    match event:
+        case Laplace() | Pure():
+            return event.epsilon
+        case BoundedRange():
+            return event.eta
+        case _:
+            return None
+
+
+def _require_countable(number: int) -> None:
+    if number.bit_length() > _LARGEST_COUNT_BITS:
+        raise AccountingError(
+            f"a count has more than {_LARGEST_COUNT_BITS} bits; no accountant reads that many. "
+            "Expected a number of releases, draws or records"
+        )
+
+
+def _require_relation(event: Event, relation: Relation | None) -> Relation:
+    """Refuse an amplification outside of the relation it is proven for."""
+    name = type(event).__name__
+    if relation is None:
+        raise AccountingError(
+            f"{name} has no price without a relation, because amplification differs between "
+            'relations; pass relation="add-remove" or another'
+        )
+    if not isinstance(event, PoissonSampled) and relation is not Relation.REPLACE_ONE:
+        raise AccountingError(
+            f"{name} amplifies under replace-one only, not under {relation}: the size of the "
+            "sample is fixed. Use Poisson sampling, or the relation replace-one"
+        )
+    return relation

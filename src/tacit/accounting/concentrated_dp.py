@@ -15,16 +15,18 @@ import numpy as np
 
 from tacit.accounting import renyi
 from tacit.accounting.approximate_dp import epsilon_at, own_delta
-from tacit.accounting.event_counts import Tally, pure_epsilon
-from tacit.accounting.renyi_curves import curve_of
+from tacit.accounting.composition import EventCounts, pure_epsilon
+from tacit.accounting.renyi_curves import curve_of, joint_leak
 from tacit.accounting.rounding import float_up
 from tacit.privacy.event import BoundedRange, DiscreteGaussian, Event, Gaussian
 from tacit.privacy.relation import Relation
 
 # Where truncated curves are read; a bound between two orders is that of the upper one.
 _ORDERS = np.concatenate([1.0 + np.geomspace(0.01, 0.9, 24), np.geomspace(2.0, 512.0, 160)])
+
 # Every omega gives a valid answer, so a coarse search is refined around its minimum only.
 _FIRST_OMEGA, _STRIDE = 16, 8
+
 _SLACK = 2.0**-40
 
 
@@ -35,18 +37,7 @@ class Concentrated:
     Guarantee
     ---------
     - With probability at least 1 - leak the release is one of rho-zCDP.
-
-    Parameters
-    ----------
-    rho
-        Exact where the event makes it exact, otherwise rounded up.
-    leak
-        The probability of the exception, rounded up.
-
-    Examples
-    --------
-    >>> concentrated(Gaussian(1, 4), None)
-    Concentrated(rho=Fraction(1, 8), leak=0.0)
+    - rho is exact where the event makes it exact, otherwise rounded up.
     """
 
     rho: Fraction
@@ -54,7 +45,7 @@ class Concentrated:
 
 
 def concentrated(event: Event, relation: Relation | None) -> Concentrated | None:
-    r"""Return the rho of one release of a tally, or None if it has none.
+    r"""Return the rho of one counted release, or None if it has none.
 
     :math:`\mu^2/2` for Gaussian and discrete Gaussian noise, :math:`\eta^2/8` for bounded range,
     :math:`\varepsilon\tanh(\varepsilon/2)` for what is pure.
@@ -63,13 +54,6 @@ def concentrated(event: Event, relation: Relation | None) -> Concentrated | None
     ---------
     - Exact for Gaussian, discrete Gaussian and bounded range; a pure release is never given the
       smaller :math:`\varepsilon^2/8` of a bounded range.
-
-    Examples
-    --------
-    >>> from tacit.privacy.event import Pure
-    >>> found = concentrated(Pure(1), None)
-    >>> found is not None and round(float(found.rho), 6)
-    0.462117
     """
     match event:
         case Gaussian() | DiscreteGaussian():
@@ -87,30 +71,24 @@ def concentrated(event: Event, relation: Relation | None) -> Concentrated | None
             return Concentrated(Fraction(renyi.pure_to_zcdp(epsilon)), leak)
 
 
-def total_concentrated(counted: Tally, relation: Relation | None) -> Concentrated | None:
+def total_concentrated(counts: EventCounts, relation: Relation | None) -> Concentrated | None:
     """Return the rho of everything together, or None if one release has none.
 
     Guarantee
     ---------
     - k times a release costs k times its rho, exactly.
-
-    Examples
-    --------
-    >>> found = total_concentrated(((Gaussian(1, 8), 2),), None)
-    >>> found is not None and found.rho
-    Fraction(1, 8)
     """
-    rho, stays = Fraction(0), 0.0
-    for event, times in counted:
+    rho, leaks = Fraction(0), []
+    for event, times in counts:
         found = concentrated(event, relation)
         if found is None:
             return None
         rho += times * found.rho
-        stays += times * math.log1p(-found.leak) if found.leak < 1.0 else -math.inf
-    return Concentrated(rho, min(-math.expm1(stays) * (1.0 + _SLACK), 1.0) if stays else 0.0)
+        leaks.append((found.leak, times))
+    return Concentrated(rho, joint_leak(leaks))
 
 
-def truncated_epsilon(counted: Tally, relation: Relation | None, delta: float) -> float | None:
+def truncated_epsilon(counts: EventCounts, relation: Relation | None, delta: float) -> float | None:
     r"""Return an epsilon at delta by truncated concentrated privacy, the best over omega.
 
     A release without a rho gets, for each omega, the least rho that its Rényi curve allows:
@@ -120,15 +98,9 @@ def truncated_epsilon(counted: Tally, relation: Relation | None, delta: float) -
     ---------
     - Never below the epsilon of the summed Rényi curves.
     - Equal to the zCDP answer where every release has a rho.
-
-    Examples
-    --------
-    >>> found = truncated_epsilon(((Gaussian(1, 1), 1),), None, 1e-5)
-    >>> found is not None and round(found, 3)
-    4.728
     """
     plain, curves = [], []
-    for event, times in counted:
+    for event, times in counts:
         if concentrated(event, relation) is not None:
             plain.append((event, times))
             continue
@@ -139,7 +111,7 @@ def truncated_epsilon(counted: Tally, relation: Relation | None, delta: float) -
     base = total_concentrated(tuple(plain), relation)
     if base is None:
         return None
-    if not counted:
+    if not counts:
         return 0.0
     rest = without_leak(delta, base.leak)
     if rest <= 0.0:
@@ -148,9 +120,9 @@ def truncated_epsilon(counted: Tally, relation: Relation | None, delta: float) -
         return renyi.zcdp_to_epsilon(float_up(base.rho), rest)
     starts = np.concatenate([[1.0], _ORDERS[:-1]])
     rhos = np.full_like(_ORDERS, float_up(base.rho))
-    for part, times in curves:
+    for curve_at, times in curves:
         # On a cell the curve is at most its value at the end, the order at least the start.
-        ratios = np.asarray(part(_ORDERS), dtype=np.float64) / starts
+        ratios = np.asarray(curve_at(_ORDERS), dtype=np.float64) / starts
         rhos = rhos + times * np.maximum.accumulate(ratios)
     rhos = rhos * (1.0 + _SLACK)
 
@@ -169,11 +141,6 @@ def without_leak(delta: float, leak: float) -> float:
     Guarantee
     ---------
     - ``1 - (1 - leak)(1 - answer)`` is at most delta; 0 if nothing is left.
-
-    Examples
-    --------
-    >>> without_leak(1e-5, 0.0), without_leak(1e-6, 1e-5)
-    (1e-05, 0.0)
     """
     if leak == 0.0:
         return delta

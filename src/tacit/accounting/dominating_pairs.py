@@ -9,29 +9,27 @@ import math
 from fractions import Fraction
 
 from tacit.accounting.approximate_dp import pure_selection
-from tacit.accounting.classical import (
-    amplified_by_poisson,
-    amplified_without_replacement,
-    replaced_by_poisson,
-)
+from tacit.accounting.classical import amplified
+from tacit.accounting.composition import EventCounts, pure_epsilon
 from tacit.accounting.draw_counts import copies
-from tacit.accounting.event_counts import Tally, pure_epsilon
-from tacit.accounting.fixed_size_pair import FixedSizePair
 from tacit.accounting.objective_perturbation import jacobian_term, objective_mu
-from tacit.accounting.pld._signals import GridTooLong
+from tacit.accounting.pld.errors import GridTooLong
 from tacit.accounting.pld.pairs import (
     DiscreteGaussianPair,
     ExponentialPair,
+    FixedSizePair,
     GaussianPair,
     LaplacePair,
     Pair,
     PoissonGaussian,
+    PoissonPair,
     RandomisedResponse,
+    ReplacedLaplace,
+    ReplacedResponse,
     WithoutReplacementGaussian,
 )
 from tacit.accounting.pld.pairs import ObjectivePerturbation as ObjectivePair
-from tacit.accounting.poisson_pair import PoissonPair
-from tacit.accounting.poisson_replaced import ReplacedLaplace, ReplacedResponse
+from tacit.accounting.pld.pairs.sampled import LARGEST_RATE
 from tacit.accounting.rounding import float_up, root_down, root_up
 from tacit.accounting.with_replacement import with_replacement_profile
 from tacit.errors import SettingError
@@ -51,50 +49,18 @@ from tacit.privacy.event import (
 )
 from tacit.privacy.relation import Relation
 
-# Beyond this rate of a Poisson sample the general pair loses its digits.
-_LARGEST_RATE = 1.0 - 2.0**-30
-
 
 def pair_of(event: Event, relation: Relation | None) -> Pair | None:
-    """Return the dominating pair of one release of a tally, or None if there is none.
+    """Return the dominating pair of one counted release, or None if there is none.
 
     Guarantee
     ---------
     - The pair dominates the release in both directions under the relation, or there is none.
-
-    Parameters
-    ----------
-    event
-        As `tacit.accounting.event_counts.tally` writes it.
-    relation
-        The relation of the guarantee.
-
-    Examples
-    --------
-    >>> pair_of(Gaussian(1, 4), None)
-    GaussianPair(mu=0.5)
     """
     try:
         return _pair_of(event, relation)
     except (GridTooLong, SettingError, OverflowError):
         return None
-
-
-def _pair_of(event: Event, relation: Relation | None) -> Pair | None:
-    match event:
-        case PoissonSampled() if relation is not None:
-            return _poisson(event, relation)
-        case SampledWithoutReplacement():
-            return _without_replacement(event)
-        case SampledWithReplacement():
-            return with_replacement_profile(event)
-        case ObjectivePerturbation() if relation is not None:
-            return _objective(event, relation)
-        case RandomStopping():
-            pure = pure_selection(event, relation)
-            return None if pure is None else RandomisedResponse(pure)
-        case _:
-            return _plain(event)
 
 
 def attained_pair(event: Event, relation: Relation | None) -> Pair | None:
@@ -107,13 +73,6 @@ def attained_pair(event: Event, relation: Relation | None) -> Pair | None:
     ---------
     - There are a release that the event describes and two neighbours with exactly this pair, up to
       the rounding of its parameters upwards.
-
-    Examples
-    --------
-    >>> attained_pair(Gaussian(1, 4), None)
-    GaussianPair(mu=0.5)
-    >>> attained_pair(BoundedRange(1), None) is None
-    True
     """
     match event:
         case Gaussian() | Laplace() | Pure() | Approximate() | DiscreteGaussian():
@@ -136,7 +95,7 @@ def attained_pair(event: Event, relation: Relation | None) -> Pair | None:
 
 
 def pairs_of(
-    counted: Tally, relation: Relation | None, *, attained: bool = False
+    counts: EventCounts, relation: Relation | None, *, attained: bool = False
 ) -> list[tuple[Pair, int]] | None:
     """Return pairs with counts of everything, or None if one release has none.
 
@@ -144,15 +103,10 @@ def pairs_of(
     ---------
     - Gaussian releases enter as one pair with their exact total.
     - With ``attained``, pairs of actual releases on actual neighbours.
-
-    Examples
-    --------
-    >>> pairs_of(((Gaussian(1, 8), 2), (Pure(1), 3)), None)
-    [(RandomisedResponse(epsilon=1.0, delta=0.0), 3), (GaussianPair(mu=0.5), 1)]
     """
     items: list[tuple[Pair, int]] = []
     squares = Fraction(0)
-    for event, times in counted:
+    for event, times in counts:
         if isinstance(event, Gaussian):
             squares += times * event.mu_squared
             continue
@@ -166,6 +120,23 @@ def pairs_of(
             return None
         items.append((GaussianPair(mu), 1))
     return items
+
+
+def _pair_of(event: Event, relation: Relation | None) -> Pair | None:
+    match event:
+        case PoissonSampled() if relation is not None:
+            return _poisson(event, relation)
+        case SampledWithoutReplacement():
+            return _without_replacement(event)
+        case SampledWithReplacement():
+            return with_replacement_profile(event)
+        case ObjectivePerturbation() if relation is not None:
+            return _objective(event, relation)
+        case RandomStopping():
+            pure = pure_selection(event, relation)
+            return None if pure is None else RandomisedResponse(pure)
+        case _:
+            return _plain(event)
 
 
 def _plain(event: Event) -> Pair | None:
@@ -196,7 +167,7 @@ def _poisson(event: PoissonSampled, relation: Relation) -> Pair | None:
             return PoissonGaussian(mu, rate, "replace-one" if replaces else "add-remove")
         case Laplace() if replaces:
             return ReplacedLaplace(float_up(release.epsilon), rate)
-        case Laplace() | Pure() | BoundedRange() if not replaces and rate <= _LARGEST_RATE:
+        case Laplace() | Pure() | BoundedRange() if not replaces and rate <= LARGEST_RATE:
             base = _plain(release)
             return None if base is None else PoissonPair(base, rate)
         case Approximate():
@@ -208,9 +179,7 @@ def _poisson(event: PoissonSampled, relation: Relation) -> Pair | None:
             epsilon, delta = float_up(pure), 0.0
             if replaces:
                 return ReplacedResponse(epsilon, rate)
-    sample = replaced_by_poisson if replaces else amplified_by_poisson
-    sampled = sample(epsilon, delta, rate)
-    return RandomisedResponse(sampled.epsilon, sampled.delta)
+    return _response(event, relation, epsilon, delta)
 
 
 def _without_replacement(event: SampledWithoutReplacement) -> Pair | None:
@@ -222,11 +191,20 @@ def _without_replacement(event: SampledWithoutReplacement) -> Pair | None:
         epsilon, delta = float_up(release.epsilon), float_up(release.delta)
     elif pure_epsilon(release) is None or base is None:
         return None
-    elif rate <= _LARGEST_RATE:
+    elif rate <= LARGEST_RATE:
         return FixedSizePair(base, rate)
     else:
         epsilon, delta = float_up(pure_epsilon(release) or 0), 0.0
-    sampled = amplified_without_replacement(epsilon, delta, rate)
+    return _response(event, None, epsilon, delta)
+
+
+def _response(
+    event: PoissonSampled | SampledWithoutReplacement,
+    relation: Relation | None,
+    epsilon: float,
+    delta: float,
+) -> Pair:
+    sampled = amplified(event, relation, epsilon, delta)
     return RandomisedResponse(sampled.epsilon, sampled.delta)
 
 

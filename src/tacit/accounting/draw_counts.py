@@ -14,11 +14,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.accounting.pld.pairs.pair import Floats
+from tacit.accounting.arguments import Floats
 
 # Weight of all numbers that are not listed: no delta in use comes near it.
 _NEGLIGIBLE = 1e-40
-# So many different numbers are kept apart.
+# So many different numbers are listed one by one.
 _MOST_NUMBERS = 400
 # Beyond this many the largest stands for all: it is then within 1.5% of the mean.
 _MOST_LISTED = 10**6
@@ -29,7 +29,7 @@ NONE_WIDTH = 2.0**-38
 
 @dataclass(frozen=True)
 class Copies:
-    """The law of the number of copies of one record, numbers of at least 1 listed.
+    """The distribution of the number of copies of one record, numbers of at least 1 listed.
 
     Guarantee
     ---------
@@ -38,10 +38,6 @@ class Copies:
 
     Parameters
     ----------
-    numbers
-        Increasing, at least 1.
-    upper, lower
-        Bounds of their probabilities.
     none, drawn
         Lower bound of the probability of no copy, upper bound of that of at least one.
     tail
@@ -57,24 +53,11 @@ class Copies:
 
 
 def copies(draws: int, population: int) -> Copies:
-    """Return the law of the number of copies of one record.
+    """Return the distribution of the number of copies of one record.
 
     Guarantee
     ---------
     - The time does not grow with the number of draws.
-
-    Parameters
-    ----------
-    draws
-        Number of independent uniform draws, at least 0.
-    population
-        Number of records, at least 1.
-
-    Examples
-    --------
-    >>> found = copies(10**6, 10**8)
-    >>> found.numbers[:3].tolist(), round(float(found.upper[0]), 4), found.tail < 1e-39
-    ([1.0, 2.0, 3.0], 0.0099, True)
     """
     if draws == 0:
         return Copies(np.empty(0), np.empty(0), np.empty(0), 1.0, 0.0, 0.0)
@@ -90,8 +73,8 @@ def copies(draws: int, population: int) -> Copies:
     before = np.arange(0.0, float(last))
     steps = np.log((draws - before) / ((before + 1.0) * (population - 1.0)))
     logs = exponent + np.cumsum(steps)
-    reach = np.maximum.accumulate(np.abs(logs) + np.abs(steps)) + abs(exponent) + 2.0
-    slack = 2.0**-50 * (before + 4.0) * reach
+    largest = np.maximum.accumulate(np.abs(logs) + np.abs(steps)) + abs(exponent) + 2.0
+    slack = 2.0**-50 * (before + 4.0) * largest
     upper = np.exp(np.minimum(logs + slack, 0.0))
     lower = np.exp(logs - slack)
     above = np.cumsum(upper[::-1])[::-1] * (1.0 + _SLACK)

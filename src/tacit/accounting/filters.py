@@ -1,14 +1,14 @@
-r"""Filters and odometers: budgets for releases that are chosen as one goes along.
+r"""Filters and odometers: accounting for releases that are chosen adaptively, noise included.
 
-Not only the questions but also their noise may depend on earlier answers. A filter lets a release
-through while a sum stays within a capacity:
+A filter lets a release through while a sum stays within a capacity:
 
 - ``gdp``: squares of mu, for Gaussian releases; exact rationals;
 - ``zcdp``: rhos, for releases of concentrated privacy;
 - ``rdp``: the Rényi curve at one order that is fixed in advance, for everything with a curve.
 
 The law is fixed for the life of a filter. Adding up loss distributions and stopping when their
-total crosses a budget would **not** be valid, which is why there is no such filter.
+total crosses a budget would **not** be valid, which is why there is no such filter. An odometer has
+no budget: its reading bounds the privacy loss at all times at once.
 Proof: ``proofs/accounting/filters.md``.
 """
 
@@ -24,11 +24,17 @@ from typing import Literal
 import numpy as np
 
 from tacit.accounting import renyi
-from tacit.accounting.accountants import ACCOUNTANTS
-from tacit.accounting.composition import mu_squared_of
+from tacit.accounting.accountants import ACCOUNTANTS, required_delta
+from tacit.accounting.bisection import bisect
+from tacit.accounting.composition import (
+    EventCounts,
+    count_events,
+    mu_squared_of,
+    total_mu_squared,
+)
 from tacit.accounting.concentrated_dp import total_concentrated
-from tacit.accounting.event_counts import tally, total_mu_squared
 from tacit.accounting.renyi_curves import total_curve
+from tacit.accounting.rounding import float_up
 from tacit.errors import AccountingError, BudgetError, SettingError
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Event
@@ -39,13 +45,21 @@ Law = Literal["gdp", "zcdp", "rdp"]
 UNIT_BITS = 80
 """Amounts as integers count units of 2^-80."""
 _UNIT = Fraction(1, 2**UNIT_BITS)
+
 # Below this rho is no budget.
 _LEAST_RHO = 1e-300
+
+# Readings of an odometer are taken at rhos of this ladder; delta is split over its rungs.
+_LOWEST_RHO = 2.0**-14
+
+_RATIO = 1.25
+
+_SLACK = 2.0**-44
 
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    r"""A budget that is spent release by release, each chosen in view of the earlier ones.
+    """A budget that is spent release by release, each chosen in view of the earlier ones.
 
     Guarantee
     ---------
@@ -56,8 +70,6 @@ class Filter:
 
     Parameters
     ----------
-    budget
-        The most that may be spent.
     relation
         Every release is priced under it; another relation is refused.
     law
@@ -114,25 +126,20 @@ class Filter:
         self, events: Iterable[Event] | Event, relation: Relation | str | None = None
     ) -> Fraction:
         """Return what releases cost under the law of the filter, rounded up."""
-        if relation is not None and Relation.parse(relation) is not self.relation:
-            raise AccountingError(
-                f"a release under {relation} cannot be charged to a filter under {self.relation}; "
-                "guarantees of different relations are never added"
-            )
-        counted = tally([events] if isinstance(events, Event) else events, self.relation)
+        counts = _counts(events, relation, self.relation)
         found: Fraction | None = None
         if self.law == "gdp":
-            found = total_mu_squared(counted)
+            found = total_mu_squared(counts)
         elif self.law == "zcdp":
-            total = total_concentrated(counted, self.relation)
+            total = total_concentrated(counts, self.relation)
             found = None if total is None or total.leak > 0.0 else total.rho
         else:
-            curve = total_curve(counted, self.relation)
+            curve = total_curve(counts, self.relation)
             if curve is not None and curve.leak == 0.0:
-                value = float(curve.curve(np.array([self.order]))[0]) if counted else 0.0
+                value = float(curve.curve(np.array([self.order]))[0]) if counts else 0.0
                 found = Fraction(value) if math.isfinite(value) else None
         if found is None:
-            refusal = ACCOUNTANTS[self.law].refusal(counted, self.relation)
+            refusal = ACCOUNTANTS[self.law].refusal(counts, self.relation)
             raise AccountingError(
                 f"{refusal}. A filter by {self.law} cannot take it: choose another law when the "
                 "filter is made"
@@ -167,18 +174,70 @@ class Filter:
         return math.floor(self.capacity / _UNIT)
 
 
+@dataclass(frozen=True, slots=True)
+class Odometer:
+    r"""A record of releases of concentrated privacy, chosen as one goes along.
+
+    With :math:`\bar\rho_j = 1.25^j 2^{-14}` the first rung at or above what was spent, and
+    :math:`\delta_j = 6\delta/(\pi^2 (j + 1)^2)`, the reading is
+    :math:`\bar\rho_j + 2\sqrt{\bar\rho_j \log(1/\delta_j)}`.
+
+    Guarantee
+    ---------
+    - For each pair of neighbours, with probability at least 1 - delta, no loss ever exceeds the
+      reading of its time.
+    - Reading changes nothing; recording never lowers a reading.
+
+    Examples
+    --------
+    >>> from tacit.privacy.event import Gaussian
+    >>> before = Odometer(Relation.REPLACE_ONE)
+    >>> after = before.after([Gaussian(1, 100)])
+    >>> before.reading(1e-6), after.reading(1e-6) < 1.0
+    (0.0, True)
+    """
+
+    relation: Relation
+    spent: Fraction = Fraction(0)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "relation", Relation.parse(self.relation))
+
+    def after(
+        self, events: Iterable[Event] | Event, relation: Relation | str | None = None
+    ) -> Odometer:
+        """Return the odometer after releases."""
+        counts = _counts(events, relation, self.relation)
+        found = total_concentrated(counts, self.relation)
+        if found is None or found.leak > 0.0:
+            refusal = ACCOUNTANTS["zcdp"].refusal(counts, self.relation)
+            raise AccountingError(f"{refusal}. An odometer adds up rhos and cannot take it")
+        return replace(self, spent=self.spent + found.rho)
+
+    def reading(self, delta: float) -> float:
+        """Return the bound of the loss so far that holds at all times with 1 - delta."""
+        target = required_delta(delta)
+        if self.spent == 0:
+            return 0.0
+        if target == 0.0:
+            return math.inf
+        spent = float_up(self.spent)
+        if spent > 1e300:
+            return math.inf
+        rung = max(math.ceil(math.log(spent / _LOWEST_RHO) / math.log(_RATIO)), 0)
+        while _LOWEST_RHO * _RATIO**rung * (1.0 - _SLACK) < spent:
+            rung += 1
+        rho = _LOWEST_RHO * _RATIO**rung
+        log_inverse = math.log(math.pi**2 / 6.0) + 2.0 * math.log(rung + 1.0) - math.log(target)
+        return (rho + 2.0 * math.sqrt(rho * log_inverse)) * (1.0 + _SLACK)
+
+
 def amount(event: Event, relation: Relation | str | None = None, law: Law = "gdp") -> int:
     """Return the cost of an event by ``gdp`` or ``zcdp`` in units of 2^-80, rounded up.
 
     Guarantee
     ---------
     - Never below the exact cost; exact where the cost is a whole number of units.
-
-    Examples
-    --------
-    >>> from tacit.privacy.event import Gaussian
-    >>> amount(Gaussian(1, 4)) == 2**78
-    True
     """
     if law == "rdp":
         raise SettingError("an amount by rdp needs an order; use Filter(..., law='rdp').units")
@@ -193,11 +252,6 @@ def capacity(budget: Budget, law: Law = "gdp") -> int:
     Guarantee
     ---------
     - Events whose amounts add up to at most this are within the budget.
-
-    Examples
-    --------
-    >>> capacity(Budget(mu=0.5)) == 2**78
-    True
     """
     return Filter(budget, Relation.ADD_REMOVE, law).capacity_units
 
@@ -220,6 +274,17 @@ def shares(whole: int, parts: int) -> tuple[int, ...]:
     return tuple(share + (1 if part < more else 0) for part in range(parts))
 
 
+def _counts(
+    events: Iterable[Event] | Event, relation: Relation | str | None, charged: Relation
+) -> EventCounts:
+    if relation is not None and Relation.parse(relation) is not charged:
+        raise AccountingError(
+            f"a release under {relation} cannot be charged under {charged}; guarantees of "
+            "different relations are never added"
+        )
+    return count_events([events] if isinstance(events, Event) else events, charged)
+
+
 # Every step of a filter asks for the same number.
 _largest_square = lru_cache(maxsize=256)(mu_squared_of)
 
@@ -230,14 +295,12 @@ def _largest_rho(budget: Budget) -> float:
     if budget.rho is not None and not budget.is_infinite:
         return budget.rho
     epsilon, delta = _pair(budget, "zcdp")
-    low, high = 0.0, max(epsilon, 1.0)
-    while high - low > 1e-10 * high and high > _LEAST_RHO:
-        middle = 0.5 * (low + high)
-        if renyi.zcdp_to_epsilon(middle, delta) <= epsilon:
-            low = middle
-        else:
-            high = middle
-    return low
+
+    def exceeds(rho: float) -> bool:
+        return renyi.zcdp_to_epsilon(rho, delta) > epsilon
+
+    found = bisect(0.0, max(epsilon, 1.0), exceeds, 1e-10)[0]
+    return found if found > _LEAST_RHO else 0.0
 
 
 def _renyi_capacity(budget: Budget, order: float) -> float:

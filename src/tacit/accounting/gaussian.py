@@ -24,6 +24,7 @@ import numpy as np
 from scipy import special
 
 from tacit.errors import BudgetError
+from tacit.validate import within
 
 # Relative error allowed to one special function with its rounded argument, and to a short chain
 # of float operations. The largest measured error of erfcx is 8 units of 2^-53; this is 64.
@@ -57,45 +58,27 @@ def delta(epsilon: float, mu: float) -> float:
       most 1e3; hence monotone in both arguments up to that factor.
     - No overflow, NaN or warning for any non-negative arguments, infinite ones included. At
       infinite epsilon nothing is promised and delta is 0.
-
-    Parameters
-    ----------
-    epsilon, mu
-        Non-negative numbers or infinity.
-
-    Examples
-    --------
-    >>> round(delta(1.0, 0.26805), 8)
-    1e-05
     """
-    return _curve(_non_negative("epsilon", epsilon), _non_negative("mu", mu))[0]
+    epsilon = within("epsilon", epsilon, 0.0, math.inf, BudgetError)
+    return _curve(epsilon, within("mu", mu, 0.0, math.inf, BudgetError))[0]
 
 
 def epsilon(mu: float, delta: float) -> float:
     """Return the smallest safe epsilon of a Gaussian release at delta, rounded up.
 
-    Log-concavity of the curve in epsilon makes Newton's method on its logarithm approach the root
-    from the safe side; the last float is then checked against `delta` itself.
-
     Guarantee
     ---------
     - ``delta(epsilon(mu, d), mu) <= d`` in floating point, so the answer is never too small.
     - 0 if d is at least the total variation distance ``delta(0, mu)``.
-    - ``epsilon(mu(e, d), d) <= e``.
-
-    Parameters
-    ----------
-    mu
-        A non-negative number or infinity.
-    delta
-        In [0, 1]. At 0 a Gaussian release promises nothing and the answer is infinite.
+    - ``epsilon(mu(e, d), d) <= e``. Infinite at d = 0, where nothing is promised.
 
     Examples
     --------
     >>> round(epsilon(1.0, 1e-5), 3)
     4.377
     """
-    mu, delta = _non_negative("mu", mu), _probability(delta)
+    mu = within("mu", mu, 0.0, math.inf, BudgetError)
+    delta = within("delta", delta, 0.0, 1.0, BudgetError)
     if _curve(0.0, mu)[0] <= delta:
         return 0.0
     if delta == 0.0 or math.isinf(mu):
@@ -128,20 +111,9 @@ def mu(epsilon: float, delta: float) -> float:
     - ``epsilon(mu(e, d), d) <= e`` in floating point.
     - At most 1e-9 below the exact value, relatively, for e from 1e-4 to 1e3 and d from 1e-30
       to 0.99.
-
-    Parameters
-    ----------
-    epsilon
-        A non-negative number or infinity.
-    delta
-        In [0, 1].
-
-    Examples
-    --------
-    >>> round(mu(1.0, 1e-5), 5)
-    0.26805
     """
-    budget, delta = _non_negative("epsilon", epsilon), _probability(delta)
+    budget = within("epsilon", epsilon, 0.0, math.inf, BudgetError)
+    delta = within("delta", delta, 0.0, 1.0, BudgetError)
     if math.isinf(budget) or delta >= 1.0:
         return math.inf
     if delta == 0.0:
@@ -229,17 +201,3 @@ def _quantile(delta: float) -> float:
     """Return about the u with Phi(-u) = delta, at which the curve is at most delta."""
     # Below 1e-300 the density is denormal and useless to Newton; the end of the range is safe.
     return float(-special.ndtri(delta)) if delta >= 1e-300 else _LARGEST_U + 0.5
-
-
-def _non_negative(name: str, value: float) -> float:
-    number = float(value)
-    if not number >= 0.0:
-        raise BudgetError(f"{name} is {number!r}; expected a number of at least 0")
-    return number
-
-
-def _probability(value: float) -> float:
-    number = float(value)
-    if not 0.0 <= number <= 1.0:
-        raise BudgetError(f"delta is {number!r}; expected a number from 0 to 1")
-    return number

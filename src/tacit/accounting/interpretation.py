@@ -9,21 +9,24 @@ import math
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
-import numpy as np
-
 from tacit.accounting import classical, renyi
 from tacit.accounting.accountants import required_delta
+from tacit.accounting.arguments import non_negative, probability
 from tacit.accounting.classical import TradeOff, power_at
 from tacit.accounting.composition import Composition
-from tacit.accounting.concentrated_dp import without_leak
 from tacit.accounting.renyi_curves import total_curve
-from tacit.errors import BudgetError, SettingError
+from tacit.accounting.rounding import ALLOWANCE
 from tacit.privacy.budget import Guarantee
+from tacit.validate import whole
 
-# Epsilons at which a profile is read, as parts of the epsilon at the smallest delta of interest.
-_PARTS = (0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.55, 0.75, 1.0)
+# Epsilons at which a profile is read, as fractions of epsilon at the smallest delta of interest.
+_FRACTIONS = (0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.55, 0.75, 1.0)
+
 _SMALLEST_DELTA = 1e-6
+
 _DOWN = 1.0 - 2.0**-50
+
+_LARGEST_EXPONENT = 709.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +36,7 @@ class Reading:
     Guarantee
     ---------
     - No test with at most this rate of false alarms detects a person more often.
-    - Read aloud, the rate of detections is rounded up and that of false alarms down.
-
-    Parameters
-    ----------
-    false_alarm
-        How often the attacker accuses someone who is not in the table.
-    detection
-        The most that someone in the table is detected, at least `false_alarm`.
+    - As text, the rate of detections is rounded up and that of false alarms down.
 
     Examples
     --------
@@ -82,7 +78,7 @@ def trade_off(of: Composition | Guarantee) -> TradeOff:
     largest = of.epsilon(_SMALLEST_DELTA)
     if math.isinf(largest):
         return classical.Approximate(1.0, of.delta(1.0))
-    pairs = [(part * largest, of.delta(part * largest)) for part in _PARTS]
+    pairs = [(share * largest, of.delta(share * largest)) for share in _FRACTIONS]
     return classical.Profile(tuple(pairs))
 
 
@@ -99,31 +95,20 @@ def reading(of: Composition | Guarantee, *, false_alarm: float = 0.05) -> Readin
     >>> print(reading(Composition(Fraction(1, 4))))
     at 5% false alarms an attacker detects a person at most 12.7% of the time
     """
-    rate = float(false_alarm)
-    if not 0.0 <= rate <= 1.0:
-        raise BudgetError(f"false_alarm is {false_alarm!r}; expected a rate from 0 to 1")
+    rate = probability("false_alarm", false_alarm)
     return Reading(rate, power_at(rate, trade_off(of)))
 
 
 def group_epsilon(composition: Composition, size: int, *, delta: float) -> float:
-    r"""Return an epsilon at delta that protects a group of records together.
+    r"""Return an epsilon at delta that protects a group of `size` records together.
 
     :math:`k\mu` for Gaussian releases; otherwise the lesser of the Rényi curve of a group and of
-    :math:`(k\varepsilon, \delta (e^{k\varepsilon} - 1)/(e^{\varepsilon} - 1))`.
+    `group_approximate`.
 
     Guarantee
     ---------
     - A group of one is protected as one record is.
     - Never below the true epsilon of the group.
-
-    Parameters
-    ----------
-    composition
-        What one record is promised.
-    size
-        Number of neighbour steps, at least 1.
-    delta
-        For the group, in [0, 1).
 
     Examples
     --------
@@ -132,19 +117,38 @@ def group_epsilon(composition: Composition, size: int, *, delta: float) -> float
     >>> round(three, 3)
     4.377
     """
-    if isinstance(size, bool) or not isinstance(size, int) or size < 1:
-        raise SettingError(f"size is {size!r}; expected an integer of at least 1")
-    target = required_delta(delta)
+    size, target = whole("size", size), required_delta(delta)
     if composition.square is not None:
         return Composition(composition.square * size * size).epsilon(target)
     if size == 1:
         return composition.epsilon(target)
     candidates = [_by_lemma(composition, size, target)]
-    curve = total_curve(composition.counted, composition.relation)
+    curve = total_curve(composition.counts, composition.relation)
     if curve is not None and curve.leak == 0.0:
-        rest = without_leak(target, curve.leak)
-        candidates.append(renyi.epsilon(renyi.group(curve.curve, size), rest))
+        candidates.append(renyi.epsilon(renyi.group(curve.curve, size), target))
     return min(candidates)
+
+
+def group_approximate(epsilon: float, delta: float, size: int) -> tuple[float, float]:
+    r"""Return the guarantee of k records from an (epsilon, delta) guarantee of one.
+
+    .. math:: \Bigl(k\varepsilon,\ \frac{e^{k\varepsilon} - 1}{e^{\varepsilon} - 1}\,\delta\Bigr)
+
+    From add-remove to replace-one it is the case k = 2: :math:`(2\varepsilon, (1 +
+    e^{\varepsilon})\delta)`.
+
+    Guarantee
+    ---------
+    - Rounded up; delta is at most 1.
+
+    References
+    ----------
+    Vadhan (2017), "The complexity of differential privacy", Lemma 2.2.
+    """
+    epsilon, delta = non_negative("epsilon", epsilon), probability("delta", delta)
+    size = whole("size", size)
+    total = epsilon if size == 1 else size * epsilon * (1.0 + 2.0**-52)
+    return total, _weighted(size, epsilon, delta)
 
 
 def _by_lemma(composition: Composition, size: int, delta: float) -> float:
@@ -154,30 +158,28 @@ def _by_lemma(composition: Composition, size: int, delta: float) -> float:
         epsilon = composition.epsilon(share)
         if math.isinf(epsilon):
             return math.inf
-        found = classical.group_approximate(epsilon, share, size)
+        found = group_approximate(epsilon, share, size)
         if found[1] <= delta:
             return found[0]
         share = min(0.5 * share, 0.9 * share * delta / found[1]) * _DOWN
     return math.inf
 
 
+def _weighted(size: int, epsilon: float, delta: float) -> float:
+    """Delta (1 + e^epsilon + ... + e^((k - 1) epsilon)), rounded up and cut at 1."""
+    if delta == 0.0:
+        return 0.0
+    if size == 1:
+        return delta
+    exponent = size * epsilon
+    if exponent > _LARGEST_EXPONENT:
+        # The largest of k terms in logarithms: the product with delta may still be small.
+        logarithm = math.log(size) + (size - 1) * epsilon + math.log(delta)
+        return math.exp(logarithm) * (1.0 + 1e-9) if logarithm < -1e-6 else 1.0
+    weight = math.expm1(exponent) / math.expm1(epsilon) if epsilon > 0.0 else float(size)
+    return min(weight * delta * (1.0 + ALLOWANCE) + math.ulp(0.0), 1.0)
+
+
 def _percent(rate: float, rounding: str) -> str:
     digits = Context(prec=3, rounding=rounding)
     return f"{float(digits.create_decimal(Decimal(repr(float(rate))) * 100)):.3g}%"
-
-
-def curve_points(of: Composition | Guarantee, points: int = 101) -> tuple[tuple[float, float], ...]:
-    """Return points (false alarms, misses) of the trade-off, for a picture.
-
-    Guarantee
-    ---------
-    - Rounded to the safe side: misses are never above the true ones.
-
-    Examples
-    --------
-    >>> from fractions import Fraction
-    >>> curve_points(Composition(Fraction(0)), 3)[0][0]
-    0.0
-    """
-    known = trade_off(of)
-    return tuple((float(rate), known.misses_at(float(rate))) for rate in np.linspace(0, 1, points))

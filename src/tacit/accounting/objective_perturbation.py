@@ -1,4 +1,4 @@
-r"""What objective perturbation costs: two numbers and their relation.
+r"""What objective perturbation costs: two numbers, and an epsilon in closed form.
 
 .. math:: c = \log(1 + \beta/\lambda), \qquad
     \mu = L/s \text{ (add-remove, zero-out)}, \quad 2L/s \text{ (replace-one)}
@@ -16,7 +16,7 @@ from tacit.accounting.rounding import float_up, root_up
 from tacit.privacy.event import ObjectivePerturbation
 from tacit.privacy.relation import Relation
 
-# Relative error of a logarithm of a rounded argument, with room.
+# Relative error of a logarithm of a rounded argument, doubled.
 _SLACK = 2.0**-50
 
 
@@ -26,11 +26,6 @@ def jacobian_term(event: ObjectivePerturbation) -> float:
     Guarantee
     ---------
     - Never below the exact logarithm.
-
-    Examples
-    --------
-    >>> round(jacobian_term(ObjectivePerturbation(1, 1, Fraction(1, 40), 1)), 6)
-    0.024693
     """
     return math.log1p(float_up(event.curvature_ratio)) * (1.0 + _SLACK)
 
@@ -41,12 +36,6 @@ def objective_mu(event: ObjectivePerturbation, relation: Relation) -> float:
     Guarantee
     ---------
     - Twice as large under replace-one as under the other two relations.
-
-    Examples
-    --------
-    >>> event = ObjectivePerturbation(1, 16, Fraction(1, 40), 1)
-    >>> objective_mu(event, Relation.ADD_REMOVE), objective_mu(event, Relation.REPLACE_ONE)
-    (0.25, 0.5)
     """
     factor = 4 if relation is Relation.REPLACE_ONE else 1
     return root_up(factor * Fraction(event.squared_sensitivity) / Fraction(event.variance))
@@ -62,12 +51,6 @@ def objective_epsilon(event: ObjectivePerturbation, relation: Relation, delta: f
     Guarantee
     ---------
     - Never below the epsilon at which the dominating loss has this delta.
-
-    Examples
-    --------
-    >>> event = ObjectivePerturbation(1, 16, 0, 1)
-    >>> objective_epsilon(event, Relation.ADD_REMOVE, 1e-6) == gaussian.epsilon(0.25, 1e-6)
-    True
     """
     c, mu = jacobian_term(event), objective_mu(event, relation)
     if event.signs == 1:

@@ -1,28 +1,25 @@
 r"""Rényi curves of events: which curve of `tacit.accounting.renyi` belongs to which release.
 
 A release that is only (epsilon, delta)-private leaks with probability delta and is
-epsilon-private otherwise; its curve is that of the second case, the leak is carried beside it.
+epsilon-private otherwise; its curve is that of the second case, and the leak is recorded with it.
 Proof: ``proofs/accounting/renyi_curves.md``.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit.accounting import renyi
-from tacit.accounting.classical import (
-    amplified_by_poisson,
-    amplified_without_replacement,
-    replaced_by_poisson,
-)
+from tacit.accounting.arguments import Floats
+from tacit.accounting.classical import amplified
+from tacit.accounting.composition import EventCounts, count_events, pure_epsilon
 from tacit.accounting.draw_counts import copies
-from tacit.accounting.event_counts import Tally, pure_epsilon, tally
 from tacit.accounting.objective_perturbation import jacobian_term, objective_mu
 from tacit.accounting.renyi import Curve
 from tacit.accounting.rounding import float_down, float_up, root_up
@@ -44,30 +41,18 @@ from tacit.privacy.relation import Relation
 
 # The exponent of many small leaks is a sum of as many roundings.
 _LEAK_SLACK = 2.0**-40
+
 # So many copies of a record are summed at each order.
 _MOST_COPIES = 20_000
 
 
 @dataclass(frozen=True)
 class LeakyCurve:
-    """A Rényi curve that holds unless an event of small probability happens.
+    """A Rényi curve, in both directions, that holds unless an event of small probability happens.
 
     Guarantee
     ---------
     - With probability at least 1 - leak the release is one with this curve.
-
-    Parameters
-    ----------
-    curve
-        Bounds of the divergences in both directions.
-    leak
-        The probability of the exception, rounded up.
-
-    Examples
-    --------
-    >>> found = curve_of(Approximate(1, Fraction(1, 10**6)), None)
-    >>> found is not None and found.leak >= 1e-6
-    True
     """
 
     curve: Curve
@@ -75,24 +60,11 @@ class LeakyCurve:
 
 
 def curve_of(event: Event, relation: Relation | None) -> LeakyCurve | None:
-    """Return the curve of one release of a tally, or None if there is none.
+    """Return the curve of one counted release, or None if there is none.
 
     Guarantee
     ---------
     - The curve holds in both directions under the relation, or there is none.
-
-    Parameters
-    ----------
-    event
-        As `tacit.accounting.event_counts.tally` writes it.
-    relation
-        The relation of the guarantee.
-
-    Examples
-    --------
-    >>> found = curve_of(Gaussian(1, 4), None)
-    >>> found is not None and round(float(found.curve(np.array(2.0))), 9)
-    0.25
     """
     match event:
         case ObjectivePerturbation() if relation is not None:
@@ -109,22 +81,16 @@ def curve_of(event: Event, relation: Relation | None) -> LeakyCurve | None:
             return _plain(event)
 
 
-def total_curve(counted: Tally, relation: Relation | None) -> LeakyCurve | None:
+def total_curve(counts: EventCounts, relation: Relation | None) -> LeakyCurve | None:
     """Return the curve of everything together, or None if one release has none.
 
     Guarantee
     ---------
     - Gaussian releases enter through their exact total.
     - k times a release costs k times its curve.
-
-    Examples
-    --------
-    >>> found = total_curve(tally([Gaussian(1, 8), Gaussian(1, 8)]), None)
-    >>> found is not None and round(float(found.curve(np.array(2.0))), 9)
-    0.25
     """
-    curves, stays, squares = [], 0.0, Fraction(0)
-    for event, times in counted:
+    curves, leaks, squares = [], [], Fraction(0)
+    for event, times in counts:
         if isinstance(event, Gaussian):
             squares += times * event.mu_squared
             continue
@@ -132,11 +98,18 @@ def total_curve(counted: Tally, relation: Relation | None) -> LeakyCurve | None:
         if found is None:
             return None
         curves.append(renyi.repeat(found.curve, times))
-        stays += times * math.log1p(-found.leak) if found.leak < 1.0 else -math.inf
+        leaks.append((found.leak, times))
     if squares > 0:
         curves.append(partial(renyi.gaussian, mu=root_up(squares)))
-    leak = min(-math.expm1(stays) * (1.0 + _LEAK_SLACK), 1.0) if stays < 0.0 else 0.0
-    return LeakyCurve(renyi.add(curves), leak)
+    return LeakyCurve(renyi.add(curves), joint_leak(leaks))
+
+
+def joint_leak(leaks: Iterable[tuple[float, int]]) -> float:
+    """Return the probability that one of several leaks happens, each so many times, rounded up."""
+    stays = 0.0
+    for leak, times in leaks:
+        stays += times * math.log1p(-leak) if leak < 1.0 else -math.inf
+    return min(-math.expm1(stays) * (1.0 + _LEAK_SLACK), 1.0) if stays < 0.0 else 0.0
 
 
 def _plain(event: Event) -> LeakyCurve | None:
@@ -172,8 +145,8 @@ def _objective(event: ObjectivePerturbation, relation: Relation) -> LeakyCurve:
 
 def _poisson(event: PoissonSampled, relation: Relation) -> LeakyCurve | None:
     release, rate = event.event, float_up(event.rate)
-    replaces = relation is Relation.REPLACE_ONE
-    steps = 2 if replaces else 1
+    # Replacing is removing and adding.
+    steps = 2 if relation is Relation.REPLACE_ONE else 1
     if isinstance(release, Gaussian):
         mu = root_up(release.mu_squared)
         curve: Curve = partial(renyi.poisson_gaussian, mu=mu, sampling_rate=rate)
@@ -181,14 +154,13 @@ def _poisson(event: PoissonSampled, relation: Relation) -> LeakyCurve | None:
     base = curve_of(release, Relation.ADD_REMOVE)
     if base is None:
         return None
-    sample = replaced_by_poisson if replaces else amplified_by_poisson
     if isinstance(release, Approximate):
-        sampled = sample(float_up(release.epsilon), base.leak, rate)
+        sampled = amplified(event, relation, float_up(release.epsilon), base.leak)
         return _leaky(sampled.epsilon, sampled.delta)
     curve = renyi.group(partial(renyi.poisson, curve=base.curve, sampling_rate=rate), steps)
     pure = pure_epsilon(release)
     if pure is not None:
-        sampled = sample(float_up(pure), 0.0, rate)
+        sampled = amplified(event, relation, float_up(pure), 0.0)
         curve = _least(curve, partial(renyi.pure, epsilon=sampled.epsilon))
     return LeakyCurve(curve)
 
@@ -202,7 +174,7 @@ def _without_replacement(event: SampledWithoutReplacement) -> LeakyCurve | None:
     if base is None:
         return None
     if isinstance(release, Approximate):
-        sampled = amplified_without_replacement(float_up(release.epsilon), base.leak, rate)
+        sampled = amplified(event, None, float_up(release.epsilon), base.leak)
         return _leaky(sampled.epsilon, sampled.delta)
     pure = pure_epsilon(release)
     bound = math.inf if pure is None else float_up(pure)
@@ -210,7 +182,7 @@ def _without_replacement(event: SampledWithoutReplacement) -> LeakyCurve | None:
         renyi.without_replacement, curve=base.curve, sampling_rate=rate, pure_epsilon=bound
     )
     if pure is not None:
-        sampled = amplified_without_replacement(bound, 0.0, rate)
+        sampled = amplified(event, None, bound, 0.0)
         curve = _least(curve, partial(renyi.pure, epsilon=sampled.epsilon))
     return LeakyCurve(curve)
 
@@ -237,7 +209,7 @@ def _selection(event: RandomStopping, relation: Relation | None) -> LeakyCurve |
         return None
     grid, table = renyi.default_orders(), np.append(values, math.inf)
 
-    def tabulated(orders: NDArray[np.float64]) -> NDArray[np.float64]:
+    def tabulated(orders: Floats) -> Floats:
         # Divergences grow with the order, so the next larger order of the table is safe.
         return np.asarray(table[np.searchsorted(grid, orders, side="left")], dtype=np.float64)
 
@@ -245,11 +217,9 @@ def _selection(event: RandomStopping, relation: Relation | None) -> LeakyCurve |
 
 
 @lru_cache(maxsize=64)
-def _selection_table(
-    event: RandomStopping, relation: Relation | None
-) -> NDArray[np.float64] | None:
+def _selection_table(event: RandomStopping, relation: Relation | None) -> Floats | None:
     """The curve of the best of many runs at the default orders."""
-    base = total_curve(tally([event.event], relation), relation)
+    base = total_curve(count_events([event.event], relation), relation)
     if base is None or base.leak > 0.0:
         return None
     grid, law = renyi.default_orders(), event.law
@@ -271,7 +241,7 @@ def _selection_table(
 def _least(first: Curve, second: Curve) -> Curve:
     """The lesser of two curves that hold for the same release."""
 
-    def least(orders: NDArray[np.float64]) -> NDArray[np.float64]:
+    def least(orders: Floats) -> Floats:
         return np.minimum(first(orders), second(orders))
 
     return least

@@ -9,6 +9,13 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+import numpy as np
+from numpy.typing import NDArray
+
+# Relative error granted to a short chain of float operations and one special function.
+ALLOWANCE = 2.0**-46
+# More than what underflow can hide in any product formed here, and far below any budget.
+UNDERFLOW = 2.0**-1000
 # Bits of the integer square root: 53 for the float and enough more that one check settles it.
 _ROOT_BITS = 64
 
@@ -19,11 +26,6 @@ def float_up(number: Fraction | float) -> float:
     Guarantee
     ---------
     - Never below the number; infinite beyond the largest float.
-
-    Examples
-    --------
-    >>> float_up(Fraction(1, 2)), float_up(Fraction(1, 10)) >= Fraction(1, 10)
-    (0.5, True)
     """
     try:
         nearest = float(number)
@@ -38,11 +40,6 @@ def float_down(number: Fraction | float) -> float:
     Guarantee
     ---------
     - Never above the number.
-
-    Examples
-    --------
-    >>> float_down(Fraction(1, 3)) < Fraction(1, 3)
-    True
     """
     return -float_up(-number)
 
@@ -54,11 +51,6 @@ def root_up(square: Fraction) -> float:
     ---------
     - The square of the answer is never below the number, compared as rationals.
     - The next smaller float's square is.
-
-    Examples
-    --------
-    >>> root_up(Fraction(9, 4))
-    1.5
     """
     if square == 0:
         return 0.0
@@ -84,13 +76,14 @@ def root_down(square: Fraction) -> float:
     Guarantee
     ---------
     - The square of the answer is never above the number, compared as rationals.
-
-    Examples
-    --------
-    >>> root_down(Fraction(9, 4)), root_down(Fraction(2)) ** 2 < 2
-    (1.5, True)
     """
     above = root_up(square)
     if math.isfinite(above) and Fraction(above) ** 2 == square:
         return above
     return math.nextafter(above, 0.0)
+
+
+def raised(values: NDArray[np.float64], slack: float = ALLOWANCE) -> NDArray[np.float64]:
+    """Return values raised by a relative slack and by more than underflow can have hidden."""
+    with np.errstate(over="ignore"):
+        return np.asarray(values * (1.0 + slack) + UNDERFLOW, dtype=np.float64)

@@ -40,10 +40,6 @@ class Run:
     ----------
     noise
         Standard deviation of the noise on the sum over the clip bound C, above 0.
-    steps
-        Number of noisy sums.
-    relation
-        The relation of the guarantee.
     sample_rate
         Probability of a record in a Poisson sample, or size of the sample over that of the table;
         None for sums over the whole table.

@@ -21,10 +21,10 @@ from functools import lru_cache, partial
 import numpy as np
 from scipy import special
 
+from tacit.accounting.arguments import Floats
+from tacit.accounting.composition import pure_epsilon
 from tacit.accounting.draw_counts import NONE_WIDTH, Copies, copies
-from tacit.accounting.event_counts import pure_epsilon
 from tacit.accounting.pld.pairs import Profile
-from tacit.accounting.pld.pairs.pair import Floats
 from tacit.accounting.rounding import float_up, root_up
 from tacit.privacy.event import Gaussian, SampledWithReplacement
 
@@ -49,12 +49,6 @@ def with_replacement_profile(event: SampledWithReplacement) -> Profile | None:
     - Convex in exp(epsilon), falling, and at most Theorem 10 of Balle, Barthe and Gaboardi (2018)
       but for one part in a thousand, which the chords of a table cost.
     - Equal events give equal profiles, so that counts add up.
-
-    Examples
-    --------
-    >>> found = with_replacement_profile(SampledWithReplacement(Gaussian(1, 25), 10, 1000))
-    >>> found is not None and bool(found.delta_of_epsilon(np.array([0.01]))[0] < 1e-3)
-    True
     """
     if isinstance(event.event, Gaussian):
         mu, epsilon = max(root_up(event.event.mu_squared), _SMALLEST_MU), 0.0

@@ -1,28 +1,30 @@
-"""The certificate: what a release guarantees, and everything needed to derive that again.
+"""The certificate of a fit: its guarantee, and everything needed to derive that again.
 
-It is plain data, written as JSON. Infinity is the string ``"inf"`` throughout, numbers that enter
-the proof are exact strings. Nothing in it was read from a record beyond what is listed as public.
+It is JSON. Infinity is the string ``"inf"``, and numbers that enter the proof are exact strings.
+Nothing in it was read from a record beyond what is listed as public.
 """
 
 from __future__ import annotations
 
+import functools
 import math
+import platform
 import re
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
+from importlib import metadata
 from types import NoneType
 from typing import Any, ClassVar
 
 from tacit.accounting.composition import Composition, compose, mu_squared_of
 from tacit.certificate.certificate_entry import LARGEST_COUNT, entry_of, read_entry
-from tacit.contract.assumptions import premise_of
+from tacit.certificate.fingerprint import covered_by, fingerprint_of
+from tacit.contract.guarantee_caveats import premise_of
 from tacit.contract.plan import Plan
 from tacit.contract.query import Kind
-from tacit.contract.release import Release, covered_by, fingerprint_of
-from tacit.documents.document import Document
+from tacit.contract.release import Release
+from tacit.documents.canonical_json import canonical, plain
+from tacit.documents.document import TOLERANCE, Document, require_total
 from tacit.documents.reading import Layout, require_fields
-from tacit.documents.signature import canonical, plain
-from tacit.documents.versions import version_of
 from tacit.errors import BudgetError, CertificateError
 from tacit.privacy.budget import Budget, Guarantee
 from tacit.privacy.relation import Relation
@@ -32,8 +34,6 @@ FIRST = "tacit-certificate/1"
 """The format of 0.1.0: `released` is over the terms alone."""
 INFINITE = "epsilon is infinite"
 SEEDED = "noise from a fixed seed"
-TOLERANCE = Fraction(1, 10**9)
-"""Relative excess of a stated total over the derived one: room for another version's rounding."""
 ROUNDING = 5e-10
 """Added to a total that rests on Fourier transforms: another machine may round them otherwise."""
 
@@ -115,12 +115,11 @@ class Certificate(Document):
         FORMAT: _LAYOUT,
         FIRST: {**_LAYOUT, "released": (str,)},
     }
+    inner: ClassVar[Mapping[str, Layout]] = _INNER
     largest: ClassVar[int] = 2**23
     most_events: ClassVar[int] = 20_000
 
     def _require(self, document: Mapping[str, Any]) -> None:
-        for name, layout in _INNER.items():
-            require_fields(document[name], layout, name)
         if document["format"] != FIRST:
             _require_released(document["released"])
         for number, fact in enumerate(document["public"], start=1):
@@ -148,14 +147,8 @@ class Certificate(Document):
         estimates
             Its terms, with intervals if any; by default the coefficients alone.
         covered
-            The parts of a stored fit, by name, as plain data: the certificate is for these and no
-            others. By default the terms and the design.
-
-        Raises
-        ------
-        CertificateError
-            If the plan claims to be private but an answer had no noise, or if it costs more than
-            its budget.
+            The parts of a stored fit, by name, as plain data, that the certificate is for. By
+            default the terms and the design.
         """
         plan = release.plan
         why = INFINITE if not plan.private else SEEDED if release.reproducible else None
@@ -195,7 +188,31 @@ class Certificate(Document):
         return ("terms",) if first else tuple(self.parsed["released"]["covers"])
 
     def _derive(self, document: Mapping[str, Any]) -> Guarantee:
-        return _rederive(document)
+        relation = Relation.parse(document["relation"])
+        which, records = document["records"]["which"], document["records"]["value"]
+        if which != _which(relation) or not 0 <= records < LARGEST_COUNT:
+            raise CertificateError(f"records is not a number of records under {relation}")
+        budget = Budget(
+            **{name: _number(name, value) for name, value in document["budget"].items()}
+        )
+        found = [
+            read_entry(entry, relation, f"event {number}")
+            for number, entry in enumerate(document["events"], start=1)
+        ]
+        reasons = (INFINITE,) if budget.is_infinite else (None, SEEDED)
+        why = document["why_not_private"]
+        if why not in reasons or document["private"] != (why is None):
+            raise CertificateError("private, why_not_private and the budget contradict each other")
+        if not document["private"]:
+            if canonical(document["total"]) != canonical(_NOTHING):
+                raise CertificateError("total states a guarantee although private is false")
+            return Guarantee(relation, document["unit"], math.inf, 1.0, None)
+        priced = [event for event in found if event is not None]
+        if len(priced) != len(found):
+            raise CertificateError(
+                "private is true, but an answer without noise is among the events"
+            )
+        return _compare_total(document, compose(priced, relation), budget, relation)
 
     def _found(self, guarantee: Guarantee) -> str:
         if self.private:
@@ -204,6 +221,23 @@ class Certificate(Document):
 
     def __repr__(self) -> str:
         return f"Certificate(private={self.private}, digest={self.digest!r})"
+
+
+@functools.cache
+def version_of(name: str) -> str:
+    """Version of Python or of an installed package; looked up once, since that takes milliseconds.
+
+    Examples
+    --------
+    >>> version_of("no such package")
+    'unknown'
+    """
+    if name == "python":
+        return platform.python_version()
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return "unknown"
 
 
 def _require_released(released: Mapping[str, Any]) -> None:
@@ -241,30 +275,6 @@ def _total(plan: Plan) -> dict[str, Any]:
     }
 
 
-def _rederive(document: Mapping[str, Any]) -> Guarantee:
-    relation = Relation.parse(document["relation"])
-    which, records = document["records"]["which"], document["records"]["value"]
-    if which != _which(relation) or not 0 <= records < LARGEST_COUNT:
-        raise CertificateError(f"records is not a number of records under {relation}")
-    budget = Budget(**{name: _number(name, value) for name, value in document["budget"].items()})
-    found = [
-        read_entry(entry, relation, f"event {number}")
-        for number, entry in enumerate(document["events"], start=1)
-    ]
-    reasons = (INFINITE,) if budget.is_infinite else (None, SEEDED)
-    why = document["why_not_private"]
-    if why not in reasons or document["private"] != (why is None):
-        raise CertificateError("private, why_not_private and the budget contradict each other")
-    if not document["private"]:
-        if canonical(document["total"]) != canonical(_NOTHING):
-            raise CertificateError("total states a guarantee although private is false")
-        return Guarantee(relation, document["unit"], math.inf, 1.0, None)
-    priced = [event for event in found if event is not None]
-    if len(priced) != len(found):
-        raise CertificateError("private is true, but an answer without noise is among the events")
-    return _compare_total(document, compose(priced, relation), budget, relation)
-
-
 def _compare_total(
     document: Mapping[str, Any], composition: Composition, budget: Budget, relation: Relation
 ) -> Guarantee:
@@ -280,11 +290,7 @@ def _compare_total(
     else:
         derived["mu"] = composition.mu or 0.0
     stated = {name: _number(f"total.{name}", total[name]) for name in derived}
-    for name, value in derived.items():
-        # None is no number, and is refused like a wrong one.
-        known = stated[name] is not None
-        if not known or not value <= stated[name] <= value * (1.0 + float(TOLERANCE)):
-            raise CertificateError(f"total.{name} is not what the events add up to")
+    require_total(stated, derived)
     if not _is_within(composition, stated["epsilon"], budget):
         raise CertificateError("the events add up to more than the budget")
     premise = premise_of([fact["name"] for fact in document["public"]])

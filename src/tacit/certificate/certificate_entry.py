@@ -14,8 +14,8 @@ from typing import Any
 from tacit.contract.plan import Step
 from tacit.contract.query import Kind
 from tacit.contract.sensitivity import LARGEST_BITS, AnyPrice, MinimumPrice, Price, events_of
+from tacit.documents.canonical_json import canonical
 from tacit.documents.reading import Layout, require_fields
-from tacit.documents.signature import canonical
 from tacit.errors import CertificateError
 from tacit.privacy import event as events
 from tacit.privacy.event import Composed, Event, Repeated

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tacit.documents.canonical_json import canonical, plain
 from tacit.documents.dataclass_json import from_plain, to_plain
-from tacit.documents.signature import canonical, plain
 from tacit.errors import CertificateError
 
 LARGEST_COVARIANCE = 512
@@ -29,7 +29,6 @@ class Term:
     upper: float | None = None
 
     def __post_init__(self) -> None:
-        """Keep the numbers as floats, or refuse them."""
         for field in ("coef", "std_err", "lower", "upper"):
             value = getattr(self, field)
             object.__setattr__(self, field, value if value is None else float(value))
@@ -87,7 +86,6 @@ class Estimates:
     reliability: Reliability = Reliability()
 
     def __post_init__(self) -> None:
-        """Refuse parts that are not of one number of coefficients."""
         count, scatter, labels = len(self.terms), self.scatter, self.reliability.terms
         counts = [] if labels is None else [len(labels)]
         if scatter is not None:

@@ -19,12 +19,13 @@ from tacit.certificate import certificate as certificates
 from tacit.certificate.certificate import Certificate
 from tacit.certificate.design_check import require_design
 from tacit.certificate.estimates import Estimates, Term
-from tacit.contract.release import Release, fingerprint_of, first_fingerprint_of
+from tacit.certificate.fingerprint import fingerprint_of, first_fingerprint_of
+from tacit.contract.release import Release
 from tacit.design.design import Design
 from tacit.design.family import FAMILIES
+from tacit.documents.canonical_json import canonical, digest_of, plain
 from tacit.documents.reading import Layout, parse_document, read_document, require_fields
-from tacit.documents.signature import canonical, digest_of, plain
-from tacit.documents.verification import Verification
+from tacit.documents.signature import Verification
 from tacit.errors import CertificateError, SettingError
 from tacit.files import write_text
 
@@ -93,7 +94,6 @@ class StoredFit:
     format: str = FORMAT
 
     def __post_init__(self) -> None:
-        """Refuse terms that are not the design's, and a design that maps nothing."""
         named = (term.name for term in self.estimates.terms)
         # One by one: the names that a forged design has together may fill the memory.
         if any(one != other for one, other in zip_longest(named, self.design.each_term())):

@@ -18,8 +18,8 @@ from tacit.contract.plan import Plan
 from tacit.contract.release import Release, Sandwich
 from tacit.design.design import Design
 from tacit.design.feature_map import Custom
+from tacit.documents.canonical_json import digest_of, plain
 from tacit.documents.dataclass_json import from_plain, to_plain
-from tacit.documents.signature import digest_of, plain
 from tacit.errors import CertificateError, LedgerError
 
 FORMAT = "tacit-release/1"

@@ -1,1 +1,1 @@
-"""The command `tacit`. Heavy rooms are imported inside the commands, so that help is instant."""
+"""The command `tacit`. Heavy packages are imported inside the commands, so that help is instant."""

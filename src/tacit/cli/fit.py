@@ -28,8 +28,8 @@ def fit(
     *,
     schema: options.SchemaFile,
     budget: options.BudgetOptions,
-    output: Annotated[Path | None, flag("FILE", "Keep the fit as JSON.", "--output", "-o")] = None,
-    certificate: Annotated[Path | None, flag("FILE", "Keep the certificate.")] = None,
+    output: Annotated[Path | None, flag("FILE", "Write the fit as JSON.", "--output", "-o")] = None,
+    certificate: Annotated[Path | None, flag("FILE", "Write the certificate.")] = None,
     sign: options.Sign = None,
     model: options.ModelOptions,
     invalid_rows: Annotated[
@@ -77,7 +77,7 @@ def fit(
 
 
 def report(fitted: Fit, screen: Screen, files: dict[str, Path | None]) -> None:
-    """Keep a finished fit and show it; it is shown even where it cannot be kept."""
+    """Write a finished fit and show it; it is shown even if it cannot be written."""
     failure = _keep(fitted, files)
     document = fit_document(fitted, screen.warned)
     document["files"] = {name: str(path) for name, path in files.items() if path is not None}

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacit.cli import options
-from tacit.cli.curation import existing, grant, lower, pause, resume, sub_budgets
 from tacit.cli.exit_codes import EPILOG
+from tacit.cli.ledger_curation import existing, grant, lower, pause, resume, sub_budgets
 from tacit.cli.options import argument, flag
 from tacit.cli.output import Screen
 from tacit.cli.output_files import require_writable
@@ -104,7 +104,7 @@ def verify(file: options.LedgerFile, as_json: options.AsJson = False) -> None:
 @ledger.command(epilog=EPILOG)
 def certificate(
     file: options.LedgerFile,
-    output: Annotated[Path | None, flag("FILE", "Keep it as JSON.", "--output", "-o")] = None,
+    output: Annotated[Path | None, flag("FILE", "Write it as JSON.", "--output", "-o")] = None,
     sign: options.Sign = None,
     force: options.Force = False,
     as_json: options.AsJson = False,

@@ -16,7 +16,7 @@ from tacit.cli.flag_names import in_flags
 from tacit.cli.progress_bar import Bar
 
 if TYPE_CHECKING:
-    from tacit.contract.progress import Progress
+    from tacit.contract.gate import Progress
     from tacit.inference.text_table import Table
 
 _WIDTH = 80

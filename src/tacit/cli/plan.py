@@ -28,7 +28,7 @@ def plan(
     No table is read and nothing is spent.
     """
     whole = budget.budget()
-    from tacit.contract.budget_warnings import plan_cautions
+    from tacit.contract.guarantee_caveats import plan_cautions
     from tacit.estimators.loss_choice import loss_of
     from tacit.estimators.settings import check_settings
     from tacit.formula.formula import design_from_formula

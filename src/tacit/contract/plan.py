@@ -10,7 +10,7 @@ from typing import Any
 from tacit.accounting import gaussian
 from tacit.accounting.composition import guarantee_of
 from tacit.constraints.region import Region
-from tacit.contract.assumptions import premise_of
+from tacit.contract.guarantee_caveats import premise_of
 from tacit.contract.query import Kind
 from tacit.contract.sensitivity import AnyPrice, events_of
 from tacit.design.design import Design

@@ -1,7 +1,7 @@
-"""What a solver may ask: public descriptions of sums over the records.
+"""Queries: public descriptions of the sums over records that a solver may ask for.
 
 A query names no sensitivity. Its price is fixed by the reserved plan, and the mechanism enforces
-the integer bound that the price assumes (`problem.sensitivity`).
+the integer bound that the price assumes (`contract.sensitivity`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tacit.losses import logistic
 from tacit.losses.loss import Code, Loss
 
 PART = 4
-"""Where a part of the records is enough, one in so many is read."""
+"""Where a subsample is enough, one record in so many is read."""
 LARGEST = 1e100
 """Parameters beyond this are refused: margins must stay finite whatever the records are."""
 
@@ -46,14 +46,13 @@ class Kind(StrEnum):
 class GradientSum:
     """Sum over records of loss'(z·theta, y) z, each term clipped to norm `clip`.
 
-    For several classes theta is (width, class), a term is z (p - e_y)' and so is the answer.
     z = matrix' u, where u is the prepared row and `matrix` the working coordinates (None: z = u).
-    With `downweighted` a term is first multiplied by min(1, (r / ‖z‖)²), r the clip over the loss's
-    bound on slopes, a weight that depends
-    on the features alone: it bounds the influence of a record and leaves the model consistent.
-    With `balanced`, for the logistic loss, it is min(1, clip / (‖z‖ max(p, 1 - p))) instead: the
-    least weight that bounds both labels of a row alike, so that no label is favoured.
-    Of a large table one record in `every` may be read, as in `SecondMoments`.
+    For several classes theta is (width, class), and a term and the answer are z (p - e_y)'.
+    With `downweighted` a term is first multiplied by min(1, (r / ‖z‖)²), r = clip / lipschitz. That
+    weight depends on the features alone, so the model stays consistent.
+    With `balanced` (logistic loss) the weight is min(1, clip / (‖z‖ max(p, 1 - p))), the same for
+    both labels of a row, so that no label is favoured.
+    With `every` > 1 a secret subsample is read, as in `SecondMoments`.
     """
 
     theta: NDArray[np.float64]
@@ -65,10 +64,7 @@ class GradientSum:
     every: int = 1
 
     def __post_init__(self) -> None:
-        """Refuse parameters that could make a margin overflow."""
-        _check_finite(self.theta, self.matrix)
-        _check_positive(self.clip)
-        _check_apart(self.every)
+        _check(self.clip, self.theta, self.matrix, every=self.every)
 
 
 @dataclass(frozen=True)
@@ -77,8 +73,8 @@ class SecondMoments:
 
     w = 1, or at `theta` the loss's curvature over its upper bound, or the squared slope over its
     upper bound times min(1, (row_bound / ‖z‖)²): the second moment of a downweighted score.
-    Of a large table it is enough to read one record in `every`, each by a lot of its own; the
-    answer and its noise are then those of the whole, by the chance of a record to be read.
+    With `every` > 1 a secret Bernoulli(1/every) subsample is read. The sum and its noise are
+    divided by the sampling rate, so they estimate the full sum. No amplification is claimed.
     """
 
     row_bound: float
@@ -89,10 +85,7 @@ class SecondMoments:
     every: int = 1
 
     def __post_init__(self) -> None:
-        """Refuse parameters that could make a margin overflow."""
-        _check_finite(self.theta, self.matrix)
-        _check_positive(self.row_bound)
-        _check_apart(self.every)
+        _check(self.row_bound, self.theta, self.matrix, every=self.every)
         if self.weights is Weights.SCORE and not np.isfinite(self.loss.lipschitz):
             raise SettingError("A loss without a bound on its slope has no bounded score.")
         if (self.weights is Weights.NONE) != (self.theta is None):
@@ -112,7 +105,6 @@ class ColumnCounts:
     upper: NDArray[np.float64]
 
     def __post_init__(self) -> None:
-        """Refuse ends that do not belong to the columns."""
         if not self.columns or any(
             len(ends) != len(self.columns) or np.isnan(ends).any()
             for ends in (self.lower, self.upper)
@@ -145,8 +137,8 @@ class Measure(StrEnum):
 class ResidualSize:
     """Sum over records of a measure of the residual y - p: how far predictions are off.
 
-    The prediction p is z·theta kept within [lowest, highest], which is public, or the exponential
-    of that. Of a large table one record in `every` may be read, as in `SecondMoments`.
+    The prediction p is z·theta clipped into the public [lowest, highest], or the exponential of
+    that. With `every` > 1 a secret subsample is read, as in `SecondMoments`.
     """
 
     theta: NDArray[np.float64]
@@ -160,11 +152,8 @@ class ResidualSize:
     every: int = 1
 
     def __post_init__(self) -> None:
-        """Refuse parameters that could make a margin overflow."""
-        _check_finite(self.theta, self.matrix)
-        _check_finite(np.array([self.lowest, self.highest, self.start]))
-        _check_positive(self.cap)
-        _check_apart(self.every)
+        ends = np.array([self.lowest, self.highest, self.start])
+        _check(self.cap, self.theta, self.matrix, ends, every=self.every)
 
     @property
     def size(self) -> int:
@@ -176,9 +165,9 @@ class ResidualSize:
 class CurvatureAndScore:
     """Two second moments at once: sums over records of w h z z' and of w² a² z z'.
 
-    w = min(1, (row_bound / ‖z‖)²) is the weight of a downweighted row, h the curvature at `theta`
-    over its upper bound and a the slope over its. One record's pair of matrices is bounded as a
-    whole, by `loss.joint`: both together cost little more than one.
+    w = min(1, (row_bound / ‖z‖)²) is the weight of a downweighted row; h and a are the curvature
+    and the slope at `theta`, each over its upper bound. A record's pair of matrices is bounded
+    jointly, by `loss.joint`, so both together cost little more than one.
     """
 
     theta: NDArray[np.float64]
@@ -187,9 +176,7 @@ class CurvatureAndScore:
     loss: Loss
 
     def __post_init__(self) -> None:
-        """Refuse parameters that could make a margin overflow, and slopes without a bound."""
-        _check_finite(self.theta, self.matrix)
-        _check_positive(self.row_bound)
+        _check(self.row_bound, self.theta, self.matrix)
         if not np.isfinite(self.loss.lipschitz):
             raise SettingError("A loss without a bound on its slope has no bounded score.")
 
@@ -199,7 +186,7 @@ class PerturbedMinimum:
     """The minimiser of Σ w loss(z·theta, y) + (l2 / 2)‖theta‖² + b·theta, b Gaussian.
 
     w = min(1, (clip / ‖z‖)²) bounds a record's gradient by `clip` and its curvature by clip² / 4.
-    l2 and the law of b follow from the price; every coordinate is penalised.
+    l2 and the scale of b follow from the price; every coordinate is penalised.
     """
 
     clip: float
@@ -207,9 +194,7 @@ class PerturbedMinimum:
     loss: Loss = logistic.LOSS
 
     def __post_init__(self) -> None:
-        """Refuse losses for which the accuracy of the minimiser is not certified."""
-        _check_finite(self.matrix)
-        _check_positive(self.clip)
+        _check(self.clip, self.matrix)
         if self.loss.code is not Code.LOGISTIC:
             raise SettingError("The objective is perturbed for the logistic loss only.")
 
@@ -229,10 +214,8 @@ class DampedDirection:
     loss: Loss = logistic.LOSS
 
     def __post_init__(self) -> None:
-        """Refuse parameters that could make a margin overflow, or a direction endless."""
-        _check_finite(self.theta, self.gradient, self.matrix)
-        _check_positive(self.row_bound)
-        _check_positive(self.damping)
+        _check(self.row_bound, self.theta, self.gradient, self.matrix)
+        _check(self.damping)
 
 
 @dataclass(frozen=True)
@@ -245,9 +228,7 @@ class CurvatureTrace:
     loss: Loss = logistic.LOSS
 
     def __post_init__(self) -> None:
-        """Refuse parameters that could make a margin overflow."""
-        _check_finite(self.theta, self.matrix)
-        _check_positive(self.row_bound)
+        _check(self.row_bound, self.theta, self.matrix)
 
     @property
     def size(self) -> int:
@@ -286,17 +267,12 @@ class Answer:
     noise_scale: float
 
 
-def _check_finite(*arrays: NDArray[np.float64] | None) -> None:
+def _check(bound: float, *arrays: NDArray[np.float64] | None, every: int = 1) -> None:
+    """Refuse parameters that could make a margin overflow."""
     for array in arrays:
         if array is not None and not (np.abs(array) <= LARGEST).all():
             raise SettingError("A query's parameters must be finite and of moderate size.")
-
-
-def _check_apart(every: int) -> None:
-    if every not in {1, PART}:
-        raise SettingError(f"All records are read, or one in {PART}.")
-
-
-def _check_positive(bound: float) -> None:
     if not 1 / LARGEST <= bound <= LARGEST:
         raise SettingError("A clip must be positive, finite and of moderate size.")
+    if every not in {1, PART}:
+        raise SettingError(f"All records are read, or one in {PART}.")

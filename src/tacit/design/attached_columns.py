@@ -25,7 +25,6 @@ class Weighting:
     by_class: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
-        """Refuse weights that mean nothing."""
         if not 0 < self.maximum < math.inf:
             raise SettingError("The largest weight must be positive and finite.")
         if self.by_class is not None and not (
@@ -52,7 +51,6 @@ class Offset:
     exposure: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse bounds that could make a margin overflow."""
         if not (self.lower < self.upper and max(abs(self.lower), abs(self.upper)) <= 1e6):
             raise SettingError("Bounds of an offset must be moderate, the lower one first.")
 
@@ -70,7 +68,6 @@ class Unit:
     order: str | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a number of records that keeps none."""
         if not (is_whole(self.max_rows) and 1 <= self.max_rows <= 10_000):
             raise SettingError("max_rows_per_unit must be a whole number from 1 to 10000.")
 

@@ -25,7 +25,6 @@ class NumericCell:
     missing: float | None = None
 
     def __post_init__(self) -> None:
-        """Refuse bounds that bound nothing."""
         if not -math.inf < self.lower < self.upper < math.inf:
             raise BoundsError("The bounds of a cell must be finite, the lower one first.")
         if self.missing is not None and not self.lower <= self.missing <= self.upper:

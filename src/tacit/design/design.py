@@ -3,8 +3,7 @@
 A design column is a product of factors, functions of one cell each, with public bounds. Its value
 v is clipped into [lower, upper] and mapped to u = (v - center) / scale. The vector of all u,
 without the intercept, is shrunk to norm `feature_norm` where it is longer; the intercept then adds
-a coordinate 1. Coefficients return to the user's scale by the inverse map. Of a matrix, a feature
-map may stand between the mapped columns and those of the design.
+a coordinate 1. Coefficients return to the user's scale by the inverse map.
 """
 
 from __future__ import annotations
@@ -66,11 +65,24 @@ class Column:
 
 @dataclass(frozen=True)
 class Design:
-    """A record's way to a row of the design.
+    """How a record becomes a row of the design.
 
     Guarantee
     ---------
     - The norm of a prepared row is at most `row_norm`, whatever the record holds.
+
+    Parameters
+    ----------
+    levels
+        Declared levels of every factor column used, the reference level included.
+    beside
+        Weight, offset and privacy unit of a record, where declared.
+    cells
+        Rules for the cells that the factors use; a matrix has none.
+    feature_map
+        The map that makes the columns out of `inputs`; only for a matrix.
+    input_norm
+        Bound to which the mapped inputs are shrunk before they enter the feature map.
     """
 
     columns: tuple[Column, ...]
@@ -78,16 +90,11 @@ class Design:
     feature_norm: float
     intercept: bool = True
     levels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Declared levels of every factor column used, the reference level included."""
     beside: Beside = field(default_factory=Beside)
-    """Weight, offset and person of a record, where declared."""
     cells: Mapping[str, Cell] = field(default_factory=dict)
-    """What becomes of a cell before the factors see it; a matrix has no such rules."""
     feature_map: FeatureMap | None = None
-    """The map that makes the columns out of `inputs`; only for a matrix."""
     inputs: tuple[Column, ...] = ()
     input_norm: float | None = None
-    """Bound to which the mapped inputs are shrunk before they enter the feature map."""
 
     @property
     def width(self) -> int:
@@ -106,7 +113,7 @@ class Design:
 
     @property
     def unit_rows(self) -> int:
-        """How many records of one unit are kept at most."""
+        """The largest number of records that a unit contributes."""
         return 1 if self.beside.unit is None else self.beside.unit.max_rows
 
     @property
@@ -134,7 +141,7 @@ class Design:
 
     @property
     def reports_intercept(self) -> bool:
-        """Whether the constant has a coefficient; beside a mean it only helps to whiten."""
+        """Whether the constant has a coefficient; for a mean it only serves to whiten."""
         return self.intercept and not isinstance(self.response, Absent)
 
     @property
@@ -151,20 +158,16 @@ class Design:
         The response's scale is in it; its center, which adds to the intercept, is `shift`. Where
         there is no response, it takes the mean of prepared rows to the mean of the user's columns.
         """
-        if isinstance(self.response, Absent):
-            scales = np.array([column.scale for column in self.columns])
-            return np.asarray(np.eye(len(scales), self.width) * scales[:, None])
         count = len(self.columns)
+        scales = np.array([column.scale for column in self.columns])
+        if isinstance(self.response, Absent):
+            return np.asarray(np.eye(count, self.width) * scales[:, None])
         matrix = np.zeros((self.width, self.width))
-        first = int(self.intercept)
-        for j, column in enumerate(self.columns):
-            matrix[first + j, j] = 1.0 / column.scale
-            if self.intercept:
-                matrix[0, j] = -column.center / column.scale
+        matrix[int(self.intercept) :, :count] = np.diag(1.0 / scales)
         if self.intercept:
-            matrix[0, count] = 1.0
-        scale = self.response.scale if isinstance(self.response, Continuous) else 1.0
-        return matrix * scale
+            centers = np.array([column.center for column in self.columns])
+            matrix[0] = np.append(-centers / scales, 1.0)
+        return matrix * (self.response.scale if isinstance(self.response, Continuous) else 1.0)
 
     def shift(self) -> NDArray[np.float64]:
         """What the response's center adds to the user's coefficients, or the columns' to means."""
@@ -192,14 +195,15 @@ class Design:
 
 
 def numeric_column(name: str, lower: float, upper: float, *, centred: bool = True) -> Column:
-    """A numeric column mapped from its public bounds into [-1, 1].
-
-    It is shifted only where an intercept can absorb the shift (`centred`).
-    """
+    """A numeric column mapped into [-1, 1]; shifted if an intercept can absorb it (`centred`)."""
     center, scale = (lower + upper) / 2, (upper - lower) / 2
     if not centred:
         center, scale = 0.0, max(abs(lower), abs(upper))
     return Column(name, (Numeric(name),), lower, upper, center, scale)
+
+
+def _unbounded_column(name: str, scale: float) -> Column:
+    return Column(name, (Numeric(name),), -math.inf, math.inf, 0.0, scale)
 
 
 def matrix_design(
@@ -216,13 +220,10 @@ def matrix_design(
 
     `bounds` is (lower, upper) for all columns, or a pair of vectors of their length. Where only
     `row_norm` is declared the columns are scaled by √d / row_norm, so that the mean square of a
-    prepared coordinate is at most 1, as it is with bounds. With bounds="private" the columns are
-    open: a part of the budget is spent on finding bounds for them.
-
-    Unless `shifted`, columns are scaled only, so that the zeros of a sparse matrix stay zeros.
-
-    With a `feature_map` the columns so mapped are its inputs, `row_norm` bounds the norm of the
-    inputs, and the columns of the design are the map's features, with the map's own norm bound.
+    prepared coordinate is at most 1, as it is with bounds. With bounds="private" a part of the
+    budget is spent on finding bounds. Unless `shifted`, columns are scaled only, so that the zeros
+    of a sparse matrix stay zeros. With a `feature_map` the columns so mapped are its inputs,
+    `row_norm` bounds their norm, and the columns of the design are the map's features.
     """
     count = len(names)
     if count == 0:
@@ -241,10 +242,7 @@ def matrix_design(
                 'the L2 norm of a feature row), or set bounds="private" to spend part of the '
                 "budget on finding them."
             )
-        scale = row_norm / math.sqrt(count)
-        columns = tuple(
-            Column(name, (Numeric(name),), -math.inf, math.inf, 0.0, scale) for name in names
-        )
+        columns = tuple(_unbounded_column(name, row_norm / math.sqrt(count)) for name in names)
         return Design(columns, response, math.sqrt(count), intercept)
     columns = _bounded_columns(names, bounds, intercept=intercept, shifted=shifted)
     norm = math.sqrt(count) if row_norm is None else min(row_norm, math.sqrt(count))
@@ -266,9 +264,7 @@ def _mapped_design(
             "This feature map needs columns in [-1, 1]: declare bounds=(lower, upper) for them."
         )
     if bounds is None and row_norm is None and isinstance(feature_map, Custom):
-        inputs = tuple(
-            Column(name, (Numeric(name),), -math.inf, math.inf, 0.0, 1.0) for name in names
-        )
+        inputs = tuple(_unbounded_column(name, 1.0) for name in names)
         input_norm = None
     else:
         # The map takes up any shift, with an intercept or without.
@@ -279,11 +275,11 @@ def _mapped_design(
         input_norm = None
     width = len(names)
     scale = feature_map.feature_bound(width)
-    # Only of a custom map can a single feature reach further than the others.
-    reach = math.inf if isinstance(feature_map, Custom) else scale
+    # A single feature of a custom map may be larger than the others.
+    end = math.inf if isinstance(feature_map, Custom) else scale
     bound = feature_map.norm(width, math.sqrt(width) if input_norm is None else input_norm)
     return Design(
-        tuple(Column(name, (), -reach, reach, 0.0, scale) for name in feature_map.names(names)),
+        tuple(Column(name, (), -end, end, 0.0, scale) for name in feature_map.names(names)),
         response,
         bound / scale,
         intercept,
@@ -304,9 +300,7 @@ def _bounded_columns(
                 f'bounds="{PRIVATE}" shifts the columns, which a sparse matrix does not allow. '
                 "Declare bounds or row_norm, or pass X.toarray()."
             )
-        return tuple(
-            Column(name, (Numeric(name),), -math.inf, math.inf, 0.0, math.inf) for name in names
-        )
+        return tuple(_unbounded_column(name, math.inf) for name in names)
     lower, upper = _bound_vectors(bounds, len(names))
     return tuple(
         numeric_column(name, low, high, centred=intercept and shifted)

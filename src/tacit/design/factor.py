@@ -50,7 +50,6 @@ class Power:
     kind: ClassVar[str] = "power"
 
     def __post_init__(self) -> None:
-        """Refuse powers that are none."""
         whole("A power", self.exponent, 2, LARGEST_POWER)
 
 
@@ -81,7 +80,6 @@ class Transform:
     kind: ClassVar[str] = "transform"
 
     def __post_init__(self) -> None:
-        """Refuse a function of another name."""
         one_of("A transform", self.function, FUNCTIONS)
 
 
@@ -100,7 +98,6 @@ class Spline:
     kind: ClassVar[str] = "spline"
 
     def __post_init__(self) -> None:
-        """Refuse what is no basis."""
         ordered = all(low < high for low, high in itertools.pairwise(self.knots))
         if len(self.knots) < 2 or not ordered or not all(map(math.isfinite, self.knots)):
             raise SettingError("Knots must be finite and increasing, the bounds at their ends.")
@@ -129,7 +126,6 @@ class Between:
     kind: ClassVar[str] = "between"
 
     def __post_init__(self) -> None:
-        """Refuse an empty interval."""
         if not self.low < self.high:
             raise SettingError("An interval of the design is empty.")
 

@@ -41,7 +41,6 @@ class Polynomial:
     needs_bounds: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        """Refuse degrees that are none."""
         object.__setattr__(self, "degree", whole("degree", self.degree, 1, 20))
         if not isinstance(self.interaction_only, bool):
             raise SettingError("interaction_only must be True or False.")
@@ -118,7 +117,6 @@ class RandomFourier:
     needs_bounds: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        """Keep the scale as a float, or refuse the settings."""
         object.__setattr__(self, "count", whole("count", self.count, 1, MOST_FEATURES // 2))
         object.__setattr__(self, "seed", whole("seed", self.seed, 0, _SEEDS - 1))
         object.__setattr__(self, "scale", within("scale", self.scale, 1e-6, 1e6))
@@ -179,7 +177,6 @@ class Custom:
     needs_bounds: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        """Keep the norm as a float and name the function, or refuse the settings."""
         if self.function is not None and not callable(self.function):
             raise SettingError("function must be callable: it takes one row and returns a vector.")
         object.__setattr__(self, "row_norm", positive("row_norm", self.row_norm))

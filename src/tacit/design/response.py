@@ -41,7 +41,6 @@ class Classes:
     kind: ClassVar[str] = "classes"
 
     def __post_init__(self) -> None:
-        """Refuse fewer than three labels, and equal ones."""
         if len(self.classes) < 3 or len(set(self.classes)) < len(self.classes):
             raise SettingError("classes must be at least three different labels.")
 
@@ -95,7 +94,6 @@ class Count:
     classes: ClassVar[tuple[Any, ...]] = ()
 
     def __post_init__(self) -> None:
-        """Refuse a largest count that is none."""
         if not 1 <= self.upper <= 1e9:
             raise SettingError("The largest count must be a number from 1 to 1e9.")
 

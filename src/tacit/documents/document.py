@@ -1,7 +1,6 @@
-"""The document base: what the certificate of a fit and that of a ledger share.
+"""The base of both certificates, of a fit and of a ledger: JSON with a digest and a signature.
 
-A document states a guarantee as plain data in canonical JSON, carries a digest over itself, and may
-be signed. A subclass says how it is laid out and how the guarantee is derived from it again.
+A subclass says how the JSON is laid out and how the guarantee is derived from it again.
 """
 
 from __future__ import annotations
@@ -11,15 +10,19 @@ import os
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
+from tacit.documents.canonical_json import canonical, digest_of
 from tacit.documents.quoting import quoted
 from tacit.documents.reading import LARGEST_DOCUMENT, Layout, parse_document, require_fields
-from tacit.documents.signature import canonical, digest_of, require_signature
-from tacit.documents.verification import Verification, vouched
+from tacit.documents.signature import Verification, require_signature, vouched
 from tacit.errors import CertificateError, InputError
 from tacit.privacy.budget import Guarantee
+
+TOLERANCE = Fraction(1, 10**9)
+"""Relative excess of a stated total over the derived one: another version may round otherwise."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -35,23 +38,26 @@ class Document:
     Parameters
     ----------
     text
-        JSON; kept in its canonical spelling.
+        JSON; it is held in its canonical spelling.
     """
 
     text: str
 
     formats: ClassVar[Mapping[str, Layout]] = {}
     """Fields by format, the newest first, in the order in which a person reads them."""
+    inner: ClassVar[Mapping[str, Layout]] = {}
+    """Fields of the objects inside, the same in every format."""
     largest: ClassVar[int] = LARGEST_DOCUMENT
     most_events: ClassVar[int] = 0
     """Events in one document, those inside others included."""
 
     def __post_init__(self) -> None:
-        """Refuse what is not laid out as expected."""
         self._take(parse_document(self.text, self.largest))
 
     def _take(self, document: dict[str, Any]) -> None:
         require_fields(document, _layout_of(document, self.formats), "the certificate")
+        for name, layout in self.inner.items():
+            require_fields(document[name], layout, name)
         text = canonical(document)
         if len(text) > self.largest:
             raise CertificateError(f"the document has more than {self.largest} characters")
@@ -66,7 +72,7 @@ class Document:
 
     @abstractmethod
     def _require(self, document: Mapping[str, Any]) -> None:
-        """Refuse what is not laid out as expected inside of the fields."""
+        """Refuse what is not laid out as expected inside of the other fields."""
 
     @abstractmethod
     def _derive(self, document: Mapping[str, Any]) -> Guarantee:
@@ -89,7 +95,7 @@ class Document:
 
     @classmethod
     def of(cls, document: dict[str, Any]) -> Self:
-        """Take plain data that `parse_document` read, as part of another document or by itself."""
+        """Take plain data that `parse_document` read."""
         taken = object.__new__(cls)
         taken._take(document)
         return taken
@@ -132,13 +138,7 @@ class Document:
         return type(self)(canonical({**self.parsed, "signature": signature}))
 
     def rederive(self) -> Guarantee:
-        """Derive the guarantee from the events and compare it with what is stated.
-
-        Raises
-        ------
-        CertificateError
-            If the digest, an event, the total or the budget does not fit; the message says which.
-        """
+        """Derive the guarantee from the events; refuse what is stated if it is another one."""
         return self._guarantee
 
     @cached_property
@@ -161,13 +161,6 @@ class Document:
         ----------
         public_key
             Whose signature is expected: 64 hexadecimal digits, or the file that holds them.
-
-        Raises
-        ------
-        CertificateError
-            If something does not fit; the message says what.
-        SettingError
-            If it is signed and the library that verifies is not installed.
         """
         guarantee = self.rederive()
         found = self._found(replace(guarantee, unit=quoted(guarantee.unit)))
@@ -183,3 +176,14 @@ def _layout_of(document: Mapping[str, Any], formats: Mapping[str, Layout]) -> La
         return formats[stated]
     found = repr(stated)[:60] if "format" in document else "missing"
     raise CertificateError(f'format is {found}; expected "{next(iter(formats))}"')
+
+
+def require_total(total: Mapping[str, Any], derived: Mapping[str, float | None]) -> None:
+    """Refuse stated numbers that are below the derived ones, or beyond them by the tolerance."""
+    for name, value in derived.items():
+        stated = total[name]
+        # None is no number, and is refused like a wrong one.
+        if value is None or stated is None:
+            raise CertificateError(f"total.{name} is not a number")
+        if not value <= stated <= value * (1.0 + float(TOLERANCE)):
+            raise CertificateError(f"total.{name} is not what the events add up to")

@@ -1,41 +1,22 @@
-"""Who vouches for a document: its one spelling, its digest, its signature.
+"""Ed25519 signatures of documents: keys, signing, verifying.
 
-A document is plain data. Its canonical spelling is JSON with sorted keys, no white space, every
-character beyond ASCII escaped, floats in their shortest spelling, no NaN and no bare infinity. The
-digest is the SHA-256 of those bytes, without the fields ``digest`` and ``signature`` themselves. A
-signature is made over `PREFIX` and the 32 bytes of the digest, so that it means nothing elsewhere.
+A signature is made over `PREFIX` and the 32 bytes of the digest, so it means nothing elsewhere.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
-import math
 import os
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import numpy as np
-
-from tacit.documents.reading import LONGEST_NUMBER, parse_document
 from tacit.errors import CertificateError, FileError, SettingError
+from tacit.files import read_bytes
 
 if TYPE_CHECKING:
     from tacit.documents.document import Document
-
-__all__ = [
-    "canonical",
-    "digest_of",
-    "new_key",
-    "parse_document",
-    "plain",
-    "read_public_key",
-    "require_signature",
-    "sign",
-    "verify",
-]
 
 Signed = TypeVar("Signed", bound="Document")
 
@@ -44,7 +25,6 @@ PREFIX = b"tacit-certificate/1 ed25519\x00"
 """Separates these signatures from every other use of the same key; the same for every format."""
 LARGEST_KEY_FILE = 4096
 
-_UNDIGESTED = frozenset({"digest", "signature"})
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}", re.ASCII)
 _PUBLIC_KEY = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _SIGNATURE = re.compile(r"[0-9a-f]{128}", re.ASCII)
@@ -54,73 +34,31 @@ _SMALL_ORDER = frozenset({0, 1, _PRIME - 1, _ORDER_EIGHT, _PRIME - _ORDER_EIGHT}
 """The y of the eight points of small order; y is that of the point and of its negative."""
 
 
-def canonical(document: Mapping[str, Any]) -> str:
-    """Return the one spelling of a document of plain data.
+@dataclass(frozen=True)
+class Verification:
+    """What was found: that it adds up, whether it is signed and by which key, and so in words.
 
-    Examples
-    --------
-    >>> canonical({"b": 1.0, "a": True})
-    '{"a":true,"b":1.0}'
+    `covers` are the parts of a fit that the certificate holds fast; `not_covered` are parts of the
+    file that it does not.
     """
-    return json.dumps(
-        document, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False
-    )
 
-
-def digest_of(document: Mapping[str, Any]) -> str:
-    """Return the SHA-256 of the canonical spelling, without ``digest`` and ``signature``.
-
-    Guarantee
-    ---------
-    - The order of the keys and the white space of a file do not matter; everything else does.
-
-    Examples
-    --------
-    >>> digest_of({"a": 1, "digest": "…"}) == digest_of({"a": 1})
-    True
-    """
-    digested = {name: value for name, value in document.items() if name not in _UNDIGESTED}
-    return "sha256:" + hashlib.sha256(canonical(digested).encode("ascii")).hexdigest()
-
-
-def plain(value: Any) -> Any:
-    """Return a public fact as plain data: numpy's types unwrapped, infinities as ``"inf"``."""
-    if isinstance(value, np.generic | np.ndarray):
-        value = value.tolist()
-    if isinstance(value, Mapping):
-        return {_text(name): plain(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    if value is None or isinstance(value, bool):
-        return value
-    if isinstance(value, int):
-        # In digits a longer one could be neither written nor read.
-        return int(value) if value.bit_length() <= LONGEST_NUMBER else hex(value)
-    # A type unknown to JSON is described: a certificate that cannot be written helps nobody.
-    finite = isinstance(value, float) and math.isfinite(value)
-    return float(value) if finite else _text(value)
+    consistent: bool
+    signed: bool
+    signer: str | None
+    statement: str
+    covers: tuple[str, ...] = ()
+    not_covered: tuple[str, ...] = ()
 
 
 def new_key(path: str | os.PathLike[str]) -> str:
     """Make a private key at `path` and its public key at `path` + ``.pub``; return the latter.
 
+    The private key is unencrypted PKCS #8 in PEM, the public key one line of 64 hexadecimal digits.
+
     Guarantee
     ---------
     - Only the owner may read the private key (mode 0600), from the moment the file exists.
     - An existing file is never overwritten.
-
-    Parameters
-    ----------
-    path
-        Where the private key goes, as unencrypted PKCS #8 in PEM. The public key is one line of 64
-        hexadecimal digits.
-
-    Raises
-    ------
-    FileError
-        If one of the two files exists or cannot be written.
-    SettingError
-        If the library that signs is not installed.
     """
     ed25519, serialization = _signing_library()
     key = ed25519.Ed25519PrivateKey.generate()
@@ -152,7 +90,8 @@ def read_public_key(text_or_path: str | os.PathLike[str]) -> str:
     """
     text = os.fspath(text_or_path).strip().lower()
     if not _PUBLIC_KEY.fullmatch(text):
-        text = _read_small(Path(text_or_path)).decode("ascii", "replace").strip().lower()
+        content = read_bytes(text_or_path, LARGEST_KEY_FILE)
+        text = content.decode("ascii", "replace").strip().lower()
     if not _PUBLIC_KEY.fullmatch(text):
         raise FileError(
             "this is not a public key; expected 64 hexadecimal digits, or the file ending in .pub "
@@ -175,15 +114,6 @@ def sign(certificate: Signed, key_path: str | os.PathLike[str]) -> Signed:
         What the owner of the key vouches for.
     key_path
         The private key that `new_key` wrote, or any unencrypted Ed25519 key in PEM.
-
-    Raises
-    ------
-    CertificateError
-        If the certificate does not add up.
-    FileError
-        If the key cannot be read.
-    SettingError
-        If the library that signs is not installed.
     """
     certificate.rederive()
     key = _load_private(Path(key_path))
@@ -205,13 +135,6 @@ def verify(digest: str, signature: Mapping[str, Any]) -> str:
     ---------
     - A key of small order, under which signatures can be made without a private key, is refused,
       and so is a key that is not spelled as RFC 8032 spells it.
-
-    Raises
-    ------
-    CertificateError
-        If the signature is not by that key over that digest.
-    SettingError
-        If the library that verifies is not installed.
     """
     require_signature(signature)
     ed25519, _ = _signing_library()
@@ -228,6 +151,25 @@ def verify(digest: str, signature: Mapping[str, Any]) -> str:
             "The certificate or its signature was altered"
         ) from error
     return public_key
+
+
+def vouched(
+    document: Mapping[str, Any], found: str, public_key: str | os.PathLike[str] | None
+) -> Verification:
+    """Say who signed a document that was `found` to add up; refuse it unless by `public_key`."""
+    if document["signature"] is None:
+        if public_key is not None:
+            raise CertificateError("signature is missing; expected one by the key you gave")
+        unsigned = "Only consistency was checked: it is unsigned, and nobody vouches for it."
+        return Verification(True, False, None, f"{found} {unsigned}")
+    signer = verify(document["digest"], document["signature"])
+    if public_key is None:
+        whose = f"Signed by key {signer}, whose owner you must know."
+    elif read_public_key(public_key) == signer:
+        whose = f"Signed by key {signer}, the one you gave: its owner vouches for it."
+    else:
+        raise CertificateError(f"signature is by key {signer}, which is not the one you gave")
+    return Verification(True, True, signer, f"{found} {whose}")
 
 
 def require_signature(signature: object) -> None:
@@ -277,7 +219,7 @@ def _load_private(path: Path) -> Any:
     ed25519, serialization = _signing_library()
     from cryptography.exceptions import UnsupportedAlgorithm
 
-    text = _read_small(path)
+    text = read_bytes(path, LARGEST_KEY_FILE)
     try:
         key = serialization.load_pem_private_key(text, password=None)
     except (ValueError, TypeError, UnsupportedAlgorithm) as error:
@@ -287,18 +229,6 @@ def _load_private(path: Path) -> Any:
     if not isinstance(key, ed25519.Ed25519PrivateKey):
         raise FileError(f"{path} is a key of another kind; expected an Ed25519 key")
     return key
-
-
-def _read_small(path: Path) -> bytes:
-    try:
-        with path.open("rb") as stream:
-            text = stream.read(LARGEST_KEY_FILE + 1)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "no such file"
-        raise FileError(f"the key {str(path)[:200]} cannot be read: {reason}") from error
-    if len(text) > LARGEST_KEY_FILE:
-        raise FileError(f"{path} is too large for a key")
-    return text
 
 
 def _write_new(path: Path, content: bytes, *, mode: int) -> None:
@@ -317,7 +247,3 @@ def _write_new(path: Path, content: bytes, *, mode: int) -> None:
     except OSError as error:
         path.unlink(missing_ok=True)
         raise FileError(f"{path} cannot be written: {error.strerror}") from error
-
-
-def _text(value: object) -> str:
-    return str(value).encode("utf-8", "backslashreplace").decode("utf-8")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from tacit.contract.gate import Progress
 from tacit.contract.plan import Plan
-from tacit.contract.progress import Progress
 from tacit.contract.query import KIND_OF, Answer, Query
 from tacit.contract.sensitivity import LARGEST_TOTAL, Price
 from tacit.errors import PlanViolation

@@ -18,7 +18,7 @@ from tacit.certificate.certificate import Certificate
 from tacit.certificate.release_document import release_from_json, release_to_json, request_digest
 from tacit.contract.plan import Plan
 from tacit.contract.release import Release
-from tacit.documents.signature import canonical, digest_of, plain
+from tacit.documents.canonical_json import canonical, digest_of, plain
 from tacit.errors import DataError, FileError, LedgerError, SettingError, TacitError
 from tacit.ledger.charge import Reservation
 from tacit.ledger.current_ledger import active_ledger

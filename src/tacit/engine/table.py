@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from tacit.contract.budget_warnings import plan_cautions
-from tacit.contract.gate import Gate
+from tacit.contract.gate import Gate, Progress, silent
+from tacit.contract.guarantee_caveats import plan_cautions
 from tacit.contract.plan import Plan
-from tacit.contract.progress import Progress, silent
 from tacit.contract.release import Release
 from tacit.design.design import Design
 from tacit.engine.gate import OpenGate, PlannedGate

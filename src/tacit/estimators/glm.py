@@ -6,8 +6,8 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tacit.contract.gate import Progress, silent
 from tacit.contract.plan import Plan, PublicFact
-from tacit.contract.progress import Progress, silent
 from tacit.contract.release import Release
 from tacit.design.design import Design
 from tacit.design.response import Continuous, Count, Response

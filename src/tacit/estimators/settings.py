@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tacit.constraints.region import Region
-from tacit.contract.assumptions import ONE_RECORD, VALID, needs_one_record
+from tacit.contract.guarantee_caveats import ONE_RECORD, VALID, needs_one_record
 from tacit.contract.plan import Penalty, Plan, PublicFact
 from tacit.design.design import Design
 from tacit.engine.ledger_use import CHOICES

@@ -1,6 +1,6 @@
-"""The parts of a term: what one piece of a formula means, in public facts only.
+"""The atoms of a formula term, such as ``age`` in ``age:C(ward)``, and the factors they stand for.
 
-A part is a number (a column, a power, a transform) or a partition: functions that are not negative
+An atom is a number (a column, a power, a transform) or a partition: functions that are not negative
 and sum to 1 (the levels of a factor, the intervals of a cut, a B-spline basis). What would have to
 be read off the data is refused.
 """
@@ -55,21 +55,21 @@ _READS_DATA: Mapping[str, str] = {
 
 
 @dataclass(frozen=True)
-class Part:
-    """One piece of a term: how the formula spells it, and the factors it stands for.
+class Atom:
+    """An atom of a term: how the formula spells it, and the factors it stands for.
 
     A number has one factor and no labels; a partition has several, each with its label.
+    With `treatment` a label says that the first function is left out, as those of levels do.
     """
 
     spelling: str
     factors: tuple[Factor, ...]
     labels: tuple[str, ...] = ()
     treatment: bool = True
-    """Whether labels say that the first function is left out, as those of levels do."""
 
     @property
     def key(self) -> Key:
-        """Identity: two spellings of the same factors are one part."""
+        """Identity: two spellings of the same factors are one atom."""
         return self.factors
 
     @property
@@ -94,36 +94,36 @@ class Part:
         return named if whole else named[1:]
 
 
-def column_part(name: str, schema: Schema, spelling: str | None = None) -> Part:
-    """The part that is a column by itself: a number, or a factor with its declared levels."""
+def column_atom(name: str, schema: Schema, spelling: str | None = None) -> Atom:
+    """The atom that is a column by itself: a number, or a factor with its declared levels."""
     declared = schema.column(name)
     spelling = spelling or name
     if isinstance(declared, NumericColumn):
-        return Part(spelling, (Numeric(name),))
+        return Atom(spelling, (Numeric(name),))
     texts = tuple(str(level) for level in declared.levels)
-    return Part(spelling, tuple(Indicator(name, text) for text in texts), texts)
+    return Atom(spelling, tuple(Indicator(name, text) for text in texts), texts)
 
 
-def missing_part(name: str) -> Part:
+def missing_atom(name: str) -> Atom:
     """The 0/1 column that marks missing cells."""
-    return Part(f"{name}:missing", (Missing(name),))
+    return Atom(f"{name}:missing", (Missing(name),))
 
 
-def computed_parts(spelling: str, schema: Schema) -> list[Part]:
-    """The parts that a call in a formula stands for; several are the terms of a sum.
+def computed_atoms(spelling: str, schema: Schema) -> list[Atom]:
+    """The atoms that a call in a formula stands for; several are the terms of a sum.
 
     Examples
     --------
     >>> schema = Schema.from_mapping(
     ...     {"columns": {"age": {"type": "numeric", "lower": 0, "upper": 110}}}
     ... )
-    >>> [part.spelling for part in computed_parts("poly(age, 2, raw=True)", schema)]
+    >>> [atom.spelling for atom in computed_atoms("poly(age, 2, raw=True)", schema)]
     ['poly(age, 2, raw=True)[1]', 'poly(age, 2, raw=True)[2]']
     """
     value = read_call(spelling)
     match value:
         case Name(text):
-            return [column_part(text, schema)]
+            return [column_atom(text, schema)]
         case Raised():
             return [_power(spelling, value, schema)]
         case Call(function=function):
@@ -131,8 +131,8 @@ def computed_parts(spelling: str, schema: Schema) -> list[Part]:
             if reader is not None:
                 return reader(spelling, value, schema)
             if function in _READS_DATA:
-                raise FormulaError(_reads_data(spelling, function))
-    raise FormulaError(_not_known(spelling))
+                raise _reads_data(spelling, function)
+    raise _not_known(spelling)
 
 
 def numeric_argument(
@@ -140,10 +140,11 @@ def numeric_argument(
 ) -> tuple[str, NumericColumn]:
     """Name and declaration of an argument that must be one numeric column."""
     if not isinstance(value, Name):
-        raise FormulaError(
-            f"{spelling} is refused: its argument must be one declared numeric column, since the "
-            "declared bounds hold for columns as they stand. Compute the column before and declare "
-            "the bounds of the result in the schema."
+        raise _refused(
+            spelling,
+            "its argument must be one declared numeric column, since the declared bounds hold for "
+            "columns as they stand. Compute the column before and declare the bounds of the "
+            "result in the schema.",
         )
     declared = schema.column(value.text)
     if not isinstance(declared, NumericColumn):
@@ -154,37 +155,34 @@ def numeric_argument(
     return value.text, declared
 
 
-def _power(spelling: str, value: Raised, schema: Schema) -> Part:
+def _power(spelling: str, value: Raised, schema: Schema) -> Atom:
     name, _ = numeric_argument(spelling, value.name, schema)
-    if not isinstance(value.exponent, int) or not 1 <= value.exponent <= LARGEST_POWER:
-        raise FormulaError(
-            f"{spelling} is refused: a power must be a whole number from 1 to {LARGEST_POWER}. "
-            "There are also log, log1p, sqrt and exp."
-        )
-    return Part(spelling, (_raised(name, value.exponent),))
+    hint = "There are also log, log1p, sqrt and exp."
+    exponent = _degree(spelling, "a power", value.exponent, LARGEST_POWER, hint)
+    return Atom(spelling, (_raised(name, exponent),))
 
 
 def _raised(column: str, exponent: int) -> Factor:
     return Numeric(column) if exponent == 1 else Power(column, exponent)
 
 
-def _identity(spelling: str, call: Call, schema: Schema) -> list[Part]:
-    if len(call.arguments) == 1 and not call.keywords:
-        (value,) = call.arguments
-        if isinstance(value, Raised):
-            return [_power(spelling, value, schema)]
-        if isinstance(value, Name):
-            name, _ = numeric_argument(spelling, value, schema)
-            return [Part(spelling, (Numeric(name),))]
-    raise FormulaError(_not_known(spelling))
+def _identity(spelling: str, call: Call, schema: Schema) -> list[Atom]:
+    value = _only_argument(call)
+    if isinstance(value, Raised):
+        return [_power(spelling, value, schema)]
+    if isinstance(value, Name):
+        name, _ = numeric_argument(spelling, value, schema)
+        return [Atom(spelling, (Numeric(name),))]
+    raise _not_known(spelling)
 
 
-def _categorical(spelling: str, call: Call, schema: Schema) -> list[Part]:
-    name = call.arguments[0] if len(call.arguments) == 1 and not call.keywords else None
+def _categorical(spelling: str, call: Call, schema: Schema) -> list[Atom]:
+    name = _only_argument(call)
     if not isinstance(name, Name):
-        raise FormulaError(
-            f"{spelling} is refused: C() takes one declared column and no other argument. The "
-            "first declared level is the reference; reorder the levels in the schema to change it."
+        raise _refused(
+            spelling,
+            "C() takes one declared column and no other argument. The first declared level is the "
+            "reference; reorder the levels in the schema to change it.",
         )
     if isinstance(schema.column(name.text), NumericColumn):
         raise FormulaError(
@@ -192,50 +190,41 @@ def _categorical(spelling: str, call: Call, schema: Schema) -> list[Part]:
             'read off the data: declare the column with type = "factor" and its levels, or cut it '
             f"at public points: cut({name.text}, [edges])."
         )
-    return [column_part(name.text, schema, spelling)]
+    return [column_atom(name.text, schema, spelling)]
 
 
-def _transform(spelling: str, call: Call, schema: Schema) -> list[Part]:
-    value = call.arguments[0] if len(call.arguments) == 1 and not call.keywords else None
-    name, declared = numeric_argument(spelling, value, schema)
+def _transform(spelling: str, call: Call, schema: Schema) -> list[Atom]:
+    name, declared = numeric_argument(spelling, _only_argument(call), schema)
     factor = Transform(name, call.function)
     require_domain(factor, declared.cell)
-    return [Part(spelling, (factor,))]
+    return [Atom(spelling, (factor,))]
 
 
-def _polynomial(spelling: str, call: Call, schema: Schema) -> list[Part]:
+def _polynomial(spelling: str, call: Call, schema: Schema) -> list[Atom]:
     given = _arguments(spelling, call, ("x", "degree", "raw"), "poly(x, 2, raw=True)")
     if given.get("raw") is not True:
-        raise FormulaError(_reads_data(spelling, "poly"))
+        raise _reads_data(spelling, "poly")
     name, _ = numeric_argument(spelling, given.get("x"), schema)
-    degree = given.get("degree")
-    if type(degree) is not int or not 1 <= degree <= LARGEST_POWER:
-        raise FormulaError(
-            f"{spelling} is refused: the degree must be a whole number from 1 to {LARGEST_POWER}."
-        )
-    return [Part(f"{spelling}[{k}]", (_raised(name, k),)) for k in range(1, degree + 1)]
+    degree = _degree(spelling, "the degree", given.get("degree"), LARGEST_POWER)
+    return [Atom(f"{spelling}[{k}]", (_raised(name, k),)) for k in range(1, degree + 1)]
 
 
-def _spline(spelling: str, call: Call, schema: Schema) -> list[Part]:
+def _spline(spelling: str, call: Call, schema: Schema) -> list[Atom]:
     if len(call.arguments) != 1 or "knots" not in call.keywords:
-        raise FormulaError(_reads_data(spelling, "bs"))
+        raise _reads_data(spelling, "bs")
     form = "bs(x, knots=[…], degree=3)"
     given = _arguments(spelling, call, ("x", "knots", "degree"), form)
     name, declared = numeric_argument(spelling, given["x"], schema)
     knots = _points(spelling, "knots", given["knots"], declared)
-    degree = given.get("degree", 3)
-    if type(degree) is not int or not 1 <= degree <= LARGEST_DEGREE:
-        raise FormulaError(
-            f"{spelling} is refused: the degree must be a whole number from 1 to {LARGEST_DEGREE}; "
-            "cut(x, [edges]) makes steps."
-        )
+    hint = "cut(x, [edges]) makes steps."
+    degree = _degree(spelling, "the degree", given.get("degree", 3), LARGEST_DEGREE, hint)
     whole = (declared.lower, *knots, declared.upper)
     count = len(knots) + 1 + degree
     factors = tuple(Spline(name, whole, degree, index) for index in range(count))
-    return [Part(spelling, factors, tuple(map(str, range(count))), treatment=False)]
+    return [Atom(spelling, factors, tuple(map(str, range(count))), treatment=False)]
 
 
-def _steps(spelling: str, call: Call, schema: Schema) -> list[Part]:
+def _steps(spelling: str, call: Call, schema: Schema) -> list[Atom]:
     given = _arguments(spelling, call, ("x", "edges"), "cut(x, [edges])")
     name, declared = numeric_argument(spelling, given.get("x"), schema)
     points = given.get("edges", ())
@@ -244,7 +233,7 @@ def _steps(spelling: str, call: Call, schema: Schema) -> list[Part]:
         points = tuple(p for p in points if p not in {declared.lower, declared.upper})
     edges = _points(spelling, "edges", points, declared)
     if not edges:
-        raise FormulaError(f"{spelling} is refused: name at least one edge within the bounds.")
+        raise _refused(spelling, "name at least one edge within the bounds.")
     ends = (-math.inf, *edges, math.inf)
     shown = (declared.lower, *edges, declared.upper)
     factors = tuple(Between(name, *pair) for pair in itertools.pairwise(ends))
@@ -252,16 +241,16 @@ def _steps(spelling: str, call: Call, schema: Schema) -> list[Part]:
         f"{'(' if i else '['}{low:.15g}, {high:.15g}]"
         for i, (low, high) in enumerate(itertools.pairwise(shown))
     )
-    return [Part(spelling, factors, labels)]
+    return [Atom(spelling, factors, labels)]
 
 
-def _alone(spelling: str, call: Call, _schema: Schema) -> list[Part]:
+def _alone(spelling: str, call: Call, _schema: Schema) -> list[Atom]:
     raise FormulaError(
         f"{spelling} is refused here: {call.function}() is a term of its own, never in a product."
     )
 
 
-_READERS: Mapping[str, Callable[[str, Call, Schema], list[Part]]] = {
+_READERS: Mapping[str, Callable[[str, Call, Schema], list[Atom]]] = {
     "C": _categorical,
     "I": _identity,
     "transform": _transform,
@@ -277,40 +266,51 @@ def _arguments(spelling: str, call: Call, names: Sequence[str], form: str) -> di
     given = dict(zip(names, call.arguments, strict=False))
     extra = [key for key in call.keywords if key not in names or key in given]
     if len(call.arguments) > len(names) or extra:
-        raise FormulaError(f"{spelling} is refused: write it as {form}, with nothing else.")
+        raise _refused(spelling, f"write it as {form}, with nothing else.")
     return {**given, **call.keywords}
 
 
 def _points(spelling: str, what: str, values: object, declared: NumericColumn) -> tuple[float, ...]:
     """Increasing numbers strictly within the declared bounds."""
     if not isinstance(values, tuple):
-        raise FormulaError(f"{spelling} is refused: {what} must be a list of numbers, [10, 20].")
+        raise _refused(spelling, f"{what} must be a list of numbers, [10, 20].")
     try:
         points = tuple(float(value) for value in values)
     except OverflowError:
         points = (math.inf,)
     inside = all(declared.lower < point < declared.upper for point in points)
     if not inside or any(a >= b for a, b in itertools.pairwise(points)):
-        raise FormulaError(
-            f"{spelling} is refused: {what} must increase and lie within the declared bounds, "
-            f"{declared.lower:g} and {declared.upper:g}."
-        )
+        ends = f"{declared.lower:g} and {declared.upper:g}"
+        raise _refused(spelling, f"{what} must increase within the declared bounds, {ends}.")
     if len(points) > LARGEST_BASIS:
-        raise FormulaError(f"{spelling} is refused: at most {LARGEST_BASIS} {what} are taken.")
+        raise _refused(spelling, f"at most {LARGEST_BASIS} {what} are taken.")
     return points
 
 
-def _reads_data(spelling: str, function: str) -> str:
-    return (
-        f"{spelling} is refused: {function}() would read numbers off the data without paying for "
-        f"them. {_READS_DATA[function]}"
-    )
+def _degree(spelling: str, what: str, value: object, largest: int, hint: str = "") -> int:
+    if type(value) is int and 1 <= value <= largest:
+        return value
+    raise _refused(spelling, f"{what} must be a whole number from 1 to {largest}. {hint}".rstrip())
 
 
-def _not_known(spelling: str) -> str:
-    return (
-        f"{spelling} is refused: the declared bounds hold for columns as they stand. Known are "
-        "I(x**2), poly(x, 2, raw=True), log, log1p, sqrt and exp of a column, bs(x, knots=[…]) and "
+def _only_argument(call: Call) -> Value | None:
+    return call.arguments[0] if len(call.arguments) == 1 and not call.keywords else None
+
+
+def _refused(spelling: str, reason: str) -> FormulaError:
+    return FormulaError(f"{spelling} is refused: {reason}")
+
+
+def _reads_data(spelling: str, function: str) -> FormulaError:
+    why = f"{function}() would read numbers off the data without paying for them."
+    return _refused(spelling, f"{why} {_READS_DATA[function]}")
+
+
+def _not_known(spelling: str) -> FormulaError:
+    return _refused(
+        spelling,
+        "the declared bounds hold for columns as they stand. Known are I(x**2), "
+        "poly(x, 2, raw=True), log, log1p, sqrt and exp of a column, bs(x, knots=[…]) and "
         "cut(x, [edges]); for anything else compute the column before and declare the bounds of "
-        "the result in the schema."
+        "the result in the schema.",
     )

@@ -1,7 +1,7 @@
 """Which functions of a factor or a spline a term needs: all of them, or all but the first.
 
 The levels of a factor, the intervals of a cut and the functions of a spline are alike here: they
-sum to 1, so with all of them a term also spans what it spans without that part. Coded as in R,
+sum to 1, so with all of them a term also spans what it spans without that atom. Coded as in R,
 patsy and formulaic, no column is a sum of others.
 """
 
@@ -10,9 +10,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
-from tacit.formula.atom import Key, Part
+from tacit.formula.atom import Atom, Key
 
-Term = tuple[Part, ...]
+Term = tuple[Atom, ...]
 # Which partitions of a term are coded, each with all its functions (True) or all but the first.
 Coding = dict[Key, bool]
 
@@ -27,8 +27,8 @@ def codings(terms: Iterable[Term], *, intercept: bool) -> Iterator[tuple[Term, l
     if intercept:
         spanned.add((frozenset(), frozenset()))
     for term in terms:
-        numbers = frozenset(part.key for part in term if not part.partition)
-        partitions = [part.key for part in term if part.partition]
+        numbers = frozenset(atom.key for atom in term if not atom.partition)
+        partitions = [atom.key for atom in term if atom.partition]
         needed: list[Coding] = []
         for size in range(len(partitions) + 1):
             for subset in itertools.combinations(partitions, size):

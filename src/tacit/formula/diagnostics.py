@@ -1,4 +1,4 @@
-"""Pointing at the place in a formula that an error speaks of."""
+"""Errors about a formula, with carets below the place that is meant."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _LONGEST_SHOWN = 200
 
 
 @dataclass(frozen=True)
-class Pointer:
-    """A formula, and the way to mark a part of it.
+class Diagnostics:
+    """A formula, and the way to mark a place in it.
 
     Examples
     --------
-    >>> print(Pointer("y ~ a + b").marked(8, 8))
+    >>> print(Diagnostics("y ~ a + b").marked(8, 8))
       y ~ a + b
               ^
     """

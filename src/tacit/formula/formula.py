@@ -1,8 +1,8 @@
-"""From a formula and a schema to a design, in public facts only.
+"""The design of a formula and a schema.
 
 The formula is parsed into terms and never evaluated. A term is a product of numbers, factors and
-splines; the schema says how far it reaches and which levels it has. What would have to be read off
-the data (means, knots, levels) is refused.
+splines; its bounds and levels come from the schema. What would have to be read off the data (means,
+knots, levels) is refused.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from tacit.design.design import Column, Design, numeric_column
 from tacit.design.factor import Factor, Numeric, Power, Spline, product_bounds
 from tacit.design.family import Family, find_family
 from tacit.errors import BoundsError, FormulaError
-from tacit.formula.atom import Part, column_part, computed_parts, missing_part
+from tacit.formula.atom import Atom, column_atom, computed_atoms, missing_atom
 from tacit.formula.contrast_coding import Coding, Term, codings
-from tacit.formula.diagnostics import Pointer
+from tacit.formula.diagnostics import Diagnostics
 from tacit.formula.outcome import offset_of, response_of
-from tacit.schema.schema import NumericColumn, Schema
+from tacit.schema.schema import DeclaredColumn, NumericColumn, Schema
 from tacit.validate import positive
 
 
@@ -81,16 +81,22 @@ def design_from_formula(
         row_norm = positive("row_norm", row_norm, BoundsError)
     model = find_family(family)
     left, right = _parsed_sides(formula, schema)
-    reader = _Reader(Pointer(formula), schema, model)
+    reader = _Reader(Diagnostics(formula), schema, model)
     response = reader.response_name(left)
     intercept, terms, offset = reader.terms(right, response)
-    with reader.pointer.at(left):
+    with reader.diagnostics.at(left):
         outcome = response_of(response, schema, model, centred=intercept)
     if not intercept and not terms:
         raise FormulaError(
             "The formula has neither predictors nor an intercept; add a column after ~."
         )
-    cells = _used_cells(terms, schema)
+    used = _used_columns(terms, schema)
+    cells = {name: column.cell for name, column in used.items() if column.cell != LabelCell()}
+    levels = {
+        name: tuple(map(str, column.levels))
+        for name, column in used.items()
+        if not isinstance(column, NumericColumn)
+    }
     blocks = [
         _block_columns(term, coding, cells, shift=intercept)
         for term, needed in codings(terms, intercept=intercept)
@@ -102,7 +108,7 @@ def design_from_formula(
         response=outcome,
         feature_norm=norm if row_norm is None else min(row_norm, norm),
         intercept=intercept,
-        levels=_used_levels(terms, schema),
+        levels=levels,
         beside=Beside(schema.weight, offset, schema.person),
         cells=cells,
     )
@@ -117,29 +123,30 @@ def _parsed_sides(formula: str, schema: Schema) -> tuple[list[Any], list[Any]]:
 
     if not isinstance(formula, str):
         raise FormulaError(f"A formula is text such as 'y ~ a + b'; got {type(formula).__name__}.")
-    pointer = Pointer(formula)
+    diagnostics = Diagnostics(formula)
     context = {"__formulaic_variables_available__": list(schema.predictors)}
     parser = DefaultFormulaParser(feature_flags={"twosided"})
     try:
         sides = parser.get_terms(formula, context=context)
     except (FormulaicError, SyntaxError) as error:
         reason = str(error).splitlines()[0].rstrip(".")
-        raise FormulaError(_unreadable(pointer, reason)) from error
+        raise FormulaError(_unreadable(diagnostics, reason)) from error
     except (AttributeError, ValueError, RecursionError, MemoryError) as error:
         # The parser's own slips on unbalanced or endless text; their wording helps nobody.
         reason = "its brackets, quotes or operators do not match"
-        raise FormulaError(_unreadable(pointer, reason)) from error
+        raise FormulaError(_unreadable(diagnostics, reason)) from error
     left, right = getattr(sides, "lhs", None), getattr(sides, "rhs", None)
     if left is None or right is None:
         raise FormulaError(
-            f"The formula {pointer.shown} names no response; write it before ~, as in 'y ~ a + b'."
+            f"The formula {diagnostics.shown} names no response; write it before ~, as in "
+            "'y ~ a + b'."
         )
     return list(left), list(right)
 
 
-def _unreadable(pointer: Pointer, reason: str) -> str:
+def _unreadable(diagnostics: Diagnostics, reason: str) -> str:
     return (
-        f"The formula {pointer.shown} cannot be read: {reason}. "
+        f"The formula {diagnostics.shown} cannot be read: {reason}. "
         "Expected something like 'y ~ a + b + a:b'."
     )
 
@@ -147,15 +154,15 @@ def _unreadable(pointer: Pointer, reason: str) -> str:
 class _Reader:
     """Reads parsed terms with the schema at hand; errors point at the term."""
 
-    def __init__(self, pointer: Pointer, schema: Schema, family: Family) -> None:
-        self.pointer = pointer
+    def __init__(self, diagnostics: Diagnostics, schema: Schema, family: Family) -> None:
+        self.diagnostics = diagnostics
         self._schema = schema
         self._family = family
 
     def response_name(self, parsed: Sequence[Any]) -> str:
         """The one declared column on the left side."""
         spellings = [_spelling(term) for term in parsed]
-        with self.pointer.at(parsed):
+        with self.diagnostics.at(parsed):
             if (
                 len(spellings) != 1
                 or len(parsed[0].factors) != 1
@@ -178,17 +185,17 @@ class _Reader:
             if spelling == "1":
                 intercept = True
                 continue
-            with self.pointer.at([item]):
+            with self.diagnostics.at([item]):
                 found = self._offset(item, response, given=offset)
                 if found is not None:
                     offset = found
                     continue
                 for term in self._expanded(item):
-                    _refuse_response(term, response, spelling)
-                    keys = frozenset(part.key for part in term)
+                    _refuse_response({atom.column for atom in term}, response, spelling)
+                    keys = frozenset(atom.key for atom in term)
                     if keys in terms or len(keys) < len(term):
                         raise FormulaError(
-                            f"The term {spelling} is the same as another part of the formula "
+                            f"The term {spelling} is the same as another term of the formula "
                             "(C(ward) and ward are the same); write it once."
                         )
                     _refuse_spanned(term, list(terms.values()), spelling)
@@ -200,34 +207,34 @@ class _Reader:
             return None
         spelling = _spelling(item)
         offset = offset_of(spelling, self._schema, self._family)
-        if offset is not None and given is not None:
-            raise FormulaError(f"{spelling} is the second offset or exposure; keep one.")
-        if offset is not None and offset.column == response:
-            raise FormulaError(f'The response "{response}" cannot predict itself: drop {spelling}.')
+        if offset is not None:
+            if given is not None:
+                raise FormulaError(f"{spelling} is the second offset or exposure; keep one.")
+            _refuse_response({offset.column}, response, spelling)
         return offset
 
     def _expanded(self, item: Any) -> list[Term]:
         """The terms that an item stands for: a product of sums is a sum of products."""
-        return list(itertools.product(*(self._parts(factor) for factor in item.factors)))
+        return list(itertools.product(*(self._atoms(factor) for factor in item.factors)))
 
-    def _parts(self, factor: Any) -> list[Part]:
+    def _atoms(self, factor: Any) -> list[Atom]:
         spelling, method = str(factor.expr), factor.eval_method.value
         if method == "lookup":
-            return [column_part(spelling, self._schema)]
+            return [column_atom(spelling, self._schema)]
         if method == "literal":
             raise FormulaError(
                 f"The number {spelling} is refused: 1 and 0 stand for the intercept, alone, and "
                 "columns are not multiplied by numbers."
             )
-        return computed_parts(spelling, self._schema)
+        return computed_atoms(spelling, self._schema)
 
     def _with_missing(self, terms: list[Term]) -> list[Term]:
-        """Add the marks of missing cells that the schema declares, after the terms of one part."""
-        marked = []
-        for name in dict.fromkeys(part.column for term in terms for part in term):
-            declared = self._schema.column(name)
-            if isinstance(declared, NumericColumn) and declared.missing_indicator:
-                marked.append((missing_part(name),))
+        """Add the marks of missing cells that the schema declares, after the terms of one atom."""
+        marked = [
+            (missing_atom(name),)
+            for name, declared in _used_columns(terms, self._schema).items()
+            if isinstance(declared, NumericColumn) and declared.missing_indicator
+        ]
         return sorted([*terms, *marked], key=len)
 
 
@@ -235,8 +242,8 @@ def _spelling(item: Any) -> str:
     return ":".join(str(factor.expr) for factor in item.factors)
 
 
-def _refuse_response(term: Term, response: str, spelling: str) -> None:
-    if response in {part.column for part in term}:
+def _refuse_response(columns: Iterable[str], response: str, spelling: str) -> None:
+    if response in columns:
         raise FormulaError(f'The response "{response}" cannot predict itself: drop {spelling}.')
 
 
@@ -254,34 +261,20 @@ def _refuse_spanned(term: Term, others: Sequence[Term], spelling: str) -> None:
 def _spans(spline: Factor, power: Factor) -> bool:
     if not isinstance(spline, Spline) or spline.column != power.column:
         return False
-    exponent = power.exponent if isinstance(power, Power) else 1
-    return isinstance(power, Numeric | Power) and exponent <= spline.degree
+    return isinstance(power, Numeric | Power) and power.exponent <= spline.degree
 
 
-def _used_levels(terms: Sequence[Term], schema: Schema) -> dict[str, tuple[str, ...]]:
-    used: dict[str, tuple[str, ...]] = {}
-    for part in itertools.chain.from_iterable(terms):
-        column = schema.column(part.column)
-        if not isinstance(column, NumericColumn):
-            used[part.column] = tuple(map(str, column.levels))
-    return used
-
-
-def _used_cells(terms: Sequence[Term], schema: Schema) -> dict[str, Cell]:
-    used: dict[str, Cell] = {}
-    for part in itertools.chain.from_iterable(terms):
-        cell = schema.column(part.column).cell
-        if cell != LabelCell():
-            used[part.column] = cell
-    return used
+def _used_columns(terms: Iterable[Term], schema: Schema) -> dict[str, DeclaredColumn]:
+    names = (atom.column for atom in itertools.chain.from_iterable(terms))
+    return {name: schema.column(name) for name in names}
 
 
 def _block_columns(
     term: Term, coding: Coding, cells: dict[str, Cell], *, shift: bool
 ) -> list[Column]:
     """The columns of one term under one coding; together of norm at most 1 in a record."""
-    parts = [part for part in term if not part.partition or part.key in coding]
-    choices = [part.choices(whole=coding.get(part.key, True)) for part in parts]
+    coded = [atom for atom in term if not atom.partition or atom.key in coding]
+    choices = [atom.choices(whole=coding.get(atom.key, True)) for atom in coded]
     columns = []
     # The first factor's level changes fastest, as in R.
     for reverse in itertools.product(*reversed(choices)):

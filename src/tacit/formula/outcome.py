@@ -1,4 +1,4 @@
-"""The response and the offset of a formula, as the family wants them and the schema declares."""
+"""The response and the offset of a formula, by the family and the schema."""
 
 from __future__ import annotations
 

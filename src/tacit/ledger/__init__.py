@@ -1,4 +1,4 @@
-"""Where charges are kept: one budget for many fits, durable before any answer leaves."""
+"""One budget for many fits: every charge is stored before its answer is computed."""
 
 from tacit.ledger.charge import Charge, Reservation
 from tacit.ledger.current_ledger import active_ledger

@@ -32,12 +32,10 @@ class Accounts:
 
     Parameters
     ----------
-    capacity
-        The most that all charges may cost together.
     granted
         The sub-budget of each analyst who was ever granted one, spent or not.
     spent
-        What was charged to each account; `COMMON` is what no grant is for.
+        What was charged to each account.
     paused
         Why charges are refused: of everybody under `COMMON`, or of an analyst.
     """

@@ -79,16 +79,6 @@ class Chain:
         return self._terms
 
     @property
-    def capacity(self) -> Fraction:
-        """The exact cost that the budget in force allows; it may have been lowered."""
-        return self.accounts.capacity
-
-    @property
-    def total(self) -> Fraction:
-        """What all charges cost together, exactly."""
-        return self.accounts.total
-
-    @property
     def length(self) -> int:
         """Number of entries."""
         return 0 if self.head is None else self.head.sequence + 1
@@ -146,11 +136,8 @@ class Chain:
 
     def accept(self, entry: Entry) -> None:
         """Take the next entry, or refuse it with `LedgerError` and stay as before."""
+        entry.require_after(self.head)
         place = f"entry {entry.sequence} of the ledger"
-        if entry.sequence != self.length:
-            raise LedgerError(f"{place} is out of place; expected entry {self.length}")
-        if entry.previous != self.head_hash:
-            raise LedgerError(f"{place} breaks the chain: its predecessor was altered or removed")
         if (entry.kind is Kind.OPEN) != (self.head is None):
             raise LedgerError(f"{place} is an {entry.kind}; only the first entry opens a ledger")
         document = entry.document()
@@ -250,7 +237,7 @@ class Chain:
                     f'"{own}": the two do not add up. Fit under "{own}", or start another ledger'
                 )
         if not isinstance(document["events"], list) or not document["events"]:
-            raise LedgerError("a charge without events has no price and cannot be kept")
+            raise LedgerError("a charge without events has no price and cannot be made")
         if self.recalled(purpose, again=True) is not None:
             raise LedgerError("the request was answered before; it is not charged again")
         events = tuple(from_json(event) for event in document["events"])
@@ -271,7 +258,7 @@ class Chain:
         if not isinstance(release, str) or not 0 < len(release) <= LONGEST_LINE:
             raise SettingError("the digest of a release is not a line of text")
         if not isinstance(document.get("answer"), dict | None):
-            raise SettingError("the answer that is kept is not an object")
+            raise SettingError("the answer to be stored is not an object")
         return replace(self._charges[number], release=release)
 
     def _granted(self, document: Mapping[str, Any]) -> Accounts:
@@ -291,8 +278,8 @@ class Chain:
         budget = read_budget(document["budget"])
         if budget.delta != self.terms.delta:
             raise LedgerError("the delta of a ledger is fixed; lower epsilon, mu or rho")
-        # What is stated may not rise either: a certificate names the budget beside its capacity.
-        if capacity_of(budget) > self.capacity * (1 + TOLERANCE):
+        # A certificate states the budget too, so that may not rise either.
+        if capacity_of(budget) > self.accounts.capacity * (1 + TOLERANCE):
             raise BudgetError("the budget of a ledger may be lowered, never raised")
         return budget, self.accounts.lowered(read_amount(document["capacity"], budget))
 

@@ -24,8 +24,6 @@ class Purpose:
 
     Parameters
     ----------
-    label
-        What it is for, in at most 200 printable characters.
     analyst, project
         Who asks, and for which work. An analyst with a grant is charged to it.
     formula, file

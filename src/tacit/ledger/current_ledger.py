@@ -311,9 +311,7 @@ def epoch() -> str:
 
 def name_of(ledger: Ledger) -> str:
     """Name a ledger and its analyst: objects of one name charge the same."""
-    where, which = ledger.identity
-    memory = {"memory": which} if where == "memory" else {}
-    return json.dumps({**ledger.handle(), **memory}, sort_keys=True)
+    return json.dumps(ledger.handle(), sort_keys=True)
 
 
 def named(name: str) -> Ledger:
@@ -323,7 +321,7 @@ def named(name: str) -> Ledger:
             # The key of a request is for the fits of its own block.
             return block.ledger if block.ledger.key is None else block.ledger.request()
     handle = json.loads(name)
-    if not handle.get("path"):
+    if "path" not in handle:
         raise LedgerError(
             "the active ledger is in the memory of another process; give it a path, so that "
             "worker processes can charge it"

@@ -9,7 +9,8 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
-from tacit.documents.signature import canonical, parse_document
+from tacit.documents.canonical_json import canonical
+from tacit.documents.reading import parse_document
 from tacit.errors import CertificateError, LedgerError
 
 ORIGIN = "0" * 64
@@ -52,16 +53,12 @@ class Entry:
 
     Parameters
     ----------
-    sequence
-        Position, from 0.
-    kind
-        What it says.
     amount, spent
         Integer units of this charge and of the running total; see `tacit.ledger.exact_amounts`.
     body
         Canonical JSON of everything else.
-    previous, hash
-        The hash before it and its own, 64 hexadecimal digits each.
+    previous
+        The hash of the entry before.
     """
 
     sequence: int
@@ -100,6 +97,15 @@ class Entry:
         if row[1] not in list(Kind):
             raise LedgerError(f"{place} of the ledger is of an unknown kind")
         return cls(row[0], Kind(row[1]), *row[2:])
+
+    def require_after(self, last: Entry | None) -> None:
+        """Refuse an entry that does not come right after the last one (None: before the first)."""
+        sequence, previous = (0, ORIGIN) if last is None else (last.sequence + 1, last.hash)
+        if (self.sequence, self.previous) != (sequence, previous):
+            raise LedgerError(
+                f"entry {self.sequence} of the ledger breaks the chain: entry {sequence} is "
+                "expected there, with the hash of its predecessor"
+            )
 
     def row(self) -> tuple[int, str, int, int, str, str, str]:
         """The fields in the order of `COLUMNS`."""

@@ -35,8 +35,8 @@ MOST_BITS = 1024 * 1536
 """Bits of all unlike denominators together: 1,024 of the longest that an event can have. They are
 added up within a second; the denominators of fits are powers of two, of which few are unlike."""
 SIGNIFICANT_BITS = 256
-"""Kept of a long number. The square of a float has at most 106 bits, so the smallest float whose
-square is not below the sum is the same before and after rounding up."""
+"""Of a long number that is written. The square of a float has at most 106 bits, so the smallest
+float whose square is not below the sum is the same before and after rounding up."""
 LONGEST_EXACT = 1024
 """Bits of numerator and denominator together up to which a number is written as it is."""
 REDUCIBLE_BITS = 2**15

@@ -6,11 +6,10 @@ from collections.abc import Iterable, Mapping
 from types import NoneType
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from tacit.accounting.composition import Composition
-from tacit.accounting.event_counts import tally
-from tacit.documents.document import Document
+from tacit.accounting.composition import Composition, count_events
+from tacit.documents.canonical_json import plain
+from tacit.documents.document import Document, require_total
 from tacit.documents.reading import Layout, require_fields
-from tacit.documents.signature import plain
 from tacit.errors import CertificateError, LedgerError
 from tacit.ledger.exact_amounts import (
     TOLERANCE,
@@ -33,11 +32,11 @@ FORMAT = "tacit-ledger-certificate/2"
 FIRST = "tacit-ledger-certificate/1"
 """The format of 0.1.0: without capacity, and of a charge only label, time, events and release."""
 WHO = ("analyst", "project", "formula", "file", "key")
-"""What the second format says of a charge beside that, where it is known."""
+"""What the second format adds to a charge, where it is known."""
 LONGEST_SQUARE = {FORMAT: 2000, FIRST: 8700}
 """Characters of mu_squared; the first format wrote as many digits as Python prints."""
 
-_FIRST_LAYOUT: Layout = {
+_LAYOUT: Layout = {
     "format": (str,),
     "private": (bool,),
     "total": (dict,),
@@ -45,16 +44,13 @@ _FIRST_LAYOUT: Layout = {
     "unit": (str,),
     "dataset": (str, NoneType),
     "budget": (dict,),
+    "capacity": (str,),
     "charges": (list,),
     "ledger": (dict,),
     "digest": (str,),
     "signature": (dict, NoneType),
 }
-_LAYOUT: Layout = {
-    **{name: _FIRST_LAYOUT[name] for name in list(_FIRST_LAYOUT)[:7]},
-    "capacity": (str,),
-    **{name: _FIRST_LAYOUT[name] for name in list(_FIRST_LAYOUT)[7:]},
-}
+_FIRST_LAYOUT = {name: types for name, types in _LAYOUT.items() if name != "capacity"}
 _INNER: Mapping[str, Layout] = {
     "total": {"epsilon": (float,), "delta": (float,), "mu": (float,), "mu_squared": (str,)},
     "budget": dict.fromkeys(("epsilon", "delta", "mu", "rho"), (float, NoneType)),
@@ -85,11 +81,10 @@ class JointCertificate(Document):
     """
 
     formats: ClassVar[Mapping[str, Layout]] = {FORMAT: _LAYOUT, FIRST: _FIRST_LAYOUT}
+    inner: ClassVar[Mapping[str, Layout]] = _INNER
     most_events: ClassVar[int] = 50_000
 
     def _require(self, document: Mapping[str, Any]) -> None:
-        for name, layout in _INNER.items():
-            require_fields(document[name], layout, name)
         for number, charge in enumerate(document["charges"], start=1):
             require_fields(charge, _CHARGES[document["format"]], f"charge {number}")
 
@@ -102,7 +97,7 @@ class JointCertificate(Document):
         square = rounded(_sum([e for c in chain.charges for e in c.events], relation), up=True)
         composition = Composition(square)
         # The cap now in force, where it was lowered since the ledger was opened.
-        capacity = chain.capacity
+        capacity = chain.accounts.capacity
         lowered = rounded((capacity.numerator, capacity.denominator), up=False)
         return cls.made(
             {
@@ -155,10 +150,7 @@ class JointCertificate(Document):
         _require_square(document, exact)
         _require_within(document, exact, budget)
         composition = Composition(rounded(exact, up=True))
-        derived = {"epsilon": composition.epsilon(total["delta"]), "mu": composition.mu}
-        for name, value in derived.items():
-            if value is None or not value <= total[name] <= value * (1.0 + float(TOLERANCE)):
-                raise CertificateError(f"total.{name} is not what the events add up to")
+        require_total(total, {"epsilon": composition.epsilon(total["delta"]), "mu": composition.mu})
         return Guarantee(relation, document["unit"], total["epsilon"], total["delta"], total["mu"])
 
     def _found(self, guarantee: Guarantee) -> str:
@@ -179,7 +171,7 @@ def _charge(charge: Charge) -> dict[str, Any]:
 def _sum(events: Iterable[Event], relation: Relation) -> Ratio:
     """Exact sum of the squares of mu; refused where an event has none."""
     terms = []
-    for event, times in tally(events, relation):
+    for event, times in count_events(events, relation):
         if not isinstance(event, Gaussian):
             raise CertificateError("an event is not Gaussian, and a ledger adds up squares of mu")
         terms.append(times * event.mu_squared)

@@ -1,4 +1,4 @@
-"""The ledger: one budget for many fits, kept in memory or in a file."""
+"""The ledger: one budget for many fits, in memory or in a file."""
 
 from __future__ import annotations
 
@@ -126,16 +126,11 @@ class Ledger:
         """The key under which this object keeps answers, see `request`."""
         return self._purpose.key
 
-    @property
-    def identity(self) -> tuple[str, str]:
-        """What two objects of one ledger have in common: the file, or the name of its memory."""
-        return ("memory" if self.path is None else "file", self._storage.name)
-
     def handle(self) -> dict[str, str | None]:
-        """Return the settings with which another process charges this ledger like this object."""
-        path, mine = None if self.path is None else str(self.path), self._purpose
+        """Return which ledger it is and who charges; for a file, what another process opens."""
+        mine = self._purpose
         who = {"dataset": self._dataset, "analyst": mine.analyst, "project": mine.project}
-        return {"path": path, **who}
+        return {"memory" if self.path is None else "path": self._storage.name, **who}
 
     def request(
         self, key: str | None = None, *, label: str | None = None, again: bool = False

@@ -23,9 +23,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tacit.documents.signature import canonical
+from tacit.documents.canonical_json import canonical
 from tacit.errors import LedgerError
-from tacit.ledger.entry import COLUMNS, ORIGIN, Entry, Kind
+from tacit.ledger.entry import COLUMNS, Entry, Kind
 from tacit.ledger.locked_file import Descriptor, sync
 
 MAGIC = b"tacit-ledger/2"
@@ -55,13 +55,6 @@ def decode(line: bytes) -> Entry:
     if encode(entry) != line:
         raise LedgerError(f"entry {entry.sequence} of the ledger is not in its one spelling")
     return entry
-
-
-def require_follows(entry: Entry, last: Entry | None) -> None:
-    """Refuse an entry that does not come right after the last one (None: before the first)."""
-    sequence, previous = (0, ORIGIN) if last is None else (last.sequence + 1, last.hash)
-    if (entry.sequence, entry.previous) != (sequence, previous):
-        raise LedgerError(f"entry {entry.sequence} breaks the chain: it does not follow the last")
 
 
 def written(entries: Sequence[Entry]) -> bytes:
@@ -138,7 +131,7 @@ class Log:
             try:
                 entry = decode(data[at - start : stop])
                 if entries or known is None:
-                    require_follows(entry, entries[-1] if entries else None)
+                    entry.require_after(entries[-1] if entries else None)
             except LedgerError as error:
                 if at >= length:
                     break
@@ -202,8 +195,8 @@ def _failed(error: OSError, entries: Sequence[Entry]) -> LedgerError:
     if any(entry.kind is Kind.RESERVE for entry in entries):
         outcome = "may count as spent, and no answer was released for it"
     else:
-        outcome = "may be kept all the same, and costs nothing"
+        outcome = "may be in the ledger all the same, and costs nothing"
     return LedgerError(
         f"the ledger could not be written: {error.strerror}. What was being written {outcome}; the "
-        "ledger can still be used. Mend the disk or make room, and try again"
+        "ledger can still be used. Repair the disk or free some space, and try again"
     )

@@ -102,10 +102,10 @@ def note_file_fit(file: str | os.PathLike[str]) -> int:
         folder = _state_folder() / "tacit" / "fits"
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         line = f"{datetime.now(UTC):%Y-%m-%d}\n".encode()
-        with (folder / hashlib.sha256(name).hexdigest()).open("ab", buffering=0) as kept:
-            kept.write(line)
-            # Appending moves each writer behind its own line, whoever else writes.
-            return kept.tell() // len(line) - 1
+        with (folder / hashlib.sha256(name).hexdigest()).open("ab", buffering=0) as stream:
+            stream.write(line)
+            # After appending, the position is the end of this writer's own line.
+            return stream.tell() // len(line) - 1
     return 0
 
 

@@ -98,13 +98,13 @@ def upgrade(old: Path, new: Path) -> None:
             "ledger would be another ledger with a whole budget of its own"
         )
     if old.stat().st_nlink > 1:
-        # What a crash left in its log lies beside one of the names only.
+        # The write-ahead log that a crash left has one of the names only.
         raise LedgerError(
-            f"{old} has a second name (a hard link), beside which charges may lie that are not in "
-            "the file yet; remove the other name first"
+            f"{old} has a second name (a hard link), whose write-ahead log may hold charges that "
+            "are not in the file yet; remove the other name first"
         )
     entries = read_entries(old)
-    # An old ledger whose chain does not hold is not made to look like a new one.
+    # A chain that does not hold is refused.
     Chain(entries)
     if not entries or not create(new, written(entries)):
         raise FileError(f"{new} exists; a ledger is written to a new file")

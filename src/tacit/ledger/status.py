@@ -31,12 +31,8 @@ class Status:
         The budget in force for the dataset.
     spent
         What all charges of the ledger guarantee together; None before the first.
-    remaining
-        What is left, as a budget in mu, rounded down; None where nothing is.
-    left
-        The same as epsilon at the ledger's delta.
-    more_like_last
-        How many more charges as the last one are allowed; None before the first.
+    remaining, left
+        What is left, rounded down, in mu and as epsilon at the ledger's delta; None if nothing is.
     granted
         Of each analyst with a grant, the share of the budget that was granted and that is left.
     paused

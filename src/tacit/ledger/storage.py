@@ -18,7 +18,7 @@ from tacit.errors import FileError, LedgerError, SettingError
 from tacit.ledger import sqlite_ledger as version_one
 from tacit.ledger.entry import Entry
 from tacit.ledger.locked_file import is_at, locked, refused
-from tacit.ledger.log_file import Log, Place, require_follows, written
+from tacit.ledger.log_file import Log, Place, written
 from tacit.ledger.new_file import create, sync_folder
 
 PATIENCE = 60.0
@@ -56,7 +56,7 @@ class Session:
         """Append an entry that follows the last one. It is written when the block ends."""
         if self._last is None:
             raise LedgerError("entries are appended within `writing` alone")
-        require_follows(entry, self._last)
+        entry.require_after(self._last)
         self.appended.append(entry)
         self._last = entry
 
@@ -82,12 +82,16 @@ class Storage(ABC):
         """Begin with a first entry; False where somebody else has begun already."""
 
     @abstractmethod
+    def session(self, *, alone: bool) -> AbstractContextManager[Session]:
+        """Give the entries for a block: alone to append to them, or shared to read."""
+
     def writing(self) -> AbstractContextManager[Session]:
         """Alone with the entries; what is appended is durable when the block has ended."""
+        return self.session(alone=True)
 
-    @abstractmethod
     def reading(self) -> AbstractContextManager[Session]:
         """See one state of the entries; writers wait."""
+        return self.session(alone=False)
 
 
 def storage_at(path: Path | None) -> Storage:
@@ -113,24 +117,8 @@ class MemoryStorage(Storage):
         return True
 
     @contextmanager
-    def writing(self) -> Iterator[Session]:
-        """Alone with the entries; what is appended is there when the block has ended."""
-        with self._alone():
-            session = Session(self._read, self._entries[-1])
-            yield session
-            self._entries.extend(session.appended)
-
-    @contextmanager
-    def reading(self) -> Iterator[Session]:
-        """See one state of the entries."""
-        with self._alone():
-            yield Session(self._read, None)
-
-    def _read(self, after: int) -> list[Entry]:
-        return self._entries[after + 1 :]
-
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
+    def session(self, *, alone: bool) -> Iterator[Session]:
+        """Give the entries for a block, to one thread at a time."""
         # A forked process would spend a copy of the budget. Asked before the lock, which another
         # thread may have held when the process was forked and which then stays held.
         if os.getpid() != self._process:
@@ -143,7 +131,10 @@ class MemoryStorage(Storage):
                 "the ledger is kept busy by another thread; by this attempt nothing was spent"
             )
         try:
-            yield
+            last = self._entries[-1] if alone else None
+            session = Session(lambda after: self._entries[after + 1 :], last)
+            yield session
+            self._entries.extend(session.appended)
         finally:
             self._lock.release()
 
@@ -165,10 +156,14 @@ class FileStorage(Storage):
         return create(self.path, written([first]))
 
     @contextmanager
-    def writing(self) -> Iterator[Session]:
-        """Alone with the file; what is appended is on the disk when the block has ended."""
-        with self._opened(alone=True) as log:
-            session = Session(self._reader(log), log.entries[-1], log.unfinished)
+    def session(self, *, alone: bool) -> Iterator[Session]:
+        """Give the entries for a block; what is appended is on the disk when it has ended."""
+        with locked(self.path, alone=alone, patience=PATIENCE) as file:
+            with refused(self.path):
+                log = Log.read(file, self._place)
+            self._place = log.place
+            last = log.entries[-1] if alone else None
+            session = Session(self._reader(log), last, log.unfinished)
             yield session
             if session.appended:
                 if not self._is_named:
@@ -177,20 +172,6 @@ class FileStorage(Storage):
                 log.append(session.appended)
                 self._require_in_place(log)
                 self.acknowledged = session.appended[-1]
-
-    @contextmanager
-    def reading(self) -> Iterator[Session]:
-        """See one state of the file; writers wait."""
-        with self._opened(alone=False) as log:
-            yield Session(self._reader(log), None, log.unfinished)
-
-    @contextmanager
-    def _opened(self, *, alone: bool) -> Iterator[Log]:
-        with locked(self.path, alone=alone, patience=PATIENCE) as file:
-            with refused(self.path):
-                log = Log.read(file, self._place)
-            self._place = log.place
-            yield log
 
     def _require_in_place(self, log: Log) -> None:
         """Refuse what was written to a file that another one has taken the place of."""
@@ -228,18 +209,14 @@ class VersionOneStorage(Storage):
         return False
 
     @contextmanager
-    def writing(self) -> Iterator[Session]:
-        """Refuse."""
-        raise LedgerError(
-            f"the ledger {self.path} was written by Tacit 0.1: it can be read, but no longer be "
-            "charged. Write it anew with `tacit ledger upgrade OLD NEW` or Ledger.upgrade(old, "
-            "new), charge the new one, and move the old one away"
-        )
-        yield  # the abstract method is a generator
-
-    @contextmanager
-    def reading(self) -> Iterator[Session]:
-        """See the entries as SQLite has them, its own check passed."""
+    def session(self, *, alone: bool) -> Iterator[Session]:
+        """Give the entries to read, after SQLite's own check; refuse to append."""
+        if alone:
+            raise LedgerError(
+                f"the ledger {self.path} was written by Tacit 0.1: it can be read, but no longer "
+                "be charged. Write it anew with `tacit ledger upgrade OLD NEW` or "
+                "Ledger.upgrade(old, new), charge the new one, and move the old one away"
+            )
         entries = version_one.read_entries(self.path)
         yield Session(lambda after: entries[after + 1 :], None)
 

@@ -40,10 +40,6 @@ class Terms:
 
     Parameters
     ----------
-    budget
-        The most that all charges may cost together.
-    dataset
-        A public name of the table, or None.
     relation, unit
         For which neighbours the budget is meant; None where the first charge decides.
     capacity

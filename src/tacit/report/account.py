@@ -14,12 +14,13 @@ from typing import Any
 
 from tacit.accounting.accountants import Price
 from tacit.accounting.best_epsilon import best, compare
-from tacit.accounting.classical import Forecast, TradeOff, power_at
+from tacit.accounting.classical import TradeOff, power_at
+from tacit.accounting.clt_forecast import Forecast
 from tacit.accounting.composition import Composition, compose
 from tacit.accounting.interpretation import Reading, trade_off
 from tacit.accounting.rounding import float_up
 from tacit.accounting.training_run import Run
-from tacit.documents.signature import plain
+from tacit.documents.canonical_json import plain
 from tacit.inference.text_table import Table
 
 FALSE_ALARM = 0.05

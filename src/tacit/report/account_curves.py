@@ -16,13 +16,13 @@ from tacit.accounting import gaussian, pld, renyi
 from tacit.accounting.accountants import price
 from tacit.accounting.best_epsilon import best
 from tacit.accounting.clt_forecast import forecast
+from tacit.accounting.composition import count_events
 from tacit.accounting.dominating_pairs import pairs_of
-from tacit.accounting.event_counts import tally
+from tacit.accounting.pld.coarse_pass import coarse_pass
 from tacit.accounting.pld.distribution import from_pair
 from tacit.accounting.pld.grid import dyadic, rounded_step
+from tacit.accounting.pld.grid_choice import resolve
 from tacit.accounting.pld.pairs.pair import DIRECTIONS, Direction, Pair
-from tacit.accounting.pld.resolution import resolve
-from tacit.accounting.pld.survey import look
 from tacit.accounting.pld.transform import Transform, transform
 from tacit.accounting.renyi_curves import total_curve
 from tacit.accounting.training_run import Run
@@ -92,7 +92,9 @@ def profile(account: Account) -> Mapping[str, tuple[Floats, Floats]]:
         return found.delta(epsilon)
 
     curves = {BEST: (epsilons, _values(at, epsilons))}
-    curve = total_curve(tally([account.run.event], account.run.relation), account.run.relation)
+    curve = total_curve(
+        count_events([account.run.event], account.run.relation), account.run.relation
+    )
     if curve is not None and curve.leak == 0.0 and found.mu is None:
         orders = np.union1d(renyi.default_orders(), 1.0 + np.geomspace(0.1, 30.0, 30))
         values = curve.curve(orders)
@@ -165,7 +167,7 @@ def _binned(law: Transform) -> Law | None:
 def _laws(account: Account, epsilon: float) -> list[Transform]:
     """The composed law of the loss in each direction, not tilted; nothing where out of range."""
     run = account.run
-    items = pairs_of(tally([run.event], run.relation), run.relation)
+    items = pairs_of(count_events([run.event], run.relation), run.relation)
     if not items or account.composition.mu is not None or not epsilon > 0.0:
         return []
     ways = DIRECTIONS[:1] if all(pair.symmetric for pair, _ in items) else DIRECTIONS
@@ -176,17 +178,17 @@ def _laws(account: Account, epsilon: float) -> list[Transform]:
 
 
 def _law(items: list[tuple[Pair, int]], direction: Direction, delta: float) -> Transform:
-    survey = look(items, direction)
-    aim = survey.aim_at_delta(delta)
-    window, width = survey.window(0.0, aim)
-    chosen = resolve(items, direction, survey, aim, _ACCURACY)
+    coarse = coarse_pass(items, direction)
+    aim = coarse.aim_at_delta(delta)
+    window, width = coarse.window(0.0, aim)
+    chosen = resolve(items, direction, coarse, aim, _ACCURACY)
     grids = list(chosen.grids)
     if width < _FINEST * chosen.step:
         # Enough for the price of few steps, but too coarse to be looked at.
         step = rounded_step(width / _FINEST)
         grids = [
             dyadic(step, center=0, low=float(low), high=float(high) + step, per_octave=_FINEST)
-            for low, high in zip(*survey.ranges(aim), strict=True)
+            for low, high in zip(*coarse.ranges(aim), strict=True)
         ]
     parts = [
         (from_pair(pair, direction, grid, "upper"), times)

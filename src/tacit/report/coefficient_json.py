@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tacit.documents.signature import plain
+from tacit.documents.canonical_json import plain
 
 if TYPE_CHECKING:
     from tacit.estimators.fit import Fit

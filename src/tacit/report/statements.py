@@ -10,12 +10,11 @@ from typing import Any
 
 from tacit.accounting.objective_perturbation import objective_mu
 from tacit.certificate.certificate import Certificate
-from tacit.contract.assumptions import ONE_RECORD, VALID
-from tacit.contract.budget_warnings import cautions
+from tacit.contract.guarantee_caveats import ONE_RECORD, VALID, cautions
 from tacit.contract.plan import Plan
 from tacit.contract.sensitivity import events_of
+from tacit.documents.canonical_json import plain
 from tacit.documents.quoting import quoted
-from tacit.documents.signature import plain
 from tacit.inference.text_table import Table, rounded
 from tacit.privacy.budget import Guarantee
 from tacit.privacy.event import Event, Gaussian, ObjectivePerturbation

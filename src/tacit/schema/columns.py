@@ -39,7 +39,6 @@ class NumericColumn:
     kind: ClassVar[str] = "numeric"
 
     def __post_init__(self) -> None:
-        """Keep the numbers as floats, or refuse them."""
         lower = finite("lower", self.lower, BoundsError)
         upper = finite("upper", self.upper, BoundsError)
         if lower >= upper:
@@ -93,7 +92,6 @@ class FactorColumn:
     kind: ClassVar[str] = "factor"
 
     def __post_init__(self) -> None:
-        """Keep the levels as a tuple, or refuse them."""
         _set_levels(self)
 
     @property
@@ -115,7 +113,6 @@ class BinaryColumn:
     kind: ClassVar[str] = "binary"
 
     def __post_init__(self) -> None:
-        """Keep the levels as a tuple, or refuse them."""
         _set_levels(self)
         if len(self.levels) != 2:
             raise SchemaError(

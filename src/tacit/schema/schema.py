@@ -79,7 +79,6 @@ class Schema:
     weight: Weighting | None = None
 
     def __post_init__(self) -> None:
-        """Freeze the columns and check what the fields say together."""
         columns = dict(self.columns)
         if not columns:
             raise SchemaError("The schema declares no columns; write a [columns.NAME] for each.")

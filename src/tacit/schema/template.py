@@ -91,9 +91,8 @@ def template(names: Sequence[str], kinds: Sequence[str], source_name: str) -> st
         raise SchemaError("The table has no columns, so there is no schema to write.")
     if len(set(names)) < len(names):
         twice = next(name for index, name in enumerate(names) if name in names[:index])
-        raise SchemaError(
-            f"Two columns are named {quoted(twice)}; rename one of them in the table."
-        )
+        named = quoted(twice, bare=False)
+        raise SchemaError(f"Two columns are named {named}; rename one of them in the table.")
     # TOML allows no line break or control character in a comment; its quoted strings have none.
     lines = [_HEADER.format(source=toml_string(source_name)), ""]
     for name, kind in zip(names, kinds, strict=True):

@@ -7,8 +7,8 @@ import mpmath
 import numpy as np
 import pytest
 
-from tacit.accounting import gaussian
-from tacit.accounting.classical import group_approximate, subsampling
+from tacit.accounting.classical import subsampling
+from tacit.accounting.interpretation import group_approximate
 from tacit.errors import SettingError
 from tacit.privacy.relation import Relation
 
@@ -46,60 +46,6 @@ def test_ends_of_the_rate() -> None:
         assert (all_of_it.epsilon, all_of_it.delta) == (1.0, 1e-6)
 
 
-def test_with_replacement_is_the_formula_rounded_up() -> None:
-    for mu, records, draws in itertools.product([0.1, 0.5], [2, 40, 1000], [1, 5, 30]):
-
-        def groups(copies: int, epsilon: float, mu: float = mu) -> float:
-            return gaussian.delta(epsilon, copies * mu)
-
-        found = subsampling.amplified_with_replacement(1.0, groups, records, draws)
-        with mpmath.workdps(40):
-            n = mpmath.mpf(records)
-            rate = 1 - (1 - 1 / n) ** draws
-            epsilon = mpmath.log(1 + rate * mpmath.expm1(1))
-            delta = mpmath.fsum(
-                mpmath.binomial(draws, k) * n**-k * (1 - 1 / n) ** (draws - k)
-                * mpmath.mpf(gaussian.delta(1.0, k * mu))
-                for k in range(1, draws + 1)
-            )  # fmt: skip
-        assert epsilon <= found.epsilon <= epsilon * (1 + 1e-11)
-        assert delta <= found.delta <= delta * (1 + 1e-9)
-        assert found.relation is Relation.REPLACE_ONE
-
-
-def test_with_replacement_holds_for_an_exact_mechanism() -> None:
-    # m draws from n bits, each answered by its own randomised response: the count is released.
-    for strength, records, draws in itertools.product([0.3, 1.0], [2, 4], [2, 3]):
-        truth = math.exp(strength) / (1.0 + math.exp(strength))
-
-        def law(
-            ones: int, records: int = records, draws: int = draws, p: float = truth
-        ) -> list[float]:
-            share = ones / records
-            heads = share * p + (1.0 - share) * (1.0 - p)
-            return [
-                math.comb(draws, j) * heads**j * (1 - heads) ** (draws - j)
-                for j in range(draws + 1)
-            ]
-
-        def groups(copies: int, epsilon: float, strength: float = strength) -> float:
-            # k independent responses are (k strength)-private: nothing better is assumed.
-            return 0.0 if epsilon >= copies * strength else 1.0
-
-        for epsilon in (strength, draws * strength):
-            found = subsampling.amplified_with_replacement(epsilon, groups, records, draws)
-            for ones in range(records):
-                one, other = law(ones), law(ones + 1)
-                assert hockey_stick(one, other, found.epsilon) <= found.delta + 1e-12
-                assert hockey_stick(other, one, found.epsilon) <= found.delta + 1e-12
-
-
-def test_many_draws_charge_the_tail() -> None:
-    found = subsampling.amplified_with_replacement(1.0, lambda k, e: 0.0, 1000, 50_000)
-    # P[Binomial(50000, 1/1000) > 64] is about 0.024.
-    assert 0.02 < found.delta < 0.03
-
-
 def test_t26_nothing_overflows_or_is_nan() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -107,10 +53,6 @@ def test_t26_nothing_overflows_or_is_nan() -> None:
             found = subsampling.amplified_by_poisson(epsilon, 1e-20, rate)
             assert 0.0 <= found.epsilon <= epsilon
             assert found.delta > 0.0
-        for records, draws in [(1, 1), (1, 10**6), (10**9, 10**6)]:
-            found = subsampling.amplified_with_replacement(1.0, lambda k, e: 1e-9, records, draws)
-            assert 0.0 <= found.epsilon <= 1.0
-            assert 0.0 <= found.delta <= 1.0
 
 
 @pytest.mark.parametrize("rate", [1e-6, 0.01, 0.5, 1.0 - 1e-12, 1.0])

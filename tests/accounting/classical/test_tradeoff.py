@@ -68,18 +68,8 @@ def test_the_tradeoffs_are_their_own_inverses() -> None:
         tradeoff.Profile(((0.2, 0.1), (1.0, 1e-3))),
     ):
         for rate in (0.01, 0.2, 0.6):
-            inverse = tradeoff.inverse_at(rate, guarantee)
-            assert inverse == pytest.approx(guarantee.misses_at(rate), abs=1e-9)
-    assert tradeoff.inverse_at(1.0, tradeoff.Gaussian(1.0)) == 0.0
-
-
-def test_one_sided_pairs_are_symmetrised() -> None:
-    for alarm in ALARMS:
-        both = tradeoff.symmetrised([(1.0, 0.01)], alarm)
-        assert both == pytest.approx(tradeoff.Approximate(1.0, 0.01).misses_at(alarm), abs=1e-12)
-        # A negative epsilon is a line of slope above -1; its mirror image is the steep one.
-        mirrored = tradeoff.symmetrised([(-1.0, 1.0 - math.exp(-1.0) * 0.99)], alarm)
-        assert mirrored == pytest.approx(both, abs=1e-12)
+            twice = guarantee.misses_at(guarantee.misses_at(rate))
+            assert twice == pytest.approx(rate, abs=1e-9)
 
 
 def test_exact_attacks_stay_within_the_power() -> None:
@@ -96,7 +86,7 @@ def test_ends_and_refusals() -> None:
     assert tradeoff.Approximate(math.inf, 0.0).misses_at(0.5) == 0.0
     assert tradeoff.Approximate(math.inf, 0.0).misses_at(0.0) == pytest.approx(1.0)
     for wrong in (-0.1, 1.1, math.nan):
-        with pytest.raises(BudgetError, match="expected"):
+        with pytest.raises(BudgetError, match=r"expected|must"):
             tradeoff.power_at(wrong, tradeoff.Gaussian(1.0))
     for make in (
         lambda: tradeoff.Approximate(-1.0, 0.0),
@@ -104,5 +94,5 @@ def test_ends_and_refusals() -> None:
         lambda: tradeoff.Profile(()),
         lambda: tradeoff.Profile(((1.0, 2.0),)),
     ):
-        with pytest.raises(BudgetError, match="expected"):
+        with pytest.raises(BudgetError, match=r"expected|must"):
             make()

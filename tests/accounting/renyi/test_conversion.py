@@ -9,11 +9,10 @@ import pytest
 from dp_accounting.rdp import rdp_privacy_accountant as oracle
 
 from tacit.accounting import gaussian as exact_gaussian
+from tacit.accounting.arguments import Floats
 from tacit.accounting.renyi import conversion
-from tacit.accounting.renyi._arguments import Floats
-from tacit.accounting.renyi.bounded_loss import pure
-from tacit.accounting.renyi.noise import gaussian, laplace, zcdp
-from tacit.accounting.renyi.orders import default_orders
+from tacit.accounting.renyi.curve import default_orders
+from tacit.accounting.renyi.mechanisms import gaussian, laplace, pure, zcdp
 from tacit.errors import BudgetError, SettingError
 
 
@@ -135,18 +134,18 @@ def test_t27_reading_changes_nothing() -> None:
 
 
 def test_what_is_no_curve_is_refused() -> None:
-    with pytest.raises(SettingError, match="expected"):
+    with pytest.raises(SettingError, match=r"expected|must"):
         conversion.epsilon(lambda orders: -orders, 1e-6)
-    with pytest.raises(SettingError, match="expected"):
+    with pytest.raises(SettingError, match=r"expected|must"):
         conversion.epsilon(lambda orders: orders[:1], 1e-6)
-    with pytest.raises(SettingError, match="expected"):
+    with pytest.raises(SettingError, match=r"expected|must"):
         conversion.epsilon_from_values([2.0], [1.0, 2.0], 1e-6)
-    with pytest.raises(SettingError, match="expected"):
+    with pytest.raises(SettingError, match=r"expected|must"):
         conversion.epsilon(partial(zcdp, rho=1.0), 1e-6, [])
     for wrong in (-0.1, 1.1, math.nan):
-        with pytest.raises(BudgetError, match="expected"):
+        with pytest.raises(BudgetError, match=r"expected|must"):
             conversion.epsilon(partial(zcdp, rho=1.0), wrong)
-    with pytest.raises(BudgetError, match="expected"):
+    with pytest.raises(BudgetError, match=r"expected|must"):
         conversion.delta(partial(zcdp, rho=1.0), -1.0)
 
 

@@ -5,19 +5,18 @@ import numpy as np
 import pytest
 
 from tacit.accounting.renyi import curve as curves
-from tacit.accounting.renyi import noise
-from tacit.accounting.renyi.bounded_loss import bounded_range, pure
+from tacit.accounting.renyi import mechanisms
 from tacit.accounting.renyi.curve import Curve
-from tacit.accounting.renyi.fixed_size import without_replacement_gaussian
-from tacit.accounting.renyi.objective import one_signed_objective
-from tacit.accounting.renyi.sampled_gaussian import poisson_gaussian
-from tacit.accounting.renyi.votes import noisy_plurality
+from tacit.accounting.renyi.mechanisms import bounded_range, noisy_plurality, pure
+from tacit.accounting.renyi.objective_perturbation import one_signed_objective
+from tacit.accounting.renyi.poisson_gaussian import poisson_gaussian
+from tacit.accounting.renyi.subsampling import without_replacement_gaussian
 from tacit.errors import SettingError
 
 ORDERS = np.array([1.0, 1.3, 2.0, 8.0, 64.0])
 CURVES: dict[str, Curve] = {
-    "gaussian": partial(noise.gaussian, mu=0.3),
-    "laplace": partial(noise.laplace, epsilon=0.5),
+    "gaussian": partial(mechanisms.gaussian, mu=0.3),
+    "laplace": partial(mechanisms.laplace, epsilon=0.5),
     "pure": partial(pure, epsilon=0.5),
     "exponential mechanism": partial(bounded_range, eta=0.5),
     "poisson": partial(poisson_gaussian, mu=1.0, sampling_rate=0.01),
@@ -44,7 +43,7 @@ def test_adding_does_not_depend_on_the_order() -> None:
     backward = curves.add(reversed(CURVES.values()))(ORDERS)
     assert forward == pytest.approx(backward, rel=1e-13)
     assert np.all(curves.add([])(ORDERS) == 0.0)
-    nothing = partial(noise.zcdp, rho=0.0)
+    nothing = partial(mechanisms.zcdp, rho=0.0)
     assert np.all(curves.repeat(nothing, 9)(ORDERS) == 0.0)
     assert np.all(curves.group(nothing, 9)(ORDERS) == 0.0)
 
@@ -56,7 +55,7 @@ def test_a_group_of_one_is_one_record() -> None:
 
 def test_groups_of_the_gaussian_are_exact() -> None:
     for size in (2, 3, 10):
-        whole = curves.group(partial(noise.gaussian, mu=0.3), size)(ORDERS)
+        whole = curves.group(partial(mechanisms.gaussian, mu=0.3), size)(ORDERS)
         assert np.all(whole >= ORDERS * (size * 0.3) ** 2 / 2 * (1 - 1e-15))
         assert whole == pytest.approx(ORDERS * (size * 0.3) ** 2 / 2, rel=1e-12)
 
@@ -89,5 +88,5 @@ def test_groups_bound_chains_of_random_distributions() -> None:
 @pytest.mark.parametrize("wrong", [0, -1, 2.0, True])
 def test_counts_that_are_no_counts_are_refused(wrong: int) -> None:
     for combine in (curves.repeat, curves.group):
-        with pytest.raises(SettingError, match="expected"):
-            combine(partial(noise.gaussian, mu=1.0), wrong)
+        with pytest.raises(SettingError, match=r"expected|must"):
+            combine(partial(mechanisms.gaussian, mu=1.0), wrong)

@@ -21,41 +21,24 @@ import math
 import numpy as np
 from scipy import special
 
-from tacit.accounting.renyi._arguments import (
-    ALLOWANCE,
-    Floats,
-    count,
-    log_sum,
-    non_negative,
-    probability,
-)
+from tacit.accounting.arguments import Floats, non_negative, probability
+from tacit.accounting.bisection import bisect
+from tacit.accounting.renyi.log_moments import log_sum
+from tacit.accounting.rounding import ALLOWANCE
 from tacit.errors import SettingError
+from tacit.validate import whole
 
 _LARGEST_COUNT = 10**7
 
 
 def optimal_delta(epsilon: float, delta: float, times: int, target: float) -> float:
-    r"""Return the delta at epsilon `target` of k mechanisms with (epsilon, delta) each.
+    """Return the delta at epsilon `target` of k mechanisms with (epsilon, delta) each.
 
     Guarantee
     ---------
     - Never below the optimal composition; above it by at most a relative 1e-6 for k to 1e6.
     - delta' of one mechanism at its own epsilon is its own delta.
-    - Falls with `target`, grows with k.
-
-    Parameters
-    ----------
-    epsilon, delta
-        Of each mechanism.
-    times
-        Number of mechanisms k, at most 10^7.
-    target
-        The epsilon of the whole, at least 0.
-
-    Examples
-    --------
-    >>> round(optimal_delta(0.1, 0.0, 100, 4.0), 10)
-    3.42231e-05
+    - Falls with `target`, grows with k, which is at most 10^7.
     """
     epsilon, delta = non_negative("epsilon", epsilon), probability("delta", delta)
     times, target = _count(times), non_negative("target", target)
@@ -70,11 +53,6 @@ def optimal_epsilon(epsilon: float, delta: float, times: int, target: float) -> 
     - ``optimal_delta(e, d, k, optimal_epsilon(e, d, k, target)) <= target``.
     - Never above basic composition, k epsilon; infinite where `target` is below
       :math:`1 - (1 - \delta)^k`.
-
-    Examples
-    --------
-    >>> round(optimal_epsilon(0.1, 0.0, 100, 1e-6), 3)
-    4.775
     """
     epsilon, delta = non_negative("epsilon", epsilon), probability("delta", delta)
     times, target = _count(times), probability("target", target)
@@ -84,14 +62,11 @@ def optimal_epsilon(epsilon: float, delta: float, times: int, target: float) -> 
         return 0.0 if target >= 1.0 else math.inf
     if optimal_delta(epsilon, delta, times, 0.0) <= target:
         return 0.0
-    low, high = 0.0, times * epsilon * (1.0 + ALLOWANCE)
-    while high - low > 1e-10 * high:
-        middle = 0.5 * (low + high)
-        if optimal_delta(epsilon, delta, times, middle) <= target:
-            high = middle
-        else:
-            low = middle
-    return high
+
+    def fits(trial: float) -> bool:
+        return optimal_delta(epsilon, delta, times, trial) <= target
+
+    return bisect(0.0, times * epsilon * (1.0 + ALLOWANCE), fits, 1e-10)[1]
 
 
 def _response_delta(epsilon: float, times: int, target: float) -> float:
@@ -117,10 +92,12 @@ def _response_delta(epsilon: float, times: int, target: float) -> float:
 
 def _log_weights(index: Floats, times: int, epsilon: float) -> Floats:
     """Logarithms of the binomial probabilities, rounded up."""
-    whole = float(special.gammaln(times + 1.0))
-    logs = whole - special.gammaln(index + 1.0) - special.gammaln(times - index + 1.0)
+    log_factorial = float(special.gammaln(times + 1.0))
+    logs = log_factorial - special.gammaln(index + 1.0) - special.gammaln(times - index + 1.0)
     logs = logs - index * epsilon - times * math.log1p(math.exp(-epsilon))
-    return np.asarray(logs + 2.0**-50 * (3.0 * whole + index * epsilon + times), dtype=np.float64)
+    return np.asarray(
+        logs + 2.0**-50 * (3.0 * log_factorial + index * epsilon + times), dtype=np.float64
+    )
 
 
 def _total(response: float, delta: float, times: int) -> float:
@@ -130,12 +107,12 @@ def _total(response: float, delta: float, times: int) -> float:
     if delta == 0.0:
         return response
     logarithm = times * math.log1p(-delta) + math.log1p(-response)
-    whole = (times * delta + response) * (1.0 + ALLOWANCE)
-    return min(-math.expm1(logarithm) * (1.0 + ALLOWANCE) + math.ulp(0.0), whole, 1.0)
+    most = (times * delta + response) * (1.0 + ALLOWANCE)
+    return min(-math.expm1(logarithm) * (1.0 + ALLOWANCE) + math.ulp(0.0), most, 1.0)
 
 
 def _count(times: int) -> int:
-    number = count("times", times)
+    number = whole("times", times)
     if number > _LARGEST_COUNT:
         raise SettingError(
             f"times is {number}; expected at most {_LARGEST_COUNT}. Compose by mu or rho instead"

@@ -13,13 +13,13 @@ Dong, Roth and Su (2022), "Gaussian differential privacy", Propositions 2.3, 2.4
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
 from scipy import special
 
-from tacit.accounting.renyi._arguments import ALLOWANCE, non_negative, probability
+from tacit.accounting.arguments import non_negative, probability
+from tacit.accounting.rounding import ALLOWANCE
 from tacit.errors import BudgetError
 
 
@@ -41,11 +41,6 @@ class Approximate:
     ---------
     - Its own inverse: both orders of the two tables are covered.
     - Rounded down.
-
-    Examples
-    --------
-    >>> round(Approximate(epsilon=1.0, delta=0.0).misses_at(0.05), 4)
-    0.8641
     """
 
     epsilon: float
@@ -75,11 +70,6 @@ class Gaussian:
     ---------
     - Its own inverse, decreasing and convex.
     - Rounded down.
-
-    Examples
-    --------
-    >>> round(Gaussian(mu=1.0).misses_at(0.05), 4)
-    0.7405
     """
 
     mu: float
@@ -102,25 +92,12 @@ class Gaussian:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    r"""The trade-off of a whole curve of guarantees, the best of its pairs.
-
-    .. math:: f(\alpha) = \sup_i f_{\varepsilon_i, \delta_i}(\alpha)
+    """The trade-off of several pairs (epsilon, delta) that hold for one release: the best of them.
 
     Guarantee
     ---------
     - At least the trade-off of each pair; equal to that of a single pair.
     - Symmetric, because every pair holds in both orders of the two tables.
-
-    Parameters
-    ----------
-    pairs
-        Pairs (epsilon, delta) that all hold for the same release.
-
-    Examples
-    --------
-    >>> curve = Profile(((0.5, 1e-2), (1.0, 1e-6)))
-    >>> curve.misses_at(0.05) >= Approximate(1.0, 1e-6).misses_at(0.05)
-    True
     """
 
     pairs: tuple[tuple[float, float], ...]
@@ -139,76 +116,12 @@ class Profile:
 
 
 def power_at(false_alarm: float, guarantee: TradeOff) -> float:
-    r"""Return the most that an attacker detects at a rate of false alarms, rounded up.
+    """Return the most that an attacker detects at a rate of false alarms, rounded up.
 
     Guarantee
     ---------
     - At least the rate of false alarms, at most 1, and non-decreasing in that rate.
-
-    Parameters
-    ----------
-    false_alarm
-        In [0, 1], for example 0.05.
-    guarantee
-        `Approximate`, `Gaussian` or `Profile`.
-
-    Examples
-    --------
-    >>> round(power_at(0.05, Approximate(epsilon=1.0, delta=1e-6)), 4)
-    0.1359
     """
     alarm = probability("false_alarm", false_alarm)
     power = 1.0 - guarantee.misses_at(alarm)
     return min(max(power * (1.0 + 2.0**-52), alarm), 1.0)
-
-
-def inverse_at(misses: float, guarantee: TradeOff) -> float:
-    r"""Return the least rate of false alarms that goes with a rate of misses, rounded down.
-
-    .. math:: f^{-1}(\beta) = \inf\{\alpha : f(\alpha) \le \beta\}
-
-    Guarantee
-    ---------
-    - For the symmetric trade-offs of this module it equals `misses_at` up to rounding.
-
-    Examples
-    --------
-    >>> round(inverse_at(0.05, Gaussian(mu=1.0)), 4)
-    0.7405
-    """
-    misses = probability("misses", misses)
-    if guarantee.misses_at(0.0) <= misses:
-        return 0.0
-    low, high = 0.0, 1.0
-    while high - low > 2.0**-40:
-        middle = 0.5 * (low + high)
-        if guarantee.misses_at(middle) <= misses:
-            high = middle
-        else:
-            low = middle
-    return low
-
-
-def symmetrised(pairs: Iterable[tuple[float, float]], false_alarm: float) -> float:
-    r"""Return the misses that one-sided pairs force in both orders, rounded down.
-
-    A one-sided pair, epsilon of any sign, says :math:`f(\alpha) \ge 1 - \delta -
-    e^{\varepsilon}\alpha` for one order of the tables. If the pairs hold for every ordered pair of
-    neighbours, both :math:`f` and its inverse bound the misses: the larger of the two is returned.
-
-    Guarantee
-    ---------
-    - At least the one-sided bound; `Approximate` for one pair with epsilon >= 0.
-
-    Examples
-    --------
-    >>> round(symmetrised([(1.0, 0.0)], 0.05), 4)
-    0.8641
-    """
-    alarm = probability("false_alarm", false_alarm)
-    best = 0.0
-    for epsilon, delta in pairs:
-        rest = 1.0 - probability("delta", delta)
-        ratio = math.exp(max(min(epsilon, 700.0), -700.0))
-        best = max(best, rest - ratio * alarm, (rest - alarm) / ratio)
-    return max(best - ALLOWANCE, 0.0)

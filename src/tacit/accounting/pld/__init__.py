@@ -1,8 +1,8 @@
 """Privacy-loss distributions: certified numerical composition of dominating pairs."""
 
-from tacit.accounting.pld._signals import BelowRoundOff, GridTooLong
 from tacit.accounting.pld.calibration import largest_count, largest_rate, smallest_noise
 from tacit.accounting.pld.composition import Composed, compose
+from tacit.accounting.pld.errors import BelowRoundOff, GridTooLong
 
 __all__ = [
     "BelowRoundOff",

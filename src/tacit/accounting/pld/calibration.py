@@ -2,7 +2,7 @@
 
 Every answer is checked by the same certified composition that will price it later, so the epsilon
 of what is returned is never above the target. Coarse grids find the neighbourhood, fine ones end
-the search.
+the search. `make_pair` maps the searched number to pairs with counts.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from tacit.accounting.pld._signals import BelowRoundOff, GridTooLong
 from tacit.accounting.pld.composition import DEFAULT_TOLERANCE, compose
+from tacit.accounting.pld.errors import BelowRoundOff, GridTooLong
 from tacit.accounting.pld.pairs.pair import Pair
 from tacit.errors import BudgetError, SettingError
 
 # Relative width of the bracket of epsilon while the neighbourhood is sought.
 _COARSE = 0.05
-# The search ends when epsilon is below its target by at most this part.
+# The search ends when epsilon is below its target by at most this fraction.
 _CLOSE = 2e-4
 # Logarithms that stand for epsilon of 0 and of infinity.
 _FLOOR, _CEILING = -20.0, 20.0
@@ -37,33 +37,12 @@ def smallest_noise(
     low: float,
     high: float,
 ) -> float:
-    """Return the smallest noise scale whose composition is within a budget, rounded up.
+    """Return the smallest noise scale in [low, high] whose composition is within a budget.
 
     Guarantee
     ---------
     - ``compose(make_pair(result)).epsilon(delta)`` has an upper bound of at most epsilon.
     - Unless the result is ``low``, that bound is at least ``epsilon * (1 - 1e-3)``.
-
-    Parameters
-    ----------
-    make_pair
-        From a noise scale to pairs with counts. Their epsilon falls as the noise grows.
-    epsilon, delta
-        The budget: above 0; in (0, 1).
-    low, high
-        Positive ends of the range to search.
-
-    Raises
-    ------
-    BudgetError
-        If even the noise ``high`` is too little.
-
-    Examples
-    --------
-    >>> from tacit.accounting.pld.pairs import PoissonGaussian
-    >>> make = lambda noise: [(PoissonGaussian(1 / noise, 0.01), 1000)]
-    >>> round(smallest_noise(make, 1.0, 1e-5, 0.1, 100.0), 2)
-    1.41
     """
     search = _Search(make_pair, epsilon, delta, low, high, rising=False)
     return search.solve(start=min(max(1.0, low), high))
@@ -76,33 +55,12 @@ def largest_rate(
     low: float = 1e-9,
     high: float = 1.0,
 ) -> float:
-    """Return the largest sampling rate whose composition is within a budget, rounded down.
+    """Return the largest sampling rate in [low, high] whose composition is within a budget.
 
     Guarantee
     ---------
     - ``compose(make_pair(result)).epsilon(delta)`` has an upper bound of at most epsilon.
     - Unless the result is ``high``, that bound is at least ``epsilon * (1 - 1e-3)``.
-
-    Parameters
-    ----------
-    make_pair
-        From a rate to pairs with counts. Their epsilon grows with the rate.
-    epsilon, delta
-        The budget: above 0; in (0, 1).
-    low, high
-        Positive ends of the range to search.
-
-    Raises
-    ------
-    BudgetError
-        If even the rate ``low`` is too much.
-
-    Examples
-    --------
-    >>> from tacit.accounting.pld.pairs import PoissonGaussian
-    >>> make = lambda rate: [(PoissonGaussian(1 / 1.41463, rate), 1000)]
-    >>> round(largest_rate(make, 1.0, 1e-5), 3)
-    0.01
     """
     search = _Search(make_pair, epsilon, delta, low, high, rising=True)
     return search.solve(start=min(max(0.01, low), high))
@@ -114,27 +72,12 @@ def largest_count(
     delta: float,
     most: int = 10**7,
 ) -> int:
-    """Return the largest number of repetitions whose composition is within a budget.
+    """Return the largest number of repetitions, up to `most`, whose composition is within a budget.
 
     Guarantee
     ---------
     - ``compose(make_pair(result)).epsilon(delta)`` has an upper bound of at most epsilon, and for
       ``result + 1`` it has not, unless the result is ``most``. 0 if one repetition is too much.
-
-    Parameters
-    ----------
-    make_pair
-        From a count of at least 1 to pairs with counts. Their epsilon grows with the count.
-    epsilon, delta
-        The budget: above 0; in (0, 1).
-    most
-        Where the search ends.
-
-    Examples
-    --------
-    >>> from tacit.accounting.pld.pairs import GaussianPair
-    >>> largest_count(lambda times: [(GaussianPair(0.01), times)], 1.0, 1e-5)
-    718
     """
     search = _Search(
         lambda count: make_pair(max(round(count), 1)), epsilon, delta, 1.0, most, rising=True
@@ -158,7 +101,7 @@ def largest_count(
 
 @dataclass(frozen=True)
 class _Search:
-    """One number to be found, on a logarithmic scale."""
+    """A search for one number on a logarithmic scale, between `low` and `high`."""
 
     make_pair: Callable[[float], Sequence[tuple[Pair, int]]]
     epsilon: float
@@ -230,7 +173,7 @@ class _Search:
         return (value, False) if safe is None else (safe, True)
 
     def _next(self, value: float, step: float, safe: float | None, unsafe: float | None) -> float:
-        """Take one step in logarithms, kept inside what is known and inside the range."""
+        """Take one step in logarithms, limited to the bracket and to the range."""
         step = min(max(step, -_LONGEST_STEP), _LONGEST_STEP)
         following = value * math.exp(-step if self.rising else step)
         if safe is not None and unsafe is not None:

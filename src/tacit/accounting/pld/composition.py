@@ -17,10 +17,11 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from tacit.accounting import gaussian
-from tacit.accounting.pld import single
-from tacit.accounting.pld._signals import GridTooLong
+from tacit.accounting.pld import closed_form
+from tacit.accounting.pld.coarse_pass import Aim, CoarseLosses, coarse_pass
 from tacit.accounting.pld.distribution import Bound, from_pair
-from tacit.accounting.pld.inversion import epsilon_at
+from tacit.accounting.pld.errors import GridTooLong
+from tacit.accounting.pld.grid_choice import Resolution, resolve
 from tacit.accounting.pld.pairs import (
     DIRECTIONS,
     Direction,
@@ -29,9 +30,7 @@ from tacit.accounting.pld.pairs import (
     PoissonGaussian,
     WithoutReplacementGaussian,
 )
-from tacit.accounting.pld.resolution import Resolution, resolve
-from tacit.accounting.pld.survey import Aim, Survey, look
-from tacit.accounting.pld.transform import LONGEST, Transform, transform
+from tacit.accounting.pld.transform import LONGEST, Transform, epsilon_at, transform
 from tacit.errors import SettingError
 
 Items: TypeAlias = tuple[tuple[Pair, int], ...]
@@ -54,10 +53,10 @@ _NEGLIGIBLE = 1e-9
 
 @dataclass(frozen=True)
 class _View:
-    """A composition seen from one direction, and where to look."""
+    """A composition seen from one direction, and the point of its profile that is sought."""
 
     direction: Direction
-    survey: Survey
+    coarse: CoarseLosses
     aim: Aim
 
 
@@ -80,13 +79,6 @@ class Composed:
         Sum of the squares of all Gaussian parameters, as its root.
     tolerance
         Relative width at which a bracket is narrow enough.
-
-    Examples
-    --------
-    >>> from tacit.accounting.pld.pairs import PoissonGaussian
-    >>> lower, upper = compose([(PoissonGaussian(1.25, 0.01), 1000)]).epsilon(1e-5)
-    >>> round(upper, 2)
-    3.14
     """
 
     items: Items
@@ -116,14 +108,16 @@ class Composed:
             return _gaussian_delta(self.gaussian_mu, epsilon)
 
         if self._alone is not None:
-            return _larger(single.profile(self._alone, way, epsilon) for way in self._directions())
+            return _larger(
+                closed_form.profile(self._alone, way, epsilon) for way in self._directions()
+            )
 
         def measure(law: Transform, guess: float) -> float:
             del guess
             return law.delta(epsilon)
 
-        def choose(survey: Survey) -> tuple[Survey, Aim]:
-            kept = survey.without_tails(survey.aim_at_epsilon(epsilon).log_delta)
+        def choose(coarse: CoarseLosses) -> tuple[CoarseLosses, Aim]:
+            kept = coarse.without_tails(coarse.aim_at_epsilon(epsilon).log_delta)
             return kept, kept.aim_at_epsilon(epsilon)
 
         return self._bracket(choose, measure, bounds)
@@ -135,30 +129,32 @@ class Composed:
             return _gaussian_epsilon(self.gaussian_mu, delta)
 
         if self._alone is not None:
-            return _larger(single.epsilon_of(self._alone, way, delta) for way in self._directions())
+            return _larger(
+                closed_form.epsilon_of(self._alone, way, delta) for way in self._directions()
+            )
         if self._distance() <= delta:
             return 0.0, 0.0
 
         def measure(law: Transform, guess: float) -> float:
             return epsilon_at(law, delta, guess)
 
-        def choose(survey: Survey) -> tuple[Survey, Aim]:
-            kept = survey.without_tails(math.log(delta))
+        def choose(coarse: CoarseLosses) -> tuple[CoarseLosses, Aim]:
+            kept = coarse.without_tails(math.log(delta))
             return kept, kept.aim_at_delta(delta)
 
         return self._bracket(choose, measure, bounds)
 
     def _bracket(
         self,
-        choose: Callable[[Survey], tuple[Survey, Aim]],
+        choose: Callable[[CoarseLosses], tuple[CoarseLosses, Aim]],
         measure: Callable[[Transform, float], float],
         bounds: Bounds,
     ) -> Bracket:
         lower, upper = 0.0, 0.0
         views = []
         for direction in self._directions():
-            survey, aim = choose(look(self._with_gaussian("upper"), direction))
-            view = _View(direction, survey, aim)
+            losses, aim = choose(coarse_pass(self._with_gaussian("upper"), direction))
+            view = _View(direction, losses, aim)
             chosen = self._resolve(view, "upper", 0.25 * self._aimed)
             high = measure(self._transform(view, "upper", chosen), chosen.guess)
             views.append((high, view))
@@ -212,7 +208,7 @@ class Composed:
             return math.inf
         items = self._with_gaussian("upper")
         return max(
-            sum(times * single.profile(pair, way, 0.0)[1] for pair, times in items)
+            sum(times * closed_form.profile(pair, way, 0.0)[1] for pair, times in items)
             for way in self._directions()
         )
 
@@ -223,7 +219,7 @@ class Composed:
     def _resolve(self, view: _View, bound: Bound, accuracy: float) -> Resolution:
         longest = LONGEST if bound == "upper" else _LOWER_LONGEST
         items = self._with_gaussian(bound)
-        return resolve(items, view.direction, view.survey, view.aim, accuracy, longest)
+        return resolve(items, view.direction, view.coarse, view.aim, accuracy, longest)
 
     def _transform(self, view: _View, bound: Bound, chosen: Resolution) -> Transform:
         laws = [

@@ -1,12 +1,13 @@
-r"""Laws of a privacy loss on a grid, above and below the exact one.
+r"""Distributions of a privacy loss on a grid, above and below the exact one.
 
 **Upper.** A cell between two grid points has the exact masses :math:`a` under P and :math:`b` under
-Q. Both are kept when the cell is split between its ends ("connect the dots"), and the split is a
-law of which the exact one is a post-processing.
+Q. Both are preserved when the cell is split between its ends ("connect the dots"), and the exact
+distribution is a post-processing of the split one.
 
 **Lower.** With :math:`x = e^\varepsilon` the profile is convex and lies above the tangents at the
 grid points, hence above its own chords lowered by the height of the triangle between chord and
-tangents. A polygon through lowered points, with corners on the grid, is the profile of a law below.
+tangents. A polygon through lowered points, with corners on the grid, is the profile of a
+distribution below.
 
 Proofs: ``proofs/accounting/pld/distribution.md``.
 """
@@ -19,8 +20,9 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.accounting.arguments import Floats
 from tacit.accounting.pld.grid import Grid
-from tacit.accounting.pld.pairs.pair import UNIT, Direction, Floats, Pair, tail_error
+from tacit.accounting.pld.pairs.pair import UNIT, Direction, Pair, tail_error
 
 Bound: TypeAlias = Literal["upper", "lower"]
 
@@ -32,7 +34,7 @@ _DEPTH_MARGIN = 1.001
 _APEX_ERROR = 1e-4
 # A cell with so many times the mass of all above it is rounded down as one.
 _STEEP = 4.0
-# An atom this part of a step below a grid point counts as on it; the shift is accounted for.
+# An atom this fraction of a step below a grid point counts as on it; the shift is accounted for.
 _NEARLY = 2.0**-20
 
 
@@ -47,28 +49,6 @@ class LossDistribution:
     ---------
     - Upper: the exact loss lowered by `loss_error` is dominated by these masses times
       ``1 + mass_error``. Lower: the other way round, with raised and ``1 - mass_error``.
-
-    Parameters
-    ----------
-    step
-        Distance of neighbouring losses.
-    indices
-        Increasing integers n.
-    masses
-        Non-negative, of the same length. Their sum is about 1 - infinite.
-    infinite
-        Mass at infinity.
-    loss_error, mass_error
-        What rounding may have cost.
-
-    Examples
-    --------
-    >>> from tacit.accounting.pld.grid import dyadic
-    >>> from tacit.accounting.pld.pairs import RandomisedResponse
-    >>> grid = dyadic(0.5, center=0, low=-1.0, high=1.0, per_octave=8)
-    >>> law = from_pair(RandomisedResponse(1.0), "remove", grid, "upper")
-    >>> law.indices[law.masses > 0].tolist()
-    [-2, 2]
     """
 
     step: float
@@ -87,21 +67,12 @@ class LossDistribution:
 
 
 def from_pair(pair: Pair, direction: Direction, grid: Grid, bound: Bound) -> LossDistribution:
-    """Discretise the privacy loss of a pair on a grid.
+    """Discretise the privacy loss of a pair on a grid of at least two losses.
 
     Guarantee
     ---------
     - Upper: the profile is never below the exact one; losses above the grid become infinite.
     - Lower: never above the exact one; losses outside of the grid are dropped or lowered.
-
-    Parameters
-    ----------
-    pair, direction
-        The pair and the order of its two distributions.
-    grid
-        At least two losses.
-    bound
-        ``"upper"`` or ``"lower"``.
     """
     if bound == "upper":
         return _upper(pair, direction, grid)
@@ -121,8 +92,8 @@ def _upper(pair: Pair, direction: Direction, grid: Grid) -> LossDistribution:
     powers, shrink = np.exp(points[:-1]), -np.expm1(points[:-1] - points[1:])
     inside_p = above_p[:-1] - above_p[1:]
     inside_q = powers * (above_q[:-1] - above_q[1:])
-    doubt = error_p[:-1] + error_p[1:] + powers * (error_q[:-1] + error_q[1:])
-    rise = inside_p - inside_q + doubt + (shift + 4.0 * UNIT) * np.abs(inside_q)
+    error = error_p[:-1] + error_p[1:] + powers * (error_q[:-1] + error_q[1:])
+    rise = inside_p - inside_q + error + (shift + 4.0 * UNIT) * np.abs(inside_q)
     most = above_p[:-1] + error_p[:-1] - above_p[1:] + error_p[1:]
     right = np.clip(rise / shrink * (1.0 + 4.0 * UNIT), 0.0, np.maximum(most, 0.0))
     tails = np.empty(points.size + 1)
@@ -200,14 +171,14 @@ def _without_steep_cells(tails: _Tails) -> tuple[Floats, _Tails]:
     rounded = np.zeros(tails.p.size)
     if not steep.any():
         return rounded, tails
-    doubt_p = tails.error_p[:-1] + tails.error_p[1:]
-    doubt_q = tails.error_q[:-1] + tails.error_q[1:]
-    rounded[:-1] = np.where(steep, np.maximum(inside_p - doubt_p, 0.0), 0.0)
+    error_p = tails.error_p[:-1] + tails.error_p[1:]
+    error_q = tails.error_q[:-1] + tails.error_q[1:]
+    rounded[:-1] = np.where(steep, np.maximum(inside_p - error_p, 0.0), 0.0)
     rest = _Tails(
         _sums_above(np.where(steep, 0.0, inside_p), tails.p[-1]),
         _sums_above(np.where(steep, 0.0, inside_q), tails.q[-1]),
-        tails.error_p + _sums_above(np.where(steep, doubt_p, 0.0), 0.0) + UNIT * tails.p,
-        tails.error_q + _sums_above(np.where(steep, doubt_q, 0.0), 0.0) + UNIT * tails.q,
+        tails.error_p + _sums_above(np.where(steep, error_p, 0.0), 0.0) + UNIT * tails.p,
+        tails.error_q + _sums_above(np.where(steep, error_q, 0.0), 0.0) + UNIT * tails.q,
     )
     return rounded, rest
 
@@ -226,17 +197,17 @@ def _lowered(pair: Pair, points: Floats, tails: _Tails) -> Floats:
         # The slope at a point is between those of the chords on its two sides.
         first = (1.0 - tails.p[0] + powers[0] * tails.q[0]) / powers[0] - tails.q[0]
         drop = drop + np.concatenate([[max(first, 0.0)], tails.q[:-2] - tails.q[1:-1]])
-    doubt = tails.error_p + powers * tails.error_q
+    error = tails.error_p + powers * tails.error_q
     inside = tails.p[:-1] - tails.p[1:] - powers[:-1] * (tails.q[:-1] - tails.q[1:])
-    right = np.maximum((inside - doubt[:-1] - doubt[1:]) / shrink, 0.0)
+    right = np.maximum((inside - error[:-1] - error[1:]) / shrink, 0.0)
     # Height of a triangle over a chord of length dx with slopes that differ by drop.
     height = 0.25 * _DEPTH_MARGIN * powers[1:] * shrink * np.maximum(drop, 0.0)
-    apex, known = _apex(right, doubt, drop * powers[1:], shrink)
+    apex, known = _apex(right, error, drop * powers[1:], shrink)
     depth = _depth(height, apex, known & pair.knows_slopes)
     above = tails.p - tails.error_p - depth
     above[1:] += right + (depth[1:] - depth[:-1]) / shrink
     above[1:] -= 8.0 * UNIT * (depth[1:] + depth[:-1]) / shrink
-    values = tails.p - powers * tails.q - doubt - depth
+    values = tails.p - powers * tails.q - error - depth
     ended = np.flatnonzero((above < 0.0) | (values < 0.0))
     if ended.size:
         above[ended[0] :] = 0.0
@@ -246,11 +217,11 @@ def _lowered(pair: Pair, points: Floats, tails: _Tails) -> Floats:
 
 
 def _apex(
-    right: Floats, doubt: Floats, moved: Floats, shrink: Floats
+    right: Floats, error: Floats, moved: Floats, shrink: Floats
 ) -> tuple[Floats, NDArray[np.bool_]]:
     """Return where in each cell its two tangents meet, and whether that is known well enough."""
     safe = np.maximum(moved, 1e-300)
-    known = (doubt[:-1] + doubt[1:]) / shrink < _APEX_ERROR * safe
+    known = (error[:-1] + error[1:]) / shrink < _APEX_ERROR * safe
     return np.clip(right / safe, 0.0, 1.0), known
 
 

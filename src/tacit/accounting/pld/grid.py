@@ -1,10 +1,9 @@
-r"""Which losses a discretised law may take: multiples of a step, dense where the mass is.
+r"""The losses of a discretised distribution: multiples of a step, dense where the mass is.
 
 A grid is a set of integers :math:`n`; its losses are the exact products :math:`n h`. Around the
 centre all integers belong to it; further out only every second, fourth, … so that two neighbours
-at distance :math:`r` from the centre are at most :math:`r/m` apart. Splitting a loss between two
-neighbours adds at most a quarter of their squared distance to the variance, so this adds at most
-:math:`h^2/4 + \mathrm{Var}/(4 m^2)` where a full grid would have thousands of points more.
+at distance :math:`r` from the centre are at most :math:`r/m` apart. What this costs:
+``proofs/accounting/pld/grid.md``.
 """
 
 from __future__ import annotations
@@ -19,8 +18,10 @@ from tacit.errors import SettingError
 
 # exp of a loss must stay a normal float.
 LARGEST_LOSS = 690.0
+
 # Below this step the split of a cell drowns in the rounding of its two tails.
 SMALLEST_STEP = 2.0**-33
+
 _STEP_BITS = 30
 
 
@@ -31,18 +32,6 @@ class Grid:
     Guarantee
     ---------
     - Products are exact for indices of at most 23 bits, or if the step is a power of 2.
-
-    Parameters
-    ----------
-    step
-        Distance of neighbouring losses where the grid is dense.
-    indices
-        Increasing integers.
-
-    Examples
-    --------
-    >>> dyadic(0.5, center=0, low=-2.0, high=2.0, per_octave=4).points.tolist()
-    [-2.0, -1.5, -1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 2.0]
     """
 
     step: float
@@ -60,11 +49,6 @@ def rounded_step(step: float) -> float:
     Guarantee
     ---------
     - At most a factor of 1 - 2^-29 below the argument.
-
-    Examples
-    --------
-    >>> rounded_step(0.5)
-    0.5
     """
     if not 0.0 < step < math.inf:
         raise SettingError(f"step is {step!r}; expected a finite number above 0")
@@ -86,15 +70,8 @@ def dyadic(step: float, *, center: int, low: float, high: float, per_octave: int
         Of at most 30 bits.
     center
         Index around which the grid is dense; moved into the range if it is outside.
-    low, high
-        Range of losses to cover.
     per_octave
         Number of points per doubling of the distance.
-
-    Examples
-    --------
-    >>> dyadic(1.0, center=0, low=0.0, high=16.0, per_octave=2).indices.tolist()
-    [0, 1, 2, 3, 4, 6, 8, 12, 16]
     """
     first, last = math.floor(low / step), math.ceil(high / step)
     center = min(max(center, first), last)
@@ -104,13 +81,13 @@ def dyadic(step: float, *, center: int, low: float, high: float, per_octave: int
     return Grid(step, indices)
 
 
-def _offsets(reach: int, per_octave: int) -> NDArray[np.int64]:
-    """Distances 0, 1, … that double their spacing every octave, the last one being the reach."""
-    pieces = [np.arange(min(2 * per_octave, reach) + 1, dtype=np.int64)]
+def _offsets(farthest: int, per_octave: int) -> NDArray[np.int64]:
+    """Distances 0, 1, … that double their spacing every octave, ending with the farthest."""
+    pieces = [np.arange(min(2 * per_octave, farthest) + 1, dtype=np.int64)]
     spacing, start = 2, 2 * per_octave
-    while start < reach:
-        stop = min(2 * start, reach)
+    while start < farthest:
+        stop = min(2 * start, farthest)
         pieces.append(np.arange(start + spacing, stop + 1, spacing, dtype=np.int64))
         spacing, start = 2 * spacing, 2 * start
     offsets = np.concatenate(pieces)
-    return offsets if offsets[-1] == reach else np.append(offsets, np.int64(reach))
+    return offsets if offsets[-1] == farthest else np.append(offsets, np.int64(farthest))

@@ -23,30 +23,40 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import fft
 
-from tacit.accounting.pld._signals import GridTooLong
+from tacit.accounting.arguments import Floats
 from tacit.accounting.pld.distribution import Bound, LossDistribution
-from tacit.accounting.pld.pairs.pair import UNIT, Floats
+from tacit.accounting.pld.errors import BelowRoundOff, GridTooLong
+from tacit.accounting.pld.pairs.pair import UNIT
 
 Spectrum: TypeAlias = NDArray[np.complex128]
 
 LONGEST = 2**22
+
 # Error per level of a fast Fourier transform, relative to the sum of the absolute inputs for each
 # output and to the Euclidean norm for all: Higham (2002), Theorem 24.2, gives 6.7 units for
 # twiddle factors exact to a unit; this doubles it.
 _LEVEL = 16.0
+
 # Absolute value, angle, logarithm, exponential, sine and cosine of a power, per factor.
 _POWER = 16.0
+
 _LARGEST_EXPONENT = 700.0
+
+# Relative accuracy of the root: far below the width of a bracket.
+_ACCURACY = 1e-7
+
+_MOST_STEPS = 60
+
+# Fractions of the guess at which a lower law is tried.
+_FRACTIONS = (0.98, 0.9, 0.75, 0.5, 0.25, 0.1)
 
 
 @dataclass(frozen=True)
 class Window:
-    """Where the tilted composition is looked at.
+    """The range of the tilted composition.
 
     Parameters
     ----------
-    tilt
-        At least 0.
     below, above
         Exponents of the Chernoff bounds that set the two ends.
     needed
@@ -61,7 +71,7 @@ class Window:
 
 @dataclass(frozen=True)
 class Transform:
-    r"""A composed law at a tilt, and what may be wrong with it.
+    """A composed distribution at a tilt, and bounds of its errors.
 
     Guarantee
     ---------
@@ -71,12 +81,8 @@ class Transform:
 
     Parameters
     ----------
-    bound
-        The side of the exact profile on which `delta` is.
-    step, first
-        The masses belong to the losses ``(first + k) * step``.
-    masses
-        Tilted masses.
+    step, first, masses
+        The tilted masses belong to the losses ``(first + k) * step``.
     tilt, log_scale
         The tilt s and the sum K of the logarithms of all normalisers.
     outside
@@ -128,10 +134,10 @@ class Transform:
         value = max(-float((weighted * np.expm1(-gaps)).sum()), 0.0)
         scale = self._scale(epsilon, sign)
         slope = scale * (value - float(weighted.sum()))
-        finite = scale * (value + sign * self._doubt())
+        finite = scale * (value + sign * self._error())
         return min(max(infinite + finite, 0.0), 1.0), slope
 
-    def _doubt(self) -> float:
+    def _error(self) -> float:
         """Bound the round-off and the mass outside the window, over the scale."""
         # The weights are at most exp(-s gap), a geometric sequence.
         decay = -math.expm1(-2.0 * self.tilt * self.step)
@@ -150,31 +156,11 @@ class Transform:
 def transform(
     laws: Sequence[tuple[LossDistribution, int]], window: Window, bound: Bound
 ) -> Transform:
-    """Compose laws with counts in one Fourier transform.
+    """Compose distributions on multiples of one step, with counts, in one Fourier transform.
 
     Guarantee
     ---------
-    - The composition of upper laws is an upper bound, of lower laws a lower bound.
-
-    Parameters
-    ----------
-    laws
-        Laws on multiples of one step, with how often each occurs.
-    window
-        Tilt and range.
-    bound
-        The side on which the laws are.
-
-    Examples
-    --------
-    >>> from tacit.accounting.pld.distribution import from_pair
-    >>> from tacit.accounting.pld.grid import dyadic
-    >>> from tacit.accounting.pld.pairs import RandomisedResponse
-    >>> grid = dyadic(0.5, center=0, low=-1.0, high=1.0, per_octave=8)
-    >>> law = from_pair(RandomisedResponse(1.0), "remove", grid, "upper")
-    >>> composed = transform([(law, 2)], Window(0.0, 9.0, 9.0, 30.0), "upper")
-    >>> round(composed.delta(0.0), 6)
-    0.462117
+    - The composition of upper distributions is an upper bound, of lower ones a lower bound.
     """
     step = laws[0][0].step
     parts = [_tilted(law, times, window.tilt) for law, times in laws]
@@ -227,6 +213,31 @@ def transform(
     )
 
 
+def epsilon_at(law: Transform, delta: float, guess: float) -> float:
+    """Return epsilon at delta: for an upper bound rounded up, for a lower bound rounded down.
+
+    Guarantee
+    ---------
+    - Upper: ``law.delta(result) <= delta``. Lower: ``law.delta(result) >= delta`` or 0.
+    - Infinite if the mass at infinity is above delta.
+    """
+    if law.infinite > delta:
+        return math.inf
+    upper = law.bound == "upper"
+    below = max(law.top + 2.0 * law.loss_error, 0.0)
+    above = 0.0 if upper else _largest_certain(law, delta, guess)
+    if law.delta(above) <= delta:
+        return 0.0 if upper else above
+    if law.delta(below) > delta:
+        # Only the mass outside the window and round-off are left here.
+        if upper:
+            raise BelowRoundOff(
+                f"delta {delta!r} is below the round-off of the transform; use Rényi accounting"
+            )
+        return below
+    return _between(law, delta, guess, (above, below))
+
+
 @dataclass(frozen=True)
 class _Tilted:
     """Tilted masses of one law, their normaliser and the relative error of both."""
@@ -255,8 +266,8 @@ def _tilted(law: LossDistribution, times: int, tilt: float) -> _Tilted | None:
     logarithms = np.log(law.masses[kept]) + exponents
     shift = float(logarithms.max())
     shift += math.log(float(np.exp(logarithms - shift).sum()))
-    reach = float(np.abs(exponents).max()) + abs(shift)
-    error = law.mass_error + 4.0 * UNIT * (reach + 8.0)
+    size = float(np.abs(exponents).max()) + abs(shift)
+    error = law.mass_error + 4.0 * UNIT * (size + 8.0)
     # The smallest normal float in place of 0 keeps logarithms finite. All of it together is far
     # below the mass that is accounted for as being outside of the window.
     masses = np.maximum(np.exp(logarithms - shift), 1e-307)
@@ -275,3 +286,42 @@ def _multiply(spectrum: Spectrum, factor: Spectrum, times: int) -> None:
 def _norm(values: Floats) -> float:
     # Not a BLAS routine: its threads would make the last bits depend on their number.
     return math.sqrt(float((values * values).sum()))
+
+
+def _largest_certain(law: Transform, delta: float, guess: float) -> float:
+    """Return an epsilon at which a lower bound is still above delta, or 0.
+
+    Far below the guess the error of a tilted composition exceeds its value, so 0 may not do.
+    """
+    for fraction in _FRACTIONS:
+        if law.delta(fraction * guess) >= delta:
+            return fraction * guess
+    return 0.0
+
+
+def _between(law: Transform, delta: float, guess: float, bracket: tuple[float, float]) -> float:
+    """Close a bracket by Newton steps that end a little beyond the root, on the safe side."""
+    above, below = bracket
+    upper, trial = law.bound == "upper", guess
+    side = 1.0 + _ACCURACY if upper else 1.0 - _ACCURACY
+    for _ in range(_MOST_STEPS):
+        if not above < trial < below:
+            trial = 0.5 * (above + below)
+        value, slope = law.delta_and_slope(trial)
+        above, below = (trial, below) if value > delta else (above, trial)
+        if below - above <= _ACCURACY * below:
+            break
+        following = _newton(trial, value, slope, delta)
+        if abs(following - trial) < _ACCURACY * trial:
+            safe = law.delta(trial * side)
+            if (safe <= delta) if upper else (safe >= delta):
+                return trial * side
+        trial = following
+    return below if upper else above
+
+
+def _newton(trial: float, value: float, slope: float, delta: float) -> float:
+    """One Newton step on the logarithm of delta; outside of every bracket if it has none."""
+    if value <= 0.0 or slope >= 0.0:
+        return -1.0
+    return trial + math.log(value / delta) * value / -slope

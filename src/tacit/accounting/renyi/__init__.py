@@ -4,8 +4,6 @@ Used where nothing tighter exists (selection, votes, subsampling of arbitrary me
 releases have the exact curve of `tacit.accounting.gaussian`.
 """
 
-from tacit.accounting.renyi.amplification import poisson, with_replacement_gaussian
-from tacit.accounting.renyi.bounded_loss import bounded_range, pure
 from tacit.accounting.renyi.concentrated import (
     bounded_range_to_zcdp,
     gdp_to_zcdp,
@@ -22,21 +20,34 @@ from tacit.accounting.renyi.conversion import (
     epsilon,
     epsilon_from_values,
 )
-from tacit.accounting.renyi.curve import Curve, add, group, repeat
-from tacit.accounting.renyi.fixed_size import (
-    without_replacement,
-    without_replacement_gaussian,
+from tacit.accounting.renyi.curve import Curve, add, default_orders, group, repeat
+from tacit.accounting.renyi.mechanisms import (
+    bounded_range,
+    confidence_check,
+    discrete_gaussian,
+    gaussian,
+    laplace,
+    noisy_plurality,
+    pure,
+    tcdp,
+    zcdp,
 )
-from tacit.accounting.renyi.noise import discrete_gaussian, gaussian, laplace, tcdp, zcdp
-from tacit.accounting.renyi.objective import one_signed_objective, two_signed_objective
-from tacit.accounting.renyi.orders import default_orders
-from tacit.accounting.renyi.sampled_gaussian import poisson_gaussian
+from tacit.accounting.renyi.objective_perturbation import (
+    one_signed_objective,
+    two_signed_objective,
+)
+from tacit.accounting.renyi.poisson_gaussian import poisson_gaussian
 from tacit.accounting.renyi.selection import (
     negative_binomial_mean,
     negative_binomial_selection,
     poisson_selection,
 )
-from tacit.accounting.renyi.votes import confidence_check, noisy_plurality
+from tacit.accounting.renyi.subsampling import (
+    poisson,
+    with_replacement_gaussian,
+    without_replacement,
+    without_replacement_gaussian,
+)
 
 __all__ = [
     "Curve",

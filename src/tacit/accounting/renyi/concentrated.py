@@ -19,17 +19,11 @@ from functools import partial
 
 import numpy as np
 
+from tacit.accounting.arguments import Floats, above_one, non_negative, probability
 from tacit.accounting.renyi import conversion
-from tacit.accounting.renyi._arguments import (
-    ALLOWANCE,
-    UNDERFLOW,
-    Floats,
-    count,
-    non_negative,
-    probability,
-)
-from tacit.accounting.renyi.noise import tcdp, zcdp
-from tacit.errors import SettingError
+from tacit.accounting.renyi.mechanisms import tcdp, zcdp
+from tacit.accounting.rounding import ALLOWANCE, UNDERFLOW
+from tacit.validate import whole
 
 
 def zcdp_to_epsilon(rho: float, delta: float) -> float:
@@ -42,11 +36,6 @@ def zcdp_to_epsilon(rho: float, delta: float) -> float:
     ---------
     - Never below the infimum, at most 1e-6 above it relatively, and never above
       :math:`\rho + 2\sqrt{\rho\log(1/\delta)}`.
-
-    Examples
-    --------
-    >>> round(zcdp_to_epsilon(0.5, 1e-5), 3)
-    4.728
     """
     rho, delta = non_negative("rho", rho), probability("delta", delta)
     if rho == 0.0 or delta == 1.0:
@@ -57,17 +46,12 @@ def zcdp_to_epsilon(rho: float, delta: float) -> float:
 
 
 def zcdp_to_delta(rho: float, epsilon: float) -> float:
-    r"""Return a delta of rho-zCDP at epsilon.
+    """Return a delta of rho-zCDP at epsilon.
 
     Guarantee
     ---------
     - Never below the infimum over orders, at most 1.
     - ``zcdp_to_delta(rho, zcdp_to_epsilon(rho, d))`` is d up to a relative 1e-4.
-
-    Examples
-    --------
-    >>> round(zcdp_to_delta(0.5, 4.7277), 7)
-    1e-05
     """
     rho, bound = non_negative("rho", rho), non_negative("epsilon", epsilon)
     if rho == 0.0 or math.isinf(bound):
@@ -80,21 +64,14 @@ def zcdp_to_delta(rho: float, epsilon: float) -> float:
 
 
 def tcdp_to_epsilon(rho: float, omega: float, delta: float) -> float:
-    r"""Return an epsilon of (rho, omega)-tCDP at delta: the infimum over orders below omega.
+    """Return an epsilon of (rho, omega)-tCDP at delta: the infimum over orders below omega.
 
     Guarantee
     ---------
     - Never below `zcdp_to_epsilon`, to which it tends as omega grows.
-
-    Examples
-    --------
-    >>> tcdp_to_epsilon(0.01, 10.0, 1e-6) > zcdp_to_epsilon(0.01, 1e-6)
-    True
     """
     rho, delta = non_negative("rho", rho), probability("delta", delta)
-    if not omega > 1.0:
-        raise SettingError(f"omega is {omega!r}; expected a number above 1")
-    if math.isinf(omega):
+    if math.isinf(above_one("omega", omega)):
         return zcdp_to_epsilon(rho, delta)
     if delta == 1.0:
         return 0.0
@@ -109,18 +86,11 @@ def tcdp_to_epsilon(rho: float, omega: float, delta: float) -> float:
 
 
 def pure_to_zcdp(epsilon: float) -> float:
-    r"""Return the least rho of every epsilon-private mechanism, rounded up.
-
-    .. math:: \rho = \varepsilon \tanh(\varepsilon/2) < \varepsilon^2/2
+    """Return the least rho of every epsilon-private mechanism, ε tanh(ε/2), rounded up.
 
     Guarantee
     ---------
     - Attained by randomised response as the order tends to 1, so no smaller rho exists.
-
-    Examples
-    --------
-    >>> round(pure_to_zcdp(1.0), 6)
-    0.462117
     """
     epsilon = non_negative("epsilon", epsilon)
     return _up(epsilon * math.tanh(0.5 * epsilon), vanishes=epsilon == 0.0)
@@ -132,11 +102,6 @@ def bounded_range_to_zcdp(eta: float) -> float:
     Guarantee
     ---------
     - For the exponential mechanism; not for permute-and-flip, which has no bounded range.
-
-    Examples
-    --------
-    >>> round(bounded_range_to_zcdp(2.0), 6)
-    0.5
     """
     eta = non_negative("eta", eta)
     return _up(eta * eta / 8.0, vanishes=eta == 0.0)
@@ -148,11 +113,6 @@ def gdp_to_zcdp(mu: float) -> float:
     Guarantee
     ---------
     - Attained by the Gaussian mechanism. There is no way back: zCDP implies no mu.
-
-    Examples
-    --------
-    >>> round(gdp_to_zcdp(0.5), 6)
-    0.125
     """
     mu = non_negative("mu", mu)
     return _up(mu * mu / 2.0, vanishes=mu == 0.0)
@@ -164,13 +124,8 @@ def group_zcdp(rho: float, size: int) -> float:
     Guarantee
     ---------
     - Attained by the Gaussian mechanism.
-
-    Examples
-    --------
-    >>> round(group_zcdp(0.1, 3), 6)
-    0.9
     """
-    rho, size = non_negative("rho", rho), count("size", size)
+    rho, size = non_negative("rho", rho), whole("size", size)
     return _up(float(size) * float(size) * rho, vanishes=rho == 0.0)
 
 
@@ -180,15 +135,9 @@ def group_tcdp(rho: float, omega: float, size: int) -> tuple[float, float]:
     Guarantee
     ---------
     - rho is rounded up and omega down; omega at or below 1 claims nothing.
-
-    Examples
-    --------
-    >>> group_tcdp(0.0, 30.0, 3)[1] < 10.0
-    True
     """
-    if not omega > 1.0:
-        raise SettingError(f"omega is {omega!r}; expected a number above 1")
-    return group_zcdp(rho, size), math.nextafter(omega / count("size", size), 0.0)
+    above_one("omega", omega)
+    return group_zcdp(rho, size), math.nextafter(omega / whole("size", size), 0.0)
 
 
 def _orders(log_inverse: float, rho: float) -> Floats:

@@ -25,15 +25,17 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tacit.accounting.renyi._arguments import Floats, as_orders, non_negative, probability
-from tacit.accounting.renyi.curve import Curve
-from tacit.accounting.renyi.orders import default_orders
+from tacit.accounting.arguments import Floats, as_orders, non_negative, probability
+from tacit.accounting.renyi.curve import Curve, default_orders
 from tacit.errors import SettingError
 
 # Ten roundings of quantities no larger than the sizes that are added up.
 _SLACK = 2.0**-48
+
 _REFINEMENTS = 40
+
 _GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
+
 _SMALLEST = math.ulp(0.0)
 
 
@@ -46,22 +48,6 @@ def epsilon(curve: Curve, delta: float, orders: ArrayLike | None = None) -> floa
     - 0 where delta is at least the Bretagnolle-Huber bound; infinite at delta 0 unless the curve
       vanishes.
     - Non-negative, never NaN; it falls as delta grows, up to the precision of the search.
-
-    Parameters
-    ----------
-    curve
-        Upper bounds of the divergences at an array of orders; see `tacit.accounting.renyi.curve`.
-    delta
-        In [0, 1].
-    orders
-        The grid; `default_orders` if not given.
-
-    Examples
-    --------
-    >>> from functools import partial
-    >>> from tacit.accounting.renyi.noise import gaussian
-    >>> round(epsilon(partial(gaussian, mu=1.0), 1e-5), 3)
-    4.728
     """
     delta, grid = probability("delta", delta), _grid(orders)
     smallest = _search(lambda array: _epsilons(array, _values(curve, array), delta), grid)
@@ -75,20 +61,6 @@ def delta(curve: Curve, epsilon: float, orders: ArrayLike | None = None) -> floa
     ---------
     - Never below the true delta of a mechanism with this curve, and at most 1.
     - ``epsilon(curve, delta(curve, e)) <= e`` up to a relative 1e-6 where delta is below 0.1.
-
-    Parameters
-    ----------
-    curve, orders
-        As in `epsilon`.
-    epsilon
-        At least 0; at infinity the answer is 0.
-
-    Examples
-    --------
-    >>> from functools import partial
-    >>> from tacit.accounting.renyi.noise import gaussian
-    >>> round(delta(partial(gaussian, mu=1.0), 4.7277), 7)
-    1e-05
     """
     bound, grid = non_negative("epsilon", epsilon), _grid(orders)
     if math.isinf(bound):
@@ -103,11 +75,6 @@ def epsilon_from_values(orders: ArrayLike, values: ArrayLike, delta: float) -> f
     Guarantee
     ---------
     - Never below `epsilon` of any curve with these values.
-
-    Examples
-    --------
-    >>> round(epsilon_from_values([2.0, 4.0, 8.0], [0.02, 0.04, 0.08], 1e-5), 3)
-    1.294
     """
     array, bounds = _paired(orders, values)
     return max(float(np.min(_epsilons(array, bounds, probability("delta", delta)))), 0.0)
@@ -119,11 +86,6 @@ def delta_from_values(orders: ArrayLike, values: ArrayLike, epsilon: float) -> f
     Guarantee
     ---------
     - Never below `delta` of any curve with these values.
-
-    Examples
-    --------
-    >>> delta_from_values([2.0, 4.0, 8.0], [0.02, 0.04, 0.08], 2.0) < 1e-6
-    True
     """
     array, bounds = _paired(orders, values)
     bound = non_negative("epsilon", epsilon)

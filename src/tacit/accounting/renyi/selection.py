@@ -1,8 +1,8 @@
 r"""Rényi curves of keeping the best of a random number of private runs.
 
-The number of runs K is drawn from a public law, each run is independent with the same curve and
-gives its own score, and only the best run is released. Fixing the number of runs in advance, or
-releasing the number, is not covered.
+The number of runs K is drawn from a public distribution, each run is independent with the same
+curve and gives its own score, and only the best run is released. Fixing the number of runs in
+advance, or releasing the number, is not covered.
 
 References
 ----------
@@ -17,27 +17,23 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tacit.accounting.arguments import Floats, as_orders
 from tacit.accounting.renyi import conversion
-from tacit.accounting.renyi._arguments import ALLOWANCE, Floats, as_orders, positive, raised
-from tacit.accounting.renyi.curve import Curve
-from tacit.accounting.renyi.orders import default_orders
+from tacit.accounting.renyi.curve import Curve, default_orders
+from tacit.accounting.rounding import ALLOWANCE, raised
 from tacit.errors import SettingError
+from tacit.validate import positive
 
 
 def negative_binomial_mean(shape: float, gamma: float) -> float:
-    r"""Return the mean of the truncated negative binomial law of the number of runs, rounded up.
+    r"""Return the mean of the truncated negative binomial number of runs, rounded up.
 
     .. math:: E K = \frac{\eta(1/\gamma - 1)}{1 - \gamma^{\eta}}, \qquad
         \frac{1/\gamma - 1}{\log(1/\gamma)} \text{ at } \eta = 0
 
     Guarantee
     ---------
-    - 1/gamma for the geometric law (shape 1), never below 1.
-
-    Examples
-    --------
-    >>> round(negative_binomial_mean(shape=1.0, gamma=0.1), 9)
-    10.0
+    - 1/gamma for the geometric distribution (shape 1), never below 1.
     """
     shape, gamma = _law(shape, gamma)
     log_gamma = math.log(gamma)
@@ -59,26 +55,15 @@ def negative_binomial_selection(
     ---------
     - The bound of Theorem 2, rounded up, and non-decreasing in the order.
     - For a curve that is epsilon at all orders it tends to (2 + shape) epsilon, which is 3 epsilon
-      for the geometric law.
+      for the geometric distribution.
 
     Parameters
     ----------
-    orders
-        At least 1; where the bound at a larger order is smaller, that one is taken.
     curve
         The curve of one run together with its score, in both directions.
-    shape
-        Above -1: 1 is the geometric law, 0 the logarithmic one.
-    gamma
-        In (0, 1); small is many runs.
-
-    Examples
-    --------
-    >>> from functools import partial
-    >>> from tacit.accounting.renyi.noise import gaussian
-    >>> one = partial(gaussian, mu=0.1)
-    >>> bool(negative_binomial_selection(8.0, one, shape=1.0, gamma=0.1) > one(8.0))
-    True
+    shape, gamma
+        Above -1 (1 is the geometric distribution, 0 the logarithmic one); in (0, 1), small is many
+        runs.
     """
     shape, gamma = _law(shape, gamma)
     log_mean = math.log(negative_binomial_mean(shape, gamma))
@@ -110,21 +95,6 @@ def poisson_selection(orders: ArrayLike, curve: Curve, mean: float) -> Floats:
     ---------
     - The bound of Theorem 6, rounded up, and non-decreasing in the order; log m below 0 counts as
       0.
-
-    Parameters
-    ----------
-    orders, curve
-        As in `negative_binomial_selection`.
-    mean
-        Mean m of the Poisson law, above 0.
-
-    Examples
-    --------
-    >>> from functools import partial
-    >>> from tacit.accounting.renyi.noise import gaussian
-    >>> one = partial(gaussian, mu=0.1)
-    >>> bool(poisson_selection(8.0, one, mean=10.0) < one(8.0) + 1.0)
-    True
     """
     mean = positive("mean", mean)
     grid = default_orders()

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from tacit.contract.progress import Progress, silent
+from tacit.contract.gate import Progress, silent
 from tacit.design.design import Design, Numeric
 from tacit.errors import FileError, SettingError
 from tacit.rows.admission.contribution_bounding import PersonAdmission

@@ -1,23 +1,38 @@
-"""Dominating pairs of distributions, described by the law of their privacy loss."""
+"""Dominating pairs of distributions, described by the distribution of their privacy loss."""
 
-from tacit.accounting.pld.pairs.discrete import DiscreteGaussianPair
-from tacit.accounting.pld.pairs.normal import GaussianPair, ObjectivePerturbation
+from tacit.accounting.pld.pairs.bounded_loss import (
+    ExponentialPair,
+    LaplacePair,
+    RandomisedResponse,
+    ReplacedLaplace,
+    ReplacedResponse,
+)
+from tacit.accounting.pld.pairs.gaussian import (
+    DiscreteGaussianPair,
+    GaussianPair,
+    ObjectivePerturbation,
+    PoissonGaussian,
+    WithoutReplacementGaussian,
+)
 from tacit.accounting.pld.pairs.pair import DIRECTIONS, Direction, Pair
 from tacit.accounting.pld.pairs.profile import Profile
-from tacit.accounting.pld.pairs.pure import ExponentialPair, LaplacePair, RandomisedResponse
-from tacit.accounting.pld.pairs.sampled import PoissonGaussian, WithoutReplacementGaussian
+from tacit.accounting.pld.pairs.sampled import FixedSizePair, PoissonPair
 
 __all__ = [
     "DIRECTIONS",
     "Direction",
-    "Pair",
+    "DiscreteGaussianPair",
+    "ExponentialPair",
+    "FixedSizePair",
     "GaussianPair",
     "LaplacePair",
-    "RandomisedResponse",
-    "DiscreteGaussianPair",
-    "PoissonGaussian",
-    "WithoutReplacementGaussian",
-    "ExponentialPair",
     "ObjectivePerturbation",
+    "Pair",
+    "PoissonGaussian",
+    "PoissonPair",
     "Profile",
+    "RandomisedResponse",
+    "ReplacedLaplace",
+    "ReplacedResponse",
+    "WithoutReplacementGaussian",
 ]

@@ -6,8 +6,8 @@ neighbours and all :math:`x > 0`. Its privacy loss is :math:`Y = \log(dP/dQ)` un
 .. math:: \delta(\varepsilon) = E_P\left[(1 - e^{\varepsilon - Y})_+\right]
     = P[Y > \varepsilon] - e^{\varepsilon} Q[Y > \varepsilon].
 
-A pair is described by three parts of the law of the loss: a smooth part, through both tails; atoms;
-and the mass at infinity. All proofs are in ``proofs/accounting/pld/pairs/``.
+The distribution of the loss has three parts: a smooth part, given by both tails; atoms; and the
+mass at infinity. All proofs are in ``proofs/accounting/pld/pairs/``.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ import math
 from typing import Literal, Protocol, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tacit.accounting.arguments import Floats
 from tacit.errors import SettingError
 
-Floats: TypeAlias = NDArray[np.float64]
 Direction: TypeAlias = Literal["remove", "add"]
 DIRECTIONS: tuple[Direction, Direction] = ("remove", "add")
 NO_ATOMS: tuple[Floats, Floats] = (np.empty(0), np.empty(0))
+NO_LOSS: tuple[Floats, Floats] = (np.zeros(1), np.ones(1))
 UNIT = 2.0**-53
 
 
@@ -48,35 +48,63 @@ class Pair(Protocol):
     def knows_slopes(self) -> bool:
         """Whether the tail of Q is an exact slope of the profile, not that of a chord."""
 
-    def smooth(self, direction: Direction, points: Floats) -> tuple[Floats, Floats]:
+    def smooth(self, direction: Direction, points: Floats, /) -> tuple[Floats, Floats]:
         """Return P[Y > point] and Q[Y > point] of the part without atoms."""
 
-    def atoms(self, direction: Direction) -> tuple[Floats, Floats]:
+    def atoms(self, direction: Direction, /) -> tuple[Floats, Floats]:
         """Return the losses that have positive probability, and their probabilities under P."""
 
-    def infinite(self, direction: Direction) -> float:
+    def infinite(self, direction: Direction, /) -> float:
         """Return the probability under P of an infinite loss."""
 
-    def loss_error(self, largest: float) -> float:
+    def loss_error(self, largest: float, /) -> float:
         """Bound the error of the loss at which tails are computed, for losses up to largest."""
 
 
+class ClosedForm:
+    """What most pairs share: one distribution of the loss for both directions, in closed form.
+
+    Without more, there is no smooth part, no atom and no infinite loss.
+    """
+
+    __slots__ = ()
+
+    @property
+    def symmetric(self) -> bool:
+        """Both directions have the same distribution of the loss."""
+        return True
+
+    @property
+    def lattice(self) -> float:
+        """No lattice of atoms."""
+        return 0.0
+
+    @property
+    def knows_slopes(self) -> bool:
+        """Closed forms."""
+        return True
+
+    def smooth(self, _: Direction, points: Floats) -> tuple[Floats, Floats]:
+        """Nothing but atoms."""
+        return np.zeros_like(points), np.zeros_like(points)
+
+    def atoms(self, _: Direction) -> tuple[Floats, Floats]:
+        """No atoms."""
+        return NO_ATOMS
+
+    def infinite(self, _: Direction) -> float:
+        """No infinite loss."""
+        return 0.0
+
+
 def tail_error(tail: Floats) -> Floats:
-    r"""Bound the absolute error of a computed tail probability.
+    r"""Bound the absolute error of a tail probability S by :math:`2^{-53} S (16 - 8 \log S)`.
 
-    .. math:: 2^{-53} S \, (16 + 8 \log(1/S))
-
-    The logarithm is there because the relative error of a normal tail grows with the square of its
-    argument.
+    The relative error of a normal tail grows with the square of its argument, hence the logarithm.
 
     Guarantee
     ---------
     - Above the error against 60 digits of every tail of this package.
-
-    Examples
-    --------
-    >>> float(tail_error(np.array([1.0]))[0]) == 16 * 2.0**-53
-    True
     """
     return UNIT * tail * (16.0 - 8.0 * np.log(np.maximum(tail, 1e-300)))
 

@@ -7,16 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.accounting.pld.pairs.pair import (
-    NO_ATOMS,
-    Direction,
-    Floats,
-    require_probability,
-)
+from tacit.accounting.arguments import Floats
+from tacit.accounting.pld.pairs.pair import ClosedForm, Direction, require_probability
 
 
 @dataclass(frozen=True, slots=True)
-class Profile:
+class Profile(ClosedForm):
     r"""Any mechanism with a known profile :math:`\delta(\varepsilon)` for all real epsilon.
 
     As a function of :math:`x = e^\varepsilon` a profile is convex, falls from 1 at 0 and is at
@@ -39,11 +35,6 @@ class Profile:
     References
     ----------
     Doroshenko, Ghazi, Kamath, Kumar and Manurangsi (2022), "Connect the dots", Theorem 3.
-
-    Examples
-    --------
-    >>> Profile(lambda epsilon: np.maximum(0.0, 1.0 - np.exp(epsilon))).infinite("add")
-    0.0
     """
 
     delta_of_epsilon: Callable[[Floats], Floats]
@@ -53,40 +44,22 @@ class Profile:
         require_probability("limit", self.limit)
 
     @property
-    def symmetric(self) -> bool:
-        """One profile holds for both directions."""
-        return True
-
-    @property
-    def lattice(self) -> float:
-        """No atoms are known."""
-        return 0.0
-
-    @property
     def knows_slopes(self) -> bool:
         """The tail of Q below is the slope of a chord."""
         return False
 
-    def smooth(self, direction: Direction, points: Floats) -> tuple[Floats, Floats]:
+    def smooth(self, _: Direction, points: Floats) -> tuple[Floats, Floats]:
         """Return the tails of the pair whose losses are the points themselves."""
-        del direction
         values = np.clip(self.delta_of_epsilon(points) - self.limit, 0.0, 1.0)
         powers = np.exp(points)
         slopes = np.zeros_like(values)
         slopes[:-1] = (values[:-1] - values[1:]) / (powers[1:] - powers[:-1])
         return values + powers * slopes, slopes
 
-    def atoms(self, direction: Direction) -> tuple[Floats, Floats]:
-        """None are known."""
-        del direction
-        return NO_ATOMS
-
-    def infinite(self, direction: Direction) -> float:
+    def infinite(self, _: Direction) -> float:
         """Return the limit of the profile."""
-        del direction
         return self.limit
 
-    def loss_error(self, largest: float) -> float:
+    def loss_error(self, _: float) -> float:
         """The values are taken at the points themselves."""
-        del largest
         return 0.0

@@ -1,0 +1,252 @@
+"""Pairs of bounded loss: Laplace noise, randomised response, the exponential mechanism.
+
+The last two pairs are those of pure releases on a Poisson sample under replace-one.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from tacit.accounting.arguments import Floats
+from tacit.accounting.pld.errors import GridTooLong
+from tacit.accounting.pld.pairs.pair import (
+    NO_ATOMS,
+    NO_LOSS,
+    UNIT,
+    ClosedForm,
+    Direction,
+    require_non_negative,
+    require_probability,
+)
+from tacit.errors import SettingError
+
+_LARGEST_EPSILON = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class LaplacePair(ClosedForm):
+    r"""Scalar Laplace noise with epsilon = sensitivity / scale.
+
+    .. math:: \delta(t) = 1 - e^{(t - \varepsilon)/2}, \quad |t| \le \varepsilon
+
+    Guarantee
+    ---------
+    - The profile is exact, with half of the mass of P at the largest loss.
+    """
+
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        require_non_negative("epsilon", self.epsilon)
+
+    @property
+    def lattice(self) -> float:
+        """The atoms are plus and minus epsilon."""
+        return self.epsilon
+
+    def smooth(self, _: Direction, points: Floats) -> tuple[Floats, Floats]:
+        """Return both tails of the losses strictly between the atoms."""
+        below = 0.5 * (self.epsilon - np.clip(points, -self.epsilon, self.epsilon))
+        other = 0.5 * (np.exp(below - self.epsilon) - math.exp(-self.epsilon))
+        return -0.5 * np.expm1(-below), np.where(
+            below < 1.0, 0.5 * math.exp(-self.epsilon) * np.expm1(np.minimum(below, 1.0)), other
+        )
+
+    def atoms(self, _: Direction) -> tuple[Floats, Floats]:
+        """Return the two ends, where the output lies beyond both centres."""
+        e = self.epsilon
+        return np.array([-e, e]), np.array([0.5 * math.exp(-e), 0.5])
+
+    def loss_error(self, _: float) -> float:
+        """Two roundings of the argument."""
+        return 8.0 * UNIT * self.epsilon
+
+
+@dataclass(frozen=True, slots=True)
+class RandomisedResponse(ClosedForm):
+    r"""Leaky randomised response, the worst of all :math:`(\varepsilon, \delta)` mechanisms.
+
+    .. math:: P[Y = \infty] = \delta, \quad
+        P[Y = \pm\varepsilon] = (1 - \delta)\, \frac{1}{1 + e^{\mp\varepsilon}}
+
+    Guarantee
+    ---------
+    - Dominates every mechanism that is (epsilon, delta)-private, and is one.
+    """
+
+    epsilon: float
+    delta: float = 0.0
+
+    def __post_init__(self) -> None:
+        require_non_negative("epsilon", self.epsilon)
+        require_probability("delta", self.delta)
+
+    @property
+    def lattice(self) -> float:
+        """The atoms are plus and minus epsilon."""
+        return self.epsilon
+
+    def atoms(self, _: Direction) -> tuple[Floats, Floats]:
+        """Return the lie and the truth."""
+        small = math.exp(-self.epsilon)
+        finite = (1.0 - self.delta) / (1.0 + small)
+        return np.array([-self.epsilon, self.epsilon]), np.array([small * finite, finite])
+
+    def infinite(self, _: Direction) -> float:
+        """Return the probability of the leak."""
+        return self.delta
+
+    def loss_error(self, _: float) -> float:
+        """The losses are given exactly."""
+        return 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ExponentialPair(ClosedForm):
+    r"""All mechanisms of bounded range eta: the exponential mechanism.
+
+    .. math:: \delta(t) = \frac{(1 - e^{(t - \eta)/2})^2}{1 - e^{-\eta}}, \quad |t| \le \eta
+
+    This is the supremum over all two-point pairs with losses :math:`\tau` and
+    :math:`\tau - \eta`, hence itself the profile of a dominating pair.
+
+    Guarantee
+    ---------
+    - Never below the profile of any two-point pair of range eta, and attained at every epsilon.
+
+    References
+    ----------
+    Dong, Durfee and Rogers (2020), "Optimal differential privacy composition for exponential
+    mechanisms", section 4.
+    """
+
+    eta: float
+
+    def __post_init__(self) -> None:
+        require_non_negative("eta", self.eta)
+
+    def smooth(self, _: Direction, points: Floats) -> tuple[Floats, Floats]:
+        """Return both tails of a loss with density proportional to exp(y / 2)."""
+        if self.eta == 0.0:
+            return np.zeros_like(points), np.zeros_like(points)
+        whole = -math.expm1(-self.eta)
+        below = 0.5 * (self.eta - np.clip(points, -self.eta, self.eta))
+        other = np.exp(below - self.eta) - math.exp(-self.eta)
+        near = math.exp(-self.eta) * np.expm1(np.minimum(below, 1.0))
+        return -np.expm1(-below) / whole, np.where(below < 1.0, near, other) / whole
+
+    def atoms(self, _: Direction) -> tuple[Floats, Floats]:
+        """Without range the loss is 0."""
+        return NO_ATOMS if self.eta > 0.0 else NO_LOSS
+
+    def loss_error(self, _: float) -> float:
+        """Two roundings of the argument."""
+        return 8.0 * UNIT * self.eta
+
+
+@dataclass(frozen=True, slots=True)
+class _Replaced(ClosedForm):
+    r"""A pure release on a Poisson sample under replace-one: a loss symmetric around 0.
+
+    With the record absent the release has distribution R, with the old record P, with the new one
+    P', each epsilon away from R. In the worst case dP/dR and -dP'/dR grow together:
+
+    .. math:: ((1 - q) R + q P,\; (1 - q) R + q P'), \qquad
+        \varepsilon^* = \log\frac{1 - q + q e^{\varepsilon}}{1 - q + q e^{-\varepsilon}}
+
+    is the largest loss. `epsilon`, at most 300, is for adding or removing one record of the sample;
+    `rate` is above 0.
+    """
+
+    epsilon: float
+    rate: float
+
+    def __post_init__(self) -> None:
+        require_non_negative("epsilon", self.epsilon)
+        require_probability("rate", self.rate)
+        if self.rate == 0.0:
+            raise SettingError("rate is 0; expected a sample that is not always empty")
+        if self.epsilon > _LARGEST_EPSILON:
+            raise GridTooLong(f"losses above {_LARGEST_EPSILON:.0f}")
+
+    @property
+    def lattice(self) -> float:
+        """The atoms are 0 and the two ends."""
+        return self.largest
+
+    @property
+    def largest(self) -> float:
+        """The largest loss."""
+        rise = math.log1p(self.rate * math.expm1(self.epsilon))
+        lost = -self.rate * math.expm1(-self.epsilon)
+        return rise - (math.log1p(-lost) if lost < 0.5 else math.log(self._low))
+
+    @property
+    def _low(self) -> float:
+        """The least ratio to the law without the record."""
+        return (1.0 - self.rate) + self.rate * math.exp(-self.epsilon)
+
+    def loss_error(self, _: float) -> float:
+        """The rounding of the largest loss, and of the inverse of the loss."""
+        return 64.0 * UNIT * (1.0 + self.epsilon) * min(1.0, self.largest * 2.0**10)
+
+
+@dataclass(frozen=True, slots=True)
+class ReplacedResponse(_Replaced):
+    """Any epsilon-private release of the sample.
+
+    Guarantee
+    ---------
+    - Dominates every such release, and is one: the loss has three values.
+    """
+
+    def atoms(self, _: Direction) -> tuple[Floats, Floats]:
+        """Return the two ends and the middle, where both records are less likely than none."""
+        end = 1.0 / (1.0 + math.exp(self.epsilon))
+        high = 1.0 + self.rate * math.expm1(self.epsilon)
+        middle = math.tanh(0.5 * self.epsilon) * self._low
+        losses = np.array([-self.largest, 0.0, self.largest])
+        return losses, np.array([end * self._low, middle, end * high])
+
+
+@dataclass(frozen=True, slots=True)
+class ReplacedLaplace(_Replaced):
+    r"""Laplace noise on a sum over the sample.
+
+    .. math:: (1 - q)\,\mathrm{Lap}(0) + q\,\mathrm{Lap}(\pm\varepsilon), \text{ scale } 1
+
+    Guarantee
+    ---------
+    - The profile is exact for a number, and dominates that of a vector.
+    """
+
+    def smooth(self, _: Direction, points: Floats) -> tuple[Floats, Floats]:
+        """Return both tails of the losses strictly between the ends."""
+        e, size = self.epsilon, np.minimum(np.abs(points), self.largest)
+        # Where the output is y of [0, e] the loss is log((1 - q + q e^(2y - e)) / low).
+        ratio = self._low * math.exp(e) * np.expm1(size) / self.rate
+        edge = np.clip(0.5 * np.log1p(ratio), 0.0, e)
+        beyond_p, beyond_q = self._between(edge, e)
+        inside_p, inside_q = self._between(np.zeros_like(edge), edge)
+        above = points >= 0.0
+        return (
+            np.where(above, beyond_p, beyond_p + inside_p + inside_q),
+            np.where(above, beyond_q, beyond_q + inside_q + inside_p),
+        )
+
+    def _between(self, start: Floats, end: Floats | float) -> tuple[Floats, Floats]:
+        """Masses of the outputs between two numbers of [0, epsilon]."""
+        e, width = self.epsilon, end - start
+        falling = -0.5 * np.exp(-start) * np.expm1(-width)
+        rising = -0.5 * np.exp(end - e) * np.expm1(-width)
+        rest = 1.0 - self.rate
+        return rest * falling + self.rate * rising, (rest + self.rate * math.exp(-e)) * falling
+
+    def atoms(self, _: Direction) -> tuple[Floats, Floats]:
+        """Return the two ends, where the output lies beyond both centres."""
+        small, rest = math.exp(-self.epsilon), 1.0 - self.rate
+        masses = [0.5 * small * (rest + self.rate * small), 0.5 * (rest * small + self.rate)]
+        return np.array([-self.largest, self.largest]), np.array(masses)

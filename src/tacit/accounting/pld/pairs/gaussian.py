@@ -1,0 +1,365 @@
+"""Pairs of Gaussian noise: plain, discrete, on random samples, and in a perturbed objective."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+from scipy import special
+
+from tacit.accounting.arguments import Floats
+from tacit.accounting.pld.errors import GridTooLong
+from tacit.accounting.pld.pairs.pair import (
+    NO_ATOMS,
+    NO_LOSS,
+    UNIT,
+    ClosedForm,
+    Direction,
+    require_non_negative,
+    require_probability,
+)
+from tacit.errors import SettingError
+
+# Beyond 39 standard deviations a mass is below the smallest float; the loss is then infinite.
+_DEEPEST = 39.0
+
+_MOST_ATOMS = 2**21
+
+# Beyond this loss 1 - q no longer counts beside exp(loss), and the inverse is a straight line.
+_LARGE = 40.0
+
+SampledRelation: TypeAlias = Literal["add-remove", "zero-out", "replace-one"]
+
+
+@dataclass(frozen=True, slots=True)
+class GaussianPair(ClosedForm):
+    r"""The Gaussian mechanism.
+
+    .. math:: P = N(\mu, 1), \quad Q = N(0, 1), \quad Y \sim N(\mu^2/2, \mu^2)
+
+    Guarantee
+    ---------
+    - The profile is that of ``tacit.accounting.gaussian.delta``.
+    """
+
+    mu: float
+
+    def __post_init__(self) -> None:
+        require_non_negative("mu", self.mu)
+
+    def smooth(self, _: Direction, points: Floats) -> tuple[Floats, Floats]:
+        """Return both tails of the loss."""
+        if self.mu == 0.0:
+            return np.zeros_like(points), np.zeros_like(points)
+        ratio, half = points / self.mu, 0.5 * self.mu
+        return special.ndtr(half - ratio), special.ndtr(-half - ratio)
+
+    def atoms(self, _: Direction) -> tuple[Floats, Floats]:
+        """Without sensitivity the loss is 0."""
+        return NO_ATOMS if self.mu > 0.0 else NO_LOSS
+
+    def loss_error(self, largest: float) -> float:
+        """Two roundings of the argument, in units of the loss."""
+        return 8.0 * UNIT * (largest + self.mu * self.mu)
+
+
+@dataclass(frozen=True, slots=True)
+class DiscreteGaussianPair(ClosedForm):
+    r"""An integer moved by at most an integer shift, with discrete Gaussian noise.
+
+    .. math:: P[X = x] \propto e^{-x^2 / (2 \sigma^2)}, \quad
+        Y = \frac{\Delta^2 - 2 \Delta X}{2 \sigma^2}
+
+    Guarantee
+    ---------
+    - The profile equals the sum over integers; the mass beyond 39 sigma is kept at infinity.
+
+    Parameters
+    ----------
+    squared_sensitivity_root
+        The shift, a non-negative integer.
+    sigma
+        Parameter of the noise, above 0 and at most 2^21 / 78.
+    """
+
+    squared_sensitivity_root: int
+    sigma: float
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.squared_sensitivity_root, int) or self.squared_sensitivity_root < 0:
+            raise SettingError(
+                "squared_sensitivity_root is not a count; expected an integer of at least 0"
+            )
+        require_non_negative("sigma", self.sigma)
+        if self.sigma == 0.0:
+            raise SettingError("sigma is 0; expected a number above 0")
+        if 2.0 * _DEEPEST * self.sigma > _MOST_ATOMS:
+            raise GridTooLong(
+                f"sigma {self.sigma!r} has too many integers within 39 sigma; expected at most "
+                f"{_MOST_ATOMS / (2 * _DEEPEST):.0f}. Price the release as a Gaussian one"
+            )
+
+    @property
+    def lattice(self) -> float:
+        """All losses are multiples of half the step of the loss."""
+        step = self.squared_sensitivity_root / self.sigma**2
+        return step if self.squared_sensitivity_root % 2 == 0 else 0.5 * step
+
+    def atoms(self, _: Direction) -> tuple[Floats, Floats]:
+        """Return the loss of every integer within 39 sigma, in increasing order."""
+        shift = self.squared_sensitivity_root
+        if shift == 0:
+            return NO_LOSS
+        last = int(_DEEPEST * self.sigma) + 1
+        integers = np.arange(last, -last - 1, -1, dtype=np.float64)
+        weights = np.exp(-0.5 * (integers / self.sigma) ** 2)
+        losses = (0.5 * shift - integers) * (shift / self.sigma**2)
+        return losses, weights / weights.sum()
+
+    def infinite(self, _: Direction) -> float:
+        """A bound of the mass beyond 39 sigma."""
+        return 1e-300
+
+    def loss_error(self, largest: float) -> float:
+        """Four roundings of the loss."""
+        return 8.0 * UNIT * largest
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectivePerturbation(ClosedForm):
+    r"""The loss that dominates a minimiser of a perturbed objective.
+
+    .. math:: Y = c + \max(0, V), \quad V \sim N(\mu^2/2, \mu^2) \qquad\text{(one sign)}
+
+    .. math:: Y = c + \mu^2/2 + |A|, \quad A \sim N(0, \mu^2) \qquad\text{(two signs)}
+
+    Guarantee
+    ---------
+    - One sign, epsilon at least c: the profile is the Gaussian one at ``epsilon - c``.
+
+    Parameters
+    ----------
+    c
+        Bound of the logarithm of the Jacobian, at least 0.
+    mu
+        Gradient bound over the scale of the noise in the objective; twice that for replace-one.
+    signs
+        1 if the derivative of the loss has one sign given the record, else 2.
+    c_add
+        The same bound in the add direction; 0 under add-remove and zero-out. Default: ``c``.
+    """
+
+    c: float
+    mu: float
+    signs: Literal[1, 2] = 1
+    c_add: float | None = None
+
+    def __post_init__(self) -> None:
+        require_non_negative("c", self.c)
+        require_non_negative("mu", self.mu)
+        if self.c_add is not None:
+            require_non_negative("c_add", self.c_add)
+        if self.signs not in (1, 2):
+            raise SettingError(f"signs is {self.signs!r}; expected 1 or 2")
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether the Jacobian term is the same both ways."""
+        return self.c_add is None or self.c_add == self.c
+
+    def smooth(self, direction: Direction, points: Floats) -> tuple[Floats, Floats]:
+        """Return both tails of the loss, without the atom at c."""
+        c = self._c(direction)
+        if self.mu == 0.0:
+            return np.zeros_like(points), np.zeros_like(points)
+        if self.signs == 1:
+            ratio, half = np.maximum(points - c, 0.0) / self.mu, 0.5 * self.mu
+            return special.ndtr(half - ratio), np.exp(-c) * special.ndtr(-half - ratio)
+        ratio = np.maximum(points - (c + 0.5 * self.mu * self.mu), 0.0) / self.mu
+        return 2.0 * special.ndtr(-ratio), 2.0 * np.exp(-c) * special.ndtr(-self.mu - ratio)
+
+    def atoms(self, direction: Direction) -> tuple[Floats, Floats]:
+        """Return the atom at c: all negative V are taken as 0."""
+        c = self._c(direction)
+        if self.mu == 0.0:
+            return np.array([c]), np.ones(1)
+        if self.signs == 2:
+            return NO_ATOMS
+        return np.array([c]), np.array([special.ndtr(-0.5 * self.mu)])
+
+    def loss_error(self, largest: float) -> float:
+        """Roundings of the shift and of the argument, in units of the loss."""
+        return 16.0 * UNIT * (largest + self.c + self.mu * self.mu)
+
+    def _c(self, direction: Direction) -> float:
+        return self.c_add if direction == "add" and self.c_add is not None else self.c
+
+
+@dataclass(frozen=True, slots=True)
+class PoissonGaussian(ClosedForm):
+    r"""Gaussian noise on the sum over a sample in which each record is with probability q.
+
+    .. math:: P = (1 - q) N(0, 1) + q N(\mu, 1), \quad Q = N(0, 1) \qquad\text{(remove)}
+
+    and the two exchanged (add). For replace-one both are mixtures and only one direction exists:
+
+    .. math:: P = (1 - q) N(0, 1) + q N(\mu, 1), \quad Q = (1 - q) N(0, 1) + q N(-\mu, 1).
+
+    Guarantee
+    ---------
+    - The profile of each direction is the exact one, for one release checked against 50 digits.
+    - Rate 1 is the Gaussian mechanism (of 2 mu for replace-one), rate 0 releases nothing.
+
+    Parameters
+    ----------
+    mu
+        Bound of one record's norm over the noise scale. The same number for all relations: it is
+        the norm that is bounded, not the difference of two records.
+
+    References
+    ----------
+    Zhu, Dong and Wang (2022), "Optimal accounting of differential privacy via characteristic
+    function", Theorem 11. Replace-one: ``proofs/accounting/pld/pairs/gaussian.md``.
+    """
+
+    mu: float
+    rate: float
+    relation: SampledRelation = "add-remove"
+
+    def __post_init__(self) -> None:
+        require_non_negative("mu", self.mu)
+        require_probability("rate", self.rate)
+        if self.relation not in ("add-remove", "zero-out", "replace-one"):
+            raise SettingError(
+                f"relation is {self.relation!r}; expected add-remove, zero-out or replace-one"
+            )
+
+    @property
+    def symmetric(self) -> bool:
+        """Replacing is undone by replacing, adding is undone by removing."""
+        return self.relation == "replace-one" or self._degenerate
+
+    @property
+    def _degenerate(self) -> bool:
+        return self.mu == 0.0 or self.rate == 0.0
+
+    def smooth(self, direction: Direction, points: Floats) -> tuple[Floats, Floats]:
+        """Return both tails of the loss."""
+        if self._degenerate:
+            return np.zeros_like(points), np.zeros_like(points)
+        if self.relation == "replace-one":
+            edge = _symmetric_edge(self.mu, self.rate, points)
+            with_plus = _mixture(self.mu, self.rate, -edge)
+            return with_plus, _mixture(-self.mu, self.rate, -edge)
+        if direction == "remove":
+            edge = _mixture_edge(self.mu, self.rate, points)
+            return _mixture(self.mu, self.rate, -edge), special.ndtr(-edge)
+        edge = _mixture_edge(self.mu, self.rate, -points)
+        return special.ndtr(edge), _mixture(-self.mu, self.rate, edge)
+
+    def atoms(self, _: Direction) -> tuple[Floats, Floats]:
+        """Without sensitivity or sample the loss is 0."""
+        return NO_LOSS if self._degenerate else NO_ATOMS
+
+    def loss_error(self, largest: float) -> float:
+        """Backward error of the inverted loss."""
+        return _sampled_loss_error(self.mu, self.rate, largest)
+
+
+@dataclass(frozen=True, slots=True)
+class WithoutReplacementGaussian(ClosedForm):
+    r"""Gaussian noise on the sum over a sample of fixed size, replace-one.
+
+    .. math:: \delta(\log x) = H_x((1 - q) Q + q P \| Q), \; x \ge 1; \quad
+        H_x(P \| (1 - q) P + q Q), \; x < 1
+
+    with :math:`P = N(\mu, 1)` and :math:`Q = N(0, 1)`. The loss has an atom at 0.
+
+    Guarantee
+    ---------
+    - For epsilon at least 0 this is the amplified profile
+      :math:`\delta'(\log(1 + q (e^\varepsilon - 1))) = q\, \delta(\varepsilon)`; below 0 it follows
+      from it by exchanging the neighbours.
+
+    Parameters
+    ----------
+    mu_replace
+        Twice the bound of one record's norm, over the noise scale.
+
+    References
+    ----------
+    Balle, Barthe and Gaboardi (2018), "Privacy amplification by subsampling", Theorem 9.
+    """
+
+    mu_replace: float
+    rate: float
+
+    def __post_init__(self) -> None:
+        require_non_negative("mu_replace", self.mu_replace)
+        require_probability("rate", self.rate)
+
+    def smooth(self, _: Direction, points: Floats) -> tuple[Floats, Floats]:
+        """Return both tails: above 0 as for removing from a sample, below 0 as for adding."""
+        if self.mu_replace == 0.0 or self.rate == 0.0:
+            return np.zeros_like(points), np.zeros_like(points)
+        mu, rate, half = self.mu_replace, self.rate, 0.5 * self.mu_replace
+        edge = _mixture_edge(mu, rate, np.abs(points))
+        # Below 0 the tails are those at 0 plus what lies between: differences of small numbers.
+        low, high = float(special.ndtr(-half)), float(special.ndtr(half))
+        between = low - special.ndtr(-edge)
+        below_p = (1.0 - rate) * low + rate * high + between
+        below_q = low + (1.0 - rate) * between + rate * (special.ndtr(edge - mu) - low)
+        above = points >= 0.0
+        return (
+            np.where(above, _mixture(mu, rate, -edge), below_p),
+            np.where(above, special.ndtr(-edge), below_q),
+        )
+
+    def atoms(self, _: Direction) -> tuple[Floats, Floats]:
+        """Return the atom at 0."""
+        if self.mu_replace == 0.0 or self.rate == 0.0:
+            return NO_LOSS
+        mass = (1.0 - self.rate) * math.erf(self.mu_replace / math.sqrt(8.0))
+        return np.zeros(1), np.array([mass])
+
+    def loss_error(self, largest: float) -> float:
+        """Backward error of the inverted loss."""
+        return _sampled_loss_error(self.mu_replace, self.rate, largest)
+
+
+def _mixture(mu: float, rate: float, points: Floats) -> Floats:
+    """Return the probability of (1 - q) N(0) + q N(-mu) below the points."""
+    shifted: Floats = rate * special.ndtr(points + mu)
+    return shifted + (1.0 - rate) * special.ndtr(points) if rate < 1.0 else shifted
+
+
+def _mixture_edge(mu: float, rate: float, points: Floats) -> Floats:
+    """Solve log(1 - q + q exp(mu x - mu^2 / 2)) = point for x; minus infinity if below all."""
+    ratio = np.maximum(np.expm1(np.minimum(points, _LARGE)) / rate, -1.0)
+    with np.errstate(divide="ignore"):
+        logarithm = np.log1p(ratio) + np.maximum(points - _LARGE, 0.0)
+    return logarithm / mu + 0.5 * mu
+
+
+def _symmetric_edge(mu: float, rate: float, points: Floats) -> Floats:
+    """Solve log((1 - q + q e^(mu x - m)) / (1 - q + q e^(-mu x - m))) = point, m = mu^2 / 2."""
+    if rate >= 1.0:
+        return 0.5 * points / mu
+    odds = math.log1p(-rate) - math.log(rate) + 0.5 * mu * mu
+    half = 0.5 * np.abs(points)
+    with np.errstate(divide="ignore"):
+        logarithm = odds + half + np.log(-0.5 * np.expm1(-2.0 * half))
+    # Past e^30 the inverse hyperbolic sine is the logarithm of twice its argument.
+    large = logarithm > 30.0
+    moderate = np.arcsinh(np.exp(np.minimum(logarithm, 30.0)))
+    inverse = np.where(large, logarithm + math.log(2.0), moderate)
+    return np.copysign(half + inverse, points) / mu
+
+
+def _sampled_loss_error(mu: float, rate: float, largest: float) -> float:
+    if rate == 0.0:
+        return 0.0
+    odds = -math.log(rate) - (math.log1p(-rate) if rate < 1.0 else 0.0)
+    return 32.0 * UNIT * (largest * (1.0 + largest + odds + mu * mu) + rate * mu * mu)

@@ -1,0 +1,252 @@
+r"""Rényi curves of any mechanism on a random sample of the records.
+
+Poisson samples: add-remove and zero-out. Samples of fixed size, without or with replacement:
+replace-one. The base curve holds for the same relation, on tables of the size of the sample (for
+sums of contributions bounded by C: sensitivity C and 2C). Amplification counts once for each fresh
+sample: releases from one sample are one mechanism, whose base curve is the sum of theirs.
+
+References
+----------
+Zhu and Wang (2019), "Poisson subsampled Rényi differential privacy", Theorem 5.
+Wang, Balle and Kasiviswanathan (2019), "Subsampled Rényi differential privacy and analytical
+moments accountant", Theorems 9 and 27. Proofs: ``proofs/accounting/renyi/subsampling.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import special
+
+from tacit.accounting.arguments import Floats, as_orders, non_negative, probability
+from tacit.accounting.renyi.curve import Curve
+from tacit.accounting.renyi.log_moments import (
+    interpolated,
+    log_expm1,
+    log_moments_at,
+    log_one_plus,
+    log_sum,
+)
+from tacit.accounting.renyi.mechanisms import gaussian
+from tacit.accounting.rounding import ALLOWANCE, UNDERFLOW, raised
+from tacit.validate import whole
+
+_LARGEST_MOMENT = 64
+
+_LARGEST_MU = 2.0
+
+_STEP = 0.1
+
+_END = 24.0
+
+
+def poisson(orders: ArrayLike, curve: Curve, sampling_rate: float) -> Floats:
+    r"""Return the curve of a mechanism on a Poisson sample of rate q.
+
+    At integer orders the mixture against the base costs
+
+    .. math:: A_1 = \sum_{j=0}^{\alpha} \binom{\alpha}{j} (1 - q)^{\alpha - j} q^j
+        e^{(j - 1) r(j)},
+
+    and the base against the mixture at most the least of
+    :math:`1 + \binom{\alpha}{2} q^2 (1 - q)^{-\alpha - 1} (e^{r(2)} - 1)`,
+    :math:`1 - q + q e^{(\alpha - 1) r(\alpha)}`, and :math:`A_1` with the terms from j = 3 on
+    counted three times. Between integers the logarithm of the moment is interpolated.
+
+    Guarantee
+    ---------
+    - Never below the divergence in either direction for add-remove and zero-out, whatever the
+      mechanism with the given curve.
+    - Never above the base curve; equal to it at rate 1, zero at rate 0.
+    """
+    array, rate = as_orders(orders), probability("sampling_rate", sampling_rate)
+    if rate == 0.0:
+        return np.zeros_like(array)
+    base = np.asarray(curve(array), dtype=np.float64)
+    if rate == 1.0:
+        return base
+    moments = log_moments_at(
+        array, lambda order, values: _poisson_moment(order, values, rate), curve
+    )
+    return np.minimum(base, interpolated(array, moments))
+
+
+def without_replacement(
+    orders: ArrayLike, curve: Curve, sampling_rate: float, pure_epsilon: float = math.inf
+) -> Floats:
+    r"""Return the curve of any mechanism on a sample without replacement of m = qn records.
+
+    .. math:: A_\alpha = 1 + \sum_{j=2}^{\alpha} \binom{\alpha}{j} q^j c_j, \quad
+        c_2 = \min\{4(e^{r(2)} - 1),\ e^{r(2)} \min(2, (e^{\varepsilon} - 1)^2)\}, \quad
+        c_j = e^{(j - 1) r(j)} \min(2, (e^{\varepsilon} - 1)^j)
+
+    with :math:`\varepsilon` a pure epsilon of the base mechanism if it has one. Between integers
+    the logarithm of the moment is interpolated.
+
+    Guarantee
+    ---------
+    - Never below the divergence for replace-one, given a base curve for replace-one.
+    - Never above the base curve; equal to it at rate 1, zero at rate 0.
+    """
+    rate = probability("sampling_rate", sampling_rate)
+    bound = non_negative("pure_epsilon", pure_epsilon)
+    log_gap = float(log_expm1(np.asarray(bound))) if bound < math.inf else math.inf
+
+    def log_terms(values: Floats) -> Floats:
+        return _generic_terms(values, log_gap)
+
+    return _amplified(as_orders(orders), curve, rate, log_terms)
+
+
+def without_replacement_gaussian(orders: ArrayLike, mu: float, sampling_rate: float) -> Floats:
+    r"""Return the curve of a Gaussian release on a sample without replacement.
+
+    As `without_replacement`, with
+    :math:`c_j = \min\{2 e^{j(j-1)\mu^2/2},\ 4\sqrt{B_{2\lfloor j/2\rfloor}B_{2\lceil j/2\rceil}}\}`
+    from j = 3 on, where :math:`B_l = E[(L - 1)^l]` and :math:`L = e^{\mu X - \mu^2/2}`.
+
+    Guarantee
+    ---------
+    - Never below the divergence for replace-one when mu counts the replace-one sensitivity.
+    - Never above `without_replacement` of the Gaussian curve.
+    """
+    rate, mu = probability("sampling_rate", sampling_rate), non_negative("mu", mu)
+    curve = partial(gaussian, mu=mu)
+    moments = (
+        _even_moments(mu) if 0.0 < mu <= _LARGEST_MU else np.full(_LARGEST_MOMENT + 1, math.inf)
+    )
+
+    def log_terms(values: Floats) -> Floats:
+        terms = _generic_terms(values, math.inf)
+        index = np.arange(3, min(len(values), _LARGEST_MOMENT - 1) + 1)
+        means = 0.5 * (moments[2 * (index // 2)] + moments[2 * ((index + 1) // 2)])
+        terms[1 : 1 + len(index)] = np.minimum(terms[1 : 1 + len(index)], math.log(4.0) + means)
+        return terms
+
+    return _amplified(as_orders(orders), curve, rate, log_terms)
+
+
+def with_replacement_gaussian(
+    orders: ArrayLike, mu: float, records: int, draws: int, most: int | None = None
+) -> Floats:
+    r"""Return the curve of a Gaussian release on m draws with replacement from n records.
+
+    .. math:: r(\alpha) = \frac{1}{\alpha - 1} \log \sum_{k=0}^{m} \binom{m}{k} n^{-k}
+        (1 - 1/n)^{m - k} e^{\alpha(\alpha - 1) k^2 \mu^2 / 2}
+
+    by joint convexity alone: it shrinks like m/n, not like its square.
+
+    Guarantee
+    ---------
+    - Never below the divergence for replace-one; with `most`, given that no more copies are drawn.
+
+    Parameters
+    ----------
+    mu
+        Replace-one sensitivity of one drawn record's contribution over noise scale.
+    most
+        Copies beyond this number are left out: their probability, at most 2^-50, is to be charged
+        as a leak.
+    """
+    array, mu = as_orders(orders), non_negative("mu", mu)
+    records, draws = whole("records", records), whole("draws", draws)
+    if mu == 0.0:
+        return np.zeros_like(array)
+    times = np.arange(1.0, min(draws, most or draws) + 1.0)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        rest = (draws - times) * (math.log1p(-1.0 / records) if records > 1 else -math.inf)
+        rest = np.where(times == draws, 0.0, rest)
+        logs = special.gammaln(draws + 1.0) - special.gammaln(times + 1.0)
+        logs = logs - special.gammaln(draws - times + 1.0) - times * math.log(records) + rest
+        sizes = 3.0 * float(special.gammaln(draws + 1.0)) + times * math.log(records) + 1.0
+        logs = np.where(np.isfinite(rest), logs + 2.0**-49 * (sizes - rest), -math.inf)
+    squares = (times * mu) ** 2 if mu < 1e140 else np.full_like(times, math.inf)
+    # At order 1 the curve is read at an order above it.
+    read = np.maximum(array, 1.0 + 2.0**-20)
+    values = []
+    for order in read.ravel():
+        with np.errstate(over="ignore"):
+            exponents = 0.5 * order * (order - 1.0) * squares
+        excess = log_sum(logs + log_expm1(exponents * (1.0 + ALLOWANCE)))
+        values.append(log_one_plus(excess) / (order - 1.0) if excess < math.inf else math.inf)
+    return raised(np.array(values).reshape(array.shape))
+
+
+def _poisson_moment(order: int, values: Floats, rate: float) -> float:
+    """Upper bound of the log-moment at an integer order, from the curve at 1 .. order."""
+    chosen = np.arange(2.0, order + 1.0)
+    log_rate, log_rest = math.log(rate), math.log1p(-rate)
+    log_factorial = float(special.gammaln(order + 1.0))
+    gammas = special.gammaln(chosen + 1.0) + special.gammaln(order - chosen + 1.0)
+    exponents = (chosen - 1.0) * values[1:]
+    if not np.all(np.isfinite(exponents)):
+        return math.inf
+    weights = log_factorial - gammas + chosen * log_rate + (order - chosen) * log_rest
+    sizes = 3.0 * log_factorial - chosen * log_rate - (order - chosen) * log_rest + exponents + 1.0
+    weights = weights + 2.0**-48 * sizes
+    # Probabilities add up to 1, so only what exceeds 1 is summed.
+    forward = weights + log_expm1(exponents)
+    tripled = np.where(chosen > 2.0, np.log(3.0) + weights + exponents, forward)
+    with np.errstate(divide="ignore"):
+        squares = float(log_expm1(np.asarray(values[1])))
+    pearson = math.log(order * (order - 1.0) / 2.0) + 2.0 * log_rate - (order + 1.0) * log_rest
+    pearson += squares + 2.0**-48 * (abs(pearson) + abs(squares) if squares > -math.inf else 1.0)
+    mixture = log_rate + float(log_expm1(np.asarray(exponents[-1]))) + 2.0**-48 * (1.0 - log_rate)
+    backward = min(pearson, mixture, log_sum(tripled))
+    return log_one_plus(max(log_sum(forward), backward)) * (1.0 + ALLOWANCE) + UNDERFLOW
+
+
+def _amplified(orders: Floats, curve: Curve, rate: float, log_terms: Curve) -> Floats:
+    """Return the lesser of the base curve and the one built from terms c_2, c_3, ..."""
+    base = np.asarray(curve(orders), dtype=np.float64)
+    if rate in {0.0, 1.0}:
+        return np.zeros_like(orders) if rate == 0.0 else base
+
+    def moment(order: int, values: Floats) -> float:
+        chosen = np.arange(2.0, order + 1.0)
+        terms = log_terms(values)
+        if np.any(np.isposinf(terms)):
+            return math.inf
+        log_factorial = float(special.gammaln(order + 1.0))
+        gammas = special.gammaln(chosen + 1.0) + special.gammaln(order - chosen + 1.0)
+        logs = log_factorial - gammas + chosen * math.log(rate) + terms
+        sizes = 3.0 * log_factorial - chosen * math.log(rate) + 1.0
+        excess = log_sum(logs + 2.0**-48 * sizes)
+        return log_one_plus(excess) * (1.0 + ALLOWANCE) + UNDERFLOW
+
+    return np.minimum(base, interpolated(orders, log_moments_at(orders, moment, curve)))
+
+
+def _generic_terms(values: Floats, log_gap: float) -> Floats:
+    """Logarithms of c_2, c_3, ... from the curve at the orders 1, 2, 3, ..."""
+    chosen = np.arange(2.0, len(values) + 1.0)
+    exponents = (chosen - 1.0) * values[1:]
+    terms = exponents + np.minimum(math.log(2.0), chosen * log_gap)
+    if len(terms):
+        terms[0] = min(terms[0], math.log(4.0) + float(log_expm1(np.asarray(values[1]))))
+    return terms + 2.0**-48 * (1.0 + np.where(np.isfinite(terms), np.abs(terms), 0.0))
+
+
+def _even_moments(mu: float) -> Floats:
+    """Logarithms of E[(L - 1)^l] for even l, rounded up; infinite at odd l."""
+    logs = np.full(_LARGEST_MOMENT + 1, math.inf)
+    logs[0] = 0.0
+    end = _LARGEST_MOMENT * mu + 0.5 * mu + _END
+    points = np.arange(-_END, end + _STEP, _STEP)
+    with np.errstate(divide="ignore"):
+        distances = np.log(np.abs(np.expm1(mu * points - 0.5 * mu * mu)))
+    density = -0.5 * points * points - 0.5 * math.log(2.0 * math.pi)
+    fall = _END - _LARGEST_MOMENT / _END
+    edges = math.log(-math.expm1(-fall * _STEP))
+    for power in range(2, _LARGEST_MOMENT + 1, 2):
+        terms = power * distances + density
+        ends = np.array([terms[0] - edges, terms[-1] - edges])
+        growth = 0.5 * power * (power - 1.0) * mu * mu
+        # Twice the bound of (L + 1)^power in the strip of half-width 2 pi / step.
+        missed = math.log(2.0) + power * math.log(2.0) + growth - 2.0 * (math.pi / _STEP) ** 2
+        total = math.log(_STEP) + log_sum(np.concatenate([terms, ends]))
+        logs[power] = log_sum(np.array([total, missed])) + ALLOWANCE * (1.0 + end * end + power)
+    return logs

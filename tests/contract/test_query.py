@@ -1,0 +1,112 @@
+"""Queries refuse parameters that could make a margin overflow, and each has its kind."""
+
+import math
+from typing import Any, get_args
+
+import numpy as np
+import pytest
+
+from tacit.contract.query import (
+    KIND_OF,
+    LARGEST,
+    PART,
+    ColumnCounts,
+    CurvatureAndScore,
+    CurvatureTrace,
+    DampedDirection,
+    GradientSum,
+    Kind,
+    PerturbedMinimum,
+    Query,
+    ResidualSize,
+    SecondMoments,
+    Weights,
+)
+from tacit.errors import SettingError
+from tacit.losses import logistic, squared
+
+THETA, MATRIX = np.array([0.5, -1.0]), np.eye(2)
+VALID: dict[type, dict[str, Any]] = {
+    GradientSum: {"theta": THETA, "clip": 1.0, "matrix": MATRIX},
+    SecondMoments: {"row_bound": 1.0, "matrix": MATRIX},
+    CurvatureAndScore: {"theta": THETA, "row_bound": 1.0, "matrix": MATRIX, "loss": logistic.LOSS},
+    ResidualSize: {"theta": THETA, "cap": 1.0, "matrix": MATRIX},
+    PerturbedMinimum: {"clip": 1.0, "matrix": MATRIX},
+    DampedDirection: {
+        "theta": THETA,
+        "gradient": THETA,
+        "damping": 1.0,
+        "row_bound": 1.0,
+        "matrix": MATRIX,
+    },
+    CurvatureTrace: {"theta": THETA, "row_bound": 1.0, "matrix": MATRIX},
+}
+POSITIVE = {"clip", "row_bound", "cap", "damping"}
+NUMBERS = {"lowest", "highest", "start"}
+
+
+def test_every_query_has_a_kind() -> None:
+    assert set(KIND_OF) == set(get_args(Query)) == {*VALID, ColumnCounts}
+    assert set(KIND_OF.values()) == set(Kind)
+
+
+@pytest.mark.parametrize("query", VALID)
+def test_parameters_beyond_what_margins_can_hold_are_refused(query: type) -> None:
+    right = VALID[query]
+    query(**right)
+    for name, value in right.items():
+        wrong: list[Any] = []
+        if isinstance(value, np.ndarray):
+            wrong = [np.full(value.shape, bad) for bad in (math.nan, math.inf, 10 * LARGEST)]
+        elif name in POSITIVE:
+            wrong = [0.0, -1.0, math.nan, math.inf, 10 * LARGEST, 0.1 / LARGEST]
+        for bad in wrong:
+            with pytest.raises(SettingError):
+                query(**{**right, name: bad})
+
+
+@pytest.mark.parametrize("query", [GradientSum, SecondMoments, ResidualSize])
+def test_all_records_are_read_or_one_subsample(query: type) -> None:
+    for every in (1, PART):
+        assert query(**VALID[query], every=every).every == every
+    for every in (0, 2, -1, PART + 1):
+        with pytest.raises(SettingError, match=f"one in {PART}"):
+            query(**VALID[query], every=every)
+
+
+@pytest.mark.parametrize("name", sorted(NUMBERS))
+def test_the_range_of_predictions_is_finite(name: str) -> None:
+    for bad in (math.nan, math.inf, -10 * LARGEST):
+        with pytest.raises(SettingError):
+            ResidualSize(**{**VALID[ResidualSize], name: bad})
+
+
+def test_scores_need_a_bounded_slope() -> None:
+    with pytest.raises(SettingError, match="bounded score"):
+        CurvatureAndScore(THETA, 1.0, None, squared.LOSS)
+    with pytest.raises(SettingError, match="bounded score"):
+        SecondMoments(1.0, theta=THETA, weights=Weights.SCORE, loss=squared.LOSS)
+
+
+def test_weights_and_theta_go_together() -> None:
+    with pytest.raises(SettingError, match="theta"):
+        SecondMoments(1.0, theta=THETA)
+    with pytest.raises(SettingError, match="theta"):
+        SecondMoments(1.0, weights=Weights.CURVATURE)
+
+
+def test_the_objective_is_perturbed_for_the_logistic_loss_alone() -> None:
+    with pytest.raises(SettingError, match="logistic"):
+        PerturbedMinimum(1.0, loss=squared.LOSS)
+
+
+def test_counts_have_an_interval_for_every_column() -> None:
+    ends = np.array([-math.inf, 0.0])
+    assert ColumnCounts((0, 2), ends, ends + 1).size == 2
+    for columns, lower, upper in (
+        ((), ends[:0], ends[:0]),
+        ((0,), ends, ends),
+        ((0, 1), ends, np.array([1.0, math.nan])),
+    ):
+        with pytest.raises(SettingError, match="lower and an upper"):
+            ColumnCounts(columns, lower, upper)
