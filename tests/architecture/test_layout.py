@@ -26,7 +26,6 @@ PACKAGES_WITH_PROOFS = ("accounting", "mechanisms", "noise")
 OF_A_PACKAGE = ("test_adversarial_", "test_attacks", "test_noninterference")
 ACROSS_MODULES = frozenset(
     {
-        "certificate/test_former_formats.py",
         "cli/test_bad_input.py",
         "cli/test_forged_fits.py",
         "cli/test_forgeries.py",

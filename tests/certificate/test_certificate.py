@@ -1,10 +1,8 @@
 import json
 import math
-import platform
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
-from importlib import metadata
 from typing import Any
 
 import mpmath
@@ -14,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.accounting.composition import mu_squared_of
-from tacit.certificate.certificate import FORMAT, INFINITE, SEEDED, Certificate, version_of
+from tacit.certificate.certificate import FORMAT, INFINITE, SEEDED, Certificate
 from tacit.contract.plan import Penalty, Plan, PublicFact, Step
 from tacit.contract.query import Kind
 from tacit.contract.release import Release
@@ -400,9 +398,3 @@ def test_any_junk_anywhere_is_refused_or_harmless(data: st.DataObject, value: An
     except CertificateError:
         return
     assert found.infinite or replace(found, unit=guarantee.unit) == guarantee
-
-
-def test_python_and_packages_tell_their_versions() -> None:
-    assert version_of("python") == platform.python_version()
-    assert version_of("numpy") == metadata.version("numpy")
-    assert version_of("no such package") == "unknown"

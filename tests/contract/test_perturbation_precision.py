@@ -41,7 +41,7 @@ def test_every_number_is_at_least_what_the_proof_needs(
 ) -> None:
     found = Accuracy.of(price, records=records, width=width, smoothness=0.25)
     ridge = Fraction(1, 4) / price.ratio
-    reach, error, u = Fraction(found.reach), Fraction(found.error), Fraction(1, 2**53)
+    reach, error, u = Fraction(found.radius), Fraction(found.error), Fraction(1, 2**53)
     pull_squared = Fraction(FARTHEST * 2**price.bits, price.bound) ** 2 * width
     # λ/2 R² ≥ n log 2 + ‖b‖ R
     least = ridge / 2 * reach - Fraction(records) * Fraction(math.log(2)) / reach

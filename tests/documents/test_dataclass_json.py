@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tacit.documents.dataclass_json import NOT_STORED, from_plain, to_plain
+from tacit.documents.dataclass_json import NOT_STORED, from_plain, stored_as, to_plain
 from tacit.errors import CertificateError
 
 
@@ -47,6 +47,7 @@ class Whole:
     circle: Circle | None = None
     matrix: NDArray[np.float64] | float = 0.0
     function: Any = field(default=None, metadata=NOT_STORED)
+    renamed: str = field(default="b", metadata=stored_as("former"))
 
 
 WHOLE = Whole(
@@ -70,6 +71,8 @@ def test_what_is_written_is_read() -> None:
     again = from_plain(Whole, plain_of(), "it")
     assert again == Whole(**{**vars(WHOLE), "function": None})
     assert "function" not in plain_of()
+    assert plain_of()["former"] == "b"
+    assert "renamed" not in plain_of()
 
 
 def test_numpy_values_are_unwrapped_and_arrays_are_read() -> None:
@@ -104,6 +107,7 @@ def test_numpy_values_are_unwrapped_and_arrays_are_read() -> None:
         ({"matrix": [["text"]]}, "not a number"),
         ({"matrix": None}, "not a number"),
         ({"more": 1}, "unknown: more"),
+        ({"renamed": "b"}, "unknown: renamed"),
     ],
 )
 def test_anything_else_is_refused(change: dict[str, Any], words: str) -> None:

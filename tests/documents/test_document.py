@@ -7,7 +7,7 @@ import pytest
 
 from tacit.documents.canonical_json import canonical, digest_of
 from tacit.documents.document import Document
-from tacit.documents.reading import Layout
+from tacit.documents.reading import FieldTypes
 from tacit.errors import BudgetError, CertificateError
 from tacit.privacy.budget import Guarantee
 from tacit.privacy.relation import Relation
@@ -16,7 +16,7 @@ from tacit.privacy.relation import Relation
 class Small(Document):
     """A document that states the same guarantee whatever it holds, but for a = 2 and a = 3."""
 
-    formats: ClassVar[Mapping[str, Layout]] = {
+    formats: ClassVar[Mapping[str, FieldTypes]] = {
         name: {
             "format": (str,),
             "a": (int,),

@@ -108,7 +108,7 @@ def test_t07_the_gradient_is_small_beyond_doubt_on_any_table(case: str) -> None:
                 for entry, other in zip(claimed, true, strict=True)
             ]
             assert exact_norm(gaps) <= found.accuracy.error * CLIP
-    assert np.linalg.norm(theta) * CLIP <= found.accuracy.reach
+    assert np.linalg.norm(theta) * CLIP <= found.accuracy.radius
 
 
 @pytest.mark.parametrize("case", ["usual", "separable", "far out and usual"])

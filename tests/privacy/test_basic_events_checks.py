@@ -1,5 +1,6 @@
 import math
 from collections.abc import Callable
+from dataclasses import fields
 from fractions import Fraction
 
 import mpmath
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 
 from tacit.errors import SettingError
+from tacit.privacy import basic_events, event_json
 from tacit.privacy.basic_events import (
     DEEPEST_NESTING,
     LARGEST_BITS,
@@ -110,3 +112,10 @@ def test_nesting_is_bounded_whatever_nests() -> None:
 
 def test_an_event_has_no_parts_of_itself() -> None:
     assert Event().inner() == ()
+
+
+def test_every_field_of_every_event_is_checked() -> None:
+    # RandomStopping checks its law itself.
+    for kind in event_json._TAGS.values():
+        names = {field.name for field in fields(kind)}  # type: ignore[arg-type]
+        assert names - {"law"} <= set(basic_events._RULES)

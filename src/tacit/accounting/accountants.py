@@ -45,7 +45,6 @@ Bracket: TypeAlias = tuple[float, float]
 Law: TypeAlias = Callable[[EventCounts, Relation | None, float], Bracket | None]
 
 _SLACK = 2.0**-46
-
 # Up to here the closed form of equal releases is summed; beyond, their loss distribution is used.
 _MOST_EQUAL_RELEASES = 10**7
 

@@ -39,12 +39,9 @@ from tacit.privacy.relation import Relation
 
 # A share of delta below the smallest normal float is no share.
 _SMALLEST_SHARE = 1e-300
-
 _DOWN = 1.0 - 2.0**-50
-
 # Beyond it no profile is tabulated.
 _LARGEST_EPSILON = 690.0
-
 # More than the rounding upwards of an amplified delta.
 _BELOW = 1.0 - 2.0**-44
 

@@ -4,10 +4,7 @@ The limit of many subsampled Gaussian steps is nearly Gaussian, and squares of m
 cost can be well above the limit, so the answer is a type that no guarantee, certificate or filter
 accepts. Why: ``proofs/accounting/clt_forecast.md``.
 
-References
-----------
-Dong, Roth and Su (2022), "Gaussian differential privacy", Corollary 5.4.
-Bu, Dong, Long and Su (2020), "Deep learning with Gaussian differential privacy", section 3.
+References: Dong, Roth and Su (2022), Corollary 5.4. Bu, Dong, Long and Su (2020), section 3.
 """
 
 from __future__ import annotations

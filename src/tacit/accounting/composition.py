@@ -8,9 +8,7 @@ exactly, as rational numbers:
 A float appears only when a guarantee is read, and then rounded up. Other events are priced by the
 best accountant, which is loaded when it is first needed.
 
-References
-----------
-Dong, Roth and Su (2022), "Gaussian differential privacy", Corollary 3.3.
+Reference: Dong, Roth and Su (2022), Corollary 3.3.
 """
 
 from __future__ import annotations
@@ -53,7 +51,6 @@ Sampled: TypeAlias = PoissonSampled | SampledWithoutReplacement | SampledWithRep
 
 # Counts are read as floats by most accountants.
 _LARGEST_COUNT_BITS = 1000
-
 _REUSED = (
     "several releases from one sample are not several sampled releases: the sample is drawn once, "
     "so its amplification is not theirs one by one. Draw a fresh sample for each release, or "

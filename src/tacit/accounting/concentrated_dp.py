@@ -23,10 +23,8 @@ from tacit.privacy.relation import Relation
 
 # Where truncated curves are read; a bound between two orders is that of the upper one.
 _ORDERS = np.concatenate([1.0 + np.geomspace(0.01, 0.9, 24), np.geomspace(2.0, 512.0, 160)])
-
 # Every omega gives a valid answer, so a coarse search is refined around its minimum only.
 _FIRST_OMEGA, _STRIDE = 16, 8
-
 _SLACK = 2.0**-40
 
 

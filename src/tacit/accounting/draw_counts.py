@@ -78,10 +78,10 @@ def copies(draws: int, population: int) -> Copies:
     upper = np.exp(np.minimum(logs + slack, 0.0))
     lower = np.exp(logs - slack)
     above = np.cumsum(upper[::-1])[::-1] * (1.0 + _SLACK)
-    kept = above > _NEGLIGIBLE
-    kept[0] = True
-    tail += float(above[~kept].max(initial=0.0))
-    numbers, upper, lower = before[kept] + 1.0, upper[kept], lower[kept]
+    listed = above > _NEGLIGIBLE
+    listed[0] = True
+    tail += float(above[~listed].max(initial=0.0))
+    numbers, upper, lower = before[listed] + 1.0, upper[listed], lower[listed]
     return Copies(*_merged(numbers, upper, lower), none, drawn, tail)
 
 
@@ -97,7 +97,7 @@ def _merged(numbers: Floats, upper: Floats, lower: Floats) -> tuple[Floats, Floa
     """Read numbers as the next larger one of at most `_MOST_NUMBERS`."""
     if numbers.size <= _MOST_NUMBERS:
         return numbers, upper, lower
-    # Smaller numbers than the first edge are so rare that reading them as the edge costs nothing.
+    # Smaller numbers than the first cell are so rare that reading them as its end costs nothing.
     first = numbers[np.searchsorted(np.cumsum(upper), 1e-20)]
     edges = np.unique(np.ceil(np.linspace(first, numbers[-1], _MOST_NUMBERS)))
     cells = np.searchsorted(edges, numbers)

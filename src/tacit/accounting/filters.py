@@ -45,15 +45,11 @@ Law = Literal["gdp", "zcdp", "rdp"]
 UNIT_BITS = 80
 """Amounts as integers count units of 2^-80."""
 _UNIT = Fraction(1, 2**UNIT_BITS)
-
 # Below this rho is no budget.
 _LEAST_RHO = 1e-300
-
 # Readings of an odometer are taken at rhos of this ladder; delta is split over its rungs.
 _LOWEST_RHO = 2.0**-14
-
 _RATIO = 1.25
-
 _SLACK = 2.0**-44
 
 

@@ -11,9 +11,7 @@ With :math:`u = \varepsilon/\mu - \mu/2`, the density :math:`\varphi` and the Mi
 :math:`e^{\varepsilon}\varphi(u + \mu) = \varphi(u)`. All error bounds below are derived in
 ``proofs/accounting/gaussian.md``.
 
-References
-----------
-Balle and Wang (2018), "Improving the Gaussian mechanism for differential privacy", Theorem 8.
+Reference: Balle and Wang (2018), Theorem 8.
 """
 
 from __future__ import annotations

@@ -21,11 +21,8 @@ from tacit.validate import whole
 
 # Epsilons at which a profile is read, as fractions of epsilon at the smallest delta of interest.
 _FRACTIONS = (0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.55, 0.75, 1.0)
-
 _SMALLEST_DELTA = 1e-6
-
 _DOWN = 1.0 - 2.0**-50
-
 _LARGEST_EXPONENT = 709.0
 
 
@@ -141,9 +138,7 @@ def group_approximate(epsilon: float, delta: float, size: int) -> tuple[float, f
     ---------
     - Rounded up; delta is at most 1.
 
-    References
-    ----------
-    Vadhan (2017), "The complexity of differential privacy", Lemma 2.2.
+    Reference: Vadhan (2017), Lemma 2.2.
     """
     epsilon, delta = non_negative("epsilon", epsilon), probability("delta", delta)
     size = whole("size", size)

@@ -41,7 +41,6 @@ from tacit.privacy.relation import Relation
 
 # The exponent of many small leaks is a sum of as many roundings.
 _LEAK_SLACK = 2.0**-40
-
 # So many copies of a record are summed at each order.
 _MOST_COPIES = 20_000
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from numbers import Rational, Real
 
 from tacit.errors import SettingError
+from tacit.privacy.basic_events import exact, probability
 from tacit.privacy.event import (
     Event,
     Gaussian,
@@ -62,7 +62,7 @@ class Run:
     population: int | None = None
 
     def __post_init__(self) -> None:
-        noise = _exact("noise", self.noise)
+        noise = Fraction(exact("noise", self.noise))
         if noise <= 0:
             raise SettingError(
                 f"noise is {self.noise!r}; expected a number above 0, the noise's standard "
@@ -80,9 +80,7 @@ class Run:
         if self.population is not None:
             object.__setattr__(self, "population", _count("population", self.population))
         if self.sample_rate is not None:
-            rate = _exact("sample_rate", self.sample_rate)
-            if not 0 <= rate <= 1:
-                raise SettingError(f"sample_rate is {self.sample_rate!r}; expected 0 to 1")
+            rate = Fraction(probability("sample_rate", self.sample_rate))
             object.__setattr__(self, "sample_rate", rate)
             if self.sampling == "with-replacement" and self.population is None:
                 raise SettingError(
@@ -110,17 +108,11 @@ class Run:
         return Repeated(SampledWithoutReplacement(replaced, size, population), self.steps)
 
 
-def _exact(name: str, value: object) -> Fraction:
-    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
-        raise SettingError(f"{name} is {value!r}; expected a finite number")
-    return Fraction(value) if isinstance(value, Rational) else Fraction(float(value))
-
-
 def _count(name: str, value: object) -> int:
-    number = _exact(name, value)
-    if number.denominator != 1 or number < 1:
+    number = exact(name, value)
+    if not isinstance(number, int) or number < 1:
         raise SettingError(
             f"{name} is {value!r}; expected an integer of at least 1. Round up: a part of a step "
             "is a step"
         )
-    return int(number)
+    return number

@@ -102,18 +102,18 @@ def _convex(powers: Floats, values: Floats) -> tuple[Floats, Floats]:
     powers, values = powers[apart], values[apart]
     while True:
         slopes = np.diff(values) / np.diff(powers)
-        kept = np.concatenate([[True], slopes[:-1] < slopes[1:], [True]])
-        if kept.all():
+        used = np.concatenate([[True], slopes[:-1] < slopes[1:], [True]])
+        if used.all():
             return powers, values
-        powers, values = powers[kept], values[kept]
+        powers, values = powers[used], values[used]
 
 
 def _gaussian_bound(nodes: Floats, mu: float, drawn: Copies) -> tuple[Floats, Floats]:
     """Bound delta near each node, at the epsilon to which the threshold there belongs."""
     numbers, weights, rare, width = _levels(drawn)
     shifts = numbers * mu
-    edge = _edges(nodes, weights, shifts)
-    losses = np.multiply.outer(edge, shifts) - 0.5 * shifts**2
+    threshold = _thresholds(nodes, weights, shifts)
+    losses = np.multiply.outer(threshold, shifts) - 0.5 * shifts**2
     averages = _sums_above(weights * np.exp(losses)) / _sums_above(weights)
     rising = averages[:, 1:] > averages[:, :-1] * (1.0 + _MARGIN)
     if numbers[-1] - numbers[0] >= numbers.size:
@@ -131,9 +131,9 @@ def _gaussian_bound(nodes: Floats, mu: float, drawn: Copies) -> tuple[Floats, Fl
         mixed = (1.0 - share + _SLACK) * hidden + (share + _SLACK) * known
         total += weights[index] * np.where(index < depth, hidden, mixed)
     epsilon = np.log(averages[:, 0]) + _SLACK * (1.0 + nodes) + 2.0 * width
-    kept = np.isfinite(epsilon) & np.isfinite(total) & (epsilon >= 0.0)
-    epsilon, first = np.unique(epsilon[kept], return_index=True)
-    return epsilon, total[kept][first] * (1.0 + 2.0 * width)
+    used = np.isfinite(epsilon) & np.isfinite(total) & (epsilon >= 0.0)
+    epsilon, first = np.unique(epsilon[used], return_index=True)
+    return epsilon, total[used][first] * (1.0 + 2.0 * width)
 
 
 def _levels(drawn: Copies) -> tuple[Floats, Floats, float, float]:
@@ -154,24 +154,24 @@ def _sums_above(values: Floats) -> Floats:
     return sums
 
 
-def _edges(nodes: Floats, weights: Floats, shifts: Floats) -> Floats:
+def _thresholds(nodes: Floats, weights: Floats, shifts: Floats) -> Floats:
     """Thresholds at which the average ratio is about the exponential of each node."""
     whole = float(weights.sum())
     moved = shifts > 0.0
     logs, shifts = np.log(np.maximum(weights[moved], 1e-300)), shifts[moved]
     # The sum of what is moved, with no difference of nearly equal numbers.
     level = np.log(whole * np.expm1(nodes) + float(weights[moved].sum()))
-    edge: Floats = np.min((level[:, None] - logs + 0.5 * shifts**2) / shifts, axis=1)
+    threshold: Floats = np.min((level[:, None] - logs + 0.5 * shifts**2) / shifts, axis=1)
     for _ in range(_NEWTON_STEPS):
-        exponents = np.multiply.outer(edge, shifts) + (logs - 0.5 * shifts**2)
+        exponents = np.multiply.outer(threshold, shifts) + (logs - 0.5 * shifts**2)
         top = exponents.max(axis=1)
         parts = np.exp(exponents - top[:, None])
         total = parts.sum(axis=1)
         excess = top + np.log(total) - level
-        edge = np.maximum(edge - excess * total / (parts @ shifts), 0.0)
+        threshold = np.maximum(threshold - excess * total / (parts @ shifts), 0.0)
         if np.all(np.abs(excess) < _ENOUGH):
             break
-    return edge
+    return threshold
 
 
 def _pure_bound(nodes: Floats, epsilon: float, drawn: Copies) -> tuple[Floats, Floats]:

@@ -1,1 +1,1 @@
-"""Certificates and stored fits: what a release guarantees, kept so that anyone can check it."""
+"""Certificates and fit files: what a release guarantees, in a form that anyone can check."""

@@ -24,7 +24,7 @@ from tacit.contract.query import Kind
 from tacit.contract.release import Release
 from tacit.documents.canonical_json import canonical, plain
 from tacit.documents.document import TOLERANCE, Document, require_total
-from tacit.documents.reading import Layout, require_fields
+from tacit.documents.reading import FieldTypes, require_fields
 from tacit.errors import BudgetError, CertificateError
 from tacit.privacy.budget import Budget, Guarantee
 from tacit.privacy.relation import Relation
@@ -47,7 +47,7 @@ MOST_PERTURBED = 8
 """Perturbed minima in one certificate: a fit has one or two, and each is costly to price."""
 
 # In the order in which a person reads them.
-_LAYOUT: Layout = {
+_LAYOUT: FieldTypes = {
     "format": (str,),
     "private": (bool,),
     "why_not_private": (str, NoneType),
@@ -65,8 +65,8 @@ _LAYOUT: Layout = {
     "digest": (str,),
     "signature": (dict, NoneType),
 }
-_RELEASED: Layout = {"covers": (list,), "sha256": (str,)}
-_INNER: Mapping[str, Layout] = {
+_RELEASED: FieldTypes = {"covers": (list,), "sha256": (str,)}
+_INNER: Mapping[str, FieldTypes] = {
     "total": {
         "epsilon": _NUMBER,
         "delta": (float,),
@@ -77,8 +77,8 @@ _INNER: Mapping[str, Layout] = {
     "budget": dict.fromkeys(("epsilon", "delta", "mu", "rho"), (*_NUMBER, NoneType)),
     "versions": dict.fromkeys(_VERSIONED, (str,)),
 }
-_FACT: Layout = {"name": (str,), "value": (object,), "source": (str,)}
-_ENTRY: Layout = {
+_FACT: FieldTypes = {"name": (str,), "value": (object,), "source": (str,)}
+_ENTRY: FieldTypes = {
     **dict.fromkeys(("query", "label", "arithmetic"), (str,)),
     **dict.fromkeys(("event", "sensitivity", "noise"), (dict, NoneType)),
     **dict.fromkeys(("times", "size"), (int,)),
@@ -96,7 +96,7 @@ class Certificate(Document):
     - `check` accepts an event only if its sensitivity follows from the bound and the relation.
     - Noise from a chosen seed, or none, is ``private: false``, and no guarantee is stated.
     - The same release under the same versions has the same digest.
-    - The digest holds fast every part of the fit that `covers` names.
+    - The digest covers every part of the fit that `covers` names.
 
     Parameters
     ----------
@@ -111,11 +111,11 @@ class Certificate(Document):
     tacit.errors.CertificateError: format is missing; expected "tacit-certificate/2"
     """
 
-    formats: ClassVar[Mapping[str, Layout]] = {
+    formats: ClassVar[Mapping[str, FieldTypes]] = {
         FORMAT: _LAYOUT,
         FIRST: {**_LAYOUT, "released": (str,)},
     }
-    inner: ClassVar[Mapping[str, Layout]] = _INNER
+    inner: ClassVar[Mapping[str, FieldTypes]] = _INNER
     largest: ClassVar[int] = 2**23
     most_events: ClassVar[int] = 20_000
 
@@ -183,7 +183,7 @@ class Certificate(Document):
 
     @property
     def covers(self) -> tuple[str, ...]:
-        """The parts of a stored fit that the digest, and so a signature, holds fast."""
+        """The parts of a stored fit that the digest, and so a signature, covers."""
         first = self.parsed["format"] == FIRST
         return ("terms",) if first else tuple(self.parsed["released"]["covers"])
 

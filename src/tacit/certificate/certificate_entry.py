@@ -15,7 +15,7 @@ from tacit.contract.plan import Step
 from tacit.contract.query import Kind
 from tacit.contract.sensitivity import LARGEST_BITS, AnyPrice, MinimumPrice, Price, events_of
 from tacit.documents.canonical_json import canonical
-from tacit.documents.reading import Layout, require_fields
+from tacit.documents.reading import FieldTypes, require_fields
 from tacit.errors import CertificateError
 from tacit.privacy import event as events
 from tacit.privacy.event import Composed, Event, Repeated
@@ -28,10 +28,10 @@ BOUNDED_FLOAT = frozenset({Kind.MINIMUM, Kind.DIRECTION})
 
 _DIGITS = re.compile(r"0|[1-9][0-9]{0,30}", re.ASCII)
 _RATIO = re.compile(r"[1-9][0-9]{0,30}(/[1-9][0-9]{0,30})?", re.ASCII)
-_SENSITIVITY: Layout = {"bound": (str,), "squared": (str,)}
-_NOISE: Layout = {"law": (str,), "bits": (int,), "variance": (str,)}
-_MINIMUM: Layout = {**_SENSITIVITY, "ratio": (str,), "drift": (str,)}
-_MINIMUM_NOISE: Layout = {**_NOISE, "drift_bits": (int,)}
+_SENSITIVITY: FieldTypes = {"bound": (str,), "squared": (str,)}
+_NOISE: FieldTypes = {"law": (str,), "bits": (int,), "variance": (str,)}
+_MINIMUM: FieldTypes = {**_SENSITIVITY, "ratio": (str,), "drift": (str,)}
+_MINIMUM_NOISE: FieldTypes = {**_NOISE, "drift_bits": (int,)}
 
 
 def entry_of(step: Step, relation: Relation) -> dict[str, Any]:

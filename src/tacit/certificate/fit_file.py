@@ -24,7 +24,7 @@ from tacit.contract.release import Release
 from tacit.design.design import Design
 from tacit.design.family import FAMILIES
 from tacit.documents.canonical_json import canonical, digest_of, plain
-from tacit.documents.reading import Layout, parse_document, read_document, require_fields
+from tacit.documents.reading import FieldTypes, parse_document, read_document, require_fields
 from tacit.documents.signature import Verification
 from tacit.errors import CertificateError, SettingError
 from tacit.files import write_text
@@ -33,7 +33,7 @@ FORMAT = "tacit-fit/3"
 SECOND = "tacit-fit/2"
 """The format of 0.1.0: its certificate covers the terms, and neither family nor design."""
 
-_SECOND_LAYOUT: Layout = {
+_SECOND_LAYOUT: FieldTypes = {
     "format": (str,),
     "family": (str,),
     "terms": (list,),
@@ -41,7 +41,7 @@ _SECOND_LAYOUT: Layout = {
     "certificate": (dict,),
     "digest": (str,),
 }
-_LAYOUTS: Mapping[str, Layout] = {
+_LAYOUTS: Mapping[str, FieldTypes] = {
     FORMAT: {
         **_SECOND_LAYOUT,
         "scatter": (dict, type(None)),
@@ -156,7 +156,7 @@ class StoredFit:
 
     @property
     def not_covered(self) -> tuple[str, ...]:
-        """Parts of the file that the certificate, and so its signature, does not hold fast."""
+        """Parts of the file that the certificate, and so its signature, does not cover."""
         return tuple(sorted(set(_LAYOUTS[self.format]) - _OUTSIDE - set(self.certificate.covers)))
 
     def check(self, public_key: str | os.PathLike[str] | None = None) -> Verification:
@@ -210,7 +210,7 @@ def from_document(document: Mapping[str, Any]) -> StoredFit:
     layout = _LAYOUTS[document["format"]]
     require_fields(document, layout, "the stored fit")
     if digest_of(document) != document["digest"]:
-        raise CertificateError("digest does not fit: the stored fit was altered after it was kept")
+        raise CertificateError("digest does not fit: the stored fit was altered")
     certificate = Certificate.of(document["certificate"])
     if certificate.parsed["format"] != _CERTIFICATES[document["format"]]:
         raise CertificateError("the certificate inside is of another format than the fit's")
@@ -251,7 +251,7 @@ def _require_format(document: Mapping[str, Any]) -> None:
         raise CertificateError("this is a certificate alone; expected a stored fit")
     if isinstance(stated, str) and stated.startswith(FORMAT.rstrip("0123456789")):
         raise CertificateError(
-            f'this fit was kept in another format than "{FORMAT}", by another version of '
+            f'this fit was written in another format than "{FORMAT}", by another version of '
             "Tacit; read it with that version, or fit again"
         )
     raise CertificateError(f'this is no stored fit; expected the format "{FORMAT}"')

@@ -97,7 +97,7 @@ def squared_sensitivity(kind: Kind, bound: int, relation: Relation, size: int = 
 
 
 def event_of(kind: Kind, price: AnyPrice, relation: Relation, size: int = 1) -> Gaussian:
-    """The fact that one answer at this price leaves behind, where it is Gaussian."""
+    """The event of one answer at this price, where it is Gaussian."""
     if isinstance(price, MinimumPrice):
         raise SettingError("A perturbed minimum is more than one event, and has no μ.")
     squared = squared_sensitivity(kind, price.bound, relation, size)
@@ -105,7 +105,7 @@ def event_of(kind: Kind, price: AnyPrice, relation: Relation, size: int = 1) -> 
 
 
 def events_of(kind: Kind, price: AnyPrice, relation: Relation, size: int = 1) -> tuple[Event, ...]:
-    """The facts that one answer at this price leaves behind."""
+    """The events of one answer at this price."""
     if (kind is Kind.MINIMUM) != isinstance(price, MinimumPrice):
         raise SettingError("A perturbed minimum, and nothing else, has a price of its own kind.")
     if not isinstance(price, MinimumPrice):
@@ -153,7 +153,7 @@ def price_for(
 
 
 def is_resolved(kind: Kind, bound: int, width: int) -> bool:
-    """Whether the bound leaves room above the rounding of `width` coordinates."""
+    """Whether the bound is well above the rounding of `width` coordinates."""
     if kind is Kind.COUNTS:
         return bound >= 1
     linear = kind in {Kind.GRADIENT, Kind.DIRECTION}

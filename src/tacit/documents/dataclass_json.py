@@ -20,8 +20,14 @@ from tacit.errors import CertificateError
 
 T = TypeVar("T")
 
-NOT_STORED: Mapping[str, Any] = {"stored": False}
+NOT_STORED: Mapping[str, Any] = {"stored_as": None}
 """Metadata of a dataclass field that is left out when written, and is None when read back."""
+
+
+def stored_as(key: str) -> Mapping[str, Any]:
+    """Metadata of a dataclass field whose key in the data is not its name."""
+    return {"stored_as": key}
+
 
 _SPECIAL = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
@@ -30,7 +36,7 @@ def to_plain(value: Any) -> Any:
     """Return a dataclass, and all that it holds, as dictionaries and lists."""
     if is_dataclass(value):
         kind: Any = type(value)
-        written = {item.name: to_plain(getattr(value, item.name)) for item in _stored(kind)}
+        written = {key: to_plain(getattr(value, item.name)) for key, item in _stored(kind).items()}
         return {**_kind_of(kind), **written}
     if isinstance(value, Mapping):
         return {name: to_plain(item) for name, item in value.items()}
@@ -110,8 +116,8 @@ def _read_fields(kind: Any, data: Any, place: str) -> Any:
     _require({**data, **stated} == data, f"{place} is of another kind")
     hints = _hints(kind)
     read = {item.name: None for item in fields(kind) if item.init}
-    for item in _stored(kind):
-        read[item.name] = _read(hints[item.name], data[item.name], f"{place}: {item.name}")
+    for key, item in _stored(kind).items():
+        read[item.name] = _read(hints[item.name], data[key], f"{place}: {key}")
     return kind(**read)
 
 
@@ -137,13 +143,15 @@ def _hints(kind: Any) -> dict[str, Any]:
 
 
 @functools.cache
-def _stored(kind: Any) -> tuple[Field[Any], ...]:
-    return tuple(item for item in fields(kind) if item.metadata.get("stored", True))
+def _stored(kind: Any) -> dict[str, Field[Any]]:
+    """The fields that are stored, by their keys in the data."""
+    keys = {item.metadata.get("stored_as", item.name): item for item in fields(kind)}
+    return {key: item for key, item in keys.items() if key is not None}
 
 
 @functools.cache
 def _names(kind: Any) -> frozenset[str]:
-    return frozenset({*_kind_of(kind), *(item.name for item in _stored(kind))})
+    return frozenset({*_kind_of(kind), *_stored(kind)})
 
 
 def _kind_of(kind: Any) -> dict[str, str]:

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Self
 
 from tacit.documents.canonical_json import canonical, digest_of
 from tacit.documents.quoting import quoted
-from tacit.documents.reading import LARGEST_DOCUMENT, Layout, parse_document, require_fields
+from tacit.documents.reading import LARGEST_DOCUMENT, FieldTypes, parse_document, require_fields
 from tacit.documents.signature import Verification, require_signature, vouched
 from tacit.errors import CertificateError, InputError
 from tacit.privacy.budget import Guarantee
@@ -43,9 +43,9 @@ class Document:
 
     text: str
 
-    formats: ClassVar[Mapping[str, Layout]] = {}
+    formats: ClassVar[Mapping[str, FieldTypes]] = {}
     """Fields by format, the newest first, in the order in which a person reads them."""
-    inner: ClassVar[Mapping[str, Layout]] = {}
+    inner: ClassVar[Mapping[str, FieldTypes]] = {}
     """Fields of the objects inside, the same in every format."""
     largest: ClassVar[int] = LARGEST_DOCUMENT
     most_events: ClassVar[int] = 0
@@ -130,7 +130,7 @@ class Document:
 
     @property
     def covers(self) -> tuple[str, ...]:
-        """The parts of a stored fit that the digest holds fast."""
+        """The parts of a stored fit that the digest covers."""
         return ()
 
     def with_signature(self, signature: Mapping[str, str] | None) -> Self:
@@ -170,7 +170,7 @@ class Document:
         return f"{type(self).__name__}(digest={self.digest!r})"
 
 
-def _layout_of(document: Mapping[str, Any], formats: Mapping[str, Layout]) -> Layout:
+def _layout_of(document: Mapping[str, Any], formats: Mapping[str, FieldTypes]) -> FieldTypes:
     stated = document.get("format")
     if isinstance(stated, str) and stated in formats:
         return formats[stated]

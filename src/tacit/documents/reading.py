@@ -24,7 +24,7 @@ LONGEST_NUMBER = 1024
 """Characters of one number: far more than a float needs, and read in no time."""
 DEEPEST_DOCUMENT = 24
 
-Layout = Mapping[str, tuple[type, ...]]
+FieldTypes = Mapping[str, tuple[type, ...]]
 """Fields of an object and the types that each may have; `object` lets any value pass."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -60,7 +60,7 @@ def read_document(path: str | os.PathLike[str]) -> dict[str, Any]:
     return parse_document(read_bytes(path, LARGEST_DOCUMENT, CertificateError))
 
 
-def require_fields(document: object, layout: Layout, place: str) -> None:
+def require_fields(document: object, layout: FieldTypes, place: str) -> None:
     """Refuse anything but an object with exactly these fields of these types."""
     if not isinstance(document, dict):
         raise CertificateError(f"{place} is not an object; expected {', '.join(layout)}")

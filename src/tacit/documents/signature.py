@@ -38,7 +38,7 @@ _SMALL_ORDER = frozenset({0, 1, _PRIME - 1, _ORDER_EIGHT, _PRIME - _ORDER_EIGHT}
 class Verification:
     """What was found: that it adds up, whether it is signed and by which key, and so in words.
 
-    `covers` are the parts of a fit that the certificate holds fast; `not_covered` are parts of the
+    `covers` are the parts of a fit that the certificate covers; `not_covered` are parts of the
     file that it does not.
     """
 

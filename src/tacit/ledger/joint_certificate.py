@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from tacit.accounting.composition import Composition, count_events
 from tacit.documents.canonical_json import plain
 from tacit.documents.document import Document, require_total
-from tacit.documents.reading import Layout, require_fields
+from tacit.documents.reading import FieldTypes, require_fields
 from tacit.errors import CertificateError, LedgerError
 from tacit.ledger.exact_amounts import (
     TOLERANCE,
@@ -36,7 +36,7 @@ WHO = ("analyst", "project", "formula", "file", "key")
 LONGEST_SQUARE = {FORMAT: 2000, FIRST: 8700}
 """Characters of mu_squared; the first format wrote as many digits as Python prints."""
 
-_LAYOUT: Layout = {
+_LAYOUT: FieldTypes = {
     "format": (str,),
     "private": (bool,),
     "total": (dict,),
@@ -51,12 +51,12 @@ _LAYOUT: Layout = {
     "signature": (dict, NoneType),
 }
 _FIRST_LAYOUT = {name: types for name, types in _LAYOUT.items() if name != "capacity"}
-_INNER: Mapping[str, Layout] = {
+_INNER: Mapping[str, FieldTypes] = {
     "total": {"epsilon": (float,), "delta": (float,), "mu": (float,), "mu_squared": (str,)},
     "budget": dict.fromkeys(("epsilon", "delta", "mu", "rho"), (float, NoneType)),
     "ledger": {"entries": (int,), "head": (str,)},
 }
-_FIRST_CHARGE: Layout = {
+_FIRST_CHARGE: FieldTypes = {
     "sequence": (int,),
     "time": (str,),
     "label": (str,),
@@ -80,8 +80,8 @@ class JointCertificate(Document):
       holds also where they were not.
     """
 
-    formats: ClassVar[Mapping[str, Layout]] = {FORMAT: _LAYOUT, FIRST: _FIRST_LAYOUT}
-    inner: ClassVar[Mapping[str, Layout]] = _INNER
+    formats: ClassVar[Mapping[str, FieldTypes]] = {FORMAT: _LAYOUT, FIRST: _FIRST_LAYOUT}
+    inner: ClassVar[Mapping[str, FieldTypes]] = _INNER
     most_events: ClassVar[int] = 50_000
 
     def _require(self, document: Mapping[str, Any]) -> None:

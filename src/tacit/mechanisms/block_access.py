@@ -18,14 +18,10 @@ from typing import Any
 import numpy as np
 from numba import types
 from numba.extending import overload
-from numpy.typing import NDArray
 
 from tacit.losses.float_bits import MAGIC, MAGIC_BITS, float_to_bits
 from tacit.rows.storage.sparse_store import SparseBlock
-from tacit.rows.storage.tiles import LANES
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from tacit.rows.storage.tiles import LANES, Floats, Integers
 
 TINY = 2.0**-600
 """Added to squared norms, so that records below it cannot outgrow their limit."""

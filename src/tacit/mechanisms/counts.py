@@ -1,7 +1,7 @@
 """Counts and sizes of residuals, with exact Gaussian noise. Private: the store, the blocks.
 
-Every record adds to each of k sums an integer between 0 and a bound S; where records are those of
-persons, every person does, by the mean over their records. Proof: proofs/mechanisms/counts.md.
+Every record (or person, by the mean over their records) adds to each of k sums an integer in
+[0, bound]. Proof: proofs/mechanisms/counts.md.
 """
 
 from __future__ import annotations
@@ -18,20 +18,15 @@ from tacit.contract.query import Answer, ColumnCounts, Measure, ResidualSize
 from tacit.contract.sensitivity import Price
 from tacit.errors import SettingError
 from tacit.losses.exponential import exp_negative
-from tacit.mechanisms.block_access import (
-    Floats,
-    Integers,
-    count_tiles,
-    measure_tile,
-    outcome_column,
-)
+from tacit.mechanisms.block_access import count_tiles, measure_tile, outcome_column
 from tacit.mechanisms.gaussian_sum import noised_sum
-from tacit.mechanisms.kernels import measure_records
+from tacit.mechanisms.kernels import add_offset, measure_records
 from tacit.noise.entropy import Entropy
 from tacit.rows.storage.store import BlockSum, Layout, Store
-from tacit.rows.storage.tiles import LANES, dense_tiles, outcome_tiles, tile_parts
+from tacit.rows.storage.tiles import LANES, Floats, Integers, dense_tiles, outcome_tiles, tile_parts
 
 TILES_AT_ONCE = 32
+Ends = tuple[float, float, float, float, float]
 SIZE, WITHIN, SHARE, DISPERSION, TILT, SQUARE = 0, 1, 2, 3, 4, 5
 """Measures of residuals, as the compiler takes them."""
 _MEASURES = {
@@ -46,7 +41,7 @@ _MEASURES = {
 
 @compiled
 def part_of(bound: float, share: float) -> int:
-    """Integer nearest to bound·share, kept within 0 and the bound; 0 if share is not a number."""
+    """Integer nearest to bound·share, clipped into [0, bound]; 0 if share is not a number."""
     part = np.rint(bound * share)
     if not part > 0.0:
         return 0
@@ -54,9 +49,7 @@ def part_of(bound: float, share: float) -> int:
 
 
 @compiled
-def residual_share(
-    margin: float, label: float, measure: int, numbers: tuple[float, float, float, float, float]
-) -> float:
+def residual_share(margin: float, label: float, measure: int, numbers: Ends) -> float:
     """Measure of a residual, within 0 and 1; 0 if it is not a number.
 
     `numbers` are the ends that the margin is kept within, start, cap, and e^highest where the
@@ -117,7 +110,7 @@ def add_residual_sizes(
     weighted: bool,
     shifted: bool,
     measure: int,
-    numbers: tuple[float, float, float, float, float],
+    numbers: Ends,
     bound: int,
     total: Integers,
 ) -> None:
@@ -127,10 +120,7 @@ def add_residual_sizes(
     square = np.empty(LANES)
     for t in range(count_tiles(block)):
         measure_tile(block, t, theta, margin, square)
-        if shifted:
-            offset = outcome_column(block, t, width, 1 + weighted)
-            for lane in range(LANES):
-                margin[lane] += np.float64(offset[lane])
+        add_offset(block, t, width, weighted, shifted, margin)
         label = outcome_column(block, t, width, 0)
         for lane in range(LANES):
             y = np.float64(label[lane])
@@ -181,7 +171,7 @@ def add_person_residual_sizes(
     weighted: bool,
     shifted: bool,
     measure: int,
-    numbers: tuple[float, float, float, float, float],
+    numbers: Ends,
     bound: int,
     total: Integers,
 ) -> None:
@@ -265,7 +255,7 @@ def residual_sizes(layout: Layout, query: ResidualSize, bound: int) -> BlockSum:
     return BlockSum((1,), add)
 
 
-def _measure(query: ResidualSize) -> tuple[int, tuple[float, float, float, float, float]]:
+def _measure(query: ResidualSize) -> tuple[int, Ends]:
     """The measure and its public numbers, as the compiler takes them."""
     largest = math.exp(min(query.highest, 700.0)) if query.exponential else 0.0
     ends = float(query.lowest), float(query.highest)

@@ -5,18 +5,14 @@ Private: the sum. Public: its unit and the price. Proof: proofs/mechanisms/gauss
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
 from tacit.contract.query import Answer
 from tacit.contract.sensitivity import Price
 from tacit.noise.entropy import Entropy
 from tacit.noise.gaussian import rounded_gaussian
+from tacit.rows.storage.tiles import Integers
 
 
-def noised_sum(
-    total: NDArray[np.int64], unit: float, price: Price, entropy: Entropy | None
-) -> Answer:
+def noised_sum(total: Integers, unit: float, price: Price, entropy: Entropy | None) -> Answer:
     """(total + noise) / unit with noise of scale 2^bits; without entropy total / unit (ε = ∞).
 
     Guarantee
@@ -30,7 +26,7 @@ def noised_sum(
 
 
 def noised_symmetric_sum(
-    total: NDArray[np.int64], unit: float, price: Price, entropy: Entropy | None
+    total: Integers, unit: float, price: Price, entropy: Entropy | None
 ) -> Answer:
     """A sum of symmetric matrices, stacked along the first axes, with symmetric noise.
 

@@ -9,7 +9,6 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit.contract.query import Answer, GradientSum
 from tacit.contract.sensitivity import Price
@@ -21,12 +20,12 @@ from tacit.mechanisms.person_gradient import add_person_class_gradients, add_per
 from tacit.mechanisms.softmax_gradient import add_class_gradients
 from tacit.noise.entropy import Entropy
 from tacit.rows.storage.store import BlockSum, Layout, Store
-from tacit.rows.storage.tiles import dense_tiles, tile_parts
+from tacit.rows.storage.tiles import Integers, dense_tiles, tile_parts
 
 TILES_AT_ONCE = 32
 
 
-def integer_gradient_sum(query: GradientSum, bound: int, store: Store) -> NDArray[np.int64]:
+def integer_gradient_sum(query: GradientSum, bound: int, store: Store) -> Integers:
     """Sum of the records' (persons') integer vectors, each of norm at most `bound`. Private."""
     if query.theta.ndim > 1:
         return np.ascontiguousarray(store.total(class_gradients, query, bound).T)
@@ -44,7 +43,7 @@ def gradients(layout: Layout, query: GradientSum, bound: int) -> BlockSum:
     limit = enforceable(bound, layout.width)
     kernel = add_person_gradients if layout.grouped else add_gradients
 
-    def add(block: Any, total: NDArray[np.int64]) -> None:
+    def add(block: Any, total: Integers) -> None:
         kernel(
             block,
             theta,
@@ -67,7 +66,7 @@ def class_gradients(layout: Layout, query: GradientSum, bound: int) -> BlockSum:
     limit = enforceable(bound, theta.size)
     scale = limit / query.clip
 
-    def add(block: Any, total: NDArray[np.int64]) -> None:
+    def add(block: Any, total: Integers) -> None:
         if layout.grouped:
             flat = total.reshape(-1)
             add_person_class_gradients(block, theta, layout.weighted, scale, limit, flat)

@@ -15,15 +15,13 @@ import numpy as np
 from tacit.compiling import compiled
 from tacit.losses.dispatch import curvatures, slopes
 from tacit.mechanisms.block_access import (
-    Floats,
-    Integers,
     add_tile,
     count_tiles,
     measure_tile,
     outcome_column,
     write_tile,
 )
-from tacit.rows.storage.tiles import LANES
+from tacit.rows.storage.tiles import LANES, Floats, Integers
 
 PLAIN, CURVATURE, SCORE = 0, 1, 2
 """Weights of second moments, as the compiler takes them."""
@@ -66,7 +64,7 @@ def add_gradients(  # noqa: PLR0917 - compiled code takes no keywords
     factor = np.empty(LANES)
     for t in range(count_tiles(block)):
         measure_tile(block, t, theta, margin, square)
-        _add_offset(block, t, width, weighted, shifted, margin)
+        add_offset(block, t, width, weighted, shifted, margin)
         label = outcome_column(block, t, width, 0)
         slopes(code, shape, margin, label, factor)
         if radius == BALANCED:
@@ -94,15 +92,16 @@ def measure_records(
     block: Any, t: int, theta: Floats, weighted: bool, shifted: bool, margin: Floats, square: Floats
 ) -> None:
     """Write margin z·theta (plus offset) and squared norm of every record of tile t."""
-    # The passes above and below call both themselves: compiling the measure again costs 0.3 s.
+    # Passes of records call both themselves: compiling the measure again costs 0.3 s.
     measure_tile(block, t, theta, margin, square)
-    _add_offset(block, t, theta.shape[0], weighted, shifted, margin)
+    add_offset(block, t, theta.shape[0], weighted, shifted, margin)
 
 
 @numba.njit(nogil=True, error_model="numpy")
-def _add_offset(
+def add_offset(
     block: Any, t: int, width: int, weighted: bool, shifted: bool, margin: Floats
 ) -> None:
+    """Add the offsets of tile t to its margins, where there are any."""
     if shifted:
         offset = outcome_column(block, t, width, 1 + weighted)
         for lane in range(LANES):
@@ -138,7 +137,7 @@ def quantise_rows(  # noqa: PLR0917 - compiled code takes no keywords
     ratio = np.empty(LANES)
     for t in range(count_tiles(block)):
         measure_tile(block, t, theta, margin, square)
-        _add_offset(block, t, width, weighted, shifted, margin)
+        add_offset(block, t, width, weighted, shifted, margin)
         scored = False
         ratio[:] = 1.0
         if weights is not None:

@@ -12,7 +12,6 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
 from tacit.contract.query import Answer, SecondMoments, Weights
@@ -26,6 +25,8 @@ from tacit.rows.storage.person_store import PersonBlock
 from tacit.rows.storage.store import BlockSum, Layout, Store
 from tacit.rows.storage.tiles import (
     LANES,
+    Floats,
+    Integers,
     dense_tiles,
     map_tiles,
     public_matrix,
@@ -37,7 +38,7 @@ from tacit.rows.storage.tiles import (
 _WEIGHTS = {Weights.NONE: PLAIN, Weights.CURVATURE: CURVATURE, Weights.SCORE: SCORE}
 
 
-def integer_second_moments(query: SecondMoments, bound: int, store: Store) -> NDArray[np.int64]:
+def integer_second_moments(query: SecondMoments, bound: int, store: Store) -> Integers:
     """Sum of v v' over the records' integer vectors v, each of squared norm at most `bound`.
 
     Of a person with several records the bound is on the sum of their squared norms.
@@ -58,11 +59,11 @@ def second_moments(layout: Layout, query: SecondMoments, bound: int) -> BlockSum
     bounds = query.loss.smoothness, query.loss.lipschitz
     columns = layout.weighted, layout.shifted
 
-    def add_persons(block: PersonBlock, total: NDArray[np.int64]) -> None:
+    def add_persons(block: PersonBlock, total: Integers) -> None:
         limits = query.row_bound, limit
         add_person_moments(block, matrix, theta, weights, (*loss, bounds), columns, limits, total)
 
-    def add(block: Any, total: NDArray[np.int64]) -> None:
+    def add(block: Any, total: Integers) -> None:
         integers = np.empty((width, 0))
         for part in mapped_parts(block, matrix, width):
             records = tiles_in(part) * LANES
@@ -77,7 +78,7 @@ def second_moments(layout: Layout, query: SecondMoments, bound: int) -> BlockSum
     return BlockSum((width, width), add_persons if layout.grouped else add)
 
 
-def mapped_parts(block: Any, matrix: NDArray[np.float64] | None, width: int) -> Iterator[Any]:
+def mapped_parts(block: Any, matrix: Floats | None, width: int) -> Iterator[Any]:
     """Parts of a block, few enough tiles for one exact product, in the matrix's coordinates."""
     for part in tile_parts(block, TILES_AT_ONCE):
         yield part if matrix is None else readonly(map_tiles(dense_tiles(part, width), matrix))

@@ -1,7 +1,7 @@
 """Newton directions whose noise is on the direction, not on the matrix. Private: the store.
 
-For a gradient g that was released before, (H + λI)⁻¹ g moves little when one record's part of H
-changes: by ‖g‖ B / (λ (λ + B)) at most. So noise on d numbers does what noise on d² would have to.
+For a released gradient g, a change of one record's summand in H moves (H + λI)⁻¹ g by at most
+‖g‖ B / (λ (λ + B)). So noise on d numbers does what noise on d² numbers would have to.
 Proof: proofs/mechanisms/newton_direction.md.
 """
 
@@ -11,7 +11,6 @@ import math
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit.accounting.rounding import root_up
 from tacit.contract.query import Answer, CurvatureTrace, DampedDirection, SecondMoments, Weights
@@ -21,11 +20,12 @@ from tacit.mechanisms.moments import integer_second_moments, moment_limit
 from tacit.noise.entropy import Entropy
 from tacit.noise.gaussian import rounded_gaussian
 from tacit.rows.storage.store import Store
+from tacit.rows.storage.tiles import Floats, Integers
 
 CURVATURE_BOUND = 2**30
-"""Integer bound on a record's part of H: the sums of 2^33 records do not wrap."""
+"""Integer bound on a record's summand in H: the sums of 2^33 records do not wrap."""
 SLACK = Fraction(1, 2**20)
-"""Error of the solution, as a part of what one record can move it by."""
+"""Error of the solution, as a fraction of what one record can move it by."""
 REFINEMENTS = 5
 SMALLEST_NORM = 1e-150
 """Stands for the norm of a gradient below it, so that a lattice has a step."""
@@ -35,7 +35,7 @@ Exact = list[Fraction]
 
 def integer_curvature(
     query: DampedDirection | CurvatureTrace, bound: int, store: Store
-) -> NDArray[np.int64]:
+) -> Integers:
     """Sum over the records of v v', ‖v‖² ≤ bound, near w h z z' / smoothness. Private."""
     moments = SecondMoments(query.row_bound, None, query.theta, Weights.CURVATURE, query.loss)
     return integer_second_moments(moments, bound, store)
@@ -53,7 +53,7 @@ def largest_move(norm: Fraction, damping: int) -> Fraction:
     return exact * (1 + 2 * SLACK)
 
 
-def solve_within(matrix: NDArray[np.int64], damping: int, vector: Exact) -> Exact:
+def solve_within(matrix: Integers, damping: int, vector: Exact) -> Exact:
     """Return x with ‖x - (matrix + damping·I)⁻¹ vector‖ at most SLACK of what a record can do.
 
     Solved in floats and refined by residuals in exact rationals; in exact rationals throughout
@@ -82,7 +82,7 @@ def solve_within(matrix: NDArray[np.int64], damping: int, vector: Exact) -> Exac
     return solve_exactly(damped, vector)
 
 
-def _solve_nearly(matrix: NDArray[np.float64], vector: list[float]) -> NDArray[np.float64]:
+def _solve_nearly(matrix: Floats, vector: list[float]) -> Floats:
     """Solution in floats; not a number where there is none."""
     try:
         return np.asarray(np.linalg.lstsq(matrix, vector, rcond=None)[0])

@@ -14,7 +14,6 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit.contract.perturbation_precision import FARTHEST, GRADIENT_BOUND, Accuracy, ridge_of
 from tacit.contract.query import Answer, PerturbedMinimum, SecondMoments, Weights
@@ -26,25 +25,24 @@ from tacit.mechanisms.moments import integer_second_moments, moment_limit
 from tacit.noise.entropy import Entropy
 from tacit.noise.gaussian import rounded_gaussian
 from tacit.rows.storage.store import BlockSum, Layout, Store
-from tacit.rows.storage.tiles import tile_parts
+from tacit.rows.storage.tiles import Floats, Integers, tile_parts
 
 TILES_AT_ONCE = 128
 """8192 records, so that integers of up to 2^49 add up below 2^62."""
 LOW_BITS = 32
 NEWTON_STEPS, HALVINGS = 500, 30
 
-Vector = NDArray[np.float64]
 Exact = list[Fraction]
 
 
 class FineQuery(NamedTuple):
     """A point at which gradients are summed, and the query that asks for its minimum."""
 
-    theta: Vector
+    theta: Floats
     minimum: PerturbedMinimum
 
 
-def fine_gradient_sum(theta: Vector, query: PerturbedMinimum, store: Store) -> list[int]:
+def fine_gradient_sum(theta: Floats, query: PerturbedMinimum, store: Store) -> list[int]:
     """Sum of the records' downweighted integer gradients, of norm up to 2^49 each. Private."""
     high, low = store.total(fine_gradients, FineQuery(theta, query), GRADIENT_BOUND)
     return [(int(a) << LOW_BITS) + int(b) for a, b in zip(high, low, strict=True)]
@@ -56,7 +54,7 @@ def fine_gradients(layout: Layout, query: FineQuery, bound: int) -> BlockSum:
     theta, (clip, loss) = query.theta, (query.minimum.clip, query.minimum.loss)
     how = int(loss.code), shape_of(loss), layout.weighted, False, limit / clip, limit
 
-    def add(block: Any, total: NDArray[np.int64]) -> None:
+    def add(block: Any, total: Integers) -> None:
         for part in tile_parts(block, TILES_AT_ONCE):
             some = np.zeros(layout.width, dtype=np.int64)
             add_gradients(part, theta, *how, clip / loss.lipschitz, some)
@@ -77,7 +75,7 @@ class Objective:
     linear: Exact
     accuracy: Accuracy
 
-    def gradient(self, theta: Vector) -> Exact:
+    def gradient(self, theta: Floats) -> Exact:
         """The gradient, from the integers of the records, in exact rationals."""
         unit = Fraction(enforceable(GRADIENT_BOUND, self.store.width) / self.query.clip)
         ridge = Fraction(self.ridge)
@@ -87,7 +85,7 @@ class Objective:
             for total, at, push in zip(sums, theta, self.linear, strict=True)
         ]
 
-    def curvature(self, theta: Vector) -> NDArray[np.float64]:
+    def curvature(self, theta: Floats) -> Floats:
         """The second derivative; it only has to be near."""
         query = SecondMoments(self.query.clip, None, theta, Weights.CURVATURE, self.query.loss)
         bound = min(FINEST_BOUND, 2**61 // max(self.store.length, 1))
@@ -96,15 +94,15 @@ class Objective:
         curved = sums * (self.query.loss.smoothness / unit)
         return np.asarray(curved + self.ridge * np.eye(self.store.width))
 
-    def accepts(self, theta: Vector, gradient: Exact) -> bool:
+    def accepts(self, theta: Floats, gradient: Exact) -> bool:
         """Whether a point is near enough to the minimiser, beyond doubt."""
         clip = Fraction(self.query.clip)
         near = square(gradient) <= (Fraction(self.accuracy.tolerance) * clip) ** 2
         reached = [Fraction(float(at)) * clip for at in theta]
-        return near and square(reached) <= Fraction(self.accuracy.reach) ** 2
+        return near and square(reached) <= Fraction(self.accuracy.radius) ** 2
 
 
-def find_minimum(objective: Objective) -> Vector:
+def find_minimum(objective: Objective) -> Floats:
     """A point that the objective accepts, whatever the records are.
 
     Newton's method finds one in a few steps. Should it not, gradient descent does: every step to a
@@ -122,7 +120,7 @@ def find_minimum(objective: Objective) -> Vector:
     return descend_to_minimum(objective)
 
 
-def descend_to_minimum(objective: Objective) -> Vector:
+def descend_to_minimum(objective: Objective) -> Floats:
     """A point that the objective accepts, by gradient descent from 0."""
     query = objective.query
     steepest = objective.store.length * query.loss.smoothness * query.clip**2 + objective.ridge
@@ -136,8 +134,8 @@ def descend_to_minimum(objective: Objective) -> Vector:
 
 
 def _newton_step(
-    objective: Objective, theta: Vector, gradient: Exact
-) -> tuple[Vector, Exact] | None:
+    objective: Objective, theta: Floats, gradient: Exact
+) -> tuple[Floats, Exact] | None:
     """A step that shortens the gradient; None where none was found.
 
     Lengths are in the norm of the inverse curvature. In the plain norm a step along a flat
@@ -166,7 +164,7 @@ def square(vector: Sequence[Fraction]) -> Fraction:
     return sum((entry * entry for entry in vector), Fraction(0))
 
 
-def _floats(vector: Exact) -> Vector:
+def _floats(vector: Exact) -> Floats:
     return np.array([float(entry) for entry in vector])
 
 

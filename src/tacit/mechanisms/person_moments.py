@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from tacit.compiling import compiled
 from tacit.contract.sensitivity import FINEST_BOUND
 from tacit.losses.dispatch import curvatures
-from tacit.mechanisms.block_access import Floats, Integers, outcome_column, write_tile
+from tacit.mechanisms.block_access import outcome_column, write_tile
 from tacit.mechanisms.kernels import CURVATURE, SCORE, measure_records
 from tacit.mechanisms.person_gradient import person_size, square_scores, sum_scores
 from tacit.rows.storage.person_store import PersonBlock
-from tacit.rows.storage.tiles import LANES, readonly
+from tacit.rows.storage.tiles import LANES, Floats, Integers, readonly
 
 TILES_AT_ONCE = 32
 """Tiles in one product: its entries stay below 2^53, where float64 sums of integers are exact."""

@@ -7,7 +7,6 @@ from dataclasses import replace
 from types import TracebackType
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit.contract.query import (
     Answer,
@@ -33,6 +32,7 @@ from tacit.mechanisms.sandwich import answer_curvature_and_score
 from tacit.noise.entropy import Entropy, SeededEntropy, SystemEntropy
 from tacit.rows.admission.rescale import rescale
 from tacit.rows.storage.store import Store
+from tacit.rows.storage.tiles import Floats
 
 MECHANISMS: Mapping[type, Callable[..., Answer]] = {
     GradientSum: answer_gradient,
@@ -82,7 +82,6 @@ class Responder:
         return MECHANISMS[type(query)](ready, price, self._store, self._entropy)
 
     def _in_coordinates(self, query: Query) -> Query:
-        """Bring the rows to the query's coordinates, or map them as they are read."""
         if isinstance(query, ColumnCounts):
             self._require_settled(None)
             return query
@@ -107,19 +106,19 @@ class Responder:
         exact = self._entropy is None
         self._store = rescale(self._store, design, np.float64 if exact else np.float32)
 
-    def _settle(self, matrix: NDArray[np.float64] | None) -> None:
+    def _settle(self, matrix: Floats | None) -> None:
         """Let the first gradient in other coordinates recast the rows; refuse any after it."""
         if matrix is not None and self._settled is None:
             self._store = self._store.recast(matrix)
             self._settled = matrix.tobytes()
         self._require_settled(matrix)
 
-    def _require_width(self, theta: NDArray[np.float64] | None) -> None:
+    def _require_width(self, theta: Floats | None) -> None:
         width = self._store.width
         if theta is not None and theta.shape[0] != width:
             raise SettingError(f"theta must have {width} entries.")
 
-    def _require_settled(self, matrix: NDArray[np.float64] | None) -> None:
+    def _require_settled(self, matrix: Floats | None) -> None:
         """Refuse coordinates other than those that the first gradient settled."""
         asked = None if matrix is None else matrix.tobytes()
         if asked != self._settled:

@@ -11,26 +11,20 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit.compiling import compiled
 from tacit.contract.query import Answer, CurvatureAndScore
 from tacit.contract.sensitivity import Price
 from tacit.losses.dispatch import curvatures, shape_of, slopes
-from tacit.mechanisms.block_access import (
-    Floats,
-    count_tiles,
-    measure_tile,
-    outcome_column,
-    write_tile,
-)
+from tacit.mechanisms.block_access import count_tiles, measure_tile, outcome_column, write_tile
 from tacit.mechanisms.gaussian_sum import noised_symmetric_sum
+from tacit.mechanisms.kernels import add_offset
 from tacit.mechanisms.moments import mapped_parts, one_blas_thread
 from tacit.mechanisms.person_moments import add_person_pairs
 from tacit.noise.entropy import Entropy
 from tacit.rows.storage.person_store import PersonBlock
 from tacit.rows.storage.store import BlockSum, Layout, Store
-from tacit.rows.storage.tiles import LANES, public_matrix, tiles_in
+from tacit.rows.storage.tiles import LANES, Floats, Integers, public_matrix, tiles_in
 
 
 def pair_limit(bound: int, joint: float, width: int) -> float:
@@ -74,10 +68,7 @@ def quantise_pairs(  # noqa: PLR0917 - compiled code takes no keywords
     slope = np.empty(LANES)
     for t in range(count_tiles(block)):
         measure_tile(block, t, theta, margin, square)
-        if shifted:
-            offset = outcome_column(block, t, width, 1 + weighted)
-            for lane in range(LANES):
-                margin[lane] += np.float64(offset[lane])
+        add_offset(block, t, width, weighted, shifted, margin)
         label = outcome_column(block, t, width, 0)
         curvatures(code, shape, margin, label, curved)
         slopes(code, shape, margin, label, slope)
@@ -99,7 +90,7 @@ def quantise_pairs(  # noqa: PLR0917 - compiled code takes no keywords
         write_tile(block, t, slope, score_rows)
 
 
-def integer_pairs(query: CurvatureAndScore, bound: int, store: Store) -> NDArray[np.int64]:
+def integer_pairs(query: CurvatureAndScore, bound: int, store: Store) -> Integers:
     """Sum of (v v', w w') over the records' integer vectors, ‖v‖⁴ + ‖w‖⁴ ≤ bound². Private."""
     with one_blas_thread():
         return store.total(curvature_score_pairs, query, bound)
@@ -115,10 +106,10 @@ def curvature_score_pairs(layout: Layout, query: CurvatureAndScore, bound: int) 
     loss = int(query.loss.code), shape_of(query.loss), bounds
     columns, limits = (layout.weighted, layout.shifted), (query.row_bound, limit)
 
-    def add_persons(block: PersonBlock, total: NDArray[np.int64]) -> None:
+    def add_persons(block: PersonBlock, total: Integers) -> None:
         add_person_pairs(block, matrix, theta, loss, columns, limits, total)
 
-    def add(block: Any, total: NDArray[np.int64]) -> None:
+    def add(block: Any, total: Integers) -> None:
         for part in mapped_parts(block, matrix, width):
             curved, scores = (np.empty((width, tiles_in(part) * LANES)) for _ in range(2))
             quantise_pairs(part, theta, *loss, *columns, *limits, curved, scores)

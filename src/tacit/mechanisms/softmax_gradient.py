@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from tacit.compiling import compiled
 from tacit.losses.exponential import exp_negative
 from tacit.losses.float_bits import MAGIC, MAGIC_BITS, float_to_bits
-from tacit.mechanisms.block_access import TINY, Floats, Integers
-from tacit.rows.storage.tiles import LANES
+from tacit.mechanisms.block_access import TINY
+from tacit.rows.storage.tiles import LANES, Floats, Integers
 
 
 @compiled

@@ -21,11 +21,6 @@ def subsample_draw(seed: int | None) -> Draw:
     ---------
     - The bytes do not depend on the records; without a seed every fit draws fresh ones.
     - With a seed they are those of the seed, and not of the noise made with it.
-
-    Examples
-    --------
-    >>> subsample_draw(None)(5).shape
-    (5,)
     """
     entropy: Entropy = SystemEntropy() if seed is None else SeededEntropy(seed + SEEDED_STREAM)
     return lambda count: entropy.words(-(-count // BYTES_PER_WORD)).view(np.uint8)[:count]

@@ -40,13 +40,6 @@ class SystemEntropy:
     ---------
     - Keeps no state: there is nothing to copy in a fork, to repeat in a worker, or to leak.
     - Every call returns fresh words.
-
-    Examples
-    --------
-    >>> SystemEntropy().words(4).shape
-    (4,)
-    >>> SystemEntropy().secure
-    True
     """
 
     @property
@@ -68,18 +61,6 @@ class SeededEntropy:
     ---------
     - The same seed gives the same words, in whatever portions they are asked for.
     - Never declared secure, so a certificate built on it says `private: false`.
-
-    Parameters
-    ----------
-    seed
-        A non-negative integer.
-
-    Examples
-    --------
-    >>> bool((SeededEntropy(7).words(3) == SeededEntropy(7).words(3)).all())
-    True
-    >>> SeededEntropy(7).secure
-    False
     """
 
     seed: int

@@ -140,7 +140,7 @@ def _run_trials(
     shift: int,
     band: float,
 ) -> tuple[int, int, bool]:
-    """Append accepted draws until the words or the room end, or a trial cannot be settled here.
+    """Append accepted draws until the words or the space end, or a trial cannot be settled here.
 
     Returns the first trial not run, the number of draws, and whether that trial is unsettled.
     """
@@ -291,13 +291,6 @@ def rounded_gaussian(count: int, bits: int, entropy: Entropy) -> NDArray[np.int6
     C. F. F. Karney, Sampling exactly from the normal distribution, ACM TOMS 42(1), 2016: lazily
     extended uniforms. The strips and the certified comparison are proved in
     `proofs/noise/gaussian.md`.
-
-    Examples
-    --------
-    >>> from tacit.noise.entropy import SystemEntropy
-    >>> noise = rounded_gaussian(1000, 20, SystemEntropy())
-    >>> noise.dtype, noise.shape
-    (dtype('int64'), (1000,))
     """
     if count < 0:
         raise SettingError(f"count is {count}; ask for zero or more draws")

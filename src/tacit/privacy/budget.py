@@ -81,7 +81,7 @@ class Budget:
         return any(math.isinf(getattr(self, name) or 0.0) for name in _CURRENCIES)
 
     def with_delta(self, delta: float) -> Budget:
-        """Return this budget with a delta, kept if there is one already."""
+        """Return this budget with this delta, unless it has one already."""
         return self if self.delta is not None else replace(self, delta=delta)
 
 

@@ -186,18 +186,10 @@ def nameless_files() -> int:
 
 
 @dataclass(frozen=True)
-class BrokenSource:
+class BrokenSource(Source):
     """A source on disk that hands out all its records and fails then."""
 
     table: Source
-    response: str | None = None
-    length: int | None = None
-    resident: bool = False
-    typed_by: str | None = None
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return self.table.names
 
     def batches(
         self, rows: int, *, numeric: Sequence[str], labels: Sequence[str]
@@ -211,7 +203,8 @@ class BrokenSource:
 
 def test_the_scratch_file_is_closed_where_reading_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store_module, "BLOCK_BYTES", 1000)
-    source = BrokenSource(open_source(frame()))
+    table = open_source(frame())
+    source = BrokenSource(table, names=table.names, resident=False)
     with pytest.raises(FileError, match="broken") as caught:
         admit(source, DESIGN, memory_limit=0)
     # While the error lives, so do the frames that held the file: closing frees it, not collection.

@@ -15,8 +15,9 @@ from tacit.design.design import Design, matrix_design
 from tacit.design.response import Binary
 from tacit.errors import BoundsError, SettingError
 from tacit.rows.admission.prepare import Preparer
-from tacit.rows.admission.prepare_sparse import SparsePreparer
-from tacit.rows.sources.sparse_matrix import SparseRows, SparseSource
+from tacit.rows.admission.prepare_sparse import prepare_sparse, sparse_preparer
+from tacit.rows.sources.source import SparseRows
+from tacit.rows.sources.sparse_matrix import SparseSource
 from tacit.rows.storage.sparse_store import SparseBlock
 from tacit.rows.storage.tiles import LANES, tile_count, to_rows
 
@@ -34,7 +35,9 @@ def matrix(count: int, **facts: Any) -> Design:
 
 def rows_of(values: Any) -> SparseRows:
     source = SparseSource.of(sp.csr_array(np.asarray(values, dtype=np.float64)), fewest=0)
-    return next(source.batches(source.length, numeric=(), labels=())).rows()
+    batch = next(source.batches(source.length or 1, numeric=(), labels=()))
+    assert batch.sparse_rows is not None
+    return batch.sparse_rows()
 
 
 def block_of(
@@ -42,7 +45,7 @@ def block_of(
 ) -> tuple[SparseBlock, NDArray[np.bool_]]:
     flags = np.ones(len(rows.starts) - 1, dtype=bool) if valid is None else valid.copy()
     outcome = np.linspace(0.5, 1.0, len(flags)).reshape(-1, 1)
-    block = SparsePreparer.of(design).prepare(rows, outcome, flags, np.dtype(dtype))
+    block = prepare_sparse(sparse_preparer(design), rows, outcome, flags, np.dtype(dtype))
     return block, flags
 
 
@@ -180,10 +183,10 @@ def test_t08_a_record_does_not_depend_on_its_place() -> None:
 @pytest.mark.parametrize("bounds", [(1, 2), (-2, -1), ([-1, 0.5], [1, 2])])
 def test_bounds_that_exclude_zero_are_refused_with_the_way_out(bounds: Any) -> None:
     with pytest.raises(BoundsError, match=r"\.toarray\(\)"):
-        SparsePreparer.of(matrix(2, bounds=bounds))
+        sparse_preparer(matrix(2, bounds=bounds))
 
 
 def test_a_design_that_shifts_is_refused() -> None:
     with pytest.raises(SettingError, match="never shifted"):
-        SparsePreparer.of(matrix(2, bounds=(0, 1), shifted=True))
-    assert SparsePreparer.of(matrix(2, bounds=(0, 1))).public.scale.tolist() == [1.0, 1.0]
+        sparse_preparer(matrix(2, bounds=(0, 1), shifted=True))
+    assert sparse_preparer(matrix(2, bounds=(0, 1))).scale.tolist() == [1.0, 1.0]

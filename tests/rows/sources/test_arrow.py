@@ -9,7 +9,8 @@ import pytest
 
 from tacit.errors import DataError
 from tacit.rows.encoding.cells import text_number
-from tacit.rows.sources.arrow import ArrowBatch, arrow_batches, arrow_chunks, require_types
+from tacit.rows.sources.arrow import arrow_batches, arrow_chunks, require_types
+from tacit.rows.sources.source import Batch
 
 SPELLINGS = [
     *("1", "+1", "-2.5", "1.", ".5", "1e5", "1E-5", "00012", " 3 ", "\t4", "5e-324", "1e999"),
@@ -26,8 +27,8 @@ SPELLINGS = [
 """Cells of text, numbers and others."""
 
 
-def batch_of(cells: Any) -> ArrowBatch:
-    return ArrowBatch({"a": cells}, len(cells))
+def batch_of(cells: Any) -> Batch:
+    return next(arrow_batches(pa.record_batch([cells], names=["a"]), len(cells)))
 
 
 @pytest.mark.parametrize(

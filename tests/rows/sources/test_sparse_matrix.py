@@ -8,14 +8,20 @@ import scipy.sparse as sp
 
 from tacit.errors import DataError
 from tacit.rows.sources.opening import open_source
-from tacit.rows.sources.sparse_matrix import SparseBatch, SparseSource
+from tacit.rows.sources.source import Batch, SparseRows
+from tacit.rows.sources.sparse_matrix import SparseSource
 
 DENSE = np.array([[0.0, 2.0, 0.0], [0.0, 0.0, 0.0], [1.5, 0.0, -3.0], [0.0, 0.0, 4.0]])
 NAMES = ("x0", "x1", "x2")
 
 
-def whole(source: SparseSource) -> SparseBatch:
-    return next(source.batches(source.length, numeric=(), labels=()))
+def whole(source: SparseSource) -> Batch:
+    return next(source.batches(source.length or 1, numeric=(), labels=()))
+
+
+def rows_in(batch: Batch) -> SparseRows:
+    assert batch.sparse_rows is not None
+    return batch.sparse_rows()
 
 
 def raw(data: Any, indices: Any, starts: Any, width: int = 3) -> Any:
@@ -75,7 +81,7 @@ def test_batches_keep_order_and_cover_all(rows: int) -> None:
 
 def test_duplicates_are_added_and_disorder_is_put_in_order() -> None:
     matrix = raw([1.0, 2.0, 5.0, 0.5], [2, 0, 1, 2], [0, 2, 2, 4])
-    rows = whole(SparseSource.of(matrix)).rows()
+    rows = rows_in(whole(SparseSource.of(matrix)))
     assert rows.indices.tolist() == [0, 2, 1, 2]
     assert rows.values.tolist() == [2.0, 1.0, 5.0, 0.5]
     twice = raw([1.0, 2.0, 4.0], [2, 0, 2], [0, 3, 3])
@@ -86,13 +92,14 @@ def test_flags_of_the_matrix_are_not_believed_and_it_is_left_alone() -> None:
     matrix = raw([1.0, 2.0, 4.0], [2, 0, 2], [0, 3, 3])
     matrix.has_sorted_indices = matrix.has_canonical_format = True
     before = matrix.data.tolist(), matrix.indices.tolist(), matrix.indptr.tolist()
-    assert whole(SparseSource.of(matrix)).rows().indices.tolist() == [0, 2]
+    assert rows_in(whole(SparseSource.of(matrix))).indices.tolist() == [0, 2]
     assert (matrix.data.tolist(), matrix.indices.tolist(), matrix.indptr.tolist()) == before
 
 
 def test_t08_an_untidy_record_does_not_change_how_others_are_read() -> None:
-    tidy = whole(SparseSource.of(raw([1.0, 2.0, 7.0], [0, 2, 1], [0, 2, 3]))).rows()
-    untidy = whole(SparseSource.of(raw([1.0, 2.0, 7.0, 1.0], [0, 2, 1, 1], [0, 2, 4]))).rows()
+    tidy = rows_in(whole(SparseSource.of(raw([1.0, 2.0, 7.0], [0, 2, 1], [0, 2, 3]))))
+    matrix = raw([1.0, 2.0, 7.0, 1.0], [0, 2, 1, 1], [0, 2, 4])
+    untidy = rows_in(whole(SparseSource.of(matrix)))
     assert untidy.values[:2].tolist() == tidy.values[:2].tolist()
     assert untidy.indices[:2].tolist() == tidy.indices[:2].tolist()
 

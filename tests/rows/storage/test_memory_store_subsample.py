@@ -54,7 +54,9 @@ def test_subsamples_stay_what_they_are_in_other_coordinates() -> None:
     drawn = draw(300)
     store = MemoryStore.of(table(300), 128, drawn=drawn)
     before = read(SubsampledStore(store))
-    assert read(SubsampledStore(store.map([[2.0]]))) == [2 * place for place in before]
+    image = store.map([[2.0]])
+    assert isinstance(image, MemoryStore)
+    assert read(SubsampledStore(image)) == [2 * place for place in before]
     assert read(SubsampledStore(store.recast([[2.0]]))) == [2 * place for place in before]
 
 

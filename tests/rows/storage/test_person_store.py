@@ -76,6 +76,7 @@ def test_coordinates_change_row_by_row_as_in_a_store_of_rows() -> None:
     persons = people(np.arange(100) % 4 + 1)
     store = person_store(persons, 4, block_tiles=3)
     mapped = store.map(MATRIX)
+    assert isinstance(mapped, PersonStore)
     rows = to_rows(MemoryStore.of(np.concatenate(persons)).map(MATRIX).block(0), 250)
     edges = np.cumsum([len(person) for person in persons])[:-1]
     expected = {i: part.tolist() for i, part in enumerate(np.split(rows, edges))}

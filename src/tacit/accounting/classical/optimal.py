@@ -9,9 +9,7 @@ composition has
 
 Different guarantees compose optimally through their loss distributions, not here.
 
-References
-----------
-Kairouz, Oh and Viswanath (2015), "The composition theorem for differential privacy", Theorem 3.3.
+Reference: Kairouz, Oh and Viswanath (2015), Theorem 3.3.
 """
 
 from __future__ import annotations

@@ -3,10 +3,7 @@ r"""Amplification of (epsilon, delta) by subsampling, each under the relation it
 Amplification counts once for each fresh sample. A sample that is used for several releases is one
 mechanism: compose the releases first, then amplify.
 
-References
-----------
-Balle, Barthe and Gaboardi (2018), "Privacy amplification by subsampling: tight analyses via
-couplings and divergences", Theorems 8 (Poisson) and 9 (without replacement).
+References: Balle, Barthe and Gaboardi (2018), Theorems 8 (Poisson) and 9 (without replacement).
 Proofs: ``proofs/accounting/classical/subsampling.md``.
 """
 

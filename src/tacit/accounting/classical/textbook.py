@@ -26,9 +26,7 @@ def classical_gaussian_sigma(epsilon: float, delta: float, sensitivity: float = 
       false.
     - Rounded up, and always above the exact scale.
 
-    References
-    ----------
-    Dwork and Roth (2014), "The algorithmic foundations of differential privacy", Theorem A.1.
+    Reference: Dwork and Roth (2014), Theorem A.1.
 
     Examples
     --------

@@ -4,10 +4,8 @@ An attacker who must decide from the release whether a person is in the table, a
 :math:`\alpha` of false alarms, misses the person at least :math:`f(\alpha)` of the time; the power
 is at most :math:`1 - f(\alpha)`.
 
-References
-----------
-Wasserman and Zhou (2010), "A statistical framework for differential privacy", Theorem 2.4.
-Dong, Roth and Su (2022), "Gaussian differential privacy", Propositions 2.3, 2.4 and 2.12.
+References: Wasserman and Zhou (2010), Theorem 2.4. Dong, Roth and Su (2022), Propositions 2.3, 2.4
+and 2.12.
 """
 
 from __future__ import annotations

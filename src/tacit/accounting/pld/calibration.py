@@ -24,7 +24,7 @@ _CLOSE = 2e-4
 _FLOOR, _CEILING = -20.0, 20.0
 _LONGEST_STEP = 3.0
 _MOST_STEPS = 80
-# Slopes of log epsilon against the logarithm of what is sought are kept between these.
+# Slopes of log epsilon against the logarithm of what is sought are limited to these.
 _FLATTEST, _STEEPEST = 0.05, 50.0
 # Two values this close are the same.
 _INDISTINCT = 1e-9
@@ -136,7 +136,7 @@ class _Search:
         return self._walk(start, _COARSE, (-_COARSE, _COARSE))[0]
 
     def solve(self, start: float) -> float:
-        """Return a value within the budget and close to its edge, or the harmful end."""
+        """Return a value within the budget and close to its limit, or the harmful end."""
         found, within = self._walk(self.near(start), DEFAULT_TOLERANCE, (-_CLOSE, 0.0))
         if not within:
             raise BudgetError(

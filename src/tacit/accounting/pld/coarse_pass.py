@@ -125,8 +125,8 @@ class CoarseLosses:
 
     def without_tails(self, log_delta: float) -> CoarseLosses:
         """Return the coarse losses without those that truncation will make infinite."""
-        kept = self._above() > self._truncated(log_delta)
-        masses = np.where(kept, self.masses, 0.0)
+        used = self._above() > self._truncated(log_delta)
+        masses = np.where(used, self.masses, 0.0)
         logarithms = _averaged(masses, self.times, self.membership)
         return replace(self, masses=masses, logarithms=logarithms)
 

@@ -117,8 +117,8 @@ class Composed:
             return law.delta(epsilon)
 
         def choose(coarse: CoarseLosses) -> tuple[CoarseLosses, Aim]:
-            kept = coarse.without_tails(coarse.aim_at_epsilon(epsilon).log_delta)
-            return kept, kept.aim_at_epsilon(epsilon)
+            used = coarse.without_tails(coarse.aim_at_epsilon(epsilon).log_delta)
+            return used, used.aim_at_epsilon(epsilon)
 
         return self._bracket(choose, measure, bounds)
 
@@ -139,8 +139,8 @@ class Composed:
             return epsilon_at(law, delta, guess)
 
         def choose(coarse: CoarseLosses) -> tuple[CoarseLosses, Aim]:
-            kept = coarse.without_tails(math.log(delta))
-            return kept, kept.aim_at_delta(delta)
+            used = coarse.without_tails(math.log(delta))
+            return used, used.aim_at_delta(delta)
 
         return self._bracket(choose, measure, bounds)
 

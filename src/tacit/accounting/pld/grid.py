@@ -18,10 +18,8 @@ from tacit.errors import SettingError
 
 # exp of a loss must stay a normal float.
 LARGEST_LOSS = 690.0
-
 # Below this step the split of a cell drowns in the rounding of its two tails.
 SMALLEST_STEP = 2.0**-33
-
 _STEP_BITS = 30
 
 

@@ -31,22 +31,16 @@ from tacit.accounting.pld.pairs.pair import UNIT
 Spectrum: TypeAlias = NDArray[np.complex128]
 
 LONGEST = 2**22
-
 # Error per level of a fast Fourier transform, relative to the sum of the absolute inputs for each
 # output and to the Euclidean norm for all: Higham (2002), Theorem 24.2, gives 6.7 units for
 # twiddle factors exact to a unit; this doubles it.
 _LEVEL = 16.0
-
 # Absolute value, angle, logarithm, exponential, sine and cosine of a power, per factor.
 _POWER = 16.0
-
 _LARGEST_EXPONENT = 700.0
-
 # Relative accuracy of the root: far below the width of a bracket.
 _ACCURACY = 1e-7
-
 _MOST_STEPS = 60
-
 # Fractions of the guess at which a lower law is tried.
 _FRACTIONS = (0.98, 0.9, 0.75, 0.5, 0.25, 0.1)
 
@@ -257,13 +251,13 @@ class _Tilted:
 
 
 def _tilted(law: LossDistribution, times: int, tilt: float) -> _Tilted | None:
-    kept = law.masses > 0.0
-    if not np.any(kept):
+    used = law.masses > 0.0
+    if not np.any(used):
         return None
-    indices = law.indices[kept]
+    indices = law.indices[used]
     losses = indices.astype(np.float64) * law.step
     exponents = tilt * losses
-    logarithms = np.log(law.masses[kept]) + exponents
+    logarithms = np.log(law.masses[used]) + exponents
     shift = float(logarithms.max())
     shift += math.log(float(np.exp(logarithms - shift).sum()))
     size = float(np.abs(exponents).max()) + abs(shift)

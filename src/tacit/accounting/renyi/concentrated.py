@@ -4,12 +4,8 @@ Only implications that are theorems are here. Privacy with (epsilon, delta), del
 rho; rho-zCDP implies no mu; mu-GDP implies :math:`\mu^2/2`-zCDP and pure epsilon implies
 :math:`\varepsilon\tanh(\varepsilon/2)`-zCDP.
 
-References
-----------
-Bun and Steinke (2016), "Concentrated differential privacy", Propositions 1.6 and 1.9.
-Canonne, Kamath and Steinke (2020), "The discrete Gaussian for differential privacy",
-Proposition 12. Bun, Dwork, Rothblum and Steinke (2018), "Composable and versatile privacy via
-truncated CDP", Lemma 6.
+References: Bun and Steinke (2016), Propositions 1.6 and 1.9. Canonne, Kamath and Steinke (2020),
+Proposition 12. Bun, Dwork, Rothblum and Steinke (2018), Lemma 6.
 """
 
 from __future__ import annotations

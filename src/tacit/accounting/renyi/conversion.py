@@ -10,11 +10,8 @@ for
 
 and :math:`(0, \sqrt{1 - e^{-r}})`-private by the bound of Bretagnolle and Huber.
 
-References
-----------
-Canonne, Kamath and Steinke (2020), "The discrete Gaussian for differential privacy",
-Proposition 12. Asoodeh, Liao, Calmon, Kosut and Sankar (2020), "A better bound gives a hundred
-rounds", Theorem 3.
+References: Canonne, Kamath and Steinke (2020), Proposition 12. Asoodeh, Liao, Calmon, Kosut and
+Sankar (2020), Theorem 3.
 """
 
 from __future__ import annotations
@@ -31,11 +28,8 @@ from tacit.errors import SettingError
 
 # Ten roundings of quantities no larger than the sizes that are added up.
 _SLACK = 2.0**-48
-
 _REFINEMENTS = 40
-
 _GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
-
 _SMALLEST = math.ulp(0.0)
 
 

@@ -21,7 +21,6 @@ Curve: TypeAlias = Callable[[Floats], Floats]
 # With a curve rho * order the best order is near 1 + sqrt(log(1/delta)/rho). These ends serve
 # rho from 1e-14 to 1e11 at any delta from 1e-20 to 0.1.
 _CLOSEST_TO_ONE = 1e-5
-
 _LARGEST = 1e8
 
 
@@ -95,9 +94,7 @@ def group(curve: Curve, size: int) -> Curve:
     - For the Gaussian curve :math:`\alpha\mu^2/2` it gives :math:`\alpha (k\mu)^2/2`, which is
       exact.
 
-    References
-    ----------
-    Bun and Steinke (2016), "Concentrated differential privacy", Lemma 5.2, applied k - 1 times.
+    Reference: Bun and Steinke (2016), Lemma 5.2, applied k - 1 times.
     """
     steps = whole("size", size)
 

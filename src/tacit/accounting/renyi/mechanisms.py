@@ -4,14 +4,9 @@ All values are rounded up. Permute-and-flip is epsilon-private but **not** epsil
 use `pure` for it, never `bounded_range`. Curves that depend on the votes of teachers are themselves
 private and are not offered.
 
-References
-----------
-Mironov (2017), "Rényi differential privacy", Table II and Proposition 6.
-Canonne, Kamath and Steinke (2020), "The discrete Gaussian for differential privacy", Theorem 4.
-Bun and Steinke (2016), "Concentrated differential privacy", Proposition 3.3.
-Dong, Durfee and Rogers (2020), "Optimal differential privacy composition for exponential
-mechanisms", Lemma 3.2. Cesar and Rogers (2021), "Bounding, concentrating, and truncating",
-Lemma 3.4. Papernot et al. (2018), "Scalable private learning with PATE", Proposition 8.
+References: Mironov (2017), Table II and Proposition 6. Canonne, Kamath and Steinke (2020), Theorem
+4. Bun and Steinke (2016), Proposition 3.3. Dong, Durfee and Rogers (2020), Lemma 3.2. Cesar and
+Rogers (2021), Lemma 3.4. Papernot et al. (2018), Proposition 8.
 """
 
 from __future__ import annotations
@@ -27,15 +22,11 @@ from tacit.validate import positive
 
 # Below this the exponential minus its linear part is summed as a series: 16 terms leave 2^-54.
 _SERIES_UP_TO = 0.5
-
 _SERIES_TERMS = 16
-
 # From here on exponentials could overflow and nothing cancels.
 _LOGARITHMS_FROM = 30.0
-
 # Above this product of order and epsilon the hyperbolic form could overflow.
 _HYPERBOLIC_UP_TO = 30.0
-
 _SMALLEST_ORDER = 1.0 + 2.0**-14
 
 

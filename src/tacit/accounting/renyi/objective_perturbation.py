@@ -21,7 +21,6 @@ from tacit.accounting.renyi.log_moments import log_one_plus
 from tacit.accounting.rounding import ALLOWANCE, raised
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
-
 # Sixteen nodes on a width of 1 of the normal density err by less than 2^-60 relatively.
 _LONGEST_QUADRATURE = 1.0
 
@@ -53,10 +52,7 @@ def two_signed_objective(orders: ArrayLike, determinant: float, mu: float) -> Fl
     - The Rényi divergence of the dominating loss c + mu^2/2 + |A|, rounded up.
     - Never below the one-signed curve.
 
-    References
-    ----------
-    Redberg, Koskela and Wang (2023), "Improving the privacy and practicality of objective
-    perturbation", Theorem 3.2, with a tighter c.
+    Reference: Redberg, Koskela and Wang (2023), Theorem 3.2, with a tighter c.
     """
     array = as_orders(orders)
     determinant, mu = non_negative("determinant", determinant), non_negative("mu", mu)

@@ -9,10 +9,7 @@ the divergence of the mixture from the plain Gaussian; the reverse divergence is
 rule at fractional orders and mu up to 8, and by a series of Mills ratios beyond. Error bounds:
 ``proofs/accounting/renyi/poisson_gaussian.md``.
 
-References
-----------
-Mironov, Talwar and Zhang (2019), "Rényi differential privacy of the sampled Gaussian mechanism",
-Theorems 4 and 5, section 3.3.
+Reference: Mironov, Talwar and Zhang (2019), Theorems 4 and 5, section 3.3.
 """
 
 from __future__ import annotations

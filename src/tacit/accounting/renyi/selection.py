@@ -4,10 +4,7 @@ The number of runs K is drawn from a public distribution, each run is independen
 curve and gives its own score, and only the best run is released. Fixing the number of runs in
 advance, or releasing the number, is not covered.
 
-References
-----------
-Papernot and Steinke (2022), "Hyperparameter tuning with Rényi differential privacy", Theorems 2
-and 6. Liu and Talwar (2019), "Private selection from private candidates".
+References: Papernot and Steinke (2022), Theorems 2 and 6. Liu and Talwar (2019).
 """
 
 from __future__ import annotations

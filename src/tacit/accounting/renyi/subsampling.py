@@ -5,11 +5,8 @@ replace-one. The base curve holds for the same relation, on tables of the size o
 sums of contributions bounded by C: sensitivity C and 2C). Amplification counts once for each fresh
 sample: releases from one sample are one mechanism, whose base curve is the sum of theirs.
 
-References
-----------
-Zhu and Wang (2019), "Poisson subsampled Rényi differential privacy", Theorem 5.
-Wang, Balle and Kasiviswanathan (2019), "Subsampled Rényi differential privacy and analytical
-moments accountant", Theorems 9 and 27. Proofs: ``proofs/accounting/renyi/subsampling.md``.
+References: Zhu and Wang (2019), Theorem 5. Wang, Balle and Kasiviswanathan (2019), Theorems 9 and
+27. Proofs: ``proofs/accounting/renyi/subsampling.md``.
 """
 
 from __future__ import annotations
@@ -35,11 +32,8 @@ from tacit.accounting.rounding import ALLOWANCE, UNDERFLOW, raised
 from tacit.validate import whole
 
 _LARGEST_MOMENT = 64
-
 _LARGEST_MU = 2.0
-
 _STEP = 0.1
-
 _END = 24.0
 
 

@@ -33,14 +33,12 @@ from tacit.rows.sources.sparse_matrix import SparseSource
 from tacit.rows.storage.memory_store import THREADS, Draw, MemoryStore, empty_tiles, subsample_first
 from tacit.rows.storage.scratch_store import BlockCollector
 from tacit.rows.storage.store import Layout, Store, default_block_rows, require_dtype
-from tacit.rows.storage.tiles import LANES, tile_count
+from tacit.rows.storage.tiles import LANES, Flags, Floats, Integers, tile_count
 
 MEMORY_LIMIT = 256 << 20
 LABEL = "reading records"
 
-Cells = NDArray[np.float64]
-Valid = NDArray[np.bool_]
-Encoded = tuple[Cells, Cells, Valid]
+Encoded = tuple[Floats, Floats, Flags]
 """Design columns, outcome columns and validity of some records."""
 
 
@@ -187,7 +185,7 @@ class _ResidentAdmission:
     layout: Layout
     tiles: NDArray[Any]
     drawn: NDArray[np.uint8] | None
-    counts: NDArray[np.int64]
+    counts: Integers
 
     @classmethod
     def of(
@@ -268,7 +266,7 @@ class _StreamedAdmission:
     def close(self) -> None:
         self._collector.close()
 
-    def _append(self, values: Cells, outcome: Cells, valid: Valid) -> None:
+    def _append(self, values: Floats, outcome: Floats, valid: Flags) -> None:
         tiles = np.empty(
             (tile_count(len(valid)), self._layout.columns, LANES), dtype=self._layout.dtype
         )

@@ -22,11 +22,11 @@ from tacit.errors import DataError
 from tacit.rows.admission.prepare import Preparer
 from tacit.rows.admission.rescale import RawPreparer
 from tacit.rows.encoding.encode import RecordEncoder
-from tacit.rows.encoding.labels import REMEMBERED, normal_form
+from tacit.rows.encoding.labels import normal_form, remembering
 from tacit.rows.sources.source import Batch
 from tacit.rows.storage.person_store import PersonBlock, PersonStore, place_groups
 from tacit.rows.storage.store import Layout
-from tacit.rows.storage.tiles import LANES, readonly, tile_count
+from tacit.rows.storage.tiles import LANES, Flags, Floats, Integers, readonly, tile_count
 
 Form = int | Decimal | str | None
 """A label's normal form, whole numbers as integers."""
@@ -39,8 +39,8 @@ class _Prepared(NamedTuple):
     """Prepared records of a batch, and what decides which of them are stored."""
 
     forms: list[Form]
-    order: NDArray[np.float64]
-    valid: NDArray[np.bool_]
+    order: Floats
+    valid: Flags
     hashes: NDArray[np.uint64]
     tiles: NDArray[Any]
 
@@ -79,7 +79,7 @@ class PersonAdmission:
         self._unit = unit
         self._fewest = fewest
         self._persons = Persons()
-        self._parts: list[tuple[NDArray[np.int64], _Prepared]] = []
+        self._parts: list[tuple[Integers, _Prepared]] = []
 
     @property
     def rows(self) -> int:
@@ -133,7 +133,7 @@ class PersonAdmission:
             replace(self._layout, length=persons), [*blocks.parts(self._layout.block_rows // LANES)]
         )
 
-    def _ranked(self, persons: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _ranked(self, persons: int) -> tuple[Integers, Integers]:
         """Slot of every record, -1 for none, and how many records of each person are stored."""
         parts = [part for _, part in self._parts]
         nobody = np.empty(0, dtype=np.int64)
@@ -166,7 +166,7 @@ class Persons:
         """Number of persons so far."""
         return len(self._known)
 
-    def numbers(self, forms: Sequence[Form]) -> NDArray[np.int64]:
+    def numbers(self, forms: Sequence[Form]) -> Integers:
         """Number of each label's person, -1 where the label is missing."""
         known = self._known
         found = (NOBODY if form is None else known.setdefault(form, len(known)) for form in forms)
@@ -186,8 +186,7 @@ def label_forms(labels: NDArray[Any]) -> list[Form]:
         # A warning by numpy would reveal something of the labels.
         with np.errstate(over="ignore"):
             return [*map(_float_form, labels.astype(np.float64).tolist())]
-    forms: dict[tuple[type, Any], Form] = {}
-    return [_remembered_form(label, forms) for label in labels.tolist()]
+    return [*map(remembering(normal_form), labels.tolist())]
 
 
 def _float_form(label: float) -> Form:
@@ -196,23 +195,14 @@ def _float_form(label: float) -> Form:
     return normal_form(label)
 
 
-def _remembered_form(label: Any, forms: dict[tuple[type, Any], Form]) -> Form:
-    kind = type(label)
-    if kind not in REMEMBERED:
-        return normal_form(label)
-    if (kind, label) not in forms:
-        forms[kind, label] = normal_form(label)
-    return forms[kind, label]
-
-
 def bounded_slots(
-    person: NDArray[np.int64],
-    valid: NDArray[np.bool_],
-    order: NDArray[np.float64],
+    person: Integers,
+    valid: Flags,
+    order: Floats,
     hashes: NDArray[np.uint64],
     persons: int,
     max_rows: int,
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[Integers, Integers]:
     """Choose at most `max_rows` records of each person: their slots, and how many each person has.
 
     Valid records come first, then those with the smallest order, then with the smallest hash. A
@@ -269,11 +259,7 @@ def _mixed(state: Any) -> Any:
 
 @compiled
 def put_records(
-    records: NDArray[Any],
-    slot: NDArray[np.int64],
-    first: NDArray[np.int64],
-    lane: NDArray[np.int64],
-    tiles: NDArray[Any],
+    records: NDArray[Any], slot: Integers, first: Integers, lane: Integers, tiles: NDArray[Any]
 ) -> None:
     """Write records of tiles into their slots, counted from a first tile, and lanes.
 

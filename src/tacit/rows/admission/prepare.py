@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tacit.compiling import compiled
 from tacit.design.design import Design
 from tacit.errors import BoundsError
-from tacit.rows.storage.tiles import LANES, readonly
+from tacit.rows.storage.tiles import LANES, Flags, Floats, Integers, readonly
 
 # Within these, squares of a norm bound are far from overflow and underflow, also in float32.
 SMALLEST_NORM, LARGEST_NORM = 1e-15, 1e15
@@ -39,10 +39,10 @@ class Preparer:
       whatever the record held.
     """
 
-    lower: NDArray[np.float64]
-    upper: NDArray[np.float64]
-    center: NDArray[np.float64]
-    scale: NDArray[np.float64]
+    lower: Floats
+    upper: Floats
+    center: Floats
+    scale: Floats
     feature_norm: float
     intercept: bool
 
@@ -63,11 +63,11 @@ class Preparer:
 
     def prepare(
         self,
-        values: NDArray[np.float64],
-        outcome: NDArray[np.float64],
-        valid: NDArray[np.bool_],
+        values: Floats,
+        outcome: Floats,
+        valid: Flags,
         tiles: NDArray[Any],
-        order: NDArray[np.int64] | None = None,
+        order: Integers | None = None,
     ) -> None:
         """Write the prepared records into tiles, in this order or their own; zeros fill up."""
         _prepare(
@@ -95,14 +95,14 @@ def norm_limits(norm: float, dtype: np.dtype[Any]) -> tuple[float, float]:
 
 @compiled
 def _prepare(  # noqa: C901, PLR0912, PLR0917 - one pass, compiled once
-    values: NDArray[np.float64],
-    outcome: NDArray[np.float64],
-    valid: NDArray[np.bool_],
-    order: NDArray[np.int64],
-    public: NDArray[np.float64],
+    values: Floats,
+    outcome: Floats,
+    valid: Flags,
+    order: Integers,
+    public: Floats,
     norms: tuple[float, float],
     intercept: bool,
-    work: NDArray[np.float64],
+    work: Floats,
     tiles: NDArray[Any],
 ) -> None:
     # `work` has a row for each column, and three more; rows are as long as a tile has lanes. Their

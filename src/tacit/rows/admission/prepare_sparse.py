@@ -11,23 +11,44 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from tacit.compiling import compiled
 from tacit.design.design import Design
 from tacit.errors import BoundsError, SettingError
 from tacit.rows.admission.prepare import LARGEST, Preparer, moderation, norm_limits, shrink_factor
 from tacit.rows.encoding.encode import RecordEncoder
-from tacit.rows.sources.source import AttachedBatch, Batch
-from tacit.rows.sources.sparse_matrix import SparseBatch, SparseRows
+from tacit.rows.sources.source import Batch, SparseRows
 from tacit.rows.storage.sparse_store import BLOCK_ROWS, SparseBlock, SparseStore
 from tacit.rows.storage.store import Layout
-from tacit.rows.storage.tiles import LANES, tile_count
+from tacit.rows.storage.tiles import LANES, Flags, Floats, Integers, tile_count
 
 
-@dataclass(frozen=True)
-class SparsePreparer:
-    """The public numbers of a design of a sparse matrix.
+def sparse_preparer(design: Design) -> Preparer:
+    """Public numbers of a design of a sparse matrix; one that would move the zeros is refused.
+
+    Guarantee
+    ---------
+    - Bounds that exclude 0 are refused.
+    """
+    public = Preparer.of(design)
+    if public.center.any():
+        raise SettingError(
+            "A sparse matrix is scaled, never shifted; make its design with shifted=False."
+        )
+    outside = ~((public.lower <= 0.0) & (public.upper >= 0.0))
+    if outside.any():
+        name = design.columns[int(np.argmax(outside))].name
+        raise BoundsError(
+            f"The bounds of {name!r} exclude 0, the value of every empty cell of a sparse "
+            "matrix. Declare bounds that contain 0, or call .toarray() to fit a dense matrix."
+        )
+    return public
+
+
+def prepare_sparse(
+    public: Preparer, rows: SparseRows, outcome: Floats, valid: Flags, dtype: np.dtype[Any]
+) -> SparseBlock:
+    """Block of the prepared records; `valid` turns false where a feature is none.
 
     Guarantee
     ---------
@@ -35,58 +56,26 @@ class SparsePreparer:
       written out, number by number.
     - It depends on that record and the design only, not on others or on how it was stored: entries
       that are zero are left out.
-    - Bounds that exclude 0 are refused.
     """
-
-    public: Preparer
-
-    @classmethod
-    def of(cls, design: Design) -> SparsePreparer:
-        """Numbers of a design; one that would move the zeros is refused."""
-        public = Preparer.of(design)
-        if public.center.any():
-            raise SettingError(
-                "A sparse matrix is scaled, never shifted; make its design with shifted=False."
-            )
-        outside = ~((public.lower <= 0.0) & (public.upper >= 0.0))
-        if outside.any():
-            name = design.columns[int(np.argmax(outside))].name
-            raise BoundsError(
-                f"The bounds of {name!r} exclude 0, the value of every empty cell of a sparse "
-                "matrix. Declare bounds that contain 0, or call .toarray() to fit a dense matrix."
-            )
-        return cls(public)
-
-    def prepare(
-        self,
-        rows: SparseRows,
-        outcome: NDArray[np.float64],
-        valid: NDArray[np.bool_],
-        dtype: np.dtype[Any],
-    ) -> SparseBlock:
-        """Block of the prepared records; `valid` turns false where a feature is none."""
-        public = self.public
-        length = len(valid)
-        tiles = tile_count(length)
-        starts = np.zeros(tiles * LANES + 1, dtype=np.int64)
-        space = len(rows.values) + length * public.intercept
-        indices, values = np.empty(space, dtype=np.int32), np.empty(space, dtype=dtype)
-        tail = np.zeros((tiles, outcome.shape[1], LANES), dtype=dtype)
-        _prepare_sparse(
-            rows.starts,
-            rows.indices,
-            rows.values,
-            outcome,
-            np.empty(int(np.diff(rows.starts).max(initial=0))),
-            (public.lower, public.upper, public.scale),
-            norm_limits(public.feature_norm, dtype),
-            public.intercept,
-            valid,
-            SparseBlock(starts, indices, values, tail),
-        )
-        # Zeros and invalid records leave space over, which copies give back.
-        used = starts[-1]
-        return SparseBlock(starts, indices[:used].copy(), values[:used].copy(), tail)
+    length = len(valid)
+    tiles = tile_count(length)
+    starts = np.zeros(tiles * LANES + 1, dtype=np.int64)
+    most = len(rows.values) + length * public.intercept
+    indices, values = np.empty(most, dtype=np.int32), np.empty(most, dtype=dtype)
+    stored = np.zeros((tiles, outcome.shape[1], LANES), dtype=dtype)
+    _prepare_sparse(
+        *rows,
+        outcome,
+        np.empty(int(np.diff(rows.starts).max(initial=0))),
+        (public.lower, public.upper, public.scale),
+        norm_limits(public.feature_norm, dtype),
+        public.intercept,
+        valid,
+        SparseBlock(starts, indices, values, stored),
+    )
+    # Zeros and invalid records leave space over, which copies give back.
+    used = starts[-1]
+    return SparseBlock(starts, indices[:used].copy(), values[:used].copy(), stored)
 
 
 @dataclass(frozen=True)
@@ -100,14 +89,14 @@ class SparseAdmission:
     """
 
     encoder: RecordEncoder
-    preparer: SparsePreparer
+    preparer: Preparer
     layout: Layout
     blocks: list[SparseBlock] = field(default_factory=list)
 
     @classmethod
     def of(cls, encoder: RecordEncoder, layout: Layout) -> SparseAdmission:
         """Admission by a design; one that would move the zeros is refused."""
-        preparer = SparsePreparer.of(encoder.design)
+        preparer = sparse_preparer(encoder.design)
         return cls(encoder, preparer, replace(layout, block_rows=BLOCK_ROWS))
 
     @property
@@ -119,10 +108,10 @@ class SparseAdmission:
         """Encode and prepare a batch."""
         del index
         outcome, valid = self.encoder.outcome.encode(batch)
-        table = batch.table if isinstance(batch, AttachedBatch) else batch
-        if not isinstance(table, SparseBatch):
+        if batch.sparse_rows is None:
             raise TypeError("A sparse table hands out sparse batches.")
-        block = self.preparer.prepare(table.rows(), outcome, valid, self.layout.dtype)
+        rows = batch.sparse_rows()
+        block = prepare_sparse(self.preparer, rows, outcome, valid, self.layout.dtype)
         self.encoder.check(valid)
         return block
 
@@ -140,7 +129,7 @@ class SparseAdmission:
 
 
 @njit(nogil=True, error_model="numpy")
-def _shrink_factor(unit: NDArray[np.float64], length: int, norms: tuple[float, float]) -> float:
+def _shrink_factor(unit: Floats, length: int, norms: tuple[float, float]) -> float:
     """Factor that brings a record to the norm bound; its zeros change no sum."""
     largest = square = 0.0
     for k in range(length):
@@ -154,15 +143,15 @@ def _shrink_factor(unit: NDArray[np.float64], length: int, norms: tuple[float, f
 
 @compiled
 def _prepare_sparse(  # noqa: PLR0917 - compiled code takes no keywords
-    starts: NDArray[np.int64],
-    indices: NDArray[np.int64],
-    values: NDArray[np.float64],
-    outcome: NDArray[np.float64],
-    unit: NDArray[np.float64],
-    bounds: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]],
+    starts: Integers,
+    indices: Integers,
+    values: Floats,
+    outcome: Floats,
+    unit: Floats,
+    bounds: tuple[Floats, Floats, Floats],
     limits: tuple[float, float],
     intercept: bool,
-    valid: NDArray[np.bool_],
+    valid: Flags,
     block: SparseBlock,
 ) -> None:
     lower, upper, scale = bounds

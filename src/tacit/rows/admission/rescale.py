@@ -19,7 +19,7 @@ from tacit.errors import SettingError
 from tacit.rows.admission.prepare import Preparer
 from tacit.rows.encoding.outcome import mapped_response
 from tacit.rows.storage.store import Store, require_dtype
-from tacit.rows.storage.tiles import LANES, to_rows, to_tiles
+from tacit.rows.storage.tiles import LANES, Flags, Floats, Integers, to_rows, to_tiles
 
 
 @dataclass(frozen=True)
@@ -35,11 +35,11 @@ class RawPreparer:
 
     def prepare(
         self,
-        values: NDArray[np.float64],
-        outcome: NDArray[np.float64],
-        valid: NDArray[np.bool_],
+        values: Floats,
+        outcome: Floats,
+        valid: Flags,
         tiles: NDArray[Any],
-        order: NDArray[np.int64] | None = None,
+        order: Integers | None = None,
     ) -> None:
         """Write the records into tiles, in this order or their own."""
         length, count = values.shape

@@ -2,11 +2,10 @@
 
 Private: every array given here. Messages name the column and nothing else.
 
-One record can change the type of a whole column before Tacit sees it: beside one word numpy and
-the readers of CSV files make text of all numbers, beside one complex number complex ones, beside
-one span of time whole numbers become spans; pandas makes objects of them. So these types are read
-cell by cell, and no cell of theirs is refused. Dates, times and nested types do not come about in
-this way and have no numbers; they are refused by their type.
+One record can change the type of a whole column before it comes here: one word makes text of all
+numbers in numpy and in readers of CSV files, one complex number makes complex ones, one span of
+time makes spans, and pandas makes objects. So these types are read cell by cell, and no cell of
+theirs is refused. Dates, times and nested types do not come about in this way; they are refused.
 """
 
 from __future__ import annotations
@@ -22,6 +21,7 @@ from numpy.typing import NDArray
 
 from tacit.errors import DataError
 from tacit.rows.encoding.labels import bare, is_missing
+from tacit.rows.storage.tiles import Floats
 
 NO_NUMBER = math.inf
 """What stands for a cell that is no number: infinite, so that its record is invalid. Not NaN, for
@@ -44,25 +44,19 @@ def not_numeric(column: str) -> DataError:
     )
 
 
-def to_float64(values: NDArray[Any], column: str) -> NDArray[np.float64]:
+def to_float64(values: NDArray[Any], column: str) -> Floats:
     """Numbers of an array of any type: missing is NaN, what is no number is infinite.
 
     Booleans are 0 and 1, a complex number without an imaginary part is its real part, a span of
-    time the count of its units. Integers and floats keep their value where float64 has it, and are
-    rounded to nearest where not; one that is too large is infinite.
+    time the count of its units. Numbers are rounded to nearest; one that is too large is infinite.
 
     Guarantee
     ---------
     - A cell's number depends on that cell and the type of the array alone.
     - Whether an error is raised depends on the type of the array alone; it names the column.
-
-    Examples
-    --------
-    >>> to_float64(np.array([True, None, 3, "0.5", "three"], dtype=object), "age").tolist()
-    [1.0, nan, 3.0, 0.5, inf]
     """
     kind = values.dtype.kind
-    # Warnings of numpy's would tell of the cells.
+    # A warning by numpy would reveal something of the cells.
     with np.errstate(all="ignore"):
         if kind in "biuf":
             return np.asarray(values, dtype=np.float64)
@@ -83,11 +77,6 @@ def cell_number(cell: Any) -> float:
     Guarantee
     ---------
     - Whatever the cell is, this returns a float; no code of a class of the cell's own is run.
-
-    Examples
-    --------
-    >>> cell_number("1e3"), cell_number(None), cell_number([1.0])
-    (1000.0, nan, inf)
     """
     if type(cell) is float:
         return cell

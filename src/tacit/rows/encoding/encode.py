@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit.compiling import compiled
 from tacit.design.cell_rules import Cell, NumericCell
@@ -27,10 +26,7 @@ from tacit.rows.encoding.feature_maps import FeatureMapper
 from tacit.rows.encoding.labels import NormalForm
 from tacit.rows.encoding.outcome import OutcomeEncoder
 from tacit.rows.sources.source import Batch
-from tacit.rows.storage.tiles import readonly
-
-Cells = NDArray[np.float64]
-Valid = NDArray[np.bool_]
+from tacit.rows.storage.tiles import Flags, Floats, readonly
 
 NAMED = 5
 """Columns that the refusal of invalid records names, of those that need numbers."""
@@ -79,7 +75,7 @@ class FeatureReader:
                 numeric[factor.column] = None
         return cls(design, tuple(numeric), levels, places, None)
 
-    def read(self, batch: Batch) -> tuple[Cells, Valid]:
+    def read(self, batch: Batch) -> tuple[Floats, Flags]:
         """Design columns and validity of the records of a batch."""
         numbers = batch.numeric(self.numeric)
         valid = np.ones(batch.length, dtype=np.bool_)
@@ -150,7 +146,7 @@ class RecordEncoder:
         person = () if unit is None else (unit.column,)
         return tuple(dict.fromkeys((*self.reader.levels, *self.outcome.labels, *person)))
 
-    def encode(self, batch: Batch, named: Valid | None = None) -> tuple[Cells, Cells, Valid]:
+    def encode(self, batch: Batch, named: Flags | None = None) -> tuple[Floats, Floats, Flags]:
         """Design columns, outcome columns and validity; the values of an invalid record are void.
 
         Records that are not `named`, where that is given, are invalid.
@@ -163,7 +159,7 @@ class RecordEncoder:
         self.check(valid)
         return values, outcome, valid
 
-    def check(self, valid: Valid) -> None:
+    def check(self, valid: Flags) -> None:
         """Refuse invalid records where this is strict."""
         if self.strict and not valid.all():
             # What is demanded of the cells is public; which demand was not met is not said.
@@ -190,7 +186,7 @@ class RecordEncoder:
         return tuple(demands)
 
 
-def _cleaned(numbers: Cells, rules: Sequence[Cell | None], valid: Valid) -> Cells:
+def _cleaned(numbers: Floats, rules: Sequence[Cell | None], valid: Flags) -> Floats:
     """Numbers with their constants for missing ones, clipped; invalid records are marked."""
     table = np.array(
         [
@@ -207,7 +203,7 @@ def _cleaned(numbers: Cells, rules: Sequence[Cell | None], valid: Valid) -> Cell
 
 
 @compiled
-def _mark_non_finite(numbers: Cells, valid: Valid) -> None:
+def _mark_non_finite(numbers: Floats, valid: Flags) -> None:
     rows, count = numbers.shape
     for i in range(rows):
         finite = True
@@ -219,7 +215,7 @@ def _mark_non_finite(numbers: Cells, valid: Valid) -> None:
 
 @compiled
 def _clean(
-    numbers: Cells, lower: Cells, upper: Cells, constant: Cells, result: Cells, valid: Valid
+    numbers: Floats, lower: Floats, upper: Floats, constant: Floats, result: Floats, valid: Flags
 ) -> None:
     rows, count = numbers.shape
     for i in range(rows):

@@ -26,10 +26,7 @@ from tacit.design.factor import (
 from tacit.errors import SchemaError
 from tacit.rows.encoding.labels import NormalForm, level_codes, normal_form
 from tacit.rows.encoding.transforms import power, spline_basis, transform
-
-Cells = NDArray[np.float64]
-Codes = NDArray[np.int64]
-Valid = NDArray[np.bool_]
+from tacit.rows.storage.tiles import Flags, Floats, Integers
 
 LARGEST = np.finfo(np.float64).max
 
@@ -38,14 +35,14 @@ LARGEST = np.finfo(np.float64).max
 class FactorValues:
     """Values of factors in one batch; a spline's basis is computed once for all its functions."""
 
-    numbers: Cells
-    absent: Valid | None
-    codes: Mapping[str, Codes]
+    numbers: Floats
+    absent: Flags | None
+    codes: Mapping[str, Integers]
     position: Mapping[str, int]
     places: Mapping[Indicator, int]
-    bases: dict[Any, Cells] = field(default_factory=dict)
+    bases: dict[Any, Floats] = field(default_factory=dict)
 
-    def products(self, columns: Sequence[Sequence[Factor]]) -> Cells:
+    def products(self, columns: Sequence[Sequence[Factor]]) -> Floats:
         """The product of the factors of each column."""
         values = np.ones((len(self.numbers), len(columns)), dtype=np.float64)
         for j, factors in enumerate(columns):
@@ -57,7 +54,7 @@ class FactorValues:
                 np.clip(value, -LARGEST, LARGEST, out=value)
         return values
 
-    def of(self, factor: Factor) -> Cells | Valid:
+    def of(self, factor: Factor) -> Floats | Flags:
         """Value of one factor in every record."""
         if isinstance(factor, Indicator):
             return np.equal(self.codes[factor.column], self.places[factor])
@@ -69,8 +66,8 @@ class FactorValues:
         return self._of_number(factor, self.numbers[:, place])
 
     def _of_number(
-        self, factor: Numeric | Power | Transform | Between | Spline, cells: Cells
-    ) -> Cells | Valid:
+        self, factor: Numeric | Power | Transform | Between | Spline, cells: Floats
+    ) -> Floats | Flags:
         match factor:
             case Numeric():
                 return cells
@@ -83,7 +80,7 @@ class FactorValues:
             case Spline(index=index):
                 return self._basis(factor, cells)[:, index]
 
-    def _basis(self, spline: Spline, cells: Cells) -> Cells:
+    def _basis(self, spline: Spline, cells: Floats) -> Floats:
         key = (spline.column, spline.knots, spline.degree)
         if key not in self.bases:
             self.bases[key] = spline_basis(cells, spline.knots, spline.degree)
@@ -105,7 +102,7 @@ def level_place(codes: Mapping[NormalForm, int], level: str, column: str) -> int
 
 def substituted_codes(
     labels: NDArray[Any], levels: Sequence[str], cell: Cell | None, column: str
-) -> Codes:
+) -> Integers:
     """Index of each label's level, with declared substitutes; -1 where there is none."""
     codes = level_codes(labels, levels, column)
     if not isinstance(cell, LabelCell):

@@ -11,16 +11,13 @@ from dataclasses import dataclass, field
 from threading import Lock
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit.compiling import compiled
 from tacit.design.design import Design
 from tacit.design.feature_map import Custom, FeatureMap, Polynomial, RandomFourier
 from tacit.errors import SettingError
 from tacit.rows.encoding.fourier_frequencies import frequencies_in_turns
-
-Cells = NDArray[np.float64]
-Valid = NDArray[np.bool_]
+from tacit.rows.storage.tiles import Flags, Floats, Integers
 
 _LARGEST = 1e100
 _TWO_PI = 2.0 * math.pi
@@ -41,9 +38,9 @@ class FeatureMapper:
     """
 
     feature_map: FeatureMap
-    bounds: Cells
+    bounds: Floats
     input_norm: float
-    table: Cells
+    table: Floats
     """Of random Fourier features the frequencies in turns; of a polynomial the steps."""
     turnstile: Lock = field(default_factory=Lock, repr=False, compare=False)
     """Blocks are read by several threads; a user's function is called by one at a time."""
@@ -71,7 +68,7 @@ class FeatureMapper:
         norm = math.inf if design.input_norm is None else design.input_norm
         return cls(feature_map, np.ascontiguousarray(bounds), norm, table)
 
-    def features(self, numbers: Cells, valid: Valid) -> Cells:
+    def features(self, numbers: Floats, valid: Flags) -> Floats:
         """Features of records of finite numbers; a record that has none is marked invalid."""
         out = np.zeros((len(numbers), self.feature_map.outputs(numbers.shape[1])))
         if isinstance(self.feature_map, Custom):
@@ -89,7 +86,7 @@ class FeatureMapper:
         return out
 
 
-def _steps(monomials: tuple[tuple[int, ...], ...]) -> NDArray[np.int64]:
+def _steps(monomials: tuple[tuple[int, ...], ...]) -> Integers:
     """For each product, the earlier product (or -1) and the column that it is made of."""
     place = {monomial: index for index, monomial in enumerate(monomials)}
     return np.array(
@@ -97,7 +94,7 @@ def _steps(monomials: tuple[tuple[int, ...], ...]) -> NDArray[np.int64]:
     )
 
 
-def _apply(feature_map: Custom, rows: Cells, valid: Valid, out: Cells) -> None:
+def _apply(feature_map: Custom, rows: Floats, valid: Flags, out: Floats) -> None:
     """Call the user's function on one row after the other, each a copy of its own."""
     function = feature_map.function
     if function is None:
@@ -118,7 +115,7 @@ def _apply(feature_map: Custom, rows: Cells, valid: Valid, out: Cells) -> None:
 
 
 @compiled
-def _shrink(rows: Cells, norm: float) -> None:
+def _shrink(rows: Floats, norm: float) -> None:
     for i in range(len(rows)):
         largest = 0.0
         for j in range(rows.shape[1]):
@@ -135,7 +132,7 @@ def _shrink(rows: Cells, norm: float) -> None:
 
 
 @compiled
-def _map_inputs(numbers: Cells, valid: Valid, bounds: Cells, norm: float, rows: Cells) -> None:
+def _map_inputs(numbers: Floats, valid: Flags, bounds: Floats, norm: float, rows: Floats) -> None:
     count = numbers.shape[1]
     for i in range(len(numbers)):
         square = 0.0
@@ -154,7 +151,7 @@ def _map_inputs(numbers: Cells, valid: Valid, bounds: Cells, norm: float, rows: 
 
 
 @compiled
-def _multiply(rows: Cells, steps: NDArray[np.int64], out: Cells) -> None:
+def _multiply(rows: Floats, steps: Integers, out: Floats) -> None:
     for i in range(len(rows)):
         for m in range(len(steps)):
             before = steps[m, 0]
@@ -163,7 +160,7 @@ def _multiply(rows: Cells, steps: NDArray[np.int64], out: Cells) -> None:
 
 
 @compiled
-def _turn(rows: Cells, frequencies: Cells, out: Cells) -> None:
+def _turn(rows: Floats, frequencies: Floats, out: Floats) -> None:
     """Cosines, then sines, of all frequencies; column by column, so that sums have one order."""
     width, count = frequencies.shape
     share = 1.0 / math.sqrt(count)

@@ -6,16 +6,18 @@ Private: every array given here. Public: the declared levels.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import DataError, SchemaError
+from tacit.rows.storage.tiles import Integers
 
 NormalForm = Decimal | str | None
+Value = TypeVar("Value")
 REMEMBERED = frozenset({str, int, float, bool, bytes})
 """Types of which equal labels have equal normal forms."""
 
@@ -42,21 +44,13 @@ def normal_form(value: Any) -> NormalForm:
     """Form in which labels are compared: exact number, else text; None where missing.
 
     Booleans and the texts "true" and "false" in any case are the numbers 1 and 0; a text that
-    spells a decimal number is that number; any other text is itself, to the letter. NaN, infinite
-    numbers and the empty text are missing. So 1, True, 1.0, "1", "1.0" and "1e0" are one label.
-    Anything else is its text. Lists, sets, dictionaries, arrays, and objects that have no text but
-    their address are no labels.
+    spells a decimal number is that number. So 1, True, 1.0, "1", "1.0" and "1e0" are one label.
+    NaN, infinite numbers and the empty text are missing, and so are lists, sets, dictionaries,
+    arrays, and objects that have no text but their address. Anything else is its text.
 
     Guarantee
     ---------
     - Whatever the value is, nothing is raised; what has no text is missing.
-
-    Examples
-    --------
-    >>> normal_form("1.0") == normal_form(True)
-    True
-    >>> normal_form("ward b")
-    'ward b'
     """
     try:
         return _form(bare(value))
@@ -123,18 +117,13 @@ def plain_labels(values: NDArray[Any]) -> NDArray[Any]:
     return values
 
 
-def level_codes(labels: NDArray[Any], levels: Sequence[Any], column: str) -> NDArray[np.int64]:
+def level_codes(labels: NDArray[Any], levels: Sequence[Any], column: str) -> Integers:
     """Index of each label among the declared levels, -1 where it is none of them.
 
     Guarantee
     ---------
     - A label's code depends on that label and the declared levels only.
     - No label is taken up as a new level.
-
-    Examples
-    --------
-    >>> level_codes(np.array(["0", "1.0", "2"]), [0, 1], "y").tolist()
-    [0, 1, -1]
     """
     forms = [normal_form(level) for level in levels]
     if None in forms or len(set(forms)) < len(forms):
@@ -143,38 +132,36 @@ def level_codes(labels: NDArray[Any], levels: Sequence[Any], column: str) -> NDA
     if kind == "b":
         return _number_codes(labels.astype(np.int64), forms)
     if kind in "iuf":
-        # A warning of numpy's would tell of the labels.
+        # A warning by numpy would reveal something of the labels.
         with np.errstate(over="ignore"):
             numbers = labels.astype(np.float64) if kind == "f" else labels
         return _number_codes(numbers, forms)
-    memo = _Codes(forms)
-    return np.fromiter(map(memo.of, labels.tolist()), np.int64, len(labels))
+    index = {form: code for code, form in enumerate(forms)}
+    code_of = remembering(lambda label: index.get(normal_form(label), -1))
+    return np.fromiter(map(code_of, labels.tolist()), np.int64, len(labels))
 
 
-class _Codes:
-    """Codes of labels met so far, kept for one batch so that memory stays flat.
+def remembering(function: Callable[[Any], Value]) -> Callable[[Any], Value]:
+    """The function of labels, computed once for equal labels of one type; kept for one batch.
 
-    Labels of different types can be equal in Python and different in normal form, so the type is
-    part of the key, and labels of other types are not remembered: no record's code may depend on
-    the records before it.
+    Labels of different types can be equal in Python and differ in normal form, so the type is part
+    of the key. Labels of types outside `REMEMBERED` are not remembered: no record's value may
+    depend on the records before it.
     """
+    known: dict[Any, Value] = {}
 
-    def __init__(self, forms: Sequence[NormalForm]) -> None:
-        self._index: dict[NormalForm, int] = {form: i for i, form in enumerate(forms)}
-        self._known: dict[Any, int] = {}
-
-    def of(self, label: Any) -> int:
+    def look_up(label: Any) -> Value:
         kind = type(label)
         if kind not in REMEMBERED:
-            return self._index.get(normal_form(label), -1)
-        code = self._known.get((kind, label))
-        if code is None:
-            code = self._index.get(normal_form(label), -1)
-            self._known[kind, label] = code
-        return code
+            return function(label)
+        if (kind, label) not in known:
+            known[kind, label] = function(label)
+        return known[kind, label]
+
+    return look_up
 
 
-def _number_codes(labels: NDArray[Any], forms: Sequence[NormalForm]) -> NDArray[np.int64]:
+def _number_codes(labels: NDArray[Any], forms: Sequence[NormalForm]) -> Integers:
     codes = np.full(len(labels), -1, dtype=np.int64)
     for index, form in enumerate(forms):
         twin = _twin(form, labels.dtype)

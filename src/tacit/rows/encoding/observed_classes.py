@@ -42,12 +42,6 @@ def read_classes(source: Source, column: str, *, most: int = MOST, fewest: int =
     - No message contains a label or the number of labels found, nor, where `fewest` is 0, does one
       tell of the number of records.
     - Whatever a label is, no other error than these is raised.
-
-    Examples
-    --------
-    >>> from tacit.rows.sources.opening import open_source
-    >>> read_classes(open_source([[0.0], [1.0]], response=["yes", "no"]), "y")
-    ['no', 'yes']
     """
     require_columns(names_read(source), [column])
     spellings: dict[NormalForm, Any] = {}

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit.design.attached_columns import Offset, Weighting
 from tacit.design.design import Design
@@ -18,9 +17,7 @@ from tacit.errors import SettingError
 from tacit.rows.encoding.labels import level_codes
 from tacit.rows.encoding.transforms import logarithm
 from tacit.rows.sources.source import Batch
-
-Cells = NDArray[np.float64]
-Valid = NDArray[np.bool_]
+from tacit.rows.storage.tiles import Flags, Floats
 
 LARGEST_RESPONSE = 1e30
 """Where a response has no bounds yet, it is cut here, so that every stored type can hold it."""
@@ -99,9 +96,9 @@ class OutcomeEncoder:
             sentences.append("Exposures must be numbers > 0.")
         return tuple(sentences)
 
-    def encode(self, batch: Batch) -> tuple[Cells, Valid]:
+    def encode(self, batch: Batch) -> tuple[Floats, Flags]:
         """Outcome columns (m, count) and validity; the numbers of an invalid record are void."""
-        cells: Mapping[str, Cells] = {}
+        cells: Mapping[str, Floats] = {}
         if self.numbers:
             cells = dict(zip(self.numbers, batch.numeric(self.numbers).T, strict=True))
         numbers = np.empty((batch.length, self.count), dtype=np.float64)
@@ -116,7 +113,7 @@ class OutcomeEncoder:
                 valid &= fit
         return numbers, valid
 
-    def _responses(self, batch: Batch, cells: Mapping[str, Cells]) -> tuple[Cells, Valid]:
+    def _responses(self, batch: Batch, cells: Mapping[str, Floats]) -> tuple[Floats, Flags]:
         response = self.response
         if isinstance(response, Binary | Classes):
             labels = batch.labels(response.column)
@@ -131,7 +128,7 @@ class OutcomeEncoder:
         return np.zeros(batch.length), np.ones(batch.length, dtype=np.bool_)
 
 
-def mapped_response(response: Continuous, y: Cells) -> Cells:
+def mapped_response(response: Continuous, y: Floats) -> Floats:
     """Prepared responses: clipped into the bounds and mapped, or cut where there are none yet."""
     mapped = (np.clip(y, response.lower, response.upper) - response.center) / response.scale
     # Rounding may leave a bound's image just outside of [-1, 1].
@@ -140,8 +137,8 @@ def mapped_response(response: Continuous, y: Cells) -> Cells:
 
 
 def _weights(
-    weighting: Weighting, cells: Mapping[str, Cells], codes: Cells, valid: Valid
-) -> tuple[Cells, Valid]:
+    weighting: Weighting, cells: Mapping[str, Floats], codes: Floats, valid: Flags
+) -> tuple[Floats, Flags]:
     weights, fit = np.ones(len(codes)), np.ones(len(codes), dtype=np.bool_)
     if weighting.column is not None:
         cell = cells[weighting.column]
@@ -154,7 +151,7 @@ def _weights(
     return weights, fit
 
 
-def offset_terms(offset: Offset, cell: Cells) -> tuple[Cells, Valid]:
+def offset_terms(offset: Offset, cell: Floats) -> tuple[Floats, Flags]:
     """Terms of the linear predictor within their bounds, and which cells have one."""
     fit = np.isfinite(cell)
     term = cell

@@ -11,11 +11,9 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit.compiling import compiled
-
-Cells = NDArray[np.float64]
+from tacit.rows.storage.tiles import Floats
 
 # log 2 in two summands; the first has 32 trailing zero bits, so an exponent times it is exact.
 _LOG_TWO_HIGH = 0.6931471803691238
@@ -29,7 +27,7 @@ _LOG_SERIES = tuple(1.0 / k for k in range(21, 1, -2))
 _EXP_SERIES = tuple(1.0 / math.factorial(k) for k in range(13, 1, -1))
 
 
-def logarithm(cells: Cells) -> Cells:
+def logarithm(cells: Floats) -> Floats:
     """Natural logarithm of positive finite numbers.
 
     Guarantee
@@ -50,7 +48,7 @@ def logarithm(cells: Cells) -> Cells:
     return np.asarray(whole * _LOG_TWO_HIGH + (twice + (twice * tail + whole * _LOG_TWO_LOW)))
 
 
-def power(cells: Cells, exponent: int) -> Cells:
+def power(cells: Floats, exponent: int) -> Floats:
     """Whole power of at least 1, by multiplying from the left."""
     result = cells
     for _ in range(exponent - 1):
@@ -58,7 +56,7 @@ def power(cells: Cells, exponent: int) -> Cells:
     return result
 
 
-def transform(function: str, cells: Cells) -> Cells:
+def transform(function: str, cells: Floats) -> Floats:
     """The function of that name of cells that lie in its domain.
 
     Guarantee
@@ -69,7 +67,7 @@ def transform(function: str, cells: Cells) -> Cells:
     return _FUNCTIONS[function](cells)
 
 
-def _log1p(cells: Cells) -> Cells:
+def _log1p(cells: Floats) -> Floats:
     # log(u)·x/(u - 1) undoes the rounding of u = 1 + x (Kahan).
     near = 1.0 + cells
     rounded = near - 1.0
@@ -77,7 +75,7 @@ def _log1p(cells: Cells) -> Cells:
     return np.where(tiny, cells, logarithm(near) * (cells / np.where(tiny, 1.0, rounded)))
 
 
-def _exp(cells: Cells) -> Cells:
+def _exp(cells: Floats) -> Floats:
     exponent = np.rint(cells * _INVERSE_LOG_TWO)
     # Far below, where the result is zero anyway, the exponent still has to be an integer.
     exponent = np.clip(exponent, -2000.0, 2000.0)
@@ -89,11 +87,11 @@ def _exp(cells: Cells) -> Cells:
     return np.ldexp(1.0 + (rest + rest * series), exponent.astype(np.int32))
 
 
-def _sqrt(cells: Cells) -> Cells:
+def _sqrt(cells: Floats) -> Floats:
     return np.sqrt(cells)
 
 
-_FUNCTIONS: Mapping[str, Callable[[Cells], Cells]] = {
+_FUNCTIONS: Mapping[str, Callable[[Floats], Floats]] = {
     "log": logarithm,
     "log1p": _log1p,
     "sqrt": _sqrt,
@@ -101,7 +99,7 @@ _FUNCTIONS: Mapping[str, Callable[[Cells], Cells]] = {
 }
 
 
-def spline_basis(cells: Cells, knots: Sequence[float], degree: int) -> Cells:
+def spline_basis(cells: Floats, knots: Sequence[float], degree: int) -> Floats:
     """All functions of a B-spline basis at cells within the first and the last knot.
 
     Not scipy's `BSpline`: its bits are not promised, and stored fits rest on these.
@@ -128,7 +126,7 @@ def spline_basis(cells: Cells, knots: Sequence[float], degree: int) -> Cells:
 
 
 @compiled
-def _fill_basis(cells: Cells, knots: Cells, degree: int, basis: Cells) -> None:
+def _fill_basis(cells: Floats, knots: Floats, degree: int, basis: Floats) -> None:
     last = len(knots) - degree - 2
     values = np.empty(degree + 1)
     for i in range(len(cells)):

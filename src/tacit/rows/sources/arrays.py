@@ -9,6 +9,7 @@ import contextlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -20,6 +21,8 @@ from tacit.errors import DataError
 from tacit.rows.encoding.cells import to_float64
 from tacit.rows.encoding.labels import plain_labels
 from tacit.rows.sources.data_frame import series_labels, stored_by_arrow
+from tacit.rows.sources.source import Batch, Source
+from tacit.rows.storage.tiles import Floats
 
 _WIDEST = 8
 """Bytes of a number; wider ones would round the integers beside them twice."""
@@ -27,60 +30,34 @@ _PLAIN = frozenset({float, int, bool, np.bool_, np.float64, np.float32, np.int64
 
 
 @dataclass(frozen=True)
-class MatrixSource:
+class MatrixSource(Source):
     """A two-dimensional array of numbers in any order and strides, or of cells of any type."""
 
     values: NDArray[Any] = field(repr=False)
-    names: tuple[str, ...]
-    response: str | None = None
-    resident: bool = True
-    typed_by: str | None = "numpy"
-
-    @property
-    def length(self) -> int:
-        """Number of records."""
-        return len(self.values)
 
     def batches(
         self, rows: int, *, numeric: Sequence[str], labels: Sequence[str]
-    ) -> Iterator[MatrixBatch]:
+    ) -> Iterator[Batch]:
         """Consecutive slices; nothing is copied before it is asked for."""
         del numeric, labels
-        for start in range(0, self.length, rows):
-            yield MatrixBatch(self, start, min(start + rows, self.length))
+        for start in range(0, len(self.values), rows):
+            part = self.values[start : start + rows]
+            yield Batch(len(part), partial(self._numeric, part), partial(self._labels, part))
 
-
-@dataclass(frozen=True)
-class MatrixBatch:
-    """Records start … stop - 1 of a matrix."""
-
-    source: MatrixSource = field(repr=False)
-    start: int
-    stop: int
-
-    @property
-    def length(self) -> int:
-        """Number of records."""
-        return self.stop - self.start
-
-    def numeric(self, names: Sequence[str]) -> NDArray[np.float64]:
+    def _numeric(self, part: NDArray[Any], names: Sequence[str]) -> Floats:
         """Columns as float64; a view where the matrix is that already."""
-        block = self.source.values[self.start : self.stop]
-        if tuple(names) != self.source.names:
-            position = {name: index for index, name in enumerate(self.source.names)}
-            block = block[:, [position[name] for name in names]]
-        if block.dtype.kind not in "biuf":
-            columns = [to_float64(block[:, j], name) for j, name in enumerate(names)]
-            return np.ascontiguousarray(np.array(columns).reshape(len(names), len(block)).T)
-        # A warning of numpy's would tell of the cells, of a signalling NaN for one.
+        if tuple(names) != self.names:
+            position = {name: index for index, name in enumerate(self.names)}
+            part = part[:, [position[name] for name in names]]
+        if part.dtype.kind not in "biuf":
+            columns = [to_float64(part[:, j], name) for j, name in enumerate(names)]
+            return np.ascontiguousarray(np.array(columns).reshape(len(names), len(part)).T)
+        # A warning by numpy, of a signalling NaN for one, would reveal something of the cells.
         with np.errstate(all="ignore"):
-            return np.require(block, dtype=np.float64, requirements=["C", "A"])
+            return np.require(part, dtype=np.float64, requirements=["C", "A"])
 
-    def labels(self, name: str) -> NDArray[Any]:
-        """Values of a column."""
-        return plain_labels(
-            self.source.values[self.start : self.stop, self.source.names.index(name)]
-        )
+    def _labels(self, part: NDArray[Any], name: str) -> NDArray[Any]:
+        return plain_labels(part[:, self.names.index(name)])
 
 
 def as_array(data: Any) -> NDArray[Any]:
@@ -98,19 +75,14 @@ def as_array(data: Any) -> NDArray[Any]:
 def as_matrix(data: Any) -> NDArray[Any]:
     """An array of records by columns; a list of records is read record by record.
 
-    A list has no type and no width of its own. Its width is that of most of its records, and a
-    record of another length, or one that is no sequence, has infinite cells: it is invalid.
+    A list has the width of most of its records. A record of another length, or one that is no
+    sequence, is invalid: its cells are infinite.
 
     Guarantee
     ---------
     - In a list no record changes how another is read, and none can raise. The number of columns is
       public and assumed: it is that of most records, so that one record decides it only in a tie.
     - No warning is raised.
-
-    Examples
-    --------
-    >>> as_matrix([[1, "a"], [2.5, 3], [4]]).tolist()
-    [[1, 'a'], [2.5, 3], [inf, inf]]
     """
     if not is_sequence(data):
         return as_array(data)
@@ -132,17 +104,12 @@ def typed_by(values: Any) -> str | None:
 
 
 def as_column(values: Any, what: str, length: int) -> NDArray[Any]:
-    """Cells of one column of a table of so many records; `what` it is, errors say.
+    """Cells of one column of a table of so many records; errors say `what` it is.
 
     Guarantee
     ---------
     - No cell of a list changes how another is read, and none can raise.
     - The error for another number of records or dimensions contains no cell and no length.
-
-    Examples
-    --------
-    >>> as_column([1, "a", [2]], "The response", 3).tolist()
-    [1, 'a', [2]]
     """
     series = _series(values)
     if isinstance(series, nw.Series):
@@ -159,15 +126,13 @@ def as_column(values: Any, what: str, length: int) -> NDArray[Any]:
 
 
 def _series(values: Any) -> Any:
-    """A series of the library that the values are of, or the values as they are.
-
-    What Arrow stores stays Arrow's: on the way to numpy it raises for dates and text that are none.
-    """
+    """A series of the library that the values are of, or the values as they are."""
     if isinstance(values, np.ndarray):
         return values
     series = nw.from_native(values, pass_through=True, allow_series=True)
     if isinstance(series, nw.Series):
         return series
+    # Arrow's columns stay Arrow's: on the way to numpy they raise for dates and text that are none.
     column = stored_by_arrow(values)
     if hasattr(values, "__arrow_c_array__"):
         import pyarrow as pa
@@ -193,7 +158,7 @@ def _typed(data: Sequence[Any]) -> NDArray[Any] | None:
             return None
     elif kinds != {np.ndarray} or len({record.shape for record in data}) != 1:
         return None
-    # A warning of numpy's would tell of the cells.
+    # A warning by numpy would reveal something of the cells.
     with np.errstate(all="ignore"):
         array = np.asarray(data)
     plain = array.dtype.kind in "biuf" and array.dtype.itemsize <= _WIDEST
@@ -201,7 +166,6 @@ def _typed(data: Sequence[Any]) -> NDArray[Any] | None:
 
 
 def _records(data: Sequence[Any]) -> NDArray[Any]:
-    """Array of the objects in a list of records; of its records alone, where they are no lists."""
     rows = [_cells(record) for record in data]
     # The shape of most records is the table's.
     shapes = Counter(None if row is None else (len(row), _nested(row)) for row in rows)
@@ -219,7 +183,6 @@ def _records(data: Sequence[Any]) -> NDArray[Any]:
 
 
 def _cells(record: Any) -> list[Any] | None:
-    """Cells of a record that is a list, an array or a row of another library; None of any other."""
     kind = type(record)
     if issubclass(kind, np.ma.MaskedArray):
         record = _unmasked(record)
@@ -244,7 +207,7 @@ def _nested(row: Sequence[Any]) -> bool:
 
 def _unmasked(data: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
     if data.dtype.kind in "biuf":
-        # A warning of numpy's would tell of the cells.
+        # A warning by numpy would reveal something of the cells.
         with np.errstate(all="ignore"):
             return np.where(np.ma.getmaskarray(data), np.nan, data.data.astype(np.float64))
     if data.dtype.kind in "MV":

@@ -1,42 +1,26 @@
 """Arrow columns as cells: what CSV and Parquet files and Arrow tables are read into.
 
-Private: the cells. Text of pyarrow's own errors can quote a cell and is never passed on.
+Private: the cells. pyarrow's own errors can quote a cell and are never passed on. pyarrow takes
+long to import, so this module is imported where it is first needed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
+from pyarrow import types
 
 from tacit.errors import DataError
 from tacit.rows.encoding.cells import NUMBER, cell_number, not_numeric
 from tacit.rows.encoding.labels import plain_labels
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-
-@dataclass(frozen=True)
-class ArrowBatch:
-    """Columns of a record batch by name."""
-
-    columns: Mapping[str, pa.Array] = field(repr=False)
-    length: int
-
-    def numeric(self, names: Sequence[str]) -> NDArray[np.float64]:
-        """Columns side by side as float64."""
-        block = np.empty((self.length, len(names)), dtype=np.float64)
-        for j, name in enumerate(names):
-            block[:, j] = arrow_numbers(self.columns[name])
-        return block
-
-    def labels(self, name: str) -> NDArray[Any]:
-        """Raw values of one column."""
-        return arrow_labels(self.columns[name])
+from tacit.rows.sources.source import Batch
+from tacit.rows.storage.tiles import Floats
 
 
 def arrow_chunks(read: Callable[[], Iterable[pa.RecordBatch]]) -> Iterator[pa.RecordBatch | None]:
@@ -44,8 +28,6 @@ def arrow_chunks(read: Callable[[], Iterable[pa.RecordBatch]]) -> Iterator[pa.Re
 
     An error is not raised from here, where it would carry pyarrow's text along as its context.
     """
-    import pyarrow as pa
-
     failed = False
     try:
         yield from read()
@@ -55,65 +37,67 @@ def arrow_chunks(read: Callable[[], Iterable[pa.RecordBatch]]) -> Iterator[pa.Re
         yield None
 
 
-def arrow_batches(chunk: pa.RecordBatch, rows: int) -> Iterator[ArrowBatch]:
+def arrow_batches(chunk: pa.RecordBatch, rows: int) -> Iterator[Batch]:
     """A record batch cut into batches of at most `rows` records."""
     for start in range(0, chunk.num_rows, rows):
         part = chunk.slice(start, rows)
         columns = dict(zip(part.schema.names, part.columns, strict=True))
-        yield ArrowBatch(columns, part.num_rows)
+        length = part.num_rows
+        yield Batch(length, partial(_numeric, columns, length), partial(_labels, columns))
+
+
+def _numeric(columns: Mapping[str, pa.Array], length: int, names: Sequence[str]) -> Floats:
+    block = np.empty((length, len(names)), dtype=np.float64)
+    for j, name in enumerate(names):
+        block[:, j] = arrow_numbers(columns[name])
+    return block
+
+
+def _labels(columns: Mapping[str, pa.Array], name: str) -> NDArray[Any]:
+    return arrow_labels(columns[name])
 
 
 def require_types(
-    types: Mapping[str, pa.DataType], numeric: Iterable[str], labels: Iterable[str]
+    given: Mapping[str, pa.DataType], numeric: Iterable[str], labels: Iterable[str]
 ) -> None:
     """Refuse dates, times and nested types for numbers, and nested ones for labels."""
-    from pyarrow import types as kinds
-
     for name in numeric:
-        kind = _value_type(types[name])
-        if not (_is_number(kind) or _is_text(kind) or kinds.is_null(kind)):
+        kind = _value_type(given[name])
+        if not (_is_number(kind) or _is_text(kind) or types.is_null(kind)):
             raise not_numeric(name)
     for name in labels:
-        if kinds.is_nested(_value_type(types[name])):
+        if types.is_nested(_value_type(given[name])):
             raise DataError(f"Column {name!r} holds nested values, which are no labels.")
 
 
-def arrow_numbers(column: pa.Array) -> NDArray[np.float64]:
+def arrow_numbers(column: pa.Array) -> Floats:
     """Numbers of a column whose type has some; missing is NaN, infinite what is no number."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     column = _plain(column)
     kind = column.type
-    if pa.types.is_boolean(kind):
+    if types.is_boolean(kind):
         column = pc.cast(column, pa.uint8())
-    elif not (_is_number(kind) or pa.types.is_null(kind)):
+    elif not (_is_number(kind) or types.is_null(kind)):
         return _text_numbers(column)
     # The unchecked cast rounds large integers to nearest; the checked one would quote them.
     column = pc.cast(column, pa.float64(), safe=False)
-    numbers: NDArray[np.float64] = column.to_numpy(zero_copy_only=False)
+    numbers: Floats = column.to_numpy(zero_copy_only=False)
     return numbers
 
 
 def arrow_labels(column: pa.Array) -> NDArray[Any]:
     """Raw values of a column; missing is None, or NaN among floats."""
-    import pyarrow as pa
-
     column = _plain(column)
     kind = column.type
-    numeric = pa.types.is_integer(kind) or pa.types.is_floating(kind)
-    dated = pa.types.is_date(kind) or pa.types.is_timestamp(kind) or pa.types.is_duration(kind)
+    numeric = types.is_integer(kind) or types.is_floating(kind)
+    dated = types.is_date(kind) or types.is_timestamp(kind) or types.is_duration(kind)
     if dated or (numeric and column.null_count == 0):
         # Not as Python's dates, which end in the year 9999.
         return plain_labels(column.to_numpy(zero_copy_only=False))
     return np.fromiter(_cells(column), dtype=object, count=len(column))
 
 
-def _text_numbers(column: pa.Array) -> NDArray[np.float64]:
+def _text_numbers(column: pa.Array) -> Floats:
     """Numbers that texts spell, as `text_number` reads each; most of them at once."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     try:
         text = pc.utf8_trim(pc.cast(column, pa.string()), " \t")
         spelt = pc.fill_null(pc.match_substring_regex(text, f"^{NUMBER}$"), fill_value=False)
@@ -129,8 +113,6 @@ def _text_numbers(column: pa.Array) -> NDArray[np.float64]:
 
 def _cells(column: pa.Array) -> list[Any]:
     """Cells as Python's objects; text that is none as its bytes."""
-    import pyarrow as pa
-
     try:
         return column.to_pylist()  # type: ignore[no-any-return]
     except (pa.ArrowException, ValueError, OverflowError):
@@ -138,8 +120,6 @@ def _cells(column: pa.Array) -> list[Any]:
 
 
 def _cell(scalar: pa.Scalar) -> Any:
-    import pyarrow as pa
-
     try:
         return scalar.as_py()
     except UnicodeDecodeError:
@@ -149,27 +129,19 @@ def _cell(scalar: pa.Scalar) -> Any:
 
 
 def _plain(column: pa.Array) -> pa.Array:
-    import pyarrow as pa
-
-    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+    return column.dictionary_decode() if types.is_dictionary(column.type) else column
 
 
 def _value_type(kind: pa.DataType) -> pa.DataType:
-    from pyarrow import types
-
     return kind.value_type if types.is_dictionary(kind) else kind
 
 
 def _is_number(kind: pa.DataType) -> bool:
-    from pyarrow import types
-
     number = types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
     return bool(number or types.is_boolean(kind))
 
 
 def _is_text(kind: pa.DataType) -> bool:
-    from pyarrow import types
-
     text = types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
     binary = types.is_binary(kind) or types.is_large_binary(kind) or types.is_binary_view(kind)
     return bool(text or binary or types.is_fixed_size_binary(kind))

@@ -37,18 +37,12 @@ class Description:
 def describe(table: Any) -> Description:
     """Names and kinds of the columns of a file or a table in memory.
 
-    Of a CSV file the first line is read, and every kind is "unknown"; of a Parquet file the schema;
-    of a table in memory the types of its columns ("unknown" where it stores Python objects).
+    Every kind of a CSV file is "unknown", and that of columns of Python objects.
 
     Guarantee
     ---------
     - No value is read and no statistic of the values: a table of the same types with other values
       has the same description.
-
-    Examples
-    --------
-    >>> describe(np.zeros((2, 2)))
-    Description(names=('x0', 'x1'), kinds=('numeric', 'numeric'))
     """
     if isinstance(table, str | os.PathLike):
         return _describe_file(Path(table))

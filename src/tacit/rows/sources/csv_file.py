@@ -11,29 +11,27 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
+from pyarrow import csv
 
 from tacit.errors import SchemaError
 from tacit.rows.encoding.cells import MISSING_WORDS
-from tacit.rows.sources.arrow import ArrowBatch, arrow_batches
+from tacit.rows.sources.arrow import arrow_batches
 from tacit.rows.sources.csv_lines import line_chunks, read_header, regular
 from tacit.rows.sources.files import FileState, unreadable
-from tacit.rows.sources.source import require_distinct
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from tacit.rows.sources.source import Batch, Source, require_distinct
 
 BLOCK_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
-class CsvSource:
+class CsvSource(Source):
     """A file with a line of names, then one record per line; `.csv` or `.csv.gz`.
 
     A numeric cell is a decimal number, or true or false; empty and the usual words for "missing"
-    are missing. An empty label is missing. The length is unknown before the file is read.
+    are missing. An empty label is missing.
 
     Guarantee
     ---------
@@ -45,11 +43,6 @@ class CsvSource:
     """
 
     state: FileState
-    names: tuple[str, ...]
-    response: str | None
-    length: int | None = None
-    resident: bool = False
-    typed_by: str | None = None
 
     @classmethod
     def open(cls, path: Path, response: str | None) -> CsvSource:
@@ -57,11 +50,11 @@ class CsvSource:
         state = FileState.of(path)
         names = read_header(path)
         require_distinct(names)
-        return cls(state, names, response)
+        return cls(state, names=names, response=response, resident=False)
 
     def batches(
         self, rows: int, *, numeric: Sequence[str], labels: Sequence[str]
-    ) -> Iterator[ArrowBatch]:
+    ) -> Iterator[Batch]:
         """Batches of the columns asked for."""
         both = sorted(set(numeric) & set(labels))
         if both:
@@ -101,8 +94,6 @@ class _Parser:
 
     def parse(self, records: bytes) -> list[pa.RecordBatch]:
         """Record batches of some lines; numeric columns are numbers, or text that may spell one."""
-        import pyarrow as pa
-
         lines, count = regular(records, len(self.names))
         if count == 0:
             return []
@@ -118,11 +109,8 @@ class _Parser:
         return table.to_batches()  # type: ignore[no-any-return]
 
     def _read(self, lines: bytes, number: pa.DataType, block: int) -> pa.Table:
-        import pyarrow as pa
-        from pyarrow import csv
-
-        # Names of our own stand before the lines: what they hold is of no concern here, and a
-        # mark of byte order at the start of a chunk stays what it is, a part of a cell.
+        # With names of our own, the file's may hold anything, and a mark of byte order at the start
+        # of a chunk stays a part of a cell.
         places = {name: f"f{place}" for place, name in enumerate(self.names)}
         asked = (*self.numeric, *self.labels)
         types = dict.fromkeys((places[name] for name in self.numeric), number)

@@ -1,7 +1,6 @@
-"""Lines of a CSV file: read in chunks of whole lines, each line one record.
+"""Lines of a CSV file: its header, and chunks of whole lines, each line one record.
 
-Private: the bytes. A line ends with LF or CR LF, and nothing in it changes where it ends: a quoted
-field does not span lines. A line that is no record of so many fields is replaced by empty fields.
+Private: the bytes. A line ends with LF or CR LF; a quoted field does not span lines.
 """
 
 from __future__ import annotations
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 from tacit.compiling import compiled
 from tacit.errors import FileError
 from tacit.rows.sources.files import unreadable
+from tacit.rows.storage.tiles import Flags, Integers
 
 CHUNK_BYTES = 4 << 20
 LONGEST_LINE = 4 << 20
@@ -63,8 +63,7 @@ def line_chunks(path: Path) -> Iterator[bytes | None]:
     """Whole lines of a file, the first one too, a few megabytes at a time.
 
     Each line ends with LF, the last one too. A line that is too long is an empty one. A last None
-    says that the file could not be read: the disk failed, or an archive is damaged, which only its
-    framing and checksums tell, never the text in it.
+    says that the disk failed or that the framing or the checksums of an archive are damaged.
     """
     failed = False
     try:
@@ -94,20 +93,15 @@ def _whole_lines(stream: Any) -> Iterator[bytes]:
 
 
 def regular(lines: bytes, fields: int) -> tuple[bytes, int]:
-    r"""The lines with those that are no record of so many fields emptied, and their number.
+    """The lines with those that are no record of so many fields emptied, and their number.
 
-    A record has so many fields, parted by commas. A field holds no quote, or stands in quotes, in
-    which a quote is doubled. There is no NUL in it, and no CR but at its end. What is no UTF-8 is
-    replaced by the sign for it.
+    Fields are separated by commas. A field holds no quote, or stands in quotes, in which a quote is
+    doubled. There is no NUL in a record, and no CR but at its end. Bytes that are no UTF-8 become
+    the replacement character.
 
     Guarantee
     ---------
     - Every line stays one line, and what becomes of it depends on that line alone.
-
-    Examples
-    --------
-    >>> regular(b'1,"a, b"\n2,"open\n3\n4,d\n', 2)
-    (b'1,"a, b"\n,\n,\n4,d\n', 4)
     """
     if not _is_utf8(lines):
         lines = lines.decode(errors="replace").encode()
@@ -134,9 +128,7 @@ def _is_utf8(lines: bytes) -> bool:
 
 
 @compiled
-def _scan(
-    lines: NDArray[np.uint8], fields: int, broken: NDArray[np.bool_], ends: NDArray[np.int64]
-) -> None:
+def _scan(lines: NDArray[np.uint8], fields: int, broken: Flags, ends: Integers) -> None:
     """Mark the lines that are no records, and note where each ends."""
     line = start = 0
     found, quoted, closed, bad = 1, False, False, False

@@ -5,8 +5,9 @@ Private: the cells. Public: the names and types of the columns.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import narwhals as nw
@@ -17,8 +18,14 @@ from numpy.typing import NDArray
 from tacit.errors import DataError
 from tacit.rows.encoding.cells import not_numeric, to_float64
 from tacit.rows.encoding.labels import plain_labels
-from tacit.rows.sources.arrow import arrow_labels, arrow_numbers, require_types
-from tacit.rows.sources.source import require_columns, require_distinct, require_table
+from tacit.rows.sources.source import (
+    Batch,
+    Source,
+    require_columns,
+    require_distinct,
+    require_table,
+)
+from tacit.rows.storage.tiles import Floats
 
 WIDE = frozenset({nw.Int128, nw.UInt128})
 """Integers that numpy does not have."""
@@ -41,13 +48,10 @@ def as_frame(data: Any) -> nw.DataFrame[Any] | None:
 
 
 @dataclass(frozen=True)
-class FrameSource:
+class FrameSource(Source):
     """A table in memory; its columns are converted one by one, and only those asked for."""
 
     frame: nw.DataFrame[Any] = field(repr=False)
-    names: tuple[str, ...]
-    response: str | None
-    resident: bool = True
 
     @classmethod
     def of(cls, frame: nw.DataFrame[Any], response: str | None, fewest: int) -> FrameSource:
@@ -57,17 +61,8 @@ class FrameSource:
         require_table(len(frame), len(names), fewest)
         if response is not None:
             require_columns(names, [response])
-        return cls(frame, names, response)
-
-    @property
-    def typed_by(self) -> str:
-        """The library of the table."""
-        return str(self.frame.implementation.value)
-
-    @property
-    def length(self) -> int:
-        """Number of records."""
-        return len(self.frame)
+        library = str(frame.implementation.value)
+        return cls(frame, names=names, response=response, length=len(frame), typed_by=library)
 
     def series(self, name: str) -> nw.Series[Any]:
         """One column."""
@@ -76,43 +71,27 @@ class FrameSource:
 
     def batches(
         self, rows: int, *, numeric: Sequence[str], labels: Sequence[str]
-    ) -> Iterator[FrameBatch]:
+    ) -> Iterator[Batch]:
         """Slices of the converted numeric columns and of the raw label columns."""
         numbers = {name: series_numbers(self.series(name), name) for name in numeric}
         raw = {name: self.series(name) for name in labels}
         for name, series in raw.items():
             require_flat(series, name)
-        for start in range(0, self.length, rows):
-            yield FrameBatch(self, numbers, raw, start, min(start + rows, self.length))
 
+        def cells(own: slice, names: Sequence[str]) -> Floats:
+            block = np.empty((own.stop - own.start, len(names)), dtype=np.float64)
+            # A warning by numpy, of a signalling NaN for one, would reveal something of the cells.
+            with np.errstate(all="ignore"):
+                for j, name in enumerate(names):
+                    block[:, j] = numbers[name][own]
+            return block
 
-@dataclass(frozen=True)
-class FrameBatch:
-    """Records start … stop - 1 of a table."""
+        def values(own: slice, name: str) -> NDArray[Any]:
+            return series_labels(raw[name][own])
 
-    source: FrameSource = field(repr=False)
-    numbers: Mapping[str, NDArray[Any]] = field(repr=False)
-    raw: Mapping[str, nw.Series[Any]] = field(repr=False)
-    start: int
-    stop: int
-
-    @property
-    def length(self) -> int:
-        """Number of records."""
-        return self.stop - self.start
-
-    def numeric(self, names: Sequence[str]) -> NDArray[np.float64]:
-        """Columns side by side as float64."""
-        block = np.empty((self.length, len(names)), dtype=np.float64)
-        # A warning of numpy's would tell of the cells, of a signalling NaN for one.
-        with np.errstate(all="ignore"):
-            for j, name in enumerate(names):
-                block[:, j] = self.numbers[name][self.start : self.stop]
-        return block
-
-    def labels(self, name: str) -> NDArray[Any]:
-        """Raw values of a column."""
-        return series_labels(self.raw[name][self.start : self.stop])
+        for start in range(0, len(self.frame), rows):
+            own = slice(start, min(start + rows, len(self.frame)))
+            yield Batch(own.stop - start, partial(cells, own), partial(values, own))
 
 
 def _arrow_table(data: object) -> bool:
@@ -127,10 +106,8 @@ def holds_objects(series: nw.Series[Any]) -> bool:
 
 
 def stored_by_arrow(native: Any) -> Any:
-    """The Arrow column in a pandas column that is stored as one, or None.
-
-    pandas would make Python's objects of its cells, and raise for dates and text that are none.
-    """
+    """The Arrow column in a pandas column that is stored as one, or None."""
+    # pandas would make Python's objects of its cells, and raise for dates and text that are none.
     cells = getattr(native, "array", native)
     dtype = getattr(cells, "dtype", None)
     if hasattr(dtype, "pyarrow_dtype") or getattr(dtype, "storage", None) == "pyarrow":
@@ -153,6 +130,8 @@ def series_numbers(series: nw.Series[Any], name: str) -> NDArray[Any]:
     """
     column = _arrow_column(series)
     if column is not None:
+        from tacit.rows.sources.arrow import arrow_numbers, require_types
+
         require_types({name: column.type}, (name,), ())
         return arrow_numbers(column.combine_chunks())
     dtype = series.dtype
@@ -178,6 +157,8 @@ def require_flat(series: nw.Series[Any], name: str) -> None:
     """Refuse a column of labels whose type is nested."""
     column = _arrow_column(series)
     if column is not None:
+        from tacit.rows.sources.arrow import require_types
+
         require_types({name: column.type}, (), (name,))
     elif not holds_objects(series) and series.dtype.is_nested():
         raise DataError(f"Column {name!r} holds nested values, which are no labels.")
@@ -187,6 +168,8 @@ def series_labels(series: nw.Series[Any]) -> NDArray[Any]:
     """Raw labels of a column; missing ones are None, or NaN among floats."""
     column = _arrow_column(series)
     if column is not None:
+        from tacit.rows.sources.arrow import arrow_labels
+
         return arrow_labels(column.combine_chunks())
     library, dtype = series.implementation, series.dtype
     if holds_objects(series) or dtype in {nw.Unknown, nw.Object}:

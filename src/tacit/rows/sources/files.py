@@ -1,7 +1,4 @@
-"""Files of records: which kinds are read, and how a change under the reader is noticed.
-
-Public: the file's name and its column names. Messages never contain what a file holds.
-"""
+"""Files of records: which kinds are read, and how a change under the reader is noticed."""
 
 from __future__ import annotations
 
@@ -15,13 +12,7 @@ KINDS = (".csv", ".csv.gz", ".parquet")
 
 
 def file_kind(path: Path) -> str:
-    """The ending of a file's name that says how it is read.
-
-    Examples
-    --------
-    >>> file_kind(Path("clinic.CSV"))
-    '.csv'
-    """
+    """The ending of a file's name that says how it is read."""
     name = path.name.lower()
     for kind in KINDS:
         if name.endswith(kind):

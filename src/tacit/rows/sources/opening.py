@@ -16,10 +16,8 @@ from numpy.typing import NDArray
 from tacit.errors import DataError
 from tacit.rows.encoding.cells import READABLE_KINDS, not_numeric
 from tacit.rows.sources.arrays import MatrixSource, as_column, as_matrix, is_sequence, typed_by
-from tacit.rows.sources.csv_file import CsvSource
 from tacit.rows.sources.data_frame import FrameSource, as_frame
 from tacit.rows.sources.files import file_kind
-from tacit.rows.sources.parquet_file import ParquetSource
 from tacit.rows.sources.source import (
     AttachedSource,
     Source,
@@ -77,9 +75,14 @@ def _open_file(path: Path, response: str | None, separate: object, fewest: int) 
     if separate is not None:
         raise DataError("The response of a file is one of its columns; give the column's name.")
     source: Source
+    # pyarrow takes long to import, and only files need it.
     if file_kind(path) == ".parquet":
+        from tacit.rows.sources.parquet_file import ParquetSource
+
         source = ParquetSource.open(path, response, fewest)
     else:
+        from tacit.rows.sources.csv_file import CsvSource
+
         source = CsvSource.open(path, response)
     if response is not None:
         require_columns(source.names, [response])
@@ -106,11 +109,11 @@ def _open_matrix(data: Any, response: str | None, fewest: int) -> Source:
     names = tuple(f"x{j}" for j in range(values.shape[1]))
     if values.dtype.kind not in READABLE_KINDS:
         raise not_numeric(names[0])
-    return MatrixSource(values, names, typed_by=None if is_sequence(data) else "numpy")
+    library = None if is_sequence(data) else "numpy"
+    return MatrixSource(values, names=names, length=len(values), typed_by=library)
 
 
 def _attach(table: Source, response: Any, given: Mapping[str, Any]) -> Source:
-    """The table with a separate response and other columns attached to it."""
     by_name = {word: cells for word, cells in given.items() if isinstance(cells, str)}
     require_columns(names_read(table), by_name.values())
     if not table.resident and len(by_name) < len(given):
@@ -132,7 +135,17 @@ def _attach(table: Source, response: Any, given: Mapping[str, Any]) -> Source:
             continue
         own = known_as[word] = _unused(word, (*table.names, *columns))
         columns[own], types[own] = as_column(cells, repr(word), length), typed_by(cells)
-    return AttachedSource(table, name, columns, known_as, types)
+    return AttachedSource(
+        table,
+        columns,
+        known_as,
+        types,
+        names=table.names,
+        response=name,
+        length=table.length,
+        resident=table.resident,
+        typed_by=table.typed_by,
+    )
 
 
 def _unused(word: str, taken: Sequence[str]) -> str:

@@ -9,18 +9,18 @@ import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
-from tacit.rows.sources.arrow import ArrowBatch, arrow_batches, arrow_chunks, require_types
+import pyarrow as pa
+from pyarrow import parquet
+
+from tacit.rows.sources.arrow import arrow_batches, arrow_chunks, require_types
 from tacit.rows.sources.files import FileState, unreadable
-from tacit.rows.sources.source import require_distinct, require_table
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from tacit.rows.sources.source import Batch, Source, require_distinct, require_table
 
 
 @dataclass(frozen=True)
-class ParquetSource:
+class ParquetSource(Source):
     """A Parquet file; its names, types and length are known from its footer.
 
     Guarantee
@@ -30,39 +30,31 @@ class ParquetSource:
     """
 
     state: FileState
-    names: tuple[str, ...]
-    response: str | None
-    length: int
     types: Mapping[str, pa.DataType] = field(repr=False)
-    resident: bool = False
-    typed_by: str | None = "Parquet"
 
     @classmethod
     def open(cls, path: Path, response: str | None, fewest: int = 2) -> ParquetSource:
         """Read names and length, and remember the state of the file."""
-        import pyarrow as pa
-        from pyarrow import parquet
-
         state = FileState.of(path)
-        source = None
+        schema, length = None, 0
         with (
             contextlib.suppress(pa.ArrowException, OSError, UnicodeDecodeError),
             parquet.ParquetFile(path) as file,
         ):
-            names = tuple(file.schema_arrow.names)
-            types = {part.name: part.type for part in file.schema_arrow}
-            source = cls(state, names, response, file.metadata.num_rows, types)
-        if source is None:
+            schema, length = file.schema_arrow, file.metadata.num_rows
+        if schema is None:
             raise unreadable(path)
-        require_distinct(source.names)
-        require_table(source.length, len(source.names), fewest)
-        return source
+        names = tuple(schema.names)
+        require_distinct(names)
+        require_table(length, len(names), fewest)
+        types = {part.name: part.type for part in schema}
+        facts: dict[str, Any] = {"length": length, "resident": False, "typed_by": "Parquet"}
+        return cls(state, types, names=names, response=response, **facts)
 
     def batches(
         self, rows: int, *, numeric: Sequence[str], labels: Sequence[str]
-    ) -> Iterator[ArrowBatch]:
+    ) -> Iterator[Batch]:
         """Batches of the columns asked for; the file must have its length and not change."""
-        from pyarrow import parquet
 
         def read() -> Iterator[pa.RecordBatch]:
             with parquet.ParquetFile(self.state.path, pre_buffer=False) as file:

@@ -5,36 +5,56 @@ Private: every value a batch hands out. Public: the names of the columns.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import DataError, SchemaError
 from tacit.rows.encoding.cells import to_float64
+from tacit.rows.storage.tiles import Floats, Integers
 
 
-class Batch(Protocol):
-    """Some consecutive records of a source."""
+class SparseRows(NamedTuple):
+    """Records as CSR has them: record r holds values[starts[r] : starts[r + 1]].
 
-    @property
-    def length(self) -> int:
-        """Number of records."""
+    Within a record the columns in `indices` increase. One that lies outside of the table, in a
+    broken matrix, makes the record invalid.
+    """
 
-    def numeric(self, names: Sequence[str]) -> NDArray[np.float64]:
-        """Numeric columns as a C-contiguous (length, len(names)) matrix.
-
-        Missing is NaN, and infinite what is no number.
-        """
-
-    def labels(self, name: str) -> NDArray[Any]:
-        """Raw values of one column, of any dtype; missing is None or NaN."""
+    starts: Integers
+    indices: Integers
+    values: Floats
 
 
-class Source(Protocol):
+@dataclass(frozen=True)
+class Batch:
+    """Some consecutive records of a source.
+
+    Parameters
+    ----------
+    numeric
+        Numeric columns by their names, as a C-contiguous (length, columns) matrix. Missing is NaN,
+        and infinite what is no number.
+    labels
+        Raw values of one column by its name, of any dtype; missing is None or NaN.
+    sparse_rows
+        The records of a sparse matrix; None of another table.
+    """
+
+    length: int
+    numeric: Callable[[Sequence[str]], Floats] = field(repr=False)
+    labels: Callable[[str], NDArray[Any]] = field(repr=False)
+    sparse_rows: Callable[[], SparseRows] | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source(ABC):
     """A table that can be read again and again from its first record.
 
     Guarantee
@@ -45,28 +65,28 @@ class Source(Protocol):
     - No content of a record raises, nor changes how another record is read: a cell that is no
       number is infinite where one is asked for, and one that is no label is missing.
     - A column is refused by its type alone, before its first record.
+
+    Parameters
+    ----------
+    names
+        Columns of the table, in its order; attached columns are not among them.
+    response
+        Name under which `labels` finds the response, where it was given or named.
+    length
+        Number of records where it is known without reading values.
+    resident
+        Whether the table is in memory already.
+    typed_by
+        Which library gave the columns their types before they came here; None of text.
     """
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Columns of the table, in its order; attached columns are not among them."""
+    names: tuple[str, ...]
+    response: str | None = None
+    length: int | None = None
+    resident: bool = True
+    typed_by: str | None = None
 
-    @property
-    def response(self) -> str | None:
-        """Name under which `labels` finds the response, where it was given or named."""
-
-    @property
-    def length(self) -> int | None:
-        """Number of records where it is known without reading values."""
-
-    @property
-    def resident(self) -> bool:
-        """Whether the table is in memory already."""
-
-    @property
-    def typed_by(self) -> str | None:
-        """Which library gave the columns their types before they came here; None of text."""
-
+    @abstractmethod
     def batches(
         self, rows: int, *, numeric: Sequence[str], labels: Sequence[str]
     ) -> Iterator[Batch]:
@@ -74,7 +94,7 @@ class Source(Protocol):
 
 
 @dataclass(frozen=True)
-class AttachedSource:
+class AttachedSource(Source):
     """A table and attached columns (response, weights, persons), read as if they were its own.
 
     Guarantee
@@ -91,34 +111,13 @@ class AttachedSource:
     """
 
     table: Source = field(repr=False)
-    response: str | None
     columns: Mapping[str, NDArray[Any]] = field(repr=False)
     known_as: Mapping[str, str]
     types: Mapping[str, str | None]
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Columns of the table."""
-        return self.table.names
-
-    @property
-    def length(self) -> int | None:
-        """Number of records where it is known without reading values."""
-        return self.table.length
-
-    @property
-    def resident(self) -> bool:
-        """Whether the table is in memory already."""
-        return self.table.resident
-
-    @property
-    def typed_by(self) -> str | None:
-        """Which library gave the columns of the table their types."""
-        return self.table.typed_by
-
     def batches(
         self, rows: int, *, numeric: Sequence[str], labels: Sequence[str]
-    ) -> Iterator[AttachedBatch]:
+    ) -> Iterator[Batch]:
         """Batches of the table, which answer for the attached columns too."""
         start = 0
         for batch in self.table.batches(
@@ -126,41 +125,29 @@ class AttachedSource:
             numeric=[name for name in numeric if name not in self.columns],
             labels=[name for name in labels if name not in self.columns],
         ):
-            yield AttachedBatch(batch, self.columns, start)
+            own = partial(self._labels, batch, start)
+            yield Batch(batch.length, partial(self._numeric, batch, own), own, batch.sparse_rows)
             start += batch.length
 
+    def _labels(self, batch: Batch, start: int, name: str) -> NDArray[Any]:
+        if name in self.columns:
+            return self.columns[name][start : start + batch.length]
+        return batch.labels(name)
 
-@dataclass(frozen=True)
-class AttachedBatch:
-    """A batch of the table, and where its records start in the attached columns."""
-
-    table: Batch = field(repr=False)
-    columns: Mapping[str, NDArray[Any]] = field(repr=False)
-    start: int
-
-    @property
-    def length(self) -> int:
-        """Number of records."""
-        return self.table.length
-
-    def numeric(self, names: Sequence[str]) -> NDArray[np.float64]:
+    def _numeric(
+        self, batch: Batch, labels: Callable[[str], NDArray[Any]], names: Sequence[str]
+    ) -> Floats:
         """Columns of either kind as float64; a view where the table gives one."""
-        if self.columns.keys().isdisjoint(names):
-            return self.table.numeric(names)
-        block = np.empty((self.length, len(names)), dtype=np.float64)
         inside = [j for j, name in enumerate(names) if name not in self.columns]
+        if len(inside) == len(names):
+            return batch.numeric(names)
+        block = np.empty((batch.length, len(names)), dtype=np.float64)
         if inside:
-            block[:, inside] = self.table.numeric([names[j] for j in inside])
+            block[:, inside] = batch.numeric([names[j] for j in inside])
         for j, name in enumerate(names):
             if name in self.columns:
-                block[:, j] = to_float64(self.labels(name), name)
+                block[:, j] = to_float64(labels(name), name)
         return block
-
-    def labels(self, name: str) -> NDArray[Any]:
-        """Raw values of a column of either kind."""
-        if name in self.columns:
-            return self.columns[name][self.start : self.start + self.length]
-        return self.table.labels(name)
 
 
 def attached_names(source: Source) -> Mapping[str, str]:
@@ -174,12 +161,6 @@ def column_types(source: Source) -> dict[str, str]:
     A library that gave a column one type may have looked at all records for it, and have changed
     cells next to one of another type (pandas makes floats of integers next to a missing one). Which
     type it is, is not said: one record can change that too. Lists and CSV files have no types.
-
-    Examples
-    --------
-    >>> from tacit.rows.sources.opening import open_source
-    >>> column_types(open_source(np.zeros((2, 1)), response=["a", "b"]))
-    {'columns of the table': 'numpy'}
     """
     found = {"columns of the table": source.typed_by}
     if isinstance(source, AttachedSource):

@@ -7,31 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import DataError
 from tacit.rows.encoding.cells import cell_number, to_float64
-from tacit.rows.sources.source import require_table
-
-
-class SparseRows(NamedTuple):
-    """Records as CSR has them: record r holds values[starts[r] : starts[r + 1]].
-
-    Within a record the columns in `indices` increase, each at most once. They may lie outside of
-    the table where the matrix was broken; such a record is no valid one.
-    """
-
-    starts: NDArray[np.int64]
-    indices: NDArray[np.int64]
-    values: NDArray[np.float64]
+from tacit.rows.sources.source import Batch, Source, SparseRows, require_table
+from tacit.rows.storage.tiles import Floats, Integers
 
 
 @dataclass(frozen=True)
-class SparseSource:
+class SparseSource(Source):
     """A CSR matrix of numbers; cells that are not stored are zeros.
 
     Guarantee
@@ -41,23 +31,10 @@ class SparseSource:
     """
 
     matrix: Any = field(repr=False)
-    names: tuple[str, ...]
-    response: str | None = None
-    resident: bool = True
-    typed_by: str | None = "scipy"
 
     @classmethod
     def of(cls, matrix: Any, fewest: int = 2) -> SparseSource:
-        """Source of a matrix or array of scipy.sparse in any format, two-dimensional.
-
-        Examples
-        --------
-        >>> from scipy.sparse import coo_array
-        >>> source = SparseSource.of(coo_array(([1.0, 2.0], ([0, 0], [1, 1])), shape=(2, 3)))
-        >>> batch = next(source.batches(2, numeric=(), labels=()))
-        >>> batch.numeric(("x1", "x2")).tolist()
-        [[3.0, 0.0], [0.0, 0.0]]
-        """
+        """Source of a matrix or array of scipy.sparse in any format, two-dimensional."""
         shape: tuple[int, ...] = tuple(getattr(matrix, "shape", ()))
         if len(shape) != 2:
             raise DataError(
@@ -66,39 +43,28 @@ class SparseSource:
         require_table(shape[0], shape[1], fewest)
         table = _of_lists(matrix) if matrix.format == "lil" else matrix.tocsr()
         _require_csr(table, shape[0])
-        return cls(table, tuple(f"x{j}" for j in range(shape[1])))
-
-    @property
-    def length(self) -> int:
-        """Number of records."""
-        return int(self.matrix.shape[0])
+        names = tuple(f"x{j}" for j in range(shape[1]))
+        return cls(table, names=names, length=shape[0], typed_by="scipy")
 
     def batches(
         self, rows: int, *, numeric: Sequence[str], labels: Sequence[str]
-    ) -> Iterator[SparseBatch]:
+    ) -> Iterator[Batch]:
         """Consecutive records; nothing is copied before it is asked for."""
         del numeric, labels
-        for start in range(0, self.length, rows):
-            yield SparseBatch(self, start, min(start + rows, self.length))
+        length = int(self.matrix.shape[0])
+        for start in range(0, length, rows):
+            ends = start, min(start + rows, length)
+            yield Batch(
+                ends[1] - start,
+                partial(self._numeric, *ends),
+                partial(self._labels, *ends),
+                partial(self._rows, *ends),
+            )
 
-
-@dataclass(frozen=True)
-class SparseBatch:
-    """Records start … stop - 1 of a sparse matrix."""
-
-    source: SparseSource = field(repr=False)
-    start: int
-    stop: int
-
-    @property
-    def length(self) -> int:
-        """Number of records."""
-        return self.stop - self.start
-
-    def rows(self) -> SparseRows:
+    def _rows(self, start: int, stop: int) -> SparseRows:
         """The records in canonical form: no cell twice, columns in order."""
-        matrix = self.source.matrix
-        starts = matrix.indptr[self.start : self.stop + 1].astype(np.int64)
+        matrix = self.matrix
+        starts = matrix.indptr[start : stop + 1].astype(np.int64)
         stored = slice(starts[0], starts[-1])
         starts -= starts[0]
         indices = matrix.indices[stored].astype(np.int64)
@@ -106,36 +72,34 @@ class SparseBatch:
         values = np.array(to_float64(matrix.data[stored], ""))
         if not _increasing(starts, indices):
             # A new matrix, since the flags of the user's may say what once was true.
-            part = type(matrix)(
-                (values, indices, starts), shape=(self.length, len(self.source.names))
-            )
+            shape = stop - start, len(self.names)
+            part = type(matrix)((values, indices, starts), shape=shape)
             part.sum_duplicates()
             starts, indices = part.indptr.astype(np.int64), part.indices.astype(np.int64)
             values = part.data
         return SparseRows(starts, indices, values)
 
-    def numeric(self, names: Sequence[str]) -> NDArray[np.float64]:
+    def _numeric(self, start: int, stop: int, names: Sequence[str]) -> Floats:
         """Columns with their zeros written out; a record that points outside is missing."""
-        rows = self.rows()
-        count = len(self.source.names)
+        rows = self._rows(start, stop)
+        count = len(self.names)
         place = np.full(count, -1)
-        if tuple(names) == self.source.names:
+        if tuple(names) == self.names:
             place = np.arange(count)
         else:
-            position = {name: j for j, name in enumerate(self.source.names)}
+            position = {name: j for j, name in enumerate(self.names)}
             place[[position[name] for name in names]] = np.arange(len(names))
-        record = np.repeat(np.arange(self.length), np.diff(rows.starts))
+        record = np.repeat(np.arange(stop - start), np.diff(rows.starts))
         inside = (rows.indices >= 0) & (rows.indices < count)
         column = place[np.where(inside, rows.indices, 0)]
         asked = inside & (column >= 0)
-        block = np.zeros((self.length, len(names)), dtype=np.float64)
+        block = np.zeros((stop - start, len(names)), dtype=np.float64)
         block[record[asked], column[asked]] = rows.values[asked]
         block[record[~inside]] = np.nan
         return block
 
-    def labels(self, name: str) -> NDArray[Any]:
-        """Values of one column."""
-        return self.numeric((name,))[:, 0]
+    def _labels(self, start: int, stop: int, name: str) -> NDArray[Any]:
+        return self._numeric(start, stop, (name,))[:, 0]
 
 
 def _of_lists(matrix: Any) -> Any:
@@ -182,7 +146,7 @@ def _require_csr(table: Any, length: int) -> None:
         )
 
 
-def _increasing(starts: NDArray[np.int64], indices: NDArray[np.int64]) -> bool:
+def _increasing(starts: Integers, indices: Integers) -> bool:
     """Whether the columns of every record increase."""
     grows = indices[1:] > indices[:-1]
     first = starts[1:-1]

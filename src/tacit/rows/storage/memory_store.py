@@ -31,7 +31,7 @@ from tacit.rows.storage.store import (
     default_block_rows,
     require_dtype,
 )
-from tacit.rows.storage.tiles import LANES, readonly, tile_count, to_tiles
+from tacit.rows.storage.tiles import LANES, Integers, readonly, tile_count, to_tiles
 
 THREADS = 2
 """Threads that write blocks."""
@@ -96,7 +96,7 @@ def wiped_on_failure(arrays: Sequence[NDArray[Any]]) -> Iterator[None]:
         raise
 
 
-def subsample_first(drawn: NDArray[np.uint8]) -> tuple[NDArray[np.int64], int]:
+def subsample_first(drawn: NDArray[np.uint8]) -> tuple[Integers, int]:
     """The order that puts the subsample's records first, and how many these are.
 
     Examples
@@ -124,10 +124,7 @@ class MemoryStore(Store):
     """
 
     def __init__(
-        self,
-        layout: Layout,
-        blocks: Sequence[NDArray[Any]],
-        subsample: NDArray[np.int64] | None = None,
+        self, layout: Layout, blocks: Sequence[NDArray[Any]], subsample: Integers | None = None
     ) -> None:
         super().__init__(layout)
         self.subsample = subsample
@@ -159,7 +156,7 @@ class MemoryStore(Store):
 
     @classmethod
     def of_tiles(
-        cls, layout: Layout, tiles: NDArray[Any], subsample: NDArray[np.int64] | None = None
+        cls, layout: Layout, tiles: NDArray[Any], subsample: Integers | None = None
     ) -> MemoryStore:
         """Store of all tiles in one array; its blocks are slices."""
         blocks = [tiles[layout.tiles(index)] for index in range(layout.block_count)]
@@ -222,7 +219,7 @@ class SubsampledStore(Store):
             raise SettingError("No subsample was drawn from the records of this store.")
         super().__init__(store.layout)
         self._store = store
-        self._counts: NDArray[np.int64] = store.subsample
+        self._counts: Integers = store.subsample
 
     @property
     def read(self) -> int:

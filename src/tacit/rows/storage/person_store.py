@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from tacit.errors import SettingError
 from tacit.rows.storage.memory_store import THREADS
 from tacit.rows.storage.store import Layout, Rewrite, Store, closed
-from tacit.rows.storage.tiles import LANES, map_tiles, readonly, tile_count
+from tacit.rows.storage.tiles import LANES, Floats, Integers, map_tiles, readonly, tile_count
 
 
 class PersonBlock(NamedTuple):
@@ -37,8 +37,8 @@ class PersonBlock(NamedTuple):
     """
 
     tiles: NDArray[Any]
-    starts: NDArray[np.int64]
-    counts: NDArray[np.int64]
+    starts: Integers
+    counts: Integers
 
     @property
     def groups(self) -> int:
@@ -59,7 +59,7 @@ class PersonBlock(NamedTuple):
             yield PersonBlock(own, starts - starts[0], self.counts[first:stop])
             first = stop
 
-    def mapped(self, matrix: NDArray[np.float64]) -> PersonBlock:
+    def mapped(self, matrix: Floats) -> PersonBlock:
         """The same persons in other coordinates, by a checked public matrix."""
         return self._replace(tiles=map_tiles(self.tiles, matrix)).frozen()
 
@@ -72,13 +72,13 @@ class PersonBlock(NamedTuple):
 class Groups:
     """Where persons stand: first tile and lane of each, and the groups as in a `PersonBlock`."""
 
-    first: NDArray[np.int64]
-    lane: NDArray[np.int64]
-    starts: NDArray[np.int64]
-    counts: NDArray[np.int64]
+    first: Integers
+    lane: Integers
+    starts: Integers
+    counts: Integers
 
 
-def place_groups(sizes: NDArray[np.int64]) -> Groups:
+def place_groups(sizes: Integers) -> Groups:
     """Groups of 64 persons with so many records each, those with most records first.
 
     Examples

@@ -16,7 +16,7 @@ from tacit.errors import SettingError
 from tacit.rows.storage.memory_store import MemoryStore
 from tacit.rows.storage.scratch_store import ScratchStore
 from tacit.rows.storage.store import Layout, Rewrite, Store, closed
-from tacit.rows.storage.tiles import LANES, readonly
+from tacit.rows.storage.tiles import LANES, Integers, readonly
 
 BLOCK_ROWS = 2048
 """Records in a block, whatever they hold; a pass over them outweighs its start by far."""
@@ -39,7 +39,7 @@ class SparseBlock(NamedTuple):
         (tile, 1 + weighted + shifted, 64): response, and weight and offset where there are any.
     """
 
-    starts: NDArray[np.int64]
+    starts: Integers
     indices: NDArray[np.int32]
     values: NDArray[Any]
     outcome: NDArray[Any]
@@ -122,7 +122,7 @@ class SparseStore(Store):
 
 @compiled
 def _scatter(
-    starts: NDArray[np.int64], indices: NDArray[np.int32], values: NDArray[Any], tiles: NDArray[Any]
+    starts: Integers, indices: NDArray[np.int32], values: NDArray[Any], tiles: NDArray[Any]
 ) -> None:
     for r in range(starts.shape[0] - 1):
         for k in range(starts[r], starts[r + 1]):

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tacit.design.design import Design
 from tacit.errors import DataError, SettingError
-from tacit.rows.storage.tiles import LANES, map_tiles, public_matrix, tile_count
+from tacit.rows.storage.tiles import LANES, Integers, map_tiles, public_matrix, tile_count
 
 BLOCK_BYTES = 4 << 20
 THREADS_VARIABLE = "TACIT_THREADS"
@@ -86,7 +86,7 @@ class BlockSum(NamedTuple):
     """A sum over blocks: its shape, and what adds the integers of one block to a total."""
 
     shape: tuple[int, ...]
-    add: Callable[[Any, NDArray[np.int64]], None]
+    add: Callable[[Any, Integers], None]
 
 
 def default_block_rows(width: int, dtype: np.dtype[Any], outcome: int = 1) -> int:
@@ -151,7 +151,7 @@ class Store(ABC):
 
     def total(
         self, function: Callable[[Layout, Any, int], BlockSum], query: Any, bound: int
-    ) -> NDArray[np.int64]:
+    ) -> Integers:
         """Sum over the blocks of an integer-valued function of one block.
 
         `function(layout, query, bound)` is a function of a module, so that all three arguments can
@@ -165,7 +165,7 @@ class Store(ABC):
         shape, add = function(self.layout, query, bound)
         threads = max(1, min(thread_count(), self.block_count))
 
-        def worker(first: int) -> NDArray[np.int64]:
+        def worker(first: int) -> Integers:
             total = np.zeros(shape, dtype=np.int64)
             for index in range(first, self.block_count, threads):
                 add(self.block(index), total)

@@ -16,11 +16,13 @@ from numpy.typing import ArrayLike, NDArray
 from tacit.compiling import compiled
 from tacit.errors import SettingError
 
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
 LANES = 64  # records in a tile
 LARGEST = 1e15
 """Entries of the matrix; with rows of norm below 1e15 an image stays far inside float32."""
-
-Matrix = NDArray[np.float64]
 
 
 def tile_count(rows: int) -> int:
@@ -82,7 +84,7 @@ def outcome_tiles(block: Any, width: int) -> tuple[NDArray[Any], int]:
     return (block, width) if isinstance(block, np.ndarray) else (block.outcome, 0)
 
 
-def public_matrix(matrix: ArrayLike, width: int) -> Matrix:
+def public_matrix(matrix: ArrayLike, width: int) -> Floats:
     """Check a square matrix of public numbers."""
     M = np.ascontiguousarray(matrix, dtype=np.float64)
     if M.shape != (width, width):
@@ -92,7 +94,7 @@ def public_matrix(matrix: ArrayLike, width: int) -> Matrix:
     return M
 
 
-def map_tiles(tiles: NDArray[Any], matrix: Matrix, out: NDArray[Any] | None = None) -> NDArray[Any]:
+def map_tiles(tiles: NDArray[Any], matrix: Floats, out: NDArray[Any] | None = None) -> NDArray[Any]:
     """Features M'u in place of u for a checked matrix M; outcome columns are copied.
 
     A library product would sum in an order that depends on a row's place (THEORY §16).
@@ -109,7 +111,7 @@ def map_tiles(tiles: NDArray[Any], matrix: Matrix, out: NDArray[Any] | None = No
     return image
 
 
-def first_columns(matrix: Matrix) -> NDArray[np.int64]:
+def first_columns(matrix: Floats) -> Integers:
     """First column that each image takes anything of; the last one for an image of zeros."""
     taken = matrix != 0.0
     taken[-1] = True
@@ -120,7 +122,7 @@ def first_columns(matrix: Matrix) -> NDArray[np.int64]:
 def _map(  # noqa: C901 - one pass, compiled once
     tiles: NDArray[Any],
     matrix: NDArray[Any],
-    firsts: NDArray[np.int64],
+    firsts: Integers,
     features: NDArray[Any],
     out: NDArray[Any],
 ) -> None:

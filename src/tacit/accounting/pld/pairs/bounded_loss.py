@@ -117,10 +117,7 @@ class ExponentialPair(ClosedForm):
     ---------
     - Never below the profile of any two-point pair of range eta, and attained at every epsilon.
 
-    References
-    ----------
-    Dong, Durfee and Rogers (2020), "Optimal differential privacy composition for exponential
-    mechanisms", section 4.
+    Reference: Dong, Durfee and Rogers (2020), section 4.
     """
 
     eta: float
@@ -228,9 +225,9 @@ class ReplacedLaplace(_Replaced):
         e, size = self.epsilon, np.minimum(np.abs(points), self.largest)
         # Where the output is y of [0, e] the loss is log((1 - q + q e^(2y - e)) / low).
         ratio = self._low * math.exp(e) * np.expm1(size) / self.rate
-        edge = np.clip(0.5 * np.log1p(ratio), 0.0, e)
-        beyond_p, beyond_q = self._between(edge, e)
-        inside_p, inside_q = self._between(np.zeros_like(edge), edge)
+        threshold = np.clip(0.5 * np.log1p(ratio), 0.0, e)
+        beyond_p, beyond_q = self._between(threshold, e)
+        inside_p, inside_q = self._between(np.zeros_like(threshold), threshold)
         above = points >= 0.0
         return (
             np.where(above, beyond_p, beyond_p + inside_p + inside_q),

@@ -24,10 +24,8 @@ from tacit.errors import SettingError
 
 # Beyond 39 standard deviations a mass is below the smallest float; the loss is then infinite.
 _DEEPEST = 39.0
-
 _MOST_ATOMS = 2**21
-
-# Beyond this loss 1 - q no longer counts beside exp(loss), and the inverse is a straight line.
+# Beyond this loss 1 - q no longer counts next to exp(loss), and the inverse is a straight line.
 _LARGE = 40.0
 
 SampledRelation: TypeAlias = Literal["add-remove", "zero-out", "replace-one"]
@@ -74,7 +72,7 @@ class DiscreteGaussianPair(ClosedForm):
 
     Guarantee
     ---------
-    - The profile equals the sum over integers; the mass beyond 39 sigma is kept at infinity.
+    - The profile equals the sum over integers; the mass beyond 39 sigma is put at infinity.
 
     Parameters
     ----------
@@ -218,10 +216,8 @@ class PoissonGaussian(ClosedForm):
         Bound of one record's norm over the noise scale. The same number for all relations: it is
         the norm that is bounded, not the difference of two records.
 
-    References
-    ----------
-    Zhu, Dong and Wang (2022), "Optimal accounting of differential privacy via characteristic
-    function", Theorem 11. Replace-one: ``proofs/accounting/pld/pairs/gaussian.md``.
+    Reference: Zhu, Dong and Wang (2022), Theorem 11. Replace-one:
+    ``proofs/accounting/pld/pairs/gaussian.md``.
     """
 
     mu: float
@@ -250,14 +246,14 @@ class PoissonGaussian(ClosedForm):
         if self._degenerate:
             return np.zeros_like(points), np.zeros_like(points)
         if self.relation == "replace-one":
-            edge = _symmetric_edge(self.mu, self.rate, points)
-            with_plus = _mixture(self.mu, self.rate, -edge)
-            return with_plus, _mixture(-self.mu, self.rate, -edge)
+            threshold = _symmetric_threshold(self.mu, self.rate, points)
+            with_plus = _mixture(self.mu, self.rate, -threshold)
+            return with_plus, _mixture(-self.mu, self.rate, -threshold)
         if direction == "remove":
-            edge = _mixture_edge(self.mu, self.rate, points)
-            return _mixture(self.mu, self.rate, -edge), special.ndtr(-edge)
-        edge = _mixture_edge(self.mu, self.rate, -points)
-        return special.ndtr(edge), _mixture(-self.mu, self.rate, edge)
+            threshold = _mixture_threshold(self.mu, self.rate, points)
+            return _mixture(self.mu, self.rate, -threshold), special.ndtr(-threshold)
+        threshold = _mixture_threshold(self.mu, self.rate, -points)
+        return special.ndtr(threshold), _mixture(-self.mu, self.rate, threshold)
 
     def atoms(self, _: Direction) -> tuple[Floats, Floats]:
         """Without sensitivity or sample the loss is 0."""
@@ -288,9 +284,7 @@ class WithoutReplacementGaussian(ClosedForm):
     mu_replace
         Twice the bound of one record's norm, over the noise scale.
 
-    References
-    ----------
-    Balle, Barthe and Gaboardi (2018), "Privacy amplification by subsampling", Theorem 9.
+    Reference: Balle, Barthe and Gaboardi (2018), Theorem 9.
     """
 
     mu_replace: float
@@ -305,16 +299,16 @@ class WithoutReplacementGaussian(ClosedForm):
         if self.mu_replace == 0.0 or self.rate == 0.0:
             return np.zeros_like(points), np.zeros_like(points)
         mu, rate, half = self.mu_replace, self.rate, 0.5 * self.mu_replace
-        edge = _mixture_edge(mu, rate, np.abs(points))
+        threshold = _mixture_threshold(mu, rate, np.abs(points))
         # Below 0 the tails are those at 0 plus what lies between: differences of small numbers.
         low, high = float(special.ndtr(-half)), float(special.ndtr(half))
-        between = low - special.ndtr(-edge)
+        between = low - special.ndtr(-threshold)
         below_p = (1.0 - rate) * low + rate * high + between
-        below_q = low + (1.0 - rate) * between + rate * (special.ndtr(edge - mu) - low)
+        below_q = low + (1.0 - rate) * between + rate * (special.ndtr(threshold - mu) - low)
         above = points >= 0.0
         return (
-            np.where(above, _mixture(mu, rate, -edge), below_p),
-            np.where(above, special.ndtr(-edge), below_q),
+            np.where(above, _mixture(mu, rate, -threshold), below_p),
+            np.where(above, special.ndtr(-threshold), below_q),
         )
 
     def atoms(self, _: Direction) -> tuple[Floats, Floats]:
@@ -335,7 +329,7 @@ def _mixture(mu: float, rate: float, points: Floats) -> Floats:
     return shifted + (1.0 - rate) * special.ndtr(points) if rate < 1.0 else shifted
 
 
-def _mixture_edge(mu: float, rate: float, points: Floats) -> Floats:
+def _mixture_threshold(mu: float, rate: float, points: Floats) -> Floats:
     """Solve log(1 - q + q exp(mu x - mu^2 / 2)) = point for x; minus infinity if below all."""
     ratio = np.maximum(np.expm1(np.minimum(points, _LARGE)) / rate, -1.0)
     with np.errstate(divide="ignore"):
@@ -343,7 +337,7 @@ def _mixture_edge(mu: float, rate: float, points: Floats) -> Floats:
     return logarithm / mu + 0.5 * mu
 
 
-def _symmetric_edge(mu: float, rate: float, points: Floats) -> Floats:
+def _symmetric_threshold(mu: float, rate: float, points: Floats) -> Floats:
     """Solve log((1 - q + q e^(mu x - m)) / (1 - q + q e^(-mu x - m))) = point, m = mu^2 / 2."""
     if rate >= 1.0:
         return 0.5 * points / mu

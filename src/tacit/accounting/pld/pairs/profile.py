@@ -32,9 +32,7 @@ class Profile(ClosedForm):
     limit
         Its limit at infinity.
 
-    References
-    ----------
-    Doroshenko, Ghazi, Kamath, Kumar and Manurangsi (2022), "Connect the dots", Theorem 3.
+    Reference: Doroshenko, Ghazi, Kamath, Kumar and Manurangsi (2022), Theorem 3.
     """
 
     delta_of_epsilon: Callable[[Floats], Floats]
