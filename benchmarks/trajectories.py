@@ -29,7 +29,6 @@ from tacit.mechanisms.responder import Responder
 from tacit.report.figure import FAINT, INK, STYLE
 from tacit.rows.admission.admit import admit
 from tacit.rows.sources.opening import open_source
-from tacit.solvers.solve import solve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -70,7 +69,7 @@ def walk(plan: Plan, X: Vector, y: Vector, seed: int) -> Path_:
     )
     with Responder(store, private=True, seed=seed) as responder:
         gate = RecordingGate(PlannedGate(plan, responder, silent), plan)
-        found = solve(gate, plan)
+        found = plan.solver.run(gate, plan)
     return [*gate.points, (gate.asked, plan.design.to_user() @ found.theta)]
 
 

@@ -20,10 +20,11 @@ from tacit.design.response import Binary
 from tacit.engine.gate import OpenGate, PlannedGate
 from tacit.errors import PlanViolation
 from tacit.mechanisms.responder import Responder
-from tacit.planning.planner import Facts, Wishes, make_plan
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
 from tacit.rows.storage.memory_store import MemoryStore
+from tacit.solvers.choice import make_plan
+from tacit.solvers.solver import PublicFacts, SolverOptions
 
 WIDTH = 3
 GRADIENT = GradientSum(np.zeros(WIDTH), 1.0)
@@ -35,8 +36,8 @@ def plan(epsilon: float = 1.0, **wishes: Any) -> Plan:
         ["a", "b"], Binary("y", (0, 1)), bounds=(-1, 1), row_norm=None, intercept=True
     )
     budget = Budget(epsilon=epsilon, delta=1e-6)
-    facts = Facts(design, 128, Relation.REPLACE_ONE, "row", budget, Penalty())
-    return make_plan(facts, Wishes(**wishes))
+    facts = PublicFacts(design, 128, Relation.REPLACE_ONE, "row", budget, Penalty())
+    return make_plan(facts, SolverOptions(**wishes))
 
 
 class Recorder(Responder):

@@ -21,6 +21,7 @@ from tacit.accounting import gaussian
 from tacit.design.design import Design
 from tacit.errors import TacitError
 from tacit.privacy.budget import Budget
+from tacit.solvers.signal import plan_warnings
 
 SIGNALS = (0.5, 1, 4, 5, 15, 20, 25, 30, 60, 100, 200, 250, 1000)
 """Values of n·μ/d at which some rule changes."""
@@ -73,7 +74,9 @@ def _plan(factory: Callable[..., Any], settings: Settings, n: int, d: int) -> An
 def described(plan: Callable[[], Any]) -> dict[str, Any]:
     """Every field of a plan by its path; a refusal is a field too."""
     try:
-        return dict(_fields("", plan()))
+        made = plan()
+        more = {"solver.name": made.solver.name, "warnings": list(plan_warnings(made))}
+        return {**dict(_fields("", made)), **more}
     except TacitError as error:
         return {"refused": f"{type(error).__name__}: {error}"}
 

@@ -34,6 +34,7 @@ def plan(
     from tacit.formula.formula import design_from_formula
     from tacit.report.statements import plan_document
     from tacit.schema.schema import Schema
+    from tacit.solvers.signal import plan_warnings
 
     screen = Screen(as_json)
     facts = Schema.read(schema)
@@ -46,7 +47,7 @@ def plan(
     )
     design = design_from_formula(formula, facts, family=model.family, row_norm=model.row_norm)
     planned = settings.plan(design, records, loss_of(model.family, design.response))
-    warned = [in_flags(text) for text in (*planned.warnings(), *plan_cautions(planned))]
+    warned = [in_flags(text) for text in (*plan_warnings(planned), *plan_cautions(planned))]
     screen.result({**plan_document(planned), "warnings": warned})
     show_plan(planned, screen)
     for text in warned:

@@ -23,9 +23,6 @@ from numpy.typing import NDArray
 
 from tacit.contract.release import Release, Sandwich
 
-SMALL_NOISE = 0.5
-"""Relative noise of the curvature beyond which it is propagated into the degrees of freedom."""
-
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 

@@ -13,31 +13,21 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.contract.plan import LEAST_EVIDENCE, Plan
+from tacit.contract.plan import Plan
 from tacit.contract.release import Release, Sandwich
 from tacit.design.design import INTERCEPT
 from tacit.errors import SettingError
-from tacit.inference.covariance import SMALL_NOISE, relative_noise
+from tacit.inference.covariance import relative_noise
 from tacit.losses.loss import Code
+from tacit.solvers.interval_rules import RELIABILITY
+from tacit.solvers.rules import WARNINGS
 
 ONE_STEP = "one-step"
 """The solver whose coverage was measured in all cells."""
 Statement = Literal["nominal", "conservative", "approximate"]
 
-NOMINAL_SIGNAL = 100.0
-"""n·μ/d from which coverage was measured to be nominal."""
-MEASURED_WIDTH, WIDE_SIGNAL = 10, 30.0
-"""Beyond so many coefficients n·μ must also be this times d^1.5."""
-LARGE_NOISE = 1.0
-"""Relative noise of the curvature beyond which intervals are no longer called nominal."""
-RARE_CLASS, RARE_COUNT = 25.0, 100.0
-"""n·μ/d times the smaller share, or the mean count, below which an intercept is approximate."""
-LEAST_COUNTED = 0.1
-"""Share of the declared records that weights must come to, as counted."""
 ROUNDING = 1e-9
 """A plan loses less than this part of its budget to whole numbers, which is no reason to warn."""
-DISPERSED, DISPERSED_SIGNAL = 0.2, 200.0
-"""Overdispersion beyond the first needs n·μ/d beyond the second."""
 
 FEW_CASES = 'this solver\'s intervals were measured in few cases; those of solver="auto" in many'
 
@@ -86,11 +76,11 @@ def judge(release: Release, sandwich: Sandwich) -> Judgement:
     noise = relative_noise(sandwich)
     reasons = [*_public_reasons(plan), *_counted_reasons(plan), *_released_reasons(sandwich, noise)]
     statement: Statement = "conservative" if reasons else "nominal"
-    if plan.solver != ONE_STEP:
+    if plan.solver.name != ONE_STEP:
         statement, reasons = "approximate", [FEW_CASES, *reasons]
     rare = _intercept_reasons(plan, sandwich)
     intercept: Statement = "approximate" if rare else statement
-    safe = bool(reasons) or noise > SMALL_NOISE
+    safe = bool(reasons) or noise > RELIABILITY.small_noise
     return Judgement(statement, intercept, tuple(reasons), tuple(rare), safe)
 
 
@@ -103,34 +93,34 @@ def require_offered(plan: Plan) -> None:
 
 def not_offered(plan: Plan) -> str | None:
     """Why intervals are not offered, or None where they are."""
-    signal = plan.evidence
-    if signal >= LEAST_EVIDENCE:
+    signal = plan.signal
+    if signal >= WARNINGS.intervals:
         return None
     return (
-        f"n·μ/d is {_shown(signal)}, and below {LEAST_EVIDENCE:g} they would mean nothing; use a "
-        "larger epsilon, more records or fewer columns"
+        f"n·μ/d is {_shown(signal)}, and below {WARNINGS.intervals:g} they would mean nothing; use "
+        "a larger epsilon, more records or fewer columns"
     )
 
 
 def _public_reasons(plan: Plan) -> list[str]:
-    width, signal = plan.design.width, plan.evidence * (1 + ROUNDING)
-    if signal < NOMINAL_SIGNAL:
-        return [f"n·μ/d is {_shown(signal)}, below {NOMINAL_SIGNAL:g}"]
-    least = WIDE_SIGNAL * width**1.5
-    if width > MEASURED_WIDTH and signal * width < least:
+    width, signal = plan.design.width, plan.signal * (1 + ROUNDING)
+    if signal < RELIABILITY.signal:
+        return [f"n·μ/d is {_shown(signal)}, below {RELIABILITY.signal:g}"]
+    least = RELIABILITY.wide * width**1.5
+    if width > RELIABILITY.width and signal * width < least:
         return [f"n·μ is {_shown(signal * width)}, below 30·d^1.5 = {_shown(least)}"]
     return []
 
 
 def _counted_reasons(plan: Plan) -> list[str]:
-    if plan.total is None or plan.count >= LEAST_COUNTED * plan.records:
+    if plan.total is None or plan.count >= RELIABILITY.counted * plan.records:
         return []
     return ["records came to less than a tenth of what was planned for: max_weight may be loose"]
 
 
 def _released_reasons(sandwich: Sandwich, noise: float) -> list[str]:
     reasons = []
-    if noise > LARGE_NOISE:
+    if noise > RELIABILITY.noise:
         reasons.append(f"the relative noise of the curvature is {_shown(noise)}, above 1")
     if sandwich.lifted:
         reasons.append("a direction of the curvature drowned in noise and was lifted out of it")
@@ -146,16 +136,18 @@ def _released_reasons(sandwich: Sandwich, noise: float) -> list[str]:
 def _intercept_reasons(plan: Plan, sandwich: Sandwich) -> list[str]:
     if not plan.design.reports_intercept:
         return []
-    signal = plan.evidence
+    signal = plan.signal
     reasons = []
-    if plan.loss.code is Code.LOGISTIC and signal * sandwich.level < RARE_CLASS:
+    if plan.loss.code is Code.LOGISTIC and signal * sandwich.level < RELIABILITY.rare_class:
         heard = _shown(signal * sandwich.level)
-        reasons.append(f"n·μ/d times the share of the rarer class is {heard}, below {RARE_CLASS:g}")
+        reasons.append(
+            f"n·μ/d times the share of the rarer class is {heard}, below {RELIABILITY.rare_class:g}"
+        )
     if plan.loss.code is Code.POISSON:
-        if signal * min(sandwich.level, 1.0) < RARE_COUNT:
-            reasons.append(f"n·μ/d times the mean count is below {RARE_COUNT:g}")
-        if sandwich.dispersion > DISPERSED and signal < DISPERSED_SIGNAL:
-            reasons.append(f"counts are overdispersed and n·μ/d is below {DISPERSED_SIGNAL:g}")
+        if signal * min(sandwich.level, 1.0) < RELIABILITY.rare_count:
+            reasons.append(f"n·μ/d times the mean count is below {RELIABILITY.rare_count:g}")
+        if sandwich.dispersion > RELIABILITY.dispersion and signal < RELIABILITY.dispersed:
+            reasons.append(f"counts are overdispersed and n·μ/d is below {RELIABILITY.dispersed:g}")
     return reasons
 
 

@@ -40,6 +40,6 @@ def interval_document(fit: Fit) -> dict[str, Any] | None:
         "level": LEVEL,
         "offered": summary.offered,
         "statement": summary.statement,
-        "evidence": plain(fit.release.plan.evidence),
+        "evidence": plain(fit.release.plan.signal),
         "notes": list(summary.notes),
     }

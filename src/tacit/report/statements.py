@@ -77,7 +77,9 @@ def plan_headline(plan: Plan) -> str:
     Where the number of records is private, the declared lower bound is shown.
     """
     least = "at least " if plan.private and not plan.relation.n_is_public else ""
-    size = f"{plan.solver} on {least}{plan.records:,} records, {plan.design.width} coefficients"
+    size = (
+        f"{plan.solver.name} on {least}{plan.records:,} records, {plan.design.width} coefficients"
+    )
     if not plan.private:
         return f"{size}, without noise: not private"
     return f"{size}, {plan.queries} passes over the records"
@@ -98,7 +100,7 @@ def plan_document(plan: Plan) -> dict[str, Any]:
     guarantee = plan.guarantee()
     forecast = plan.forecast
     return {
-        "solver": plan.solver,
+        "solver": plan.solver.name,
         "loss": plan.loss.name,
         "records": plan.records,
         "coefficients": list(plan.design.names),
