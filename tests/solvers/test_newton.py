@@ -12,7 +12,7 @@ from benchmarks.simulated_gate import SimulatedGate
 from tacit.contract.plan import Plan
 from tacit.contract.query import Answer, GradientSum, Query, SecondMoments, Weights
 from tacit.contract.release import Release
-from tacit.inference.covariance import Spread
+from tacit.inference.covariance import Covariance
 from tacit.losses import logistic, squared
 from tacit.losses.loss import Loss
 from tacit.solvers.newton import Newton
@@ -100,7 +100,7 @@ def test_t40_no_noise_breaks_a_run(solver: str, loss: Loss, records: int) -> Non
         assert found.sandwich.privacy is not None
         assert np.isfinite(found.sandwich.privacy).all()
         release = Release(plan, found.theta, sandwich=found.sandwich)
-        scatter = Spread.of(found.sandwich, release, safe=True).scatter(np.eye(4))
+        scatter = Covariance.of(found.sandwich, release, safe=True).scatter(np.eye(4))
         assert np.isfinite(scatter.privacy).all()
         assert (scatter.privacy >= 0).all()
 
@@ -145,7 +145,7 @@ def test_the_whole_recursion_covers_where_the_last_noise_does_not() -> None:
         last = replace(found.sandwich, privacy=None, step_noise=0.5 * found.sandwich.step_noise)
         for place, sandwich in enumerate((found.sandwich, last)):
             release = Release(plan, found.theta, sandwich=sandwich)
-            scatter = Spread.of(sandwich, release, safe=False).scatter(np.eye(4))
+            scatter = Covariance.of(sandwich, release, safe=False).scatter(np.eye(4))
             covered[place] += np.mean(off <= 1.96 * np.sqrt(scatter.sampling + scatter.privacy))
     whole, alone = covered / 150
     assert 0.92 <= whole <= 0.99

@@ -1,7 +1,7 @@
-"""What may be said of intervals: nominal, conservative or approximate, and why.
+"""How reliable intervals are: nominal, conservative or approximate, and why.
 
-Everything is judged by public numbers and released values, e = n·μ/d above all. Where it was
-measured, and on what: docs/inference.md.
+Public numbers and released values decide, above all the signal n·μ/d. What was measured, and on
+which tables: docs/inference.md.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from tacit.solvers.interval_rules import RELIABILITY
 from tacit.solvers.rules import WARNINGS
 
 ONE_STEP = "one-step"
-"""The route whose coverage was measured in all cells."""
+"""The solver whose coverage was measured in all cells."""
 Statement = Literal["nominal", "conservative", "approximate"]
 
 ROUNDING = 1e-9
-"""A plan loses less than this part of its budget to whole numbers: no reason for a doubt."""
+"""A plan loses less than this part of its budget to whole numbers, which is no reason to warn."""
 
 FEW_CASES = 'this solver\'s intervals were measured in few cases; those of solver="auto" in many'
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """What may be said of a fit's intervals, of those of its intercept, and why.
+    """How reliable a fit's intervals are, those of its intercept too, and why.
 
     `safe` says that the noise of the curvature is in the degrees of freedom.
     """
@@ -54,17 +54,17 @@ class Judgement:
 
 
 def judge(release: Release, sandwich: Sandwich) -> Judgement:
-    """Say what may be said.
+    """Judge the intervals of a release.
 
     Guarantee
     ---------
     - Nominal is said only where n·μ ≥ 100 d, and n·μ ≥ 30 d^1.5 beyond ten coefficients, the
       relative noise of the curvature is at most 1, no eigenvalue was lifted, no step was cut and
-      no column has one value but for a few records, and of the one-step route alone: other
+      no column has one value but for a few records, and of the one-step solver alone: other
       solvers' intervals are called approximate.
     - Whatever else is said, the noise of the curvature is then in the degrees of freedom.
     - Nor is it said where weights come to less than a tenth of the records as they were planned
-      for, nor behind a step that may have left an error as large as the standard errors.
+      for, nor after a step that may have left an error as large as the standard errors.
     - Public facts and released values alone decide.
     """
     plan = release.plan
@@ -74,18 +74,18 @@ def judge(release: Release, sandwich: Sandwich) -> Judgement:
         reason = "columns are linearly dependent: their coefficients are one choice of many"
         return Judgement("approximate", "approximate", (reason,), (), safe=False)
     noise = relative_noise(sandwich)
-    doubts = [*_public_doubts(plan), *_counted_doubts(plan), *_released_doubts(sandwich, noise)]
-    statement: Statement = "conservative" if doubts else "nominal"
+    reasons = [*_public_reasons(plan), *_counted_reasons(plan), *_released_reasons(sandwich, noise)]
+    statement: Statement = "conservative" if reasons else "nominal"
     if plan.solver.name != ONE_STEP:
-        statement, doubts = "approximate", [FEW_CASES, *doubts]
-    rare = _intercept_doubts(plan, sandwich)
+        statement, reasons = "approximate", [FEW_CASES, *reasons]
+    rare = _intercept_reasons(plan, sandwich)
     intercept: Statement = "approximate" if rare else statement
-    safe = bool(doubts) or noise > RELIABILITY.small_noise
-    return Judgement(statement, intercept, tuple(doubts), tuple(rare), safe)
+    safe = bool(reasons) or noise > RELIABILITY.small_noise
+    return Judgement(statement, intercept, tuple(reasons), tuple(rare), safe)
 
 
 def require_offered(plan: Plan) -> None:
-    """Refuse intervals where the signal is too low for them to mean anything: a public fact."""
+    """Refuse intervals where n·μ/d, a public number, is too small for them to mean anything."""
     reason = not_offered(plan)
     if reason is not None:
         raise SettingError(f"Intervals are not offered: {reason}.")
@@ -102,7 +102,7 @@ def not_offered(plan: Plan) -> str | None:
     )
 
 
-def _public_doubts(plan: Plan) -> list[str]:
+def _public_reasons(plan: Plan) -> list[str]:
     width, signal = plan.design.width, plan.signal * (1 + ROUNDING)
     if signal < RELIABILITY.signal:
         return [f"n·μ/d is {_shown(signal)}, below {RELIABILITY.signal:g}"]
@@ -112,43 +112,43 @@ def _public_doubts(plan: Plan) -> list[str]:
     return []
 
 
-def _counted_doubts(plan: Plan) -> list[str]:
+def _counted_reasons(plan: Plan) -> list[str]:
     if plan.total is None or plan.count >= RELIABILITY.counted * plan.records:
         return []
     return ["records came to less than a tenth of what was planned for: max_weight may be loose"]
 
 
-def _released_doubts(sandwich: Sandwich, noise: float) -> list[str]:
-    doubts = []
+def _released_reasons(sandwich: Sandwich, noise: float) -> list[str]:
+    reasons = []
     if noise > RELIABILITY.noise:
-        doubts.append(f"the relative noise of the curvature is {_shown(noise)}, above 1")
+        reasons.append(f"the relative noise of the curvature is {_shown(noise)}, above 1")
     if sandwich.lifted:
-        doubts.append("a direction of the curvature drowned in noise and was lifted out of it")
+        reasons.append("a direction of the curvature drowned in noise and was lifted out of it")
     if sandwich.rare:
-        doubts.append("a column has one value but for a few records, too few to be measured on")
+        reasons.append("a column has one value but for a few records, too few to be measured on")
     if sandwich.capped:
-        doubts.append("the last step was too long and was cut")
+        reasons.append("the last step was too long and was cut")
     elif sandwich.far:
-        doubts.append("the last step was so long that what it leaves out may matter")
-    return doubts
+        reasons.append("the last step was so long that what it leaves out may matter")
+    return reasons
 
 
-def _intercept_doubts(plan: Plan, sandwich: Sandwich) -> list[str]:
+def _intercept_reasons(plan: Plan, sandwich: Sandwich) -> list[str]:
     if not plan.design.reports_intercept:
         return []
     signal = plan.signal
-    doubts = []
+    reasons = []
     if plan.loss.code is Code.LOGISTIC and signal * sandwich.level < RELIABILITY.rare_class:
         heard = _shown(signal * sandwich.level)
-        doubts.append(
+        reasons.append(
             f"n·μ/d times the share of the rarer class is {heard}, below {RELIABILITY.rare_class:g}"
         )
     if plan.loss.code is Code.POISSON:
         if signal * min(sandwich.level, 1.0) < RELIABILITY.rare_count:
-            doubts.append(f"n·μ/d times the mean count is below {RELIABILITY.rare_count:g}")
+            reasons.append(f"n·μ/d times the mean count is below {RELIABILITY.rare_count:g}")
         if sandwich.dispersion > RELIABILITY.dispersion and signal < RELIABILITY.dispersed:
-            doubts.append(f"counts are overdispersed and n·μ/d is below {RELIABILITY.dispersed:g}")
-    return doubts
+            reasons.append(f"counts are overdispersed and n·μ/d is below {RELIABILITY.dispersed:g}")
+    return reasons
 
 
 def _shown(value: float) -> str:
