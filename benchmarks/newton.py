@@ -14,16 +14,17 @@ from numpy.typing import NDArray
 
 from benchmarks.record import Figure, write
 from benchmarks.simulated_gate import SimulatedGate
-from tacit.contract.plan import Penalty, Plan
+from tacit.contract.plan import Penalty, Plan, Solution
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary, Continuous, Response
 from tacit.losses import logistic, squared
 from tacit.losses.loss import Loss
 from tacit.losses.scale_consistency import expected_square
-from tacit.planning.planner import Facts, Wishes, make_plan
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
-from tacit.solvers.solve import Solution, solve
+from tacit.solvers.choice import make_plan
+from tacit.solvers.newton import Newton
+from tacit.solvers.solver import PublicFacts, SolverOptions
 
 RUNS = 10_000
 TABLES = 300
@@ -45,7 +46,7 @@ def truth(coefficients: int) -> Vector:
 
 
 def plan_for(
-    loss: Loss, records: int, coefficients: int, mu: float, wishes: Wishes | None = None
+    loss: Loss, records: int, coefficients: int, mu: float, wishes: SolverOptions | None = None
 ) -> Plan:
     """Plan of a fit at bounds of ±10, and ±20 for the response."""
     labels: Response = Binary("y", (0, 1))
@@ -54,8 +55,10 @@ def plan_for(
     names = [f"x{j}" for j in range(coefficients - 1)]
     design = matrix_design(names, labels, bounds=(-BOUND, BOUND), row_norm=None, intercept=True)
     budget = Budget(mu=mu, delta=1e-6)
-    facts = Facts(design, records, Relation.REPLACE_ONE, "row", budget, Penalty(), loss)
-    return make_plan(facts, Wishes(solver="newton", inference=True) if wishes is None else wishes)
+    facts = PublicFacts(design, records, Relation.REPLACE_ONE, "row", budget, Penalty(), loss)
+    return make_plan(
+        facts, SolverOptions(solver="newton", inference=True) if wishes is None else wishes
+    )
 
 
 def simulate(plan: Plan, generator: np.random.Generator) -> Solution:
@@ -68,7 +71,7 @@ def simulate(plan: Plan, generator: np.random.Generator) -> Solution:
     else:
         y = (linear + generator.standard_normal(len(X))) / RESPONSE_BOUND
     rows = np.column_stack([np.clip(X / BOUND, -1, 1), np.ones(len(X))])
-    return solve(
+    return plan.solver.run(
         SimulatedGate(plan, rows, np.clip(y, -1, 1) if y.min() < 0 else y, generator), plan
     )
 
@@ -117,8 +120,8 @@ def compare(loss: Loss, coefficients: int, mu: float, tables: int) -> tuple[floa
     """Root mean squared errors of Newton and of tail-averaged descent, and Newton's rounds."""
     errors, rounds = [], []
     for solver in ("newton", "gradient"):
-        plan = plan_for(loss, 1000, coefficients, mu, Wishes(solver=solver, inference=True))
-        rounds.append(0 if plan.rounds is None else len(plan.rounds.step_sizes))
+        plan = plan_for(loss, 1000, coefficients, mu, SolverOptions(solver=solver, inference=True))
+        rounds.append(len(plan.solver.step_sizes) if isinstance(plan.solver, Newton) else 0)
         off = [
             error(plan, simulate(plan, np.random.default_rng([table, 7])))
             for table in range(tables)

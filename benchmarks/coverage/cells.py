@@ -20,6 +20,8 @@ from benchmarks.coverage.designs import (
 )
 from tacit import Budget, LinearRegression, LogisticRegression, PoissonRegressor
 from tacit.contract.plan import Plan
+from tacit.solvers.newton import Newton
+from tacit.solvers.one_step import OneStep
 
 SIZES = (500, 1000, 4000, 16000)
 WIDTHS = (4, 10)
@@ -96,9 +98,9 @@ def plan_of(cell: Cell) -> Plan:
 
 def row_bound(plan: Plan) -> float:
     """C of the row weights min(1, (C / ‖z‖)²)."""
-    if plan.inference is None:
-        raise ValueError("The plan pays for no intervals.")
-    return plan.inference.clip_factor * math.sqrt(plan.design.width)
+    if not isinstance(plan.solver, OneStep | Newton):
+        raise TypeError("The plan pays for no intervals.")
+    return plan.solver.start.clip_factor * math.sqrt(plan.design.width)
 
 
 def grid(

@@ -19,8 +19,9 @@ from tacit.contract.plan import Plan
 from tacit.losses import bounded_poisson, huber, logistic, smooth_huber
 from tacit.losses.dispatch import curvatures, slopes
 from tacit.losses.loss import Loss
-from tacit.solvers.levels import LARGEST_SQUARE, count_cap, solve_dispersion, top_rate
-from tacit.solvers.placement import DEVIATIONS, LEVEL
+from tacit.solvers.interval_rules import LEVEL
+from tacit.solvers.nuisance import count_cap, solve_dispersion, top_rate
+from tacit.solvers.rules import RESPONSE
 
 Matrix = NDArray[np.float64]
 ROUNDS, NEAR = 50, 1e-7
@@ -98,8 +99,8 @@ def first_loss(family: Family, plan: Plan, sample: Sample, theta: Matrix) -> Los
         case "logistic":
             return logistic.LOSS
         case "linear":
-            radius = float(np.quantile(np.abs(sample.Z @ theta - sample.y), LEVEL))
-            return smooth_huber.loss(huber.EFFICIENT * radius / DEVIATIONS)
+            radius = float(np.quantile(np.abs(sample.Z @ theta - sample.y), RESPONSE.held))
+            return smooth_huber.loss(huber.EFFICIENT * radius / RESPONSE.deviation)
     mean = float(np.minimum(sample.y, count_cap(plan)).mean())
     return bounded_poisson.loss(mean, 0.0, top_rate(plan, mean))
 
@@ -114,7 +115,7 @@ def second_loss(family: Family, plan: Plan, sample: Sample, pilot: Matrix) -> Lo
     ends = center - bounded_poisson.BELOW, center + bounded_poisson.ABOVE
     rates = np.exp(np.clip(sample.Z @ pilot, *ends))
     squares = (sample.y - rates) ** 2 / np.maximum(1.0, rates)
-    seen = float(np.minimum(squares, LARGEST_SQUARE).mean())
+    seen = float(np.minimum(squares, LEVEL.squares).mean())
     return bounded_poisson.loss(mean, solve_dispersion(mean, seen)[0], top_rate(plan, mean))
 
 

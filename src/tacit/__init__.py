@@ -52,29 +52,9 @@ _HOMES = {
     "load": "tacit.estimators.fit",
     "plot": "tacit.report.forest",
 }
-_PACKAGES = ("accounting", "constraints", "errors", "privacy")
+_PACKAGES = ("accounting", "constraints", "errors", "ledger", "privacy")
 
-__all__ = [
-    "Budget",
-    "Certificate",
-    "Fit",
-    "GaussianMean",
-    "HuberRegressor",
-    "Ledger",
-    "LinearRegression",
-    "LinearSVC",
-    "LogisticRegression",
-    "PoissonRegressor",
-    "Polynomial",
-    "QuantileRegressor",
-    "RandomFourier",
-    "Relation",
-    "Ridge",
-    "Schema",
-    "glm",
-    "load",
-    "plot",
-]
+__all__ = list(_HOMES)
 
 
 def __getattr__(name: str) -> Any:

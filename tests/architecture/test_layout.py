@@ -30,7 +30,6 @@ ACROSS_MODULES = frozenset(
         "cli/test_forged_fits.py",
         "cli/test_forgeries.py",
         "cli/test_tampering.py",
-        "engine/test_kept_requests.py",
         "estimators/test_conventions.py",
         "estimators/test_features.py",
         "estimators/test_multinomial.py",

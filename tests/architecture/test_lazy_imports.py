@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+import tacit
+
 SOURCE = Path(__file__).parents[2] / "src"
 HEAVY_FOR_HELP = frozenset({"dask", "matplotlib", "pyarrow", "sklearn", "torch"})
 HEAVY = HEAVY_FOR_HELP | {"numba", "pandas", "scipy"}
@@ -56,3 +58,11 @@ def test_a_seeded_heavy_import_is_seen(tmp_path: Path, library: str) -> None:
 def test_maps_and_regions_are_public_names() -> None:
     statement = "import tacit; tacit.Polynomial(2), tacit.RandomFourier(8), tacit.constraints.Box()"
     assert not loaded_by(statement, SOURCE) & HEAVY_FOR_HELP
+
+
+def test_every_public_name_is_found_and_another_is_not() -> None:
+    for name in dir(tacit):
+        assert getattr(tacit, name) is not None
+    assert tacit.ledger.uncharged is not None
+    with pytest.raises(AttributeError, match="no attribute 'Regression'"):
+        _ = tacit.Regression

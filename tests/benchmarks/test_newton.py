@@ -6,7 +6,8 @@ import pytest
 from benchmarks.newton import FAR, count_far, error, plan_for, simulate, unguarded
 from tacit.losses import logistic, squared
 from tacit.losses.loss import Loss
-from tacit.planning.wishes import Wishes
+from tacit.solvers.newton import Newton
+from tacit.solvers.solver import SolverOptions
 
 LOSSES = (logistic.LOSS, squared.LOSS)
 
@@ -39,9 +40,9 @@ def test_newton_is_as_good_as_averaged_descent_in_fewer_rounds(
     """
     errors = {}
     for solver in ("newton", "gradient"):
-        plan = plan_for(loss, n, d, mu, Wishes(solver=solver, inference=True))
-        assert plan.rounds is not None
-        assert solver == "gradient" or len(plan.rounds.step_sizes) <= 20
+        plan = plan_for(loss, n, d, mu, SolverOptions(solver=solver, inference=True))
+        assert isinstance(plan.solver, Newton)
+        assert solver == "gradient" or len(plan.solver.step_sizes) <= 20
         generator = np.random.default_rng(3)
         off = [error(plan, simulate(plan, generator)) for _ in range(40)]
         errors[solver] = float(np.sqrt(np.mean(np.square(off))))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tacit.accounting.composition import mu_squared_of
 from tacit.certificate.certificate import FORMAT, INFINITE, SEEDED, Certificate
-from tacit.contract.plan import Penalty, Plan, PublicFact, Step
+from tacit.contract.plan import Penalty, Plan, PublicFact, Purpose, Step
 from tacit.contract.query import Kind
 from tacit.contract.release import Release
 from tacit.contract.sensitivity import price_for
@@ -24,6 +24,8 @@ from tacit.errors import BudgetError, CertificateError
 from tacit.losses import logistic
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
+from tacit.solvers.driver import Descent
+from tacit.solvers.gradient import Gradient
 
 BUDGET = Budget(epsilon=1.0, delta=1e-6)
 FACTS = (
@@ -44,9 +46,9 @@ def make_plan(relation: Relation = Relation.REPLACE_ONE, budget: Budget = BUDGET
         if not budget.is_infinite:
             share = mu_squared_of(budget) / 2 / times
             price = price_for(kind, share, relation, records=1000, width=3)
-        steps.append(Step(kind, price, times, f"{kind} look"))
+        steps.append(Step(kind, price, times, Purpose.GRADIENT))
     return Plan(
-        solver="gradient",
+        solver=Gradient(Descent(20, 1.0, 0.0, None, "average")),
         loss=logistic.LOSS,
         design=design,
         records=1000,
@@ -54,10 +56,7 @@ def make_plan(relation: Relation = Relation.REPLACE_ONE, budget: Budget = BUDGET
         unit="patient",
         budget=budget,
         steps=tuple(steps),
-        stages=(),
-        whitening=None,
         penalty=Penalty(),
-        forecast=None,
         facts=FACTS,
     )
 
@@ -364,7 +363,7 @@ def test_an_infinite_epsilon_marks_the_certificate_not_private(
 
 def test_a_private_plan_with_an_answer_without_noise_gets_no_certificate() -> None:
     plan = make_plan()
-    bare = replace(plan, steps=(*plan.steps, Step(Kind.GRADIENT, None, 1, "free")))
+    bare = replace(plan, steps=(*plan.steps, Step(Kind.GRADIENT, None, 1, Purpose.GRADIENT)))
     with pytest.raises(CertificateError, match="no noise"):
         issue(bare)
     doubled = replace(plan, steps=plan.steps * 2)

@@ -8,7 +8,7 @@ import pytest
 
 from tacit.accounting.composition import mu_squared_of
 from tacit.certificate.certificate import Certificate
-from tacit.contract.plan import Penalty, Plan, Step
+from tacit.contract.plan import Penalty, Plan, Purpose, Step
 from tacit.contract.query import Kind
 from tacit.contract.release import Release
 from tacit.contract.sensitivity import price_for
@@ -19,6 +19,8 @@ from tacit.errors import CertificateError
 from tacit.losses import logistic
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
+from tacit.solvers.driver import Descent
+from tacit.solvers.gradient import Gradient
 
 BUDGET = Budget(epsilon=1.0, delta=1e-6)
 COLUMNS = 7
@@ -29,9 +31,9 @@ def issued(relation: Relation) -> Certificate:
     steps = []
     for kind, times, size in ((Kind.COUNTS, 41, COLUMNS), (Kind.GRADIENT, 3, 1)):
         price = price_for(kind, half / times, relation, records=1000, width=2, size=size)
-        steps.append(Step(kind, price, times, str(kind), size))
+        steps.append(Step(kind, price, times, Purpose.GRADIENT, size))
     plan = Plan(
-        solver="gradient",
+        solver=Gradient(Descent(20, 1.0, 0.0, None, "average")),
         loss=logistic.LOSS,
         design=matrix_design(
             ["a"], Binary("y", (0, 1)), bounds=(0, 1), row_norm=None, intercept=True
@@ -41,8 +43,6 @@ def issued(relation: Relation) -> Certificate:
         unit="row",
         budget=BUDGET,
         steps=tuple(steps),
-        stages=(),
-        whitening=None,
         penalty=Penalty(),
         forecast=None,
     )

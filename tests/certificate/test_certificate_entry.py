@@ -13,9 +13,10 @@ from tacit.design.design import matrix_design
 from tacit.design.response import Binary
 from tacit.documents.canonical_json import digest_of
 from tacit.errors import CertificateError
-from tacit.planning.planner import Facts, Wishes, make_plan
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
+from tacit.solvers.choice import make_plan
+from tacit.solvers.solver import PublicFacts, SolverOptions
 
 
 def plan_of(
@@ -25,8 +26,8 @@ def plan_of(
         ["a", "b"], Binary("y", (0, 1)), bounds=(0, 1), row_norm=None, intercept=True
     )
     budget = Budget(epsilon=1.0, delta=1e-6)
-    facts = Facts(design, 3000, relation, "row", budget, Penalty())
-    return make_plan(facts, Wishes(solver, inference=inference))
+    facts = PublicFacts(design, 3000, relation, "row", budget, Penalty())
+    return make_plan(facts, SolverOptions(solver, inference=inference))
 
 
 PERTURBED = plan_of("objective-perturbation", inference=True)

@@ -13,7 +13,7 @@ from tacit.certificate.certificate import Certificate
 from tacit.certificate.estimates import Term
 from tacit.certificate.fingerprint import fingerprint_of
 from tacit.certificate.fit_file import FORMAT, StoredFit, read_certificate
-from tacit.contract.plan import Penalty, Plan, Step
+from tacit.contract.plan import Penalty, Plan, Purpose, Step
 from tacit.contract.query import Kind
 from tacit.contract.release import Release
 from tacit.contract.sensitivity import price_for
@@ -26,6 +26,8 @@ from tacit.files import write_text
 from tacit.losses import logistic
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
+from tacit.solvers.driver import Descent
+from tacit.solvers.gradient import Gradient
 
 BINARY = Binary("y", (np.str_("no"), np.str_("yes")))
 BOUNDED = matrix_design(["a", "b"], BINARY, bounds=([0, -5], [1, 9]), row_norm=None, intercept=True)
@@ -44,16 +46,14 @@ def make_release(design: Design = BOUNDED, epsilon: float = 1.0) -> Release:
     share = mu_squared_of(budget) / 5
     price = price_for(Kind.GRADIENT, share, relation, records=100, width=design.width)
     plan = Plan(
-        solver="gradient",
+        solver=Gradient(Descent(20, 1.0, 0.0, None, "average")),
         loss=logistic.LOSS,
         design=design,
         records=100,
         relation=relation,
         unit="row",
         budget=budget,
-        steps=(Step(Kind.GRADIENT, price, 5, "descent"),),
-        stages=(),
-        whitening=None,
+        steps=(Step(Kind.GRADIENT, price, 5, Purpose.DESCENT),),
         penalty=Penalty(),
         forecast=None,
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,8 @@ from numpy.typing import NDArray
 import tacit
 from tacit.contract.query import Measure, Weights
 from tacit.engine.gate import PlannedGate
-from tacit.planning import thinning, wishes
+from tacit.solvers import solver
+from tacit.solvers.rules import TABLES
 
 ROUTES: dict[str, tuple[Any, dict[str, Any]]] = {
     "perturbed": (tacit.LogisticRegression, {"solver": "objective-perturbation"}),
@@ -82,9 +84,8 @@ def asked(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> li
 def test_t40_no_noise_is_too_much(
     route: str, asked: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(wishes, "LARGE_TABLE", 500)
-    monkeypatch.setattr(thinning, "RECORDS_A_COLUMN", 1)
-    monkeypatch.setattr(thinning, "LARGEST_EDGE", 1e9)
+    always = replace(TABLES, large=500, records_a_column=1, noise_norm=1e9)
+    monkeypatch.setattr(solver, "TABLES", always)
     make, options = ROUTES[route]
     for epsilon, n, width in ((0.01, 2, 3), (50.0, 400, 4)):
         seen = set()

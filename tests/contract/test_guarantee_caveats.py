@@ -14,15 +14,16 @@ from tacit.contract.guarantee_caveats import (
 from tacit.contract.plan import Penalty, Plan
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary
-from tacit.planning.planner import Facts, Wishes, make_plan
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
+from tacit.solvers.choice import make_plan
+from tacit.solvers.solver import PublicFacts, SolverOptions
 
 DESIGN = matrix_design(["x0"], Binary("y", (0, 1)), bounds=(0, 1), row_norm=None, intercept=True)
 
 
 def plan(budget: Budget, n: int = 1000, relation: Relation = Relation.REPLACE_ONE) -> Plan:
-    return make_plan(Facts(DESIGN, n, relation, "row", budget, Penalty()), Wishes())
+    return make_plan(PublicFacts(DESIGN, n, relation, "row", budget, Penalty()), SolverOptions())
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 
 from tacit.accounting.composition import mu_squared_of
 from tacit.certificate.certificate import Certificate
-from tacit.contract.plan import Penalty, Plan, Step
+from tacit.contract.plan import Penalty, Plan, Purpose, Step
 from tacit.contract.query import Kind
 from tacit.contract.release import Release
 from tacit.contract.sensitivity import price_for
@@ -25,6 +25,8 @@ from tacit.errors import CertificateError, FileError, SettingError
 from tacit.losses import logistic
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
+from tacit.solvers.driver import Descent
+from tacit.solvers.gradient import Gradient
 
 
 def make_certificate(epsilon: float = 1.0) -> Certificate:
@@ -32,7 +34,7 @@ def make_certificate(epsilon: float = 1.0) -> Certificate:
     relation = Relation.REPLACE_ONE
     price = price_for(Kind.GRADIENT, mu_squared_of(budget) / 5, relation, records=100, width=2)
     plan = Plan(
-        solver="gradient",
+        solver=Gradient(Descent(20, 1.0, 0.0, None, "average")),
         loss=logistic.LOSS,
         design=matrix_design(
             ["a"], Binary("y", (0, 1)), bounds=(0, 1), row_norm=None, intercept=True
@@ -41,9 +43,7 @@ def make_certificate(epsilon: float = 1.0) -> Certificate:
         relation=relation,
         unit="row",
         budget=budget,
-        steps=(Step(Kind.GRADIENT, price, 5, "descent"),),
-        stages=(),
-        whitening=None,
+        steps=(Step(Kind.GRADIENT, price, 5, Purpose.DESCENT),),
         penalty=Penalty(),
         forecast=None,
     )

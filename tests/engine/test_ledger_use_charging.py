@@ -13,9 +13,10 @@ from tacit.errors import BudgetError, LedgerError
 from tacit.ledger.ledger import Ledger
 from tacit.ledger.repeated_fits import RefitWarning
 from tacit.mechanisms.responder import Responder
-from tacit.planning.planner import Facts, Wishes, make_plan
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
+from tacit.solvers.choice import make_plan
+from tacit.solvers.solver import PublicFacts, SolverOptions
 
 N = 200
 DESIGN = matrix_design(
@@ -25,8 +26,8 @@ DESIGN = matrix_design(
 
 def plan(epsilon: float = 1.0, solver: str = "auto") -> Plan:
     budget = Budget(epsilon=epsilon, delta=1e-6)
-    facts = Facts(DESIGN, N, Relation.REPLACE_ONE, "row", budget, Penalty())
-    return make_plan(facts, Wishes(solver=solver))
+    facts = PublicFacts(DESIGN, N, Relation.REPLACE_ONE, "row", budget, Penalty())
+    return make_plan(facts, SolverOptions(solver=solver))
 
 
 def admitted(features: Any = None) -> Table:

@@ -14,9 +14,10 @@ from tacit.engine.ledger_use import Refusals
 from tacit.engine.table import Table
 from tacit.errors import DataError, SchemaError, SettingError
 from tacit.mechanisms.responder import Responder
-from tacit.planning.planner import Facts, Wishes, make_plan
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
+from tacit.solvers.choice import make_plan
+from tacit.solvers.solver import PublicFacts, SolverOptions
 
 N = 200
 
@@ -30,8 +31,8 @@ def design(*names: str, response: str = "y") -> Design:
 
 def plan(epsilon: float = 1.0) -> Plan:
     budget = Budget(epsilon=epsilon, delta=1e-6)
-    facts = Facts(design(), N, Relation.REPLACE_ONE, "row", budget, Penalty())
-    return make_plan(facts, Wishes())
+    facts = PublicFacts(design(), N, Relation.REPLACE_ONE, "row", budget, Penalty())
+    return make_plan(facts, SolverOptions())
 
 
 def open_table() -> Table:
@@ -108,27 +109,30 @@ def test_a_wide_sparse_table_is_refused_before_the_charge(
         shifted=False,
     )
     budget = Budget(epsilon=1.0, delta=1e-6)
-    facts = Facts(unshifted, N, Relation.REPLACE_ONE, "row", budget, Penalty())
+    facts = PublicFacts(unshifted, N, Relation.REPLACE_ONE, "row", budget, Penalty())
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 2, N)
     with Table(sp.csr_array(rng.uniform(-1, 1, (N, 2))), labels) as table:
         table.admit(unshifted, invalid_rows="error", exact=False)
         with pytest.raises(SettingError, match="more than 2 columns"):
-            table.run(make_plan(facts, Wishes()), seed=None)
+            table.run(make_plan(facts, SolverOptions()), seed=None)
         assert charged == []
-        assert table.run(make_plan(facts, Wishes(solver="gradient")), seed=None).private
+        assert table.run(make_plan(facts, SolverOptions(solver="gradient")), seed=None).private
     assert len(charged) == 1
 
 
 def test_the_released_plan_says_what_the_records_were_counted_as() -> None:
     """One seeded run with next to no noise, where a quarter of the records was declared."""
     budget = Budget(epsilon=1000.0, delta=1e-6)
-    facts = Facts(design(), 50, Relation.ADD_REMOVE, "row", budget, Penalty())
+    facts = PublicFacts(design(), 50, Relation.ADD_REMOVE, "row", budget, Penalty())
     with open_table() as table:
         table.admit(design(), invalid_rows="error", exact=False)
-        release = table.run(make_plan(facts, Wishes()), seed=0)
+        release = table.run(make_plan(facts, SolverOptions()), seed=0)
     assert release.plan.total == pytest.approx(N, abs=5)
-    assert (release.plan.records, release.plan.steps) == (50, make_plan(facts, Wishes()).steps)
+    assert (release.plan.records, release.plan.steps) == (
+        50,
+        make_plan(facts, SolverOptions()).steps,
+    )
 
 
 def test_records_are_given_up_after_one_run() -> None:

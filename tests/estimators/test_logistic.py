@@ -205,9 +205,8 @@ def test_the_plan_needs_no_data_and_is_the_one_that_runs(simulated: Any) -> None
     assert plan.steps == ran.steps
     assert plan.budget == ran.budget
     assert plan.budget.delta == pytest.approx(min(1e-5, 2000**-1.1))
-    assert (plan.stages, plan.whitening, plan.forecast) == (
-        ran.stages,
-        ran.whitening,
+    assert (plan.solver, plan.forecast) == (
+        ran.solver,
         ran.forecast,
     )
 

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 import tacit
 from tacit.certificate.certificate import Certificate
+from tacit.contract.plan import Purpose
 from tacit.contract.query import Kind
 from tacit.errors import BudgetError, DataError, SettingError
-from tacit.planning.pricing import priced
-from tacit.planning.wishes import Facts
 from tacit.report.statements import promise
+from tacit.solvers.solver import PublicFacts, priced
 
 MOST = 3
 FACTS: dict[str, Any] = {"bounds": (0, 10), "max_rows_per_unit": MOST}
@@ -310,16 +310,19 @@ def test_the_price_leaves_room_for_the_rounding_of_all_rows_of_a_person() -> Non
     for most, enough in ((1, True), (10_000, False)):
         model = tacit.LogisticRegression(epsilon=1.0, bounds=(0, 10), max_rows_per_unit=most)
         plan = model.plan(1000, 3)
-        facts = Facts(
+        facts = PublicFacts(
             plan.design, 1000, plan.relation, plan.unit, plan.budget, plan.penalty, plan.loss
         )
         budget = Fraction(1, 10**16)
         if enough:
-            assert priced(facts, Kind.SECOND_MOMENTS, budget, 1, "look").price is not None
+            assert (
+                priced(facts, Kind.SECOND_MOMENTS, budget, 1, Purpose.SECOND_MOMENTS).price
+                is not None
+            )
         else:
             with pytest.raises(BudgetError, match="too small"):
-                priced(facts, Kind.SECOND_MOMENTS, budget, 1, "look")
-        assert priced(facts, Kind.GRADIENT, budget, 1, "step").price is not None
+                priced(facts, Kind.SECOND_MOMENTS, budget, 1, Purpose.SECOND_MOMENTS)
+        assert priced(facts, Kind.GRADIENT, budget, 1, Purpose.GRADIENT).price is not None
 
 
 def test_rows_that_name_nobody_are_left_out_where_they_may_be() -> None:

@@ -35,7 +35,7 @@ def test_numpy_numbers_are_settings() -> None:
     settings: dict[str, Any] = {"iterations": np.int64(5), "step_size": np.float32(0.5)}
     model = LogisticRegression(**GOOD, **settings)
     plan = model.plan(999, 2)
-    assert plan.stages[0].iterations == 5
+    assert plan.steps[-1].times == 5
 
 
 @pytest.mark.parametrize("inference", [True, False])

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 import tacit
 from tacit.accounting.composition import compose
-from tacit.constraints.ridge import Ridge
+from tacit.constraints.proximal import RidgePenalty
 from tacit.contract.query import KIND_OF, Answer, GradientSum, Kind, Query, SecondMoments, Weights
 from tacit.contract.release import Release
 from tacit.contract.sensitivity import Price, event_of, price_for, squared_sensitivity
@@ -29,8 +29,10 @@ from tacit.noise.entropy import SystemEntropy
 from tacit.privacy.relation import Relation
 from tacit.rows.storage.memory_store import MemoryStore
 from tacit.solvers.coordinates import Coordinates
-from tacit.solvers.levels import Level
-from tacit.solvers.onestep import LONGEST_STEP, take_step
+from tacit.solvers.interval_rules import ONE_STEP
+from tacit.solvers.nuisance import Level
+from tacit.solvers.one_step import take_step
+from tacit.solvers.standardised_start import Known
 
 # --- to be mended -------------------------------------------------------------------------------
 
@@ -39,7 +41,7 @@ def test_a_heavy_penalty_has_its_proximal_step() -> None:
     rng = np.random.default_rng(0)
     for _ in range(50):
         matrix, prior = rng.normal(size=(2, 3)), rng.normal(size=2)
-        found = Ridge(1e30, matrix, prior).proximal(rng.normal(size=3), 3.0)
+        found = RidgePenalty(1e30, matrix, prior).proximal(rng.normal(size=3), 3.0)
         assert np.allclose(matrix @ found, prior)
 
 
@@ -56,8 +58,9 @@ def test_a_step_that_was_cut_short_is_not_called_nominal() -> None:
     model = tacit.LogisticRegression(epsilon=5.0, delta=1e-6, bounds=(-1, 1), inference=True)
     plan = model.plan(10_000, 3)
     start, level = np.zeros(4), Level(plan.loss, 0.0, 0.25, 0.5)
-    theta, sandwich = take_step(Steep(), plan, Coordinates(None, 4.0), start, 2.0, level, start)
-    assert np.linalg.norm(theta) == pytest.approx(LONGEST_STEP)
+    known = Known(Coordinates(None, 4.0), start, level, 2.0, start, 1.0)
+    theta, sandwich = take_step(Steep(), plan, known, start, level)
+    assert np.linalg.norm(theta) == pytest.approx(ONE_STEP.longest)
     judged = Results(Release(plan, theta, sandwich=sandwich)).judgement
     assert judged.statement == "conservative"
     assert judged.reasons == ("the last step was too long and was cut",)

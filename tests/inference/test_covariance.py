@@ -9,15 +9,15 @@ from numpy.typing import NDArray
 
 from tacit import Budget, LogisticRegression
 from tacit.contract.release import Release, Sandwich
-from tacit.inference.covariance import Scatter, Spread, relative_noise
+from tacit.inference.covariance import Covariance, Scatter, relative_noise
 from tacit.inference.results import Results
 
 TRUTH = np.array([0.3, 0.8, -0.6])
 
 
-def spread_of(release: Release, *, safe: bool) -> Spread:
+def spread_of(release: Release, *, safe: bool) -> Covariance:
     assert release.sandwich is not None
-    return Spread.of(release.sandwich, release, safe=safe)
+    return Covariance.of(release.sandwich, release, safe=safe)
 
 
 def by_hand(release: Release, c: NDArray[np.float64], *, safe: bool) -> tuple[float, float, float]:

@@ -8,8 +8,8 @@ import pytest
 from scipy import stats
 
 from tacit.errors import SettingError
-from tacit.inference.expressions import Combinations
 from tacit.inference.hypotheses import wald_test
+from tacit.inference.linear_combinations import Combinations
 from tacit.inference.results import Results
 
 
@@ -89,7 +89,7 @@ def test_the_level_is_right_where_the_law_of_the_noise_is(make_release: Any) -> 
     covariance = results.cov_params()[1:, 1:]
     asked = Combinations(weights, np.zeros(3), ("a", "b", "c"))
     draws = rng.multivariate_normal(np.zeros(3), covariance, size=2000)
-    spread = results._spread
+    spread = results._covariance
     rejected = sum(
         wald_test(spread, np.append(0.0, draw), asked, ("nominal",)).pvalue < 0.05 for draw in draws
     )

@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 
 from tacit import Budget, LogisticRegression, PoissonRegressor
-from tacit.contract.plan import LEAST_EVIDENCE, Plan
+from tacit.contract.plan import Plan
 from tacit.contract.release import Release
 from tacit.errors import SettingError
 from tacit.inference.reliability import Judgement, judge, not_offered, require_offered
+from tacit.solvers.rules import WARNINGS
+from tacit.solvers.signal import plan_warnings
 
 
 def judged(release: Release) -> Judgement:
@@ -108,22 +110,22 @@ def test_combinations_that_touch_the_intercept_are_said_like_it(
 
 
 def test_no_intervals_below_the_least_evidence(make_release: Any) -> None:
-    low = make_release(evidence=LEAST_EVIDENCE - 1).plan
+    low = make_release(evidence=WARNINGS.intervals - 1).plan
     with pytest.raises(SettingError, match=r"not offered.*below 25"):
         require_offered(low)
-    assert not_offered(make_release(evidence=LEAST_EVIDENCE + 1).plan) is None
+    assert not_offered(make_release(evidence=WARNINGS.intervals + 1).plan) is None
 
 
 def plan_at(evidence: float, **settings: Any) -> Plan:
     model = LogisticRegression(epsilon=1.0, bounds=(-1, 1), **settings)
-    unit = model.plan(10_000, 3).evidence / 10_000
+    unit = model.plan(10_000, 3).signal / 10_000
     plan: Plan = model.plan(round(evidence / unit), 3)
     return plan
 
 
 def test_low_evidence_is_told_before_anything_is_spent() -> None:
     def offers(plan: Plan) -> list[str]:
-        return [text for text in plan.warnings() if "not be offered" in text]
+        return [text for text in plan_warnings(plan) if "not be offered" in text]
 
     assert len(offers(plan_at(20.0, inference=True))) == 1
     assert offers(plan_at(30.0, inference=True)) == []

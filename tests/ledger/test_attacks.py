@@ -29,10 +29,11 @@ from tacit.ledger import Ledger, storage
 from tacit.ledger.chain import Chain
 from tacit.ledger.entry import Entry
 from tacit.ledger.storage import FileStorage
-from tacit.planning.planner import Facts, Wishes, make_plan
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Gaussian
 from tacit.privacy.relation import Relation
+from tacit.solvers.choice import make_plan
+from tacit.solvers.solver import PublicFacts, SolverOptions
 
 WHOLE = [Gaussian(1, 1)]
 PART = [Gaussian(1, 100)]
@@ -155,8 +156,8 @@ def test_a_table_that_was_run_costs_nothing_more() -> None:
         ("x0", "x1"), Binary("y", (0, 1)), bounds=(-1, 1), row_norm=None, intercept=True
     )
     budget = Budget(mu=0.2, delta=1e-6)
-    facts = Facts(design, len(X), Relation.REPLACE_ONE, "row", budget, Penalty())
-    plan = make_plan(facts, Wishes())
+    facts = PublicFacts(design, len(X), Relation.REPLACE_ONE, "row", budget, Penalty())
+    plan = make_plan(facts, SolverOptions())
     with Ledger(budget=Budget(mu=1.0)) as ledger, Table(X, y) as opened:
         opened.admit(design, invalid_rows=None, exact=False)
         opened.run(plan, seed=None)

@@ -12,7 +12,7 @@ from tacit.report.account import Account, account_of
 from tacit.report.account_curves import (
     BEST,
     epsilon_by_steps,
-    loss_law,
+    loss_density,
     profile,
     trade_off_points,
 )
@@ -48,7 +48,7 @@ def test_gaussian_runs_have_their_exact_curve_alone() -> None:
 @pytest.mark.parametrize("steps", [1, 20])
 def test_a_loss_has_mass_one_in_both_worlds(steps: int) -> None:
     run = Run(noise=1.0, steps=steps, relation=Relation.ADD_REMOVE, sample_rate=0.1)
-    law = loss_law(account_of(run, 1e-5))
+    law = loss_density(account_of(run, 1e-5))
     assert law is not None
     width = float(law.losses[1] - law.losses[0])
     assert float(law.within.sum()) * width == pytest.approx(1.0, abs=2e-3)
@@ -56,7 +56,7 @@ def test_a_loss_has_mass_one_in_both_worlds(steps: int) -> None:
 
 
 def test_a_gaussian_loss_is_normal() -> None:
-    law = loss_law(account_of(Run(noise=2, steps=4, relation=Relation.ADD_REMOVE), 1e-6))
+    law = loss_density(account_of(Run(noise=2, steps=4, relation=Relation.ADD_REMOVE), 1e-6))
     assert law is not None
     # Mean mu^2/2 and variance mu^2, with mu = 1.
     middle = law.losses.size // 2
@@ -66,9 +66,11 @@ def test_a_gaussian_loss_is_normal() -> None:
 
 def test_what_cannot_be_computed_is_none() -> None:
     run = Run(noise=0.01, steps=10**6, relation=Relation.ADD_REMOVE, sample_rate=1e-3)
-    assert loss_law(account_of(run, 1e-5)) is None
+    assert loss_density(account_of(run, 1e-5)) is None
     assert (
-        loss_law(account_of(Run(noise=1, steps=1, relation=Relation.ADD_REMOVE, sample_rate=0), 0))
+        loss_density(
+            account_of(Run(noise=1, steps=1, relation=Relation.ADD_REMOVE, sample_rate=0), 0)
+        )
         is None
     )
 

@@ -33,7 +33,7 @@ def test_every_number_of_a_term() -> None:
     said = interval_document(fit)
     assert said is not None
     assert (said["offered"], said["level"]) == (True, 0.95)
-    assert said["evidence"] == pytest.approx(fit.release.plan.evidence if fit.release else 0)
+    assert said["evidence"] == pytest.approx(fit.release.plan.signal if fit.release else 0)
 
 
 def test_infinity_is_a_word() -> None:

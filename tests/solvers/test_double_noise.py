@@ -16,10 +16,12 @@ from tacit.contract.query import (
 )
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary
-from tacit.planning.planner import Facts, Wishes, make_plan
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
-from tacit.solvers.double_noise import FARTHEST, damping_of, step_with_double_noise
+from tacit.solvers.choice import make_plan
+from tacit.solvers.double_noise import damping_of
+from tacit.solvers.interval_rules import DOUBLE_NOISE
+from tacit.solvers.solver import PublicFacts, SolverOptions
 
 RNG = np.random.default_rng(37)
 N = 2000
@@ -33,8 +35,8 @@ def plan_of(epsilon: float = 4.0, **wishes: Any) -> Plan:
         ["a", "b"], Binary("y", (0, 1)), bounds=(-1, 1), row_norm=None, intercept=True
     )
     budget = Budget(epsilon=epsilon, delta=1e-6)
-    facts = Facts(design, N, Relation.REPLACE_ONE, "row", budget, Penalty())
-    return make_plan(facts, Wishes("double-noise-newton", **wishes))
+    facts = PublicFacts(design, N, Relation.REPLACE_ONE, "row", budget, Penalty())
+    return make_plan(facts, SolverOptions("double-noise-newton", **wishes))
 
 
 class NoiselessGate:
@@ -58,7 +60,7 @@ class NoiselessGate:
 
 def test_without_noise_the_gradient_vanishes() -> None:
     gate, plan = NoiselessGate(), plan_of(iterations=30)
-    theta = step_with_double_noise(gate, plan)
+    theta = plan.solver.run(gate, plan).theta
     share = 1 / (1 + np.exp(-ROWS @ theta))
     assert np.linalg.norm(ROWS.T @ (share - LABELS)) < 1e-3 * N
     np.testing.assert_allclose(theta, TRUTH, atol=0.3)
@@ -83,5 +85,5 @@ def test_no_answer_makes_it_crash_or_run_away() -> None:
 
     for _ in range(50):
         plan = plan_of()
-        theta = step_with_double_noise(Wild(), plan)
-        assert np.linalg.norm(theta) * plan.design.row_norm <= FARTHEST * (1 + 1e-9)
+        theta = plan.solver.run(Wild(), plan).theta
+        assert np.linalg.norm(theta) * plan.design.row_norm <= DOUBLE_NOISE.farthest * (1 + 1e-9)

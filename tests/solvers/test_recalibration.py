@@ -11,16 +11,19 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import tacit
-from tacit.contract.plan import Penalty, Plan, Recalibrating
+from tacit.contract.plan import Penalty, Plan
 from tacit.contract.query import Answer, Measure, Query, ResidualSize
 from tacit.design.design import matrix_design
 from tacit.design.response import Continuous
 from tacit.losses import squared
-from tacit.planning.planner import Facts, Wishes, make_plan
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
+from tacit.solvers.choice import make_plan
 from tacit.solvers.coordinates import Coordinates
-from tacit.solvers.recalibration import LARGEST_SLOPE, believed, recalibrate
+from tacit.solvers.recalibration import believed, recalibrate
+from tacit.solvers.rules import CORRECTIONS
+from tacit.solvers.solver import PublicFacts, SolverOptions
+from tacit.solvers.staged import Staged
 
 Vector = NDArray[np.float64]
 RECORDS = 2000
@@ -53,7 +56,7 @@ def plan(*, intercept: bool = True, **facts: Penalty) -> Plan:
         row_norm=None,
         intercept=intercept,
     )
-    known = Facts(
+    known = PublicFacts(
         design,
         RECORDS,
         Relation.REPLACE_ONE,
@@ -62,7 +65,7 @@ def plan(*, intercept: bool = True, **facts: Penalty) -> Plan:
         facts.get("penalty", Penalty()),
         squared.LOSS,
     )
-    return make_plan(known, Wishes())
+    return make_plan(known, SolverOptions())
 
 
 def table(slope: float, level: float, *, intercept: bool = True) -> tuple[Vector, Vector, Vector]:
@@ -83,7 +86,7 @@ def repaired(
     chosen = plan(intercept=rows.shape[1] == 3)
     coordinates = Coordinates(None, 3.0, rows.T @ rows / len(rows))
     gate = Exact(rows, y, noise)
-    return recalibrate(gate, chosen, Recalibrating(evidence), coordinates, theta, (0.04, 0.04), 0.0)
+    return recalibrate(gate, chosen, evidence, coordinates, theta, (0.04, 0.04), 0.0)
 
 
 @pytest.mark.parametrize(("slope", "level"), [(1.0, 0.0), (1.3, 0.1), (0.6, -0.05)])
@@ -110,7 +113,7 @@ def test_noise_is_not_believed() -> None:
 def test_a_slope_is_kept_within_reason() -> None:
     rows, theta, y = table(30.0, 0.0)
     found = repaired(rows, theta, np.clip(y, -1, 1))
-    assert found[:2] == pytest.approx(LARGEST_SLOPE * theta[:2])
+    assert found[:2] == pytest.approx(CORRECTIONS.largest_slope * theta[:2])
 
 
 def test_a_spread_that_the_noise_of_the_look_hides_does_not_turn_the_slope_over() -> None:
@@ -126,8 +129,7 @@ def test_a_spread_that_the_noise_of_the_look_hides_does_not_turn_the_slope_over(
     hidden = Coordinates(None, 3.0, np.zeros((3, 3)))
     sizes = 1.4 * 0.8 * float(np.std(rows @ theta)), 0.04
     slopes = [
-        recalibrate(Exact(rows, y), plan(), Recalibrating(10.0), hidden, theta, known, 0.0)[0]
-        / theta[0]
+        recalibrate(Exact(rows, y), plan(), 10.0, hidden, theta, known, 0.0)[0] / theta[0]
         for known in ((0.04, 0.04), sizes)
     ]
     assert slopes[0] > 2.0
@@ -141,9 +143,13 @@ def test_a_correction_is_never_enlarged_nor_turned(found: float, noise: float) -
 
 
 def test_it_is_planned_for_free_least_squares_alone() -> None:
-    assert plan().recalibrating is not None
+    solver = plan().solver
+    assert isinstance(solver, Staged)
+    assert solver.recalibration is not None
     assert plan().steps[-1].label == "level and slope"
-    assert plan(penalty=Penalty(l2=0.1)).recalibrating is None
+    penalised = plan(penalty=Penalty(l2=0.1)).solver
+    assert isinstance(penalised, Staged)
+    assert penalised.recalibration is None
 
 
 def test_skewed_errors_bias_the_mean_less_than_clipping_alone_would() -> None:

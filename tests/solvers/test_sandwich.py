@@ -9,7 +9,8 @@ from tacit import LogisticRegression
 from tacit.contract.query import Answer, CurvatureAndScore, Query
 from tacit.losses import logistic
 from tacit.solvers.coordinates import Coordinates
-from tacit.solvers.sandwich import FLOOR, ask_sandwich, lift, wobble_of
+from tacit.solvers.interval_rules import ONE_STEP
+from tacit.solvers.sandwich import ask_sandwich, coefficient_errors
 
 PLAN = LogisticRegression(epsilon=1.0, bounds=(-2, 2), inference=True).plan(n=500, d=1)
 MATRIX = np.array([[2.0, 0.5], [0.0, 1.0]])
@@ -46,7 +47,7 @@ def test_a_curvature_below_its_noise_is_lifted() -> None:
     gate = OneAnswer(np.zeros((2, 2, 2)), 50.0)
     found = ask_sandwich(gate, PLAN, Coordinates(None, 2.0), np.zeros(2), 1.5, logistic.LOSS)
     assert found.lifted
-    assert np.linalg.eigvalsh(found.curvature) == pytest.approx(2 * [FLOOR * 0.1 / 4])
+    assert np.linalg.eigvalsh(found.curvature) == pytest.approx(2 * [ONE_STEP.floor * 0.1 / 4])
     assert found.to_user.tolist() == PLAN.design.to_user().tolist()
 
 
@@ -56,14 +57,4 @@ def test_a_shift_of_the_score_moves_coefficients_by_the_inverse_curvature() -> N
     asked = ask_sandwich(gate, PLAN, coordinates, np.zeros(2), 1.5, logistic.LOSS)
     row = np.array([0.3, 1.0])
     by_hand = PLAN.design.to_user() @ MATRIX @ (0.7 * (MATRIX.T @ row) / [1.0, 2.0])
-    assert wobble_of(PLAN, coordinates, asked, 0.7, row) == pytest.approx(by_hand)
-
-
-def test_lifting_leaves_what_is_above_the_floor() -> None:
-    matrix = np.diag([0.01, 1.0])
-    repaired, lifted = lift(matrix, 0.1)
-    assert lifted
-    assert np.linalg.eigvalsh(repaired).tolist() == pytest.approx([0.1, 1.0])
-    same, untouched = lift(matrix, 0.001)
-    assert not untouched
-    assert same is matrix
+    assert coefficient_errors(PLAN, coordinates, asked, 0.7, row) == pytest.approx(by_hand)

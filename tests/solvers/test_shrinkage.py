@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tacit.contract.plan import Descent
 from tacit.solvers.coordinates import Coordinates, triangular
+from tacit.solvers.driver import Descent
 from tacit.solvers.shrinkage import shrink
 
 STAGE = Descent(4, 1.0, 0.4, 2.0, "tail")
@@ -24,13 +24,13 @@ def test_t40_no_coordinates_are_too_uneven(directions: list[list[int]], least: f
     """Looks may stretch a direction so much that M'M is singular; M is not."""
     turn = np.linalg.qr(np.array(directions, dtype=float))[0]
     matrix, _ = triangular((turn * [1.0, 1.0, least]) @ turn.T)
-    coordinates = Coordinates(matrix, 3.0, look=(turn, np.ones(3)))
+    coordinates = Coordinates(matrix, 3.0, directions=(turn, np.ones(3)))
     assert np.isfinite(shrink(np.ones(3), coordinates, STAGE, 0.1, 1.0)).all()
 
 
 def test_directions_of_little_spread_are_shrunk_together() -> None:
     """Rows spread least along what is stretched most: a large coefficient saves no small ones."""
-    coordinates = Coordinates(np.diag([1.0, 100.0, 100.0]), 3.0, look=(np.eye(3), np.ones(3)))
+    coordinates = Coordinates(np.diag([1.0, 100.0, 100.0]), 3.0, directions=(np.eye(3), np.ones(3)))
     found = shrink(np.array([1.0, 0.01, 0.01]), coordinates, STAGE, 0.1, 1.0)
     assert found[0] > 0.5
     assert (found[1:] == 0.0).all()

@@ -6,6 +6,7 @@ library; elsewhere the last bits of a decomposition may differ, and so may what 
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -21,6 +22,7 @@ from threadpoolctl import threadpool_info
 
 import tacit
 from tacit.contract.query import Answer
+from tacit.inference.reliability import judge, not_offered
 from tacit.mechanisms.responder import Responder
 
 N = 3000
@@ -168,6 +170,7 @@ def described(fit: Fit) -> dict[str, Any]:
         "answers": answers,
         "coefficients": _coefficients(model),
         "certificate": document,
+        "intervals": _intervals(model),
     }
 
 
@@ -195,6 +198,18 @@ def _coefficients(model: Any) -> list[float]:
     if hasattr(model, "release_"):
         return list(np.ravel(model.release_.coefficients()).tolist())
     return list(np.ravel(model.stored.coefficients).tolist())
+
+
+def _intervals(model: Any) -> dict[str, Any] | None:
+    """What is said of intervals, and how wide they are."""
+    release = model.release_ if hasattr(model, "release_") else model.release
+    if release is None or release.sandwich is None:
+        return None
+    reason = not_offered(release.plan)
+    if reason is not None:
+        return {"not offered": reason}
+    judged, ends = judge(release, release.sandwich), np.ravel(np.asarray(model.conf_int()))
+    return {"judgement": dataclasses.asdict(judged), "ends": list(map(float, ends))}
 
 
 @contextmanager

@@ -161,7 +161,7 @@ class Certificate(Document):
                 "why_not_private": why,
                 "relation": str(plan.relation),
                 "unit": plan.unit,
-                "solver": plan.solver,
+                "solver": plan.solver.name,
                 "loss": plan.loss.name,
                 "released": fingerprint_of(covered),
                 "public": [

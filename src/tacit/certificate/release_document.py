@@ -59,6 +59,7 @@ def request_digest(plan: Plan) -> str:
         for field in fields(plan)
         if field.name not in {"design", "forecast"}
     }
+    asked["solver name"] = plan.solver.name
     return digest_of({"plan": asked, "design": plain(plan.design.to_json())})
 
 

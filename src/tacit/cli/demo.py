@@ -11,6 +11,7 @@ from tacit.cli.fit import fit_document, show_plan
 from tacit.cli.options import flag
 from tacit.cli.output import Screen
 from tacit.errors import FileError
+from tacit.files import write_text
 
 if TYPE_CHECKING:
     from tacit.estimators.fit import Fit
@@ -61,7 +62,6 @@ def demo(
 
 def _prepare(folder: Path, screen: Screen) -> Columns:
     """Write the synthetic table and its schema."""
-    from tacit.files import write_text
     from tacit.planning.clinic import CLINIC_FORMULA, CLINIC_SCHEMA, clinic_csv, clinic_table
 
     try:
@@ -121,7 +121,6 @@ def _fit_both(folder: Path, screen: Screen) -> tuple[Fit, Fit]:
 
 
 def _keep(folder: Path, private: Fit, plain: Fit) -> None:
-    from tacit.files import write_text
     from tacit.planning.clinic import CLINIC_TRUTH, CLINIC_UNITS
     from tacit.report.comparison import comparison_picture
 

@@ -14,6 +14,7 @@ from tacit.cli.failure_messages import error_document, exit_of, in_flags, tell_e
 from tacit.cli.options import flag
 from tacit.cli.output import Screen, require_writable
 from tacit.errors import FileError
+from tacit.files import read_bytes, write_text
 
 if TYPE_CHECKING:
     from tacit.contract.plan import Plan
@@ -53,7 +54,7 @@ def fit(
     require_writable([output, certificate], [data, schema, sign, charge.ledger], force=force)
     whole = budget.budget()
     if sign is not None:
-        _require_readable(sign)
+        read_bytes(sign)
     from tacit.estimators.glm import glm
 
     with charge.charging(), screen.work() as progress:
@@ -101,6 +102,7 @@ def plan(
     from tacit.formula.formula import design_from_formula
     from tacit.report.statements import plan_document
     from tacit.schema.schema import Schema
+    from tacit.solvers.signal import plan_warnings
 
     screen = Screen(as_json)
     facts = Schema.read(schema)
@@ -113,7 +115,7 @@ def plan(
     )
     design = design_from_formula(formula, facts, family=model.family, row_norm=model.row_norm)
     planned = settings.plan(design, records, loss_of(model.family, design.response))
-    warned = [in_flags(text) for text in (*planned.warnings(), *plan_cautions(planned))]
+    warned = [in_flags(text) for text in (*plan_warnings(planned), *plan_cautions(planned))]
     screen.result({**plan_document(planned), "warnings": warned})
     show_plan(planned, screen)
     for text in warned:
@@ -138,8 +140,6 @@ def _report(fitted: Fit, screen: Screen, files: dict[str, Path | None]) -> None:
 
 
 def _keep(fitted: Fit, files: dict[str, Path | None]) -> FileError | None:
-    from tacit.files import write_text
-
     output, certificate = files["fit"], files["certificate"]
     try:
         if output is not None:
@@ -227,11 +227,3 @@ def _warn_of_refit(data: Path) -> None:
             "--epsilon 3 --delta 1e-6, then tacit fit … --ledger FILE."
         )
         warnings.warn(text, RefitWarning, stacklevel=2)
-
-
-def _require_readable(key: Path) -> None:
-    try:
-        with key.open("rb"):
-            pass
-    except OSError as error:
-        raise FileError(f"the key {str(key)!r} cannot be read: {error.strerror}") from error

@@ -12,6 +12,7 @@ from tacit.cli.failure_messages import EPILOG
 from tacit.cli.options import LedgerFile, argument, flag
 from tacit.cli.output import Screen, require_writable
 from tacit.errors import FileError, SettingError
+from tacit.files import write_text
 
 if TYPE_CHECKING:
     from tacit.inference.text_table import Table
@@ -108,7 +109,6 @@ def certificate(
     screen = Screen(as_json)
     require_writable([output], [file, sign], force=force)
     from tacit.documents.signature import sign as signed
-    from tacit.files import write_text
     from tacit.report.ledger_certificate import joint_promise
 
     issued = _existing(file).certificate()

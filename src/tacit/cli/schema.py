@@ -8,6 +8,7 @@ from typing import Annotated
 from tacit.cli import options
 from tacit.cli.options import flag
 from tacit.cli.output import Screen, require_writable
+from tacit.files import write_text
 
 
 def schema(
@@ -24,7 +25,6 @@ def schema(
     screen = Screen(as_json)
     require_writable([output], [data], force=force)
     from tacit.engine.description import describe
-    from tacit.files import write_text
     from tacit.schema.template import template
 
     found = describe(data)

@@ -180,14 +180,14 @@ def charge(plan: Plan, *, private: bool, data: object = None) -> Charged | None:
         return None
     if private and plan.guarantee().mu is None:
         raise LedgerError(
-            f"a ledger adds up squares of mu, and {plan.solver} has none. Choose another solver "
-            "within the ledger's block, or fit outside of it"
+            f"a ledger adds up squares of mu, and {plan.solver.name} has none. Choose another "
+            "solver within the ledger's block, or fit outside of it"
         )
     reservation = ledger.reserve(
         plan.events(),
         relation=plan.relation,
         unit=plan.unit,
-        label=f"{plan.loss.name} by {plan.solver}",
+        label=f"{plan.loss.name} by {plan.solver.name}",
         formula=next((str(fact.value) for fact in plan.facts if fact.name == "formula"), None),
         file=file_name(data),
         request=request_digest(plan) if ledger.key is not None else None,

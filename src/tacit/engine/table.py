@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.contract.gate import Gate, Progress, silent
+from tacit.contract.gate import Gate, Progress
 from tacit.contract.guarantee_caveats import plan_cautions
 from tacit.contract.plan import Plan
 from tacit.contract.release import Release
@@ -25,9 +25,9 @@ from tacit.rows.encoding.observed_classes import read_classes
 from tacit.rows.sources.opening import open_source
 from tacit.rows.sources.source import attached_names, column_types
 from tacit.rows.storage.store import Store
-from tacit.solvers.locate import locate
-from tacit.solvers.solve import solve
-from tacit.solvers.total import count_records
+from tacit.solvers.counting import count_records
+from tacit.solvers.locating import locate
+from tacit.solvers.signal import plan_warnings
 
 
 class Table:
@@ -51,7 +51,7 @@ class Table:
         self,
         data: Any,
         response: Any = None,
-        progress: Progress = silent,
+        progress: Progress | None = None,
         *,
         attached: Mapping[str, Any] | None = None,
         fewest: int = 2,
@@ -141,7 +141,7 @@ class Table:
         if known is None:
             plan = plan_for(self.records)
             cautions = plan_cautions(plan)
-        for text in (*warned, *plan.warnings(), *_more_columns_than_records(plan)):
+        for text in (*warned, *plan_warnings(plan), *_more_columns_than_records(plan)):
             warnings.warn(text, UserWarning, stacklevel=4)
         for text in cautions:
             warnings.warn(text, PrivacyWarning, stacklevel=4)
@@ -213,9 +213,9 @@ class Table:
                 # The bounds are an answer of the gate; the rest of the plan goes by them.
                 plan = replace(plan, design=locate(gate, plan))
                 responder.prepare_with(plan.design)
-            if plan.counting is not None:
+            if plan.counting:
                 plan = count_records(gate, plan)
-            found = solve(gate, plan)
+            found = plan.solver.run(gate, plan)
         return Release(
             plan,
             found.theta,
@@ -252,5 +252,5 @@ def _more_columns_than_records(plan: Plan) -> tuple[str, ...]:
 
 def _require_mappable(store: Store, plan: Plan) -> None:
     """Refuse a plan that would map a wide sparse table, before anything is charged."""
-    if plan.whitening is not None:
+    if plan.solver.maps_rows:
         store.require_mappable()

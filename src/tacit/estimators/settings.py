@@ -16,11 +16,11 @@ from tacit.engine.ledger_use import CHOICES
 from tacit.errors import BudgetError, InputError, SettingError
 from tacit.losses import logistic
 from tacit.losses.loss import Loss
-from tacit.planning.inferential import has_intervals
-from tacit.planning.planner import Facts, Wishes, make_plan
-from tacit.planning.wishes import NEWTON_FORMS
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
+from tacit.solvers.choice import INTERVALS_BY_DEFAULT, make_plan, require_solver
+from tacit.solvers.one_step import has_intervals
+from tacit.solvers.solver import PublicFacts, SolverOptions
 from tacit.validate import is_whole, one_of, whole, within
 
 DELTA_OF_PRIVATE_N = 1e-6
@@ -40,7 +40,7 @@ class Settings:
     unit: str
     n_at_least: int | None
     penalty: Penalty
-    options: Wishes
+    options: SolverOptions
     invalid_rows: str | None
     """None: "error" outside a ledger, "zero" inside one."""
     seed: int | None
@@ -66,7 +66,7 @@ class Settings:
             records, largest_delta = self.n_at_least, DELTA_OF_PRIVATE_N
         self._require_penalty_fits(len(design.columns))
         budget = self.budget.with_delta(min(largest_delta, records**-1.1))
-        facts = Facts(design, records, self.relation, self.unit, budget, self.penalty, loss)
+        facts = PublicFacts(design, records, self.relation, self.unit, budget, self.penalty, loss)
         options = self.options
         if self.intervals_by_default and not has_intervals(loss):
             options = replace(options, inference=False)
@@ -151,7 +151,9 @@ def check_settings(
     by_default = inference is None
     if inference is None:
         free = not l2 and prior_mean is None and radius is None and constraint is None
-        inference = free and solver in {"auto", *NEWTON_FORMS}
+        inference = free and solver in INTERVALS_BY_DEFAULT
+    options = SolverOptions(solver, output, iterations, step_size, max_passes, bool(inference))
+    require_solver(solver)
     if invalid_rows is not None:
         one_of("invalid_rows", invalid_rows, CHOICES)
     if random_state is not None and not is_whole(random_state, 0):
@@ -162,7 +164,7 @@ def check_settings(
         unit=unit,
         n_at_least=None if n_at_least is None else whole("n_at_least", n_at_least, 2),
         penalty=_penalty(l2, prior_mean, radius, constraint),
-        options=Wishes(solver, output, iterations, step_size, max_passes, bool(inference)),
+        options=options,
         invalid_rows=invalid_rows,
         seed=None if random_state is None else int(random_state),
         intervals_by_default=by_default,

@@ -1,9 +1,10 @@
-"""How far estimates of a release scatter: sampling and privacy noise, for any linear combination.
+"""Variance of any linear combination of coefficients, from sampling and from privacy noise.
 
 A combination c of the user's coefficients is a combination u = M⁻¹A'c' of the score, A the map from
-working coefficients to the user's. Its variance, and the degrees of freedom of its estimate, are
+working coefficients to the user's. s is the error of each coefficient that is due to an estimated
+nuisance parameter. The variance of c, and the degrees of freedom of its estimate, are
 
-    V = σ²‖u‖² + (c·wobble)² + max(u'Q u, ½ s_Q‖u‖²) / (n - d)
+    V = σ²‖u‖² + (c·s)² + max(u'Q u, ½ s_Q‖u‖²) / (n - d)
     1/ν = s_Q²‖u‖⁴ / (2 V²(n - d)²) + 1 / (n - d)
 
 and, where the noise of M is not small, 1/ν grows by s_M²(‖u‖²‖b‖² + (u·b)²) / V² with
@@ -22,9 +23,6 @@ from numpy.typing import NDArray
 
 from tacit.contract.release import Release, Sandwich
 
-SMALL_NOISE = 0.5
-"""Relative noise of the curvature beyond which it is propagated into the degrees of freedom."""
-
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 
@@ -39,28 +37,28 @@ class Scatter:
 
 
 @dataclass(frozen=True)
-class Spread:
+class Covariance:
     """What variances of combinations are made of.
 
-    `directions` are the columns u of the coefficients, `spare` is n - d, and `safe` says that the
-    noise of the curvature is propagated.
+    `directions` are the columns u of the coefficients, `nuisance_errors` is s, `spare` is n - d,
+    and `safe` says that the noise of the curvature is propagated.
     """
 
     sandwich: Sandwich
     directions: Matrix
-    wobble: Vector
+    nuisance_errors: Vector
     spare: float
     private: bool
     safe: bool
 
     @classmethod
-    def of(cls, sandwich: Sandwich, release: Release, *, safe: bool) -> Spread:
-        """Spread of a release that paid for its sandwich."""
+    def of(cls, sandwich: Sandwich, release: Release, *, safe: bool) -> Covariance:
+        """Covariance of a release that paid for its sandwich."""
         plan = release.plan
         directions = _solved(sandwich.curvature, sandwich.to_user.T)
-        wobble = np.broadcast_to(np.asarray(sandwich.wobble, float), (directions.shape[1],))
+        errors = np.broadcast_to(np.asarray(sandwich.wobble, float), (directions.shape[1],))
         spare = max(plan.records - plan.design.width, 1) if plan.private else plan.records
-        return cls(sandwich, directions, wobble, float(spare), plan.private, safe)
+        return cls(sandwich, directions, errors, float(spare), plan.private, safe)
 
     def scatter(self, combinations: Matrix) -> Scatter:
         """Variances and degrees of freedom of combinations, one a row."""
@@ -69,7 +67,7 @@ class Spread:
         sampling = np.einsum("ij,ik,kj->j", U, sandwich.score, U)
         sampling = np.maximum(sampling, sandwich.score_noise * lengths / 2) / self.spare
         privacy = np.einsum("ij,ik,kj->j", U, self._step_part(), U)
-        privacy = privacy + np.square(combinations @ self.wobble)
+        privacy = privacy + np.square(combinations @ self.nuisance_errors)
         if not self.private:
             return Scatter(np.maximum(sampling, 0.0), privacy, np.full(len(lengths), math.inf))
         variance = np.maximum(sampling + privacy, np.finfo(float).tiny)
@@ -108,7 +106,7 @@ class Spread:
         return np.asarray((total + total.T) / 2)
 
     def _privacy(self, combinations: Matrix) -> Matrix:
-        U, shifts = self.directions @ combinations.T, combinations @ self.wobble
+        U, shifts = self.directions @ combinations.T, combinations @ self.nuisance_errors
         return np.asarray(U.T @ self._step_part() @ U + np.outer(shifts, shifts))
 
     def _step_part(self) -> Matrix:
@@ -130,10 +128,10 @@ class Spread:
 def relative_noise(sandwich: Sandwich) -> float:
     """√(2d)·s_M over the smallest eigenvalue of M: how much of the curvature is noise."""
     smallest = float(np.linalg.eigvalsh(sandwich.curvature).min())
-    edge = math.sqrt(2 * len(sandwich.curvature)) * sandwich.curvature_noise
-    if edge == 0.0:
+    noise_norm = math.sqrt(2 * len(sandwich.curvature)) * sandwich.curvature_noise
+    if noise_norm == 0.0:
         return 0.0
-    return edge / smallest if smallest > 0 else math.inf
+    return noise_norm / smallest if smallest > 0 else math.inf
 
 
 def _solved(matrix: Matrix, right: Matrix) -> Matrix:

@@ -62,7 +62,7 @@ class Estimated:
     def conf_int(
         self, level: float = 0.95, which: str = "total", simultaneous: bool | str = False
     ) -> NDArray[np.float64]:
-        """Ends of the intervals, columns lower and upper; see `Results.conf_int`."""
+        """Ends of the intervals, columns lower and upper; see `ResultsMixin.conf_int`."""
         if which not in WHICH:
             raise SettingError(f'which must be "total" or "sampling"; got {which!r}.')
         variance = self.sampling + (self.privacy if which == "total" else 0.0)

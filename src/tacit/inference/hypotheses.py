@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.errors import SettingError
-from tacit.inference.covariance import Spread, Vector
+from tacit.inference.covariance import Covariance, Vector
 from tacit.inference.estimates import tail_probability
-from tacit.inference.expressions import Combinations
+from tacit.inference.linear_combinations import Combinations
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class WaldTest:
 
 
 def wald_test(
-    spread: Spread, estimates: Vector, asked: Combinations, statements: tuple[str, ...]
+    covariance: Covariance, estimates: Vector, asked: Combinations, statements: tuple[str, ...]
 ) -> WaldTest:
     """Test all combinations at once: W = r'V⁻¹r, r the estimates less the values.
 
@@ -52,15 +52,15 @@ def wald_test(
     weights = asked.weights
     if np.linalg.matrix_rank(weights) < len(weights):
         raise SettingError("Some of the combinations follow from the others; leave them out.")
-    covariance = spread.joint(weights)
-    scale = np.sqrt(np.maximum(np.diagonal(covariance), np.finfo(float).tiny))
-    values, axes = np.linalg.eigh(covariance / np.outer(scale, scale))
+    joint = covariance.joint(weights)
+    scale = np.sqrt(np.maximum(np.diagonal(joint), np.finfo(float).tiny))
+    values, axes = np.linalg.eigh(joint / np.outer(scale, scale))
     # Of a singular design a direction may have no variance: it counts as one with hardly any.
     values = np.maximum(values, 1e-12)
     distances = axes.T @ ((weights @ estimates - asked.values) / scale)
     statistic = float(np.sum(distances**2 / values))
     directions = np.vstack([weights, (axes / scale[:, None]).T @ weights])
-    degrees = float(spread.scatter(directions).degrees.min())
+    degrees = float(covariance.scatter(directions).degrees.min())
     count = len(weights)
     return WaldTest(
         statistic=statistic if np.isinf(degrees) else statistic / count,

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from tacit.contract.release import Release, Sandwich
 from tacit.errors import SettingError
-from tacit.inference.covariance import Spread
+from tacit.inference.covariance import Covariance
 from tacit.inference.estimates import Estimated, simultaneous_method
-from tacit.inference.expressions import Combinations, combinations_of
 from tacit.inference.hypotheses import WaldTest, wald_test
+from tacit.inference.linear_combinations import Combinations, combinations_of
 from tacit.inference.prediction import Mean, Prediction
 from tacit.inference.reliability import Judgement, judge, not_offered, require_offered
 from tacit.inference.summary import Header, Summary, coefficient_lines, notes_of, ratio_name
@@ -35,7 +35,7 @@ class Results:
     Parameters
     ----------
     release
-        What left the wall. Without the sandwich that inference=True pays for there are
+        The private release. Without the sandwich that inference=True pays for there are
         coefficients only.
     """
 
@@ -53,12 +53,12 @@ class Results:
 
     @property
     def offered(self) -> bool:
-        """Whether there are intervals: they were paid for, and there is evidence enough."""
+        """Whether there are intervals: they were paid for, and the signal n·μ/d is large enough."""
         return self.release.sandwich is not None and not_offered(self.release.plan) is None
 
     @cached_property
     def judgement(self) -> Judgement:
-        """What may be said of the intervals, and why."""
+        """How reliable the intervals are, and why."""
         return judge(self.release, self._sandwich())
 
     @cached_property
@@ -70,26 +70,14 @@ class Results:
     def conf_int(
         self, level: float = 0.95, which: str = "total", simultaneous: bool | str = False
     ) -> NDArray[np.float64]:
-        """Intervals of all coefficients, columns lower and upper.
-
-        Parameters
-        ----------
-        level
-            Probability of covering, for each interval by itself.
-        which
-            "total", or "sampling", which leaves out the noise that was added: as wide as a fit
-            without privacy would tell, it does **not** cover at its level.
-        simultaneous
-            True or "bonferroni": all intervals cover at once. "scheffe": so do those of all linear
-            combinations of the coefficients.
-        """
+        """Intervals of all coefficients, columns lower and upper; see `ResultsMixin.conf_int`."""
         return self.coefficients.conf_int(level, which, simultaneous)
 
     def cov_params(self, which: str = "total") -> NDArray[np.float64]:
         """Covariance of the coefficients; "sampling" leaves out the noise that was added."""
         if which not in {"total", "sampling"}:
             raise SettingError(f'which must be "total" or "sampling"; got {which!r}.')
-        return self._spread.covariance(sampling_only=which == "sampling")
+        return self._covariance.covariance(sampling_only=which == "sampling")
 
     def t_test(self, combinations: Any) -> Estimated:
         """Test each linear combination by itself, for example "x1 - x2 = 0"."""
@@ -99,7 +87,7 @@ class Results:
         """Test all linear combinations at once, for example ["x1", "x2"]."""
         asked = combinations_of(combinations, self.names)
         statements = self.judgement.of(self.names, asked.weights)
-        return wald_test(self._spread, self.values, asked, statements)
+        return wald_test(self._covariance, self.values, asked, statements)
 
     def get_prediction(
         self,
@@ -127,18 +115,7 @@ class Results:
         simultaneous: bool | str = False,
         stars: bool = False,
     ) -> Summary:
-        """The table of coefficients under the facts of the fit; print it.
-
-        Parameters
-        ----------
-        level, which, simultaneous
-            As in `conf_int`.
-        exponentiate
-            Whether to show odds ratios (of two classes) or rate ratios (of counts); the standard
-            errors are then those of the ratios, by the delta method.
-        stars
-            Whether to mark p-values below .05, .01 and .001, where intervals are nominal.
-        """
+        """The table of coefficients below the facts of the fit; see `ResultsMixin.summary`."""
         plan = self.release.plan
         method = simultaneous_method(simultaneous)
         estimate = ratio_name(plan.design.response) if exponentiate else "coef"
@@ -175,9 +152,9 @@ class Results:
         return [[name, *row] for name, row in zip(self.names, numbers, strict=True)]
 
     @cached_property
-    def _spread(self) -> Spread:
+    def _covariance(self) -> Covariance:
         sandwich = self._sandwich()
-        return Spread.of(sandwich, self.release, safe=self.judgement.safe)
+        return Covariance.of(sandwich, self.release, safe=self.judgement.safe)
 
     def _sandwich(self) -> Sandwich:
         if self.release.sandwich is None:
@@ -188,7 +165,7 @@ class Results:
         return self.release.sandwich
 
     def _estimated(self, asked: Combinations) -> Estimated:
-        scatter = self._spread.scatter(asked.weights)
+        scatter = self._covariance.scatter(asked.weights)
         return Estimated(
             names=asked.labels,
             values=asked.weights @ self.values,

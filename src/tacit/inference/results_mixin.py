@@ -1,4 +1,4 @@
-"""What a fit and a fitted estimator show alike; both leave the work to `Results`."""
+"""Result methods that a fit and a fitted estimator share; `Results` does the work."""
 
 from __future__ import annotations
 
@@ -94,7 +94,8 @@ class ResultsMixin:
         level, which, simultaneous
             As in `conf_int`.
         exponentiate
-            Whether to show odds ratios (of two classes) or rate ratios (of counts).
+            Whether to show odds ratios (of two classes) or rate ratios (of counts). The standard
+            errors are then those of the ratios, by the delta method.
         stars
             Whether to mark p-values below .05, .01 and .001, where intervals are nominal.
         """

@@ -78,7 +78,7 @@ class Header:
             records_at_least=not plan.relation.n_is_public,
             guarantee=plan.guarantee(),
             not_private=why,
-            method=plan.solver,
+            method=plan.solver.name,
             passes=plan.queries if plan.private else None,
         )
 
@@ -209,6 +209,6 @@ def notes_of(release: Release, judgement: Judgement | None) -> tuple[str, ...]:
         notes.append(f"Intercept: approximate, because {'; '.join(judgement.intercept_reasons)}.")
     if plan.private and plan.loss.code in BOUNDED:
         notes.append(BOUNDED[plan.loss.code])
-    if math.isinf(plan.evidence):
+    if math.isinf(plan.signal):
         notes.append("Robust standard errors (HC0), normal quantiles.")
     return tuple(notes)

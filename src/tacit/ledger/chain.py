@@ -80,9 +80,8 @@ class Chain:
     def __init__(self, entries: Iterable[Entry] = ()) -> None:
         self._terms: Terms | None = None
         self._charges: dict[int, Charge] = {}
-        self._hashes: dict[int, str] = {}
+        self._reservations: dict[int, Reservation] = {}
         self._keys: dict[str, int] = {}
-        self._answers: dict[int, Mapping[str, Any]] = {}
         self.head: Entry | None = None
         self.accounts = Accounts(Fraction(0))
         self.budget = Budget(mu=1.0)
@@ -155,9 +154,9 @@ class Chain:
                 "the budget, the public facts or the number of records differ. Nothing was spent. "
                 "Use another key, or ask for what it stands for"
             )
-        answer = self._answers.get(sequence)
-        if answer is not None:
-            return Reservation(sequence, self._hashes[sequence], answer)
+        known = self._reservations[sequence]
+        if known.answer is not None:
+            return known
         if again:
             return None
         raise LedgerError(
@@ -168,7 +167,8 @@ class Chain:
 
     def require_reserved(self, reservation: Reservation) -> None:
         """Refuse a reservation of another ledger."""
-        if self._hashes.get(reservation.sequence) != reservation.hash:
+        known = self._reservations.get(reservation.sequence)
+        if known is None or known.hash != reservation.hash:
             raise LedgerError("this ledger holds no such reservation; it belongs to another one")
 
     def draft(self, kind: Kind, document: Mapping[str, Any]) -> Entry:
@@ -196,14 +196,13 @@ class Chain:
     def extended(self, entries: Iterable[Entry]) -> Chain:
         """Return the chain with further entries; this one stays as it is."""
         longer = copy(self)
-        for name in ("_charges", "_hashes", "_keys", "_answers"):
+        for name in ("_charges", "_reservations", "_keys"):
             setattr(longer, name, dict(getattr(self, name)))
         for entry in entries:
             longer.accept(entry)
         return longer
 
     def _take(self, entry: Entry, document: Mapping[str, Any]) -> None:
-        """Check an entry that is in its place, then change the state."""
         terms = self._terms
         if entry.kind is Kind.OPEN:
             terms = Terms.read(document)
@@ -226,13 +225,14 @@ class Chain:
     def _keep(self, entry: Entry, document: Mapping[str, Any], charge: Charge) -> None:
         self._charges[charge.sequence] = charge
         if entry.kind is Kind.RESERVE:
-            self._hashes[charge.sequence] = entry.hash
+            self._reservations[charge.sequence] = Reservation(charge.sequence, entry.hash)
             self.relation, self.unit = Relation.parse(document["relation"]), document["unit"]
             if charge.key is not None:
                 # The newest: an interrupted request that was paid for again has its answer there.
                 self._keys[charge.key] = charge.sequence
-        elif document.get("answer") is not None:
-            self._answers[charge.sequence] = document["answer"]
+        else:
+            known = self._reservations[charge.sequence]
+            self._reservations[charge.sequence] = replace(known, answer=document.get("answer"))
 
     @property
     def _spent(self) -> int:
@@ -262,7 +262,6 @@ class Chain:
         return _Change(accounts, budget, spent, charge)
 
     def _priced(self, document: Mapping[str, Any]) -> Charge:
-        """Read a charge; it must be of the ledger's relation and unit."""
         relation, unit = Relation.parse(document["relation"]), document["unit"]
         require_line("unit", unit)
         purpose = Purpose.read(document)

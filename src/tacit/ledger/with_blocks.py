@@ -101,7 +101,6 @@ def _begin(block: Block) -> None:
 
 
 def _end(block: Block) -> None:
-    """Close a block, for all contexts that are in it."""
     with state.process.lock:
         if block in state.process.blocks:
             state.process.blocks.remove(block)

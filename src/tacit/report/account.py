@@ -1,6 +1,6 @@
 """What a run costs by every accountant: the numbers, a table for people, a document for programs.
 
-A forecast stands beside the prices and is never taken for one: it cannot be the smallest.
+A forecast is shown with the prices. It is no guarantee, so it is never the smallest price.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tacit.accounting.interpretation import Reading, trade_off
 from tacit.accounting.rounding import float_up
 from tacit.accounting.training_run import Run
 from tacit.documents.canonical_json import plain
-from tacit.inference.text_table import Table
+from tacit.inference.text_table import Table, rounded
 
 FALSE_ALARM = 0.05
 
@@ -51,18 +51,7 @@ class Account:
     - `smallest` is the least of the prices that are guarantees, never a forecast.
     - `reading` is the one of `tacit.accounting.interpretation.reading` at 5% false alarms.
 
-    Parameters
-    ----------
-    run, delta
-        What was priced.
-    prices
-        As `tacit.accounting.best_epsilon.compare` returns them.
-    composition
-        Of the run.
-    trade_off
-        Between false alarms and misses.
-    note
-        Why an accountant fell back on another one, if it did.
+    `note` says why an accountant fell back on another one, if it did.
     """
 
     run: Run
@@ -175,8 +164,7 @@ def few_digits(number: float, *, up: bool = True) -> str:
     """
     if not 0.0 < number < math.inf:
         return f"{number:g}"
-    digits = Context(prec=6, rounding=ROUND_CEILING if up else ROUND_FLOOR)
-    return f"{float(digits.create_decimal(Decimal(repr(number)))):.6g}"
+    return rounded(number, 6, ROUND_CEILING if up else ROUND_FLOOR)
 
 
 def run_line(run: Run) -> str:

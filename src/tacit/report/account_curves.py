@@ -39,25 +39,18 @@ _DEEP = 1e-3
 # An untilted transform is exact to about 1e-15.
 _LEAST_DELTA = 1e-11
 _MANY_POINTS, _FEW_POINTS, _STEP_POINTS = 121, 25, 11
-_BINS, _REACH, _TAIL = 160, 4.0, 2e-5
+_BINS, _HALF_WIDTH, _TAIL = 160, 4.0, 2e-5
 _ACCURACY, _FINEST = 1e-3, 20_000
 _TABLE_DELTA = 1e-6
 
 
 @dataclass(frozen=True)
-class Law:
-    """Density of the privacy loss, with the person in the table and without.
+class LossDensity:
+    """Density of the privacy loss at increasing losses, with the person in the table and without.
 
     Guarantee
     ---------
     - ``without`` is ``within`` times e to the minus loss, as for every privacy loss.
-
-    Parameters
-    ----------
-    losses
-        Increasing.
-    within, without
-        Densities at the losses.
     """
 
     losses: Floats
@@ -77,18 +70,20 @@ def profile(account: Account) -> Mapping[str, tuple[Floats, Floats]]:
     - The best and the Rényi curve are never below the true profile.
     """
     found = account.composition
-    reach = found.epsilon(max(account.delta, _TABLE_DELTA**2) * _DEEP)
-    if not 0.0 < reach < math.inf:
-        reach = 1.0
-    laws = _laws(account, reach) if account.delta * _DEEP >= _LEAST_DELTA else []
-    quick = found.mu is not None or bool(laws)
-    epsilons = np.linspace(0.0, reach, _MANY_POINTS if quick else _FEW_POINTS)
+    largest = found.epsilon(max(account.delta, _TABLE_DELTA**2) * _DEEP)
+    if not 0.0 < largest < math.inf:
+        largest = 1.0
+    distributions = (
+        _distributions(account, largest) if account.delta * _DEEP >= _LEAST_DELTA else []
+    )
+    quick = found.mu is not None or bool(distributions)
+    epsilons = np.linspace(0.0, largest, _MANY_POINTS if quick else _FEW_POINTS)
     if math.isfinite(account.smallest.epsilon):
         epsilons = np.union1d(epsilons, account.smallest.epsilon)
 
     def at(epsilon: float) -> float:
-        if laws:
-            return max(law.delta(epsilon) for law in laws)
+        if distributions:
+            return max(each.delta(epsilon) for each in distributions)
         return found.delta(epsilon)
 
     curves = {BEST: (epsilons, _values(at, epsilons))}
@@ -133,21 +128,25 @@ def epsilon_by_steps(account: Account) -> tuple[Floats, Mapping[str, Floats]]:
     return np.array(counts, dtype=np.float64), found
 
 
-def loss_law(account: Account) -> Law | None:
-    """The law of the privacy loss in its worse direction; None where it cannot be computed."""
+def loss_density(account: Account) -> LossDensity | None:
+    """Density of the privacy loss in its worse direction; None where it cannot be computed."""
     mu = account.composition.mu
     if mu is not None:
         if not 0.0 < mu < 1e6:
             return None
-        losses = np.linspace(mu * (0.5 * mu - _REACH), mu * (0.5 * mu + _REACH), 4 * _BINS + 1)
+        losses = np.linspace(
+            mu * (0.5 * mu - _HALF_WIDTH), mu * (0.5 * mu + _HALF_WIDTH), 4 * _BINS + 1
+        )
         scaled = (losses - 0.5 * mu * mu) / mu
-        return Law(losses, np.exp(-0.5 * scaled * scaled) / (mu * math.sqrt(2.0 * math.pi)))
+        return LossDensity(losses, np.exp(-0.5 * scaled * scaled) / (mu * math.sqrt(2.0 * math.pi)))
     epsilon = account.smallest.epsilon
-    laws = _laws(account, epsilon) if math.isfinite(epsilon) else []
-    return _binned(max(laws, key=lambda law: law.delta(epsilon))) if laws else None
+    distributions = _distributions(account, epsilon) if math.isfinite(epsilon) else []
+    return (
+        _binned(max(distributions, key=lambda each: each.delta(epsilon))) if distributions else None
+    )
 
 
-def _binned(law: Transform) -> Law | None:
+def _binned(law: Transform) -> LossDensity | None:
     masses = np.maximum(law.masses, 0.0) * math.exp(law.log_scale)
     losses = (law.first + np.arange(masses.size)) * law.step
     sums = np.cumsum(masses)
@@ -161,23 +160,23 @@ def _binned(law: Transform) -> Law | None:
     width = per_bin * law.step
     heights = np.add.reduceat(padded[: ends[-1] + 1], ends)[:-1] / width
     centers = losses[first] + (np.arange(number) + 0.5) * width - 0.5 * law.step
-    return Law(centers, heights) if number > 1 else None
+    return LossDensity(centers, heights) if number > 1 else None
 
 
-def _laws(account: Account, epsilon: float) -> list[Transform]:
-    """The composed law of the loss in each direction, not tilted; nothing where out of range."""
+def _distributions(account: Account, epsilon: float) -> list[Transform]:
+    """The composed loss in each direction, not tilted; nothing where it is out of range."""
     run = account.run
     items = pairs_of(count_events([run.event], run.relation), run.relation)
     if not items or account.composition.mu is not None or not epsilon > 0.0:
         return []
     ways = DIRECTIONS[:1] if all(pair.symmetric for pair, _ in items) else DIRECTIONS
     try:
-        return [_law(items, way, max(account.delta * _DEEP, _LEAST_DELTA)) for way in ways]
+        return [_distribution(items, way, max(account.delta * _DEEP, _LEAST_DELTA)) for way in ways]
     except (pld.GridTooLong, pld.BelowRoundOff):
         return []
 
 
-def _law(items: list[tuple[Pair, int]], direction: Direction, delta: float) -> Transform:
+def _distribution(items: list[tuple[Pair, int]], direction: Direction, delta: float) -> Transform:
     coarse = coarse_pass(items, direction)
     aim = coarse.aim_at_delta(delta)
     window, width = coarse.window(0.0, aim)

@@ -163,7 +163,7 @@ def _steps(axes: Axes, account: Account) -> None:
 
 def _loss(axes: Axes, account: Account) -> None:
     _title(axes, "Privacy-loss distribution")
-    law = curves.loss_law(account)
+    law = curves.loss_density(account)
     axes.set_xlabel("privacy loss")
     axes.set_yticks([])
     if law is None:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from tacit.estimators.fit import Fit
 
 LEVEL = 0.95
+NUMBERS = ("coef", "std_err", "lower", "upper", "statistic", "pvalue", "privacy_share")
 
 
 def term_documents(fit: Fit) -> list[dict[str, Any]]:
@@ -21,20 +22,9 @@ def term_documents(fit: Fit) -> list[dict[str, Any]]:
     return [
         {
             "name": line.name,
-            **{
-                name: plain(value)
-                for name, value in (
-                    ("coef", line.coef),
-                    ("std_err", line.std_err),
-                    ("lower", line.lower),
-                    ("upper", line.upper),
-                    ("statistic", line.statistic),
-                    ("pvalue", line.pvalue),
-                    ("privacy_share", line.privacy_share),
-                    ("sampling_lower", inner.lower),
-                    ("sampling_upper", inner.upper),
-                )
-            },
+            **{name: plain(getattr(line, name)) for name in NUMBERS},
+            "sampling_lower": plain(inner.lower),
+            "sampling_upper": plain(inner.upper),
             "statement": line.statement,
         }
         for line, inner in zip(total.lines, sampling.lines, strict=True)
@@ -50,6 +40,6 @@ def interval_document(fit: Fit) -> dict[str, Any] | None:
         "level": LEVEL,
         "offered": summary.offered,
         "statement": summary.statement,
-        "evidence": plain(fit.release.plan.evidence),
+        "evidence": plain(fit.release.plan.signal),
         "notes": list(summary.notes),
     }

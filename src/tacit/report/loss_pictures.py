@@ -75,12 +75,8 @@ def plot_losses(
 ) -> Figure:
     """Draw losses with their first and second derivatives; write a file where a path is given.
 
-    Parameters
-    ----------
-    losses
-        Losses of `tacit.losses`; by default those behind the estimators.
-    path
-        A .png or .svg file; without one the figure is returned only.
+    `losses` are of `tacit.losses`, by default those of the estimators; `path` is a .png or .svg
+    file, without which the figure is returned only.
     """
     shown = usual() if losses is None else tuple(losses)
     if not shown or not all(isinstance(each, Loss) and each.code in NAMES for each in shown):

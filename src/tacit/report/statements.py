@@ -1,4 +1,4 @@
-"""What a plan costs and what a certificate promises, in words and in small tables."""
+"""What a plan costs and what a certificate guarantees, in words and in small tables."""
 
 from __future__ import annotations
 
@@ -72,18 +72,17 @@ def _square(event: Event, relation: Relation) -> Fraction:
 
 
 def plan_headline(plan: Plan) -> str:
-    """The route and the size of a plan in one line.
+    """The solver and the size of a plan in one line.
 
-    Where the number of records is private, the declared lower bound stands in for it.
+    Where the number of records is private, the declared lower bound is shown.
     """
-    least = "" if plan.relation.n_is_public else "at least "
-    return (
-        f"{plan.solver} on {least}{plan.records:,} records, {plan.design.width} coefficients, "
-        f"{plan.queries} passes over the records"
-        if plan.private
-        else f"{plan.solver} on {plan.records:,} records, {plan.design.width} coefficients, "
-        "without noise: not private"
+    least = "at least " if plan.private and not plan.relation.n_is_public else ""
+    size = (
+        f"{plan.solver.name} on {least}{plan.records:,} records, {plan.design.width} coefficients"
     )
+    if not plan.private:
+        return f"{size}, without noise: not private"
+    return f"{size}, {plan.queries} passes over the records"
 
 
 def forecast_line(plan: Plan) -> str | None:
@@ -101,7 +100,7 @@ def plan_document(plan: Plan) -> dict[str, Any]:
     guarantee = plan.guarantee()
     forecast = plan.forecast
     return {
-        "solver": plan.solver,
+        "solver": plan.solver.name,
         "loss": plan.loss.name,
         "records": plan.records,
         "coefficients": list(plan.design.names),

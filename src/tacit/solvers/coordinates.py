@@ -8,12 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.constraints.projection import Ball, Projection
-from tacit.constraints.ridge import Ridge
+from tacit.constraints.proximal import Ball, Projection, RidgePenalty
 from tacit.contract.plan import Plan
-from tacit.design.response import Continuous
+from tacit.design.response import Continuous, Count
 from tacit.losses.loss import Loss
-from tacit.solvers.total import inverse_mean_weight
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -21,40 +22,37 @@ class Coordinates:
     """z = matrix' u of a prepared row u (None: z = u), so that prepared theta = matrix·theta.
 
     `dimension` is the effective dimension: how many directions stand out of the noise. `moments`
-    are the mean second moments of prepared rows as last looked at, `look` the eigenvectors of the
-    last look with the share of each eigenvalue that is not ridge, and `noise` its deviation.
+    are the mean second moments of prepared rows as last released, `directions` the eigenvectors of
+    the last query with the share of each eigenvalue that is not ridge, and `noise` its deviation.
     """
 
-    matrix: NDArray[np.float64] | None
+    matrix: Matrix | None
     dimension: float
-    moments: NDArray[np.float64] | None = None
-    look: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
+    moments: Matrix | None = None
+    directions: tuple[Matrix, Vector] | None = None
     noise: float = 0.0
 
-    def prepared(self, theta: NDArray[np.float64]) -> NDArray[np.float64]:
+    def prepared(self, theta: Vector) -> Vector:
         """Coefficients of the prepared row."""
         return theta if self.matrix is None else self.matrix @ theta
 
-    def working(self, theta: NDArray[np.float64]) -> NDArray[np.float64]:
+    def working(self, theta: Vector) -> Vector:
         """Working coefficients of those of the prepared row."""
         return theta if self.matrix is None else np.asarray(np.linalg.solve(self.matrix, theta))
 
 
-def triangular(
-    matrix: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Turn working coordinates so that their matrix is lower triangular; also return the turn.
+def triangular(matrix: Matrix) -> tuple[Matrix, Matrix]:
+    """Rotate working coordinates so that their matrix is lower triangular; return the rotation too.
 
-    Norms, clips and the law of spherical noise are those of before, and rows are mapped in half the
-    time.
+    Norms, clips and the law of spherical noise do not change, and rows are mapped in half the time.
     """
-    turn, upper = np.linalg.qr(matrix.T)
-    return np.ascontiguousarray(upper.T), turn
+    rotation, upper = np.linalg.qr(matrix.T)
+    return np.ascontiguousarray(upper.T), rotation
 
 
 def penalty_in(
     plan: Plan, coordinates: Coordinates
-) -> tuple[Ridge, Ball | Projection, NDArray[np.float64]]:
+) -> tuple[RidgePenalty, Ball | Projection, Vector]:
     """Return the plan's penalty and region in these coordinates, and the starting point.
 
     The start is 0, or the declared prior mean with an intercept of 0 in prepared coordinates.
@@ -65,7 +63,7 @@ def penalty_in(
     slopes = to_slopes if coordinates.matrix is None else to_slopes @ coordinates.matrix
     prior = np.zeros(len(to_slopes))
     outputs = () if design.outputs == 1 else (design.outputs,)
-    start: NDArray[np.float64] = np.zeros((design.width, *outputs))
+    start: Vector = np.zeros((design.width, *outputs))
     if plan.penalty.prior_mean is not None:
         prior = np.asarray(plan.penalty.prior_mean, dtype=np.float64)
         start[: len(prior)] = (prior / np.diagonal(to_slopes)).reshape(-1, *(1 for _ in outputs))
@@ -74,13 +72,25 @@ def penalty_in(
     if plan.penalty.constraint is not None:
         plan.penalty.constraint.check(len(to_slopes))
         region = Projection(plan.penalty.constraint, slopes)
-    # The user's loss is scale^degree times the prepared one, and so is the penalty beside it.
-    l2 = plan.penalty.l2 / scale**plan.loss.degree * inverse_mean_weight(plan)
+    # The user's loss is scale^degree times the prepared one, and so is the penalty added to it.
+    l2 = plan.penalty.l2 / scale**plan.loss.degree * _inverse_mean_weight(plan)
     return (
-        Ridge(l2, slopes, prior.reshape(-1, *(1 for _ in outputs))),
+        RidgePenalty(l2, slopes, prior.reshape(-1, *(1 for _ in outputs))),
         region,
         region.project(start),
     )
+
+
+def _inverse_mean_weight(plan: Plan) -> float:
+    """Number of records over the sum of the user's weights, by which a penalty is multiplied.
+
+    A penalty is added to the user's mean over records, Σ w loss / n, while solvers divide by the
+    sum of the weights. Where n is private too, that sum stands for n.
+    """
+    weighting = plan.design.beside.weighting
+    if weighting is None or not plan.relation.n_is_public:
+        return 1.0
+    return plan.records / (weighting.largest * plan.count)
 
 
 def gradient_bound(plan: Plan) -> float:
@@ -95,3 +105,9 @@ def slope_bound(loss: Loss, rows: float) -> float:
     that 1 + √n clips nothing there.
     """
     return 1.0 + math.sqrt(rows) if math.isinf(loss.lipschitz) else loss.lipschitz
+
+
+def response_ends(plan: Plan) -> tuple[float, float]:
+    """Public ends of the prepared response."""
+    response = plan.design.response
+    return (0.0, response.upper) if isinstance(response, Count) else (-1.0, 1.0)

@@ -3,7 +3,8 @@
     g = Σ w loss'(z·θ, y) z + noise,    θ ← θ - ((Σ w h z z' + λ I)⁻¹ g + noise)
 
 The second noise grows with ‖g‖ and so shrinks as the steps do. The damping λ balances it against
-the steps that it shortens, by the trace of the curvature at 0, where it is largest.
+the steps that it shortens, by the trace of the curvature at 0, where it is largest. Nothing is
+divided by n, so n may be private.
 
 References
 ----------
@@ -14,33 +15,74 @@ via second-order methods".
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit.contract.gate import Gate
-from tacit.contract.plan import Plan
+from tacit.contract.plan import Plan, Purpose, Solution, Step
 from tacit.contract.query import CurvatureTrace, DampedDirection, GradientSum, Kind
+from tacit.contract.sensitivity import price_for
+from tacit.losses.loss import Code
+from tacit.solvers.coordinates import Vector
+from tacit.solvers.driver import take_steps
+from tacit.solvers.interval_rules import DOUBLE_NOISE
+from tacit.solvers.solver import (
+    PublicFacts,
+    Requirement,
+    SolverOptions,
+    assembled,
+    declared_bounds,
+    leaves_out,
+    loss_is,
+    no_intervals,
+    no_penalty,
+    no_units,
+    priced,
+    require,
+)
 
-FARTHEST = 100.0
-"""Iterates are kept within this of 0, in units of 1 over the row norm: no margin means more."""
+NAME = "double-noise-newton"
+REQUIRES = (
+    Requirement(
+        loss_is(Code.LOGISTIC), f'solver="{NAME}" is for the logistic regression of two classes.'
+    ),
+    Requirement(declared_bounds, f'solver="{NAME}" needs declared bounds.'),
+    Requirement(no_intervals, f'There are no intervals for solver="{NAME}".'),
+    Requirement(no_units, f'solver="{NAME}" is for records without units.'),
+    Requirement(no_penalty, f'solver="{NAME}" takes no l2, prior_mean, radius and constraint.'),
+    *(
+        Requirement(leaves_out(name), f'solver="{NAME}" takes no {name}: leave it out.')
+        for name in ("step_size", "output")
+    ),
+)
 
-Vector = NDArray[np.float64]
 
+@dataclass(frozen=True)
+class DoubleNoise:
+    """Rounds of gradient and direction, from 0; the last iterate is the result."""
 
-def step_with_double_noise(gate: Gate, plan: Plan) -> Vector:
-    """Run the plan's rounds from 0; return the last iterate, in prepared coordinates."""
-    clip, loss = plan.design.row_norm, plan.loss
-    theta = np.zeros(plan.design.width)
-    damping = damping_of(gate, plan)
-    for _ in range(_rounds(plan)):
-        gradient = gate.ask(GradientSum(theta, clip, None, True, loss)).value
-        step = gate.ask(DampedDirection(theta, gradient, damping, clip, None, loss)).value
-        theta = theta - step
-        norm = float(np.linalg.norm(theta)) * clip
-        if norm > FARTHEST:
-            theta = theta * (FARTHEST / norm)
-    return theta
+    rounds: int
+    name: str = NAME
+    intervals: ClassVar[bool] = False
+    maps_rows: ClassVar[bool] = False
+
+    def run(self, gate: Gate, plan: Plan) -> Solution:
+        """Ask for the trace of the curvature, then for gradients and directions in turn."""
+        clip, loss = plan.design.row_norm, plan.loss
+        damping = damping_of(gate, plan)
+
+        def step(_: int, theta: Vector) -> Vector:
+            gradient = gate.ask(GradientSum(theta, clip, None, True, loss)).value
+            direction = DampedDirection(theta, gradient, damping, clip, None, loss)
+            theta = theta - gate.ask(direction).value
+            norm = float(np.linalg.norm(theta)) * clip
+            return theta * (DOUBLE_NOISE.farthest / norm) if norm > DOUBLE_NOISE.farthest else theta
+
+        start = np.zeros(plan.design.width)
+        return Solution(take_steps(start, self.rounds, step, first=self.rounds - 1))
 
 
 def damping_of(gate: Gate, plan: Plan) -> float:
@@ -48,11 +90,26 @@ def damping_of(gate: Gate, plan: Plan) -> float:
     clip, width = plan.design.row_norm, plan.design.width
     answer = gate.ask(CurvatureTrace(np.zeros(width), clip, None, plan.loss))
     trace = max(float(answer.value[0]), answer.noise_scale) / clip**2
-    price = next(step.price for step in plan.steps if step.kind is Kind.DIRECTION)
-    # Without noise (ε = ∞) this route is not taken.
+    price = plan.step(Purpose.DIRECTION).price
     rho = math.inf if price is None else 0.5 * (price.bound / 2.0**price.bits) ** 2
     return clip**2 * max(1.0, math.cbrt(trace / rho))
 
 
-def _rounds(plan: Plan) -> int:
-    return sum(step.times for step in plan.steps if step.kind is Kind.DIRECTION)
+def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
+    """Price the rounds.
+
+    Guarantee
+    ---------
+    - The events cost at most `allowed`, in exact rationals.
+    """
+    require(REQUIRES, facts, options)
+    rounds = options.iterations or DOUBLE_NOISE.rounds
+    if options.iterations is None and options.max_passes is not None:
+        rounds = max(1, min(rounds, (options.max_passes - 1) // 2))
+    trace = priced(facts, Kind.COUNTS, allowed * DOUBLE_NOISE.trace, 1, Purpose.CURVATURE_TRACE)
+    share = allowed * DOUBLE_NOISE.gradients / rounds
+    gradient = priced(facts, Kind.GRADIENT, share, 1, Purpose.GRADIENT)
+    share = allowed * DOUBLE_NOISE.directions / rounds
+    price = price_for(Kind.DIRECTION, share, facts.relation, records=1, width=facts.design.width)
+    direction = Step(Kind.DIRECTION, price, 1, Purpose.DIRECTION)
+    return assembled(facts, DoubleNoise(rounds), (trace, *rounds * (gradient, direction)))

@@ -1,49 +1,102 @@
 """The mean of the rows, by one sum: in prepared coordinates, or in whitened ones.
 
-With rows (u, 1), whitening resolves columns that are narrow inside their bounds, so that the noise
-on the mean follows the spread of the data and not the width of the bounds.
+The sum's noise is sensitivity·clip / (n μ) in each coordinate. In prepared coordinates the clip is
+the row norm, about √d for columns that fill their bounds. In whitened ones it is 2√d in units of
+the columns' own spread, at 80% of the budget: better as soon as the spread is below two fifths of
+a bound's half width, if the second moments can resolve it.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit.contract.gate import Gate
-from tacit.contract.plan import Plan
-from tacit.contract.query import GradientSum, SecondMoments
+from tacit.contract.plan import Plan, Purpose, Solution
+from tacit.contract.query import GradientSum, Kind, SecondMoments
 from tacit.design.attached_columns import Beside
 from tacit.losses import squared_distance as distance
 from tacit.solvers.coordinates import Coordinates
-from tacit.solvers.whitening import whiten
+from tacit.solvers.counting import with_counting
+from tacit.solvers.rules import LABELS, MEAN, between
+from tacit.solvers.signal import signal_of
+from tacit.solvers.solver import PublicFacts, SolverOptions, assembled, priced
+from tacit.solvers.whitened import Whitening, whiten
 
 SMALLEST_SHARE = 1e-6
 """Floor of the sum of the weights, as a share of n times the largest."""
 
 
-def take_mean(gate: Gate, plan: Plan) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
-    """Return the mean of the prepared rows (u, 1), and their mean second moments if looked at."""
-    width = plan.design.width
-    coordinates, clip = Coordinates(None, float(width)), plan.design.unit_norm
-    if plan.whitening is not None:
-        coordinates = whiten(gate, plan, plan.whitening)
-        clip = (plan.stages[0].clip_factor or 1.0) * math.sqrt(coordinates.dimension)
-    elif not plan.private:
-        seen = gate.ask(SecondMoments(plan.design.unit_norm)).value / plan.count
-        coordinates = Coordinates(None, float(width), seen)
-    query = GradientSum(np.zeros(width), clip, coordinates.matrix, loss=distance.LOSS)
+@dataclass(frozen=True)
+class Mean:
+    """One sum of the rows; in whitened coordinates they are clipped at `clip_factor`·√d_eff."""
+
+    whitening: Whitening | None = None
+    clip_factor: float = 1.0
+    intervals: ClassVar[bool] = False
+
+    @property
+    def name(self) -> str:
+        """Name of either form."""
+        return "mean" if self.whitening is None else "whitened-mean"
+
+    @property
+    def maps_rows(self) -> bool:
+        """Whether rows are whitened."""
+        return self.whitening is not None
+
+    def run(self, gate: Gate, plan: Plan) -> Solution:
+        """Ask for the second moments, if planned, and for the sum."""
+        if self.whitening is None:
+            return mean_in(gate, plan, Coordinates(None, 1.0), plan.design.unit_norm)
+        coordinates = whiten(gate, plan, self.whitening)
+        return mean_in(gate, plan, coordinates, self.clip_factor * math.sqrt(coordinates.dimension))
+
+
+def exact_mean(gate: Gate, plan: Plan) -> Solution:
+    """Return mean and second moments without noise (ε = ∞)."""
+    moments = gate.ask(SecondMoments(plan.design.unit_norm)).value / plan.count
+    return mean_in(gate, plan, Coordinates(None, 1.0, moments), plan.design.unit_norm)
+
+
+def mean_in(gate: Gate, plan: Plan, coordinates: Coordinates, clip: float) -> Solution:
+    """Return the mean of the prepared rows (u, 1), and their mean second moments if known."""
+    start = np.zeros(plan.design.width)
+    query = GradientSum(start, clip, coordinates.matrix, loss=distance.LOSS)
     mean = np.asarray(-gate.ask(query).value / plan.count)
     if coordinates.matrix is not None:
         mean = np.asarray(np.linalg.solve(coordinates.matrix.T, mean), dtype=np.float64)
-    beside, moments = plan.design.beside, coordinates.moments
+    attached, moments = plan.design.beside, coordinates.moments
     # The constant's mean is the share of n that the weights, the rows of units, or the unknown n
-    # come to; looks that shrink units with many rows have their own.
-    if beside != Beside() or not plan.relation.n_is_public:
+    # come to; second moments that shrink units with many rows have their own.
+    if attached != Beside() or not plan.relation.n_is_public:
         share = max(float(mean[-1]), SMALLEST_SHARE)
         if moments is not None:
-            own = share if beside.unit is None else float(moments[-1, -1])
+            own = share if attached.unit is None else float(moments[-1, -1])
             moments = moments / max(own, SMALLEST_SHARE)
-        return mean / share, moments
-    return mean, moments
+        return Solution(mean / share, moments=moments)
+    return Solution(mean, moments=moments)
+
+
+def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
+    """Price a mean, and a covariance where the second moments are asked for."""
+    signal = signal_of(facts, allowed)
+    if options.solver == "gradient" or signal < MEAN.signal:
+        alone = priced(facts, Kind.GRADIENT, allowed, 1, Purpose.ROW_SUM)
+        return assembled(facts, Mean(), (alone,))
+    return with_counting(facts, allowed, lambda rest: _whitened(facts, signal, rest))
+
+
+def _whitened(facts: PublicFacts, signal: float, allowed: Fraction) -> Plan:
+    ridge = between(MEAN.ridge * math.sqrt(facts.design.width), *MEAN.ridge_ends)
+    whitening = Whitening(MEAN.queries, ridge, LABELS.row_factor.at(signal))
+    share = allowed * MEAN.share
+    steps = (
+        priced(facts, Kind.SECOND_MOMENTS, share, MEAN.queries, Purpose.SECOND_MOMENTS),
+        priced(facts, Kind.GRADIENT, allowed - share, 1, Purpose.ROW_SUM),
+    )
+    return assembled(facts, Mean(whitening, MEAN.clip), steps)

@@ -1,36 +1,34 @@
-"""Curvature and score at a result, as intervals take them: one answer, lifted out of its noise."""
+"""Curvature and score at a result, as intervals take them: one answer, raised out of its noise."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit.contract.gate import Gate
 from tacit.contract.plan import Plan
 from tacit.contract.query import CurvatureAndScore
 from tacit.contract.release import Sandwich
 from tacit.losses.loss import Loss
-from tacit.solvers.coordinates import Coordinates
+from tacit.solvers.coordinates import Coordinates, Matrix, Vector
+from tacit.solvers.interval_rules import ONE_STEP
+from tacit.solvers.spectrum import raised
 
-FLOOR = 2.0
-"""Eigenvalues of the curvature below so many noise deviations are lifted."""
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
+SINGULAR = 1e-13
+"""Singular values below this share of the largest are left out of a solution."""
 
 
 def ask_sandwich(
     gate: Gate, plan: Plan, coordinates: Coordinates, theta: Vector, clip: float, loss: Loss
 ) -> Sandwich:
-    """Ask for both matrices at theta; of the steps that led there nothing is said yet.
+    """Ask for both matrices at theta, on the scale of the declared number of records.
 
-    They are told on the scale of the declared number of records.
+    Of the steps that led there nothing is said yet.
     """
     matrix, count = coordinates.matrix, plan.records
     pair = gate.ask(CurvatureAndScore(theta, clip, matrix, loss))
     noise = pair.noise_scale / count
-    curvature, lifted = lift(
-        pair.value[0] * loss.smoothness / count, FLOOR * noise * loss.smoothness
+    curvature, lifted = raised(
+        pair.value[0] * loss.smoothness / count, ONE_STEP.floor * noise * loss.smoothness
     )
     to_user = plan.design.to_user()
     return Sandwich(
@@ -45,18 +43,15 @@ def ask_sandwich(
     )
 
 
-def wobble_of(
+def coefficient_errors(
     plan: Plan, coordinates: Coordinates, sandwich: Sandwich, shift: float, mean_row: Vector
 ) -> Vector:
     """What a shift of the mean score, along the prepared row of medians, does to coefficients."""
     row = mean_row if coordinates.matrix is None else coordinates.matrix.T @ mean_row
     drift = shift * plan.count / plan.records * row
-    return np.asarray(sandwich.to_user @ np.linalg.lstsq(sandwich.curvature, drift, rcond=1e-13)[0])
+    return np.asarray(sandwich.to_user @ solved(sandwich.curvature, drift))
 
 
-def lift(matrix: Matrix, floor: float) -> tuple[Matrix, bool]:
-    """Raise eigenvalues below the floor to it; say whether there were any."""
-    values, vectors = np.linalg.eigh(matrix)
-    lifted = bool(values.min() < floor)
-    repaired = (vectors * np.maximum(values, floor)) @ vectors.T
-    return np.asarray(repaired if lifted else matrix), lifted
+def solved(curvature: Matrix, right: Matrix) -> Matrix:
+    """Solve curvature·x = right, in the least-squares sense where directions are missing."""
+    return np.asarray(np.linalg.lstsq(curvature, right, rcond=SINGULAR)[0])

@@ -1,8 +1,8 @@
 """Free shrinkage of a descent's result: blocks of directions that are mostly noise are pulled in.
 
 The noise of every answer is known, so the variance v_i of the result in each direction is too. In
-the eigenbasis of the last look, directions are ordered by how much spread the rows have along them
-and grouped into blocks of growing size; a block with coefficients c keeps the share
+the eigenbasis of the last second moments, directions are ordered by the spread of the rows along
+them and grouped into blocks of growing size; a block with coefficients c is multiplied by
 
     max(0, 1 - strength · Σ a v / Σ a c²)          (a: the whitened curvature)
 
@@ -14,37 +14,34 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tacit.contract.plan import Descent
-from tacit.solvers.calming import tail_variance
-from tacit.solvers.coordinates import Coordinates
+from tacit.solvers.coordinates import Coordinates, Vector
+from tacit.solvers.driver import Descent
+from tacit.solvers.rules import CORRECTIONS
+from tacit.solvers.step_size import tail_variance
 
-SMALLEST_CURVATURE = 0.3
-GROWTH = 1.5
-
-Vector = NDArray[np.float64]
+SMALLEST = 1e-300
 
 
 def shrink(
-    theta: Vector, coordinates: Coordinates, stage: Descent, noise: float, strength: float
+    theta: Vector, coordinates: Coordinates, descent: Descent, noise: float, strength: float
 ) -> Vector:
-    """Shrink what a stage of descent found; `noise` is the deviation of its mean gradients."""
-    if coordinates.matrix is None or coordinates.look is None:
+    """Shrink what descent found; `noise` is the deviation of its mean gradients."""
+    if coordinates.matrix is None or coordinates.directions is None:
         return theta
-    vectors, kept = coordinates.look
-    curvature = np.clip(kept, SMALLEST_CURVATURE, 1.0)
-    unclipped = unclipped_share(stage.clip_factor or math.inf)
-    variance = tail_variance(unclipped * curvature, stage) * noise**2
+    vectors, resolved = coordinates.directions
+    curvature = np.clip(resolved, CORRECTIONS.smallest_curvature, 1.0)
+    unclipped = unclipped_share(descent.clip_factor or math.inf)
+    variance = tail_variance(unclipped * curvature, descent) * noise**2
     # v'(M'M)⁻¹v of every direction v; the product M'M may be singular where M is not.
     spread = np.sum(np.linalg.solve(coordinates.matrix.T, vectors) ** 2, axis=0)
     order = np.argsort(-spread)
     rotated = vectors.T @ theta
     for block in blocks(len(rotated)):
         chosen = order[block]
-        lost = float(np.sum(curvature[chosen] * variance[chosen]))
-        there = float(np.sum(curvature[chosen] * rotated[chosen] ** 2))
-        rotated[chosen] *= max(0.0, 1.0 - strength * lost / max(there, 1e-300))
+        noisy = float(np.sum(curvature[chosen] * variance[chosen]))
+        found = float(np.sum(curvature[chosen] * rotated[chosen] ** 2))
+        rotated[chosen] *= max(0.0, 1.0 - strength * noisy / max(found, SMALLEST))
     return np.asarray(vectors @ rotated)
 
 
@@ -61,5 +58,5 @@ def blocks(count: int) -> list[slice]:
         if count - end < size:
             end = count
         found.append(slice(start, end))
-        start, size = end, math.ceil(GROWTH * size)
+        start, size = end, math.ceil(CORRECTIONS.growth * size)
     return found

@@ -1,6 +1,6 @@
-"""Descent in stages, for responses whose residuals have an unknown scale.
+"""Descent in two stages, for numbers and counts: their residuals have an unknown scale.
 
-The response is placed first and the intercept starts there. Before a stage the residuals of the
+The response is located first and the intercept starts there. Before a stage the residuals of the
 stage before are measured, by counts; clip, thresholds and smoothing are in their units. So one rule
 serves dollars and degrees, and a wide declared range costs little.
 """
@@ -9,197 +9,273 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from statistics import NormalDist
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit.contract.gate import Gate
-from tacit.contract.plan import Descent, Plan
-from tacit.contract.query import Measure, ResidualSize
+from tacit.contract.plan import Forecast, Penalty, Plan, Purpose, Solution, Step
+from tacit.contract.query import Kind
 from tacit.design.response import Count
-from tacit.errors import SettingError
-from tacit.losses import pinball, poisson
-from tacit.losses.loss import Code, Loss
-from tacit.solvers.coordinates import Coordinates
-from tacit.solvers.descent import run_stage
-from tacit.solvers.placement import (
-    DEVIATIONS,
-    LEVEL,
-    NORMAL_DEVIATION,
-    Place,
-    bisect,
-    bisect_octaves,
-    place_response,
-    response_ends,
-)
+from tacit.losses import huber
+from tacit.losses.loss import Code
+from tacit.solvers.coordinates import Vector
+from tacit.solvers.driver import Descent, descend
 from tacit.solvers.recalibration import recalibrate
-from tacit.solvers.relative import in_units
-from tacit.solvers.shrinkage import shrink
-from tacit.solvers.whitening import whiten
-
-LARGEST_RATE = 3.0
-"""Logarithms above the mean at which a rate is capped."""
-FIRST_CORNER = 1.0
-"""Width of the pinball's corner in the first stage, in deviations: a line through the middle."""
-
-Vector = NDArray[np.float64]
+from tacit.solvers.residual_scale import (
+    Residuals,
+    loss_in_units,
+    measure,
+    shift_to_quantile,
+    step_unit,
+)
+from tacit.solvers.response_location import LocatingResponse, ResponseLocation, locate_response
+from tacit.solvers.rules import CORRECTIONS, LABELS, RESPONSE, STAGED, Pace, between
+from tacit.solvers.shrinkage import shrink, unclipped_share
+from tacit.solvers.signal import evidence_of, signal_of
+from tacit.solvers.solver import (
+    PublicFacts,
+    SolverOptions,
+    assembled,
+    one_in_of_moments,
+    one_in_of_steps,
+    passes_allowed,
+    priced,
+    require_passes,
+)
+from tacit.solvers.whitened import Whitening, whiten
 
 
 @dataclass(frozen=True)
-class Measured:
-    """What is known of the residuals: mean size and standard deviation, in prepared units."""
+class Stage:
+    """Descent; before it residuals are measured in `scale_rounds` counts.
 
-    size: float
-    deviation: float
-    rate: float
+    The intercept is moved to their quantile in `shift_rounds` counts.
+    """
 
-
-def descend_in_stages(gate: Gate, plan: Plan) -> tuple[Coordinates, Vector]:
-    """Run the plan's stages; return their coordinates and the coefficients in them."""
-    if plan.placing is None or plan.whitening is None:
-        raise SettingError("The plan places no response.")
-    place = place_response(gate, plan, plan.placing)
-    coordinates = whiten(gate, plan, plan.whitening)
-    start = coordinates.working(_start(plan, place))
-    known = Measured(place.size, NORMAL_DEVIATION * place.size, place.mean or 1.0)
-    if plan.design.response.kind == Count.kind:
-        known = replace(known, size=max(known.size, 0.8 * math.sqrt(known.rate)))
-    theta = start
-    sizes = []
-    for index, stage in enumerate(plan.stages):
-        known = measure(gate, plan, stage, coordinates, theta, known)
-        sizes.append(known.size)
-        theta = _shift(gate, plan, stage, coordinates, theta, known)
-        loss = loss_in_units(plan, known, first=index == 0)
-        clip = (stage.clip_factor or 1.0) * math.sqrt(coordinates.dimension)
-        clip *= known.size if loss.code in {Code.SQUARED, Code.POISSON} else loss.lipschitz
-        sized = replace(stage, step_size=stage.step_size * step_unit(loss, known))
-        theta, noise = run_stage(gate, plan, sized, coordinates, theta, clip, loss)
-    if plan.shrinkage > 0:
-        theta = start + shrink(theta - start, coordinates, stage, noise, plan.shrinkage)
-    if plan.recalibrating is not None:
-        rule = plan.recalibrating
-        theta = recalibrate(
-            gate, plan, rule, coordinates, theta, (sizes[0], sizes[-1]), place.median
-        )
-    return coordinates, theta
+    descent: Descent
+    scale_rounds: int = 0
+    shift_rounds: int = 0
 
 
-def _start(plan: Plan, place: Place) -> Vector:
+@dataclass(frozen=True)
+class Staged:
+    """Location of the response, whitening, stages of descent, and what corrects the result.
+
+    `shrinkage` is how much of the noise's share is taken off the result, 0 for none. Level and
+    slope are asked for at the end where `recalibration` is n·μ of each of them.
+    """
+
+    locating_response: LocatingResponse
+    whitening: Whitening
+    stages: tuple[Stage, ...]
+    shrinkage: float = 0.0
+    recalibration: float | None = None
+    name: str = "staged-gradient"
+    intervals: ClassVar[bool] = False
+
+    maps_rows: ClassVar[bool] = True
+
+    def run(self, gate: Gate, plan: Plan) -> Solution:
+        """Locate the response, whiten, descend, correct."""
+        location = locate_response(gate, plan, self.locating_response)
+        coordinates = whiten(gate, plan, self.whitening)
+        start = coordinates.working(_start(plan, location))
+        known = Residuals(location.size, RESPONSE.normal * location.size, location.mean or 1.0)
+        if plan.design.response.kind == Count.kind:
+            least = STAGED.rate_size * math.sqrt(known.rate)
+            known = replace(known, size=max(known.size, least))
+        theta, sizes = start, []
+        one_in = self.whitening.one_in
+        for number, stage in enumerate(self.stages):
+            known = measure(gate, plan, stage.scale_rounds, coordinates, theta, known, one_in)
+            sizes.append(known.size)
+            if stage.shift_rounds:
+                rounds = stage.shift_rounds
+                theta = shift_to_quantile(gate, plan, rounds, coordinates, theta, known)
+            loss = loss_in_units(plan, known, first=number == 0)
+            clip = (stage.descent.clip_factor or 1.0) * math.sqrt(coordinates.dimension)
+            clip *= known.size if loss.code in {Code.SQUARED, Code.POISSON} else loss.lipschitz
+            length = stage.descent.step_size * step_unit(loss, known)
+            descent = replace(stage.descent, step_size=length)
+            theta, noise = descend(gate, plan, descent, coordinates, theta, clip, loss)
+        if self.shrinkage > 0:
+            planned = self.stages[-1].descent
+            theta = start + shrink(theta - start, coordinates, planned, noise, self.shrinkage)
+        if self.recalibration is not None:
+            ends = sizes[0], sizes[-1]
+            evidence, median = self.recalibration, location.median
+            theta = recalibrate(gate, plan, evidence, coordinates, theta, ends, median)
+        return Solution(coordinates.prepared(theta))
+
+
+def _start(plan: Plan, location: ResponseLocation) -> Vector:
     """Coefficients of the prepared row: an intercept where the response lies, slopes of zero."""
     start = np.zeros(plan.design.width)
     if plan.design.intercept:
-        start[-1] = place.median
-        if place.mean is not None:
+        start[-1] = location.median
+        if location.mean is not None:
             offset = plan.design.beside.offset
-            start[-1] = math.log(place.mean)
+            start[-1] = math.log(location.mean)
             start[-1] -= 0.0 if offset is None else (offset.lower + offset.upper) / 2
     return start
 
 
-def loss_in_units(plan: Plan, known: Measured, *, first: bool) -> Loss:
-    """Return the stage's loss, with shapes in units of what was measured."""
-    loss = plan.loss
-    match loss.code:
-        case Code.HUBER if loss.relative:
-            return in_units(loss, known.deviation)
-        case Code.PINBALL:
-            if first:
-                return pinball.loss(0.5, FIRST_CORNER * known.deviation)
-            return in_units(loss, known.deviation) if loss.relative else loss
-        case Code.POISSON:
-            largest = response_ends(plan)[1]
-            cap = min(loss.shape[0], math.log(known.rate) + LARGEST_RATE)
-            return poisson.loss(cap, largest)
-    return loss
+def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
+    """Price a fit of a continuous response or of counts."""
+    pace = _pace(facts, options, signal_of(facts, allowed))
+    narrow = facts.design.width <= STAGED.narrow and not facts.is_large
+    queries, share = STAGED.narrow_queries if narrow else STAGED.wide_queries
+    require_passes(options, 2 + facts.counts)
+    queries = max(1, min(queries, passes_allowed(facts, options) - 1 - sum(pace.steps)))
+    shares = STAGED.stages, 1 - STAGED.stages
+    stages = _stages(facts, options, pace, signal_of(facts, allowed))
+    return priced_stages(facts, allowed, stages, shares, (queries, share), "staged-gradient")
 
 
-def step_unit(loss: Loss, known: Measured) -> float:
-    """Unit of a step: the inverse of the loss's typical curvature."""
-    if loss.code is Code.PINBALL:
-        return known.deviation
-    return 1 / known.rate if loss.code is Code.POISSON else 1.0
-
-
-def measure(
-    gate: Gate,
-    plan: Plan,
-    stage: Descent,
-    coordinates: Coordinates,
-    theta: Vector,
-    known: Measured,
-) -> Measured:
-    """Ask how large the residuals are, as the stage says."""
-    low, high = response_ends(plan)
-    if stage.scale_rounds == 1:
-        cap = min(high - low, 4 * known.size)
-        counted = plan.design.response.kind == Count.kind
-        ends = (-LARGEST_RATE * 10, loss_in_units(plan, known, first=False).shape[0])
-        lowest, highest = ends if counted else (low, high)
-        query = ResidualSize(
-            theta,
-            cap,
-            coordinates.matrix,
-            lowest,
-            highest,
-            exponential=counted,
-            every=_one_in(plan),
-        )
-        mean = cap * float(gate.ask(query).value[0]) / plan.count
-        size = min(max(mean, cap / 40), cap)
-        return replace(known, size=size, deviation=NORMAL_DEVIATION * size)
-    if stage.scale_rounds > 1:
-        top = min(2 * (high - low), 6 * known.deviation)
-
-        def within(radius: float) -> float:
-            apart = _one_in(plan)
-            return _residuals_within(gate, coordinates, theta, -radius, radius, apart)
-
-        wanted = LEVEL * plan.count
-        radius = bisect_octaves(within, top, 6, stage.scale_rounds, wanted)
-        deviation = radius / DEVIATIONS
-        return replace(known, size=deviation / NORMAL_DEVIATION, deviation=deviation)
-    return known
-
-
-def _shift(
-    gate: Gate,
-    plan: Plan,
-    stage: Descent,
-    coordinates: Coordinates,
-    theta: Vector,
-    known: Measured,
-) -> Vector:
-    """Move the intercept to the residuals' quantile, where the stage says so."""
-    if not stage.shift_rounds:
-        return theta
-    reach = 4 * known.deviation
-
-    def below(end: float) -> float:
-        return _residuals_within(gate, coordinates, theta, -1e6, end)
-
-    wanted = plan.loss.shape[0] * plan.count
-    shift = np.zeros(plan.design.width)
-    shift[-1] = bisect(below, -reach, reach, stage.shift_rounds, wanted)
-    return np.asarray(theta + coordinates.working(shift))
-
-
-def _one_in(plan: Plan) -> int:
-    """How much of the records tells the size of residuals: as much as tells a look."""
-    return 1 if plan.whitening is None else plan.whitening.every
-
-
-def _residuals_within(
-    gate: Gate, coordinates: Coordinates, theta: Vector, low: float, high: float, every: int = 1
-) -> float:
-    query = ResidualSize(
-        theta,
-        high - low,
-        coordinates.matrix,
-        lowest=-1e6,
-        highest=1e6,
-        measure=Measure.WITHIN,
-        start=low,
-        every=every,
+def priced_stages(
+    facts: PublicFacts,
+    allowed: Fraction,
+    stages: tuple[Stage, ...],
+    shares: tuple[Fraction, ...],
+    moments: tuple[int, Fraction],
+    name: str,
+) -> Plan:
+    """Price location, second moments and stages; `shares` are of the gradients' budget."""
+    queries, share = moments
+    code, free = facts.loss.code, facts.penalty == Penalty()
+    wanted = STAGED.location_share / evidence_of(facts, allowed) ** 2
+    location = Fraction(between(wanted, *STAGED.location_ends))
+    recalibrates = code is Code.SQUARED and free
+    last = CORRECTIONS.share if recalibrates else Fraction(0)
+    measured = sum(bool(stage.scale_rounds) + bool(stage.shift_rounds) for stage in stages)
+    # A declared scale is not measured, and what measuring would cost goes to the gradients.
+    measuring = Fraction(_measuring_share(code) if measured else 0)
+    left = allowed * (1 - location - measuring - queries * share - last)
+    if len(stages) > 1:
+        first = stages[0].descent
+        mu = math.sqrt(left * shares[0] / first.iterations)
+        one_in = one_in_of_steps(facts, mu, first.clip_factor or 1.0)
+        stages = (replace(stages[0], descent=replace(first, one_in=one_in)), *stages[1:])
+    medians = RESPONSE.medians if facts.design.intercept else 0
+    locating = LocatingResponse(medians, RESPONSE.radii, mean=code is Code.POISSON)
+    steps = locating.steps(facts, allowed * location)
+    spent = allowed * share * queries
+    steps.append(priced(facts, Kind.SECOND_MOMENTS, spent, queries, Purpose.SECOND_MOMENTS))
+    for stage, part in zip(stages, shares, strict=True):
+        steps += _stage_steps(facts, stage, allowed * measuring / max(measured, 1), left * part)
+    if recalibrates:
+        purpose = Purpose.LEVEL_AND_SLOPE if facts.design.intercept else Purpose.SLOPE
+        numbers = 1 + facts.design.intercept
+        steps.append(priced(facts, Kind.COUNTS, allowed * last, numbers, purpose))
+    signal = signal_of(facts, allowed)
+    one = evidence_of(facts, allowed) * math.sqrt(CORRECTIONS.share / 2)
+    solver = Staged(
+        locating,
+        _whitening(facts, allowed, queries, share),
+        stages,
+        shrinkage=min(1.0, CORRECTIONS.full_shrinkage / signal) if recalibrates else 0.0,
+        recalibration=one if recalibrates else None,
+        name=name,
     )
-    return float(gate.ask(query).value[0])
+    return assembled(facts, solver, steps, _forecast(facts, stages[-1].descent, math.sqrt(left)))
+
+
+def _stage_steps(
+    facts: PublicFacts, stage: Stage, counts: Fraction, gradients: Fraction
+) -> list[Step]:
+    steps = []
+    if stage.scale_rounds:
+        steps.append(priced(facts, Kind.COUNTS, counts, stage.scale_rounds, Purpose.RESIDUAL_SIZE))
+    if stage.shift_rounds:
+        purpose = Purpose.RESIDUAL_QUANTILE
+        steps.append(priced(facts, Kind.COUNTS, counts, stage.shift_rounds, purpose))
+    rounds = stage.descent.iterations
+    return [*steps, priced(facts, Kind.GRADIENT, gradients, rounds, Purpose.DESCENT)]
+
+
+def _measuring_share(code: Code) -> float:
+    squared, quantile, other = STAGED.measuring
+    return {Code.SQUARED: squared, Code.PINBALL: quantile}.get(code, other)
+
+
+def _whitening(facts: PublicFacts, allowed: Fraction, queries: int, share: Fraction) -> Whitening:
+    """Rows as long as a noise norm below 0.3 n allows; a ridge against steps that are too long."""
+    width, signal = facts.design.width, signal_of(facts, allowed)
+    noise = STAGED.row_noise * signal * math.sqrt(float(share))
+    longest = min(STAGED.row_factor, math.sqrt(noise / (2 * math.sqrt(width))))
+    row_factor = max(LABELS.row_factor.at(signal), longest)
+    if facts.is_large:
+        row_factor = min(row_factor, STAGED.row_factor_of_large)
+    clear = signal >= STAGED.clear
+    ridge = between(STAGED.ridge * math.sqrt(width), *STAGED.ridge_ends)
+    return Whitening(
+        queries,
+        STAGED.ridge_ends[0] if width <= STAGED.narrow or clear else ridge,
+        row_factor,
+        steepest=STAGED.steepest,
+        late_ridge=STAGED.late_ridge if clear else None,
+        one_in=one_in_of_moments(facts, math.sqrt(allowed) * math.sqrt(share), row_factor),
+    )
+
+
+def _pace(facts: PublicFacts, options: SolverOptions, signal: float) -> Pace:
+    if facts.loss.code is Code.POISSON:
+        pace = STAGED.large_counts if facts.is_large else STAGED.counts
+    elif facts.is_large:
+        pace = STAGED.large_clear if signal >= STAGED.clear else STAGED.large_noisy
+    elif facts.design.width <= STAGED.narrow:
+        pace = STAGED.narrow_pace
+    else:
+        pace = STAGED.wide_pace
+    if facts.loss.code is Code.PINBALL:
+        pace = replace(pace, steps=(pace.steps[0], 2 * pace.steps[1]))
+    if options.iterations is not None:
+        first = max(1, options.iterations // 3)
+        pace = replace(pace, steps=(first, max(1, options.iterations - first)))
+    return pace
+
+
+def _stages(
+    facts: PublicFacts, options: SolverOptions, pace: Pace, signal: float
+) -> tuple[Stage, ...]:
+    code, loss = facts.loss.code, facts.loss
+    by_size = code in {Code.SQUARED, Code.POISSON}
+    clip = (STAGED.size_clip if by_size else STAGED.slope_clip).at(signal)
+    threshold = loss.shape[0] if loss.relative else huber.EFFICIENT
+    curvature = {
+        Code.SQUARED: unclipped_share(clip),
+        Code.HUBER: 2 * NormalDist().cdf(threshold) - 1,
+        Code.PINBALL: STAGED.pinball_curvature,
+    }.get(code, 1.0)
+    rounds = 1 if by_size else (STAGED.scale_rounds if loss.relative else 0)
+    length, output = options.step_size or pace.length / curvature, options.output or "tail"
+    first, second = (
+        Stage(Descent(steps, length, pace.momentum, clip, output, pace.averaged), rounds)
+        for steps in pace.steps
+    )
+    if code is not Code.PINBALL:
+        return first, second
+    quantile = loss.shape[0]
+    density = NormalDist().pdf(NormalDist().inv_cdf(quantile))
+    length = options.step_size or pace.length / max(density, STAGED.pinball_density)
+    # The first stage fits the middle, in units of the location; the second the quantile.
+    shift_rounds = STAGED.shift_rounds if facts.design.intercept else 0
+    last = Stage(replace(second.descent, step_size=length), STAGED.scale_rounds, shift_rounds)
+    return replace(first, scale_rounds=0), last
+
+
+def _forecast(facts: PublicFacts, descent: Descent, mu: float) -> Forecast | None:
+    """Half the expected square of what the gradients' noise leaves in the predictions."""
+    if facts.loss.code is not Code.SQUARED:
+        return None
+    width = facts.design.width
+    clip = (descent.clip_factor or 1.0) * STAGED.residual * math.sqrt(width)
+    noise = facts.sensitivity * clip / (facts.records * mu)
+    return Forecast(
+        width * noise**2,
+        f"residuals have a mean size of {STAGED.residual:g} half ranges of the response and few "
+        "are clipped (expected value, in squared half ranges)",
+    )

@@ -3,6 +3,7 @@
 import math
 
 from benchmarks.coverage.cells import Cell, grid, hard_cells, plan_of, row_bound, width_cells
+from tacit.solvers.one_step import OneStep
 
 
 def test_grid_holds_every_cell_with_evidence_enough() -> None:
@@ -24,6 +25,6 @@ def test_names_and_seeds_tell_cells_apart() -> None:
 def test_plans_are_those_of_the_cell() -> None:
     plan = plan_of(Cell("poisson", "clean", 1000, 4, 1.0))
     assert plan.records == 1000
-    assert math.isclose(plan.evidence, 250, rel_tol=1e-6)
-    assert plan.inference is not None
-    assert row_bound(plan) == plan.inference.clip_factor * 2
+    assert math.isclose(plan.signal, 250, rel_tol=1e-6)
+    assert isinstance(plan.solver, OneStep)
+    assert row_bound(plan) == plan.solver.start.clip_factor * 2

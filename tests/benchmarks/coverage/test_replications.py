@@ -67,4 +67,4 @@ def test_a_batch_counts_what_the_fits_say() -> None:
     assert found["relative_noise"] < 0.5
     far = run_batch(cell, cell.design.coefficients() + 5.0, 0, 3)
     assert far["covered"] == [0] * 4
-    assert plan_of(cell).inference is not None
+    assert plan_of(cell).solver.intervals

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from tacit.contract.gate import Progress, silent
+from tacit.contract.gate import Progress
 from tacit.design.design import Design, Numeric
 from tacit.errors import FileError, SettingError
 from tacit.rows.admission.contribution_bounding import PersonAdmission
@@ -68,7 +68,7 @@ def admit(
     *,
     invalid_rows: str = "error",
     dtype: DTypeLike = np.float32,
-    progress: Progress = silent,
+    progress: Progress | None = None,
     memory_limit: int = MEMORY_LIMIT,
     fewest: int = 2,
     draw: Draw | None = None,
@@ -137,14 +137,16 @@ def admit(
         admission = _ResidentAdmission.of(encoder, preparer, layout, draw)
     else:
         admission = _StreamedAdmission(encoder, preparer, layout, memory_limit, fewest)
-    progress(0, 1, LABEL)
+    if progress is not None:
+        progress(0, 1, LABEL)
     try:
         _read(source, encoder, admission)
         store = admission.finish()
     except BaseException:
         admission.close()
         raise
-    progress(1, 1, LABEL)
+    if progress is not None:
+        progress(1, 1, LABEL)
     return store
 
 

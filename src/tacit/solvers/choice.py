@@ -1,0 +1,176 @@
+"""Which solver a fit takes: the only place that chooses.
+
+To add a solver, write its file and enter its `plan` under its name in `SOLVERS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from types import MappingProxyType
+
+from tacit.accounting.composition import compose, mu_squared_of
+from tacit.contract.plan import Penalty, Plan
+from tacit.design.response import Absent, Continuous, Count
+from tacit.errors import SettingError
+from tacit.losses.loss import Code
+from tacit.solvers import (
+    double_noise,
+    gradient,
+    intercept_only,
+    mean,
+    moments,
+    newton,
+    newton_polish,
+    objective_perturbation,
+    one_step,
+    staged,
+    whitened,
+)
+from tacit.solvers.counting import with_counting
+from tacit.solvers.exact import Exact
+from tacit.solvers.locating import exact_locating, with_locating
+from tacit.solvers.rules import INTERCEPT_ONLY, NEWTON_POLISH
+from tacit.solvers.signal import evidence_of, signal_of
+from tacit.solvers.solver import (
+    PublicFacts,
+    SolverOptions,
+    assembled,
+    require_moderate_scales,
+)
+from tacit.validate import one_of
+
+PlanSolver = Callable[[PublicFacts, SolverOptions, Fraction], Plan]
+"""Prices a fit within a μ², the third argument."""
+
+
+def make_plan(facts: PublicFacts, options: SolverOptions) -> Plan:
+    """Choose solver, steps and prices.
+
+    Guarantee
+    ---------
+    - The plan's events cost at most the budget, in exact rationals.
+    - Nothing but the arguments, which are public, enters the plan.
+    """
+    require_solver(options.solver)
+    if options.inference and facts.penalty != Penalty():
+        raise SettingError("Intervals are for fits without l2, prior_mean, radius and constraint.")
+    if options.inference and facts.loss.code is Code.SOFTMAX:
+        raise SettingError(f"There are no intervals for the {facts.loss.name} loss.")
+    if facts.budget.is_infinite:
+        plan = assembled(facts, Exact(options.inference), ())
+        return replace(plan, locating=exact_locating(facts.design), counting=bool(facts.counts))
+    require_moderate_scales(facts)
+    allowed = mu_squared_of(facts.budget)
+    if facts.design.open_places:
+        plan = with_locating(facts, allowed, lambda rest: _chosen(facts, options, rest))
+    else:
+        plan = _chosen(facts, options, allowed)
+    if options.max_passes is not None and plan.queries > options.max_passes:
+        raise SettingError(f"max_passes must be at least {plan.queries} for this plan.")
+    if not _is_within(plan, allowed):
+        # A theorem; checked because everything rests on it.
+        raise AssertionError("A plan would cost more than its budget.")
+    return plan
+
+
+def require_solver(name: str) -> None:
+    """Refuse a solver that there is not."""
+    one_of("solver", name, SOLVERS)
+
+
+def _is_within(plan: Plan, allowed: Fraction) -> bool:
+    """Whether the events cost at most the budget; a perturbed objective has no μ, but an ε."""
+    total = compose(plan.events(), plan.relation)
+    if total.square is not None:
+        return total.square <= allowed
+    return plan.guarantee().epsilon <= (plan.budget.epsilon or 0.0)
+
+
+def _chosen(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
+    """Plan what comes after the bounds are known."""
+    if isinstance(facts.design.response, Absent):
+        return mean.plan(facts, options, allowed)
+    return SOLVERS[options.solver](facts, options, allowed)
+
+
+def counted(plan: PlanSolver) -> PlanSolver:
+    """Return a solver that counts the records first, where their number is private."""
+
+    def planned(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
+        if not facts.counts:
+            return plan(facts, options, allowed)
+        return with_counting(facts, allowed, lambda rest: plan(facts, options, rest))
+
+    return planned
+
+
+def _auto(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
+    """Choose by intervals, by the response and by the signal."""
+    if options.inference:
+        return counted(one_step.plan)(facts, options, allowed)
+    if options.max_passes == 1:
+        return gradient.plan(facts, options, allowed)
+    numeric = isinstance(facts.design.response, Continuous | Count)
+    return counted(_numeric if numeric else _labels)(facts, options, allowed)
+
+
+def _labels(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
+    """Their share alone, a descent that Newton steps end, or a descent.
+
+    A penalty says how to hold slopes short, and an option what the user wants: both mean a descent.
+    """
+    free = options == SolverOptions() and facts.penalty == Penalty()
+    if free and facts.loss.code is Code.LOGISTIC:
+        signal = signal_of(facts, allowed)
+        if signal < INTERCEPT_ONLY.labels and facts.design.intercept:
+            return intercept_only.plan(facts, options, allowed)
+        if facts.is_large and signal >= NEWTON_POLISH.signal:
+            return newton_polish.plan(facts, options, allowed)
+    return whitened.plan(facts, options, allowed)
+
+
+def _numeric(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
+    """The level alone, moments where they are predicted to be better, or two stages."""
+    least = max(INTERCEPT_ONLY.evidence, INTERCEPT_ONLY.signal * facts.design.width)
+    if evidence_of(facts, allowed) < least and facts.design.intercept:
+        return intercept_only.plan(facts, options, allowed)
+    stages = staged.plan(facts, options, allowed)
+    if facts.loss.code is not Code.SQUARED or options.iterations or options.step_size:
+        return stages
+    once, most = moments.plan(facts, options, allowed), options.max_passes
+    if most is not None and stages.queries > most >= once.queries:
+        return once
+    errors = [moments.predicted_error(facts, planned) for planned in (once, stages)]
+    return once if errors[0] < errors[1] else stages
+
+
+def _gradient(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
+    planned = counted(newton.plan) if options.inference else gradient.plan
+    return planned(facts, options, allowed)
+
+
+def _whitened(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
+    if options.inference:
+        return newton.plan(facts, options, allowed)
+    if isinstance(facts.design.response, Continuous | Count):
+        return staged.plan(facts, options, allowed)
+    return whitened.plan(facts, options, allowed)
+
+
+SOLVERS: Mapping[str, PlanSolver] = MappingProxyType(
+    {
+        "auto": _auto,
+        "gradient": _gradient,
+        "whitened-gradient": counted(_whitened),
+        "moments": counted(moments.plan),
+        "newton": counted(newton.plan),
+        "majorised-newton": counted(newton.plan),
+        "objective-perturbation": counted(objective_perturbation.plan),
+        "double-noise-newton": double_noise.plan,
+    }
+)
+"""By the name that a user gives: what plans the fit."""
+INTERVALS_BY_DEFAULT = frozenset({"auto", "newton", "majorised-newton"})
+"""Solvers that pay for intervals unless they are declined."""

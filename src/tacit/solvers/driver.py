@@ -1,0 +1,150 @@
+"""The loop of noisy steps that all iterative solvers share, and a bound on where descent ends.
+
+    φ_t = θ_t + m (θ_t - θ_{t-1}),   θ_{t+1} = step(t, φ_t),   result: mean of the last iterates
+
+The number of steps is public: nothing here stops on what it sees.
+
+Excess loss of noisy gradient descent. For a smooth convex loss (smoothness β), n·gradient noised
+with a budget of μ over T steps, η ≤ 1/β, s = ηT, c = sensitivity / (n μ) and ‖θ*‖ ≤ R,
+
+    E‖θ_{t+1} - θ*‖² ≤ E‖θ_t - θ*‖² - 2η E(f(θ_{t+1}) - f*) + (1 + ηβ) η² d c² T,
+
+and the sum over the iterates that are averaged gives
+
+    average of all     R² / (2s) + (1 + ηβ)/2 · s d c²
+    second half        R² / s    + (1 + ηβ)   · s d c²
+
+The last iterate has no such bound.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from tacit.contract.gate import Gate
+from tacit.contract.plan import Plan
+from tacit.contract.query import LARGEST, GradientSum
+from tacit.losses.loss import Loss
+from tacit.solvers.coordinates import Coordinates, Vector, penalty_in
+
+FARTHEST = LARGEST / 1e10
+"""Coordinates of iterates are limited to it: a query's parameters must be of moderate size."""
+
+
+@dataclass(frozen=True)
+class Descent:
+    """Settings of gradient descent.
+
+    `clip_factor` times the root of the effective dimension is the clip in whitened coordinates;
+    without it the clip is the bound on a row's gradient, and nothing is ever clipped. `averaged` is
+    the share of the iterates behind output "tail". With `balanced` both labels of a row are bounded
+    alike. One record in `one_in` is read by a step.
+    """
+
+    iterations: int
+    step_size: float
+    momentum: float
+    clip_factor: float | None
+    output: str
+    averaged: float = 0.5
+    balanced: bool = False
+    one_in: int = 1
+
+    @property
+    def first_averaged(self) -> int:
+        """Index of the first iterate that enters the output."""
+        return first_averaged(self.iterations, self.output, self.averaged)
+
+
+def first_averaged(iterates: int, output: str, tail: float) -> int:
+    """Index of the first iterate that enters an output."""
+    share = {"average": 1.0, "tail": tail, "last": 0.0}[output]
+    return iterates - max(1, math.ceil(iterates * share - 1e-9))
+
+
+def take_steps(
+    start: Vector,
+    iterations: int,
+    step: Callable[[int, Vector], Vector],
+    *,
+    momentum: float = 0.0,
+    first: int,
+) -> Vector:
+    """Return the mean of the iterates from `first` on; `step` gives the next one."""
+    previous = theta = start
+    iterates = []
+    for number in range(iterations):
+        ahead = theta + momentum * (theta - previous) if momentum else theta
+        previous, theta = theta, np.clip(step(number, ahead), -FARTHEST, FARTHEST)
+        iterates.append(theta)
+    return np.asarray(np.mean(iterates[first:], axis=0))
+
+
+def descend(
+    gate: Gate,
+    plan: Plan,
+    descent: Descent,
+    coordinates: Coordinates,
+    start: Vector | None,
+    clip: float,
+    loss: Loss,
+    *,
+    downweighted: bool = False,
+) -> tuple[Vector, float]:
+    """Take steps θ = Proj(prox(φ - η g)); return the output and the noise of the mean gradients.
+
+    Without a start they begin at the prior mean, or at 0.
+    """
+    ridge, region, prior = penalty_in(plan, coordinates)
+    noise = 0.0
+
+    def step(_: int, ahead: Vector) -> Vector:
+        nonlocal noise
+        answer = gate.ask(
+            GradientSum(
+                ahead,
+                clip,
+                coordinates.matrix,
+                downweighted,
+                loss,
+                descent.balanced,
+                descent.one_in,
+            )
+        )
+        noise = answer.noise_scale / plan.count
+        moved = ahead - descent.step_size * (answer.value / plan.count)
+        return region.project(ridge.proximal(moved, descent.step_size))
+
+    momentum, first = descent.momentum, descent.first_averaged
+    theta = take_steps(
+        prior if start is None else start, descent.iterations, step, momentum=momentum, first=first
+    )
+    return theta, noise
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Noise of the mean gradient per unit of budget, c = sensitivity / (n μ), in each direction."""
+
+    per_unit: float
+    width: int
+
+
+def excess_bound(
+    noise: Noise, *, radius: float, time: float, step_size: float, smoothness: float, output: str
+) -> float | None:
+    """Return the bound for an output, or None where none is proven."""
+    if output == "last":
+        return None
+    spread = (1 + step_size * smoothness) / 2 * time * noise.width * noise.per_unit**2
+    average = radius**2 / (2 * time) + spread
+    return average if output == "average" else 2 * average
+
+
+def best_time(noise: Noise, radius: float) -> float:
+    """Return the s = ηT that minimises R² / (2s) + s d c²."""
+    return radius / (noise.per_unit * math.sqrt(2 * noise.width))

@@ -1,0 +1,225 @@
+"""Nuisance parameters of a response, and the loss that follows from them.
+
+Logistic: the share of ones, for the start and the pilot's steps. Continuous: the scale of the
+residuals, for the threshold of the bounded score. Counts: their mean and their overdispersion,
+without which the bounded score would be biased. All are public functions of noised answers.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tacit.contract.gate import Gate
+from tacit.contract.plan import Plan, Purpose
+from tacit.contract.query import ColumnCounts, Measure, ResidualSize
+from tacit.losses import bounded_poisson, huber, smooth_huber
+from tacit.losses.loss import Code, Loss
+from tacit.losses.scale_consistency import explaining_ratio, square_slope
+from tacit.solvers.coordinates import Coordinates, Vector
+from tacit.solvers.interval_rules import LEVEL, NEWTON
+from tacit.solvers.quantiles import FARTHEST, bisect, bisect_octaves, residuals_within
+from tacit.solvers.rules import RESPONSE, between
+
+SMALLEST_SLOPE = 1e-3
+"""Floor of a slope that something is divided by."""
+
+
+@dataclass(frozen=True)
+class Level:
+    """The score's loss, where the intercept starts, and the curvature that steps go by.
+
+    `share` is the smaller share of two classes or the mean count, `dispersion` the α of counts and
+    `shift_error` the standard error that its noise gives the mean gradient.
+    """
+
+    loss: Loss
+    start: float
+    curvature: float
+    share: float = 1.0
+    dispersion: float = 0.0
+    shift_error: float = 0.0
+
+
+def first_level(gate: Gate, plan: Plan, centers: Vector, scales: Vector) -> Level:
+    """Ask for the level of a response; a continuous one was standardised with the columns."""
+    match plan.loss.code:
+        case Code.LOGISTIC:
+            ends = np.array([0.5]), np.array([1.5])
+            ones = float(gate.ask(ColumnCounts((plan.design.width,), *ends)).value[0])
+            least = min(LEVEL.least_ones / plan.count, LEVEL.least_share)
+            share = between(ones / plan.count, least, 1 - least)
+            # Beyond the mean curvature: ones that are rare lie far out, where it is larger.
+            curvature = min(plan.loss.smoothness, LEVEL.rare_curvature * share * (1 - share))
+            start = math.log(share / (1 - share))
+            return Level(plan.loss, start, curvature, min(share, 1 - share))
+        case Code.POISSON:
+            mean = _mean_count(gate, plan)
+            loss = bounded_poisson.loss(mean, 0.0, top_rate(plan, mean))
+            curvature = min(loss.smoothness, LEVEL.count_curvature * mean)
+            return Level(loss, math.log(mean), curvature, mean)
+    loss = smooth_huber.loss(threshold_of(plan) * float(scales[-1]))
+    return Level(loss, float(centers[-1]), 1.0)
+
+
+def scaled_level(
+    gate: Gate, plan: Plan, coordinates: Coordinates, pilot: Vector, level: Level, rounds: int
+) -> Level:
+    """Ask for the radius of the pilot's residuals, and set the loss's threshold by it."""
+
+    def within(radius: float) -> float:
+        return residuals_within(gate, pilot, -radius, radius, coordinates.matrix)
+
+    top = LEVEL.widest * level.loss.lipschitz
+    held = RESPONSE.held * plan.count
+    radius = bisect_octaves(within, top, LEVEL.octaves, rounds, held)
+    return replace(level, loss=smooth_huber.loss(threshold_of(plan) * radius / RESPONSE.deviation))
+
+
+def threshold_of(plan: Plan) -> float:
+    """Threshold of the bounded score, in deviations of the residuals."""
+    return float(plan.loss.shape[0]) if plan.loss.relative else huber.EFFICIENT
+
+
+def top_rate(plan: Plan, mean: float) -> float:
+    """Rate from which a record's weight falls."""
+    return mean * LEVEL.top.at(plan.signal)
+
+
+def count_cap(plan: Plan) -> float:
+    """Where counts are cut for their mean: its noise is a fiftieth of a count, if 4 are enough."""
+    largest = float(plan.design.response.upper)  # type: ignore[union-attr]
+    noise = 0.0
+    if plan.private:
+        noise = plan.step(Purpose.RESPONSE_LEVEL).noise_share(plan.count)
+    return min(largest, max(LEVEL.cut, LEVEL.count_noise / noise if noise else largest))
+
+
+def _mean_count(gate: Gate, plan: Plan) -> float:
+    """Mean of the counts, cut at `count_cap`."""
+    cap = count_cap(plan)
+    query = ResidualSize(np.zeros(plan.design.width), cap, None, 0.0, 0.0, Measure.SHARE, 0.0)
+    mean = cap * float(gate.ask(query).value[0]) / plan.count
+    return between(mean, LEVEL.least_mean, cap)
+
+
+def dispersed_level(
+    gate: Gate, plan: Plan, coordinates: Coordinates, pilot: Vector, level: Level, added: float
+) -> Level:
+    """Ask how dispersed counts are; the noise in `pilot` has `added` so much to their squares."""
+    mean = level.share
+    query = ResidualSize(
+        pilot,
+        LEVEL.squares,
+        coordinates.matrix,
+        math.log(mean) - bounded_poisson.BELOW,
+        math.log(mean) + bounded_poisson.ABOVE,
+        Measure.DISPERSION,
+        exponential=True,
+    )
+    answer = gate.ask(query)
+    seen = LEVEL.squares * float(answer.value[0]) / plan.count - added
+    dispersion, steepness = solve_dispersion(mean, seen)
+    deviation = LEVEL.squares * answer.noise_scale / plan.count / steepness
+    top = top_rate(plan, mean)
+    rates = mean * np.array(LEVEL.rates)
+    nearby = bounded_poisson.expected_clip(rates, dispersion + LEVEL.difference)[0]
+    change = (nearby - bounded_poisson.expected_clip(rates, dispersion)[0]) / LEVEL.difference
+    slope = float((np.minimum(1.0, top / rates) * change).mean())
+    loss = bounded_poisson.loss(mean, dispersion, top)
+    sampled = sampling_variance(mean, dispersion, top, slope / steepness) / plan.count
+    error = math.sqrt((slope * deviation) ** 2 + max(sampled, 0.0))
+    return replace(level, loss=loss, dispersion=dispersion, shift_error=error)
+
+
+def sampling_variance(mean: float, dispersion: float, top: float, factor: float) -> float:
+    """What a dispersion that is itself estimated adds to the variance of a record's score.
+
+    With the weighed residual a and the square s behind the dispersion, the score of the intercept
+    is a + k(s - c a) to first order, k the factor: squares are taken around a pilot that follows
+    the residuals, c = (slope of the mean square) / (curvature of the pilot) along the intercept.
+    Its variance is that of a, and k² Var(s - c a) + 2k Cov(a, s - c a) more, under the law found.
+    """
+    means = mean * np.array(LEVEL.rates)[:, None]
+    counts, law, _, beyond = _law_of_squares(means, dispersion)
+    law = np.column_stack([law, beyond])
+    # One count stands for all beyond, where residuals and squares are at their bounds.
+    counts = np.append(counts, 1e9)
+
+    def at(rates: Vector) -> tuple[Vector, Vector]:
+        units = np.maximum(1.0, rates)
+        largest = bounded_poisson.CLIP_DEVIATIONS * np.sqrt(units)
+        shift = bounded_poisson.expected_clip(rates[:, 0], 0.0)[0][:, None]
+        clipped = np.clip(rates - counts, -largest, largest) + shift
+        squares = np.minimum((counts - rates) ** 2 / units, LEVEL.squares)
+        return np.minimum(1.0, top / rates) * clipped, squares
+
+    def mean_of(values: Vector) -> Vector:
+        return np.asarray((law * values).sum(axis=1, keepdims=True))
+
+    nearby = LEVEL.nearby
+    (low, lower), (high, higher) = at(means * math.exp(-nearby)), at(means * math.exp(nearby))
+    curvature = max(float(mean_of(high - low).mean()), SMALLEST_SLOPE)
+    follow = float(mean_of(higher - lower).mean()) / curvature
+    residual, square = at(means)
+    square = square - follow * residual
+    residual, square = residual - mean_of(residual), square - mean_of(square)
+    added = factor**2 * mean_of(square**2) + 2 * factor * mean_of(residual * square)
+    return float(added.mean())
+
+
+def solve_dispersion(mean: float, seen: float) -> tuple[float, float]:
+    """Return the α that explains the mean square seen, and how fast that grows with α."""
+    rates = mean * np.array(LEVEL.rates)
+
+    def expected(dispersion: float) -> float:
+        return float(_mean_squares(rates, dispersion).mean())
+
+    found = 0.0
+    if seen > expected(0.0):
+        found = bisect(expected, 0.0, LEVEL.dispersion, LEVEL.halvings, seen)
+    slope = (expected(found + LEVEL.difference) - expected(found)) / LEVEL.difference
+    return found, max(slope, SMALLEST_SLOPE)
+
+
+def _mean_squares(rates: Vector, dispersion: float) -> Vector:
+    """E min((Y - m)² / max(1, m), 6) for counts of means m."""
+    _, law, squares, beyond = _law_of_squares(rates[:, None], dispersion)
+    return np.asarray((law * squares).sum(axis=1) + beyond[:, 0] * LEVEL.squares)
+
+
+def _law_of_squares(means: Vector, dispersion: float) -> tuple[Vector, Vector, Vector, Vector]:
+    """Counts, their law, their bounded squares, and how much law lies beyond; a row a mean."""
+    units = np.maximum(1.0, means)
+    counts = np.arange(math.ceil(float((means + np.sqrt(LEVEL.squares * units)).max())) + 1.0)
+    law = bounded_poisson.probabilities(counts, means, dispersion)
+    squares = np.minimum((counts - means) ** 2 / units, LEVEL.squares)
+    beyond = np.maximum(0.0, 1.0 - law.sum(axis=1, keepdims=True))
+    return counts, law, squares, beyond
+
+
+def rescale(
+    gate: Gate,
+    plan: Plan,
+    coordinates: Coordinates,
+    theta: Vector,
+    scale: float,
+    damping: float,
+    prior: float,
+) -> tuple[float, float]:
+    """Solve Huber's second equation, mean min(r²/s², c²) = κ(c), for the residuals' scale s.
+
+    Ask for the mean on the left at (θ, s) and move s to where normal errors would explain it.
+    `prior` is the variance of log s; return the next scale and the next variance.
+    """
+    c = threshold_of(plan)
+    query = ResidualSize(theta, c * scale, coordinates.matrix, -FARTHEST, FARTHEST, Measure.SQUARE)
+    answer = gate.ask(query)
+    seen = c**2 * float(answer.value[0]) / plan.count
+    ratio = explaining_ratio(seen, c, *NEWTON.scale_change)
+    noise = c**2 * answer.noise_scale / plan.count / square_slope(c)
+    gain = min(damping, prior / (prior + noise**2))
+    moved = float(between(scale * ratio**gain, *NEWTON.scale_ends))
+    return moved, (1 - gain) * prior + NEWTON.scale_drift

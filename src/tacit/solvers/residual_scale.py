@@ -1,0 +1,114 @@
+"""How large the residuals of a stage are, by counts, and losses in units of that."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tacit.contract.gate import Gate
+from tacit.contract.plan import Plan
+from tacit.contract.query import ResidualSize
+from tacit.design.response import Count
+from tacit.losses import pinball, poisson
+from tacit.losses.loss import Code, Loss
+from tacit.solvers.coordinates import Coordinates, Vector, response_ends
+from tacit.solvers.quantiles import FARTHEST, bisect, bisect_octaves, residuals_within
+from tacit.solvers.rules import RESPONSE, STAGED, between
+
+
+@dataclass(frozen=True)
+class Residuals:
+    """Mean size and standard deviation of residuals, in prepared units; the mean rate of counts."""
+
+    size: float
+    deviation: float
+    rate: float
+
+
+def loss_in_units(plan: Plan, known: Residuals, *, first: bool) -> Loss:
+    """Return a stage's loss, with shapes in units of what was measured."""
+    loss = plan.loss
+    match loss.code:
+        case Code.HUBER if loss.relative:
+            return in_units(loss, known.deviation)
+        case Code.PINBALL:
+            if first:
+                return pinball.loss(0.5, STAGED.first_corner * known.deviation)
+            return in_units(loss, known.deviation) if loss.relative else loss
+        case Code.POISSON:
+            cap = min(loss.shape[0], math.log(known.rate) + STAGED.largest_rate)
+            return poisson.loss(cap, response_ends(plan)[1])
+    return loss
+
+
+def in_units(loss: Loss, deviation: float) -> Loss:
+    """Return a relative loss with its shape in the response's units."""
+    first, second = loss.shape
+    if loss.code is Code.PINBALL:
+        width = second * deviation
+        return replace(loss, shape=(first, width), smoothness=0.5 / width, relative=False)
+    threshold = first * deviation
+    return replace(loss, shape=(threshold, 0.0), lipschitz=threshold, relative=False)
+
+
+def step_unit(loss: Loss, known: Residuals) -> float:
+    """Unit of a step: the inverse of the loss's typical curvature."""
+    if loss.code is Code.PINBALL:
+        return known.deviation
+    return 1 / known.rate if loss.code is Code.POISSON else 1.0
+
+
+def measure(
+    gate: Gate,
+    plan: Plan,
+    rounds: int,
+    coordinates: Coordinates,
+    theta: Vector,
+    known: Residuals,
+    one_in: int,
+) -> Residuals:
+    """Ask for the mean size of the residuals (one round) or the radius of most (several)."""
+    low, high = response_ends(plan)
+    if rounds == 0:
+        return known
+    if rounds > 1:
+
+        def within(radius: float) -> float:
+            return residuals_within(gate, theta, -radius, radius, coordinates.matrix, one_in=one_in)
+
+        top = min(2 * (high - low), STAGED.scale_cap * known.deviation)
+        held = RESPONSE.held * plan.count
+        radius = bisect_octaves(within, top, STAGED.scale_octaves, rounds, held)
+        deviation = radius / RESPONSE.deviation
+        return replace(known, size=deviation / RESPONSE.normal, deviation=deviation)
+    cap = min(high - low, STAGED.size_cap * known.size)
+    counts = plan.design.response.kind == Count.kind
+    if counts:
+        low, high = -STAGED.largest_rate * 10, loss_in_units(plan, known, first=False).shape[0]
+    query = ResidualSize(
+        theta, cap, coordinates.matrix, low, high, exponential=counts, every=one_in
+    )
+    mean = cap * float(gate.ask(query).value[0]) / plan.count
+    size = between(mean, cap / STAGED.size_floor, cap)
+    return replace(known, size=size, deviation=RESPONSE.normal * size)
+
+
+def shift_to_quantile(
+    gate: Gate,
+    plan: Plan,
+    rounds: int,
+    coordinates: Coordinates,
+    theta: Vector,
+    known: Residuals,
+) -> Vector:
+    """Move the intercept to the residuals' quantile."""
+    width = STAGED.shift_width * known.deviation
+
+    def below(end: float) -> float:
+        return residuals_within(gate, theta, -FARTHEST, end, coordinates.matrix)
+
+    shift = np.zeros(plan.design.width)
+    shift[-1] = bisect(below, -width, width, rounds, plan.loss.shape[0] * plan.count)
+    return np.asarray(theta + coordinates.working(shift))

@@ -1,0 +1,264 @@
+"""Descent in whitened coordinates, for labels: private second moments first, then noisy steps.
+
+Where the second moments are the identity, descent needs tens of passes and not hundreds, and its
+noise is spread by information, not by the units of the columns. A second query, of rows whitened by
+the first, resolves columns that are narrow inside their bounds.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+
+from tacit.contract.gate import Gate
+from tacit.contract.plan import Forecast, Penalty, Plan, Purpose, Solution
+from tacit.contract.query import Kind, SecondMoments
+from tacit.losses.loss import Code
+from tacit.solvers.coordinates import Coordinates, triangular
+from tacit.solvers.driver import Descent, Noise, descend, excess_bound
+from tacit.solvers.label_start import label_start
+from tacit.solvers.rules import DESCENT, LABELS, WHITENING, between
+from tacit.solvers.signal import signal_of
+from tacit.solvers.solver import (
+    PublicFacts,
+    SolverOptions,
+    assembled,
+    one_in_of_moments,
+    passes_allowed,
+    priced,
+    require_passes,
+)
+from tacit.solvers.spectrum import Spectrum, noise_norm
+from tacit.solvers.step_size import counted, lengthened, shortened
+
+SMALLEST_RIDGE = 1e-7
+"""Ridge as a share of the largest eigenvalue there could be: columns without spread grow by it."""
+LONGEST_MAP = 1e14
+"""Bound on the norm of the map that all queries make: entries of 1e15 would be refused."""
+
+
+@dataclass(frozen=True)
+class Whitening:
+    """Second moments: how many queries, the ridge in noise norms, the bound on later rows.
+
+    With `steepest` the ridge is at least what limits a whitened curvature to it. `late_ridge`
+    replaces `ridge` from the third query on. Later queries read one record in `one_in`.
+    """
+
+    queries: int
+    ridge: float
+    row_factor: float
+    steepest: float | None = None
+    late_ridge: float | None = None
+    one_in: int = 1
+
+    def ridge_of(self, number: int, noise: float) -> float:
+        """Ridge in noise norms; `noise` is the noise norm over the largest eigenvalue.
+
+        An eigenvalue that noise has pushed down by a noise norm would be whitened too much: its
+        curvature would be 1 / (1 - noise + ridge), and a step that suits the others too long.
+        """
+        least = self.ridge
+        if number >= WHITENING.late and self.late_ridge is not None:
+            least = self.late_ridge
+        if self.steepest is None or noise == 0.0:
+            return least
+        return max(least, (1 / self.steepest - max(0.0, 1.0 - noise)) / noise)
+
+
+@dataclass(frozen=True)
+class WhitenedGradient:
+    """Whitening, then descent.
+
+    With `label_start` the share of the second label is asked for first, and the intercept starts
+    there; with `uneven` it also makes steps longer. `margin_variance` is the noise variance of the
+    margins beyond which steps are shortened. With `follows_count` clip and steps go by the noisy
+    count of the records.
+    """
+
+    whitening: Whitening
+    descent: Descent
+    label_start: bool = False
+    uneven: bool = False
+    margin_variance: float | None = None
+    follows_count: bool = False
+    name: str = "whitened-gradient"
+    intervals: ClassVar[bool] = False
+
+    maps_rows: ClassVar[bool] = True
+
+    def run(self, gate: Gate, plan: Plan) -> Solution:
+        """Ask for the label share, second moments and gradients."""
+        start = label_start(gate, plan) if self.label_start else None
+        coordinates = whiten(gate, plan, self.whitening)
+        descent = counted(plan, self.descent) if self.follows_count else self.descent
+        if start is not None and self.uneven:
+            descent = lengthened(descent, start)
+        clip = (descent.clip_factor or 1.0) * math.sqrt(coordinates.dimension)
+        descent = shortened(plan, descent, coordinates, clip, self.margin_variance)
+        begin = None if start is None else coordinates.working(start)
+        theta, _ = descend(gate, plan, descent, coordinates, begin, clip, plan.loss)
+        if theta.ndim > 1 and plan.penalty.prior_mean is None and plan.penalty.constraint is None:
+            # What all classes have in common changes no probability: it is noise and no more.
+            theta = theta - theta.mean(axis=1, keepdims=True)
+        return Solution(coordinates.prepared(theta))
+
+
+def whiten(gate: Gate, plan: Plan, whitening: Whitening) -> Coordinates:
+    """Ask for the second moments, each time in the coordinates of the time before."""
+    width = plan.design.width
+    found = Coordinates(None, float(width))
+    for number in range(whitening.queries):
+        bound = plan.design.row_norm * plan.design.unit_rows**WHITENING.unit_rows
+        if number > 0:
+            bound = whitening.row_factor * math.sqrt(found.dimension)
+        one_in = 1 if number == 0 else whitening.one_in
+        answer = gate.ask(SecondMoments(bound, found.matrix, every=one_in))
+        moments = answer.value / plan.count
+        if found.matrix is not None:
+            inverse = np.linalg.inv(found.matrix)
+            moments = inverse.T @ moments @ inverse
+        spectrum = Spectrum.of(answer.value)
+        spread = spectrum.denoised(answer.noise_scale)
+        norm = noise_norm(answer.noise_scale, width)
+        # Whitened rows have mean squares of about 1; those of the first query at most the row norm.
+        largest = plan.count * (bound**2 if number == 0 else 1.0)
+        ridge = norm * whitening.ridge_of(number, norm / largest)
+        ridge = max(ridge, SMALLEST_RIDGE * largest)
+        if found.matrix is not None:
+            # The new map is at most √(count / ridge) times as long as the one before.
+            length = float(np.linalg.norm(found.matrix))
+            ridge = max(ridge, plan.count * (length / LONGEST_MAP) ** 2)
+        root = spectrum.with_values(np.sqrt(plan.count / (spread + ridge)))
+        matrix, turn = triangular(root if found.matrix is None else found.matrix @ root)
+        resolved = spread / (spread + ridge)
+        found = Coordinates(
+            matrix,
+            max(1.0, float(np.sum(resolved))),
+            moments,
+            (turn.T @ spectrum.vectors, resolved),
+            answer.noise_scale / plan.count,
+        )
+    return found
+
+
+def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
+    """Price descent in privately whitened coordinates, for labels."""
+    signal = signal_of(facts, allowed)
+    queries, share, ridge = moment_queries(facts, signal)
+    passes = passes_allowed(facts, options)
+    require_passes(options, 1 + facts.counts)
+    queries = max(1, min(queries, passes - (options.iterations or 1)))
+    row_factor = LABELS.row_factor.at(signal)
+    one_in = one_in_of_moments(facts, math.sqrt(allowed * share), row_factor)
+    recipe = recipe_of(facts, signal)
+    iterations = options.iterations or max(1, min(recipe.iterations, passes - queries))
+    first = min(max(LABELS.burn_in, iterations // 2), iterations - 1)
+    descent = replace(
+        recipe,
+        iterations=iterations,
+        step_size=options.step_size or recipe.step_size,
+        output=options.output or "tail",
+        averaged=(iterations - first) / iterations,
+    )
+    uneven = signal >= LABELS.uneven_signal and not facts.is_large and options == SolverOptions()
+    starts = (
+        (signal < LABELS.start_below or uneven)
+        and facts.loss.code is Code.LOGISTIC
+        and facts.design.intercept
+        and facts.penalty == Penalty()
+    )
+    label_share = Fraction(0)
+    if starts:
+        label_share = LABELS.uneven_share if uneven else _label_share(facts, allowed)
+    remaining = allowed * (1 - queries * share - label_share)
+    expected = forecast(facts, descent, math.sqrt(remaining))
+    moments = allowed * share * queries
+    steps = [
+        priced(facts, Kind.SECOND_MOMENTS, moments, queries, Purpose.SECOND_MOMENTS),
+        priced(facts, Kind.GRADIENT, remaining, iterations, Purpose.DESCENT),
+    ]
+    if starts:
+        steps.insert(0, priced(facts, Kind.COUNTS, allowed * label_share, 1, Purpose.LABEL_SHARE))
+    limited = facts.loss.code is Code.LOGISTIC and not options.step_size
+    solver = WhitenedGradient(
+        Whitening(queries, ridge, row_factor, one_in=one_in),
+        descent,
+        label_start=starts,
+        uneven=starts and uneven,
+        margin_variance=LABELS.margin_variance if limited else None,
+        follows_count=bool(facts.counts) and options.step_size is None,
+    )
+    return assembled(facts, solver, steps, expected)
+
+
+def _label_share(facts: PublicFacts, allowed: Fraction) -> Fraction:
+    """Share of μ² that finds the labels' share to a standard error of 1/25, within 5% and 80%.
+
+    A wrong intercept costs more than wrong slopes, which are short.
+    """
+    wanted = (LABELS.start_records / facts.records) ** 2 / float(allowed)
+    return Fraction(between(wanted, *LABELS.start_share))
+
+
+def moment_queries(facts: PublicFacts, signal: float) -> tuple[int, Fraction, float]:
+    """Number of second-moment queries, share of each, ridge in noise norms."""
+    width = facts.design.width
+    ridge = between(LABELS.ridge * math.sqrt(width), *LABELS.ridge_ends)
+    if signal < LABELS.few_signal and width > LABELS.few_columns:
+        return 1, LABELS.one_query, LABELS.one_ridge
+    if facts.is_large and signal >= LABELS.two_signal:
+        return 2, LABELS.two_queries, ridge
+    return 3, LABELS.three_queries, ridge
+
+
+def recipe_of(facts: PublicFacts, signal: float) -> Descent:
+    """Clip, steps and momentum of a loss's descent."""
+    momentum = LABELS.momentum
+    if facts.loss.code is Code.LOGISTIC:
+        clip = LABELS.clip.at(signal)
+        eights, root, linear = LABELS.steps
+        growth = max(math.sqrt(signal / root), signal / linear)
+        iterations = round(eights * between(growth, 1.0, LABELS.most_steps))
+        step_size = max(LABELS.step[0], LABELS.step[1] / clip)
+    elif facts.loss.code is Code.SOFTMAX:
+        # One model of K classes has K times the coordinates, and gradients up to √2 as long.
+        spread = signal / math.sqrt(facts.design.outputs)
+        clip = LABELS.class_clip.at(spread)
+        tens, root = LABELS.class_steps
+        iterations = round(tens * between(math.sqrt(spread / root), 1.0, LABELS.most_class_steps))
+        step_size = max(LABELS.class_step[0], LABELS.class_step[1] / clip)
+        momentum = LABELS.class_momentum if spread >= LABELS.class_signal else momentum
+    else:
+        clip = LABELS.hinge_clip.at(signal)
+        iterations = LABELS.hinge_steps[signal >= LABELS.hinge_signal]
+        step_size = 1 / facts.loss.smoothness
+    if facts.is_large:
+        iterations = min(LABELS.steps_of_large, iterations)
+    balanced = facts.loss.code is Code.LOGISTIC
+    return Descent(iterations, step_size, momentum, clip, "tail", balanced=balanced)
+
+
+def forecast(facts: PublicFacts, descent: Descent, mu: float) -> Forecast | None:
+    """The tail bound in whitened coordinates, where ‖θ‖ is the root mean square of the margins."""
+    width = facts.design.width
+    clip = (descent.clip_factor or 0.0) * math.sqrt(width)
+    bound = excess_bound(
+        Noise(facts.sensitivity * clip / (facts.records * mu), width),
+        radius=DESCENT.margins,
+        time=descent.step_size * descent.iterations / (1 - descent.momentum),
+        step_size=descent.step_size,
+        smoothness=facts.loss.smoothness,
+        output=descent.output,
+    )
+    if bound is None:
+        return None
+    return Forecast(
+        bound,
+        f"the true linear predictor has root mean square at most {DESCENT.margins:g} and few rows "
+        "are clipped (expected value)",
+    )

@@ -1,0 +1,45 @@
+"""Results by statsmodels' names: what a fit and an estimator show is what `Results` computes."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tacit.inference.results import Results
+from tacit.inference.results_mixin import ResultsMixin
+
+
+class Shown(ResultsMixin):
+    """Anything with results."""
+
+    def __init__(self, results: Results) -> None:
+        self.results = results
+
+    def _results(self) -> Results:
+        return self.results
+
+
+@pytest.fixture
+def shown(twins: Any) -> Shown:
+    return Shown(Results(twins.ours.release_))
+
+
+def test_numbers_come_by_name(shown: Shown) -> None:
+    results, found = shown.results, shown.results.coefficients
+    assert shown.params == results.by_name(results.values)
+    assert shown.bse == results.by_name(found.std_errors)
+    assert shown.tvalues == shown.zvalues == results.by_name(found.statistics)
+    assert shown.pvalues == results.by_name(found.pvalues)
+    assert list(shown.params) == list(results.names)
+
+
+def test_arguments_are_handed_on(shown: Shown) -> None:
+    results = shown.results
+    settings = (0.8, "sampling", "scheffe")
+    np.testing.assert_array_equal(shown.conf_int(*settings), results.conf_int(*settings))
+    np.testing.assert_array_equal(shown.cov_params("sampling"), results.cov_params("sampling"))
+    assert str(shown.t_test("x0 - x1")) == str(results.t_test("x0 - x1"))
+    assert shown.wald_test(["x0", "x1"]) == results.wald_test(["x0", "x1"])
+    how: dict[str, Any] = {"which": "sampling", "simultaneous": True, "stars": True}
+    assert shown.summary(0.8, **how) == results.summary(0.8, **how)
+    assert shown.summary_frame(0.8).equals(results.summary_frame(0.8))

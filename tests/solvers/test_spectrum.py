@@ -1,0 +1,47 @@
+"""Eigenvalues of a noisy matrix: denoised, raised, and put together again."""
+
+import numpy as np
+import pytest
+
+from tacit.solvers.spectrum import Spectrum, noise_norm, raised
+
+
+def test_denoising_undoes_the_push_of_the_noise() -> None:
+    """Eigenvalues of a noisy matrix spread; the denoised ones are nearer to the truth."""
+    truth = np.linspace(0, 400, 30)
+    better = 0
+    for seed in range(20):
+        noise = np.random.default_rng(seed).normal(size=(30, 30)) * 20
+        spectrum = Spectrum.of(np.diag(truth) + (noise + noise.T) / 2)
+        found = spectrum.denoised(20.0)
+        better += bool(np.sum((found - truth) ** 2) < np.sum((spectrum.values - truth) ** 2))
+        assert (found >= 0).all()
+    assert better >= 15
+
+
+def test_a_spectrum_makes_functions_of_a_matrix() -> None:
+    matrix = np.array([[2.0, 0.5], [0.5, 1.0]])
+    spectrum = Spectrum.of(matrix)
+    np.testing.assert_allclose(spectrum.with_values(spectrum.values), matrix)
+    np.testing.assert_allclose(
+        spectrum.with_values(1 / spectrum.values) @ matrix, np.eye(2), atol=1e-12
+    )
+
+
+def test_the_noise_norm_is_the_largest_eigenvalue_of_noise() -> None:
+    """400 × 400 symmetric Gaussian noise: √(2d) s within a tenth, seeded."""
+    noise = np.random.default_rng(1).normal(size=(400, 400))
+    symmetric = (noise + noise.T) / 2
+    found = np.linalg.norm(symmetric, 2)
+    assert found == pytest.approx(noise_norm(1.0, 400), rel=0.1)
+    assert noise_norm(0.5, 8, times=3.0) == 6.0
+
+
+def test_raising_leaves_what_is_above_the_floor() -> None:
+    matrix = np.diag([0.01, 1.0])
+    repaired, low = raised(matrix, 0.1)
+    assert low
+    assert np.linalg.eigvalsh(repaired).tolist() == pytest.approx([0.1, 1.0])
+    same, untouched = raised(matrix, 0.001)
+    assert not untouched
+    assert same is matrix
