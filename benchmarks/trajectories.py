@@ -64,9 +64,7 @@ class RecordingGate:
 
 def walk(plan: Plan, X: Vector, y: Vector, seed: int) -> Path_:
     """Points of one run and its result, each with the number of answers before it."""
-    store = admit(
-        open_source(X, y), plan.design, invalid_rows="error", dtype=np.float32, progress=silent
-    )
+    store = admit(open_source(X, y), plan.design, invalid_rows="error", dtype=np.float32)
     with Responder(store, private=True, seed=seed) as responder:
         gate = RecordingGate(PlannedGate(plan, responder, silent), plan)
         found = plan.solver.run(gate, plan)

@@ -29,6 +29,8 @@ from tacit.solvers.counting import count_records
 from tacit.solvers.locating import locate
 from tacit.solvers.signal import plan_warnings
 
+READING = "reading records"
+
 
 class Table:
     """Opened records: their names and number, and the way to a run. Private: what it holds.
@@ -161,15 +163,17 @@ class Table:
         The subsample is drawn from the source of the noise, or by the seed; exact fits need none.
         """
         self.close()
+        # That reading begins and ends; how far it is would tell of the records.
+        self._progress(0, 1, READING)
         self._store = admit(
             self._source,
             design,
             invalid_rows=Refusals.settle(invalid_rows).invalid_rows,
             dtype=np.float64 if exact else np.float32,
-            progress=self._progress,
             fewest=self._fewest,
             draw=None if exact else subsample_draw(seed),
         )
+        self._progress(1, 1, READING)
 
     def run(self, plan: Plan, *, seed: int | None) -> Release:
         """Run a plan over the admitted records.

@@ -13,7 +13,6 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from tacit.contract.gate import Progress, silent
 from tacit.design.design import Design, Numeric
 from tacit.errors import FileError, SettingError
 from tacit.rows.admission.contribution_bounding import PersonAdmission
@@ -36,7 +35,6 @@ from tacit.rows.storage.store import Layout, Store, default_block_rows, require_
 from tacit.rows.storage.tiles import LANES, Flags, Floats, Integers, tile_count
 
 MEMORY_LIMIT = 256 << 20
-LABEL = "reading records"
 
 Encoded = tuple[Floats, Floats, Flags]
 """Design columns, outcome columns and validity of some records."""
@@ -68,7 +66,6 @@ def admit(
     *,
     invalid_rows: str = "error",
     dtype: DTypeLike = np.float32,
-    progress: Progress = silent,
     memory_limit: int = MEMORY_LIMIT,
     fewest: int = 2,
     draw: Draw | None = None,
@@ -91,8 +88,6 @@ def admit(
     invalid_rows
         What a missing, infinite or undeclared value does, or a count, weight or exposure that is
         none: "error" raises `DataError`, "zero" makes the record a row of zeros.
-    progress
-        Told that reading begins and ends; not how far it is, which would tell of the records.
     memory_limit
         Bytes of prepared records of a file that are kept in memory before a scratch file is used.
     fewest
@@ -137,15 +132,12 @@ def admit(
         admission = _ResidentAdmission.of(encoder, preparer, layout, draw)
     else:
         admission = _StreamedAdmission(encoder, preparer, layout, memory_limit, fewest)
-    progress(0, 1, LABEL)
     try:
         _read(source, encoder, admission)
-        store = admission.finish()
+        return admission.finish()
     except BaseException:
         admission.close()
         raise
-    progress(1, 1, LABEL)
-    return store
 
 
 def stays_sparse(source: Source, design: Design) -> bool:
