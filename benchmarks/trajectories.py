@@ -20,7 +20,6 @@ from benchmarks.coverage.designs import Design
 from benchmarks.coverage.plain import Sample, fit
 from benchmarks.record import RESULTS, Figure, write
 from tacit import Budget, LogisticRegression
-from tacit.contract.gate import silent
 from tacit.contract.plan import Plan
 from tacit.contract.query import Answer, Query
 from tacit.engine.gate import PlannedGate
@@ -66,7 +65,7 @@ def walk(plan: Plan, X: Vector, y: Vector, seed: int) -> Path_:
     """Points of one run and its result, each with the number of answers before it."""
     store = admit(open_source(X, y), plan.design, invalid_rows="error", dtype=np.float32)
     with Responder(store, private=True, seed=seed) as responder:
-        gate = RecordingGate(PlannedGate(plan, responder, silent), plan)
+        gate = RecordingGate(PlannedGate(plan, responder), plan)
         found = plan.solver.run(gate, plan)
     return [*gate.points, (gate.asked, plan.design.to_user() @ found.theta)]
 

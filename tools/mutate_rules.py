@@ -2,8 +2,8 @@
 
     python -m tools.mutate_rules [GROUP.RULE …] [--processes 2]
 
-Shares and thresholds are shifted by ±20%, whole numbers by ±1. A shift is caught when a golden plan
-or a golden fit differs, and has survived otherwise; the exit status is 1 where one survived.
+Shares and thresholds are shifted by ±20%, whole numbers by ±1. A shift is caught when a golden
+plan, fit or run differs, and has survived otherwise; the exit status is 1 where one survived.
 
 First every golden case is run once while reads of rules are recorded. A shift is then tried on the
 cases that read its rule, quick ones first, until one differs. Every shift runs in a process of its
@@ -18,20 +18,20 @@ import json
 import multiprocessing
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from fractions import Fraction
 from functools import partial
 from typing import Any
 
 from tacit.solvers.interval_rules import GROUPS
-from tools.golden import compare, fits, plans
+from tools.golden import compare
+from tools.golden.__main__ import KINDS
 
 Rule = tuple[int, str]
 """Place of a group, name of a field."""
 Case = tuple[str, str]
-"""Kind ("plans" or "fits") and name."""
-KINDS: Mapping[str, Any] = {"plans": plans, "fits": fits}
+"""Kind ("plans", "fits" or "runs") and name."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -153,13 +153,18 @@ def in_a_fork(work: Callable[[], Any]) -> Any:
     queue = context.SimpleQueue()
     child = context.Process(target=_report, args=(queue, work))
     child.start()
-    found = queue.get()
+    found, error = queue.get()
     child.join()
+    if error is not None:
+        raise RuntimeError(error)
     return found
 
 
 def _report(queue: Any, work: Callable[[], Any]) -> None:
-    queue.put(work())
+    try:
+        queue.put((work(), None))
+    except Exception as error:  # noqa: BLE001 (told to the parent, which would wait)
+        queue.put((None, repr(error)))
 
 
 def _numbers(value: Any) -> Iterator[tuple[tuple[Any, ...], Any]]:
@@ -175,8 +180,10 @@ def _numbers(value: Any) -> Iterator[tuple[tuple[Any, ...], Any]]:
 
 
 def _others(number: Any) -> tuple[Any, ...]:
+    if number == 0.0:
+        return (number + 1,) if isinstance(number, int) else (0.1,)
     if isinstance(number, int):
-        return (number - 1, number + 1) if number else (1,)
+        return (number - 1, number + 1)
     if isinstance(number, Fraction):
         return (number * Fraction(4, 5), number * Fraction(6, 5))
     return (number * 0.8, number * 1.2)

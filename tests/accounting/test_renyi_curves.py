@@ -22,6 +22,7 @@ from tacit.privacy.event import (
     Repeated,
     SampledWithoutReplacement,
     SampledWithReplacement,
+    Votes,
 )
 from tacit.privacy.relation import Relation
 
@@ -118,3 +119,15 @@ def test_events_without_a_curve_have_none() -> None:
     assert curve_of(leaky, ADD) is None
     assert curve_of(SampledWithReplacement(Pure(1), 2, 10), REPLACE) is None
     assert total_curve(count_events([leaky, Gaussian(1, 1)]), None) is None
+
+
+def test_t43_a_plurality_and_its_check_cost_the_same_whatever_the_votes() -> None:
+    orders = np.array([1.0, 2.0, 20.0])
+    for scale in (5, 40, 150):
+        plurality = total_curve(count_events([Votes(scale**2)]), None)
+        check = total_curve(count_events([Gaussian(1, scale**2)]), None)
+        assert plurality is not None
+        assert check is not None
+        # A changed vote moves two counts by one each; the largest count moves by one.
+        assert plurality.curve(orders) == pytest.approx(orders / scale**2)
+        assert check.curve(orders) == pytest.approx(orders / (2 * scale**2))

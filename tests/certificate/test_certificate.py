@@ -57,7 +57,6 @@ def make_plan(relation: Relation = Relation.REPLACE_ONE, budget: Budget = BUDGET
         budget=budget,
         steps=tuple(steps),
         penalty=Penalty(),
-        forecast=None,
         facts=FACTS,
     )
 

@@ -1,8 +1,8 @@
-"""The gate has one verb, and progress is told of public steps."""
+"""The gate has one verb."""
 
 import inspect
 
-from tacit.contract.gate import Gate, Progress, silent
+from tacit.contract.gate import Gate
 from tacit.engine.gate import OpenGate, PlannedGate
 
 
@@ -12,8 +12,3 @@ def test_a_gate_can_be_asked_and_nothing_else() -> None:
 
     assert verbs(Gate) == {"ask"}
     assert verbs(PlannedGate) >= {"ask"} <= verbs(OpenGate)
-
-
-def test_nobody_is_told_by_default() -> None:
-    told: Progress = silent
-    assert told(1, 2, "descent") is None  # type: ignore[func-returns-value]

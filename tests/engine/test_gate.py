@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tacit.contract.gate import silent
 from tacit.contract.plan import Penalty, Plan
 from tacit.contract.query import (
     Answer,
@@ -57,7 +56,7 @@ class Recorder(Responder):
 def test_the_whole_plan_is_answered_at_its_prices() -> None:
     chosen = plan(iterations=4)
     recorder = Recorder()
-    gate = PlannedGate(chosen, recorder, silent)
+    gate = PlannedGate(chosen, recorder)
     looks = chosen.steps[0].times
     for query in [MOMENTS] * looks + [GRADIENT] * 4:
         gate.ask(query)
@@ -67,7 +66,7 @@ def test_the_whole_plan_is_answered_at_its_prices() -> None:
 
 def test_a_query_beyond_the_plan_is_refused_before_a_record_is_touched() -> None:
     recorder = Recorder()
-    gate = PlannedGate(plan(solver="gradient", iterations=3), recorder, silent)
+    gate = PlannedGate(plan(solver="gradient", iterations=3), recorder)
     for _ in range(3):
         gate.ask(GRADIENT)
     for _ in range(2):
@@ -87,7 +86,7 @@ def test_another_kind_is_refused_before_a_record_is_touched(
     wishes: dict[str, Any], query: Query, words: str
 ) -> None:
     recorder = Recorder()
-    gate = PlannedGate(plan(**wishes), recorder, silent)
+    gate = PlannedGate(plan(**wishes), recorder)
     with pytest.raises(PlanViolation, match=words):
         gate.ask(query)
     assert recorder.asked == []
@@ -100,7 +99,7 @@ def test_a_query_is_known_by_its_exact_type() -> None:
         kind = "gradient"
 
     recorder = Recorder()
-    gate = PlannedGate(plan(), recorder, silent)
+    gate = PlannedGate(plan(), recorder)
     with pytest.raises(PlanViolation):
         gate.ask(Disguised(2.0))
     assert recorder.asked == []
@@ -108,7 +107,7 @@ def test_a_query_is_known_by_its_exact_type() -> None:
 
 def test_a_refused_query_does_not_use_up_a_step() -> None:
     recorder = Recorder()
-    gate = PlannedGate(plan(solver="gradient", iterations=1), recorder, silent)
+    gate = PlannedGate(plan(solver="gradient", iterations=1), recorder)
     with pytest.raises(PlanViolation):
         gate.ask(MOMENTS)
     gate.ask(GRADIENT)
@@ -124,7 +123,7 @@ def test_an_answer_that_failed_is_spent() -> None:
             super().answer(query, price)
             raise OSError("The disk is gone.")
 
-    gate = PlannedGate(plan(solver="gradient", iterations=1), Failing(), silent)
+    gate = PlannedGate(plan(solver="gradient", iterations=1), Failing())
     with pytest.raises(OSError, match="disk"):
         gate.ask(GRADIENT)
     with pytest.raises(PlanViolation, match="used up"):
@@ -133,7 +132,7 @@ def test_an_answer_that_failed_is_spent() -> None:
 
 def test_a_plan_without_steps_answers_nothing() -> None:
     with pytest.raises(PlanViolation):
-        PlannedGate(plan(np.inf), Recorder(), silent).ask(GRADIENT)
+        PlannedGate(plan(np.inf), Recorder()).ask(GRADIENT)
 
 
 def test_progress_is_told_after_each_answer() -> None:
@@ -147,7 +146,7 @@ def test_progress_is_told_after_each_answer() -> None:
 
 def test_the_open_gate_refuses_private_plans() -> None:
     with pytest.raises(PlanViolation, match="private plan"):
-        OpenGate(plan(), Recorder(), silent)
+        OpenGate(plan(), Recorder())
 
 
 @pytest.mark.parametrize(
@@ -164,7 +163,7 @@ def test_the_open_gate_refuses_private_plans() -> None:
 def test_the_open_gate_answers_without_noise(query: Query, truth: Callable[..., Any]) -> None:
     rows = np.random.default_rng(0).uniform(-1, 1, (128, WIDTH + 1))
     y = rows[:, -1] > 0
-    gate = OpenGate(plan(np.inf), Recorder(private=False), silent)
+    gate = OpenGate(plan(np.inf), Recorder(private=False))
     answers = [gate.ask(query) for _ in range(2)]
     assert answers[0].noise_scale == 0.0
     np.testing.assert_array_equal(answers[0].value, answers[1].value)

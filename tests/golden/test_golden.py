@@ -8,7 +8,7 @@ from tools.golden.__main__ import present
 SHOWN = 20
 
 
-@pytest.mark.parametrize("name", ["plans", "fits"])
+@pytest.mark.parametrize("name", ["plans", "fits", "runs"])
 def test_plans_and_fits_are_those_that_are_stored(name: str) -> None:
     stored = compare.read(name)
     exact = name == "plans" or stored["machine"] == fits.machine()

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 import tacit
 from tacit.accounting.composition import compose
-from tacit.constraints.ridge import Ridge
+from tacit.constraints.proximal import RidgePenalty
 from tacit.contract.query import KIND_OF, Answer, GradientSum, Kind, Query, SecondMoments, Weights
 from tacit.contract.release import Release
 from tacit.contract.sensitivity import Price, event_of, price_for, squared_sensitivity
@@ -41,7 +41,7 @@ def test_a_heavy_penalty_has_its_proximal_step() -> None:
     rng = np.random.default_rng(0)
     for _ in range(50):
         matrix, prior = rng.normal(size=(2, 3)), rng.normal(size=2)
-        found = Ridge(1e30, matrix, prior).proximal(rng.normal(size=3), 3.0)
+        found = RidgePenalty(1e30, matrix, prior).proximal(rng.normal(size=3), 3.0)
         assert np.allclose(matrix @ found, prior)
 
 

@@ -14,7 +14,6 @@ import pytest
 from numpy.typing import NDArray
 
 import tacit
-from tacit.contract.gate import silent
 from tacit.contract.query import GradientSum, Kind, SecondMoments
 from tacit.contract.sensitivity import event_of, price_for
 from tacit.design.design import matrix_design
@@ -197,8 +196,8 @@ def test_a_private_plan_gets_no_free_answers() -> None:
     plan = tacit.LogisticRegression(epsilon=1.0, bounds=(-1, 1), iterations=3).plan(1000, 3)
     responder = Responder(MemoryStore.of(np.ones((5, 5))), private=True, seed=None)
     with pytest.raises(PlanViolation):
-        OpenGate(plan, responder, silent)
-    gate = PlannedGate(plan, responder, silent)
+        OpenGate(plan, responder)
+    gate = PlannedGate(plan, responder)
     looks = plan.steps[0].times
     for _ in range(looks):  # refused queries use their turn up
         with pytest.raises(SettingError):

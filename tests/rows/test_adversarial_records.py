@@ -17,7 +17,6 @@ import pytest
 from numpy.typing import NDArray
 
 import tacit
-from tacit.contract.gate import silent
 from tacit.contract.query import GradientSum, Kind
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary
@@ -160,9 +159,7 @@ def test_the_gate_goes_by_the_type_of_a_query() -> None:
         kind = Kind.SECOND_MOMENTS
 
     plan = tacit.LogisticRegression(epsilon=1.0, bounds=(-1, 1)).plan(1000, 1)
-    gate = PlannedGate(
-        plan, Responder(MemoryStore.of(np.ones((3, 3))), private=True, seed=None), silent
-    )
+    gate = PlannedGate(plan, Responder(MemoryStore.of(np.ones((3, 3))), private=True, seed=None))
     with pytest.raises(PlanViolation):
         gate.ask(Disguised(np.zeros(2), 1.0))
 

@@ -31,7 +31,7 @@ def test_least_squares_in_a_ball_lies_on_the_sphere_where_it_must() -> None:
 
     ball = optimize.NonlinearConstraint(lambda theta: theta[:3] @ theta[:3], 0, 0.25)
     found = optimize.minimize(
-        value, np.zeros(4), constraints=ball, method="trust-constr", options={"gtol": 1e-10}
+        value, np.full(4, 0.1), constraints=ball, method="SLSQP", options={"ftol": 1e-14}
     )
     assert np.linalg.norm(model.coef_) == pytest.approx(0.5, rel=1e-6)
     np.testing.assert_allclose(model.coef_, found.x[:3], atol=1e-4)

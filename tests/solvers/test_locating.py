@@ -15,7 +15,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from tacit.contract.gate import silent
 from tacit.contract.plan import Penalty, Plan
 from tacit.contract.query import Answer, ColumnCounts, Query
 from tacit.contract.sensitivity import Price
@@ -97,8 +96,8 @@ def found(
     store = admit(open_source(X, labels, attached=beside), plan.design, invalid_rows="zero")
     with Responder(store, private=plan.private, seed=seed) as responder:
         if not plan.private:
-            return locate(OpenGate(plan, responder, silent), plan)
-        gate = PlannedGate(plan, responder, silent)
+            return locate(OpenGate(plan, responder), plan)
+        gate = PlannedGate(plan, responder)
         design = locate(gate, plan)
         with pytest.raises(PlanViolation, match="used up"):
             gate.ask(ColumnCounts((0,), np.zeros(1), np.ones(1)))
@@ -289,7 +288,7 @@ def test_t03_t36_bounds_come_from_the_paid_answers_and_nothing_else() -> None:
     plan = plan_of(open_design(X.shape[1]), 1.0)
     store = admit(open_source(X, np.arange(N) % 2), plan.design)
     with Responder(store, private=True, seed=1) as responder:
-        recorder = Recorder(PlannedGate(plan, responder, silent))
+        recorder = Recorder(PlannedGate(plan, responder))
         design = locate(recorder, plan)
     assert len(recorder.answers) == plan.queries
     assert all(query.size == X.shape[1] for query in recorder.queries)  # type: ignore[union-attr]

@@ -23,7 +23,7 @@ def test_whitening_makes_the_mean_of_narrow_columns_more_accurate() -> None:
     errors = {}
     for solver in ("auto", "gradient"):
         found = [
-            tacit.GaussianMean(epsilon=0.3, bounds=(-1, 1), solver=solver, random_state=seed)
+            tacit.GaussianMean(epsilon=0.3, bounds=(-10, 10), solver=solver, random_state=seed)
             .fit(X)
             .mean_
             for seed in range(8)

@@ -1,6 +1,6 @@
 """Write golden plans and fits anew, and show what changed.
 
-    python -m tools.golden [plans] [fits] [--check]
+    python -m tools.golden [plans] [fits] [runs] [--check]
 
 With --check nothing is written, and the exit status is 1 where something differs.
 """
@@ -8,24 +8,27 @@ With --check nothing is written, and the exit status is 1 where something differ
 import json
 import sys
 from collections import Counter
+from collections.abc import Mapping
+from typing import Any
 
-from tools.golden import compare, fits, plans
+from tools.golden import compare, fits, plans, runs
 
 MOST_LINES = 60
+KINDS: Mapping[str, Any] = {"plans": plans, "fits": fits, "runs": runs}
 
 
 def present(name: str) -> dict[str, object]:
     """What the code of now plans or fits, as it would be stored."""
-    kind = plans if name == "plans" else fits
+    kind = KINDS[name]
     table = {case: kind.described(make) for case, make in kind.cases()}
-    if name == "fits":
+    if name != "plans":
         table["machine"] = fits.machine()
     return dict(json.loads(json.dumps(table)))
 
 
 def main(arguments: list[str]) -> int:
     """Compare, show, and store unless only a check was asked for."""
-    names = [name for name in ("plans", "fits") if name in arguments] or ["plans", "fits"]
+    names = [name for name in KINDS if name in arguments] or list(KINDS)
     changed = False
     for name in names:
         now = present(name)

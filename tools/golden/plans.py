@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import math
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from functools import partial
@@ -20,19 +21,31 @@ import tacit
 from tacit.accounting import gaussian
 from tacit.design.design import Design
 from tacit.errors import TacitError
+from tacit.losses.loss import Code
 from tacit.privacy.budget import Budget
+from tacit.solvers import staged
+from tacit.solvers.moments import predicted_error
 from tacit.solvers.signal import plan_warnings
+from tacit.solvers.solver import PublicFacts
 
-SIGNALS = (0.5, 1, 4, 5, 15, 20, 25, 30, 60, 100, 200, 250, 1000)
+SIGNALS = (0.5, 0.9, 1, 1.1, 4, 5, 15, 20, 25, 30, 60, 100, 200, 250, 1000)
 """Values of n·μ/d at which some rule changes."""
-EVIDENCE = (80.0,)
+EVIDENCE = (25.0, 80.0)
 """Values of n·μ at which some rule changes."""
 AROUND = (0.97, 1.03)
 SHAPES = ((600, 3), (5000, 10), (40_000, 50))
-WIDE = ((30_000, 62), (30_000, 66), (2_000, 300))
+WIDE = ((30_000, 55), (30_000, 62), (30_000, 66), (30_000, 75), (2_000, 300), (9_000, 500))
+WIDE_LABELS = ((2_000, 230), (2_000, 290))
 LARGE_AND_WIDE = ((200_000, 60),)
 """n·d above 10^7, where fits of labels may end with Newton steps."""
-LARGE = ((990_000, 10), (1_010_000, 10), (5_000_000, 30), (10**9, 5))
+LARGE = (
+    (850_000, 10),
+    (990_000, 10),
+    (1_010_000, 10),
+    (1_150_000, 10),
+    (5_000_000, 30),
+    (10**9, 5),
+)
 SMALLEST_MU, LARGEST_MU = 0.002, 30.0
 
 Settings = Mapping[str, Any]
@@ -76,6 +89,7 @@ def described(plan: Callable[[], Any]) -> dict[str, Any]:
     try:
         made = plan()
         more = {"solver.name": made.solver.name, "warnings": list(plan_warnings(made))}
+        more["predicted error"] = _predicted_error(made)
         return {**dict(_fields("", made)), **more}
     except TacitError as error:
         return {"refused": f"{type(error).__name__}: {error}"}
@@ -88,8 +102,17 @@ def _grid() -> Iterator[tuple[str, str, int, int, Settings]]:
         yield from _named(model, _few(), {"relation": "zero-out"})
         yield from _named(model, _few(), {"relation": "add-remove", "n_at_least": 2000})
         yield from _named(model, _few(), {"bounds": "private"})
+        yield from _named(model, _noisy_counts(), {"bounds": "private"})
+        yield from _named(model, _subsampled(), {})
         yield from _named(model, _large(), {})
+    yield from _named("logistic", _points(WIDE_LABELS, (15, 17, 19, 21, 23, 25)), {})
+    yield from _named("logistic", _large(), {"solver": "gradient"})
+    newton = [(4000, 3, 0.1), (10**12, 3, 1.0), *((n, 3, 1.0) for n in (3300, 3900, 4100, 4700))]
+    yield from _named("logistic", iter(newton), {"solver": "newton"})
+    for quantile in (0.05, 0.1, 0.12, 0.5, 0.9):
+        yield from _named("quantile", _few(), {"quantile": quantile})
     for model in INTERVALS:
+        yield from _named(model, _subsampled(), {"inference": True})
         yield from _named(model, _points(SHAPES, SIGNALS), {"inference": True})
         yield from _named(model, _large(), {"inference": True})
         yield from _named(model, _few(), {"inference": True, "relation": "zero-out"})
@@ -124,6 +147,20 @@ def _few() -> Iterator[tuple[int, int, float]]:
             yield n, d, signal * d / n
 
 
+def _noisy_counts() -> Iterator[tuple[int, int, float]]:
+    """Budgets at which the noise of a count of private bounds passes 0.4% and 1/16 of n."""
+    for n, d in ((2000, 5), (40_000, 50)):
+        for noise in (0.0033, 0.0045, 0.05, 0.06, 0.065, 0.07, 0.08):
+            yield n, d, math.sqrt(20 * 2 * d / 0.1) / (n * noise)
+
+
+def _subsampled() -> Iterator[tuple[int, int, float]]:
+    """Budgets around those at which early queries read a quarter of a large table."""
+    for n, d in ((1_000_000, 20), (82_000, 20 + 180), (4_200_000, 1_000)):
+        for power in range(-12, 5):
+            yield n, d, 1.3**power
+
+
 def _large() -> Iterator[tuple[int, int, float]]:
     for n, d in (*WIDE, *LARGE):
         for mu in (0.05, 1.0):
@@ -143,6 +180,15 @@ def _named(
             budget = Budget(epsilon=float(f"{gaussian.epsilon(rounded, 1e-6):.4g}"), delta=1e-6)
         name = f"{model} n={n} d={d} mu={rounded:g} {said}".strip()
         yield name, model, n, d, {"budget": budget, **settings}
+
+
+def _predicted_error(plan: Any) -> str | None:
+    if not isinstance(plan.solver, staged.Staged) or plan.loss.code is not Code.SQUARED:
+        return None
+    facts = PublicFacts(
+        plan.design, plan.records, plan.relation, plan.unit, plan.budget, plan.penalty, plan.loss
+    )
+    return repr(predicted_error(facts, plan))
 
 
 def _fields(path: str, value: Any) -> Iterator[tuple[str, Any]]:

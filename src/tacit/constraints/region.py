@@ -1,6 +1,6 @@
 """Public constraint regions for the slopes, on the user's scale: box, l1 ball, simplex.
 
-A region projects in the user's coordinates; `constraints.projection` projects in those of a solver.
+A region projects in the user's coordinates; `constraints.proximal` projects in those of a solver.
 """
 
 from __future__ import annotations

@@ -19,7 +19,3 @@ class Progress(Protocol):
 
     def __call__(self, done: int, total: int, label: str) -> None:
         """Take note of a finished step."""
-
-
-def silent(done: int, total: int, label: str) -> None:
-    """Report to nobody."""

@@ -22,7 +22,7 @@ class PlannedGate:
       record is touched.
     """
 
-    def __init__(self, plan: Plan, responder: Responder, progress: Progress) -> None:
+    def __init__(self, plan: Plan, responder: Responder, progress: Progress | None = None) -> None:
         self._responder = responder
         self._progress = progress
         self._schedule = [step for step in plan.steps for _ in range(step.times)]
@@ -39,14 +39,15 @@ class PlannedGate:
             raise PlanViolation("The plan reserved another number of counts at this point.")
         self._asked += 1
         answer = self._responder.answer(query, step.price)
-        self._progress(self._asked, len(self._schedule), step.label)
+        if self._progress is not None:
+            self._progress(self._asked, len(self._schedule), step.label)
         return answer
 
 
 class OpenGate:
     """Answers anything without noise, on a fixed lattice: for ε = ∞ alone."""
 
-    def __init__(self, plan: Plan, responder: Responder, progress: Progress) -> None:
+    def __init__(self, plan: Plan, responder: Responder, progress: Progress | None = None) -> None:
         if plan.private:
             raise PlanViolation("A private plan cannot be run through the open gate.")
         self._responder = responder
@@ -60,5 +61,6 @@ class OpenGate:
         """Answer exactly, up to the rounding of the lattice."""
         self._asked += 1
         answer = self._responder.answer(query, self._price)
-        self._progress(self._asked, self._asked, str(KIND_OF[type(query)]))
+        if self._progress is not None:
+            self._progress(self._asked, self._asked, str(KIND_OF[type(query)]))
         return answer

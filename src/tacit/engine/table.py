@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.contract.gate import Gate, Progress, silent
+from tacit.contract.gate import Gate, Progress
 from tacit.contract.guarantee_caveats import plan_cautions
 from tacit.contract.plan import Plan
 from tacit.contract.release import Release
@@ -28,8 +28,6 @@ from tacit.rows.storage.store import Store
 from tacit.solvers.counting import count_records
 from tacit.solvers.locating import locate
 from tacit.solvers.signal import plan_warnings
-
-READING = "reading records"
 
 
 class Table:
@@ -53,7 +51,7 @@ class Table:
         self,
         data: Any,
         response: Any = None,
-        progress: Progress = silent,
+        progress: Progress | None = None,
         *,
         attached: Mapping[str, Any] | None = None,
         fewest: int = 2,
@@ -163,17 +161,15 @@ class Table:
         The subsample is drawn from the source of the noise, or by the seed; exact fits need none.
         """
         self.close()
-        # That reading begins and ends; how far it is would tell of the records.
-        self._progress(0, 1, READING)
         self._store = admit(
             self._source,
             design,
             invalid_rows=Refusals.settle(invalid_rows).invalid_rows,
             dtype=np.float64 if exact else np.float32,
+            progress=self._progress,
             fewest=self._fewest,
             draw=None if exact else subsample_draw(seed),
         )
-        self._progress(1, 1, READING)
 
     def run(self, plan: Plan, *, seed: int | None) -> Release:
         """Run a plan over the admitted records.

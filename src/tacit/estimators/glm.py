@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tacit.contract.gate import Progress, silent
+from tacit.contract.gate import Progress
 from tacit.contract.plan import Plan, PublicFact
 from tacit.contract.release import Release
 from tacit.design.design import Design
@@ -50,7 +50,7 @@ def glm(
     inference: bool | None = None,
     invalid_rows: str | None = None,
     random_state: int | None = None,
-    progress: Progress = silent,
+    progress: Progress | None = None,
     on_plan: Callable[[Plan], None] | None = None,
 ) -> Fit:
     """Fit a generalised linear model under differential privacy.
@@ -133,7 +133,7 @@ def _fit(
     design: Design,
     loss: Loss,
     facts: Sequence[PublicFact],
-    progress: Progress,
+    progress: Progress | None,
     on_plan: Callable[[Plan], None] | None,
 ) -> Release:
     # Asked once: the ledger that decides about refusals is the one that is charged.

@@ -152,21 +152,19 @@ def check_settings(
     if inference is None:
         free = not l2 and prior_mean is None and radius is None and constraint is None
         inference = free and solver in INTERVALS_BY_DEFAULT
+    options = SolverOptions(solver, output, iterations, step_size, max_passes, bool(inference))
+    require_solver(solver)
     if invalid_rows is not None:
         one_of("invalid_rows", invalid_rows, CHOICES)
     if random_state is not None and not is_whole(random_state, 0):
         raise SettingError("random_state must be None or a whole number of at least 0.")
-    penalty = _penalty(l2, prior_mean, radius, constraint)
-    chosen_budget = make_budget(epsilon, delta, budget)
-    chosen_relation = Relation.parse(relation)
-    require_solver(solver)
     return Settings(
-        budget=chosen_budget,
-        relation=chosen_relation,
+        budget=make_budget(epsilon, delta, budget),
+        relation=Relation.parse(relation),
         unit=unit,
         n_at_least=None if n_at_least is None else whole("n_at_least", n_at_least, 2),
-        penalty=penalty,
-        options=SolverOptions(solver, output, iterations, step_size, max_passes, bool(inference)),
+        penalty=_penalty(l2, prior_mean, radius, constraint),
+        options=options,
         invalid_rows=invalid_rows,
         seed=None if random_state is None else int(random_state),
         intervals_by_default=by_default,

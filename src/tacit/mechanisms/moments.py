@@ -55,7 +55,9 @@ def second_moments(layout: Layout, query: SecondMoments, bound: int) -> BlockSum
     matrix = None if query.matrix is None else public_matrix(query.matrix, width)
     theta = np.zeros(width) if query.theta is None else np.ascontiguousarray(query.theta)
     weights = _WEIGHTS[query.weights]
-    loss = int(query.loss.code), shape_of(query.loss)
+    # Plain moments use no loss: one compiled pass serves them all.
+    shape = None if query.weights is Weights.NONE else shape_of(query.loss)
+    loss = int(query.loss.code), shape
     bounds = query.loss.smoothness, query.loss.lipschitz
     columns = layout.weighted, layout.shifted
 

@@ -139,7 +139,7 @@ def _newton_step(
     """A step that shortens the gradient; None where none was found.
 
     Lengths are in the norm of the inverse curvature. In the plain norm a step along a flat
-    direction would look too long: the curvature's rounding turns it a little to a steep one.
+    direction would seem too long: the curvature's rounding turns it a little to a steep one.
     """
     try:
         values, vectors = np.linalg.eigh(objective.curvature(theta))

@@ -79,5 +79,4 @@ class SeededEntropy:
     def words(self, count: int) -> NDArray[np.uint64]:
         """`count` words further along the stream of this seed."""
         _require_count(count)
-        raw: NDArray[np.uint64] = self._generator.random_raw(count)
-        return raw
+        return np.asarray(self._generator.random_raw(count))

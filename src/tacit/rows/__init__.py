@@ -1,1 +1,1 @@
-"""Blocks of private records, inside the wall: sources, the door, and the store of prepared rows."""
+"""Private records, inside the wall: sources, encoding, admission and storage."""

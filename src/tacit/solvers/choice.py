@@ -31,6 +31,8 @@ from tacit.solvers import (
 from tacit.solvers.counting import with_counting
 from tacit.solvers.exact import Exact
 from tacit.solvers.locating import exact_locating, with_locating
+from tacit.solvers.rules import INTERCEPT_ONLY, NEWTON_POLISH
+from tacit.solvers.signal import evidence_of, signal_of
 from tacit.solvers.solver import (
     PublicFacts,
     SolverOptions,
@@ -115,19 +117,33 @@ def _auto(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan
 
 
 def _labels(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
-    if intercept_only.is_chosen_for_labels(facts, allowed) and options == SolverOptions():
-        return intercept_only.plan(facts, options, allowed)
-    if newton_polish.is_chosen(facts, options, allowed):
-        return newton_polish.plan(facts, options, allowed)
+    """Their share alone, a descent that Newton steps end, or a descent.
+
+    A penalty says how to hold slopes short, and an option what the user wants: both mean a descent.
+    """
+    free = options == SolverOptions() and facts.penalty == Penalty()
+    if free and facts.loss.code is Code.LOGISTIC:
+        signal = signal_of(facts, allowed)
+        if signal < INTERCEPT_ONLY.labels and facts.design.intercept:
+            return intercept_only.plan(facts, options, allowed)
+        if facts.is_large and signal >= NEWTON_POLISH.signal:
+            return newton_polish.plan(facts, options, allowed)
     return whitened.plan(facts, options, allowed)
 
 
 def _numeric(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
-    if intercept_only.is_chosen(facts, allowed):
+    """The level alone, moments where they are predicted to be better, or two stages."""
+    least = max(INTERCEPT_ONLY.evidence, INTERCEPT_ONLY.signal * facts.design.width)
+    if evidence_of(facts, allowed) < least and facts.design.intercept:
         return intercept_only.plan(facts, options, allowed)
-    if moments.is_chosen(facts, options, allowed):
-        return moments.plan(facts, options, allowed)
-    return staged.plan(facts, options, allowed)
+    stages = staged.plan(facts, options, allowed)
+    if facts.loss.code is not Code.SQUARED or options.iterations or options.step_size:
+        return stages
+    once, most = moments.plan(facts, options, allowed), options.max_passes
+    if most is not None and stages.queries > most >= once.queries:
+        return once
+    errors = [moments.predicted_error(facts, planned) for planned in (once, stages)]
+    return once if errors[0] < errors[1] else stages
 
 
 def _gradient(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:

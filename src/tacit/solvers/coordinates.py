@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.constraints.projection import Ball, Projection
-from tacit.constraints.ridge import Ridge
+from tacit.constraints.proximal import Ball, Projection, RidgePenalty
 from tacit.contract.plan import Plan
 from tacit.design.response import Continuous, Count
 from tacit.losses.loss import Loss
@@ -51,7 +50,9 @@ def triangular(matrix: Matrix) -> tuple[Matrix, Matrix]:
     return np.ascontiguousarray(upper.T), rotation
 
 
-def penalty_in(plan: Plan, coordinates: Coordinates) -> tuple[Ridge, Ball | Projection, Vector]:
+def penalty_in(
+    plan: Plan, coordinates: Coordinates
+) -> tuple[RidgePenalty, Ball | Projection, Vector]:
     """Return the plan's penalty and region in these coordinates, and the starting point.
 
     The start is 0, or the declared prior mean with an intercept of 0 in prepared coordinates.
@@ -74,7 +75,7 @@ def penalty_in(plan: Plan, coordinates: Coordinates) -> tuple[Ridge, Ball | Proj
     # The user's loss is scale^degree times the prepared one, and so is the penalty added to it.
     l2 = plan.penalty.l2 / scale**plan.loss.degree * _inverse_mean_weight(plan)
     return (
-        Ridge(l2, slopes, prior.reshape(-1, *(1 for _ in outputs))),
+        RidgePenalty(l2, slopes, prior.reshape(-1, *(1 for _ in outputs))),
         region,
         region.project(start),
     )

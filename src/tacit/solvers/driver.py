@@ -89,14 +89,17 @@ def descend(
     plan: Plan,
     descent: Descent,
     coordinates: Coordinates,
-    start: Vector,
+    start: Vector | None,
     clip: float,
     loss: Loss,
     *,
     downweighted: bool = False,
 ) -> tuple[Vector, float]:
-    """Take steps θ = Proj(prox(φ - η g)); return the output and the noise of the mean gradients."""
-    ridge, region, _ = penalty_in(plan, coordinates)
+    """Take steps θ = Proj(prox(φ - η g)); return the output and the noise of the mean gradients.
+
+    Without a start they begin at the prior mean, or at 0.
+    """
+    ridge, region, prior = penalty_in(plan, coordinates)
     noise = 0.0
 
     def step(_: int, ahead: Vector) -> Vector:
@@ -117,7 +120,9 @@ def descend(
         return region.project(ridge.proximal(moved, descent.step_size))
 
     momentum, first = descent.momentum, descent.first_averaged
-    theta = take_steps(start, descent.iterations, step, momentum=momentum, first=first)
+    theta = take_steps(
+        prior if start is None else start, descent.iterations, step, momentum=momentum, first=first
+    )
     return theta, noise
 
 

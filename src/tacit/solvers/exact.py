@@ -13,8 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from tacit.constraints.projection import Ball
-from tacit.constraints.ridge import Ridge
+from tacit.constraints.proximal import Ball, RidgePenalty
 from tacit.contract.gate import Gate
 from tacit.contract.plan import Plan, Solution
 from tacit.contract.query import GradientSum, SecondMoments, Weights
@@ -89,7 +88,7 @@ def _minimise_in_turns(gate: Gate, plan: Plan) -> Vector:
     return theta
 
 
-def _unconstrained(gate: Gate, plan: Plan, ridge: Ridge, theta: Vector) -> Vector:
+def _unconstrained(gate: Gate, plan: Plan, ridge: RidgePenalty, theta: Vector) -> Vector:
     clip = gradient_bound(plan)
 
     def gradient(at: Vector) -> Vector:
@@ -102,7 +101,11 @@ def _unconstrained(gate: Gate, plan: Plan, ridge: Ridge, theta: Vector) -> Vecto
 
 
 def _newton(
-    gate: Gate, plan: Plan, ridge: Ridge, theta: Vector, gradient_at: Callable[[Vector], Vector]
+    gate: Gate,
+    plan: Plan,
+    ridge: RidgePenalty,
+    theta: Vector,
+    gradient_at: Callable[[Vector], Vector],
 ) -> Vector:
     gradient = gradient_at(theta)
     for _ in range(NEWTON_STEPS):
@@ -124,7 +127,9 @@ def _newton(
     return theta
 
 
-def _on_the_sphere(gate: Gate, plan: Plan, ridge: Ridge, radius: float, theta: Vector) -> Vector:
+def _on_the_sphere(
+    gate: Gate, plan: Plan, ridge: RidgePenalty, radius: float, theta: Vector
+) -> Vector:
     """Find the multiplier of ½‖B theta‖² that puts the minimiser on the sphere, by bisection."""
 
     def at(multiplier: float) -> Vector:
@@ -146,7 +151,11 @@ def _on_the_sphere(gate: Gate, plan: Plan, ridge: Ridge, radius: float, theta: V
 
 
 def _quasi_newton(
-    gate: Gate, plan: Plan, ridge: Ridge, start: Vector, gradient_at: Callable[[Vector], Vector]
+    gate: Gate,
+    plan: Plan,
+    ridge: RidgePenalty,
+    start: Vector,
+    gradient_at: Callable[[Vector], Vector],
 ) -> Vector:
     """L-BFGS for losses whose curvature is zero somewhere; theta is (width,) or (width, class).
 

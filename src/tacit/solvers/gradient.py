@@ -14,7 +14,7 @@ from typing import ClassVar
 from tacit.contract.gate import Gate
 from tacit.contract.plan import Forecast, Plan, Purpose, Solution
 from tacit.contract.query import Kind
-from tacit.solvers.coordinates import Coordinates, gradient_bound, penalty_in, slope_bound
+from tacit.solvers.coordinates import Coordinates, gradient_bound, slope_bound
 from tacit.solvers.driver import Descent, Noise, best_time, descend, excess_bound
 from tacit.solvers.rules import DESCENT
 from tacit.solvers.solver import (
@@ -49,9 +49,8 @@ class Gradient:
     def run(self, gate: Gate, plan: Plan) -> Solution:
         """Ask for the gradients."""
         coordinates = Coordinates(None, float(plan.design.width))
-        _, _, start = penalty_in(plan, coordinates)
         clip = gradient_bound(plan)
-        theta, _ = descend(gate, plan, self.descent, coordinates, start, clip, plan.loss)
+        theta, _ = descend(gate, plan, self.descent, coordinates, None, clip, plan.loss)
         if theta.ndim > 1 and plan.penalty.prior_mean is None and plan.penalty.constraint is None:
             # What all classes have in common changes no probability: it is noise and no more.
             theta = theta - theta.mean(axis=1, keepdims=True)

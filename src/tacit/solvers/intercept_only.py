@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from tacit.contract.gate import Gate
-from tacit.contract.plan import Penalty, Plan, Purpose, Solution
+from tacit.contract.plan import Plan, Purpose, Solution
 from tacit.contract.query import Kind
 from tacit.losses.loss import Code
 from tacit.solvers.coordinates import response_ends
@@ -107,22 +107,6 @@ def _mean_between(gate: Gate, plan: Plan, low: float, high: float) -> tuple[floa
     answer = ask_mean(gate, plan, low, high)
     share = between(float(answer.value[0]) / plan.count, 0.0, 1.0)
     return low + (high - low) * share, (high - low) * (answer.noise_scale / plan.count)
-
-
-def is_chosen(facts: PublicFacts, allowed: Fraction) -> bool:
-    """Whether slopes of numbers or counts would be noise: from public numbers alone."""
-    least = max(INTERCEPT_ONLY.evidence, INTERCEPT_ONLY.signal * facts.design.width)
-    return facts.design.intercept and evidence_of(facts, allowed) < least
-
-
-def is_chosen_for_labels(facts: PublicFacts, allowed: Fraction) -> bool:
-    """The same for two labels, without penalty: a penalty says how to hold slopes short."""
-    return (
-        facts.design.intercept
-        and evidence_of(facts, allowed) < INTERCEPT_ONLY.labels * facts.design.width
-        and facts.loss.code is Code.LOGISTIC
-        and facts.penalty == Penalty()
-    )
 
 
 def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:

@@ -38,7 +38,7 @@ class Start:
     alone: float = rule(3.0, "deviations of noise elsewhere: a column of one value")
     counted: float = rule(0.1, "three deviations of n where it was counted, as a share of it")
     rare: float = rule(0.05, "share of n elsewhere up to which a column is rare")
-    near_zero: float = rule(2.0**-10, "distance from the user's zero, in half ranges, that is zero")
+    near_zero: int = rule(10, "2^-10 half ranges from the user's zero count as zero")
     rare_length: float = rule(1.5, "length of a rare column's largest value, in clips")
     row_factor: float = rule(math.sqrt(2.0), "norm of standardised rows, over √d")
     ridge: float = rule(0.4, "ridge on the second moments, in noise norms")

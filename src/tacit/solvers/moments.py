@@ -65,18 +65,6 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     return staged.priced_stages(facts, allowed, (stage,), (Fraction(1),), moments, "moments")
 
 
-def is_chosen(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> bool:
-    """Whether moments have the smaller predicted error, or passes allow no more."""
-    if facts.loss.code is not Code.SQUARED:
-        return False
-    if options.iterations is not None or options.step_size is not None:
-        return False
-    once, stages = plan(facts, options, allowed), staged.plan(facts, options, allowed)
-    if options.max_passes is not None and stages.queries > options.max_passes >= once.queries:
-        return True
-    return predicted_error(facts, once) < predicted_error(facts, stages)
-
-
 def predicted_error(facts: PublicFacts, planned: Plan) -> float:
     """Expected excess error of a plan for a continuous response, as a share of its variance."""
     solver, width = planned.solver, facts.design.width

@@ -20,11 +20,10 @@ from typing import ClassVar
 import numpy as np
 
 from tacit.contract.gate import Gate
-from tacit.contract.plan import Penalty, Plan, Purpose, Solution
+from tacit.contract.plan import Plan, Purpose, Solution
 from tacit.contract.query import GradientSum, Kind, SecondMoments, Weights
-from tacit.losses.loss import Code
-from tacit.solvers.coordinates import Coordinates, Matrix, Vector, penalty_in
-from tacit.solvers.driver import Descent, take_steps
+from tacit.solvers.coordinates import Coordinates, Matrix, Vector
+from tacit.solvers.driver import Descent, descend, take_steps
 from tacit.solvers.rules import LABELS, NEWTON_POLISH
 from tacit.solvers.signal import signal_of
 from tacit.solvers.solver import (
@@ -36,10 +35,9 @@ from tacit.solvers.solver import (
     priced,
 )
 from tacit.solvers.spectrum import Spectrum, noise_norm
-from tacit.solvers.step_size import counted
+from tacit.solvers.step_size import counted, shortened
 from tacit.solvers.whitened import (
     Whitening,
-    descend_whitened,
     forecast,
     moment_queries,
     recipe_of,
@@ -69,11 +67,10 @@ class NewtonPolish:
     def run(self, gate: Gate, plan: Plan) -> Solution:
         """Ask for second moments and gradients, then for the curvature and further gradients."""
         coordinates = whiten(gate, plan, self.whitening)
-        _, _, start = penalty_in(plan, coordinates)
         descent = counted(plan, self.descent) if self.follows_count else self.descent
-        theta, clip = descend_whitened(
-            gate, plan, descent, coordinates, start, largest=self.margin_variance
-        )
+        clip = (descent.clip_factor or 1.0) * math.sqrt(coordinates.dimension)
+        descent = shortened(plan, descent, coordinates, clip, self.margin_variance)
+        theta, _ = descend(gate, plan, descent, coordinates, None, clip, plan.loss)
         theta = self.polish(gate, plan, coordinates, theta, clip)
         return Solution(coordinates.prepared(theta))
 
@@ -110,17 +107,6 @@ class NewtonPolish:
         unit = plan.loss.smoothness / plan.count
         curvature = unit * (spectrum.denoised(answer.noise_scale) + ridge)
         return spectrum.with_values(1.0 / np.maximum(curvature, 1.0 / NEWTON_POLISH.longest))
-
-
-def is_chosen(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> bool:
-    """Whether Newton steps end this fit: two labels, a large table, no penalty and no option."""
-    return (
-        facts.loss.code is Code.LOGISTIC
-        and facts.penalty == Penalty()
-        and options == SolverOptions()
-        and facts.is_large
-        and signal_of(facts, allowed) >= NEWTON_POLISH.signal
-    )
 
 
 def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:

@@ -206,7 +206,7 @@ def _at_zero(plan: Plan, places: NDArray[np.int64], median: Vector) -> NDArray[n
     """Whether medians lie where the user's zero does, which all but a few records may share."""
     columns = plan.design.columns
     zero = [-columns[j].center / columns[j].scale if j < len(columns) else math.nan for j in places]
-    return np.asarray(np.abs(median - np.array(zero)) <= START.near_zero)
+    return np.asarray(np.abs(median - np.array(zero)) <= 2.0**-START.near_zero)
 
 
 def linear_map(plan: Plan, centers: Vector, scales: Vector) -> Matrix:

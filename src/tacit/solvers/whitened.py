@@ -18,7 +18,7 @@ from tacit.contract.gate import Gate
 from tacit.contract.plan import Forecast, Penalty, Plan, Purpose, Solution
 from tacit.contract.query import Kind, SecondMoments
 from tacit.losses.loss import Code
-from tacit.solvers.coordinates import Coordinates, Vector, penalty_in, triangular
+from tacit.solvers.coordinates import Coordinates, triangular
 from tacit.solvers.driver import Descent, Noise, descend, excess_bound
 from tacit.solvers.label_start import label_start
 from tacit.solvers.rules import DESCENT, LABELS, WHITENING, between
@@ -95,34 +95,17 @@ class WhitenedGradient:
         """Ask for the label share, second moments and gradients."""
         start = label_start(gate, plan) if self.label_start else None
         coordinates = whiten(gate, plan, self.whitening)
-        _, _, theta = penalty_in(plan, coordinates)
         descent = counted(plan, self.descent) if self.follows_count else self.descent
-        if start is not None:
-            theta = coordinates.working(start)
-            descent = lengthened(descent, start) if self.uneven else descent
-        theta, _ = descend_whitened(
-            gate, plan, descent, coordinates, theta, largest=self.margin_variance
-        )
+        if start is not None and self.uneven:
+            descent = lengthened(descent, start)
+        clip = (descent.clip_factor or 1.0) * math.sqrt(coordinates.dimension)
+        descent = shortened(plan, descent, coordinates, clip, self.margin_variance)
+        begin = None if start is None else coordinates.working(start)
+        theta, _ = descend(gate, plan, descent, coordinates, begin, clip, plan.loss)
         if theta.ndim > 1 and plan.penalty.prior_mean is None and plan.penalty.constraint is None:
             # What all classes have in common changes no probability: it is noise and no more.
             theta = theta - theta.mean(axis=1, keepdims=True)
         return Solution(coordinates.prepared(theta))
-
-
-def descend_whitened(
-    gate: Gate,
-    plan: Plan,
-    descent: Descent,
-    coordinates: Coordinates,
-    start: Vector,
-    *,
-    largest: float | None,
-) -> tuple[Vector, float]:
-    """Descend with steps that go by the noise; return the result and the clip."""
-    clip = (descent.clip_factor or 1.0) * math.sqrt(coordinates.dimension)
-    descent = shortened(plan, descent, coordinates, clip, largest)
-    theta, _ = descend(gate, plan, descent, coordinates, start, clip, plan.loss)
-    return theta, clip
 
 
 def whiten(gate: Gate, plan: Plan, whitening: Whitening) -> Coordinates:
@@ -193,6 +176,7 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     if starts:
         label_share = LABELS.uneven_share if uneven else _label_share(facts, allowed)
     remaining = allowed * (1 - queries * share - label_share)
+    expected = forecast(facts, descent, math.sqrt(remaining))
     moments = allowed * share * queries
     steps = [
         priced(facts, Kind.SECOND_MOMENTS, moments, queries, Purpose.SECOND_MOMENTS),
@@ -209,7 +193,7 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
         margin_variance=LABELS.margin_variance if limited else None,
         follows_count=bool(facts.counts) and options.step_size is None,
     )
-    return assembled(facts, solver, steps, forecast(facts, descent, math.sqrt(remaining)))
+    return assembled(facts, solver, steps, expected)
 
 
 def _label_share(facts: PublicFacts, allowed: Fraction) -> Fraction:

@@ -7,7 +7,7 @@ import pytest
 from tacit.accounting.renyi import curve as curves
 from tacit.accounting.renyi import mechanisms
 from tacit.accounting.renyi.curve import Curve
-from tacit.accounting.renyi.mechanisms import bounded_range, noisy_plurality, pure
+from tacit.accounting.renyi.mechanisms import bounded_range, pure
 from tacit.accounting.renyi.objective_perturbation import one_signed_objective
 from tacit.accounting.renyi.poisson_gaussian import poisson_gaussian
 from tacit.accounting.renyi.subsampling import without_replacement_gaussian
@@ -22,7 +22,6 @@ CURVES: dict[str, Curve] = {
     "poisson": partial(poisson_gaussian, mu=1.0, sampling_rate=0.01),
     "without replacement": partial(without_replacement_gaussian, mu=1.0, sampling_rate=0.01),
     "objective": partial(one_signed_objective, determinant=0.1, mu=0.5),
-    "votes": partial(noisy_plurality, variance=100.0),
 }
 
 

@@ -3,8 +3,7 @@ from functools import partial
 
 import numpy as np
 
-from tacit.accounting.renyi.concentrated import zcdp_to_epsilon
-from tacit.accounting.renyi.conversion import epsilon_from_values
+from tacit.accounting.renyi.conversion import epsilon_from_values, zcdp_to_epsilon
 from tacit.accounting.renyi.curve import default_orders
 from tacit.accounting.renyi.mechanisms import zcdp
 

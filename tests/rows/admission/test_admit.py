@@ -239,6 +239,16 @@ def test_files_spill_and_memory_stays_flat(tmp_path: Path, monkeypatch: pytest.M
     assert peak < 1_500_000 < rows * 6 * 4
 
 
+def test_progress_tells_nothing_of_the_records() -> None:
+    calls: list[tuple[int, int, str]] = []
+
+    def progress(done: int, total: int, label: str) -> None:
+        calls.append((done, total, label))
+
+    admitted(X, Y, progress=progress)
+    assert calls == [(0, 1, "reading records"), (1, 1, "reading records")]
+
+
 def test_the_subsample_stands_first_in_every_block(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each row goes with its response and its byte; the bits of a record are those of before."""
     monkeypatch.setattr(store_module, "BLOCK_BYTES", 4096)

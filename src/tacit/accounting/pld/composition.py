@@ -87,26 +87,10 @@ class Composed:
 
     def delta(self, epsilon: float) -> Bracket:
         """Return lower and upper bounds of delta at an epsilon of at least 0."""
-        return self._delta(epsilon, "both")
-
-    def epsilon(self, delta: float) -> Bracket:
-        """Return lower and upper bounds of epsilon at a delta in (0, 1)."""
-        return self._epsilon(delta, "both")
-
-    def safe_delta(self, epsilon: float) -> float:
-        """Return the upper bound of delta alone, in a third of the time."""
-        return self._delta(epsilon, "upper")[1]
-
-    def safe_epsilon(self, delta: float) -> float:
-        """Return the upper bound of epsilon alone, in a third of the time."""
-        return self._epsilon(delta, "upper")[1]
-
-    def _delta(self, epsilon: float, bounds: Bounds) -> Bracket:
         if not epsilon >= 0.0:
             raise SettingError(f"epsilon is {epsilon!r}; expected a number of at least 0")
         if not self.items:
             return _gaussian_delta(self.gaussian_mu, epsilon)
-
         if self._alone is not None:
             return _larger(
                 closed_form.profile(self._alone, way, epsilon) for way in self._directions()
@@ -120,14 +104,21 @@ class Composed:
             used = coarse.without_tails(coarse.aim_at_epsilon(epsilon).log_delta)
             return used, used.aim_at_epsilon(epsilon)
 
-        return self._bracket(choose, measure, bounds)
+        return self._bracket(choose, measure, "both")
+
+    def epsilon(self, delta: float) -> Bracket:
+        """Return lower and upper bounds of epsilon at a delta in (0, 1)."""
+        return self._epsilon(delta, "both")
+
+    def safe_epsilon(self, delta: float) -> float:
+        """Return the upper bound of epsilon alone, in a third of the time."""
+        return self._epsilon(delta, "upper")[1]
 
     def _epsilon(self, delta: float, bounds: Bounds) -> Bracket:
         if not 0.0 < delta < 1.0:
             raise SettingError(f"delta is {delta!r}; expected a number between 0 and 1")
         if not self.items:
             return _gaussian_epsilon(self.gaussian_mu, delta)
-
         if self._alone is not None:
             return _larger(
                 closed_form.epsilon_of(self._alone, way, delta) for way in self._directions()

@@ -4,30 +4,20 @@ Used where nothing tighter exists (selection, votes, subsampling of arbitrary me
 releases have the exact curve of `tacit.accounting.gaussian`.
 """
 
-from tacit.accounting.renyi.concentrated import (
-    bounded_range_to_zcdp,
-    gdp_to_zcdp,
-    group_tcdp,
-    group_zcdp,
-    pure_to_zcdp,
-    tcdp_to_epsilon,
-    zcdp_to_delta,
-    zcdp_to_epsilon,
-)
 from tacit.accounting.renyi.conversion import (
     delta,
     delta_from_values,
     epsilon,
     epsilon_from_values,
+    pure_to_zcdp,
+    tcdp_to_epsilon,
+    zcdp_to_epsilon,
 )
 from tacit.accounting.renyi.curve import Curve, add, default_orders, group, repeat
 from tacit.accounting.renyi.mechanisms import (
     bounded_range,
-    confidence_check,
-    discrete_gaussian,
     gaussian,
     laplace,
-    noisy_plurality,
     pure,
     tcdp,
     zcdp,
@@ -53,23 +43,16 @@ __all__ = [
     "Curve",
     "add",
     "bounded_range",
-    "bounded_range_to_zcdp",
-    "confidence_check",
     "default_orders",
     "delta",
     "delta_from_values",
-    "discrete_gaussian",
     "epsilon",
     "epsilon_from_values",
     "gaussian",
-    "gdp_to_zcdp",
     "group",
-    "group_tcdp",
-    "group_zcdp",
     "laplace",
     "negative_binomial_mean",
     "negative_binomial_selection",
-    "noisy_plurality",
     "one_signed_objective",
     "poisson",
     "poisson_gaussian",
@@ -84,6 +67,5 @@ __all__ = [
     "without_replacement",
     "without_replacement_gaussian",
     "zcdp",
-    "zcdp_to_delta",
     "zcdp_to_epsilon",
 ]

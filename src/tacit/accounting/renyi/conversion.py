@@ -1,4 +1,4 @@
-r"""From a Rényi curve to epsilon and delta, rounded up.
+r"""From a Rényi curve, or a rho of concentrated privacy, to epsilon and delta, rounded up.
 
 For every order :math:`\alpha > 1` a mechanism with curve r is :math:`(\varepsilon, \delta)`-private
 for
@@ -10,20 +10,27 @@ for
 
 and :math:`(0, \sqrt{1 - e^{-r}})`-private by the bound of Bretagnolle and Huber.
 
+Only implications that are theorems are here. Privacy with (epsilon, delta), delta > 0, implies no
+rho, and rho-zCDP implies no mu.
+
 References: Canonne, Kamath and Steinke (2020), Proposition 12. Asoodeh, Liao, Calmon, Kosut and
-Sankar (2020), Theorem 3.
+Sankar (2020), Theorem 3. Bun and Steinke (2016), Propositions 1.6 and 1.9. Bun, Dwork, Rothblum and
+Steinke (2018), Lemma 6.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tacit.accounting.arguments import Floats, as_orders, non_negative, probability
+from tacit.accounting.arguments import Floats, above_one, as_orders, non_negative, probability
 from tacit.accounting.renyi.curve import Curve, default_orders
+from tacit.accounting.renyi.mechanisms import tcdp, zcdp
+from tacit.accounting.rounding import ALLOWANCE, UNDERFLOW
 from tacit.errors import SettingError
 
 # Ten roundings of quantities no larger than the sizes that are added up.
@@ -86,6 +93,60 @@ def delta_from_values(orders: ArrayLike, values: ArrayLike, epsilon: float) -> f
     if math.isinf(bound):
         return 0.0
     return _exponential_up(float(np.min(_log_deltas(array, bounds, bound))))
+
+
+def zcdp_to_epsilon(rho: float, delta: float) -> float:
+    r"""Return an epsilon of rho-zCDP at delta.
+
+    .. math:: \varepsilon = \inf_{\alpha > 1}\ \rho\alpha + \log\frac{\alpha - 1}{\alpha}
+        - \frac{\log\delta + \log\alpha}{\alpha - 1}
+
+    Guarantee
+    ---------
+    - Never below the infimum, at most 1e-6 above it relatively, and never above
+      :math:`\rho + 2\sqrt{\rho\log(1/\delta)}`.
+    """
+    rho, delta = non_negative("rho", rho), probability("delta", delta)
+    if rho == 0.0 or delta == 1.0:
+        return 0.0
+    if delta == 0.0 or math.isinf(rho):
+        return math.inf
+    return epsilon(partial(zcdp, rho=rho), delta, _orders_around_best(-math.log(delta), rho))
+
+
+def tcdp_to_epsilon(rho: float, omega: float, delta: float) -> float:
+    """Return an epsilon of (rho, omega)-tCDP at delta: the infimum over orders below omega.
+
+    Guarantee
+    ---------
+    - Never below `zcdp_to_epsilon`, to which it tends as omega grows.
+    """
+    rho, delta = non_negative("rho", rho), probability("delta", delta)
+    if math.isinf(above_one("omega", omega)):
+        return zcdp_to_epsilon(rho, delta)
+    if delta == 1.0:
+        return 0.0
+    if delta == 0.0 or math.isinf(rho):
+        return math.inf
+    last = math.nextafter(omega, 1.0)
+    if last <= 1.0:
+        return math.inf
+    wide = _orders_around_best(-math.log(delta), rho) if rho > 0.0 else np.array([last])
+    grid = np.append(wide[wide < last], last)
+    return epsilon(partial(tcdp, rho=rho, omega=omega), delta, grid)
+
+
+def pure_to_zcdp(epsilon: float) -> float:
+    """Return the least rho of every epsilon-private mechanism, ε tanh(ε/2), rounded up.
+
+    Guarantee
+    ---------
+    - Attained by randomised response as the order tends to 1, so no smaller rho exists.
+    """
+    epsilon = non_negative("epsilon", epsilon)
+    if epsilon == 0.0:
+        return 0.0
+    return epsilon * math.tanh(0.5 * epsilon) * (1.0 + ALLOWANCE) + UNDERFLOW
 
 
 def _epsilons(orders: Floats, values: Floats, delta: float) -> Floats:
@@ -166,3 +227,11 @@ def _exponential_up(logarithm: float) -> float:
     if math.isinf(logarithm):
         return 0.0 if logarithm < 0.0 else 1.0
     return min(math.exp(min(logarithm, 0.0)) * (1.0 + _SLACK) + _SMALLEST, 1.0)
+
+
+def _orders_around_best(log_inverse: float, rho: float) -> Floats:
+    """Orders around 1 + sqrt(log(1/delta)/rho), where the infimum lies up to a small factor."""
+    distance = math.sqrt(max(log_inverse, 1e-3) / rho) if rho > 1e-300 else 1e150
+    # A distance below 2^-45 would be rounded away; beyond 1e15 nothing is gained.
+    distance = min(max(distance, 2.0**-40), 1e15)
+    return np.asarray(1.0 + distance * np.geomspace(1.0 / 32.0, 32.0, 41))

@@ -1,12 +1,11 @@
-r"""Rényi curves of single mechanisms: additive noise, pure privacy, bounded range, noisy votes.
+r"""Rényi curves of single mechanisms: additive noise, pure privacy, bounded range.
 
 All values are rounded up. Permute-and-flip is epsilon-private but **not** epsilon-bounded-range:
-use `pure` for it, never `bounded_range`. Curves that depend on the votes of teachers are themselves
-private and are not offered.
+use `pure` for it, never `bounded_range`.
 
 References: Mironov (2017), Table II and Proposition 6. Canonne, Kamath and Steinke (2020), Theorem
 4. Bun and Steinke (2016), Proposition 3.3. Dong, Durfee and Rogers (2020), Lemma 3.2. Cesar and
-Rogers (2021), Lemma 3.4. Papernot et al. (2018), Proposition 8.
+Rogers (2021), Lemma 3.4.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ from numpy.typing import ArrayLike
 
 from tacit.accounting.arguments import Floats, above_one, as_orders, non_negative
 from tacit.accounting.rounding import ALLOWANCE, raised
-from tacit.validate import positive
 
 # Below this the exponential minus its linear part is summed as a series: 16 terms leave 2^-54.
 _SERIES_UP_TO = 0.5
@@ -65,23 +63,6 @@ def tcdp(orders: ArrayLike, rho: float, omega: float) -> Floats:
     """
     array = as_orders(orders)
     return np.where(array < above_one("omega", omega), zcdp(array, rho), np.inf)
-
-
-def discrete_gaussian(orders: ArrayLike, squared_sensitivity: float, variance: float) -> Floats:
-    r"""Return the curve of integers released with discrete Gaussian noise.
-
-    .. math:: r(\alpha) = \alpha\, \Delta^2 / (2\sigma^2)
-
-    with :math:`\sigma^2` the parameter of the noise, which is at least its variance.
-
-    Guarantee
-    ---------
-    - An upper bound for every integer shift of squared norm at most `squared_sensitivity`.
-    """
-    array = as_orders(orders)
-    squared = non_negative("squared_sensitivity", squared_sensitivity)
-    ratio = squared / positive("variance", variance)
-    return _linear(array, ratio / 2.0, vanishes=squared == 0.0)
 
 
 def laplace(orders: ArrayLike, epsilon: float) -> Floats:
@@ -177,27 +158,6 @@ def bounded_range(orders: ArrayLike, eta: float) -> Floats:
         tight = log_a + (log_c - np.log(read)) / excess + error
     tight = np.where(np.isfinite(tight), tight, quadratic)
     return np.minimum(np.minimum(tight, quadratic), raised(np.full_like(array, eta)))
-
-
-def noisy_plurality(orders: ArrayLike, variance: float) -> Floats:
-    """Return the curve of one plurality of votes with noise on each count (GNMax), α / σ².
-
-    Guarantee
-    ---------
-    - Twice the curve of a single count with the same noise: a changed vote moves two counts.
-    """
-    return discrete_gaussian(as_orders(orders), 2.0, variance)
-
-
-def confidence_check(orders: ArrayLike, variance: float) -> Floats:
-    """Return the curve of asking whether the largest noisy count passes a threshold, α / (2σ²).
-
-    Guarantee
-    ---------
-    - The largest count moves by at most one: the curve of one count. It is paid for every query,
-      answered or not.
-    """
-    return discrete_gaussian(as_orders(orders), 1.0, variance)
 
 
 def _linear(orders: Floats, rho: float, *, vanishes: bool) -> Floats:

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from tacit.contract.gate import Progress
 from tacit.design.design import Design, Numeric
 from tacit.errors import FileError, SettingError
 from tacit.rows.admission.contribution_bounding import PersonAdmission
@@ -35,6 +36,7 @@ from tacit.rows.storage.store import Layout, Store, default_block_rows, require_
 from tacit.rows.storage.tiles import LANES, Flags, Floats, Integers, tile_count
 
 MEMORY_LIMIT = 256 << 20
+LABEL = "reading records"
 
 Encoded = tuple[Floats, Floats, Flags]
 """Design columns, outcome columns and validity of some records."""
@@ -66,6 +68,7 @@ def admit(
     *,
     invalid_rows: str = "error",
     dtype: DTypeLike = np.float32,
+    progress: Progress | None = None,
     memory_limit: int = MEMORY_LIMIT,
     fewest: int = 2,
     draw: Draw | None = None,
@@ -88,6 +91,8 @@ def admit(
     invalid_rows
         What a missing, infinite or undeclared value does, or a count, weight or exposure that is
         none: "error" raises `DataError`, "zero" makes the record a row of zeros.
+    progress
+        Told that reading begins and ends; not how far it is, which would tell of the records.
     memory_limit
         Bytes of prepared records of a file that are kept in memory before a scratch file is used.
     fewest
@@ -132,12 +137,17 @@ def admit(
         admission = _ResidentAdmission.of(encoder, preparer, layout, draw)
     else:
         admission = _StreamedAdmission(encoder, preparer, layout, memory_limit, fewest)
+    if progress is not None:
+        progress(0, 1, LABEL)
     try:
         _read(source, encoder, admission)
-        return admission.finish()
+        store = admission.finish()
     except BaseException:
         admission.close()
         raise
+    if progress is not None:
+        progress(1, 1, LABEL)
+    return store
 
 
 def stays_sparse(source: Source, design: Design) -> bool:

@@ -56,14 +56,7 @@ class PersonAdmission:
     - A record that names no person is left out. A person whose records are all invalid remains a
       person, with one row of zeros.
 
-    Parameters
-    ----------
-    layout
-        Shape of the store to be; its length is counted here.
-    unit
-        Public: whose a record is, how many are stored, and by which order.
-    fewest
-        Fewer persons are refused; 0 where their number is private.
+    Fewer persons than `fewest` are refused; it is 0 where their number is private.
     """
 
     def __init__(

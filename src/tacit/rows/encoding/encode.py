@@ -65,6 +65,9 @@ class FeatureReader:
         codes: dict[str, dict[NormalForm, int]] = {}
         places: dict[Indicator, int] = {}
         for factor in (factor for column in design.columns for factor in column.factors):
+            if isinstance(factor, Numeric):
+                numeric[factor.column] = None
+                continue
             require_declared(factor, design.levels, design.cells)
             if isinstance(factor, Indicator):
                 if factor.column not in levels:
@@ -114,11 +117,7 @@ class RecordEncoder:
     ---------
     - A record's row depends on that record and public facts only.
     - No level or class is taken from the records.
-
-    Parameters
-    ----------
-    strict
-        Whether an invalid record is refused.
+    - Where `strict`, an invalid record is refused.
     """
 
     design: Design

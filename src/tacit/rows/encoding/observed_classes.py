@@ -25,7 +25,7 @@ LONGEST = 1000
 """Letters of a label beyond which it is no class."""
 _FEWEST = 2
 _LABELS = (np.generic, Decimal, date, Enum)
-"""Types whose labels are classes as they are, beside plain ones; others are their text."""
+"""Types whose labels are classes as they are, like plain ones; others are their text."""
 
 
 def read_classes(source: Source, column: str, *, most: int = MOST, fewest: int = 2) -> list[Any]:

@@ -102,7 +102,7 @@ _FUNCTIONS: Mapping[str, Callable[[Floats], Floats]] = {
 def spline_basis(cells: Floats, knots: Sequence[float], degree: int) -> Floats:
     """All functions of a B-spline basis at cells within the first and the last knot.
 
-    Not scipy's `BSpline`: its bits are not promised, and stored fits rest on these.
+    Not scipy's `BSpline`: it had the same bits on x86-64, but does not promise them elsewhere.
 
     Guarantee
     ---------

@@ -25,7 +25,7 @@ from tacit.rows.sources.source import Batch, Source
 from tacit.rows.storage.tiles import Floats
 
 _WIDEST = 8
-"""Bytes of a number; wider ones would round the integers beside them twice."""
+"""Bytes of a number; next to wider ones integers would be rounded twice."""
 _PLAIN = frozenset({float, int, bool, np.bool_, np.float64, np.float32, np.int64, np.int32})
 
 

@@ -212,7 +212,7 @@ def _object_cells(series: nw.Series[Any]) -> NDArray[Any]:
 
 
 def _categories(native: Any) -> NDArray[Any]:
-    """Categories of a pandas column as they are; beside a missing one integers would be floats."""
+    """Categories of a pandas column as they are: a missing one would make floats of integers."""
     codes = native.cat.codes.to_numpy()
     categories = plain_labels(np.asarray(native.cat.categories)).astype(object)
     # The last place is that of the code -1, a missing one.

@@ -102,12 +102,8 @@ class AttachedSource(Source):
     - A batch holds the same records of the table and of the attached columns.
     - Its text shows no cell.
 
-    Parameters
-    ----------
-    known_as
-        By the caller's word for an attached column, the name under which it is read.
-    types
-        Which library gave an attached column its type.
+    `known_as` has, by the caller's word for an attached column, the name under which it is read,
+    and `types` the library that gave it its type.
     """
 
     table: Source = field(repr=False)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from tacit.constraints.projection import Ball, Projection
+from tacit.constraints.proximal import Ball, Projection
 from tacit.constraints.region import Box, L1Ball, Region, Simplex, non_negative
 
 RNG = np.random.default_rng(5)

@@ -3,14 +3,14 @@
 import numpy as np
 from scipy.optimize import minimize
 
-from tacit.constraints.ridge import Ridge
+from tacit.constraints.proximal import RidgePenalty
 
 RNG = np.random.default_rng(14)
 
 
 def test_proximal_step_minimises() -> None:
     matrix, prior, theta = RNG.normal(size=(3, 4)), RNG.normal(size=3), RNG.normal(size=4)
-    ridge = Ridge(0.7, matrix, prior)
+    ridge = RidgePenalty(0.7, matrix, prior)
     step = 1.9
 
     def objective(t: np.ndarray) -> float:
@@ -22,4 +22,4 @@ def test_proximal_step_minimises() -> None:
     np.testing.assert_allclose(
         ridge.gradient(theta), 0.7 * matrix.T @ (matrix @ theta - prior), atol=1e-12
     )
-    assert Ridge(0.0, matrix, prior).proximal(theta, step) is theta
+    assert RidgePenalty(0.0, matrix, prior).proximal(theta, step) is theta

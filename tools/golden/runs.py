@@ -1,0 +1,248 @@
+"""Runs of solvers on scripted answers: what they ask, and what they make of it.
+
+No records are read. A script gives the shares of counts, the size of gradients and the noise, so
+that caps, floors and fallbacks act that an ordinary table seldom reaches.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import tacit
+from tacit.contract.plan import Plan
+from tacit.contract.query import (
+    Answer,
+    ColumnCounts,
+    CurvatureAndScore,
+    GradientSum,
+    Measure,
+    Query,
+    ResidualSize,
+    SecondMoments,
+)
+from tacit.privacy.budget import Budget
+from tacit.solvers.counting import count_records
+from tacit.solvers.locating import locate
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Script:
+    """How answers are made.
+
+    Columns are normal around `center` with deviation `spread`, but for a share `atom` at one value.
+    Residuals have `residual` for a deviation; other sums over residuals are `share` of the records.
+    `noise` is on a count, over the records, and on the other answers in their own units.
+    """
+
+    center: float = 0.1
+    spread: float = 0.2
+    atom: float = 0.0
+    atom_at: float = 0.0
+    residual: float = 0.1
+    share: float = 0.3
+    gradient: float = 0.05
+    curvature: float = 0.1
+    noise: float = 1e-3
+    total: float = 1.0
+
+
+SCRIPTS: Mapping[str, Script] = {
+    "ordinary": Script(),
+    "noisy": Script(noise=0.15),
+    "drowned": Script(noise=2.0, gradient=1.0),
+    "long": Script(gradient=30.0, share=0.9, curvature=1e-4),
+    "none": Script(share=0.0, residual=1e-7, gradient=1e-4, center=-0.98, spread=0.004),
+    "all": Script(share=1.0, residual=3.0, center=0.97, spread=0.9),
+    "few": Script(atom=0.955, total=0.45, spread=0.5),
+    "fewer": Script(atom=0.9, total=0.55, noise=0.03),
+    "rare column": Script(atom=0.955, spread=0.5),
+    "less rare column": Script(atom=0.942, spread=0.5),
+    "nearly zero": Script(atom=0.9995, atom_at=0.00088),
+    "hardly zero": Script(atom=0.9995, atom_at=0.00108),
+    "one value": Script(atom=0.955, atom_at=0.25, noise=0.0051),
+    "hardly one value": Script(atom=0.955, atom_at=0.25, noise=0.0042),
+    "alone": Script(atom=0.95, atom_at=0.25, noise=0.045),
+    "hardly alone": Script(atom=0.95, atom_at=0.25, noise=0.037),
+    "counted": Script(atom=0.885, atom_at=0.25, noise=0.003),
+    "hardly counted": Script(atom=0.905, atom_at=0.25, noise=0.003),
+    "hardly any": Script(total=0.001),
+    "rare": Script(atom=0.97, total=0.3, spread=0.7, noise=0.012),
+}
+
+
+class ScriptedGate:
+    """Answers by a script, and writes down what it was asked."""
+
+    def __init__(self, plan: Plan, script: Script) -> None:
+        self.count, self.script = plan.records * script.total, script
+        self.rng = np.random.default_rng(12)
+        self.asked: list[list[str]] = []
+
+    def ask(self, query: Query) -> Answer:
+        """Return the next answer."""
+        self.asked.append([type(query).__name__, *_numbers(query)])
+        script, count = self.script, self.count
+        match query:
+            case ColumnCounts():
+                shares = np.array([self._below(end) for end in query.upper])
+                shares -= np.array([self._below(end) for end in query.lower])
+                return self._noised(shares * count, count * script.noise)
+            case ResidualSize():
+                return self._noised(
+                    np.array([self._residuals(query)]) * count, count * script.noise
+                )
+            case GradientSum():
+                value = self.rng.normal(size=query.theta.shape) * query.clip * script.gradient
+                return self._noised(value * count, query.clip * count * script.noise)
+            case SecondMoments():
+                unit = query.row_bound**2 * count
+                return self._noised(self._matrix(query.row_bound) * count, unit * script.noise)
+            case CurvatureAndScore():
+                pair = np.stack([self._matrix(query.row_bound), self._matrix(query.row_bound)])
+                return self._noised(pair * count, query.row_bound**2 * count * script.noise)
+        width = len(getattr(query, "theta", ())) or len(query.matrix)  # type: ignore[arg-type]
+        size = 1 if type(query).__name__ == "CurvatureTrace" else width
+        return self._noised(self.rng.normal(size=size) * script.gradient * 9, script.noise)
+
+    def _below(self, end: float) -> float:
+        script = self.script
+        return script.atom * (end >= script.atom_at) + (1 - script.atom) * NormalDist(
+            script.center, script.spread
+        ).cdf(end)
+
+    def _residuals(self, query: ResidualSize) -> float:
+        if query.measure is not Measure.WITHIN:
+            return self.script.share
+        law = NormalDist(0.0, self.script.residual)
+        return law.cdf(query.start + query.cap) - law.cdf(query.start)
+
+    def _matrix(self, bound: float) -> Array:
+        width = self.width
+        half = self.rng.normal(size=(width, width))
+        unit = self.script.curvature * bound**2 / width**2
+        return np.asarray(half @ half.T * unit)
+
+    width = 0
+
+    def _noised(self, value: Array, noise: float) -> Answer:
+        drawn = self.rng.normal(size=value.shape)
+        if value.ndim > 1 and value.shape[-1] == value.shape[-2]:
+            drawn = (drawn + np.swapaxes(drawn, -1, -2)) / 2
+        return Answer(value + noise * drawn, noise)
+
+
+def _numbers(query: Query) -> list[str]:
+    """Numbers of a query, short enough to be stored."""
+    found = []
+    for field in dataclasses.fields(query):
+        value = getattr(query, field.name)
+        if isinstance(value, np.ndarray):
+            found.append(f"{field.name} {float(np.cos(np.arange(value.size)) @ value.ravel())!r}")
+        elif isinstance(value, float | int) and not isinstance(value, bool):
+            found.append(f"{field.name} {value!r}")
+    return found
+
+
+LABELS: Mapping[str, Any] = {"classes": (0, 1)}
+NUMBERS: Mapping[str, Any] = {"y_bounds": (-1, 1)}
+MODELS: Mapping[str, tuple[Callable[..., Any], Mapping[str, Any]]] = {
+    "logistic": (tacit.LogisticRegression, LABELS),
+    "linear": (tacit.LinearRegression, NUMBERS),
+    "huber": (tacit.HuberRegressor, NUMBERS),
+    "quantile": (tacit.QuantileRegressor, NUMBERS),
+    "poisson": (tacit.PoissonRegressor, {"y_max": 30}),
+    "mean": (tacit.GaussianMean, {}),
+}
+INTERVALS = ("logistic", "linear", "huber", "poisson")
+
+
+def cases() -> Iterator[tuple[str, Callable[[], Any]]]:
+    """Every run by its name."""
+    for name, model, n, settings in _settings():
+        for script in SCRIPTS:
+            yield f"{name} {script}", partial(_run, model, n, 6, settings, SCRIPTS[script])
+    for script in ("ordinary", "noisy", "few", "fewer"):
+        for name, model, n, d, settings in _larger():
+            yield f"{name} {script}", partial(_run, model, n, d, settings, SCRIPTS[script])
+
+
+def _settings() -> Iterator[tuple[str, str, int, Mapping[str, Any]]]:
+    for model in MODELS:
+        for n in (300, 4000, 100_000):
+            yield f"{model} n={n}", model, n, {}
+        yield f"{model} max_weight", model, 4000, {"max_weight": 3.0}
+        yield f"{model} private bounds", model, 4000, {"bounds": "private"}
+    yield "logistic large", "logistic", 4_000_000, {}
+    yield "logistic uneven", "logistic", 400_000, {}
+    for n in (20, 100, 200):
+        for model in ("logistic", "linear", "quantile", "poisson"):
+            yield f"{model} few n={n}", model, n, {}
+    for model in INTERVALS:
+        for more in ({}, {"max_weight": 3.0}):
+            yield f"{model} intervals {more}", model, 4000, {"inference": True, **more}
+    for model in ("logistic", "linear", "poisson"):
+        for solver in ("newton", "majorised-newton", "gradient"):
+            yield f"{model} {solver}", model, 4000, {"inference": True, "solver": solver}
+    yield "double noise", "logistic", 4000, {"solver": "double-noise-newton"}
+    yield "perturbed", "logistic", 4000, {"solver": "objective-perturbation", "inference": True}
+
+
+def _larger() -> Iterator[tuple[str, str, int, int, Mapping[str, Any]]]:
+    for model in ("linear", "quantile", "poisson"):
+        yield f"{model} wide", model, 1500, 60, {}
+        yield f"{model} many", model, 40_000, 30, {}
+        yield f"{model} large", model, 4_000_000, 6, {}
+    yield "poisson intervals large", "poisson", 4_000_000, 6, {"inference": True}
+    weights = {"max_weight": 3.0}
+    yield "logistic large max_weight", "logistic", 4_000_000, 6, weights
+    yield "softmax max_weight", "logistic", 400_000, 6, {"classes": (0, 1, 2), **weights}
+
+
+def _run(model: str, n: int, d: int, settings: Mapping[str, Any], script: Script) -> Any:
+    factory, own = MODELS[model]
+    budget = Budget(epsilon=0.5, delta=1e-6)
+    chosen = {"budget": budget, "bounds": (-1, 1), "inference": False, **own, **settings}
+    if model == "mean":
+        del chosen["inference"]
+    plan = factory(**chosen).plan(n, d)
+    gate = ScriptedGate(plan, script)
+    gate.width = plan.design.width
+    if plan.locating is not None:
+        plan = dataclasses.replace(plan, design=locate(gate, plan))
+    if plan.counting:
+        plan = count_records(gate, plan)
+    return plan, gate, plan.solver.run(gate, plan)
+
+
+def described(run: Callable[[], Any]) -> dict[str, Any]:
+    """Queries and coefficients of a run."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        plan, gate, solution = run()
+    found: dict[str, Any] = {
+        "asked": [_digest(one) for one in gate.asked],
+        "theta": [float(one) for one in np.ravel(solution.theta)],
+        "scales": [float(column.scale) for column in plan.design.columns],
+    }
+    if solution.sandwich is not None:
+        for field in dataclasses.fields(solution.sandwich):
+            value = getattr(solution.sandwich, field.name)
+            if isinstance(value, np.ndarray):
+                value = float(np.cos(np.arange(value.size)) @ value.ravel())
+            found[f"sandwich.{field.name}"] = value
+    return found
+
+
+def _digest(numbers: list[str]) -> list[Any]:
+    return [numbers[0], *(float(one.rsplit(" ", 1)[1]) for one in numbers[1:])]
