@@ -109,6 +109,12 @@ def _grid() -> Iterator[tuple[str, str, int, int, Settings]]:
     yield from _named("logistic", _large(), {"solver": "gradient"})
     newton = [(4000, 3, 0.1), (10**12, 3, 1.0), *((n, 3, 1.0) for n in (3300, 3900, 4100, 4700))]
     yield from _named("logistic", iter(newton), {"solver": "newton"})
+    for solver in ("newton", "majorised-newton", "gradient"):
+        most = {"solver": solver, "inference": True, "max_passes": 500}
+        yield from _named("logistic", iter([(10**12, 3, 1.0)]), most)
+        for length in (0.9, 1.1, 1.8, 2.2):
+            chosen = {"solver": solver, "inference": True, "step_size": length}
+            yield from _named("logistic", _few(), chosen)
     for quantile in (0.05, 0.1, 0.12, 0.5, 0.9):
         yield from _named("quantile", _few(), {"quantile": quantile})
     for model in INTERVALS:
