@@ -89,7 +89,7 @@ def test_an_unknown_family_is_answered_with_the_known_ones() -> None:
 def test_offsets_and_exposures() -> None:
     def offset(terms: str, family: str = "poisson") -> Offset | None:
         response = "n" if family == "poisson" else "y"
-        return design_from_formula(f"{response} ~ {terms}", SCHEMA, family=family).beside.offset
+        return design_from_formula(f"{response} ~ {terms}", SCHEMA, family=family).attached.offset
 
     logarithm = Offset("bmi", math.log(10), math.log(60), exposure=True)
     assert offset("age + offset(shift)") == Offset("shift", -3, 2)

@@ -179,8 +179,8 @@ def test_kernel_is_right_next_to_the_acceptance_threshold_of_every_strip() -> No
     for strip, (start, end) in enumerate(zip([-1, *boundaries], boundaries, strict=False)):
         for offset in (0, 1 << 63, 2**64 - 1) if end > start + 1 else ():
             threshold = int(mpmath.ldexp(acceptance(strip, offset), 32))
-            for beside in (-3, -1, 0, 1, 3):
-                level = min(max(threshold + beside, 0), 2**32 - 1)
+            for attached in (-3, -1, 0, 1, 3):
+                level = min(max(threshold + attached, 0), 2**32 - 1)
                 check_trial(0, start + 1, level, offset, 52)
 
 

@@ -20,7 +20,7 @@ from tacit.certificate.certificate_entry import LARGEST_COUNT, entry_of, read_en
 from tacit.certificate.fingerprint import covered_by, fingerprint_of
 from tacit.contract.guarantee_caveats import premise_of
 from tacit.contract.plan import Plan
-from tacit.contract.query import Kind
+from tacit.contract.query import QueryKind
 from tacit.contract.release import Release
 from tacit.documents.canonical_json import canonical, plain
 from tacit.documents.document import TOLERANCE, Document, require_total
@@ -126,7 +126,7 @@ class Certificate(Document):
             require_fields(fact, _FACT, f"public fact {number}")
         for number, entry in enumerate(document["events"], start=1):
             require_fields(entry, _ENTRY, f"event {number}")
-        perturbed = [entry for entry in document["events"] if entry["query"] == Kind.MINIMUM]
+        perturbed = [entry for entry in document["events"] if entry["query"] == QueryKind.MINIMUM]
         if len(perturbed) > MOST_PERTURBED:
             raise CertificateError(f"there are more than {MOST_PERTURBED} perturbed minima")
 

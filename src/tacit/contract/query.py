@@ -31,7 +31,7 @@ class Weights(StrEnum):
     SCORE = "score"
 
 
-class Kind(StrEnum):
+class QueryKind(StrEnum):
     """The shapes of private sums; each has its own sensitivity theorem."""
 
     GRADIENT = "gradient"
@@ -246,15 +246,15 @@ Query = (
     | DampedDirection
     | CurvatureTrace
 )
-KIND_OF: Mapping[type, Kind] = {
-    PerturbedMinimum: Kind.MINIMUM,
-    DampedDirection: Kind.DIRECTION,
-    CurvatureTrace: Kind.COUNTS,
-    GradientSum: Kind.GRADIENT,
-    SecondMoments: Kind.SECOND_MOMENTS,
-    CurvatureAndScore: Kind.SANDWICH,
-    ColumnCounts: Kind.COUNTS,
-    ResidualSize: Kind.COUNTS,
+KIND_OF: Mapping[type, QueryKind] = {
+    PerturbedMinimum: QueryKind.MINIMUM,
+    DampedDirection: QueryKind.DIRECTION,
+    CurvatureTrace: QueryKind.COUNTS,
+    GradientSum: QueryKind.GRADIENT,
+    SecondMoments: QueryKind.SECOND_MOMENTS,
+    CurvatureAndScore: QueryKind.SANDWICH,
+    ColumnCounts: QueryKind.COUNTS,
+    ResidualSize: QueryKind.COUNTS,
 }
 """The kind of a query goes by its exact type: a subclass is no query."""
 

@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tacit.design.attached_columns import Beside
+from tacit.design.attached_columns import AttachedColumns
 from tacit.design.cell_rules import Cell
 from tacit.design.factor import Factor, Indicator, Numeric
 from tacit.design.feature_map import Custom, FeatureMap
 from tacit.design.response import Absent, Classes, Continuous, Response
-from tacit.documents.dataclass_json import from_plain, to_plain
+from tacit.documents.dataclass_json import from_plain, stored_as, to_plain
 from tacit.documents.quoting import quoted
 from tacit.errors import BoundsError, CertificateError, SettingError
 from tacit.validate import positive
@@ -75,7 +75,7 @@ class Design:
     ----------
     levels
         Declared levels of every factor column used, the reference level included.
-    beside
+    attached
         Weight, offset and privacy unit of a record, where declared.
     cells
         Rules for the cells that the factors use; a matrix has none.
@@ -90,7 +90,7 @@ class Design:
     feature_norm: float
     intercept: bool = True
     levels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    beside: Beside = field(default_factory=Beside)
+    attached: AttachedColumns = field(default_factory=AttachedColumns, metadata=stored_as("beside"))
     cells: Mapping[str, Cell] = field(default_factory=dict)
     feature_map: FeatureMap | None = None
     inputs: tuple[Column, ...] = ()
@@ -114,7 +114,7 @@ class Design:
     @property
     def unit_rows(self) -> int:
         """The largest number of records that a unit contributes."""
-        return 1 if self.beside.unit is None else self.beside.unit.max_rows
+        return 1 if self.attached.unit is None else self.attached.unit.max_rows
 
     @property
     def unit_norm(self) -> float:

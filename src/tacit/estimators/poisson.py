@@ -87,7 +87,7 @@ class PoissonRegressor(RegressorMixin, LinearModel):
         """Return the rates of new records: expected counts at exposure 1."""
         margins = self._linear_predictors(X)
         design = self.plan_.design
-        return predicted(design.response, margins, design.beside.offset)
+        return predicted(design.response, margins, design.attached.offset)
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that counts are not negative."""

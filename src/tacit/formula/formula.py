@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from tacit.design.attached_columns import Beside, Offset
+from tacit.design.attached_columns import AttachedColumns, Offset
 from tacit.design.cell_rules import Cell, LabelCell
 from tacit.design.design import Column, Design, numeric_column
 from tacit.design.factor import Factor, Numeric, Power, Spline, product_bounds
@@ -109,7 +109,7 @@ def design_from_formula(
         feature_norm=norm if row_norm is None else min(row_norm, norm),
         intercept=intercept,
         levels=levels,
-        beside=Beside(schema.weight, offset, schema.person),
+        attached=AttachedColumns(schema.weight, offset, schema.person),
         cells=cells,
     )
     _refuse_shared_names(design.names)

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from numpy.typing import NDArray
 
-from tacit.design.attached_columns import Beside, Offset, Weighting
+from tacit.design.attached_columns import AttachedColumns, Offset, Weighting
 from tacit.design.design import Column, Design, Numeric
 from tacit.design.response import Absent, Binary, Classes, Continuous, Count, Response
 from tacit.errors import SettingError
@@ -126,9 +126,9 @@ def test_t11_no_cell_raises_a_weight_above_one(maximum: float, by_class: Any) ->
 def test_t11_class_weights_need_one_for_each_class() -> None:
     column = Column("x", (Numeric("x"),), 0.0, 1.0, 0.0, 1.0)
     for response in (Binary("out", (0, 1)), Continuous.of("out", 0, 1), Absent()):
-        beside = Beside(Weighting(by_class=(1.0, 2.0, 3.0)))
+        attached = AttachedColumns(Weighting(by_class=(1.0, 2.0, 3.0)))
         with pytest.raises(SettingError, match="one weight for each"):
-            OutcomeEncoder.of(Design((column,), response, 1.0, beside=beside))
+            OutcomeEncoder.of(Design((column,), response, 1.0, attached=attached))
 
 
 def test_t02_offsets_are_clipped() -> None:
