@@ -17,7 +17,8 @@ from tacit.contract.plan import Penalty, Plan, Purpose, Step
 from tacit.contract.query import QueryKind
 from tacit.contract.release import Release
 from tacit.contract.sensitivity import price_for
-from tacit.design.design import Column, Design, Indicator, Numeric, matrix_design
+from tacit.design.design import Column, Design, matrix_design
+from tacit.design.factor import Indicator, Numeric
 from tacit.design.response import Binary
 from tacit.documents.canonical_json import canonical, digest_of
 from tacit.documents.signature import new_key, sign

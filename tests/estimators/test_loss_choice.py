@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from tacit.design.attached_columns import Offset
-from tacit.design.family import FAMILIES
-from tacit.design.response import Absent, Binary, Classes, Continuous, Count
+from tacit.design.response import FAMILIES, Absent, Binary, Classes, Continuous, Count
 from tacit.errors import SettingError
 from tacit.estimators.loss_choice import LossShape, loss_of, predicted
 from tacit.losses import logistic, softmax, squared

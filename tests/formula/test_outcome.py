@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from tacit.design.attached_columns import Offset
-from tacit.design.family import FAMILIES
-from tacit.design.response import Binary, Classes, Continuous, Count
+from tacit.design.response import FAMILIES, Binary, Classes, Continuous, Count
 from tacit.errors import FormulaError, SettingError
 from tacit.formula.formula import design_from_formula
 from tacit.schema.schema import (

@@ -16,7 +16,6 @@ from tacit.design.design import matrix_design
 from tacit.design.response import Absent, Binary, Continuous, Count, Response
 from tacit.errors import SettingError
 from tacit.losses import huber, logistic, pinball, poisson, squared
-from tacit.losses import squared_distance as distance
 from tacit.losses.loss import Loss
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
@@ -32,7 +31,7 @@ ROUTES: dict[str, tuple[Response, Loss, SolverOptions]] = {
     "quantile": (NUMBER, pinball.loss(0.5, 0.3), SolverOptions()),
     "counts": (Count("y", 20.0), poisson.loss(math.log(20) + 1, 20.0), SolverOptions()),
     "intervals": (Binary("y", (0, 1)), logistic.LOSS, SolverOptions(inference=True)),
-    "mean": (Absent(), distance.LOSS, SolverOptions()),
+    "mean": (Absent(), squared.DISTANCE, SolverOptions()),
 }
 CASES = {"weights": (True, Relation.REPLACE_ONE), "private n": (False, Relation.ADD_REMOVE)}
 

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Mapping, Set
 from itertools import zip_longest
 from typing import Any
 
 from tacit.design.cell_rules import LabelCell
-from tacit.design.design import Column, Design, Indicator, Numeric
-from tacit.design.factor import require_declared
-from tacit.design.feature_map import Custom, FeatureMap, Polynomial
+from tacit.design.design import Column, Design
+from tacit.design.factor import Indicator, Numeric, require_declared
+from tacit.design.feature_map import Custom
 from tacit.errors import CertificateError, InputError
 
 
 def require_design(design: Design) -> None:
     """Refuse a design that contradicts itself, with `CertificateError`."""
-    _require_labels(design.response.classes)
+    _require_distinct_labels(design.response.classes)
     if len(set(design.names)) != design.width:
         raise CertificateError("two columns of the design share a name")
     if not 0.0 < design.feature_norm < math.inf and design.columns:
@@ -38,7 +38,7 @@ def require_design(design: Design) -> None:
         _require_factors(column, design, levels)
 
 
-def _require_labels(classes: tuple[Any, ...]) -> None:
+def _require_distinct_labels(classes: tuple[Any, ...]) -> None:
     for label in classes:
         if type(label) not in (str, int, float, bool) or label in (math.inf, -math.inf):
             raise CertificateError("a class label is neither text nor a finite number")
@@ -73,7 +73,7 @@ def _require_map(design: Design) -> None:
     if any(column.factors for column in design.columns):
         raise CertificateError("a column of the design has factors beside a feature map")
     try:
-        expected = _feature_names(design.feature_map, names)
+        expected = design.feature_map.names(names)
         known = (column.name for column in design.columns)
         # One by one: the names that a forged map has together may fill the memory.
         other = any(one != name for one, name in zip_longest(expected, known))
@@ -85,9 +85,3 @@ def _require_map(design: Design) -> None:
     norm = 1.0 if design.input_norm is None else design.input_norm
     if custom != (design.input_norm is None) or not 0.0 < norm < math.inf:
         raise CertificateError("the norm of the inputs does not fit the feature map")
-
-
-def _feature_names(feature_map: FeatureMap, columns: tuple[str, ...]) -> Iterable[str]:
-    if isinstance(feature_map, Polynomial):
-        return feature_map.each_name(columns)
-    return feature_map.names(columns)

@@ -22,7 +22,7 @@ from tacit.certificate.estimates import Estimates, Term
 from tacit.certificate.fingerprint import fingerprint_of, first_fingerprint_of
 from tacit.contract.release import Release
 from tacit.design.design import Design
-from tacit.design.family import FAMILIES
+from tacit.design.response import FAMILIES
 from tacit.documents.canonical_json import canonical, digest_of, plain
 from tacit.documents.reading import FieldTypes, parse_document, read_document, require_fields
 from tacit.documents.signature import Verification
@@ -75,7 +75,7 @@ class StoredFit:
     design
         How a record becomes a row, so that new records are prepared as the old ones were.
     family
-        One of `tacit.design.family.FAMILIES`.
+        One of `tacit.design.response.FAMILIES`.
     estimates
         The coefficients, in the order of ``design.terms``, and what is known of their errors.
     certificate

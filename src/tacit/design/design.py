@@ -18,23 +18,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from tacit.design.attached_columns import AttachedColumns
 from tacit.design.cell_rules import Cell
-from tacit.design.factor import Factor, Indicator, Numeric
+from tacit.design.factor import Factor, Numeric
 from tacit.design.feature_map import Custom, FeatureMap
 from tacit.design.response import Absent, Classes, Continuous, Response
 from tacit.documents.dataclass_json import from_plain, stored_as, to_plain
 from tacit.documents.quoting import quoted
 from tacit.errors import BoundsError, CertificateError, SettingError
 from tacit.validate import positive
-
-__all__ = [
-    "Column",
-    "Design",
-    "Factor",
-    "Indicator",
-    "Numeric",
-    "matrix_design",
-    "numeric_column",
-]
 
 INTERCEPT = "Intercept"
 PRIVATE = "private"
@@ -71,18 +61,9 @@ class Design:
     ---------
     - The norm of a prepared row is at most `row_norm`, whatever the record holds.
 
-    Parameters
-    ----------
-    levels
-        Declared levels of every factor column used, the reference level included.
-    attached
-        Weight, offset and privacy unit of a record, where declared.
-    cells
-        Rules for the cells that the factors use; a matrix has none.
-    feature_map
-        The map that makes the columns out of `inputs`; only for a matrix.
-    input_norm
-        Bound to which the mapped inputs are shrunk before they enter the feature map.
+    `levels` are the declared ones of every factor column used, the reference included. `cells` are
+    rules for the cells that the factors use; a matrix has none. A `feature_map`, only for a matrix,
+    makes the columns out of `inputs`, whose mapped vector is first shrunk to `input_norm`.
     """
 
     columns: tuple[Column, ...]
@@ -274,10 +255,9 @@ def _mapped_design(
         feature_map = feature_map.measured(np.array([column.center for column in inputs]))
         input_norm = None
     width = len(names)
-    scale = feature_map.feature_bound(width)
+    scale, bound = feature_map.bounds(width, math.sqrt(width) if input_norm is None else input_norm)
     # A single feature of a custom map may be larger than the others.
     end = math.inf if isinstance(feature_map, Custom) else scale
-    bound = feature_map.norm(width, math.sqrt(width) if input_norm is None else input_norm)
     return Design(
         tuple(Column(name, (), -end, end, 0.0, scale) for name in feature_map.names(names)),
         response,

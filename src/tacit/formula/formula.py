@@ -18,7 +18,7 @@ from tacit.design.attached_columns import AttachedColumns, Offset
 from tacit.design.cell_rules import Cell, LabelCell
 from tacit.design.design import Column, Design, numeric_column
 from tacit.design.factor import Factor, Numeric, Power, Spline, product_bounds
-from tacit.design.family import Family, find_family
+from tacit.design.response import Family, find_family
 from tacit.errors import BoundsError, FormulaError
 from tacit.formula.atom import Atom, column_atom, computed_atoms, missing_atom
 from tacit.formula.contrast_coding import Coding, Term, codings

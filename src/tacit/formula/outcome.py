@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 
 from tacit.design.attached_columns import Offset
-from tacit.design.family import Family
-from tacit.design.response import Binary, Classes, Continuous, Count, Response
+from tacit.design.response import Binary, Classes, Continuous, Count, Family, Response
 from tacit.errors import FormulaError, InputError
 from tacit.formula.atom import numeric_argument
 from tacit.formula.call import Call, read_call

@@ -19,7 +19,7 @@ from tacit.contract.gate import Gate
 from tacit.contract.plan import Plan, Purpose, Solution
 from tacit.contract.query import GradientSum, QueryKind, SecondMoments
 from tacit.design.attached_columns import AttachedColumns
-from tacit.losses import squared_distance as distance
+from tacit.losses import squared
 from tacit.solvers.coordinates import Coordinates
 from tacit.solvers.counting import with_counting
 from tacit.solvers.rules import LABELS, MEAN, between
@@ -66,7 +66,7 @@ def exact_mean(gate: Gate, plan: Plan) -> Solution:
 def mean_in(gate: Gate, plan: Plan, coordinates: Coordinates, clip: float) -> Solution:
     """Return the mean of the prepared rows (u, 1), and their mean second moments if known."""
     start = np.zeros(plan.design.width)
-    query = GradientSum(start, clip, coordinates.matrix, loss=distance.LOSS)
+    query = GradientSum(start, clip, coordinates.matrix, loss=squared.DISTANCE)
     mean = np.asarray(-gate.ask(query).value / plan.count)
     if coordinates.matrix is not None:
         mean = np.asarray(np.linalg.solve(coordinates.matrix.T, mean), dtype=np.float64)

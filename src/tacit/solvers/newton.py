@@ -26,7 +26,7 @@ from tacit.contract.query import Answer, GradientSum, QueryKind, SecondMoments, 
 from tacit.contract.release import Sandwich
 from tacit.errors import SettingError
 from tacit.losses import smooth_huber
-from tacit.losses.huber_efficiency import expected_curvature
+from tacit.losses.huber_constants import expected_curvature
 from tacit.losses.loss import Code
 from tacit.solvers.coordinates import Matrix, Vector
 from tacit.solvers.driver import first_averaged, take_steps

@@ -13,7 +13,8 @@ from pyarrow import parquet
 from scipy.sparse import csr_array
 
 from tacit.design.attached_columns import AttachedColumns, Offset, Weighting
-from tacit.design.design import Column, Design, Numeric
+from tacit.design.design import Column, Design
+from tacit.design.factor import Numeric
 from tacit.design.response import Absent, Binary, Classes, Continuous, Count, Response
 from tacit.errors import DataError, SchemaError, SettingError
 from tacit.rows.admission.admit import admit

@@ -7,7 +7,8 @@ import pytest
 from numpy.typing import NDArray
 
 from tacit.design.attached_columns import AttachedColumns, Offset, Weighting
-from tacit.design.design import Column, Design, Factor, Indicator, Numeric, matrix_design
+from tacit.design.design import Column, Design, matrix_design
+from tacit.design.factor import Factor, Indicator, Numeric
 from tacit.design.response import Absent, Binary, Count, Response
 from tacit.errors import SchemaError
 from tacit.rows.encoding.encode import RecordEncoder

@@ -8,7 +8,8 @@ import pytest
 from numpy.typing import NDArray
 
 from tacit.design.attached_columns import AttachedColumns, Offset, Weighting
-from tacit.design.design import Column, Design, Numeric
+from tacit.design.design import Column, Design
+from tacit.design.factor import Numeric
 from tacit.design.response import Absent, Binary, Classes, Continuous, Count, Response
 from tacit.errors import SettingError
 from tacit.rows.encoding.outcome import OutcomeEncoder

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from tacit.contract.gate import Progress
-from tacit.design.design import Design, Numeric
+from tacit.design.design import Design
+from tacit.design.factor import Numeric
 from tacit.errors import FileError, SettingError
 from tacit.rows.admission.contribution_bounding import PersonAdmission
 from tacit.rows.admission.prepare import Preparer
