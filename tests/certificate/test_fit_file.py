@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from tacit.accounting.composition import mu_squared_of
-from tacit.certificate.certificate import Certificate
+from tacit.certificate.certificate import Certificate, fingerprint_of
 from tacit.certificate.estimates import Term
-from tacit.certificate.fingerprint import fingerprint_of
 from tacit.certificate.fit_file import FORMAT, StoredFit, read_certificate
 from tacit.contract.plan import Penalty, Plan, Purpose, Step
 from tacit.contract.query import QueryKind

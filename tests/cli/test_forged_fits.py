@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from tacit.certificate.certificate import first_fingerprint_of
 from tacit.certificate.certificate_entry import entry_of
-from tacit.certificate.fingerprint import first_fingerprint_of
 from tacit.cli.app import run
 from tacit.cli.verify import verify
 from tacit.contract.plan import Purpose, Step

@@ -44,7 +44,8 @@ def entry_of(step: Step, relation: Relation) -> dict[str, Any]:
         return {**entry, "event": None, "sensitivity": None, "noise": None}
     found = events_of(step.kind, price, relation, step.size)
     event = found[0] if len(found) == 1 else Composed(found)
-    sensitivity = {"bound": str(price.bound), "squared": str(_squared(found[0]))}
+    squared = found[0].squared_sensitivity  # type: ignore[attr-defined]
+    sensitivity = {"bound": str(price.bound), "squared": str(squared)}
     noise: dict[str, Any] = {"law": LAW, "bits": price.bits, "variance": str(4**price.bits)}
     if isinstance(price, MinimumPrice):
         sensitivity |= {"ratio": str(price.ratio), "drift": str(price.drift.bound)}
@@ -55,12 +56,6 @@ def entry_of(step: Step, relation: Relation) -> dict[str, Any]:
         "sensitivity": sensitivity,
         "noise": noise,
     }
-
-
-def _squared(event: Event) -> Fraction | int:
-    """Squared sensitivity of an event that has one."""
-    squared: Fraction | int = event.squared_sensitivity  # type: ignore[attr-defined]
-    return squared
 
 
 def read_entry(entry: Mapping[str, Any], relation: Relation, place: str) -> Event | None:

@@ -16,10 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.certificate import certificate as certificates
-from tacit.certificate.certificate import Certificate
+from tacit.certificate.certificate import Certificate, fingerprint_of, first_fingerprint_of
 from tacit.certificate.design_check import require_design
 from tacit.certificate.estimates import Estimates, Term
-from tacit.certificate.fingerprint import fingerprint_of, first_fingerprint_of
 from tacit.contract.release import Release
 from tacit.design.design import Design
 from tacit.design.response import FAMILIES
@@ -54,7 +53,6 @@ _LAYOUTS: Mapping[str, FieldTypes] = {
 _CERTIFICATES = {FORMAT: certificates.FORMAT, SECOND: certificates.FIRST}
 """The format of the certificate inside; any other could cover less than the fit's format says."""
 _OUTSIDE = frozenset({"format", "certificate", "digest"})
-"""Fields of a file that are no part of the fit."""
 
 
 @dataclass(frozen=True)
@@ -70,20 +68,9 @@ class StoredFit:
     - The certificate is for this fit alone: its digest covers every part of the file that
       predictions, summaries and reports use, except the parts that `not_covered` names.
 
-    Parameters
-    ----------
-    design
-        How a record becomes a row, so that new records are prepared as the old ones were.
-    family
-        One of `tacit.design.response.FAMILIES`.
-    estimates
-        The coefficients, in the order of ``design.terms``, and what is known of their errors.
-    certificate
-        What the release guarantees.
-    further
-        Parts that a later version added, as plain data. They are covered, and stored unchanged.
-    format
-        The format of the file it was read from, in which it is also written.
+    `family` is one of `tacit.design.response.FAMILIES`. `estimates` are in the order of
+    ``design.terms``. `further` are parts that a later version added: covered, and stored unchanged.
+    `format` is that of the file it was read from, in which it is also written.
     """
 
     design: Design
@@ -222,7 +209,14 @@ def from_document(document: Mapping[str, Any]) -> StoredFit:
         if first_fingerprint_of(rows) != certificate.parsed["released"]:
             raise CertificateError("the certificate was issued for other coefficients or intervals")
     else:
-        _require_covered({name: document[name] for name in set(layout) - _OUTSIDE}, certificate)
+        parts = {name: document[name] for name in set(layout) - _OUTSIDE}
+        if tuple(sorted(parts)) != certificate.covers:
+            raise CertificateError("the certificate is not for all parts of the fit")
+        if fingerprint_of(parts) != certificate.parsed["released"]:
+            raise CertificateError(
+                "the certificate was issued for another fit: its coefficients, intervals, "
+                "statements, family, response or design are others"
+            )
         estimates = Estimates.read({name: document[name] for name in Estimates(()).document()})
     design = Design.from_json(document["design"])
     further = {} if first else document["further"]
@@ -231,16 +225,6 @@ def from_document(document: Mapping[str, Any]) -> StoredFit:
     if canonical(fit.document) != canonical(document):
         raise CertificateError("the stored design is not spelled as expected")
     return fit
-
-
-def _require_covered(parts: Mapping[str, Any], certificate: Certificate) -> None:
-    if tuple(sorted(parts)) != certificate.covers:
-        raise CertificateError("the certificate is not for all parts of the fit")
-    if fingerprint_of(parts) != certificate.parsed["released"]:
-        raise CertificateError(
-            "the certificate was issued for another fit: its coefficients, intervals, statements, "
-            "family, response or design are others"
-        )
 
 
 def _require_format(document: Mapping[str, Any]) -> None:

@@ -53,10 +53,7 @@ def from_plain(kind: type[T], data: object, place: str) -> T:
     - Missing and unknown fields, unknown kinds and values of another type are refused. Only an
       int is taken for a float, and "inf", "-inf" or "nan" for a number of that name.
 
-    Raises
-    ------
-    CertificateError
-        If the data is not laid out so. What the class itself refuses keeps its own error.
+    The error is a CertificateError; what the class itself refuses keeps its own error.
     """
     read: T = _read(kind, data, place)
     return read
@@ -112,8 +109,7 @@ def _read_fields(kind: Any, data: Any, place: str) -> Any:
     wrong = sorted(set(data) ^ _names(kind))
     named = ", ".join(map(quoted, wrong[:5]))
     _require(not wrong, f"{place}: fields missing or unknown: {named}")
-    stated = _kind_of(kind)
-    _require({**data, **stated} == data, f"{place} is of another kind")
+    _require({**data, **_kind_of(kind)} == data, f"{place} is of another kind")
     hints = _hints(kind)
     read = {item.name: None for item in fields(kind) if item.init}
     for key, item in _stored(kind).items():
@@ -137,9 +133,7 @@ def _read_numbers(data: Any, place: str) -> Any:
     return _read_number(data, place)
 
 
-@functools.cache
-def _hints(kind: Any) -> dict[str, Any]:
-    return get_type_hints(kind)
+_hints = functools.cache(get_type_hints)
 
 
 @functools.cache

@@ -34,11 +34,6 @@ class Document:
     - What exists is laid out as its format is documented; anything else was refused with
       `CertificateError`, before anything was computed from it.
     - Two documents are equal where their canonical JSON is.
-
-    Parameters
-    ----------
-    text
-        JSON; it is held in its canonical spelling.
     """
 
     text: str
@@ -84,10 +79,7 @@ class Document:
 
     @classmethod
     def made(cls, document: Mapping[str, Any]) -> Self:
-        """Return the document of these fields with its digest, unsigned.
-
-        Nothing is made that its own reader would refuse.
-        """
+        """Return the unsigned document of these fields with its digest; its own reader checks it."""
         unsigned = {**document, "signature": None}
         made = cls(canonical({**unsigned, "digest": digest_of(unsigned)}))
         made.rederive()
@@ -157,10 +149,7 @@ class Document:
     def check(self, public_key: str | os.PathLike[str] | None = None) -> Verification:
         """Verify the document offline, with nothing but itself.
 
-        Parameters
-        ----------
-        public_key
-            Whose signature is expected: 64 hexadecimal digits, or the file that holds them.
+        `public_key`, whose signature is expected: 64 hexadecimal digits, or the file of them.
         """
         guarantee = self.rederive()
         found = self._found(replace(guarantee, unit=quoted(guarantee.unit)))

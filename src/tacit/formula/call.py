@@ -46,15 +46,7 @@ Value = Name | Raised | Call | Other | bool | Number | tuple[Number, ...]
 
 
 def read_call(spelling: str) -> Value | None:
-    """What a piece of a formula says, or None where it says something else.
-
-    Examples
-    --------
-    >>> read_call("bs(`blood pressure`, knots=[90, 120])")  # doctest: +NORMALIZE_WHITESPACE
-    Call(function='bs', arguments=(Name(text='blood pressure'),), keywords={'knots': (90, 120)})
-    >>> read_call("age[0]") is None
-    True
-    """
+    """What a piece of a formula says, or None where it says something else."""
     stand_in = "quoted"
     while stand_in in spelling:
         stand_in += "_"

@@ -14,14 +14,7 @@ _LONGEST_SHOWN = 200
 
 @dataclass(frozen=True)
 class Diagnostics:
-    """A formula, and the way to mark a place in it.
-
-    Examples
-    --------
-    >>> print(Diagnostics("y ~ a + b").marked(8, 8))
-      y ~ a + b
-              ^
-    """
+    """A formula, and the way to mark a place in it."""
 
     formula: str
 

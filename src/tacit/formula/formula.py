@@ -17,10 +17,10 @@ from typing import Any
 from tacit.design.attached_columns import AttachedColumns, Offset
 from tacit.design.cell_rules import Cell, LabelCell
 from tacit.design.design import Column, Design, numeric_column
-from tacit.design.factor import Factor, Numeric, Power, Spline, product_bounds
+from tacit.design.factor import Factor, Missing, Numeric, Power, Spline, product_bounds
 from tacit.design.response import Family, find_family
 from tacit.errors import BoundsError, FormulaError
-from tacit.formula.atom import Atom, column_atom, computed_atoms, missing_atom
+from tacit.formula.atom import Atom, column_atom, computed_atoms
 from tacit.formula.contrast_coding import Coding, Term, codings
 from tacit.formula.diagnostics import Diagnostics
 from tacit.formula.outcome import offset_of, response_of
@@ -59,11 +59,8 @@ def design_from_formula(
         ``I(x**2)``, ``poly(x, 2, raw=True)``, ``log(x)``, ``log1p(x)``, ``sqrt(x)``, ``exp(x)``,
         ``bs(x, knots=[…], degree=3)``, ``cut(x, [edges])``; one may be ``offset(x)`` or
         ``exposure(x)``.
-    schema
-        The public facts about the table.
     family
-        Which kind of response is modelled: "binomial", "gaussian", "poisson", "multinomial",
-        "huber" or "quantile".
+        "binomial", "gaussian", "poisson", "multinomial", "huber" or "quantile".
     row_norm
         Public bound on the norm of the mapped features, if it is known to be smaller.
 
@@ -112,7 +109,11 @@ def design_from_formula(
         attached=AttachedColumns(schema.weight, offset, schema.person),
         cells=cells,
     )
-    _refuse_shared_names(design.names)
+    shared = [name for name, count in Counter(design.names).items() if count > 1]
+    if shared:
+        raise FormulaError(
+            f"Two coefficients would be called {shared[0]}; rename a column of the table."
+        )
     return design
 
 
@@ -190,9 +191,10 @@ class _Reader:
                 if found is not None:
                     offset = found
                     continue
-                for term in self._expanded(item):
+                # A product of sums is a sum of products.
+                for term in itertools.product(*map(self._atoms, item.factors)):
                     _refuse_response({atom.column for atom in term}, response, spelling)
-                    keys = frozenset(atom.key for atom in term)
+                    keys = frozenset(atom.factors for atom in term)
                     if keys in terms or len(keys) < len(term):
                         raise FormulaError(
                             f"The term {spelling} is the same as another term of the formula "
@@ -213,10 +215,6 @@ class _Reader:
             _refuse_response({offset.column}, response, spelling)
         return offset
 
-    def _expanded(self, item: Any) -> list[Term]:
-        """The terms that an item stands for: a product of sums is a sum of products."""
-        return list(itertools.product(*(self._atoms(factor) for factor in item.factors)))
-
     def _atoms(self, factor: Any) -> list[Atom]:
         spelling, method = str(factor.expr), factor.eval_method.value
         if method == "lookup":
@@ -231,7 +229,7 @@ class _Reader:
     def _with_missing(self, terms: list[Term]) -> list[Term]:
         """Add the marks of missing cells that the schema declares, after the terms of one atom."""
         marked = [
-            (missing_atom(name),)
+            (Atom(f"{name}:missing", (Missing(name),)),)
             for name, declared in _used_columns(terms, self._schema).items()
             if isinstance(declared, NumericColumn) and declared.missing_indicator
         ]
@@ -273,8 +271,8 @@ def _block_columns(
     term: Term, coding: Coding, cells: dict[str, Cell], *, shift: bool
 ) -> list[Column]:
     """The columns of one term under one coding; together of norm at most 1 in a record."""
-    coded = [atom for atom in term if not atom.partition or atom.key in coding]
-    choices = [atom.choices(whole=coding.get(atom.key, True)) for atom in coded]
+    coded = [atom for atom in term if not atom.partition or atom.factors in coding]
+    choices = [atom.choices(whole=coding.get(atom.factors, True)) for atom in coded]
     columns = []
     # The first factor's level changes fastest, as in R.
     for reverse in itertools.product(*reversed(choices)):
@@ -302,11 +300,3 @@ def _product_column(
             "the new bounds."
         )
     return Column(name, factors, lower, upper, center, scale)
-
-
-def _refuse_shared_names(names: Sequence[str]) -> None:
-    shared = [name for name, count in Counter(names).items() if count > 1]
-    if shared:
-        raise FormulaError(
-            f"Two coefficients would be called {shared[0]}; rename a column of the table."
-        )
