@@ -15,7 +15,7 @@ from tacit.losses import logistic, softmax, squared
 BINARY = Binary("y", (0, 1))
 CLASSES = Classes("y", ("a", "b", "c"))
 NUMBER = Continuous.of("y", -10.0, 30.0)
-COUNT = Count.of("y", 50.0)
+COUNT = Count("y", 50.0)
 OF_KIND: dict[type, Any] = {Binary: BINARY, Classes: CLASSES, Continuous: NUMBER, Count: COUNT}
 
 

@@ -113,7 +113,6 @@ class Penalty:
     constraint: Region | None = None
 
     def __post_init__(self) -> None:
-        """Refuse two regions at once."""
         if self.radius is not None and self.constraint is not None:
             raise SettingError("Give either radius=… or constraint=…, not both.")
 
@@ -231,10 +230,7 @@ class Plan:
         )
 
     def gathered(self) -> tuple[Step, ...]:
-        """Steps by purpose, for a reader: answers that take turns are counted together.
-
-        Prices within a purpose may differ; that of its first step is shown.
-        """
+        """Steps by purpose, for a reader: times are summed, the price is that of the first step."""
         found: dict[tuple[Purpose, QueryKind], Step] = {}
         for step in self.steps:
             key = step.purpose, step.kind

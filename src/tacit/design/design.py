@@ -199,12 +199,11 @@ def matrix_design(
 ) -> Design:
     """Design of a plain numeric matrix with public bounds, a public row norm, or both.
 
-    `bounds` is (lower, upper) for all columns, or a pair of vectors of their length. Where only
-    `row_norm` is declared the columns are scaled by √d / row_norm, so that the mean square of a
-    prepared coordinate is at most 1, as it is with bounds. With bounds="private" a part of the
-    budget is spent on finding bounds. Unless `shifted`, columns are scaled only, so that the zeros
-    of a sparse matrix stay zeros. With a `feature_map` the columns so mapped are its inputs,
-    `row_norm` bounds their norm, and the columns of the design are the map's features.
+    `bounds` is (lower, upper) for all columns, or a pair of vectors of their length. With
+    bounds="private" a part of the budget is spent on finding them. With `row_norm` alone columns
+    are scaled by √d / row_norm, so that the mean square of a prepared coordinate is at most 1.
+    Unless `shifted`, columns are scaled only: the zeros of a sparse matrix stay zeros. With a
+    `feature_map` the columns so mapped are its inputs, and `row_norm` bounds their norm.
     """
     count = len(names)
     if count == 0:
@@ -225,8 +224,22 @@ def matrix_design(
             )
         columns = tuple(_unbounded_column(name, row_norm / math.sqrt(count)) for name in names)
         return Design(columns, response, math.sqrt(count), intercept)
-    columns = _bounded_columns(names, bounds, intercept=intercept, shifted=shifted)
     norm = math.sqrt(count) if row_norm is None else min(row_norm, math.sqrt(count))
+    if isinstance(bounds, str):
+        if bounds != PRIVATE:
+            raise BoundsError(f'bounds must be numbers, or the word "{PRIVATE}".')
+        if not shifted:
+            raise BoundsError(
+                f'bounds="{PRIVATE}" shifts the columns, which a sparse matrix does not allow. '
+                "Declare bounds or row_norm, or pass X.toarray()."
+            )
+        columns = tuple(_unbounded_column(name, math.inf) for name in names)
+    else:
+        lower, upper = _bound_vectors(bounds, count)
+        columns = tuple(
+            numeric_column(name, low, high, centred=intercept and shifted)
+            for name, low, high in zip(names, lower.tolist(), upper.tolist(), strict=True)
+        )
     return Design(columns, response, norm, intercept)
 
 
@@ -266,25 +279,6 @@ def _mapped_design(
         feature_map=feature_map,
         inputs=inputs,
         input_norm=input_norm,
-    )
-
-
-def _bounded_columns(
-    names: Sequence[str], bounds: ArrayLike, *, intercept: bool, shifted: bool
-) -> tuple[Column, ...]:
-    if isinstance(bounds, str):
-        if bounds != PRIVATE:
-            raise BoundsError(f'bounds must be numbers, or the word "{PRIVATE}".')
-        if not shifted:
-            raise BoundsError(
-                f'bounds="{PRIVATE}" shifts the columns, which a sparse matrix does not allow. '
-                "Declare bounds or row_norm, or pass X.toarray()."
-            )
-        return tuple(_unbounded_column(name, math.inf) for name in names)
-    lower, upper = _bound_vectors(bounds, len(names))
-    return tuple(
-        numeric_column(name, low, high, centred=intercept and shifted)
-        for name, low, high in zip(names, lower.tolist(), upper.tolist(), strict=True)
     )
 
 

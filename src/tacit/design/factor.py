@@ -195,25 +195,20 @@ def product_bounds(
         own = [factor for factor in factors if factor.column == name]
         cell = cells.get(name)
         if isinstance(cell, NumericCell):
-            bounds = _multiplied(bounds, _column_bounds(own, *_window(own, cell)))
+            bounds = _multiplied(bounds, _column_bounds(own, cell))
     lower, upper = bounds
     partial = any(isinstance(f, Indicator | Spline | Between | Missing) for f in factors)
     return (min(lower, 0.0), max(upper, 0.0), True) if partial else (lower, upper, False)
 
 
-def _window(factors: Sequence[Factor], cell: NumericCell) -> tuple[float, float]:
-    """The part of the declared bounds on which no spline and no interval vanishes."""
-    low, high = cell.lower, cell.upper
-    for factor in factors:
-        if isinstance(factor, Spline | Between):
-            start, stop = factor.support
-            low, high = max(low, start), min(high, stop)
-    # Disjoint supports: the product is zero everywhere, and any bounds hold.
-    return (low, high) if low < high else (cell.lower, cell.upper)
-
-
-def _column_bounds(factors: Sequence[Factor], low: float, high: float) -> tuple[float, float]:
-    """Bounds of the product of all factors of one column that lies in [low, high]."""
+def _column_bounds(factors: Sequence[Factor], cell: NumericCell) -> tuple[float, float]:
+    """Bounds of the product of all factors of one column, on their common support."""
+    supports = [factor.support for factor in factors if isinstance(factor, Spline | Between)]
+    low = max([cell.lower, *(start for start, _ in supports)])
+    high = min([cell.upper, *(stop for _, stop in supports)])
+    if not low < high:
+        # Disjoint supports: the product is zero everywhere, and any bounds hold.
+        low, high = cell.lower, cell.upper
     exponent, bounds = 0, (1.0, 1.0)
     for factor in factors:
         if isinstance(factor, Numeric | Power):

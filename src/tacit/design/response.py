@@ -99,11 +99,6 @@ class Count:
         if not 1 <= self.upper <= 1e9:
             raise SettingError("The largest count must be a number from 1 to 1e9.")
 
-    @classmethod
-    def of(cls, column: str, upper: float) -> Count:
-        """Counts up to a public largest value."""
-        return cls(column, float(upper))
-
 
 @dataclass(frozen=True)
 class Absent:

@@ -105,7 +105,7 @@ class PoissonRegressor(RegressorMixin, LinearModel):
             )
         if not is_number(self.y_max) or not math.isfinite(self.y_max):
             raise BoundsError("y_max must be a number: the largest count.")
-        return Count.of(name, float(self.y_max))
+        return Count(name, float(self.y_max))
 
     def _declared(self) -> Declared:
         return Declared(self.max_weight, self.max_rows_per_unit, self.exposure_bounds)

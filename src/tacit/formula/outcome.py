@@ -6,7 +6,7 @@ import math
 
 from tacit.design.attached_columns import Offset
 from tacit.design.response import Binary, Classes, Continuous, Count, Family, Response
-from tacit.errors import FormulaError, InputError
+from tacit.errors import FormulaError, SettingError
 from tacit.formula.atom import numeric_argument
 from tacit.formula.call import Call, read_call
 from tacit.schema.schema import BinaryColumn, DeclaredColumn, FactorColumn, NumericColumn, Schema
@@ -25,9 +25,7 @@ def response_of(name: str, schema: Schema, family: Family, *, centred: bool) -> 
     declared = schema.column(name)
     try:
         return _response(name, declared, family, centred=centred)
-    except FormulaError:
-        raise
-    except InputError as error:
+    except SettingError as error:
         raise FormulaError(f'The response "{name}" is refused: {error}') from error
 
 
@@ -50,7 +48,7 @@ def _response(name: str, declared: DeclaredColumn, family: Family, *, centred: b
                 f'The response "{name}" counts: declare lower = 0 and upper = the largest count, a '
                 "whole number of at least 1 (larger counts are clipped to it)."
             )
-        return Count.of(name, declared.upper)
+        return Count(name, declared.upper)
     raise FormulaError(f'The response "{name}" must be {_WANTED[family.response]}.')
 
 
@@ -75,7 +73,11 @@ def offset_of(spelling: str, schema: Schema, family: Family) -> Offset | None:
     if not isinstance(call, Call) or call.function not in {"offset", "exposure"}:
         return None
     if not family.takes_offset:
-        raise FormulaError(_no_offset(spelling, family))
+        reason = f'with family = "{family.name}" subtract it from the response before, and declare '
+        reason += "the bounds of the result."
+        if family.response is Classes:
+            reason = "added to every class alike, an offset changes nothing."
+        raise FormulaError(f"{spelling} is refused: {reason}")
     argument = call.arguments[0] if len(call.arguments) == 1 and not call.keywords else None
     logarithm = call.function == "exposure"
     if logarithm and family.link != "log":
@@ -97,14 +99,5 @@ def offset_of(spelling: str, schema: Schema, family: Family) -> Offset | None:
         lower, upper = math.log(lower), math.log(upper)
     try:
         return Offset(name, lower, upper, logarithm)
-    except InputError as error:
+    except SettingError as error:
         raise FormulaError(f"{spelling} is refused: {error}") from error
-
-
-def _no_offset(spelling: str, family: Family) -> str:
-    if family.response is Classes:
-        return f"{spelling} is refused: added to every class alike, an offset changes nothing."
-    return (
-        f'{spelling} is refused: with family = "{family.name}" subtract it from the response '
-        "before, and declare the bounds of the result."
-    )

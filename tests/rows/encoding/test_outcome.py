@@ -84,9 +84,9 @@ def test_a_response_without_bounds_stays_finite_in_every_type() -> None:
 
 
 def test_counts_are_whole_numbers_from_zero() -> None:
-    found = responses(Count.of("out", 5), [0, 1, 5, 6, 1e300, -1, 0.5, NAN, INF, -INF])
+    found = responses(Count("out", 5), [0, 1, 5, 6, 1e300, -1, 0.5, NAN, INF, -INF])
     assert found == [0, 1, 5, 5, 5, None, None, None, None, None]
-    assert responses(Count.of("out", 5), [True, False]) == [1, 0]
+    assert responses(Count("out", 5), [True, False]) == [1, 0]
 
 
 def test_an_absent_response_is_zero_and_reads_no_column() -> None:
