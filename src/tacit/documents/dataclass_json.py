@@ -16,6 +16,7 @@ from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 import numpy as np
 
 from tacit.documents.quoting import quoted
+from tacit.documents.reading import require_fields
 from tacit.errors import CertificateError
 
 T = TypeVar("T")
@@ -106,9 +107,7 @@ def _read_union(members: tuple[Any, ...], data: Any, place: str) -> Any:
 
 def _read_fields(kind: Any, data: Any, place: str) -> Any:
     _require(isinstance(data, dict), _wrong_type(data, place))
-    wrong = sorted(set(data) ^ _names(kind))
-    named = ", ".join(map(quoted, wrong[:5]))
-    _require(not wrong, f"{place}: fields missing or unknown: {named}")
+    require_fields(data, dict.fromkeys(_names(kind), (object,)), place)
     _require({**data, **_kind_of(kind)} == data, f"{place} is of another kind")
     hints = _hints(kind)
     read = {item.name: None for item in fields(kind) if item.init}

@@ -11,7 +11,9 @@ import itertools
 import math
 import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from tacit.design.attached_columns import AttachedColumns, Offset
@@ -19,13 +21,14 @@ from tacit.design.cell_rules import Cell, LabelCell
 from tacit.design.design import Column, Design, numeric_column
 from tacit.design.factor import Factor, Missing, Numeric, Power, Spline, product_bounds
 from tacit.design.response import Family, find_family
-from tacit.errors import BoundsError, FormulaError
+from tacit.errors import BoundsError, FormulaError, InputError
 from tacit.formula.atom import Atom, column_atom, computed_atoms
 from tacit.formula.contrast_coding import Coding, Term, codings
-from tacit.formula.diagnostics import Diagnostics
 from tacit.formula.outcome import offset_of, response_of
 from tacit.schema.schema import DeclaredColumn, NumericColumn, Schema
 from tacit.validate import positive
+
+_LONGEST_SHOWN = 200
 
 
 def design_from_formula(
@@ -152,6 +155,44 @@ def _unreadable(diagnostics: Diagnostics, reason: str) -> str:
     )
 
 
+@dataclass(frozen=True)
+class Diagnostics:
+    """A formula, and the way to mark a place in it with carets."""
+
+    formula: str
+
+    @property
+    def shown(self) -> str:
+        """The formula as an error quotes it, cut where it is long."""
+        whole = self.formula
+        return repr(whole if len(whole) <= _LONGEST_SHOWN else whole[:_LONGEST_SHOWN] + "…")
+
+    def marked(self, start: int, stop: int) -> str:
+        """The formula with a line of carets below its characters start … stop."""
+        return f"  {self.formula}\n  {' ' * start}{'^' * (stop - start + 1)}"
+
+    @contextmanager
+    def at(self, terms: Sequence[Any]) -> Iterator[None]:
+        """Mark these parsed terms in any error about what was given."""
+        try:
+            yield
+        except InputError as error:
+            place = self._place(terms)
+            if place is None:
+                raise
+            raise type(error)(f"{error}\n{self.marked(*place)}") from error
+
+    def _place(self, terms: Sequence[Any]) -> tuple[int, int] | None:
+        """First and last character of parsed terms, where the parser knows them."""
+        if len(self.formula) > _LONGEST_SHOWN or not self.formula.isprintable():
+            return None
+        tokens = [getattr(factor, "token", None) for term in terms for factor in term.factors]
+        starts = [getattr(token, "source_start", None) for token in tokens]
+        stops = [getattr(token, "source_end", None) for token in tokens]
+        known = [place for place in (*starts, *stops) if isinstance(place, int)]
+        return (min(known), max(known)) if known else None
+
+
 class _Reader:
     """Reads parsed terms with the schema at hand; errors point at the term."""
 
@@ -249,17 +290,19 @@ def _refuse_spanned(term: Term, others: Sequence[Term], spelling: str) -> None:
     """Refuse a power of a column beside a spline of it that contains the power."""
     for other in others:
         for spline, power in ((term, other), (other, term)):
-            if len(spline) == len(power) == 1 and _spans(spline[0].factors[0], power[0].factors[0]):
+            whole, part = spline[0].factors[0], power[0].factors[0]
+            spans = (
+                len(spline) == len(power) == 1
+                and isinstance(whole, Spline)
+                and isinstance(part, Numeric | Power)
+                and whole.column == part.column
+                and part.exponent <= whole.degree
+            )
+            if spans:
                 raise FormulaError(
                     f"{spelling} and {other[0].spelling} overlap: {spline[0].spelling} contains "
                     f"{power[0].spelling} already; drop {power[0].spelling}."
                 )
-
-
-def _spans(spline: Factor, power: Factor) -> bool:
-    if not isinstance(spline, Spline) or spline.column != power.column:
-        return False
-    return isinstance(power, Numeric | Power) and power.exponent <= spline.degree
 
 
 def _used_columns(terms: Iterable[Term], schema: Schema) -> dict[str, DeclaredColumn]:

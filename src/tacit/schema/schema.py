@@ -203,8 +203,6 @@ def _declared_person(facts: Mapping[str, Any]) -> tuple[str, Unit]:
     where = "unit: "
     form = '[unit] with column = "patient_number" and max_rows = 3'
     _require_section(facts, ("column", "max_rows"), ("order", "name"), where, form)
-    for key in ("column", "order", "name"):
-        _require_text(facts, key, where)
     try:
         person = Unit(facts["column"], facts["max_rows"], facts.get("order"))
     except InputError as error:
@@ -217,7 +215,6 @@ def _declared_weight(facts: object) -> Weighting:
     if not isinstance(facts, Mapping):
         raise SchemaError(f"{where}expected a table, {form}.")
     _require_section(facts, ("column", "maximum"), (), where, form)
-    _require_text(facts, "column", where)
     return Weighting(facts["column"], positive(f"{where}maximum", facts["maximum"], SchemaError))
 
 
@@ -229,11 +226,9 @@ def _require_section(
     missing = [key for key in required if key not in facts]
     if missing:
         raise SchemaError(f"{where}missing {' and '.join(missing)}; expected {form}.")
-
-
-def _require_text(facts: Mapping[str, Any], key: str, where: str) -> None:
-    if key in facts and (not isinstance(facts[key], str) or not facts[key].strip()):
-        raise SchemaError(f"{where}{key} must be text; got {shown(facts[key])}.")
+    for key in ("column", *further):
+        if key in facts and (not isinstance(facts[key], str) or not facts[key].strip()):
+            raise SchemaError(f"{where}{key} must be text; got {shown(facts[key])}.")
 
 
 def _refuse_unknown_keys(data: Mapping[str, Any], known: Iterable[str], where: str) -> None:

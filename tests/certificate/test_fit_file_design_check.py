@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tacit.certificate.design_check import require_design
+from tacit.certificate.fit_file import require_design
 from tacit.design.cell_rules import LabelCell, NumericCell
 from tacit.design.design import Column, Design, matrix_design
 from tacit.design.factor import Indicator, Numeric, Power
