@@ -115,9 +115,7 @@ def computed_atoms(spelling: str, schema: Schema) -> list[Atom]:
     raise _not_known(spelling)
 
 
-def numeric_argument(
-    spelling: str, value: Value | None, schema: Schema
-) -> tuple[str, NumericColumn]:
+def numeric_argument(spelling: str, value: Value, schema: Schema) -> tuple[str, NumericColumn]:
     """Name and declaration of an argument that must be one numeric column."""
     if not isinstance(value, Name):
         raise _refused(
@@ -273,7 +271,7 @@ def _degree(spelling: str, what: str, value: object, largest: int, hint: str = "
     raise _refused(spelling, f"{what} must be a whole number from 1 to {largest}. {hint}".rstrip())
 
 
-def _only_argument(call: Call) -> Value | None:
+def _only_argument(call: Call) -> Value:
     return call.arguments[0] if len(call.arguments) == 1 and not call.keywords else None
 
 

@@ -29,6 +29,7 @@ from tacit.schema.schema import DeclaredColumn, NumericColumn, Schema
 from tacit.validate import positive
 
 _LONGEST_SHOWN = 200
+_SLIPS = (AttributeError, ValueError, RecursionError, MemoryError)
 
 
 def design_from_formula(
@@ -132,13 +133,15 @@ def _parsed_sides(formula: str, schema: Schema) -> tuple[list[Any], list[Any]]:
     parser = DefaultFormulaParser(feature_flags={"twosided"})
     try:
         sides = parser.get_terms(formula, context=context)
-    except (FormulaicError, SyntaxError) as error:
-        reason = str(error).splitlines()[0].rstrip(".")
-        raise FormulaError(_unreadable(diagnostics, reason)) from error
-    except (AttributeError, ValueError, RecursionError, MemoryError) as error:
-        # The parser's own slips on unbalanced or endless text; their wording helps nobody.
+    except (FormulaicError, SyntaxError, *_SLIPS) as error:
+        # The wording of the parser's own slips on unbalanced or endless text helps nobody.
         reason = "its brackets, quotes or operators do not match"
-        raise FormulaError(_unreadable(diagnostics, reason)) from error
+        if isinstance(error, FormulaicError | SyntaxError):
+            reason = str(error).splitlines()[0].rstrip(".")
+        raise FormulaError(
+            f"The formula {diagnostics.shown} cannot be read: {reason}. "
+            "Expected something like 'y ~ a + b + a:b'."
+        ) from error
     left, right = getattr(sides, "lhs", None), getattr(sides, "rhs", None)
     if left is None or right is None:
         raise FormulaError(
@@ -146,13 +149,6 @@ def _parsed_sides(formula: str, schema: Schema) -> tuple[list[Any], list[Any]]:
             "'y ~ a + b'."
         )
     return list(left), list(right)
-
-
-def _unreadable(diagnostics: Diagnostics, reason: str) -> str:
-    return (
-        f"The formula {diagnostics.shown} cannot be read: {reason}. "
-        "Expected something like 'y ~ a + b + a:b'."
-    )
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from tacit.design.response import Binary, Classes, Continuous, Count, Family, Re
 from tacit.errors import FormulaError, SettingError
 from tacit.formula.atom import numeric_argument
 from tacit.formula.call import Call, read_call
-from tacit.schema.schema import BinaryColumn, DeclaredColumn, FactorColumn, NumericColumn, Schema
+from tacit.schema.schema import BinaryColumn, FactorColumn, NumericColumn, Schema
 
 
 def response_of(name: str, schema: Schema, family: Family, *, centred: bool) -> Response:
@@ -22,34 +22,29 @@ def response_of(name: str, schema: Schema, family: Family, *, centred: bool) -> 
     | poisson | numeric, lower >= 0 | a count of at most upper |
     | multinomial | factor of three or more levels | its levels |
     """
-    declared = schema.column(name)
+    declared, kind = schema.column(name), family.response
     try:
-        return _response(name, declared, family, centred=centred)
+        if kind is Binary and isinstance(declared, BinaryColumn):
+            return Binary.of(name, declared.levels)
+        if kind is Classes and isinstance(declared, FactorColumn):
+            if len(declared.levels) == 2:
+                raise FormulaError(
+                    f'The response "{name}" has two levels: declare it with type = "binary" and '
+                    'use family = "binomial".'
+                )
+            return Classes.of(name, declared.levels)
+        if kind is Continuous and isinstance(declared, NumericColumn):
+            return Continuous.of(name, declared.lower, declared.upper, centred=centred)
+        if kind is Count and isinstance(declared, NumericColumn):
+            if declared.lower < 0 or declared.upper < 1 or declared.upper % 1:
+                raise FormulaError(
+                    f'The response "{name}" counts: declare lower = 0 and upper = the largest '
+                    "count, a whole number of at least 1 (larger counts are clipped to it)."
+                )
+            return Count(name, declared.upper)
     except SettingError as error:
         raise FormulaError(f'The response "{name}" is refused: {error}') from error
-
-
-def _response(name: str, declared: DeclaredColumn, family: Family, *, centred: bool) -> Response:
-    if family.response is Binary and isinstance(declared, BinaryColumn):
-        first, second = declared.levels
-        return Binary(name, (first, second))
-    if family.response is Classes and isinstance(declared, FactorColumn):
-        if len(declared.levels) == 2:
-            raise FormulaError(
-                f'The response "{name}" has two levels: declare it with type = "binary" and use '
-                'family = "binomial".'
-            )
-        return Classes.of(name, declared.levels)
-    if family.response is Continuous and isinstance(declared, NumericColumn):
-        return Continuous.of(name, declared.lower, declared.upper, centred=centred)
-    if family.response is Count and isinstance(declared, NumericColumn):
-        if declared.lower < 0 or declared.upper < 1 or declared.upper != math.floor(declared.upper):
-            raise FormulaError(
-                f'The response "{name}" counts: declare lower = 0 and upper = the largest count, a '
-                "whole number of at least 1 (larger counts are clipped to it)."
-            )
-        return Count(name, declared.upper)
-    raise FormulaError(f'The response "{name}" must be {_WANTED[family.response]}.')
+    raise FormulaError(f'The response "{name}" must be {_WANTED[kind]}.')
 
 
 _WANTED = {
