@@ -15,9 +15,17 @@ from tacit.contract.plan import Penalty, Plan, Purpose, Step
 from tacit.contract.query import QueryKind
 from tacit.contract.release import Release
 from tacit.contract.sensitivity import price_for
-from tacit.design.cell_rules import LabelCell, NumericCell
 from tacit.design.design import Column, Design, matrix_design
-from tacit.design.factor import Between, Indicator, Missing, Power, Spline, Transform
+from tacit.design.factor import (
+    Between,
+    Indicator,
+    LabelCell,
+    Missing,
+    NumericCell,
+    Power,
+    Spline,
+    Transform,
+)
 from tacit.design.feature_map import Custom, FeatureMap, Polynomial, RandomFourier
 from tacit.design.response import Binary
 from tacit.documents.canonical_json import canonical, digest_of

@@ -11,9 +11,17 @@ import pytest
 from numpy.typing import NDArray
 
 from tacit.design.attached_columns import Unit, Weighting
-from tacit.design.cell_rules import LabelCell, NumericCell
 from tacit.design.design import Design
-from tacit.design.factor import Between, Missing, Numeric, Power, Spline, Transform
+from tacit.design.factor import (
+    Between,
+    LabelCell,
+    Missing,
+    Numeric,
+    NumericCell,
+    Power,
+    Spline,
+    Transform,
+)
 from tacit.errors import BoundsError, FormulaError, InputError
 from tacit.formula.formula import design_from_formula
 from tacit.rows.encoding.encode import FeatureReader

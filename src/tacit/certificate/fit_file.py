@@ -20,9 +20,8 @@ from tacit.certificate import certificate as certificates
 from tacit.certificate.certificate import Certificate, fingerprint_of, first_fingerprint_of
 from tacit.certificate.estimates import Estimates, Term
 from tacit.contract.release import Release
-from tacit.design.cell_rules import LabelCell
 from tacit.design.design import Column, Design
-from tacit.design.factor import Indicator, Numeric, require_declared
+from tacit.design.factor import Indicator, LabelCell, Numeric, require_declared
 from tacit.design.feature_map import Custom
 from tacit.design.response import FAMILIES
 from tacit.documents.canonical_json import canonical, digest_of, plain

@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tacit.design.attached_columns import AttachedColumns
-from tacit.design.cell_rules import Cell
-from tacit.design.factor import Factor, Numeric
+from tacit.design.factor import Cell, Factor, Numeric
 from tacit.design.feature_map import Custom, FeatureMap
 from tacit.design.response import Absent, Classes, Continuous, Response
 from tacit.documents.dataclass_json import from_plain, stored_as, to_plain

@@ -1,7 +1,8 @@
-"""Factors: the functions of one cell whose products are the columns of a design.
+"""Rules for a cell, and factors: the functions of one cell whose products are the design's columns.
 
-Each is public and stateless: its value depends on one cell and on declared facts. Bounds of a
-product of factors follow from the declared bounds of their columns.
+Both are public and stateless. A rule clips a cell and replaces a missing one; without a declared
+substitute, a missing cell or an undeclared label makes the record invalid. Bounds of a product of
+factors follow from the declared bounds of their columns.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from tacit.design.cell_rules import Cell, NumericCell
 from tacit.documents.quoting import quoted
 from tacit.errors import BoundsError, SchemaError, SettingError
 from tacit.validate import one_of, whole
@@ -21,6 +21,37 @@ LARGEST_POWER = 20
 LARGEST_DEGREE = 5
 LARGEST_EXPONENT = 700.0
 """e to a larger power leaves float64."""
+
+
+@dataclass(frozen=True)
+class NumericCell:
+    """A number clipped into [lower, upper]; `missing`, if given, replaces a missing one.
+
+    Guarantee
+    ---------
+    - The bounds are finite, lower < upper, and `missing` lies within them.
+    """
+
+    lower: float
+    upper: float
+    missing: float | None = None
+
+    def __post_init__(self) -> None:
+        if not -math.inf < self.lower < self.upper < math.inf:
+            raise BoundsError("The bounds of a cell must be finite, the lower one first.")
+        if self.missing is not None and not self.lower <= self.missing <= self.upper:
+            raise BoundsError("What stands for a missing cell must lie within the bounds.")
+
+
+@dataclass(frozen=True)
+class LabelCell:
+    """Declared levels that replace a missing label and an undeclared one, if given."""
+
+    missing: str | None = None
+    other: str | None = None
+
+
+Cell = NumericCell | LabelCell
 
 
 @dataclass(frozen=True)

@@ -63,9 +63,7 @@ def new_key(path: str | os.PathLike[str]) -> str:
     ed25519, serialization = _signing_library()
     key = ed25519.Ed25519PrivateKey.generate()
     private = key.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.NoEncryption(),
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
     public = str(key.public_key().public_bytes_raw().hex())
     target = Path(path)

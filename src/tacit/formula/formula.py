@@ -17,9 +17,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from tacit.design.attached_columns import AttachedColumns, Offset
-from tacit.design.cell_rules import Cell, LabelCell
 from tacit.design.design import Column, Design, numeric_column
-from tacit.design.factor import Factor, Missing, Numeric, Power, Spline, product_bounds
+from tacit.design.factor import (
+    Cell,
+    Factor,
+    LabelCell,
+    Missing,
+    Numeric,
+    Power,
+    Spline,
+    product_bounds,
+)
 from tacit.design.response import Family, find_family
 from tacit.errors import BoundsError, FormulaError, InputError
 from tacit.formula.atom import Atom, column_atom, computed_atoms

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from tacit.losses.exponential import exp_negative
+from tacit.losses.float_bits import exp_negative
 from tacit.losses.loss import Code, Loss
 
 POINTS = 256

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from tacit.design.cell_rules import LabelCell, NumericCell
+from tacit.design.factor import LabelCell, NumericCell
 from tacit.errors import BoundsError, SchemaError
 from tacit.validate import finite, shown
 

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.compiling import compiled
-from tacit.design.cell_rules import Cell, NumericCell
 from tacit.design.design import Design
-from tacit.design.factor import Indicator, Missing, Numeric, require_declared
+from tacit.design.factor import Cell, Indicator, Missing, Numeric, NumericCell, require_declared
 from tacit.errors import DataError
 from tacit.rows.encoding.factors import (
     LARGEST,
