@@ -216,8 +216,8 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
             shifted=not sparse,
             feature_map=self.feature_map,
         )
-        beside = self._declared().beside(columns, self._class_weights(response))
-        return replace(design, beside=beside)
+        attached = self._declared().attached(columns, self._class_weights(response))
+        return replace(design, attached=attached)
 
     def _design_facts(self, design: Design) -> list[PublicFact]:
         facts = []
@@ -260,7 +260,7 @@ class LinearModel(RegressionParameters, Model):
         check_is_fitted(self)
         design = self.plan_.design
         rows = self._linear_predictors(X, np.eye(design.width))
-        mean = partial(predicted, design.response, offset=design.beside.offset)
+        mean = partial(predicted, design.response, offset=design.attached.offset)
         return self._results().get_prediction(rows, mean)
 
     def _linear_predictors(

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from tacit.contract.gate import Progress
-from tacit.design.design import Design, Numeric
+from tacit.design.design import Design
+from tacit.design.factor import Numeric
 from tacit.errors import FileError, SettingError
 from tacit.rows.admission.contribution_bounding import PersonAdmission
 from tacit.rows.admission.prepare import Preparer
@@ -128,8 +129,8 @@ def admit(
         source.length or 0, design.width, stored, rows, outcome.weighted, outcome.shifted, opened
     )
     admission: Admission
-    if design.beside.unit is not None:
-        admission = PersonAdmission(encoder, preparer, layout, design.beside.unit, fewest)
+    if design.attached.unit is not None:
+        admission = PersonAdmission(encoder, preparer, layout, design.attached.unit, fewest)
     elif stays_sparse(source, design):
         admission = SparseAdmission.of(encoder, layout)
     elif source.resident:
@@ -161,7 +162,7 @@ def stays_sparse(source: Source, design: Design) -> bool:
         isinstance(table, SparseSource)
         and design.feature_map is None
         and not design.open_places
-        and design.beside.unit is None
+        and design.attached.unit is None
         and tuple(column.factors for column in design.columns)
         == tuple((Numeric(name),) for name in table.names)
     )

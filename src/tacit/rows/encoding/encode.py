@@ -11,9 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.compiling import compiled
-from tacit.design.cell_rules import Cell, NumericCell
 from tacit.design.design import Design
-from tacit.design.factor import Indicator, Missing, Numeric, require_declared
+from tacit.design.factor import Cell, Indicator, Missing, Numeric, NumericCell, require_declared
 from tacit.errors import DataError
 from tacit.rows.encoding.factors import (
     LARGEST,
@@ -134,14 +133,14 @@ class RecordEncoder:
     @property
     def numbers(self) -> tuple[str, ...]:
         """Columns whose numbers are needed: features, outcome, and the order of a person's."""
-        unit = self.design.beside.unit
+        unit = self.design.attached.unit
         order = () if unit is None or unit.order is None else (unit.order,)
         return tuple(dict.fromkeys((*self.reader.numeric, *self.outcome.numbers, *order)))
 
     @property
     def labels(self) -> tuple[str, ...]:
         """Columns whose labels are needed: factors, the response if it has classes, the person."""
-        unit = self.design.beside.unit
+        unit = self.design.attached.unit
         person = () if unit is None else (unit.column,)
         return tuple(dict.fromkeys((*self.reader.levels, *self.outcome.labels, *person)))
 
@@ -178,7 +177,7 @@ class RecordEncoder:
             more = len(self.numbers) - NAMED
             names = ", ".join(map(repr, self.numbers[:NAMED])) + (f", {more} more" * (more > 0))
             demands.insert(0, f"Numbers are needed in {names}.")
-        unit = self.design.beside.unit
+        unit = self.design.attached.unit
         if unit is not None:
             ranked = "" if unit.order is None else " and have a number that orders it"
             demands.append(f"Every record must say whose it is{ranked}.")

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.design.cell_rules import Cell, LabelCell
 from tacit.design.factor import (
     Between,
+    Cell,
     Factor,
     Indicator,
+    LabelCell,
     Missing,
     Numeric,
     Power,

@@ -5,7 +5,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.losses.exponential import exp_negative
+from tacit.losses.float_bits import exp_negative
 
 Vector = NDArray[np.float64]
 

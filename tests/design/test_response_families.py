@@ -1,7 +1,6 @@
 import pytest
 
-from tacit.design.family import FAMILIES, find_family
-from tacit.design.response import Binary, Classes, Continuous, Count
+from tacit.design.response import FAMILIES, Binary, Classes, Continuous, Count, find_family
 from tacit.errors import SettingError
 
 

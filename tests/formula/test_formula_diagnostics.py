@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from tacit.errors import BoundsError, FormulaError
-from tacit.formula.diagnostics import Diagnostics
+from tacit.formula.formula import Diagnostics
 
 
 def term(*places: tuple[int | None, int | None]) -> Any:

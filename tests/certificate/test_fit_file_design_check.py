@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from tacit.certificate.design_check import require_design
-from tacit.design.cell_rules import LabelCell, NumericCell
+from tacit.certificate.fit_file import require_design
 from tacit.design.design import Column, Design, matrix_design
-from tacit.design.factor import Indicator, Numeric, Power
+from tacit.design.factor import Indicator, LabelCell, Numeric, NumericCell, Power
 from tacit.design.feature_map import Custom, Polynomial
 from tacit.design.response import Binary
 from tacit.errors import CertificateError

@@ -3,7 +3,7 @@ import math
 
 import pytest
 
-from tacit.design.cell_rules import Cell, LabelCell, NumericCell
+from tacit.design.factor import Cell, LabelCell, NumericCell
 from tacit.documents.dataclass_json import from_plain, to_plain
 from tacit.errors import BoundsError
 

@@ -5,7 +5,7 @@ import math
 import mpmath
 import pytest
 
-from tacit.losses.huber_efficiency import SMALLEST, best_threshold, expected_curvature, variance
+from tacit.losses.huber_constants import SMALLEST, best_threshold, expected_curvature, variance
 
 
 @pytest.mark.parametrize("threshold", [0.4, 1.345, 5.0])

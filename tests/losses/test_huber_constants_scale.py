@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.losses.scale_consistency import expected_square, explaining_ratio, square_slope
+from tacit.losses.huber_constants import expected_square, explaining_ratio, square_slope
 
 
 @pytest.mark.parametrize("threshold", [0.01, 0.5, 1.0, 1.345, 3.0, 12.0])
