@@ -15,14 +15,12 @@ from fractions import Fraction
 import numpy as np
 
 from tacit.accounting import gaussian, renyi
-from tacit.accounting.bisection import bisect
 from tacit.accounting.classical import amplified, amplified_without_replacement
 from tacit.accounting.composition import EventCounts, count_events, pure_epsilon
-from tacit.accounting.draw_counts import copies
 from tacit.accounting.objective_perturbation import objective_epsilon
 from tacit.accounting.renyi_curves import curve_of
-from tacit.accounting.rounding import float_up, root_up
-from tacit.accounting.with_replacement import with_replacement_profile
+from tacit.accounting.rounding import bisect, float_up, root_up
+from tacit.accounting.with_replacement import copies, with_replacement_profile
 from tacit.privacy.event import (
     Approximate,
     DiscreteGaussian,

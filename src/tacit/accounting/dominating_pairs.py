@@ -11,9 +11,8 @@ from fractions import Fraction
 from tacit.accounting.approximate_dp import pure_selection
 from tacit.accounting.classical import amplified
 from tacit.accounting.composition import EventCounts, pure_epsilon
-from tacit.accounting.draw_counts import copies
 from tacit.accounting.objective_perturbation import jacobian_term, objective_mu
-from tacit.accounting.pld.errors import GridTooLong
+from tacit.accounting.pld.grid import GridTooLong
 from tacit.accounting.pld.pairs import (
     DiscreteGaussianPair,
     ExponentialPair,
@@ -31,7 +30,7 @@ from tacit.accounting.pld.pairs import (
 from tacit.accounting.pld.pairs import ObjectivePerturbation as ObjectivePair
 from tacit.accounting.pld.pairs.sampled import LARGEST_RATE
 from tacit.accounting.rounding import float_up, root_down, root_up
-from tacit.accounting.with_replacement import with_replacement_profile
+from tacit.accounting.with_replacement import copies, with_replacement_profile
 from tacit.errors import SettingError
 from tacit.privacy.event import (
     Approximate,

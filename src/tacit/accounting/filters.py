@@ -25,7 +25,6 @@ import numpy as np
 
 from tacit.accounting import renyi
 from tacit.accounting.accountants import ACCOUNTANTS, required_delta
-from tacit.accounting.bisection import bisect
 from tacit.accounting.composition import (
     EventCounts,
     count_events,
@@ -34,7 +33,7 @@ from tacit.accounting.composition import (
 )
 from tacit.accounting.concentrated_dp import total_concentrated
 from tacit.accounting.renyi_curves import total_curve
-from tacit.accounting.rounding import float_up
+from tacit.accounting.rounding import bisect, float_up
 from tacit.errors import AccountingError, BudgetError, SettingError
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Event

@@ -19,10 +19,10 @@ from tacit.accounting import renyi
 from tacit.accounting.arguments import Floats
 from tacit.accounting.classical import amplified
 from tacit.accounting.composition import EventCounts, count_events, pure_epsilon
-from tacit.accounting.draw_counts import copies
 from tacit.accounting.objective_perturbation import jacobian_term, objective_mu
 from tacit.accounting.renyi import Curve
 from tacit.accounting.rounding import float_down, float_up, root_up
+from tacit.accounting.with_replacement import copies
 from tacit.privacy.event import (
     Approximate,
     BoundedRange,

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from tacit.accounting.pld.composition import DEFAULT_TOLERANCE, compose
-from tacit.accounting.pld.errors import BelowRoundOff, GridTooLong
+from tacit.accounting.pld.grid import BelowRoundOff, GridTooLong
 from tacit.accounting.pld.pairs.pair import Pair
 from tacit.errors import BudgetError, SettingError
 

@@ -1,9 +1,7 @@
 r"""The losses of a discretised distribution: multiples of a step, dense where the mass is.
 
-A grid is a set of integers :math:`n`; its losses are the exact products :math:`n h`. Around the
-centre all integers belong to it; further out only every second, fourth, … so that two neighbours
-at distance :math:`r` from the centre are at most :math:`r/m` apart. What this costs:
-``proofs/accounting/pld/grid.md``.
+A grid is a set of integers n; its losses are the exact products n h.
+Proof: ``proofs/accounting/pld/grid.md``.
 """
 
 from __future__ import annotations
@@ -14,7 +12,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import SettingError
+from tacit.errors import SettingError, TacitError
+
+
+class GridTooLong(TacitError, ArithmeticError):
+    """A grid fine enough would be too long, or the losses leave the range of floats."""
+
+
+class BelowRoundOff(TacitError, ArithmeticError):
+    """The delta asked for is below what floating-point transforms can certify."""
+
 
 # exp of a loss must stay a normal float.
 LARGEST_LOSS = 690.0

@@ -25,7 +25,7 @@ from scipy import fft
 
 from tacit.accounting.arguments import Floats
 from tacit.accounting.pld.distribution import Bound, LossDistribution
-from tacit.accounting.pld.errors import BelowRoundOff, GridTooLong
+from tacit.accounting.pld.grid import BelowRoundOff, GridTooLong
 from tacit.accounting.pld.pairs.pair import UNIT
 
 Spectrum: TypeAlias = NDArray[np.complex128]

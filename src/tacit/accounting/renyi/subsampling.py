@@ -19,8 +19,8 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from tacit.accounting.arguments import Floats, as_orders, non_negative, probability
-from tacit.accounting.renyi.curve import Curve
-from tacit.accounting.renyi.log_moments import (
+from tacit.accounting.renyi.curve import (
+    Curve,
     interpolated,
     log_expm1,
     log_moments_at,

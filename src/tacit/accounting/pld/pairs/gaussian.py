@@ -10,7 +10,7 @@ import numpy as np
 from scipy import special
 
 from tacit.accounting.arguments import Floats
-from tacit.accounting.pld.errors import GridTooLong
+from tacit.accounting.pld.grid import GridTooLong
 from tacit.accounting.pld.pairs.pair import (
     NO_ATOMS,
     NO_LOSS,

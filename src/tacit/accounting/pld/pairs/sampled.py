@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.accounting.arguments import Floats
-from tacit.accounting.pld.errors import GridTooLong
+from tacit.accounting.pld.grid import GridTooLong
 from tacit.accounting.pld.pairs.pair import UNIT, ClosedForm, Direction, Pair
 from tacit.errors import SettingError
 
