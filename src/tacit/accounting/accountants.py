@@ -287,44 +287,30 @@ def _title(event: Event) -> str:
     return f"{type(event).__name__}({inside})" if inside else type(event).__name__
 
 
-def _has_epsilon(event: Event, relation: Relation | None) -> bool:
-    return epsilon_at(event, relation, 1e-6) is not None
-
-
-def _has_curve(event: Event, relation: Relation | None) -> bool:
-    return curve_of(event, relation) is not None
-
-
 def _is_truncated(event: Event, relation: Relation | None) -> bool:
     curve = curve_of(event, relation)
-    return _is_concentrated(event, relation) or (curve is not None and curve.leak == 0.0)
+    return concentrated(event, relation) is not None or (curve is not None and curve.leak == 0.0)
 
 
-def _is_concentrated(event: Event, relation: Relation | None) -> bool:
-    return concentrated(event, relation) is not None
+def _priced(
+    find: Callable[[Event, Relation | None], object],
+) -> Callable[[Event, Relation | None], bool]:
+    return lambda event, relation: find(event, relation) is not None
 
 
-def _is_gaussian(event: Event, relation: Relation | None) -> bool:
-    del relation
-    return isinstance(event, Gaussian)
-
-
-def _has_pair(event: Event, relation: Relation | None) -> bool:
-    return pair_of(event, relation) is not None
-
-
+_HAS_EPSILON = _priced(lambda event, relation: epsilon_at(event, relation, 1e-6))
 ACCOUNTANTS: Mapping[str, Accountant] = MappingProxyType(
     {
         name: Accountant(name, accepts, law)
         for name, accepts, law in (
-            ("basic", _has_epsilon, _basic),
-            ("advanced", _has_epsilon, _advanced),
-            ("optimal", _has_epsilon, _optimal),
-            ("zcdp", _is_concentrated, _zcdp),
+            ("basic", _HAS_EPSILON, _basic),
+            ("advanced", _HAS_EPSILON, _advanced),
+            ("optimal", _HAS_EPSILON, _optimal),
+            ("zcdp", _priced(concentrated), _zcdp),
             ("tcdp", _is_truncated, _tcdp),
-            ("rdp", _has_curve, _rdp),
-            ("gdp", _is_gaussian, _gdp),
-            ("pld", _has_pair, _pld),
+            ("rdp", _priced(curve_of), _rdp),
+            ("gdp", lambda event, _: isinstance(event, Gaussian), _gdp),
+            ("pld", _priced(pair_of), _pld),
         )
     }
 )
