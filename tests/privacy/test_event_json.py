@@ -27,8 +27,9 @@ from tacit.privacy.event import (
     SampledWithoutReplacement,
     SampledWithReplacement,
     Votes,
+    from_json,
+    to_json,
 )
-from tacit.privacy.event_json import from_json, to_json
 
 SETTINGS = settings(max_examples=100, deadline=None)
 

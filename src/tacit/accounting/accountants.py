@@ -53,19 +53,15 @@ _MOST_EQUAL_RELEASES = 10**7
 class Price:
     """What an accountant says that events cost together.
 
+    `relation` is None if the events do not depend on it. `note` says why another accountant was not
+    used.
+
     Guarantee
     ---------
     - The events are (epsilon, delta)-private under the relation. Epsilon is rounded up, and
       infinite where the accountant promises nothing.
     - `lower` is a certified lower bound, attained by actual releases on actual neighbours, where
       the accountant has one (pld), otherwise 0.
-
-    Parameters
-    ----------
-    relation
-        The relation that was priced, None if the events do not depend on it.
-    note
-        Why another accountant was not used, if there was a reason.
     """
 
     accountant: str
@@ -80,17 +76,13 @@ class Price:
 class Accountant:
     """One composition law.
 
+    `accepts` says whether one counted release has a price under a relation. `law` maps counts, a
+    relation and delta to bounds of epsilon, or None if an event has no price.
+
     Guarantee
     ---------
     - ``Repeated(event, k)`` costs what k copies cost.
     - An event it cannot price is refused by name, with the accountants that could.
-
-    Parameters
-    ----------
-    accepts
-        Whether one counted release has a price under a relation.
-    law
-        From counts, a relation and delta to bounds of epsilon, None if an event has no price.
     """
 
     name: str

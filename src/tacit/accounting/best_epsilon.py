@@ -1,8 +1,7 @@
 """The smallest safe epsilon among the accountants, and what a sequence costs at any delta.
 
-Gaussian releases alone are priced exactly. Everything else goes through loss distributions; where
-these are out of their numerical range, or an event has no dominating pair, the Rényi curve and the
-sum of the epsilons take over, and the price says so. Proof: ``proofs/accounting/best_epsilon.md``.
+Gaussian releases alone are priced exactly, others by loss distributions; where these cannot, the
+Rényi curve and the sum of the epsilons take over. Proof: ``proofs/accounting/best_epsilon.md``.
 """
 
 from __future__ import annotations

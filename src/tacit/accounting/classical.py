@@ -33,8 +33,6 @@ def classical_gaussian_sigma(epsilon: float, delta: float, sensitivity: float = 
       false.
     - Rounded up, and always above the exact scale.
 
-    Reference: Dwork and Roth (2014), Theorem A.1.
-
     Examples
     --------
     >>> round(classical_gaussian_sigma(0.5, 1e-5), 4)

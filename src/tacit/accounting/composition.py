@@ -1,14 +1,8 @@
 r"""What a sequence of events costs: releases are unfolded, counted, and composed.
 
 Every accountant works on the counts, so none can forget a repetition. Gaussian events add up
-exactly, as rational numbers:
-
-.. math:: \mu^2 = \sum_i \mu_i^2
-
-A float appears only when a guarantee is read, and then rounded up. Other events are priced by the
-best accountant, which is loaded when it is first needed.
-
-Reference: Dong, Roth and Su (2022), Corollary 3.3.
+exactly, :math:`\mu^2 = \sum_i \mu_i^2`, as rational numbers; a float appears only when a guarantee
+is read, rounded up. Other events are priced by the best accountant, loaded when first needed.
 """
 
 from __future__ import annotations
@@ -62,18 +56,14 @@ _REUSED = (
 class Composition:
     """What a sequence of events costs together.
 
+    `square` is the exact sum of the squares of mu, or None if an event is not Gaussian; then the
+    counted events and their relation are stored.
+
     Guarantee
     ---------
     - `mu_squared` is the exact rational sum; where an event is not Gaussian it is refused.
     - `mu` is the smallest float whose exact square is at least `mu_squared`, or None.
     - `epsilon` and `delta` are never below the exact ones.
-
-    Parameters
-    ----------
-    square
-        Exact sum of the squares of mu; None if an event is not Gaussian.
-    counts, relation
-        The events and their relation where there is no such sum.
     """
 
     square: Fraction | None

@@ -6,10 +6,8 @@ A filter lets a release through while a sum stays within a capacity:
 - ``zcdp``: rhos, for releases of concentrated privacy;
 - ``rdp``: the Rényi curve at one order that is fixed in advance, for everything with a curve.
 
-The law is fixed for the life of a filter. Adding up loss distributions and stopping when their
-total crosses a budget would **not** be valid, which is why there is no such filter. An odometer has
-no budget: its reading bounds the privacy loss at all times at once.
-Proof: ``proofs/accounting/filters.md``.
+Stopping when loss distributions cross a budget would **not** be valid, so there is no such filter.
+An odometer has no budget. Proof: ``proofs/accounting/filters.md``.
 """
 
 from __future__ import annotations
@@ -56,23 +54,15 @@ _SLACK = 2.0**-44
 class Filter:
     """A budget that is spent release by release, each chosen in view of the earlier ones.
 
+    Every release is priced under `relation`. `order` is that of ``rdp``, chosen from the budget if
+    not given.
+
     Guarantee
     ---------
     - Whatever is chosen, all releases that were let through are within the budget together.
     - ``gdp`` adds exact rationals: ten tenths of a capacity are the capacity, nothing is stranded
       and nothing exceeded.
     - `amount` is never below the exact cost, `capacity` never above the exact budget.
-
-    Parameters
-    ----------
-    relation
-        Every release is priced under it; another relation is refused.
-    law
-        What is added up; see above.
-    order
-        For ``rdp``: the order; chosen from the budget if not given.
-    spent
-        What was spent already.
 
     Examples
     --------

@@ -137,8 +137,6 @@ def group_approximate(epsilon: float, delta: float, size: int) -> tuple[float, f
     Guarantee
     ---------
     - Rounded up; delta is at most 1.
-
-    Reference: Vadhan (2017), Lemma 2.2.
     """
     epsilon, delta = non_negative("epsilon", epsilon), probability("delta", delta)
     size = whole("size", size)

@@ -1,16 +1,10 @@
-r"""The profile of a release on records drawn with replacement, under replace-one.
+r"""Draws with replacement: copies of one record, and the profile of a release under replace-one.
 
-With weights :math:`w_k` of k copies and likelihood ratios :math:`l_k` of k replaced draws, all
-growing with one variable, the divergence of the worst neighbours is for :math:`x \ge 1` at most
+.. math:: w_k = \binom{m}{k} n^{-k} (1 - 1/n)^{m - k}
 
-.. math:: \sum_{k < D} w_k \delta_k(d_k)
-    + \sum_{k \ge D} w_k \bigl((1 - C)\, \delta_k(d_k) + C\, \delta_k(x_D)\bigr),
-    \qquad x_r = \frac{\sum_{k \ge r} w_k d_k}{\sum_{k \ge r} w_k}, \quad C = \frac{x}{x_D},
-
-with :math:`\delta_k(d) = E(l_k - d)_+`, the :math:`d_k` the ratios at one threshold, which is such
-that :math:`x_0 = x`, and D any number up to which the :math:`x_r` rise. Up to D the number of
-copies is not revealed. Below 0 the neighbours are exchanged; then the greatest convex function
-below is taken. Proof: ``proofs/accounting/with_replacement.md``.
+is the weight of k copies. Numbers of copies whose weights vanish are not listed: their total weight
+`tail` goes to delta. Where too many are left, neighbouring numbers are read as the largest of them,
+because more copies dominate fewer. Proof: ``proofs/accounting/with_replacement.md``.
 """
 
 from __future__ import annotations
@@ -43,17 +37,13 @@ NONE_WIDTH = 2.0**-38
 class Copies:
     """The distribution of the number of copies of one record, numbers of at least 1 listed.
 
+    `none` bounds the probability of no copy from below, `drawn` that of at least one from above,
+    and `tail` that of everything not listed from above.
+
     Guarantee
     ---------
     - Every number is listed as itself or as a larger one, but for a total weight of `tail`.
     - `upper` and `lower` are on the two sides of the exact weights of what is listed.
-
-    Parameters
-    ----------
-    none, drawn
-        Lower bound of the probability of no copy, upper bound of that of at least one.
-    tail
-        Upper bound of the probability of everything that is not listed.
     """
 
     numbers: Floats

@@ -238,11 +238,6 @@ class Repeated(Event):
     Guarantee
     ---------
     - An accountant prices ``Repeated(event, k)`` exactly as k copies of the event.
-
-    Examples
-    --------
-    >>> Repeated(Gaussian(1, 100), times=20).times
-    20
     """
 
     event: Event

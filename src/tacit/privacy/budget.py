@@ -92,21 +92,15 @@ class Guarantee:
     For neighbouring tables D, D' and every set S of outputs,
     ``P[M(D) in S] <= exp(epsilon) P[M(D') in S] + delta``.
 
+    `unit` is what one neighbour step changes, for example ``"row"``; `mu` the Gaussian parameter it
+    was read from, if there is one; `premise` what is assumed of the unit.
+
     Guarantee
     ---------
     - The relation is a required field and is always one of the three.
     - As text, epsilon and delta are never smaller than the stored ones.
     - An infinite epsilon is written "no guarantee".
     - A premise is part of the text.
-
-    Parameters
-    ----------
-    unit
-        What one neighbour step changes, for example ``"row"`` or ``"patient"``.
-    mu
-        The Gaussian differential privacy parameter it was read from, if there is one.
-    premise
-        What is assumed of the unit, for example ``"each has at most one record"``.
 
     Examples
     --------

@@ -1,8 +1,7 @@
 """The smallest noise, the largest sampling rate and the most repetitions within a budget.
 
-Every answer is checked by the same certified composition that will price it later, so the epsilon
-of what is returned is never above the target. Coarse grids find the neighbourhood, fine ones end
-the search. `make_pair` maps the searched number to pairs with counts.
+Every answer is checked by the composition that will price it later. Coarse grids find the
+neighbourhood, fine ones end the search. `make_pair` maps the searched number to pairs with counts.
 """
 
 from __future__ import annotations

@@ -119,21 +119,15 @@ class _View:
 class Composed:
     """Pairs composed adaptively, each as often as its count says.
 
+    `gaussian_mu` is the root of the sum of all squared Gaussian parameters; a bracket of relative
+    width `tolerance` is narrow enough.
+
     Guarantee
     ---------
     - The exact number lies in every bracket that is returned, discretisation, truncation, aliasing
       and floating-point round-off included.
     - Gaussian pairs alone are priced by their exact curve.
     - The order of the items and splitting a count into parts change nothing but the bracket.
-
-    Parameters
-    ----------
-    items
-        Pairs with positive counts; no pair twice.
-    gaussian_mu
-        Sum of the squares of all Gaussian parameters, as its root.
-    tolerance
-        Relative width at which a bracket is narrow enough.
     """
 
     items: Items
@@ -285,13 +279,6 @@ def compose(items: Iterable[tuple[Pair, int]], tolerance: float = DEFAULT_TOLERA
     ---------
     - Equal pairs are counted together, Gaussian pairs are merged exactly, and pairs that release
       nothing cost nothing.
-
-    Parameters
-    ----------
-    items
-        Pairs and how often each is used, chosen adaptively or not.
-    tolerance
-        Relative width of a bracket to aim for.
 
     Examples
     --------

@@ -1,15 +1,8 @@
 r"""Distributions of a privacy loss on a grid, above and below the exact one.
 
-**Upper.** A cell between two grid points has the exact masses :math:`a` under P and :math:`b` under
-Q. Both are preserved when the cell is split between its ends ("connect the dots"), and the exact
-distribution is a post-processing of the split one.
-
-**Lower.** With :math:`x = e^\varepsilon` the profile is convex and lies above the tangents at the
-grid points, hence above its own chords lowered by the height of the triangle between chord and
-tangents. A polygon through lowered points, with corners on the grid, is the profile of a
-distribution below.
-
-Proofs: ``proofs/accounting/pld/distribution.md``.
+**Upper.** Each cell is split between its ends so that both of its masses stay ("connect the dots").
+**Lower.** A polygon through the points of the profile, lowered below its tangents, with corners on
+the grid. Proofs: ``proofs/accounting/pld/distribution.md``.
 """
 
 from __future__ import annotations

@@ -68,15 +68,6 @@ def dyadic(step: float, *, center: int, low: float, high: float, per_octave: int
     ---------
     - Holds a point at or below ``low`` and one at or above ``high``, and the centre between.
     - Points at distance r from the centre are at most ``max(step, r / per_octave)`` apart.
-
-    Parameters
-    ----------
-    step
-        Of at most 30 bits.
-    center
-        Index around which the grid is dense; moved into the range if it is outside.
-    per_octave
-        Number of points per doubling of the distance.
     """
     first, last = math.floor(low / step), math.ceil(high / step)
     center = min(max(center, first), last)

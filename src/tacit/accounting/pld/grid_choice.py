@@ -67,24 +67,15 @@ class CoarseLosses:
 
     .. math:: K(s) = \sum_i T_i \log \sum_k m_{ik} e^{s y_k}
 
+    `masses` has one row per pair, each occurring `times` times, on common `points`; `beyond` is the
+    mass beyond the last point. For speed, moments are computed from `logarithms` of rows averaged
+    over groups of pairs of similar deviation, `group_times` losses each; `membership` names the
+    group of a pair.
+
     Guarantee
     ---------
     - For a Gaussian pair the moments agree with the closed forms within 5 % and, for the mean, a
       twentieth of the deviation.
-
-    Parameters
-    ----------
-    points, masses
-        Common losses, and one row of masses per pair.
-    times
-        How often each pair occurs.
-    logarithms, group_times
-        Of rows averaged over pairs of similar deviation, and how many losses each stands for: the
-        moments of thousands of rows would cost more than the composition.
-    membership
-        The group of each pair.
-    beyond
-        Mass of each pair beyond the last point.
     """
 
     points: Floats
@@ -319,15 +310,6 @@ def resolve(
     ---------
     - The window has about as many steps as the accuracy needs, but fewer than ``longest``.
     - A single lattice of atoms lies on the grid up to 2^-29, relatively.
-
-    Parameters
-    ----------
-    coarse, aim
-        The coarse pass over the same items in the same direction, and the point it estimates.
-    accuracy
-        Fraction of epsilon that discretisation may cost an upper bound.
-    longest
-        Number of steps that a window may have.
     """
     window, width = coarse.window(coarse.working_tilt(aim), aim)
     lowest, highest = coarse.ranges(aim)

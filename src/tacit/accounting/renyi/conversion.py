@@ -4,18 +4,10 @@ For every order :math:`\alpha > 1` a mechanism with curve r is :math:`(\varepsil
 for
 
 .. math:: \varepsilon = r(\alpha) + \log\frac{\alpha - 1}{\alpha}
-    - \frac{\log\delta + \log\alpha}{\alpha - 1}, \qquad
-    \delta = \frac{e^{(\alpha - 1)(r(\alpha) - \varepsilon)}}{\alpha}
-    \Bigl(1 - \frac{1}{\alpha}\Bigr)^{\alpha - 1},
+    - \frac{\log\delta + \log\alpha}{\alpha - 1}.
 
-and :math:`(0, \sqrt{1 - e^{-r}})`-private by the bound of Bretagnolle and Huber.
-
-Only implications that are theorems are here. Privacy with (epsilon, delta), delta > 0, implies no
-rho, and rho-zCDP implies no mu.
-
-References: Canonne, Kamath and Steinke (2020), Proposition 12. Asoodeh, Liao, Calmon, Kosut and
-Sankar (2020), Theorem 3. Bun and Steinke (2016), Propositions 1.6 and 1.9. Bun, Dwork, Rothblum and
-Steinke (2018), Lemma 6.
+Privacy with (epsilon, delta), delta > 0, implies no rho, and rho-zCDP implies no mu.
+Proofs and references: ``proofs/accounting/renyi/conversion.md``.
 """
 
 from __future__ import annotations

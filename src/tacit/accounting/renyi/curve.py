@@ -94,8 +94,6 @@ def group(curve: Curve, size: int) -> Curve:
     - A group of one costs what one record costs.
     - For the Gaussian curve :math:`\alpha\mu^2/2` it gives :math:`\alpha (k\mu)^2/2`, which is
       exact.
-
-    Reference: Bun and Steinke (2016), Lemma 5.2, applied k - 1 times.
     """
     steps = whole("size", size)
 

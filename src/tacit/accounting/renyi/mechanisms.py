@@ -205,8 +205,6 @@ def two_signed_objective(orders: ArrayLike, determinant: float, mu: float) -> Fl
     ---------
     - The Rényi divergence of the dominating loss c + mu^2/2 + |A|, rounded up.
     - Never below the one-signed curve.
-
-    Reference: Redberg, Koskela and Wang (2023), Theorem 3.2, with a tighter c.
     """
     array = as_orders(orders)
     determinant, mu = non_negative("determinant", determinant), non_negative("mu", mu)

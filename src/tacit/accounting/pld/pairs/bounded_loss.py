@@ -116,8 +116,6 @@ class ExponentialPair(ClosedForm):
     Guarantee
     ---------
     - Never below the profile of any two-point pair of range eta, and attained at every epsilon.
-
-    Reference: Dong, Durfee and Rogers (2020), section 4.
     """
 
     eta: float

@@ -70,16 +70,11 @@ class DiscreteGaussianPair(ClosedForm):
     .. math:: P[X = x] \propto e^{-x^2 / (2 \sigma^2)}, \quad
         Y = \frac{\Delta^2 - 2 \Delta X}{2 \sigma^2}
 
+    `squared_sensitivity_root` is the shift, `sigma` at most 2^21 / 78.
+
     Guarantee
     ---------
     - The profile equals the sum over integers; the mass beyond 39 sigma is put at infinity.
-
-    Parameters
-    ----------
-    squared_sensitivity_root
-        The shift, a non-negative integer.
-    sigma
-        Parameter of the noise, above 0 and at most 2^21 / 78.
     """
 
     squared_sensitivity_root: int
@@ -133,20 +128,14 @@ class ObjectivePerturbation(ClosedForm):
 
     .. math:: Y = c + \mu^2/2 + |A|, \quad A \sim N(0, \mu^2) \qquad\text{(two signs)}
 
+    `c` bounds the logarithm of the Jacobian, and `c_add` that of the add direction (0 under
+    add-remove and zero-out; default `c`). `mu` is the gradient bound over the noise scale, doubled
+    for replace-one. `signs` is 1 if the derivative of the loss has one sign given the record, else
+    2.
+
     Guarantee
     ---------
     - One sign, epsilon at least c: the profile is the Gaussian one at ``epsilon - c``.
-
-    Parameters
-    ----------
-    c
-        Bound of the logarithm of the Jacobian, at least 0.
-    mu
-        Gradient bound over the scale of the noise in the objective; twice that for replace-one.
-    signs
-        1 if the derivative of the loss has one sign given the record, else 2.
-    c_add
-        The same bound in the add direction; 0 under add-remove and zero-out. Default: ``c``.
     """
 
     c: float
@@ -205,19 +194,12 @@ class PoissonGaussian(ClosedForm):
 
     .. math:: P = (1 - q) N(0, 1) + q N(\mu, 1), \quad Q = (1 - q) N(0, 1) + q N(-\mu, 1).
 
+    `mu` is the bound of one record's norm over the noise scale, for all relations.
+
     Guarantee
     ---------
     - The profile of each direction is the exact one, for one release checked against 50 digits.
     - Rate 1 is the Gaussian mechanism (of 2 mu for replace-one), rate 0 releases nothing.
-
-    Parameters
-    ----------
-    mu
-        Bound of one record's norm over the noise scale. The same number for all relations: it is
-        the norm that is bounded, not the difference of two records.
-
-    Reference: Zhu, Dong and Wang (2022), Theorem 11. Replace-one:
-    ``proofs/accounting/pld/pairs/gaussian.md``.
     """
 
     mu: float
@@ -273,18 +255,13 @@ class WithoutReplacementGaussian(ClosedForm):
 
     with :math:`P = N(\mu, 1)` and :math:`Q = N(0, 1)`. The loss has an atom at 0.
 
+    `mu_replace` is twice the bound of one record's norm, over the noise scale.
+
     Guarantee
     ---------
     - For epsilon at least 0 this is the amplified profile
       :math:`\delta'(\log(1 + q (e^\varepsilon - 1))) = q\, \delta(\varepsilon)`; below 0 it follows
       from it by exchanging the neighbours.
-
-    Parameters
-    ----------
-    mu_replace
-        Twice the bound of one record's norm, over the noise scale.
-
-    Reference: Balle, Barthe and Gaboardi (2018), Theorem 9.
     """
 
     mu_replace: float

@@ -129,20 +129,12 @@ class Profile(ClosedForm):
     least :math:`1 - x`. The chords through its values on a grid lie above it and are the profile of
     a pair whose losses are on the grid.
 
+    `delta_of_epsilon` takes an array of real numbers and returns the divergences of one pair, or an
+    upper bound of them that is itself convex in exp(epsilon); `limit` is its limit at infinity.
+
     Guarantee
     ---------
     - The upper version dominates the profile on and between the points of any grid.
-
-    Parameters
-    ----------
-    delta_of_epsilon
-        Takes an array of real numbers, negative ones included, and returns an array. Must be the
-        hockey-stick divergence of one pair, or an upper bound of one that is itself convex in
-        exp(epsilon).
-    limit
-        Its limit at infinity.
-
-    Reference: Doroshenko, Ghazi, Kamath, Kumar and Manurangsi (2022), Theorem 3.
     """
 
     delta_of_epsilon: Callable[[Floats], Floats]
