@@ -16,10 +16,8 @@ from tacit.accounting.pld.pairs.pair import (
     NO_ATOMS,
     NO_LOSS,
     UNIT,
-    ClosedForm,
     Direction,
-    require_non_negative,
-    require_probability,
+    Pair,
 )
 from tacit.errors import SettingError
 
@@ -27,7 +25,7 @@ _LARGEST_EPSILON = 300.0
 
 
 @dataclass(frozen=True, slots=True)
-class LaplacePair(ClosedForm):
+class LaplacePair(Pair):
     r"""Scalar Laplace noise with epsilon = sensitivity / scale.
 
     .. math:: \delta(t) = 1 - e^{(t - \varepsilon)/2}, \quad |t| \le \varepsilon
@@ -38,9 +36,6 @@ class LaplacePair(ClosedForm):
     """
 
     epsilon: float
-
-    def __post_init__(self) -> None:
-        require_non_negative("epsilon", self.epsilon)
 
     @property
     def lattice(self) -> float:
@@ -66,7 +61,7 @@ class LaplacePair(ClosedForm):
 
 
 @dataclass(frozen=True, slots=True)
-class RandomisedResponse(ClosedForm):
+class RandomisedResponse(Pair):
     r"""Leaky randomised response, the worst of all :math:`(\varepsilon, \delta)` mechanisms.
 
     .. math:: P[Y = \infty] = \delta, \quad
@@ -79,10 +74,6 @@ class RandomisedResponse(ClosedForm):
 
     epsilon: float
     delta: float = 0.0
-
-    def __post_init__(self) -> None:
-        require_non_negative("epsilon", self.epsilon)
-        require_probability("delta", self.delta)
 
     @property
     def lattice(self) -> float:
@@ -105,7 +96,7 @@ class RandomisedResponse(ClosedForm):
 
 
 @dataclass(frozen=True, slots=True)
-class ExponentialPair(ClosedForm):
+class ExponentialPair(Pair):
     r"""All mechanisms of bounded range eta: the exponential mechanism.
 
     .. math:: \delta(t) = \frac{(1 - e^{(t - \eta)/2})^2}{1 - e^{-\eta}}, \quad |t| \le \eta
@@ -119,9 +110,6 @@ class ExponentialPair(ClosedForm):
     """
 
     eta: float
-
-    def __post_init__(self) -> None:
-        require_non_negative("eta", self.eta)
 
     def smooth(self, _: Direction, points: Floats) -> tuple[Floats, Floats]:
         """Return both tails of a loss with density proportional to exp(y / 2)."""
@@ -143,7 +131,7 @@ class ExponentialPair(ClosedForm):
 
 
 @dataclass(frozen=True, slots=True)
-class _Replaced(ClosedForm):
+class _Replaced(Pair):
     r"""A pure release on a Poisson sample under replace-one: a loss symmetric around 0.
 
     With the record absent the release has distribution R, with the old record P, with the new one
@@ -160,8 +148,7 @@ class _Replaced(ClosedForm):
     rate: float
 
     def __post_init__(self) -> None:
-        require_non_negative("epsilon", self.epsilon)
-        require_probability("rate", self.rate)
+        Pair.__post_init__(self)
         if self.rate == 0.0:
             raise SettingError("rate is 0; expected a sample that is not always empty")
         if self.epsilon > _LARGEST_EPSILON:

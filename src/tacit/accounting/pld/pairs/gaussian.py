@@ -15,10 +15,8 @@ from tacit.accounting.pld.pairs.pair import (
     NO_ATOMS,
     NO_LOSS,
     UNIT,
-    ClosedForm,
     Direction,
-    require_non_negative,
-    require_probability,
+    Pair,
 )
 from tacit.errors import SettingError
 
@@ -32,7 +30,7 @@ SampledRelation: TypeAlias = Literal["add-remove", "zero-out", "replace-one"]
 
 
 @dataclass(frozen=True, slots=True)
-class GaussianPair(ClosedForm):
+class GaussianPair(Pair):
     r"""The Gaussian mechanism.
 
     .. math:: P = N(\mu, 1), \quad Q = N(0, 1), \quad Y \sim N(\mu^2/2, \mu^2)
@@ -43,9 +41,6 @@ class GaussianPair(ClosedForm):
     """
 
     mu: float
-
-    def __post_init__(self) -> None:
-        require_non_negative("mu", self.mu)
 
     def smooth(self, _: Direction, points: Floats) -> tuple[Floats, Floats]:
         """Return both tails of the loss."""
@@ -64,7 +59,7 @@ class GaussianPair(ClosedForm):
 
 
 @dataclass(frozen=True, slots=True)
-class DiscreteGaussianPair(ClosedForm):
+class DiscreteGaussianPair(Pair):
     r"""An integer moved by at most an integer shift, with discrete Gaussian noise.
 
     .. math:: P[X = x] \propto e^{-x^2 / (2 \sigma^2)}, \quad
@@ -85,7 +80,7 @@ class DiscreteGaussianPair(ClosedForm):
             raise SettingError(
                 "squared_sensitivity_root is not a count; expected an integer of at least 0"
             )
-        require_non_negative("sigma", self.sigma)
+        Pair.__post_init__(self)
         if self.sigma == 0.0:
             raise SettingError("sigma is 0; expected a number above 0")
         if 2.0 * _DEEPEST * self.sigma > _MOST_ATOMS:
@@ -121,7 +116,7 @@ class DiscreteGaussianPair(ClosedForm):
 
 
 @dataclass(frozen=True, slots=True)
-class ObjectivePerturbation(ClosedForm):
+class ObjectivePerturbation(Pair):
     r"""The loss that dominates a minimiser of a perturbed objective.
 
     .. math:: Y = c + \max(0, V), \quad V \sim N(\mu^2/2, \mu^2) \qquad\text{(one sign)}
@@ -144,10 +139,7 @@ class ObjectivePerturbation(ClosedForm):
     c_add: float | None = None
 
     def __post_init__(self) -> None:
-        require_non_negative("c", self.c)
-        require_non_negative("mu", self.mu)
-        if self.c_add is not None:
-            require_non_negative("c_add", self.c_add)
+        Pair.__post_init__(self)
         if self.signs not in (1, 2):
             raise SettingError(f"signs is {self.signs!r}; expected 1 or 2")
 
@@ -185,7 +177,7 @@ class ObjectivePerturbation(ClosedForm):
 
 
 @dataclass(frozen=True, slots=True)
-class PoissonGaussian(ClosedForm):
+class PoissonGaussian(Pair):
     r"""Gaussian noise on the sum over a sample in which each record is with probability q.
 
     .. math:: P = (1 - q) N(0, 1) + q N(\mu, 1), \quad Q = N(0, 1) \qquad\text{(remove)}
@@ -207,8 +199,7 @@ class PoissonGaussian(ClosedForm):
     relation: SampledRelation = "add-remove"
 
     def __post_init__(self) -> None:
-        require_non_negative("mu", self.mu)
-        require_probability("rate", self.rate)
+        Pair.__post_init__(self)
         if self.relation not in ("add-remove", "zero-out", "replace-one"):
             raise SettingError(
                 f"relation is {self.relation!r}; expected add-remove, zero-out or replace-one"
@@ -247,7 +238,7 @@ class PoissonGaussian(ClosedForm):
 
 
 @dataclass(frozen=True, slots=True)
-class WithoutReplacementGaussian(ClosedForm):
+class WithoutReplacementGaussian(Pair):
     r"""Gaussian noise on the sum over a sample of fixed size, replace-one.
 
     .. math:: \delta(\log x) = H_x((1 - q) Q + q P \| Q), \; x \ge 1; \quad
@@ -266,10 +257,6 @@ class WithoutReplacementGaussian(ClosedForm):
 
     mu_replace: float
     rate: float
-
-    def __post_init__(self) -> None:
-        require_non_negative("mu_replace", self.mu_replace)
-        require_probability("rate", self.rate)
 
     def smooth(self, _: Direction, points: Floats) -> tuple[Floats, Floats]:
         """Return both tails: above 0 as for removing from a sample, below 0 as for adding."""

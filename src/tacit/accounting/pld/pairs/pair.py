@@ -11,9 +11,10 @@ Proofs: ``proofs/accounting/pld/pairs/``.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias
+from dataclasses import dataclass, fields
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -27,8 +28,16 @@ NO_LOSS: tuple[Floats, Floats] = (np.zeros(1), np.ones(1))
 UNIT = 2.0**-53
 
 
-class Pair(Protocol):
+# Fields of one name mean the same in every pair.
+_NON_NEGATIVE = ("epsilon", "eta", "mu", "mu_replace", "sigma", "c", "c_add")
+_PROBABILITIES = ("rate", "delta", "limit")
+
+
+class Pair(ABC):
     """A dominating pair, seen from each of the two directions.
+
+    Unless a pair says more, it is symmetric and in closed form, without smooth part, atoms or
+    infinite loss.
 
     Guarantee
     ---------
@@ -36,65 +45,46 @@ class Pair(Protocol):
       error `tail_error`; both tails belong to the same event.
     """
 
+    __slots__ = ()
+
+    def __post_init__(self) -> None:
+        for field in fields(self):  # type: ignore[arg-type]
+            name, value = field.name, getattr(self, field.name)
+            if name in _NON_NEGATIVE and value is not None and not 0.0 <= value < math.inf:
+                raise SettingError(f"{name} is {value!r}; expected a finite number of at least 0")
+            if name in _PROBABILITIES and not 0.0 <= value <= 1.0:
+                raise SettingError(f"{name} is {value!r}; expected a number from 0 to 1")
+
     @property
     def symmetric(self) -> bool:
-        """Whether both directions have the same law of the loss."""
+        """Whether both directions have the same distribution of the loss."""
+        return True
 
     @property
     def lattice(self) -> float:
         """Spacing of a lattice that holds all atoms, or 0 if there is none."""
+        return 0.0
 
     @property
     def knows_slopes(self) -> bool:
         """Whether the tail of Q is an exact slope of the profile, not that of a chord."""
+        return True
 
-    def smooth(self, direction: Direction, points: Floats, /) -> tuple[Floats, Floats]:
+    def smooth(self, _: Direction, points: Floats, /) -> tuple[Floats, Floats]:
         """Return P[Y > point] and Q[Y > point] of the part without atoms."""
-
-    def atoms(self, direction: Direction, /) -> tuple[Floats, Floats]:
-        """Return the losses that have positive probability, and their probabilities under P."""
-
-    def infinite(self, direction: Direction, /) -> float:
-        """Return the probability under P of an infinite loss."""
-
-    def loss_error(self, largest: float, /) -> float:
-        """Bound the error of the loss at which tails are computed, for losses up to largest."""
-
-
-class ClosedForm:
-    """What most pairs share: one distribution of the loss for both directions, in closed form.
-
-    Without more, there is no smooth part, no atom and no infinite loss.
-    """
-
-    __slots__ = ()
-
-    @property
-    def symmetric(self) -> bool:
-        """Both directions have the same distribution of the loss."""
-        return True
-
-    @property
-    def lattice(self) -> float:
-        """No lattice of atoms."""
-        return 0.0
-
-    @property
-    def knows_slopes(self) -> bool:
-        """Closed forms."""
-        return True
-
-    def smooth(self, _: Direction, points: Floats) -> tuple[Floats, Floats]:
-        """Nothing but atoms."""
         return np.zeros_like(points), np.zeros_like(points)
 
-    def atoms(self, _: Direction) -> tuple[Floats, Floats]:
-        """No atoms."""
+    def atoms(self, _: Direction, /) -> tuple[Floats, Floats]:
+        """Return the losses that have positive probability, and their probabilities under P."""
         return NO_ATOMS
 
-    def infinite(self, _: Direction) -> float:
-        """No infinite loss."""
+    def infinite(self, _: Direction, /) -> float:
+        """Return the probability under P of an infinite loss."""
         return 0.0
+
+    @abstractmethod
+    def loss_error(self, largest: float, /) -> float:
+        """Bound the error of the loss at which tails are computed, for losses up to largest."""
 
 
 def tail_error(tail: Floats) -> Floats:
@@ -109,20 +99,8 @@ def tail_error(tail: Floats) -> Floats:
     return UNIT * tail * (16.0 - 8.0 * np.log(np.maximum(tail, 1e-300)))
 
 
-def require_non_negative(name: str, value: float) -> None:
-    """Refuse a parameter that is not a finite number of at least 0."""
-    if not 0.0 <= value < math.inf:
-        raise SettingError(f"{name} is {value!r}; expected a finite number of at least 0")
-
-
-def require_probability(name: str, value: float) -> None:
-    """Refuse a parameter that is not in [0, 1]."""
-    if not 0.0 <= value <= 1.0:
-        raise SettingError(f"{name} is {value!r}; expected a number from 0 to 1")
-
-
 @dataclass(frozen=True, slots=True)
-class Profile(ClosedForm):
+class Profile(Pair):
     r"""Any mechanism with a known profile :math:`\delta(\varepsilon)` for all real epsilon.
 
     As a function of :math:`x = e^\varepsilon` a profile is convex, falls from 1 at 0 and is at
@@ -139,9 +117,6 @@ class Profile(ClosedForm):
 
     delta_of_epsilon: Callable[[Floats], Floats]
     limit: float = 0.0
-
-    def __post_init__(self) -> None:
-        require_probability("limit", self.limit)
 
     @property
     def knows_slopes(self) -> bool:

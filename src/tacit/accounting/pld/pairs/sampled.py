@@ -14,7 +14,7 @@ import numpy as np
 
 from tacit.accounting.arguments import Floats
 from tacit.accounting.pld.grid import GridTooLong
-from tacit.accounting.pld.pairs.pair import UNIT, ClosedForm, Direction, Pair
+from tacit.accounting.pld.pairs.pair import UNIT, Direction, Pair
 from tacit.errors import SettingError
 
 # Closer to rate 1 the inverse of the loss loses too many digits.
@@ -22,7 +22,7 @@ LARGEST_RATE = 1.0 - 2.0**-30
 
 
 @dataclass(frozen=True, slots=True)
-class PoissonPair(ClosedForm):
+class PoissonPair(Pair):
     """A symmetric pair without infinite losses, on a Poisson sample.
 
     `base` is a symmetric pair for adding or removing a record of the sample; the rate is below 1.
@@ -81,7 +81,7 @@ class PoissonPair(ClosedForm):
 
 
 @dataclass(frozen=True, slots=True)
-class FixedSizePair(ClosedForm):
+class FixedSizePair(Pair):
     """A symmetric pair without infinite losses, on a sample of fixed size.
 
     `base` is a symmetric pair for replacing one record of the sample; the rate is below 1.
