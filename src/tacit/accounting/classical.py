@@ -20,6 +20,9 @@ from tacit.privacy.event import PoissonSampled, SampledWithoutReplacement
 from tacit.privacy.relation import Relation
 from tacit.validate import whole
 
+_LARGEST_EXPONENT = 700.0
+_LARGEST_COUNT = 10**7
+
 
 def classical_gaussian_sigma(epsilon: float, delta: float, sensitivity: float = 1.0) -> float:
     r"""Return the textbook noise scale of the Gaussian mechanism, valid for epsilon below 1 only.
@@ -60,9 +63,6 @@ def even_split(epsilon: float, delta: float, parts: int) -> tuple[float, float]:
     epsilon, delta = non_negative("epsilon", epsilon), probability("delta", delta)
     parts = whole("parts", parts)
     return epsilon / parts * (1.0 - ALLOWANCE), delta / parts * (1.0 - ALLOWANCE)
-
-
-_LARGEST_EXPONENT = 700.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,9 +175,6 @@ def _log_mixture(epsilon: float, rate: float) -> float:
     # The product may be below the smallest float, and counts are not bounded by it.
     rise = math.log1p(rate * math.expm1(epsilon)) * (1.0 + ALLOWANCE)
     return min(rise + math.ulp(0.0), epsilon)
-
-
-_LARGEST_COUNT = 10**7
 
 
 def optimal_delta(epsilon: float, delta: float, times: int, target: float) -> float:

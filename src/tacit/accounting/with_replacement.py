@@ -31,6 +31,16 @@ _MOST_LISTED = 10**6
 _TINY_SLACK = 2.0**-46
 # Relative distance of the lower bound of the weight of no copy from that weight, at most.
 NONE_WIDTH = 2.0**-38
+_SLACK = 2.0**-42
+_ROOT_HALF = math.sqrt(0.5)
+# Losses at which the bound is computed: as fine everywhere as the loss distributions need it.
+_PER_OCTAVE, _SMALLEST, _LARGEST = 128, 2.0**-44, 690.0
+_LOWEST = 30.0
+_LARGEST_MU = 1e50
+_SMALLEST_MU = 1e-50
+_NEWTON_STEPS, _ENOUGH = 24, 1e-12
+# Averages that rise by less could be equal; numbers of copies this rare are revealed.
+_MARGIN, _RARE = 1e-12, 1e-6
 
 
 @dataclass(frozen=True)
@@ -109,18 +119,6 @@ def _merged(numbers: Floats, upper: Floats, lower: Floats) -> tuple[Floats, Floa
         np.bincount(cells, lower, size) * (1.0 - _TINY_SLACK), dtype=np.float64
     )
     return edges, above, below
-
-
-_SLACK = 2.0**-42
-_ROOT_HALF = math.sqrt(0.5)
-# Losses at which the bound is computed: as fine everywhere as the loss distributions need it.
-_PER_OCTAVE, _SMALLEST, _LARGEST = 128, 2.0**-44, 690.0
-_LOWEST = 30.0
-_LARGEST_MU = 1e50
-_SMALLEST_MU = 1e-50
-_NEWTON_STEPS, _ENOUGH = 24, 1e-12
-# Averages that rise by less could be equal; numbers of copies this rare are revealed.
-_MARGIN, _RARE = 1e-12, 1e-6
 
 
 def with_replacement_profile(event: SampledWithReplacement) -> Profile | None:

@@ -33,6 +33,21 @@ from tacit.accounting.rounding import bisect
 from tacit.errors import SettingError
 
 _ACCURACY = 1e-9
+Items: TypeAlias = tuple[tuple[Pair, int], ...]
+Bracket: TypeAlias = tuple[float, float]
+Bounds: TypeAlias = Literal["upper", "both"]
+DEFAULT_TOLERANCE = 2e-4
+# The lower bound is second order only where the grid resolves the bulk of every law.
+_LOWER_ACCURACY = 0.1
+_LOWER_LONGEST = 2**19
+# Where transforms are short there is time for more of them.
+_REFINEMENTS, _SHORT, _MORE_REFINEMENTS = 2, 2**15, 4
+# So many distinct pairs are priced on coarser grids and without refinement.
+_MANY, _MANY_TOLERANCE = 100, 4e-3
+# Relative rounding of a sum of squares and its root; relative excess of the Gaussian curve.
+_ROOT_ERROR, _CURVE_ERROR = 2.0**-49, 2e-9
+# Brackets narrower than this need no finer grid, whatever their relative width.
+_NEGLIGIBLE = 1e-9
 
 
 def profile(pair: Pair, direction: Direction, epsilon: float) -> tuple[float, float]:
@@ -86,24 +101,6 @@ def _crossing(pair: Pair, direction: Direction, delta: float, side: int) -> floa
         return not profile(pair, direction, epsilon)[side] > delta
 
     return bisect(low, high, holds, _ACCURACY)[side]
-
-
-Items: TypeAlias = tuple[tuple[Pair, int], ...]
-Bracket: TypeAlias = tuple[float, float]
-Bounds: TypeAlias = Literal["upper", "both"]
-
-DEFAULT_TOLERANCE = 2e-4
-# The lower bound is second order only where the grid resolves the bulk of every law.
-_LOWER_ACCURACY = 0.1
-_LOWER_LONGEST = 2**19
-# Where transforms are short there is time for more of them.
-_REFINEMENTS, _SHORT, _MORE_REFINEMENTS = 2, 2**15, 4
-# So many distinct pairs are priced on coarser grids and without refinement.
-_MANY, _MANY_TOLERANCE = 100, 4e-3
-# Relative rounding of a sum of squares and its root; relative excess of the Gaussian curve.
-_ROOT_ERROR, _CURVE_ERROR = 2.0**-49, 2e-9
-# Brackets narrower than this need no finer grid, whatever their relative width.
-_NEGLIGIBLE = 1e-9
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,12 @@ from numpy.typing import NDArray
 
 from tacit.errors import SettingError, TacitError
 
+# exp of a loss must stay a normal float.
+LARGEST_LOSS = 690.0
+# Below this step the split of a cell drowns in the rounding of its two tails.
+SMALLEST_STEP = 2.0**-33
+_STEP_BITS = 30
+
 
 class GridTooLong(TacitError, ArithmeticError):
     """A grid fine enough would be too long, or the losses leave the range of floats."""
@@ -21,13 +27,6 @@ class GridTooLong(TacitError, ArithmeticError):
 
 class BelowRoundOff(TacitError, ArithmeticError):
     """The delta asked for is below what floating-point transforms can certify."""
-
-
-# exp of a loss must stay a normal float.
-LARGEST_LOSS = 690.0
-# Below this step the split of a cell drowns in the rounding of its two tails.
-SMALLEST_STEP = 2.0**-33
-_STEP_BITS = 30
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,10 @@ Curve: TypeAlias = Callable[[Floats], Floats]
 # rho from 1e-14 to 1e11 at any delta from 1e-20 to 0.1.
 _CLOSEST_TO_ONE = 1e-5
 _LARGEST = 1e8
+# A bound of the log-moment at an integer order, from the base curve at the orders 1 .. order.
+MomentBound: TypeAlias = Callable[[int, Floats], float]
+# Above it the curve without amplification is used.
+LARGEST_ORDER = 1024
 
 
 def default_orders() -> Floats:
@@ -109,13 +113,6 @@ def group(curve: Curve, size: int) -> Curve:
         return np.where(total > 0.0, raised(total, ALLOWANCE + steps * 2.0**-52), 0.0)
 
     return of_group
-
-
-# A bound of the log-moment at an integer order, from the base curve at the orders 1 .. order.
-MomentBound: TypeAlias = Callable[[int, Floats], float]
-
-# Above it the curve without amplification is used.
-LARGEST_ORDER = 1024
 
 
 def log_expm1(exponents: Floats) -> Floats:

@@ -25,6 +25,9 @@ _LOGARITHMS_FROM = 30.0
 # Above this product of order and epsilon the hyperbolic form could overflow.
 _HYPERBOLIC_UP_TO = 30.0
 _SMALLEST_ORDER = 1.0 + 2.0**-14
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
+# Sixteen nodes on a width of 1 of the normal density err by less than 2^-60 relatively.
+_LONGEST_QUADRATURE = 1.0
 
 
 def gaussian(orders: ArrayLike, mu: float) -> Floats:
@@ -172,11 +175,6 @@ def _exp_beyond_linear(exponents: Floats) -> Floats:
         series = (series * near + 1.0) / term
     series *= near * near
     return np.where(np.abs(exponents) <= _SERIES_UP_TO, series, np.expm1(exponents) - exponents)
-
-
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
-# Sixteen nodes on a width of 1 of the normal density err by less than 2^-60 relatively.
-_LONGEST_QUADRATURE = 1.0
 
 
 def one_signed_objective(orders: ArrayLike, determinant: float, mu: float) -> Floats:
