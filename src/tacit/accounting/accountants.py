@@ -53,8 +53,7 @@ _MOST_EQUAL_RELEASES = 10**7
 class Price:
     """What an accountant says that events cost together.
 
-    `relation` is None if the events do not depend on it. `note` says why another accountant was not
-    used.
+    `relation` is None if the events do not depend on it; `note` says why a fallback was used.
 
     Guarantee
     ---------

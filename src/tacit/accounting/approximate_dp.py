@@ -53,8 +53,7 @@ def priced_releases(
 
     Guarantee
     ---------
-    - The deltas of all releases add up to at most half of what own deltas leave of delta, plus the
-      own deltas.
+    - All deltas add up to at most the own deltas plus half of what these leave of delta.
     """
     own = [own_pair(event, relation) for event, _ in counts]
     paired = list(zip(counts, own, strict=True))

@@ -63,7 +63,9 @@ def best_of_counts(counts: EventCounts, relation: Relation | None, delta: float)
     else:
         narrow = first.epsilon - first.lower <= max(_NARROW * first.epsilon, _NEGLIGIBLE)
         # Where the pairs are not attained the lower bound says nothing about the bracket's width.
-        wide = not narrow and _is_attained(counts, relation)
+        wide = not narrow and (
+            pairs_of(counts, relation) == pairs_of(counts, relation, attained=True)
+        )
         if delta == 0.0 or not (wide or math.isinf(first.epsilon) or _is_loose(counts)):
             return first
         note = "the bracket of the loss distributions is wide" if wide else ""
@@ -142,10 +144,6 @@ def compare(
         except AccountingError:
             table[name] = None
     return table
-
-
-def _is_attained(counts: EventCounts, relation: Relation | None) -> bool:
-    return pairs_of(counts, relation) == pairs_of(counts, relation, attained=True)
 
 
 def _is_loose(counts: EventCounts) -> bool:

@@ -27,13 +27,11 @@ _LARGEST_COUNT = 10**7
 def classical_gaussian_sigma(epsilon: float, delta: float, sensitivity: float = 1.0) -> float:
     r"""Return the textbook noise scale of the Gaussian mechanism, valid for epsilon below 1 only.
 
-    .. math:: \sigma = \frac{\Delta}{\varepsilon}\sqrt{2\log(1.25/\delta)}, \qquad
-        0 < \varepsilon < 1
+    .. math:: \sigma = \frac{\Delta}{\varepsilon}\sqrt{2\log(1.25/\delta)}
 
     Guarantee
     ---------
-    - Refused for epsilon of 1 and above, where the formula is no theorem and from some epsilon on
-      false.
+    - Refused for epsilon of 1 and above, where the formula is no theorem.
     - Rounded up, and always above the exact scale.
 
     Examples
@@ -86,8 +84,7 @@ def amplified_by_poisson(
 
     Guarantee
     ---------
-    - For add-remove and zero-out, given a base guarantee for the same relation; replace-one is
-      refused.
+    - For add-remove and zero-out, given a base guarantee for the same; replace-one is refused.
     - Rounded up; the base guarantee itself at rate 1, nothing spent at rate 0.
     """
     known = Relation.parse(relation)

@@ -54,14 +54,12 @@ _SLACK = 2.0**-44
 class Filter:
     """A budget that is spent release by release, each chosen in view of the earlier ones.
 
-    Every release is priced under `relation`. `order` is that of ``rdp``, chosen from the budget if
-    not given.
+    `order` is that of ``rdp``, chosen from the budget if not given.
 
     Guarantee
     ---------
     - Whatever is chosen, all releases that were let through are within the budget together.
-    - ``gdp`` adds exact rationals: ten tenths of a capacity are the capacity, nothing is stranded
-      and nothing exceeded.
+    - ``gdp`` adds exact rationals: ten tenths of a capacity are the capacity.
     - `amount` is never below the exact cost, `capacity` never above the exact budget.
 
     Examples
@@ -169,8 +167,7 @@ class Odometer:
 
     Guarantee
     ---------
-    - For each pair of neighbours, with probability at least 1 - delta, no loss ever exceeds the
-      reading of its time.
+    - For any neighbours, with probability 1 - delta, no loss ever exceeds the reading of its time.
     - Reading changes nothing; recording never lowers a reading.
 
     Examples

@@ -93,8 +93,7 @@ def mu(epsilon: float, delta: float) -> float:
     ---------
     - ``delta(e, mu(e, d)) <= d`` in floating point.
     - ``epsilon(mu(e, d), d) <= e`` in floating point.
-    - At most 1e-9 below the exact value, relatively, for e from 1e-4 to 1e3 and d from 1e-30
-      to 0.99.
+    - At most a relative 1e-9 below the exact value, for e in [1e-4, 1e3] and d in [1e-30, 0.99].
     """
     budget = within("epsilon", epsilon, 0.0, math.inf, BudgetError)
     delta = within("delta", delta, 0.0, 1.0, BudgetError)

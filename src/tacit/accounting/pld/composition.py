@@ -79,8 +79,7 @@ def epsilon_of(pair: Pair, direction: Direction, delta: float) -> tuple[float, f
 
     Guarantee
     ---------
-    - ``profile`` at the upper bound is at most delta, at the lower bound at least delta or the
-      bound is 0.
+    - ``profile`` is at most delta at the upper bound; at least delta at the lower one, or it is 0.
     """
     if pair.infinite(direction) > delta:
         return math.inf, math.inf
@@ -274,14 +273,7 @@ def compose(items: Iterable[tuple[Pair, int]], tolerance: float = DEFAULT_TOLERA
 
     Guarantee
     ---------
-    - Equal pairs are counted together, Gaussian pairs are merged exactly, and pairs that release
-      nothing cost nothing.
-
-    Examples
-    --------
-    >>> from tacit.accounting.pld.pairs import GaussianPair
-    >>> compose([(GaussianPair(3.0), 1), (GaussianPair(2.0), 4)]).gaussian_mu
-    5.0
+    - Equal pairs are counted together, Gaussian pairs merged exactly, empty releases cost nothing.
     """
     if not 1e-7 <= tolerance <= 0.1:
         raise SettingError(f"tolerance is {tolerance!r}; expected a number from 1e-7 to 0.1")

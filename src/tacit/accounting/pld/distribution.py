@@ -113,7 +113,8 @@ def _upper(pair: Pair, direction: Direction, grid: Grid) -> LossDistribution:
 def _lower(pair: Pair, direction: Direction, grid: Grid) -> LossDistribution:
     points = grid.points
     masses = np.zeros(points.size)
-    tails = _with_errors(*pair.smooth(direction, points))
+    above_p, above_q = pair.smooth(direction, points)
+    tails = _Tails(above_p, above_q, tail_error(above_p), tail_error(above_q))
     shift = 0.0
     if pair.knows_slopes:
         masses, tails = _without_steep_cells(tails)
@@ -148,10 +149,6 @@ class _Tails:
     q: Floats
     error_p: Floats
     error_q: Floats
-
-
-def _with_errors(above_p: Floats, above_q: Floats) -> _Tails:
-    return _Tails(above_p, above_q, tail_error(above_p), tail_error(above_q))
 
 
 def _without_steep_cells(tails: _Tails) -> tuple[Floats, _Tails]:

@@ -69,13 +69,11 @@ class CoarseLosses:
 
     `masses` has one row per pair, each occurring `times` times, on common `points`; `beyond` is the
     mass beyond the last point. For speed, moments are computed from `logarithms` of rows averaged
-    over groups of pairs of similar deviation, `group_times` losses each; `membership` names the
-    group of a pair.
+    over groups of similar deviation, `group_times` losses each; `membership` is a pair's group.
 
     Guarantee
     ---------
-    - For a Gaussian pair the moments agree with the closed forms within 5 % and, for the mean, a
-      twentieth of the deviation.
+    - For a Gaussian pair the moments are within 5 % (the mean: of the deviation) of the exact ones.
     """
 
     points: Floats

@@ -66,8 +66,7 @@ class Transform:
 
     Guarantee
     ---------
-    - `delta` is on the side that `bound` names, for every real epsilon, whatever the tilt and the
-      window are.
+    - `delta` is on the side that `bound` names, for every epsilon, tilt and window.
     - Falls in epsilon up to a relative 1e-9.
     """
 

@@ -1,7 +1,6 @@
 r"""From a Rényi curve, or a rho of concentrated privacy, to epsilon and delta, rounded up.
 
-For every order :math:`\alpha > 1` a mechanism with curve r is :math:`(\varepsilon, \delta)`-private
-for
+At every order :math:`\alpha > 1` a curve r gives :math:`(\varepsilon, \delta)`-privacy for
 
 .. math:: \varepsilon = r(\alpha) + \log\frac{\alpha - 1}{\alpha}
     - \frac{\log\delta + \log\alpha}{\alpha - 1}.
@@ -38,8 +37,7 @@ def epsilon(curve: Curve, delta: float, orders: ArrayLike | None = None) -> floa
     Guarantee
     ---------
     - Never below the true epsilon of a mechanism with this curve, whatever the orders.
-    - 0 where delta is at least the Bretagnolle-Huber bound; infinite at delta 0 unless the curve
-      vanishes.
+    - 0 from the Bretagnolle-Huber bound on; infinite at delta 0 unless the curve vanishes.
     - Non-negative, never NaN; it falls as delta grows, up to the precision of the search.
     """
     delta, grid = probability("delta", delta), _grid(orders)

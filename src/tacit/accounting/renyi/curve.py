@@ -38,8 +38,7 @@ def default_orders() -> Floats:
     ---------
     - Increasing, above 1, with all integers to 64 and only integers from 6 on, which are the cheap
       and exact orders of subsampled mechanisms.
-    - For :math:`r(\alpha) = \rho\alpha` with rho from 1e-11 to 1e9 the grid alone is within 2 per
-      cent of the best order.
+    - For :math:`\rho\alpha`, rho from 1e-11 to 1e9, the grid alone is within 2% of the best order.
     """
     near_one = 1.0 + np.geomspace(_CLOSEST_TO_ONE, 0.93, 60)
     halves = np.arange(2.0, 6.0, 0.5)
@@ -96,8 +95,7 @@ def group(curve: Curve, size: int) -> Curve:
     Guarantee
     ---------
     - A group of one costs what one record costs.
-    - For the Gaussian curve :math:`\alpha\mu^2/2` it gives :math:`\alpha (k\mu)^2/2`, which is
-      exact.
+    - Exact for the Gaussian curve: :math:`\alpha\mu^2/2` gives :math:`\alpha (k\mu)^2/2`.
     """
     steps = whole("size", size)
 

@@ -40,8 +40,7 @@ def poisson_gaussian(orders: ArrayLike, mu: float, sampling_rate: float) -> Floa
 
     Guarantee
     ---------
-    - Never below the divergence in either direction, for add-remove and zero-out; not for
-      replace-one.
+    - Never below the divergence in either direction, for add-remove and zero-out only.
     - At most a relative 1e-8 above the first one for mu up to 8, orders from 1.001 to 32 and
       integers to 2^15, wherever the curve is above 1e-20; at most 1e-4 for larger mu and rates
       from 1e-6.

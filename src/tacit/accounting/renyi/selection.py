@@ -52,8 +52,7 @@ def negative_binomial_selection(
     Guarantee
     ---------
     - The bound of Theorem 2, rounded up, and non-decreasing in the order.
-    - For a curve that is epsilon at all orders it tends to (2 + shape) epsilon, which is 3 epsilon
-      for the geometric distribution.
+    - For a curve that is epsilon at all orders it tends to (2 + shape) epsilon.
     """
     shape, gamma = _law(shape, gamma)
     log_mean = math.log(negative_binomial_mean(shape, gamma))
@@ -83,8 +82,7 @@ def poisson_selection(orders: ArrayLike, curve: Curve, mean: float) -> Floats:
 
     Guarantee
     ---------
-    - The bound of Theorem 6, rounded up, and non-decreasing in the order; log m below 0 counts as
-      0.
+    - The bound of Theorem 6, rounded up and non-decreasing in the order; log m is at least 0.
     """
     mean = positive("mean", mean)
     grid = default_orders()

@@ -49,8 +49,7 @@ def poisson(orders: ArrayLike, curve: Curve, sampling_rate: float) -> Floats:
 
     Guarantee
     ---------
-    - Never below the divergence in either direction for add-remove and zero-out, whatever the
-      mechanism with the given curve.
+    - Never below the divergence of any such mechanism, both ways, for add-remove and zero-out.
     - Never above the base curve; equal to it at rate 1, zero at rate 0.
     """
     array, rate = as_orders(orders), probability("sampling_rate", sampling_rate)

@@ -125,8 +125,7 @@ class ObjectivePerturbation(Pair):
 
     `c` bounds the logarithm of the Jacobian, and `c_add` that of the add direction (0 under
     add-remove and zero-out; default `c`). `mu` is the gradient bound over the noise scale, doubled
-    for replace-one. `signs` is 1 if the derivative of the loss has one sign given the record, else
-    2.
+    for replace-one. `signs` is 1 if the loss's derivative has one sign given the record, else 2.
 
     Guarantee
     ---------

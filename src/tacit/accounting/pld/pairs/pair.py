@@ -36,8 +36,7 @@ _PROBABILITIES = ("rate", "delta", "limit")
 class Pair(ABC):
     """A dominating pair, seen from each of the two directions.
 
-    Unless a pair says more, it is symmetric and in closed form, without smooth part, atoms or
-    infinite loss.
+    By default it is symmetric, in closed form, without smooth part, atoms and infinite loss.
 
     Guarantee
     ---------
