@@ -20,7 +20,7 @@ from tacit.accounting.objective_perturbation import objective_epsilon
 from tacit.accounting.renyi_curves import curve_of, own_pair
 from tacit.accounting.rounding import bisect, float_up, root_up
 from tacit.accounting.with_replacement import copies, with_replacement_profile
-from tacit.privacy import event as events
+from tacit.privacy import event as kinds
 from tacit.privacy.relation import Relation
 
 # A share of delta below the smallest normal float is no share.
@@ -71,7 +71,7 @@ def priced_releases(
     return tuple(found)
 
 
-def epsilon_at(event: events.Event, relation: Relation | None, delta: float) -> float | None:
+def epsilon_at(event: kinds.Event, relation: Relation | None, delta: float) -> float | None:
     """Return an epsilon of one release at delta, or None if there is none.
 
     Guarantee
@@ -83,29 +83,29 @@ def epsilon_at(event: events.Event, relation: Relation | None, delta: float) -> 
         return pair[0]
     epsilon = None
     match event:
-        case events.PoissonSampled() | events.SampledWithoutReplacement():
+        case kinds.PoissonSampled() | kinds.SampledWithoutReplacement():
             epsilon = _sampled(event, relation, delta)
-        case events.SampledWithReplacement():
+        case kinds.SampledWithReplacement():
             epsilon = _with_replacement(event, delta)
-        case events.RandomStopping():
+        case kinds.RandomStopping():
             found = curve_of(event, relation)
             epsilon = None if found is None else renyi.epsilon(found.curve, delta)
-        case events.Gaussian():
+        case kinds.Gaussian():
             epsilon = gaussian.epsilon(root_up(event.mu_squared), delta)
-        case events.DiscreteGaussian():
+        case kinds.DiscreteGaussian():
             epsilon = renyi.zcdp_to_epsilon(float_up(event.mu_squared / 2), delta)
-        case events.ObjectivePerturbation() if relation is not None:
+        case kinds.ObjectivePerturbation() if relation is not None:
             epsilon = objective_epsilon(event, relation, delta)
     return epsilon
 
 
 def _sampled(
-    event: events.PoissonSampled | events.SampledWithoutReplacement,
+    event: kinds.PoissonSampled | kinds.SampledWithoutReplacement,
     relation: Relation | None,
     delta: float,
 ) -> float | None:
     """Amplify a release with a curve: find the base delta whose amplified delta fits."""
-    poisson = isinstance(event, events.PoissonSampled)
+    poisson = isinstance(event, kinds.PoissonSampled)
     fixed = Relation.ADD_REMOVE if poisson else Relation.REPLACE_ONE
     base = min(delta / float_up(event.rate), 1.0) * _BELOW
     while base > _SMALLEST_SHARE:
@@ -120,7 +120,7 @@ def _sampled(
     return math.inf
 
 
-def _with_replacement(event: events.SampledWithReplacement, delta: float) -> float | None:
+def _with_replacement(event: kinds.SampledWithReplacement, delta: float) -> float | None:
     profile = with_replacement_profile(event)
     if profile is None:
         return None

@@ -16,32 +16,17 @@ from typing import TYPE_CHECKING, TypeAlias
 from tacit.accounting import gaussian
 from tacit.accounting.rounding import root_up
 from tacit.errors import AccountingError, BudgetError, SettingError
+from tacit.privacy import event as kinds
 from tacit.privacy.basic_events import LARGEST_BITS
 from tacit.privacy.budget import Budget, Guarantee
-from tacit.privacy.event import (
-    Approximate,
-    BoundedRange,
-    Composed,
-    DiscreteGaussian,
-    Event,
-    Gaussian,
-    Laplace,
-    ObjectivePerturbation,
-    PoissonSampled,
-    Pure,
-    RandomStopping,
-    Repeated,
-    SampledWithoutReplacement,
-    SampledWithReplacement,
-    Votes,
-)
+from tacit.privacy.event import Event, Gaussian, PoissonSampled, Repeated
 from tacit.privacy.relation import Relation
 
 if TYPE_CHECKING:
     from tacit.accounting.accountants import Price
 
 EventCounts: TypeAlias = tuple[tuple[Event, int], ...]
-Sampled: TypeAlias = PoissonSampled | SampledWithoutReplacement | SampledWithReplacement
+Sampled: TypeAlias = PoissonSampled | kinds.SampledWithoutReplacement | kinds.SampledWithReplacement
 
 # Counts are read as floats by most accountants.
 _LARGEST_COUNT_BITS = 1000
@@ -226,19 +211,21 @@ def _unfold(event: Event, times: int, relation: Relation | None) -> Iterator[tup
     match event:
         case Repeated():
             yield from _unfold(event.event, times * event.times, relation)
-        case Composed():
+        case kinds.Composed():
             for part in event.events:
                 yield from _unfold(part, times, relation)
-        case Votes():
+        case kinds.Votes():
             yield Gaussian(Fraction(2) / Fraction(event.variance), 1), times * event.queries
-        case PoissonSampled() | SampledWithoutReplacement() | SampledWithReplacement():
+        case PoissonSampled() | kinds.SampledWithoutReplacement() | kinds.SampledWithReplacement():
             yield from _unfold_sampled(event, times, relation)
-        case RandomStopping():
+        case kinds.RandomStopping():
             inside = count_events(event.inner(), relation)
             if inside:
                 parts = tuple(r if k == 1 else Repeated(r, k) for r, k in inside)
                 yield (
-                    RandomStopping(parts[0] if len(parts) == 1 else Composed(parts), event.law),
+                    kinds.RandomStopping(
+                        parts[0] if len(parts) == 1 else kinds.Composed(parts), event.law
+                    ),
                     times,
                 )
         case _:
@@ -263,21 +250,25 @@ def _unfold_release(
         case Gaussian():
             if event.squared_sensitivity > 0:
                 yield _gaussian(event.mu_squared), times
-        case Laplace():
+        case kinds.Laplace():
             if event.sensitivity > 0:
-                yield Laplace(event.epsilon, 1), times
-        case Approximate() if event.delta == 0:
-            yield from _unfold_release(Pure(event.epsilon), times, relation)
-        case Pure(epsilon=0) | BoundedRange(eta=0) | DiscreteGaussian(squared_sensitivity=0):
+                yield kinds.Laplace(event.epsilon, 1), times
+        case kinds.Approximate() if event.delta == 0:
+            yield from _unfold_release(kinds.Pure(event.epsilon), times, relation)
+        case (
+            kinds.Pure(epsilon=0)
+            | kinds.BoundedRange(eta=0)
+            | kinds.DiscreteGaussian(squared_sensitivity=0)
+        ):
             return
-        case ObjectivePerturbation():
+        case kinds.ObjectivePerturbation():
             if relation is None:
                 raise AccountingError(
                     "objective perturbation has no price without a relation, because its facts "
                     'are those of one record; pass relation="replace-one" or another'
                 )
             yield replace(event, label=""), times
-        case Pure() | Approximate() | BoundedRange() | DiscreteGaussian():
+        case kinds.Pure() | kinds.Approximate() | kinds.BoundedRange() | kinds.DiscreteGaussian():
             yield replace(event, label=""), times
         case _:
             raise SettingError(
@@ -290,7 +281,7 @@ def _unfold_sampled(
     event: Sampled, times: int, relation: Relation | None
 ) -> Iterator[tuple[Event, int]]:
     relation = _require_relation(event, relation)
-    if isinstance(event, SampledWithReplacement):
+    if isinstance(event, kinds.SampledWithReplacement):
         _require_countable(max(event.draws, event.population))
     if isinstance(event, PoissonSampled) and isinstance(event.event, PoissonSampled):
         # A sample of a sample is a sample at the product of the rates.
@@ -313,11 +304,11 @@ def _unfold_sampled(
         case PoissonSampled(rate=1) if isinstance(release, Gaussian):
             # A record of norm C becomes another one: the sum moves by 2 C.
             yield Gaussian(4 * release.mu_squared, 1), times
-        case SampledWithoutReplacement(rate=1):
+        case kinds.SampledWithoutReplacement(rate=1):
             yield release, times
-        case SampledWithoutReplacement():
+        case kinds.SampledWithoutReplacement():
             rate = event.rate
-            yield SampledWithoutReplacement(release, rate.numerator, rate.denominator), times
+            yield kinds.SampledWithoutReplacement(release, rate.numerator, rate.denominator), times
         case _:
             yield replace(event, event=release), times
 
@@ -329,7 +320,7 @@ def _one_release(event: Event, relation: Relation) -> Event | None:
         return None
     if len(inside) == 1 and inside[0][1] == 1:
         release = inside[0][0]
-        if isinstance(release, Sampled | RandomStopping):
+        if isinstance(release, Sampled | kinds.RandomStopping):
             raise AccountingError(
                 f"{type(release).__name__} inside {type(event).__name__} has no known price; "
                 "expected a plain release of the sample"
@@ -340,7 +331,7 @@ def _one_release(event: Event, relation: Relation) -> Event | None:
         return _gaussian(squares)
     amounts = [(pure_epsilon(release), times) for release, times in inside]
     if all(epsilon is not None for epsilon, _ in amounts):
-        return Pure(sum((epsilon or 0) * times for epsilon, times in amounts))
+        return kinds.Pure(sum((epsilon or 0) * times for epsilon, times in amounts))
     raise AccountingError(f"{type(event).__name__} around several releases is refused: {_REUSED}")
 
 
@@ -352,9 +343,9 @@ def pure_epsilon(event: Event) -> Fraction | float | None:
     - A mechanism of range eta is eta-private, because its losses lie on both sides of 0.
     """
     match event:
-        case Laplace() | Pure():
+        case kinds.Laplace() | kinds.Pure():
             return event.epsilon
-        case BoundedRange():
+        case kinds.BoundedRange():
             return event.eta
         case _:
             return None

@@ -18,11 +18,11 @@ from tacit.accounting.renyi_curves import own_pair
 from tacit.accounting.rounding import float_up, root_down, root_up
 from tacit.accounting.with_replacement import copies, with_replacement_profile
 from tacit.errors import SettingError
-from tacit.privacy import event as events
+from tacit.privacy import event as kinds
 from tacit.privacy.relation import Relation
 
 
-def pair_of(event: events.Event, relation: Relation | None) -> Pair | None:
+def pair_of(event: kinds.Event, relation: Relation | None) -> Pair | None:
     """Return the dominating pair of one counted release, or None if there is none.
 
     Guarantee
@@ -35,7 +35,7 @@ def pair_of(event: events.Event, relation: Relation | None) -> Pair | None:
         return None
 
 
-def attained_pair(event: events.Event, relation: Relation | None) -> Pair | None:
+def attained_pair(event: kinds.Event, relation: Relation | None) -> Pair | None:
     """Return a pair that some release of this kind has on some two neighbours, or None.
 
     A lower bound of an epsilon is one of the events only if it is computed from such pairs: a
@@ -48,27 +48,27 @@ def attained_pair(event: events.Event, relation: Relation | None) -> Pair | None
     """
     match event:
         case (
-            events.Gaussian()
-            | events.Laplace()
-            | events.Pure()
-            | events.Approximate()
-            | events.DiscreteGaussian()
+            kinds.Gaussian()
+            | kinds.Laplace()
+            | kinds.Pure()
+            | kinds.Approximate()
+            | kinds.DiscreteGaussian()
         ):
             return pair_of(event, relation)
-        case events.PoissonSampled(event=events.Gaussian() | events.Laplace() | events.Pure()):
+        case kinds.PoissonSampled(event=kinds.Gaussian() | kinds.Laplace() | kinds.Pure()):
             pair = pair_of(event, relation)
             return None if isinstance(pair, pairs.RandomisedResponse) else pair
-        case events.SampledWithoutReplacement(event=events.Gaussian() as release):
+        case kinds.SampledWithoutReplacement(event=kinds.Gaussian() as release):
             # The others are all alike and far from the one that differs.
             return pairs.PoissonGaussian(root_up(release.mu_squared), float_up(event.rate))
-        case events.SampledWithoutReplacement(event=events.Laplace() | events.Pure()):
+        case kinds.SampledWithoutReplacement(event=kinds.Laplace() | kinds.Pure()):
             pair = pair_of(event, relation)
             return (
                 pairs.PoissonPair(pair.base, pair.rate)
                 if isinstance(pair, pairs.FixedSizePair)
                 else None
             )
-        case events.SampledWithReplacement(event=events.Gaussian() as release):
+        case kinds.SampledWithReplacement(event=kinds.Gaussian() as release):
             # One copy counts for all: a post-processing of what the sum of the copies tells.
             drawn = copies(event.draws, event.population).drawn * (1.0 - 2.0**-40)
             return pairs.PoissonGaussian(root_up(release.mu_squared), drawn)
@@ -89,7 +89,7 @@ def pairs_of(
     items: list[tuple[Pair, int]] = []
     squares = Fraction(0)
     for event, times in counts:
-        if isinstance(event, events.Gaussian):
+        if isinstance(event, kinds.Gaussian):
             squares += times * event.mu_squared
             continue
         pair = attained_pair(event, relation) if attained else pair_of(event, relation)
@@ -104,24 +104,24 @@ def pairs_of(
     return items
 
 
-def _pair_of(event: events.Event, relation: Relation | None) -> Pair | None:
+def _pair_of(event: kinds.Event, relation: Relation | None) -> Pair | None:
     pair: Pair | None
     match event:
-        case events.PoissonSampled():
+        case kinds.PoissonSampled():
             pair = None if relation is None else _poisson(event, relation)
-        case events.SampledWithoutReplacement():
+        case kinds.SampledWithoutReplacement():
             pair = _without_replacement(event)
-        case events.SampledWithReplacement():
+        case kinds.SampledWithReplacement():
             pair = with_replacement_profile(event)
-        case events.ObjectivePerturbation():
+        case kinds.ObjectivePerturbation():
             pair = None if relation is None else _objective(event, relation)
-        case events.Gaussian():
+        case kinds.Gaussian():
             pair = pairs.GaussianPair(root_up(event.mu_squared))
-        case events.Laplace():
+        case kinds.Laplace():
             pair = pairs.LaplacePair(float_up(event.epsilon))
-        case events.BoundedRange():
+        case kinds.BoundedRange():
             pair = pairs.ExponentialPair(float_up(event.eta))
-        case events.DiscreteGaussian(coordinates=1):
+        case kinds.DiscreteGaussian(coordinates=1):
             # Larger shifts dominate smaller ones; an integer moves by a whole number.
             shift = math.isqrt(event.squared_sensitivity)
             pair = pairs.DiscreteGaussianPair(shift, root_down(Fraction(event.variance)))
@@ -131,15 +131,15 @@ def _pair_of(event: events.Event, relation: Relation | None) -> Pair | None:
     return pair
 
 
-def _poisson(event: events.PoissonSampled, relation: Relation) -> Pair | None:
+def _poisson(event: kinds.PoissonSampled, relation: Relation) -> Pair | None:
     release, rate = event.event, float_up(event.rate)
     replaces = relation is Relation.REPLACE_ONE
-    if isinstance(release, events.Gaussian):
+    if isinstance(release, kinds.Gaussian):
         mu = root_up(release.mu_squared)
         return pairs.PoissonGaussian(mu, rate, "replace-one" if replaces else "add-remove")
     pure = pure_epsilon(release)
     if pure is not None and replaces:
-        laplace = isinstance(release, events.Laplace)
+        laplace = isinstance(release, kinds.Laplace)
         kind = pairs.ReplacedLaplace if laplace else pairs.ReplacedResponse
         return kind(float_up(pure), rate)
     if pure is not None and rate <= LARGEST_RATE:
@@ -149,9 +149,9 @@ def _poisson(event: events.PoissonSampled, relation: Relation) -> Pair | None:
     return None if own is None else pairs.RandomisedResponse(*own)
 
 
-def _without_replacement(event: events.SampledWithoutReplacement) -> Pair | None:
+def _without_replacement(event: kinds.SampledWithoutReplacement) -> Pair | None:
     release, rate = event.event, float_up(event.rate)
-    if isinstance(release, events.Gaussian):
+    if isinstance(release, kinds.Gaussian):
         return pairs.WithoutReplacementGaussian(root_up(release.mu_squared), rate)
     if pure_epsilon(release) is not None and rate <= LARGEST_RATE:
         base = _pair_of(release, None)
@@ -160,7 +160,7 @@ def _without_replacement(event: events.SampledWithoutReplacement) -> Pair | None
     return None if own is None else pairs.RandomisedResponse(*own)
 
 
-def _objective(event: events.ObjectivePerturbation, relation: Relation) -> Pair | None:
+def _objective(event: kinds.ObjectivePerturbation, relation: Relation) -> Pair | None:
     c, mu = jacobian_term(event), objective_mu(event, relation)
     if relation is Relation.REPLACE_ONE:
         # For two signs no dominating loss is proven; the Rényi curve of a group of two is.

@@ -23,7 +23,7 @@ from tacit.accounting.objective_perturbation import jacobian_term, objective_mu
 from tacit.accounting.renyi import Curve
 from tacit.accounting.rounding import float_down, float_up, root_up
 from tacit.accounting.with_replacement import copies
-from tacit.privacy import event as events
+from tacit.privacy import event as kinds
 from tacit.privacy.relation import Relation
 
 # The exponent of many small leaks is a sum of as many roundings.
@@ -45,7 +45,7 @@ class LeakyCurve:
     leak: float = 0.0
 
 
-def curve_of(event: events.Event, relation: Relation | None) -> LeakyCurve | None:
+def curve_of(event: kinds.Event, relation: Relation | None) -> LeakyCurve | None:
     """Return the curve of one counted release, or None if there is none.
 
     Guarantee
@@ -54,22 +54,22 @@ def curve_of(event: events.Event, relation: Relation | None) -> LeakyCurve | Non
     """
     found: LeakyCurve | None
     match event:
-        case events.ObjectivePerturbation() if relation is not None:
+        case kinds.ObjectivePerturbation() if relation is not None:
             found = _objective(event, relation)
-        case events.PoissonSampled():
+        case kinds.PoissonSampled():
             found = None if relation is None else _sampled(event, relation)
-        case events.SampledWithoutReplacement():
+        case kinds.SampledWithoutReplacement():
             found = _sampled(event, None)
-        case events.SampledWithReplacement():
+        case kinds.SampledWithReplacement():
             found = _with_replacement(event)
-        case events.RandomStopping():
+        case kinds.RandomStopping():
             found = _selection(event, relation)
-        case events.Gaussian() | events.DiscreteGaussian():
+        case kinds.Gaussian() | kinds.DiscreteGaussian():
             # rho = mu^2 / 2 for both, and the Gaussian curve is that of rho.
             found = LeakyCurve(partial(renyi.gaussian, mu=root_up(event.mu_squared)))
-        case events.Laplace():
+        case kinds.Laplace():
             found = LeakyCurve(partial(renyi.laplace, epsilon=float_up(event.epsilon)))
-        case events.BoundedRange():
+        case kinds.BoundedRange():
             found = LeakyCurve(partial(renyi.bounded_range, eta=float_up(event.eta)))
         case _:
             own = own_pair(event, relation)
@@ -87,7 +87,7 @@ def total_curve(counts: EventCounts, relation: Relation | None) -> LeakyCurve | 
     """
     curves, leaks, squares = [], [], Fraction(0)
     for event, times in counts:
-        if isinstance(event, events.Gaussian):
+        if isinstance(event, kinds.Gaussian):
             squares += times * event.mu_squared
             continue
         found = curve_of(event, relation)
@@ -100,7 +100,7 @@ def total_curve(counts: EventCounts, relation: Relation | None) -> LeakyCurve | 
     return LeakyCurve(renyi.add(curves), joint_leak(leaks))
 
 
-def own_pair(event: events.Event, relation: Relation | None) -> tuple[float, float] | None:
+def own_pair(event: kinds.Event, relation: Relation | None) -> tuple[float, float] | None:
     """Return the (epsilon, delta) that a release has of itself, None if it has a whole curve.
 
     Pure releases have delta 0; samples of such releases have the amplified pair.
@@ -110,30 +110,30 @@ def own_pair(event: events.Event, relation: Relation | None) -> tuple[float, flo
     - A release with an own delta has one epsilon, whatever share of delta it is offered.
     """
     match event:
-        case events.Approximate():
+        case kinds.Approximate():
             return float_up(event.epsilon), float_up(event.delta)
-        case events.PoissonSampled() | events.SampledWithoutReplacement():
-            inside = isinstance(event.event, Sampled | events.RandomStopping)
+        case kinds.PoissonSampled() | kinds.SampledWithoutReplacement():
+            inside = isinstance(event.event, Sampled | kinds.RandomStopping)
             base = None if inside else own_pair(event.event, relation)
             if base is None:
                 return None
             sampled = amplified(event, relation, *base)
             return sampled.epsilon, sampled.delta
-        case events.RandomStopping():
+        case kinds.RandomStopping():
             epsilon: Fraction | float | None = pure_selection(event, relation)
         case _:
             epsilon = pure_epsilon(event)
     return None if epsilon is None else (float_up(epsilon), 0.0)
 
 
-def pure_selection(event: events.RandomStopping, relation: Relation | None) -> float | None:
+def pure_selection(event: kinds.RandomStopping, relation: Relation | None) -> float | None:
     """Return the epsilon of the best of many pure runs, (2 + shape) epsilon; None if not pure.
 
     Guarantee
     ---------
     - Three times the epsilon of one run for the geometric distribution.
     """
-    if not isinstance(event.law, events.NegativeBinomial):
+    if not isinstance(event.law, kinds.NegativeBinomial):
         return None
     total = Fraction(0)
     for release, times in count_events([event.event], relation):
@@ -156,7 +156,7 @@ def _leaky(epsilon: float, leak: float) -> LeakyCurve:
     return LeakyCurve(partial(renyi.pure, epsilon=epsilon), leak)
 
 
-def _objective(event: events.ObjectivePerturbation, relation: Relation) -> LeakyCurve:
+def _objective(event: kinds.ObjectivePerturbation, relation: Relation) -> LeakyCurve:
     determinant = jacobian_term(event)
     if event.signs == 1:
         mu = objective_mu(event, relation)
@@ -168,17 +168,17 @@ def _objective(event: events.ObjectivePerturbation, relation: Relation) -> Leaky
 
 
 def _sampled(
-    event: events.PoissonSampled | events.SampledWithoutReplacement, relation: Relation | None
+    event: kinds.PoissonSampled | kinds.SampledWithoutReplacement, relation: Relation | None
 ) -> LeakyCurve | None:
     release, rate = event.event, float_up(event.rate)
     own, pure = own_pair(event, relation), pure_epsilon(release)
     if own is not None and pure is None:
         return _leaky(*own)
     curve: Curve
-    if isinstance(event, events.PoissonSampled):
+    if isinstance(event, kinds.PoissonSampled):
         # Replacing is removing and adding.
         steps = 2 if relation is Relation.REPLACE_ONE else 1
-        if isinstance(release, events.Gaussian):
+        if isinstance(release, kinds.Gaussian):
             mu = root_up(release.mu_squared)
             curve = partial(renyi.poisson_gaussian, mu=mu, sampling_rate=rate)
             return LeakyCurve(renyi.group(curve, steps))
@@ -187,7 +187,7 @@ def _sampled(
             return None
         curve = renyi.group(partial(renyi.poisson, curve=base.curve, sampling_rate=rate), steps)
     else:
-        if isinstance(release, events.Gaussian):
+        if isinstance(release, kinds.Gaussian):
             mu = root_up(release.mu_squared)
             curve = partial(renyi.without_replacement_gaussian, mu=mu, sampling_rate=rate)
             return LeakyCurve(curve)
@@ -203,8 +203,8 @@ def _sampled(
     return LeakyCurve(curve)
 
 
-def _with_replacement(event: events.SampledWithReplacement) -> LeakyCurve | None:
-    if not isinstance(event.event, events.Gaussian):
+def _with_replacement(event: kinds.SampledWithReplacement) -> LeakyCurve | None:
+    if not isinstance(event.event, kinds.Gaussian):
         return None
     drawn = copies(event.draws, event.population)
     if drawn.numbers[-1] > _MOST_COPIES:
@@ -219,7 +219,7 @@ def _with_replacement(event: events.SampledWithReplacement) -> LeakyCurve | None
     return LeakyCurve(curve, drawn.tail)
 
 
-def _selection(event: events.RandomStopping, relation: Relation | None) -> LeakyCurve | None:
+def _selection(event: kinds.RandomStopping, relation: Relation | None) -> LeakyCurve | None:
     values = _selection_table(event, relation)
     if values is None:
         return None
@@ -233,13 +233,13 @@ def _selection(event: events.RandomStopping, relation: Relation | None) -> Leaky
 
 
 @lru_cache(maxsize=64)
-def _selection_table(event: events.RandomStopping, relation: Relation | None) -> Floats | None:
+def _selection_table(event: kinds.RandomStopping, relation: Relation | None) -> Floats | None:
     """The curve of the best of many runs at the default orders."""
     base = total_curve(count_events([event.event], relation), relation)
     if base is None or base.leak > 0.0:
         return None
     grid, law = renyi.default_orders(), event.law
-    if isinstance(law, events.NegativeBinomial):
+    if isinstance(law, kinds.NegativeBinomial):
         # More runs cost more: a smaller gamma and a larger shape are the safe sides.
         shape, gamma = float_up(law.shape), float_down(law.gamma)
         if gamma < 1e-300 or not shape < math.inf:

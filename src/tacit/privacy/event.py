@@ -95,8 +95,7 @@ _LAWS: Mapping[str, type[Law]] = {
 def to_json(event: Event) -> dict[str, object]:
     """Write an event as a dictionary of strings, ready for JSON.
 
-    The field ``event`` tags the kind; numbers are exact strings, ``"a"`` or ``"a/b"`` in lowest
-    terms; an event inside an event is the field ``inner``.
+    ``event`` is the kind, ``inner`` an event inside; numbers are ``"a"`` or ``"a/b"``.
 
     Guarantee
     ---------
