@@ -75,8 +75,8 @@ class Price:
 class Accountant:
     """One composition law.
 
-    `accepts` says whether one counted release has a price under a relation. `law` maps counts, a
-    relation and delta to bounds of epsilon, or None if an event has no price.
+    `accepts` says whether one counted release has a price; `law` maps counts, a relation and delta
+    to bounds of epsilon, or None if an event has no price.
 
     Guarantee
     ---------

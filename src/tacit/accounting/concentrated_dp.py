@@ -1,7 +1,7 @@
 r"""Concentrated privacy of events: one number rho, or a pair (rho, omega).
 
 A release is rho-zCDP if its Rényi curve is at most :math:`\rho\alpha` at every order, and
-(rho, omega)-tCDP if it is at orders below omega. Both add up: rho is summed, omega is the least.
+(rho, omega)-tCDP if it is at orders below omega. Rhos add up; omega is the least.
 Proof: ``proofs/accounting/concentrated_dp.md``.
 """
 

@@ -38,8 +38,7 @@ def pair_of(event: kinds.Event, relation: Relation | None) -> Pair | None:
 def attained_pair(event: kinds.Event, relation: Relation | None) -> Pair | None:
     """Return a pair that some release of this kind has on some two neighbours, or None.
 
-    A lower bound of an epsilon is one of the events only if it is computed from such pairs: a
-    dominating pair may stand for a family of which no member has all of its profile.
+    Only such pairs give a lower bound: a dominating pair may stand for a whole family.
 
     Guarantee
     ---------

@@ -39,8 +39,8 @@ from tacit.privacy.relation import Relation
 
 Law = Literal["gdp", "zcdp", "rdp"]
 
+# Amounts as integers count units of 2^-80.
 UNIT_BITS = 80
-"""Amounts as integers count units of 2^-80."""
 _UNIT = Fraction(1, 2**UNIT_BITS)
 # Below this rho is no budget.
 _LEAST_RHO = 1e-300

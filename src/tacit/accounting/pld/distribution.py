@@ -152,10 +152,7 @@ class _Tails:
 
 
 def _without_steep_cells(tails: _Tails) -> tuple[Floats, _Tails]:
-    """Round down the cells that hold most of what is above them; return that and the rest.
-
-    The polygon would be lowered by a part of such a cell's mass, and all above it would be lost.
-    """
+    """Round down the cells that hold most of what is above them; return that and the rest."""
     inside_p, inside_q = -np.diff(tails.p), -np.diff(tails.q)
     steep = inside_p > _STEEP * tails.p[1:]
     rounded = np.zeros(tails.p.size)

@@ -137,11 +137,8 @@ class CoarseLosses:
         return replace(self._aim(tilt), epsilon=epsilon)
 
     def working_tilt(self, aim: Aim) -> float:
-        """Return the smallest tilt at which round-off stays a small part of delta.
-
-        The sharp tilt of the aim makes the prefactor least, but gives rare large losses so much
-        weight that the window becomes long.
-        """
+        """Return the smallest tilt at which round-off stays a small part of delta."""
+        # The sharp tilt of the aim gives rare large losses so much weight that the window is long.
         if aim.tilt == 0.0:
             return 0.0
         sharp = aim.moments.cumulant - aim.tilt * aim.epsilon

@@ -262,10 +262,8 @@ def _norm(values: Floats) -> float:
 
 
 def _largest_certain(law: Transform, delta: float, guess: float) -> float:
-    """Return an epsilon at which a lower bound is still above delta, or 0.
-
-    Far below the guess the error of a tilted composition exceeds its value, so 0 may not do.
-    """
+    """Return an epsilon at which a lower bound is still above delta, or 0."""
+    # Far below the guess the error of a tilted composition exceeds its value.
     for fraction in _FRACTIONS:
         if law.delta(fraction * guess) >= delta:
             return fraction * guess

@@ -132,9 +132,6 @@ def bounded_range(orders: ArrayLike, eta: float) -> Floats:
     .. math:: r(\alpha) = \log a + \frac{\log(c/\alpha)}{\alpha - 1}
         \le \min(\alpha\eta^2/8,\ \eta).
 
-    The exponential mechanism :math:`\propto \exp(\eta\, u/(2\Delta))` has range eta, and half of
-    that for scores that only move one way.
-
     Guarantee
     ---------
     - Attained by a two-point mechanism, so no better curve exists; never above

@@ -101,9 +101,6 @@ class ExponentialPair(Pair):
 
     .. math:: \delta(t) = \frac{(1 - e^{(t - \eta)/2})^2}{1 - e^{-\eta}}, \quad |t| \le \eta
 
-    This is the supremum over all two-point pairs with losses :math:`\tau` and
-    :math:`\tau - \eta`, hence itself the profile of a dominating pair.
-
     Guarantee
     ---------
     - Never below the profile of any two-point pair of range eta, and attained at every epsilon.
@@ -134,14 +131,9 @@ class ExponentialPair(Pair):
 class _Replaced(Pair):
     r"""A pure release on a Poisson sample under replace-one: a loss symmetric around 0.
 
-    With the record absent the release has distribution R, with the old record P, with the new one
-    P', each epsilon away from R. In the worst case dP/dR and -dP'/dR grow together:
+    `epsilon`, at most 300, is for adding or removing one record of the sample; the largest loss is
 
-    .. math:: ((1 - q) R + q P,\; (1 - q) R + q P'), \qquad
-        \varepsilon^* = \log\frac{1 - q + q e^{\varepsilon}}{1 - q + q e^{-\varepsilon}}
-
-    is the largest loss. `epsilon`, at most 300, is for adding or removing one record of the sample;
-    `rate` is above 0.
+    .. math:: \varepsilon^* = \log\frac{1 - q + q e^{\varepsilon}}{1 - q + q e^{-\varepsilon}}
     """
 
     epsilon: float

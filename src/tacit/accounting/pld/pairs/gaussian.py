@@ -179,11 +179,9 @@ class ObjectivePerturbation(Pair):
 class PoissonGaussian(Pair):
     r"""Gaussian noise on the sum over a sample in which each record is with probability q.
 
-    .. math:: P = (1 - q) N(0, 1) + q N(\mu, 1), \quad Q = N(0, 1) \qquad\text{(remove)}
+    .. math:: P = (1 - q) N(0, 1) + q N(\mu, 1), \quad Q = N(0, 1)
 
-    and the two exchanged (add). For replace-one both are mixtures and only one direction exists:
-
-    .. math:: P = (1 - q) N(0, 1) + q N(\mu, 1), \quad Q = (1 - q) N(0, 1) + q N(-\mu, 1).
+    (remove), the two exchanged (add); for replace-one :math:`Q = (1 - q) N(0, 1) + q N(-\mu, 1)`.
 
     `mu` is the bound of one record's norm over the noise scale, for all relations.
 

@@ -89,8 +89,6 @@ class Pair(ABC):
 def tail_error(tail: Floats) -> Floats:
     r"""Bound the absolute error of a tail probability S by :math:`2^{-53} S (16 - 8 \log S)`.
 
-    The relative error of a normal tail grows with the square of its argument, hence the logarithm.
-
     Guarantee
     ---------
     - Above the error against 60 digits of every tail of this package.
@@ -102,10 +100,7 @@ def tail_error(tail: Floats) -> Floats:
 class Profile(Pair):
     r"""Any mechanism with a known profile :math:`\delta(\varepsilon)` for all real epsilon.
 
-    As a function of :math:`x = e^\varepsilon` a profile is convex, falls from 1 at 0 and is at
-    least :math:`1 - x`. The chords through its values on a grid lie above it and are the profile of
-    a pair whose losses are on the grid.
-
+    The chords through its values on a grid are the profile of a pair whose losses are on the grid.
     `delta_of_epsilon` takes an array of real numbers and returns the divergences of one pair, or an
     upper bound of them that is itself convex in exp(epsilon); `limit` is its limit at infinity.
 
