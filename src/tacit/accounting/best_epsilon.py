@@ -17,13 +17,7 @@ from tacit.accounting.dominating_pairs import pairs_of
 from tacit.accounting.renyi_curves import total_curve
 from tacit.accounting.rounding import root_up
 from tacit.errors import AccountingError, BudgetError
-from tacit.privacy.event import (
-    BoundedRange,
-    Event,
-    Gaussian,
-    Repeated,
-    SampledWithReplacement,
-)
+from tacit.privacy.event import BoundedRange, Event, Gaussian, Repeated, SampledWithReplacement
 from tacit.privacy.relation import Relation
 
 # A bracket this narrow leaves nothing to gain for another accountant.

@@ -17,18 +17,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from tacit.accounting import renyi
 from tacit.accounting.accountants import ACCOUNTANTS, required_delta
-from tacit.accounting.composition import (
-    EventCounts,
-    count_events,
-    mu_squared_of,
-    total_mu_squared,
-)
+from tacit.accounting.composition import EventCounts, count_events, mu_squared_of, total_mu_squared
 from tacit.accounting.concentrated_dp import total_concentrated
 from tacit.accounting.renyi_curves import total_curve
 from tacit.accounting.rounding import bisect, float_up
@@ -38,6 +33,7 @@ from tacit.privacy.event import Event
 from tacit.privacy.relation import Relation
 
 Law = Literal["gdp", "zcdp", "rdp"]
+Events: TypeAlias = Iterable[Event] | Event
 
 # Amounts as integers count units of 2^-80.
 UNIT_BITS = 80
@@ -105,9 +101,7 @@ class Filter:
         """What may still be spent."""
         return self.capacity - self.spent
 
-    def amount(
-        self, events: Iterable[Event] | Event, relation: Relation | str | None = None
-    ) -> Fraction:
+    def amount(self, events: Events, relation: Relation | str | None = None) -> Fraction:
         """Return what releases cost under the law of the filter, rounded up."""
         counts = _counts(events, relation, self.relation)
         found: Fraction | None = None
@@ -129,15 +123,11 @@ class Filter:
             )
         return found
 
-    def admits(
-        self, events: Iterable[Event] | Event, relation: Relation | str | None = None
-    ) -> bool:
+    def admits(self, events: Events, relation: Relation | str | None = None) -> bool:
         """Whether releases still fit."""
         return self.spent + self.amount(events, relation) <= self.capacity
 
-    def after(
-        self, events: Iterable[Event] | Event, relation: Relation | str | None = None
-    ) -> Filter:
+    def after(self, events: Events, relation: Relation | str | None = None) -> Filter:
         """Return the filter after releases; they are refused if they do not fit."""
         total = self.spent + self.amount(events, relation)
         if total > self.capacity:
@@ -147,7 +137,7 @@ class Filter:
             )
         return replace(self, spent=total)
 
-    def units(self, events: Iterable[Event] | Event) -> int:
+    def units(self, events: Events) -> int:
         """Return what releases cost in whole units of 2^-80, rounded up."""
         return math.ceil(self.amount(events) / _UNIT)
 
@@ -185,9 +175,7 @@ class Odometer:
     def __post_init__(self) -> None:
         object.__setattr__(self, "relation", Relation.parse(self.relation))
 
-    def after(
-        self, events: Iterable[Event] | Event, relation: Relation | str | None = None
-    ) -> Odometer:
+    def after(self, events: Events, relation: Relation | str | None = None) -> Odometer:
         """Return the odometer after releases."""
         counts = _counts(events, relation, self.relation)
         found = total_concentrated(counts, self.relation)
@@ -256,9 +244,7 @@ def shares(whole: int, parts: int) -> tuple[int, ...]:
     return tuple(share + (1 if part < more else 0) for part in range(parts))
 
 
-def _counts(
-    events: Iterable[Event] | Event, relation: Relation | str | None, charged: Relation
-) -> EventCounts:
+def _counts(events: Events, relation: Relation | str | None, charged: Relation) -> EventCounts:
     if relation is not None and Relation.parse(relation) is not charged:
         raise AccountingError(
             f"a release under {relation} cannot be charged under {charged}; guarantees of "

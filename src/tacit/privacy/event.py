@@ -86,10 +86,7 @@ _TAGS: Mapping[str, type[Event]] = {
     "sampled-with-replacement": SampledWithReplacement,
     "random-stopping": RandomStopping,
 }
-_LAWS: Mapping[str, type[Law]] = {
-    "negative-binomial": NegativeBinomial,
-    "poisson": PoissonRuns,
-}
+_LAWS: Mapping[str, type[Law]] = {"negative-binomial": NegativeBinomial, "poisson": PoissonRuns}
 
 
 def to_json(event: Event) -> dict[str, object]:

@@ -12,13 +12,7 @@ import numpy as np
 
 from tacit.accounting.arguments import Floats
 from tacit.accounting.pld.grid import GridTooLong
-from tacit.accounting.pld.pairs.pair import (
-    NO_ATOMS,
-    NO_LOSS,
-    UNIT,
-    Direction,
-    Pair,
-)
+from tacit.accounting.pld.pairs.pair import NO_ATOMS, NO_LOSS, UNIT, Direction, Pair
 from tacit.errors import SettingError
 
 _LARGEST_EPSILON = 300.0

@@ -11,13 +11,7 @@ from scipy import special
 
 from tacit.accounting.arguments import Floats
 from tacit.accounting.pld.grid import GridTooLong
-from tacit.accounting.pld.pairs.pair import (
-    NO_ATOMS,
-    NO_LOSS,
-    UNIT,
-    Direction,
-    Pair,
-)
+from tacit.accounting.pld.pairs.pair import NO_ATOMS, NO_LOSS, UNIT, Direction, Pair
 from tacit.errors import SettingError
 
 # Beyond 39 standard deviations a mass is below the smallest float; the loss is then infinite.
