@@ -222,12 +222,8 @@ def _unfold(event: Event, times: int, relation: Relation | None) -> Iterator[tup
             inside = count_events(event.inner(), relation)
             if inside:
                 parts = tuple(r if k == 1 else Repeated(r, k) for r, k in inside)
-                yield (
-                    kinds.RandomStopping(
-                        parts[0] if len(parts) == 1 else kinds.Composed(parts), event.law
-                    ),
-                    times,
-                )
+                run = parts[0] if len(parts) == 1 else kinds.Composed(parts)
+                yield kinds.RandomStopping(run, event.law), times
         case _:
             yield from _unfold_release(event, times, relation)
 
@@ -285,12 +281,8 @@ def _unfold_sampled(
         _require_countable(max(event.draws, event.population))
     if isinstance(event, PoissonSampled) and isinstance(event.event, PoissonSampled):
         # A sample of a sample is a sample at the product of the rates.
-        nested = event.event
-        yield from _unfold_sampled(
-            PoissonSampled(nested.event, Fraction(event.rate) * Fraction(nested.rate)),
-            times,
-            relation,
-        )
+        nested, rate = event.event, Fraction(event.rate) * Fraction(event.event.rate)
+        yield from _unfold_sampled(PoissonSampled(nested.event, rate), times, relation)
         return
     fixed = Relation.ADD_REMOVE if isinstance(event, PoissonSampled) else Relation.REPLACE_ONE
     release = _one_release(event, fixed)

@@ -37,7 +37,7 @@ class Event:
     __slots__ = ()
 
     def __post_init__(self) -> None:
-        _check_fields(self)
+        check_fields(self)
 
     def inner(self) -> tuple[Event, ...]:
         """The events this one is made of, one level down."""
@@ -90,7 +90,7 @@ class DiscreteGaussian(Event):
     label: str = ""
 
     def __post_init__(self) -> None:
-        _check_fields(self)
+        check_fields(self)
         if not isinstance(self.squared_sensitivity, int):
             raise SettingError("squared_sensitivity is no integer; expected one: the vector is one")
 
@@ -333,6 +333,13 @@ _RULES: Mapping[str, Callable[[str, object], object]] = MappingProxyType(
         "variance": above_zero,
         "scale": above_zero,
         "curvature_ratio": at_least_zero,
+        "shape": _exact_number(
+            lambda it: it > -1, "is not above -1; expected for example 1, a geometric law"
+        ),
+        "gamma": _exact_number(
+            lambda it: 0 < it < 1, "is not between 0 and 1; expected for example 1/10"
+        ),
+        "mean": above_zero,
         "signs": _one_or_two,
         "epsilon": at_least_zero,
         "delta": probability,
@@ -351,7 +358,8 @@ _RULES: Mapping[str, Callable[[str, object], object]] = MappingProxyType(
 )
 
 
-def _check_fields(event: Event) -> None:
+def check_fields(event: object) -> None:
+    """Replace each field of an event, or of a law of runs, by its checked value."""
     for field in fields(event):  # type: ignore[arg-type]
         rule = _RULES.get(field.name)
         if rule is not None:

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from tacit.errors import SettingError
-from tacit.privacy.basic_events import Event, Number, above_zero, exact, probability
+from tacit.privacy.basic_events import Event, Number, check_fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +88,7 @@ class NegativeBinomial:
     gamma: Number
 
     def __post_init__(self) -> None:
-        shape, gamma = exact("shape", self.shape), probability("gamma", self.gamma)
-        if shape <= -1:
-            raise SettingError("shape is not above -1; expected for example 1, a geometric law")
-        if not 0 < gamma < 1:
-            raise SettingError("gamma is not between 0 and 1; expected for example 1/10")
-        object.__setattr__(self, "shape", shape)
-        object.__setattr__(self, "gamma", gamma)
+        check_fields(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +103,7 @@ class PoissonRuns:
     mean: Number
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "mean", above_zero("mean", self.mean))
+        check_fields(self)
 
 
 Law: TypeAlias = NegativeBinomial | PoissonRuns

@@ -224,6 +224,7 @@ def coarse_pass(items: Sequence[tuple[Pair, int]], direction: Direction) -> Coar
     if len(items) >= _MANY:
         order = np.argsort((masses * points**2).sum(axis=1), kind="stable")
         membership[order] = np.arange(len(items)) * _MANY // len(items)
+    infinite = np.array([pair.infinite(direction) for pair, _ in items])
     return CoarseLosses(
         points,
         masses,
@@ -231,12 +232,7 @@ def coarse_pass(items: Sequence[tuple[Pair, int]], direction: Direction) -> Coar
         _averaged(masses, times, membership),
         np.bincount(membership, times).astype(np.float64),
         membership,
-        np.array(
-            [
-                law.infinite - pair.infinite(direction)
-                for law, (pair, _) in zip(laws, items, strict=True)
-            ]
-        ),
+        np.array([law.infinite for law in laws]) - infinite,
     )
 
 
