@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tacit.ledger.ledger import Ledger as Ledger
     from tacit.privacy.budget import Budget as Budget
     from tacit.privacy.relation import Relation as Relation
-    from tacit.report.forest import plot as plot
+    from tacit.report.coefficients import plot as plot
     from tacit.schema.schema import Schema as Schema
 
 __version__ = "0.1.0"
@@ -50,7 +50,7 @@ _HOMES = {
     "Schema": "tacit.schema.schema",
     "glm": "tacit.estimators.glm",
     "load": "tacit.estimators.fit",
-    "plot": "tacit.report.forest",
+    "plot": "tacit.report.coefficients",
 }
 _PACKAGES = ("accounting", "constraints", "errors", "ledger", "privacy")
 

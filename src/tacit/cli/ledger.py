@@ -114,7 +114,7 @@ def certificate(
     require_writable([output], [file, sign], force=force)
     from tacit.documents.signature import sign as signed
     from tacit.files import write_text
-    from tacit.report.ledger_certificate import joint_promise
+    from tacit.report.statements import joint_promise
 
     issued = existing(file).certificate()
     if sign is not None:

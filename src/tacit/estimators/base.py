@@ -29,8 +29,7 @@ from tacit.estimators.loss_choice import predicted
 from tacit.estimators.parameters import CommonParameters, RegressionParameters
 from tacit.estimators.settings import Settings, check_settings
 from tacit.inference.prediction import Prediction
-from tacit.inference.results import Results
-from tacit.inference.results_mixin import ResultsMixin
+from tacit.inference.results import Results, ResultsMixin
 from tacit.ledger import current_ledger
 from tacit.losses.loss import Loss
 

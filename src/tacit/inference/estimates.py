@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +12,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from tacit.errors import SettingError
-from tacit.inference.data_frame import frame_of
 
-WHICH = ("total", "sampling")
 SIMULTANEOUS = ("bonferroni", "scheffe")
 
 Vector = NDArray[np.float64]
@@ -63,8 +62,7 @@ class Estimated:
         self, level: float = 0.95, which: str = "total", simultaneous: bool | str = False
     ) -> NDArray[np.float64]:
         """Ends of the intervals, columns lower and upper; see `ResultsMixin.conf_int`."""
-        if which not in WHICH:
-            raise SettingError(f'which must be "total" or "sampling"; got {which!r}.')
+        require_which(which)
         variance = self.sampling + (self.privacy if which == "total" else 0.0)
         half = self.quantiles(level, simultaneous) * np.sqrt(variance)
         return np.column_stack([self.values - half, self.values + half])
@@ -95,7 +93,7 @@ class Estimated:
 
     def quantiles(self, level: float, simultaneous: bool | str = False) -> Vector:
         """Standard errors to either side of an estimate."""
-        require_level(level)
+        _require_level(level)
         method = simultaneous_method(simultaneous)
         count = len(self.names)
         if method == "scheffe":
@@ -108,8 +106,23 @@ class Estimated:
         return np.asarray(-special.stdtrit(self.degrees, tail))
 
 
-def require_level(level: Any) -> None:
-    """Refuse a level that is none."""
+def frame_of(columns: Mapping[str, Any], index: Sequence[str] | None = None) -> Any:
+    """A pandas DataFrame; without pandas a dict of columns, the index among them as "term"."""
+    try:
+        import pandas as pd
+    except ImportError:
+        plain = {name: np.asarray(column).tolist() for name, column in columns.items()}
+        return plain if index is None else {"term": list(index), **plain}
+    return pd.DataFrame(dict(columns), index=None if index is None else list(index))
+
+
+def require_which(which: str) -> None:
+    """Refuse variances of other sources than sampling, or sampling and privacy together."""
+    if which not in {"total", "sampling"}:
+        raise SettingError(f'which must be "total" or "sampling"; got {which!r}.')
+
+
+def _require_level(level: Any) -> None:
     if isinstance(level, bool) or not isinstance(level, int | float) or not 0.0 < level < 1.0:
         raise SettingError(f"level must lie between 0 and 1; got {level!r}.")
 

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.design.response import Binary, Count, Response
-from tacit.inference.data_frame import frame_of
-from tacit.inference.estimates import Estimated
+from tacit.inference.estimates import Estimated, frame_of
 
 Vector = NDArray[np.float64]
 Mean = Callable[[Vector], Vector]

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.certificate.estimates import Reliability
 from tacit.contract.release import Release
 from tacit.design.response import Binary, Count, Response
 from tacit.errors import SettingError
-from tacit.inference.data_frame import frame_of
-from tacit.inference.estimates import Estimated
+from tacit.inference.estimates import Estimated, frame_of, simultaneous_method
 from tacit.inference.reliability import Judgement, not_offered
 from tacit.inference.summary_rendering import summary_html, summary_latex, summary_text
 from tacit.losses.loss import Code
@@ -99,6 +99,17 @@ class Line:
 
 
 @dataclass(frozen=True)
+class Shown:
+    """How a summary is asked for; see `ResultsMixin.summary`."""
+
+    level: float = 0.95
+    which: str = "total"
+    exponentiate: bool = False
+    simultaneous: bool | str = False
+    stars: bool = False
+
+
+@dataclass(frozen=True)
 class Summary:
     """Coefficients of a release and its guarantee; `print` it, or show it in a notebook.
 
@@ -118,6 +129,36 @@ class Summary:
     offered: bool = True
     stars: bool = False
 
+    @classmethod
+    def of(
+        cls,
+        header: Header,
+        response: Response,
+        names: tuple[str, ...],
+        values: NDArray[np.float64],
+        found: Estimated | None,
+        reliability: Reliability,
+        shown: Shown,
+    ) -> Summary:
+        """Summary of coefficients, with `found` errors where intervals are offered."""
+        method = simultaneous_method(shown.simultaneous)
+        estimate = ratio_name(response) if shown.exponentiate else "coef"
+        ends = None
+        if found is not None:
+            ends = found.conf_int(shown.level, shown.which, shown.simultaneous)
+        return cls(
+            header=header,
+            lines=coefficient_lines(names, values, found, ends, shown.exponentiate),
+            estimate=estimate,
+            level=shown.level,
+            which=shown.which,
+            simultaneous=method,
+            statement=reliability.statement,
+            notes=reliability.notes,
+            offered=reliability.offered,
+            stars=shown.stars,
+        )
+
     def as_text(self) -> str:
         """The table as plain text."""
         return summary_text(self)
@@ -132,17 +173,13 @@ class Summary:
 
     def summary_frame(self) -> Any:
         """The lines as a table of pandas', or as a dict of columns where that is not installed."""
-        names = [name for name in Line.__dataclass_fields__ if name != "name"]
+        names = [field.name for field in fields(Line) if field.name != "name"]
         columns = {name: [getattr(line, name) for line in self.lines] for name in names}
         shown = {name: column for name, column in columns.items() if column[0] is not None}
         return frame_of(shown, [line.name for line in self.lines])
 
-    def __str__(self) -> str:
-        """The table as plain text."""
-        return self.as_text()
-
-    def _repr_html_(self) -> str:
-        return self.as_html()
+    __str__ = as_text
+    _repr_html_ = as_html
 
 
 def coefficient_lines(
