@@ -23,14 +23,13 @@ WEIGHT, UNIT, ORDER, EXPOSURE = "sample_weight", "unit", "order", "exposure"
 
 @dataclass(frozen=True)
 class Declared:
-    """Public limits of what may stand beside a table."""
+    """Public limits of attached columns."""
 
     max_weight: float | None = None
     max_rows_per_unit: int | None = None
     exposure_bounds: Sequence[float] | None = None
 
     def __post_init__(self) -> None:
-        """Refuse limits that are none."""
         if self.max_weight is not None:
             require_positive("max_weight", self.max_weight)
         rows = self.max_rows_per_unit

@@ -133,24 +133,24 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
             with opened as table:
                 # Names alone: of a list, scikit-learn would look at the first record.
                 validate_data(self, X, skip_check_array=True, ensure_2d=False)
-                self.n_features_in_ = len(table.names)
-                design_of = partial(
-                    self._design, table.names, columns=table.attached, sparse=is_sparse(X)
-                )
+                names, columns = table.names, table.attached
+                self.n_features_in_ = len(names)
+                # Sparse matrices of scipy keep their zeros.
+                sparse = hasattr(X, "tocsr")
+                design_of = partial(self._design, names, columns=columns, sparse=sparse)
                 if stand_ins:
                     cases = [(design_of(each), self._loss(each)) for each in stand_ins]
                     settings.first_plan(cases, table.known_records(cases[0][0]))
                 response = self._response(table.response or "y", table)
                 design, loss = design_of(response), self._loss(response)
-                invalid_rows, units = refusals.invalid_rows, UNIT in given
-                facts = [
-                    *settings.facts(
-                        table.names, table.column_types, invalid_rows=invalid_rows, units=units
-                    ),
-                    *self._design_facts(design),
-                    *self._facts(response),
-                    *declared.facts(given),
-                ]
+                facts = settings.facts(
+                    names,
+                    table.column_types,
+                    invalid_rows=refusals.invalid_rows,
+                    units=UNIT in given,
+                )
+                facts += self._design_facts(design)
+                facts += [*self._facts(response), *declared.facts(given)]
                 release = table.fit(
                     design,
                     lambda n: settings.first_plan([(design, loss)], n).with_facts(*facts),
@@ -283,11 +283,6 @@ class LinearModel(RegressionParameters, Model):
     def _store(self, coefficients: NDArray[np.float64], design: Design) -> None:
         intercept, slopes = split(coefficients, design)
         self.intercept_, self.coef_ = float(intercept), np.array(slopes)
-
-
-def is_sparse(X: Any) -> bool:
-    """Whether a matrix is one of scipy's sparse ones."""
-    return hasattr(X, "tocsr")
 
 
 def split(coefficients: NDArray[np.float64], design: Design) -> tuple[Any, NDArray[np.float64]]:

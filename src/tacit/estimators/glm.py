@@ -171,10 +171,8 @@ def _facts(formula: str, design: Design, row_norm: float | None) -> list[PublicF
         facts.append(PublicFact(f"levels of {name}", list(levels), "declared"))
     if row_norm is not None:
         facts.append(PublicFact("row_norm", row_norm, "declared"))
-    attached = to_plain(design.beside)
-    facts.extend(
-        PublicFact(name, attached[name], "declared") for name in attached if attached[name]
-    )
+    attached = to_plain(design.beside).items()
+    facts.extend(PublicFact(name, value, "declared") for name, value in attached if value)
     return facts
 
 

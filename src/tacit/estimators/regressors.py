@@ -25,7 +25,23 @@ from tacit.validate import is_number
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class BoundedRegressor(RegressorMixin, LinearModel):
+class Regressor(RegressorMixin, LinearModel):
+    """A regression of a number.
+
+    Attributes
+    ----------
+    coef_, intercept_
+        On the user's scale: (d,) and a number.
+    """
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """Return the expected responses of new records: within `y_bounds`, or rates of counts."""
+        margins, design = self._linear_predictors(X), self.plan_.design
+        return predicted(design.response, margins, design.beside.offset)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class BoundedRegressor(Regressor):
     """A regression of a continuous response with declared `y_bounds`.
 
     Guarantee
@@ -39,20 +55,10 @@ class BoundedRegressor(RegressorMixin, LinearModel):
     y_bounds
         Public (lower, upper) of the response. "private": part of the budget is spent on finding
         them. Predictions are clipped to them.
-
-    Attributes
-    ----------
-    coef_, intercept_
-        On the user's scale: (d,) and a number.
     """
 
     family = "gaussian"
     y_bounds: ArrayLike | str | None = None
-
-    def predict(self, X: Any) -> NDArray[np.float64]:
-        """Return the predicted response of new records, within `y_bounds`."""
-        margins = self._linear_predictors(X)
-        return predicted(self.plan_.design.response, margins)
 
     def _response(self, name: str, table: Table | None) -> Response:
         del table
@@ -185,7 +191,7 @@ class QuantileRegressor(BoundedRegressor):
 
 
 @estimator
-class PoissonRegressor(RegressorMixin, LinearModel):
+class PoissonRegressor(Regressor):
     """Poisson regression with log link under differential privacy.
 
     Minimises mean exp(η) - y·η + (l2 / 2)‖coef - prior_mean‖² with η = x·coef + log(exposure). From
@@ -202,12 +208,8 @@ class PoissonRegressor(RegressorMixin, LinearModel):
     y_max
         Public largest count. Counts are whole numbers from 0.
     exposure_bounds
-        Public (lower, upper) of the exposures, where `fit` is given them.
-
-    Attributes
-    ----------
-    coef_, intercept_
-        On the user's scale: (d,) and a number.
+        Public (lower, upper) of the exposures, where `fit` is given them. `predict` returns rates:
+        expected counts at exposure 1.
 
     Examples
     --------
@@ -244,12 +246,6 @@ class PoissonRegressor(RegressorMixin, LinearModel):
         """
         attached = {WEIGHT: sample_weight, UNIT: units, ORDER: order, EXPOSURE: exposure}
         return self._fit(X, y, attached)
-
-    def predict(self, X: Any) -> NDArray[np.float64]:
-        """Return the rates of new records: expected counts at exposure 1."""
-        margins = self._linear_predictors(X)
-        design = self.plan_.design
-        return predicted(design.response, margins, design.beside.offset)
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that counts are not negative."""

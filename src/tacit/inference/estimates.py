@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -12,10 +12,27 @@ from numpy.typing import NDArray
 from scipy import special
 
 from tacit.errors import SettingError
+from tacit.inference.summary_rendering import lines_table
 
 SIMULTANEOUS = ("bonferroni", "scheffe")
 
 Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Line:
+    """One coefficient; None where no interval was paid for, or none is offered."""
+
+    name: str
+    coef: float
+    std_err: float | None = None
+    statistic: float | None = None
+    pvalue: float | None = None
+    lower: float | None = None
+    upper: float | None = None
+    privacy_share: float | None = None
+    statement: str | None = None
 
 
 @dataclass(frozen=True)
@@ -67,29 +84,26 @@ class Estimated:
         half = self.quantiles(level, simultaneous) * np.sqrt(variance)
         return np.column_stack([self.values - half, self.values + half])
 
+    def lines(self, ends: Matrix, *, exponentiate: bool = False) -> tuple[Line, ...]:
+        """A line for each estimate with the ends of its interval, as it is or as a ratio."""
+        shown, errors = self.values, self.std_errors
+        if exponentiate:
+            shown, ends = ratios(shown), ratios(ends)
+            errors = shown * errors
+        columns = (
+            shown, errors, self.statistics, self.pvalues, ends[:, 0], ends[:, 1], self.privacy_share
+        )  # fmt: skip
+        numbers = zip(*(column.tolist() for column in columns), strict=True)
+        rows = zip(self.names, numbers, self.statements, strict=True)
+        return tuple(Line(name, *row, statement) for name, row, statement in rows)
+
     def summary_frame(self, level: float = 0.95) -> Any:
         """Estimates, errors, tests and interval ends; pandas', or a dict of columns without it."""
-        ends = self.conf_int(level)
-        columns = {
-            "coef": self.values,
-            "std_err": self.std_errors,
-            "statistic": self.statistics,
-            "pvalue": self.pvalues,
-            "lower": ends[:, 0],
-            "upper": ends[:, 1],
-            "privacy_share": self.privacy_share,
-            "statement": self.statements,
-        }
-        return frame_of(columns, self.names)
+        return lines_frame(self.lines(self.conf_int(level)))
 
     def __str__(self) -> str:
         """Estimates, tests and 95% intervals as plain text."""
-        # Both build on this module.
-        from tacit.inference.summary import coefficient_lines
-        from tacit.inference.summary_rendering import lines_table
-
-        lines = coefficient_lines(self.names, self.values, self, self.conf_int(), False)
-        return lines_table(lines).text()
+        return lines_table(self.lines(self.conf_int())).text()
 
     def quantiles(self, level: float, simultaneous: bool | str = False) -> Vector:
         """Standard errors to either side of an estimate."""
@@ -104,6 +118,20 @@ class Estimated:
         if method == "bonferroni":
             tail /= max(count, 1)
         return np.asarray(-special.stdtrit(self.degrees, tail))
+
+
+def lines_frame(lines: Sequence[Line]) -> Any:
+    """Lines as a table of pandas', or as a dict of columns where that is not installed."""
+    names = [field.name for field in fields(Line) if field.name != "name"]
+    columns = {name: [getattr(line, name) for line in lines] for name in names}
+    shown = {name: column for name, column in columns.items() if column[0] is not None}
+    return frame_of(shown, [line.name for line in lines])
+
+
+def ratios(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Exponentials of log odds or log rates; infinite beyond the range of floats."""
+    with np.errstate(over="ignore"):
+        return np.asarray(np.exp(values))
 
 
 def frame_of(columns: Mapping[str, Any], index: Sequence[str] | None = None) -> Any:

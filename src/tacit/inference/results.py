@@ -17,7 +17,7 @@ from tacit.inference.covariance import Covariance
 from tacit.inference.estimates import Estimated, require_which
 from tacit.inference.hypotheses import Combinations, WaldTest, combinations_of, wald_test
 from tacit.inference.prediction import Mean, Prediction
-from tacit.inference.reliability import Judgement, judge, not_offered, require_offered
+from tacit.inference.reliability import Judgement, judge, not_offered
 from tacit.inference.stored_results import StoredResults
 from tacit.inference.summary import Header, Shown, Summary, notes_of
 from tacit.losses.loss import Code
@@ -230,7 +230,9 @@ class Results(ResultsMixin):
             if self.release.plan.loss.code in WITHOUT_INTERVALS:
                 raise SettingError("There are no intervals for this model.")
             raise SettingError("This fit did not pay for intervals; fit with inference=True.")
-        require_offered(self.release.plan)
+        reason = not_offered(self.release.plan)
+        if reason is not None:
+            raise SettingError(f"Intervals are not offered: {reason}.")
         return self.release.sandwich
 
     def _estimated(self, asked: Combinations) -> Estimated:

@@ -14,8 +14,8 @@ from tacit.certificate.estimates import LARGEST_COVARIANCE
 from tacit.certificate.fit_file import StoredFit
 from tacit.design.family import FAMILIES
 from tacit.errors import SettingError
-from tacit.inference.estimates import Estimated
-from tacit.inference.summary import Header, Line, Shown, Summary
+from tacit.inference.estimates import Estimated, Line
+from tacit.inference.summary import Header, Shown, Summary
 
 WHY_NOT = {INFINITE: "no noise was added", SEEDED: "the noise came from a fixed seed"}
 OLD = "Read from a file of an older format, which keeps 95% intervals and no tests."

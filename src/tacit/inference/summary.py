@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -15,7 +15,7 @@ from tacit.certificate.estimates import Reliability
 from tacit.contract.release import Release
 from tacit.design.response import Binary, Count, Response
 from tacit.errors import SettingError
-from tacit.inference.estimates import Estimated, frame_of, simultaneous_method
+from tacit.inference.estimates import Estimated, Line, lines_frame, ratios, simultaneous_method
 from tacit.inference.reliability import Judgement, not_offered
 from tacit.inference.summary_rendering import summary_html, summary_latex, summary_text
 from tacit.losses.loss import Code
@@ -84,21 +84,6 @@ class Header:
 
 
 @dataclass(frozen=True)
-class Line:
-    """One coefficient; None where no interval was paid for, or none is offered."""
-
-    name: str
-    coef: float
-    std_err: float | None = None
-    statistic: float | None = None
-    pvalue: float | None = None
-    lower: float | None = None
-    upper: float | None = None
-    privacy_share: float | None = None
-    statement: str | None = None
-
-
-@dataclass(frozen=True)
 class Shown:
     """How a summary is asked for; see `ResultsMixin.summary`."""
 
@@ -143,12 +128,15 @@ class Summary:
         """Summary of coefficients, with `found` errors where intervals are offered."""
         method = simultaneous_method(shown.simultaneous)
         estimate = ratio_name(response) if shown.exponentiate else "coef"
-        ends = None
-        if found is not None:
+        if found is None:
+            values = ratios(values) if shown.exponentiate else values
+            lines = tuple(map(Line, names, values.tolist()))
+        else:
             ends = found.conf_int(shown.level, shown.which, shown.simultaneous)
+            lines = replace(found, values=values).lines(ends, exponentiate=shown.exponentiate)
         return cls(
             header=header,
-            lines=coefficient_lines(names, values, found, ends, shown.exponentiate),
+            lines=lines,
             estimate=estimate,
             level=shown.level,
             which=shown.which,
@@ -173,52 +161,10 @@ class Summary:
 
     def summary_frame(self) -> Any:
         """The lines as a table of pandas', or as a dict of columns where that is not installed."""
-        names = [field.name for field in fields(Line) if field.name != "name"]
-        columns = {name: [getattr(line, name) for line in self.lines] for name in names}
-        shown = {name: column for name, column in columns.items() if column[0] is not None}
-        return frame_of(shown, [line.name for line in self.lines])
+        return lines_frame(self.lines)
 
     __str__ = as_text
     _repr_html_ = as_html
-
-
-def coefficient_lines(
-    names: Sequence[str],
-    values: NDArray[np.float64],
-    found: Estimated | None,
-    ends: NDArray[np.float64] | None,
-    exponentiate: bool,
-) -> tuple[Line, ...]:
-    """A line for each coefficient, as it is or as a ratio."""
-    shown = ratios(values) if exponentiate else values
-    if found is None or ends is None:
-        return tuple(Line(name, value) for name, value in zip(names, shown.tolist(), strict=True))
-    errors = found.std_errors
-    if exponentiate:
-        errors, ends = shown * errors, ratios(ends)
-    columns = {
-        "coef": shown,
-        "std_err": errors,
-        "statistic": found.statistics,
-        "pvalue": found.pvalues,
-        "lower": ends[:, 0],
-        "upper": ends[:, 1],
-        "privacy_share": found.privacy_share,
-    }
-    return tuple(
-        Line(
-            name=name,
-            statement=found.statements[place],
-            **{field: float(column[place]) for field, column in columns.items()},
-        )
-        for place, name in enumerate(names)
-    )
-
-
-def ratios(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Exponentials of log odds or log rates; infinite beyond the range of floats."""
-    with np.errstate(over="ignore"):
-        return np.asarray(np.exp(values))
 
 
 def ratio_name(response: Response) -> str:

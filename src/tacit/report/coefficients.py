@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from tacit.design.design import INTERCEPT
 from tacit.documents.canonical_json import plain
 from tacit.errors import SettingError
-from tacit.inference.summary import Line, Summary
+from tacit.inference.estimates import Line
+from tacit.inference.summary import Summary
 from tacit.inference.text_table import Table, columns_of_numbers, one_line, rounded
 from tacit.report.figure import BLUE, INK, ORANGE, drawn, term_figure
 
