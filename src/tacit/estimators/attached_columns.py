@@ -102,8 +102,8 @@ def exposure_ends(bounds: Any) -> tuple[float, float]:
     """Public bounds of an exposure: two positive numbers, the lower one first."""
     try:
         lower, upper = bounds
-    except (TypeError, ValueError) as error:
-        raise BoundsError("exposure_bounds must be two positive numbers.") from error
+    except (TypeError, ValueError):
+        lower = upper = None
     if not (is_number(lower) and is_number(upper) and 0 < lower < upper < math.inf):
         raise BoundsError("exposure_bounds must be two positive numbers, the lower one first.")
     return float(lower), float(upper)

@@ -187,8 +187,7 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
         """Responses to plan for while the classes are yet to be read; none where declared."""
         return []
 
-    def _class_weights(self, response: Response) -> tuple[float, ...] | None:
-        del response
+    def _class_weights(self, _response: Response) -> tuple[float, ...] | None:
         return None
 
     def _declared(self) -> Declared:

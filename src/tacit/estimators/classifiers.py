@@ -186,6 +186,5 @@ class LinearSVC(Classifier):
             )
         return Binary.of(name, labels)
 
-    def _loss(self, response: Response) -> Loss:
-        del response
+    def _loss(self, _response: Response) -> Loss:
         return hinge.loss()

@@ -60,8 +60,7 @@ class BoundedRegressor(Regressor):
     family = "gaussian"
     y_bounds: ArrayLike | str | None = None
 
-    def _response(self, name: str, table: Table | None) -> Response:
-        del table
+    def _response(self, name: str, _table: Table | None) -> Response:
         if isinstance(self.y_bounds, str) and self.y_bounds == PRIVATE:
             return Continuous.opened(name)
         lower, upper = response_ends(self.y_bounds)
@@ -253,8 +252,7 @@ class PoissonRegressor(Regressor):
         tags.target_tags.positive_only = True
         return tags
 
-    def _response(self, name: str, table: Table | None) -> Response:
-        del table
+    def _response(self, name: str, _table: Table | None) -> Response:
         if self.y_max is None:
             raise BoundsError(
                 "The largest count is missing, and it is never read off the data. Two ways out: "
@@ -271,8 +269,7 @@ class PoissonRegressor(Regressor):
     def _loss(self, response: Response) -> Loss:
         return loss_of("poisson", response)
 
-    def _facts(self, response: Response) -> list[PublicFact]:
-        del response
+    def _facts(self, _response: Response) -> list[PublicFact]:
         return [PublicFact("y_max", self.y_max, "declared")]
 
 
@@ -288,8 +285,8 @@ def response_ends(bounds: Any) -> tuple[float, float]:
         )
     try:
         lower, upper = bounds
-    except (TypeError, ValueError) as error:
-        raise BoundsError('y_bounds must be two numbers (lower, upper), or "private".') from error
+    except (TypeError, ValueError):
+        lower = upper = None
     if not (is_number(lower) and is_number(upper)):
         raise BoundsError('y_bounds must be two numbers (lower, upper), or "private".')
     if not (np.isfinite(lower) and np.isfinite(upper) and lower < upper):

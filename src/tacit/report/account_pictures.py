@@ -104,10 +104,8 @@ def _curve(axes: Axes, account: Account) -> None:
             bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 1.5},
         )
         axes.set_ylim(bottom=account.delta * 1e-3, top=2.0)
-    axes.set_yscale("log")
     axes.set_xlim(left=0.0)
-    axes.set_xlabel("ε")
-    axes.set_ylabel("δ")
+    axes.set(yscale="log", xlabel="ε", ylabel="δ")
     _legend(axes, "upper right")
 
 
@@ -131,8 +129,7 @@ def _trade_off(axes: Axes, account: Account) -> None:
     if account.trade_off.misses_at(0.35) > 0.15:
         axes.text(0.04, 0.05, "no attack reaches this", color=BLUE, fontsize=9.5)
     axes.text(0.67, 0.36, "guessing", color=GREY, fontsize=9.5)
-    axes.set_xlim(0.0, 1.0)
-    axes.set_ylim(0.0, 1.005)
+    axes.set(xlim=(0.0, 1.0), ylim=(0.0, 1.005))
     axes.set_xlabel("false alarms: accused, but not in the table")
     axes.set_ylabel("misses: in the table, but not detected")
 
@@ -147,23 +144,18 @@ def _steps(axes: Axes, account: Account) -> None:
     epsilon = account.smallest.epsilon
     if 0.0 < epsilon < math.inf:
         axes.plot([account.run.steps], [epsilon], **_DOT)
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    axes.set_xlabel("steps")
-    axes.set_ylabel("ε")
+    axes.set(xscale="log", yscale="log", xlabel="steps", ylabel="ε")
     _legend(axes, "upper left")
 
 
 def _loss(axes: Axes, account: Account) -> None:
     _title(axes, "Privacy-loss distribution")
     law = curves.loss_density(account)
-    axes.set_xlabel("privacy loss")
-    axes.set_yticks([])
+    axes.set(xlabel="privacy loss", yticks=[])
     if law is None:
         axes.set_xticks([])
-        axes.text(
-            0.5, 0.5, "out of its numerical range", ha="center", transform=axes.transAxes, color=INK
-        )
+        where = {"ha": "center", "transform": axes.transAxes}
+        axes.text(0.5, 0.5, "out of its numerical range", color=INK, **where)
         return
     densities = ((law.within, BLUE, 0.22), (law.without, ORANGE, 0.16))
     worlds = _WORLDS[str(account.run.relation)]

@@ -156,7 +156,7 @@ def plot(
     units: Units | None = None,
     title: str | None = None,
 ) -> Figure:
-    """Draw a fit's coefficients with their intervals; write a file where a path is given.
+    """Draw the coefficients of a fit of `glm`, or of a fitted estimator, with their intervals.
 
     The thin bar is the total interval, the thick one inside leaves out the noise added for
     privacy. The intercept is left out, as its scale is another.
@@ -167,12 +167,8 @@ def plot(
 
     Parameters
     ----------
-    fit
-        A fit of `glm`, or a fitted estimator.
     path
         A .png or .svg file; without one the figure is returned only.
-    level
-        Of the intervals.
     exponentiate
         Whether to draw odds or rate ratios, on a logarithmic axis.
     units
