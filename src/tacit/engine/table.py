@@ -36,6 +36,9 @@ class Table:
     `response` are labels, or the name of a column; None where the design names it. `attached` are
     weights, exposures and units by the caller's name for them. Fewer than `fewest` records are
     refused; it is 0 where their number is private and may not be told.
+
+    Public attributes: the `names` of the columns and of the `response`, the name under which each
+    `attached` column is read, and `column_types`, the libraries that gave the columns their types.
     """
 
     def __init__(
@@ -50,28 +53,12 @@ class Table:
         self._data = data
         self._fewest = fewest
         self._source = open_source(data, response, attached=attached, fewest=fewest)
+        self.names: tuple[str, ...] = self._source.names
+        self.response: str | None = self._source.response
+        self.attached: Mapping[str, str] = attached_names(self._source)
+        self.column_types: Mapping[str, str] = column_types(self._source)
         self._progress = progress
         self._store: Store | None = None
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the columns; public."""
-        return self._source.names
-
-    @property
-    def response(self) -> str | None:
-        """Name of the response, where it was given or named."""
-        return self._source.response
-
-    @property
-    def attached(self) -> Mapping[str, str]:
-        """By the caller's name for an attached column, the name under which it is read."""
-        return attached_names(self._source)
-
-    @property
-    def column_types(self) -> Mapping[str, str]:
-        """Which library's types are taken as given, of the table and of attached columns."""
-        return column_types(self._source)
 
     @property
     def records(self) -> int:

@@ -20,7 +20,7 @@ from tacit.contract.plan import Plan, PublicFact
 from tacit.design.design import Design, matrix_design
 from tacit.design.response import Absent, Response
 from tacit.documents.dataclass_json import to_plain
-from tacit.engine.ledger_use import Refusals
+from tacit.engine.ledger_use import Refusals, require_declared
 from tacit.engine.prediction import margins
 from tacit.engine.table import Table
 from tacit.errors import DataError
@@ -126,7 +126,8 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
         settings = self._settings(unit_name(given))
         label = self._require_table(X, y, given)
         with current_ledger.charged_for(self):
-            self._require_nothing_read()
+            if stand_ins:
+                require_declared("the classes of the response", "classes=[…]")
             refusals = Refusals.settle(settings.invalid_rows, label=label)
             with refusals.logged():
                 opened = Table(X, y, attached=given, fewest=settings.fewest)
@@ -179,9 +180,6 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
     @abstractmethod
     def _store(self, coefficients: NDArray[np.float64], design: Design) -> None:
         """Set the fitted attributes; the intercept is first where there is one."""
-
-    def _require_nothing_read(self) -> None:
-        """Refuse, inside a ledger, to read off the records what should be declared."""
 
     def _stand_ins(self) -> list[Response]:
         """Responses to plan for while the classes are yet to be read; none where declared."""

@@ -16,7 +16,6 @@ from sklearn.base import ClassifierMixin
 from tacit.contract.plan import PublicFact
 from tacit.design.design import Design
 from tacit.design.response import Binary, Classes, Response
-from tacit.engine.ledger_use import require_declared
 from tacit.engine.table import Table
 from tacit.errors import DataError, SettingError
 from tacit.estimators.attached_columns import class_weights
@@ -100,10 +99,6 @@ class Classifier(ClassifierMixin, LinearModel):
         labels = [*weighted, *(f"another label {place}" for place in range(self.most_classes))]
         counts = sorted({max(len(weighted), count) for count in (2, self.most_classes)})
         return [self._response_of("y", labels[:count]) for count in counts]
-
-    def _require_nothing_read(self) -> None:
-        if self.classes is None:
-            require_declared("the classes of the response", "classes=[…]")
 
     def _class_weights(self, response: Response) -> tuple[float, ...] | None:
         return class_weights(self.class_weight, response.classes)

@@ -139,7 +139,7 @@ class _Reader:
     def __init__(self, text: str, names: tuple[str, ...]) -> None:
         self._text, self._names = text, names
         self._longest_first = sorted(names, key=len, reverse=True)
-        self._place = self._depth = 0
+        self._place = 0
 
     def read(self) -> list[tuple[str, Vector]]:
         """Combinations less their values; "a = b = c" are two, "a" is "a = 0"."""
@@ -160,20 +160,20 @@ class _Reader:
 
     def _side(self) -> tuple[str, Vector]:
         start = self._place
-        found = self._sum()
+        found = self._sum(depth=1)
         return self._text[start : self._place].strip(), found
 
-    def _sum(self) -> Vector:
-        total = self._product()
+    def _sum(self, depth: int) -> Vector:
+        total = self._product(depth)
         while sign := self._take("+", "-"):
-            term = self._product()
+            term = self._product(depth)
             total = total + term if sign == "+" else total - term
         return total
 
-    def _product(self) -> Vector:
-        left = self._factor()
+    def _product(self, depth: int) -> Vector:
+        left = self._factor(depth)
         while sign := self._take("*", "/"):
-            right = self._factor()
+            right = self._factor(depth)
             if sign == "/":
                 if right[:-1].any() or right[-1] == 0.0:
                     raise SettingError("A combination may be divided by a number other than 0.")
@@ -186,25 +186,19 @@ class _Reader:
                 raise SettingError("A combination must be linear: two coefficients are multiplied.")
         return left
 
-    def _factor(self) -> Vector:
-        self._depth += 1
-        if self._depth > DEEPEST:
+    def _factor(self, depth: int) -> Vector:
+        if depth > DEEPEST:
             raise SettingError("A combination has too many brackets or signs inside one another.")
-        found = self._unsigned()
-        self._depth -= 1
-        return found
-
-    def _unsigned(self) -> Vector:
         found = np.zeros(len(self._names) + 1)
         name = self._take_name()
         if name is not None:
             found[self._names.index(name)] = 1.0
             return found
         if sign := self._take("+", "-"):
-            inner = self._factor()
+            inner = self._factor(depth + 1)
             return inner if sign == "+" else -inner
         if self._take("("):
-            inner = self._sum()
+            inner = self._sum(depth + 1)
             if not self._take(")"):
                 raise SettingError("A bracket of the combination is not closed.")
             return inner

@@ -26,6 +26,13 @@ LEVEL = 0.95
 NUMBERS = ("coef", "std_err", "lower", "upper", "statistic", "pvalue", "privacy_share")
 PRIVATE, SAMPLED = BLUE, ORANGE
 """Both bars differ in thickness too, for readers and printers without colour."""
+_TOTAL: Mapping[str, Any] = {"color": PRIVATE, "linewidth": 1.8, "zorder": 2}
+_SAMPLING: Mapping[str, Any] = {
+    "color": SAMPLED, "linewidth": 6.5, "solid_capstyle": "butt", "zorder": 3
+}  # fmt: skip
+_ESTIMATE: Mapping[str, Any] = {
+    "marker": "s", "s": 30, "color": PRIVATE, "edgecolors": "white", "linewidths": 0.7, "zorder": 4
+}  # fmt: skip
 WIDEST_RATIO = 1e6
 """Ratios beyond it, or below its inverse, are drawn as if they stood there."""
 SHORT_AXIS = 4.0
@@ -219,30 +226,14 @@ def _draw_bars(
         ends = _ends(line, factor, ratio=ratio)
         if ends is not None:
             label = f"total interval{word}" if first else None
-            axes.plot(ends, [place] * 2, color=PRIVATE, linewidth=1.8, zorder=2, label=label)
+            axes.plot(ends, [place] * 2, label=label, **_TOTAL)
             within = _ends(inner, factor, ratio=ratio)
             if both and within is not None:
                 label = "sampling alone, without the noise added" if first else None
-                axes.plot(
-                    within,
-                    [place] * 2,
-                    color=SAMPLED,
-                    linewidth=6.5,
-                    solid_capstyle="butt",
-                    zorder=3,
-                    label=label,
-                )
-        axes.scatter(
-            [_scaled(line.coef, factor, ratio=ratio)],
-            [place],
-            marker="s",
-            s=30,
-            color=PRIVATE,
-            edgecolors="white",
-            linewidths=0.7,
-            zorder=4,
-            label="estimate" if first and ends is not None else None,
-        )
+                axes.plot(within, [place] * 2, label=label, **_SAMPLING)
+        dot = [_scaled(line.coef, factor, ratio=ratio)]
+        label = "estimate" if first and ends is not None else None
+        axes.scatter(dot, [place], label=label, **_ESTIMATE)
 
 
 def _ends(line: Line, factor: float, *, ratio: bool) -> list[float] | None:
