@@ -136,7 +136,8 @@ def _fit(
     progress: Progress | None,
     on_plan: Callable[[Plan], None] | None,
 ) -> Release:
-    # Asked once: the ledger that decides about refusals is the one that is charged.
+    # A frame of its own, as in `Model.fit`: warnings of the table point to the caller of `glm`.
+    # The ledger is asked for once: the one that decides about refusals is the one that is charged.
     with pinned(active_ledger()):
         invalid_rows = settings.invalid_rows
         refusals = Refusals.settle(invalid_rows, label=loss.name, formula=formula, data=data)

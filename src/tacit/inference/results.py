@@ -202,15 +202,9 @@ class Results(ResultsMixin):
     def summarise(self, shown: Shown) -> Summary:
         """The table of coefficients below the facts of the fit."""
         found = self.coefficients if self.offered else None
-        return Summary.of(
-            Header.of(self.release),
-            self.release.plan.design.response,
-            self.names,
-            self.values,
-            found,
-            self.reliability,
-            shown,
-        )
+        response, named = self.release.plan.design.response, (self.names, self.values)
+        header = Header.of(self.release)
+        return Summary.of(header, response, named, found, self.reliability, shown)
 
     def terms(self) -> list[list[Any]]:
         """Name, coefficient, standard error and 95% interval of each term; None if not offered."""

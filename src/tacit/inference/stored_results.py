@@ -9,15 +9,14 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.certificate.certificate import INFINITE, SEEDED
+from tacit.certificate.certificate import INFINITE
 from tacit.certificate.estimates import LARGEST_COVARIANCE
 from tacit.certificate.fit_file import StoredFit
 from tacit.design.family import FAMILIES
 from tacit.errors import SettingError
 from tacit.inference.estimates import Estimated, Line
-from tacit.inference.summary import Header, Shown, Summary
+from tacit.inference.summary import WHY_NOT, Header, Shown, Summary
 
-WHY_NOT = {INFINITE: "no noise was added", SEEDED: "the noise came from a fixed seed"}
 OLD = "Read from a file of an older format, which keeps 95% intervals and no tests."
 
 
@@ -85,15 +84,8 @@ class StoredResults:
         found = None if estimates.scatter is None else self.coefficients
         if found is None and any(term.std_err is not None for term in estimates.terms):
             return self._old_summary(shown)
-        return Summary.of(
-            self._header(),
-            design.response,
-            self.names,
-            self.values,
-            found,
-            estimates.reliability,
-            shown,
-        )
+        named, reliability = (self.names, self.values), estimates.reliability
+        return Summary.of(self._header(), design.response, named, found, reliability, shown)
 
     def t_test(self, combinations: Any) -> NoReturn:
         """Refuse: a file does not keep what combinations need."""

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.certificate.certificate import INFINITE, SEEDED
 from tacit.certificate.estimates import Reliability
 from tacit.contract.release import Release
 from tacit.design.response import Binary, Count, Response
@@ -42,6 +43,9 @@ BOUNDED: Mapping[Code, str] = MappingProxyType(
     }
 )
 """What a private fit with intervals estimates in place of the plain model's target."""
+WHY_NOT = MappingProxyType(
+    {INFINITE: "no noise was added", SEEDED: "the noise came from a fixed seed"}
+)
 
 
 @dataclass(frozen=True)
@@ -66,11 +70,9 @@ class Header:
     def of(cls, release: Release) -> Header:
         """Header of a release: family, records, guarantee, method."""
         plan = release.plan
-        why = None
+        why = WHY_NOT[SEEDED] if release.reproducible else None
         if not plan.private:
-            why = "no noise was added"
-        elif release.reproducible:
-            why = "the noise came from a fixed seed"
+            why = WHY_NOT[INFINITE]
         return cls(
             model=MODELS.get(plan.loss.code, plan.loss.name),
             response=plan.design.response.column,
@@ -119,13 +121,13 @@ class Summary:
         cls,
         header: Header,
         response: Response,
-        names: tuple[str, ...],
-        values: NDArray[np.float64],
+        named: tuple[tuple[str, ...], NDArray[np.float64]],
         found: Estimated | None,
         reliability: Reliability,
         shown: Shown,
     ) -> Summary:
-        """Summary of coefficients, with `found` errors where intervals are offered."""
+        """Summary of names and coefficients, with `found` errors where intervals are offered."""
+        names, values = named
         method = simultaneous_method(shown.simultaneous)
         estimate = ratio_name(response) if shown.exponentiate else "coef"
         if found is None:

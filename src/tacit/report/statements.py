@@ -61,9 +61,7 @@ def plan_table(plan: Plan) -> Table:
             costs[step.label] = costs.get(step.label, Fraction(0)) + one * step.times
             passes[step.label] = passes.get(step.label, 0) + step.times
     total = sum(costs.values(), Fraction(0))
-    rows = [
-        (label, f"{passes[label]}", f"{float(cost / total):.0%}") for label, cost in costs.items()
-    ]
+    rows = [(name, f"{passes[name]}", f"{float(cost / total):.0%}") for name, cost in costs.items()]
     return Table(("step", "passes", "share of budget"), tuple(rows))
 
 
@@ -80,9 +78,8 @@ def plan_headline(plan: Plan) -> str:
     Where the number of records is private, the declared lower bound is shown.
     """
     least = "at least " if plan.private and not plan.relation.n_is_public else ""
-    size = (
-        f"{plan.solver.name} on {least}{plan.records:,} records, {plan.design.width} coefficients"
-    )
+    records = f"{least}{plan.records:,} records"
+    size = f"{plan.solver.name} on {records}, {plan.design.width} coefficients"
     if not plan.private:
         return f"{size}, without noise: not private"
     return f"{size}, {plan.queries} passes over the records"
@@ -90,12 +87,10 @@ def plan_headline(plan: Plan) -> str:
 
 def forecast_line(plan: Plan) -> str | None:
     """What the planner expects to lose to privacy, or None where it has no bound."""
-    if plan.forecast is None:
+    found = plan.forecast
+    if found is None:
         return None
-    return (
-        f"expected excess loss at most {plan.forecast.excess_loss:.3g}, "
-        f"if {plan.forecast.assumption}"
-    )
+    return f"expected excess loss at most {found.excess_loss:.3g}, if {found.assumption}"
 
 
 def plan_document(plan: Plan) -> dict[str, Any]:
@@ -132,12 +127,8 @@ def promise(certificate: Certificate) -> str:
     guarantee, records = certificate.rederive(), document["records"]
     odds = odds_of(guarantee, several=several)
     promised = f"Whatever is concluded from these numbers would have been about as likely {odds}."
-    warned = cautions(
-        guarantee.epsilon,
-        guarantee.delta,
-        records["value"],
-        n_is_public=records["which"] == "n",
-    )
+    n_is_public = records["which"] == "n"
+    warned = cautions(guarantee.epsilon, guarantee.delta, records["value"], n_is_public=n_is_public)
     return " ".join((promised, *warned, *premises(certificate)))
 
 
