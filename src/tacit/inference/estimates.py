@@ -90,12 +90,9 @@ class Estimated:
         if exponentiate:
             shown, ends = ratios(shown), ratios(ends)
             errors = shown * errors
-        columns = (
-            shown, errors, self.statistics, self.pvalues, ends[:, 0], ends[:, 1], self.privacy_share
-        )  # fmt: skip
-        numbers = zip(*(column.tolist() for column in columns), strict=True)
-        rows = zip(self.names, numbers, self.statements, strict=True)
-        return tuple(Line(name, *row, statement) for name, row, statement in rows)
+        numbers = (shown, errors, self.statistics, self.pvalues, *ends.T, self.privacy_share)
+        columns = (self.names, *(column.tolist() for column in numbers), self.statements)
+        return tuple(Line(*row) for row in zip(*columns, strict=True))
 
     def summary_frame(self, level: float = 0.95) -> Any:
         """Estimates, errors, tests and interval ends; pandas', or a dict of columns without it."""

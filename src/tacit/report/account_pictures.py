@@ -154,8 +154,8 @@ def _loss(axes: Axes, account: Account) -> None:
     axes.set(xlabel="privacy loss", yticks=[])
     if law is None:
         axes.set_xticks([])
-        where = {"ha": "center", "transform": axes.transAxes}
-        axes.text(0.5, 0.5, "out of its numerical range", color=INK, **where)
+        text, middle = "out of its numerical range", axes.transAxes
+        axes.text(0.5, 0.5, text, ha="center", transform=middle, color=INK)
         return
     densities = ((law.within, BLUE, 0.22), (law.without, ORANGE, 0.16))
     worlds = _WORLDS[str(account.run.relation)]
