@@ -55,7 +55,7 @@ def judge(release: Release, sandwich: Sandwich) -> Judgement:
 
     Guarantee
     ---------
-    - Nominal is said only where n·μ ≥ 100 d, and n·μ ≥ 30 d^1.5 beyond ten coefficients, the
+    - Nominal is said only where n·μ ≥ 100 d and n·μ ≥ 30 d^1.5, the
       relative noise of the curvature is at most 1, no eigenvalue was lifted, no step was cut and
       no column has one value but for a few records, and of the one-step solver alone: other
       solvers' intervals are called approximate.
@@ -98,7 +98,7 @@ def _reasons(plan: Plan, sandwich: Sandwich, noise: float) -> list[str]:
     least = RELIABILITY.wide * width**1.5
     if signal < RELIABILITY.signal:
         reasons.append(f"n·μ/d is {_shown(signal)}, below {RELIABILITY.signal:g}")
-    elif width > RELIABILITY.width and signal * width < least:
+    elif signal * width < least:
         reasons.append(f"n·μ is {_shown(signal * width)}, below 30·d^1.5 = {_shown(least)}")
     if plan.total is not None and plan.count < RELIABILITY.counted * plan.records:
         reasons.append(
