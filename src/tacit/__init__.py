@@ -12,21 +12,21 @@ if TYPE_CHECKING:
     from tacit.certificate.certificate import Certificate as Certificate
     from tacit.design.feature_map import Polynomial as Polynomial
     from tacit.design.feature_map import RandomFourier as RandomFourier
+    from tacit.estimators.classifiers import LinearSVC as LinearSVC
+    from tacit.estimators.classifiers import LogisticRegression as LogisticRegression
     from tacit.estimators.fit import Fit as Fit
     from tacit.estimators.fit import load as load
     from tacit.estimators.glm import glm as glm
-    from tacit.estimators.huber import HuberRegressor as HuberRegressor
-    from tacit.estimators.linear import LinearRegression as LinearRegression
-    from tacit.estimators.linear import Ridge as Ridge
-    from tacit.estimators.logistic import LogisticRegression as LogisticRegression
     from tacit.estimators.mean import GaussianMean as GaussianMean
-    from tacit.estimators.poisson import PoissonRegressor as PoissonRegressor
-    from tacit.estimators.quantile import QuantileRegressor as QuantileRegressor
-    from tacit.estimators.svm import LinearSVC as LinearSVC
+    from tacit.estimators.regressors import HuberRegressor as HuberRegressor
+    from tacit.estimators.regressors import LinearRegression as LinearRegression
+    from tacit.estimators.regressors import PoissonRegressor as PoissonRegressor
+    from tacit.estimators.regressors import QuantileRegressor as QuantileRegressor
+    from tacit.estimators.regressors import Ridge as Ridge
     from tacit.ledger.ledger import Ledger as Ledger
     from tacit.privacy.budget import Budget as Budget
     from tacit.privacy.relation import Relation as Relation
-    from tacit.report.forest import plot as plot
+    from tacit.report.coefficients import plot as plot
     from tacit.schema.schema import Schema as Schema
 
 __version__ = "0.1.0"
@@ -36,21 +36,21 @@ _HOMES = {
     "Certificate": "tacit.certificate.certificate",
     "Fit": "tacit.estimators.fit",
     "GaussianMean": "tacit.estimators.mean",
-    "HuberRegressor": "tacit.estimators.huber",
+    "HuberRegressor": "tacit.estimators.regressors",
     "Ledger": "tacit.ledger.ledger",
-    "LinearRegression": "tacit.estimators.linear",
-    "LinearSVC": "tacit.estimators.svm",
-    "LogisticRegression": "tacit.estimators.logistic",
-    "PoissonRegressor": "tacit.estimators.poisson",
+    "LinearRegression": "tacit.estimators.regressors",
+    "LinearSVC": "tacit.estimators.classifiers",
+    "LogisticRegression": "tacit.estimators.classifiers",
+    "PoissonRegressor": "tacit.estimators.regressors",
     "Polynomial": "tacit.design.feature_map",
-    "QuantileRegressor": "tacit.estimators.quantile",
+    "QuantileRegressor": "tacit.estimators.regressors",
     "RandomFourier": "tacit.design.feature_map",
     "Relation": "tacit.privacy.relation",
-    "Ridge": "tacit.estimators.linear",
+    "Ridge": "tacit.estimators.regressors",
     "Schema": "tacit.schema.schema",
     "glm": "tacit.estimators.glm",
     "load": "tacit.estimators.fit",
-    "plot": "tacit.report.forest",
+    "plot": "tacit.report.coefficients",
 }
 _PACKAGES = ("accounting", "constraints", "errors", "ledger", "privacy")
 

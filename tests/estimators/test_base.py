@@ -12,7 +12,7 @@ from scipy import sparse
 from tacit import GaussianMean, LinearRegression, LogisticRegression, PoissonRegressor, Polynomial
 from tacit.certificate.certificate import version_of
 from tacit.errors import PrivacyWarning
-from tacit.estimators.base import is_sparse, split
+from tacit.estimators.base import split
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(0, 10, (300, 2))
@@ -70,8 +70,6 @@ def test_split_takes_the_intercept_off_where_there_is_one() -> None:
         model = LinearRegression(**GOOD, y_bounds=(-1, 2), fit_intercept=fit_intercept)
         intercept, slopes = split(coefficients, model.plan(300, 2).design)
         assert (intercept, slopes.tolist()) == expected
-    assert is_sparse(sparse.csr_array(X))
-    assert not is_sparse(X)
 
 
 def test_the_certificate_is_that_of_the_process_that_drew_the_noise(

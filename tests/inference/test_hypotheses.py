@@ -8,8 +8,7 @@ import pytest
 from scipy import stats
 
 from tacit.errors import SettingError
-from tacit.inference.hypotheses import wald_test
-from tacit.inference.linear_combinations import Combinations
+from tacit.inference.hypotheses import Combinations, wald_test
 from tacit.inference.results import Results
 
 

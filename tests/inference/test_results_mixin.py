@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tacit.inference.results import Results
-from tacit.inference.results_mixin import ResultsMixin
+from tacit.inference.results import Results, ResultsMixin
 
 
 class Shown(ResultsMixin):
@@ -26,11 +25,14 @@ def shown(twins: Any) -> Shown:
 
 def test_numbers_come_by_name(shown: Shown) -> None:
     results, found = shown.results, shown.results.coefficients
-    assert shown.params == results.by_name(results.values)
-    assert shown.bse == results.by_name(found.std_errors)
-    assert shown.tvalues == shown.zvalues == results.by_name(found.statistics)
-    assert shown.pvalues == results.by_name(found.pvalues)
-    assert list(shown.params) == list(results.names)
+    for name, numbers in (
+        ("params", results.values),
+        ("bse", found.std_errors),
+        ("tvalues", found.statistics),
+        ("zvalues", found.statistics),
+        ("pvalues", found.pvalues),
+    ):
+        assert getattr(shown, name) == dict(zip(results.names, numbers.tolist(), strict=True))
 
 
 def test_arguments_are_handed_on(shown: Shown) -> None:

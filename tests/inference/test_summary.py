@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tacit.inference.estimates import Line
 from tacit.inference.results import Results
-from tacit.inference.summary import Line
 
 
 def test_it_draws_itself_in_three_ways(make_release: Any) -> None:

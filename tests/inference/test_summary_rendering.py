@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from tacit.inference.summary import Header, Line, Summary
+from tacit.inference.estimates import Line
+from tacit.inference.summary import Header, Summary
 from tacit.inference.summary_rendering import (
     summary_facts,
     summary_html,

@@ -122,7 +122,7 @@ def _fit_both(folder: Path, screen: Screen) -> tuple[Fit, Fit]:
 
 def _keep(folder: Path, private: Fit, plain: Fit) -> None:
     from tacit.planning.clinic import CLINIC_TRUTH, CLINIC_UNITS
-    from tacit.report.comparison import comparison_picture
+    from tacit.report.coefficients import comparison_picture
 
     private.save(folder / "fit.json")
     write_text(folder / "certificate.json", private.certificate.to_json() + "\n")
@@ -140,7 +140,7 @@ def _keep(folder: Path, private: Fit, plain: Fit) -> None:
 def _show(table: Columns, private: Fit, plain: Fit, screen: Screen) -> float:
     """Compare the three sets of coefficients; return the loss that privacy added."""
     from tacit.planning.clinic import CLINIC_TRUTH, clinic_loss
-    from tacit.report.comparison import comparison_table
+    from tacit.report.coefficients import comparison_table
 
     screen.heading("Coefficients")
     screen.table(comparison_table(private.terms, CLINIC_TRUTH, plain.params))

@@ -183,7 +183,7 @@ def show_plan(plan: Plan, screen: Screen) -> None:
 
 def fit_document(fitted: Fit, warned: list[str]) -> dict[str, Any]:
     """The fit as a program reads it; infinity is "inf"."""
-    from tacit.report.coefficient_json import interval_document, term_documents
+    from tacit.report.coefficients import interval_document, term_documents
 
     certificate = fitted.certificate.document
     return {

@@ -109,7 +109,7 @@ def certificate(
     screen = Screen(as_json)
     require_writable([output], [file, sign], force=force)
     from tacit.documents.signature import sign as signed
-    from tacit.report.ledger_certificate import joint_promise
+    from tacit.report.statements import joint_promise
 
     issued = _existing(file).certificate()
     if sign is not None:

@@ -30,8 +30,7 @@ def verify(
     screen = Screen(as_json)
     from tacit.certificate.certificate import Certificate
     from tacit.certificate.fit_file import StoredFit
-    from tacit.report.ledger_certificate import analyst_table, joint_promise
-    from tacit.report.statements import certificate_table, promise
+    from tacit.report.statements import analyst_table, certificate_table, joint_promise, promise
 
     checked = _read(file)
     found = checked.check(key)

@@ -37,7 +37,7 @@ class LedgerWarning(UserWarning):
 
 @dataclass(frozen=True)
 class Refusals:
-    """What happens to invalid records in one fit, and who is told of a refusal first.
+    """What invalid records do in one fit ("error", "zero"), and whose log is told of a refusal.
 
     Guarantee
     ---------
@@ -46,9 +46,7 @@ class Refusals:
     """
 
     invalid_rows: str
-    """ "error" or "zero"."""
     ledger: Ledger | None = None
-    """The ledger whose log is told."""
     label: str = ""
     formula: str | None = None
     file: str | None = None
@@ -59,18 +57,8 @@ class Refusals:
     ) -> Refusals:
         """Decide what invalid records do here and now, before a table is touched.
 
-        Parameters
-        ----------
-        asked
-            "error" (refused inside a ledger that was not opened for it), "zero", or None: "error"
-            outside a ledger, "zero" inside one.
-        label, formula, data
-            What is fitted, for the log: of `data` nothing but its path, where it has one.
-
-        Examples
-        --------
-        >>> Refusals.settle(None).invalid_rows
-        'error'
+        `asked` is "error", "zero", or None: "error" outside a ledger, "zero" inside one. The others
+        say what is fitted, for the log: of `data` nothing but its path, where it has one.
         """
         if asked is not None:
             one_of("invalid_rows", asked, CHOICES)
@@ -135,12 +123,8 @@ class Charged:
         ---------
         - What was paid for is not lost: where the ledger cannot be written, a warning says so.
         """
-        digest = digest_of(
-            {
-                "coefficients": plain(release.coefficients()),
-                "certificate": Certificate.issue(release).digest,
-            }
-        )
+        coefficients, certificate = plain(release.coefficients()), Certificate.issue(release)
+        digest = digest_of({"coefficients": coefficients, "certificate": certificate.digest})
         try:
             self.ledger.commit(self.reservation, digest, self._answer(release))
         except (LedgerError, FileError) as error:

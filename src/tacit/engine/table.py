@@ -33,18 +33,12 @@ from tacit.solvers.signal import plan_warnings
 class Table:
     """Opened records: their names and number, and the way to a run. Private: what it holds.
 
-    Parameters
-    ----------
-    data
-        A matrix, a table or the path of a file.
-    response
-        Labels, or the name of a column; None where the design names it.
-    progress
-        Told of public steps.
-    attached
-        Further columns (weights, exposures, units) by the caller's name for them.
-    fewest
-        Fewer records are refused; 0 where their number is private and may not be told.
+    `response` are labels, or the name of a column; None where the design names it. `attached` are
+    weights, exposures and units by the caller's name for them. Fewer than `fewest` records are
+    refused; it is 0 where their number is private and may not be told.
+
+    Public attributes: the `names` of the columns and of the `response`, the name under which each
+    `attached` column is read, and `column_types`, the libraries that gave the columns their types.
     """
 
     def __init__(
@@ -59,48 +53,29 @@ class Table:
         self._data = data
         self._fewest = fewest
         self._source = open_source(data, response, attached=attached, fewest=fewest)
+        self.names: tuple[str, ...] = self._source.names
+        self.response: str | None = self._source.response
+        self.attached: Mapping[str, str] = attached_names(self._source)
+        self.column_types: Mapping[str, str] = column_types(self._source)
         self._progress = progress
         self._store: Store | None = None
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the columns; public."""
-        return self._source.names
-
-    @property
-    def response(self) -> str | None:
-        """Name of the response, where it was given or named."""
-        return self._source.response
-
-    @property
-    def attached(self) -> Mapping[str, str]:
-        """By the caller's name for an attached column, the name under which it is read."""
-        return attached_names(self._source)
-
-    @property
-    def column_types(self) -> Mapping[str, str]:
-        """Which library's types are taken as given, of the table and of attached columns."""
-        return column_types(self._source)
-
-    @property
     def records(self) -> int:
         """Number of admitted records: public where the relation says so, and private elsewhere."""
+        return self._admitted().length
+
+    def _admitted(self) -> Store:
         if self._store is None:
             raise SettingError("No records have been admitted yet.")
-        return self._store.length
+        return self._store
 
     def known_records(self, design: Design) -> int | None:
-        """Number of records or units, where it is known before the first one is read.
-
-        Private where the relation says so, like `records`.
-        """
+        """Number of records or units, if known before one is read; private like `records`."""
         return self._source.length if design.attached.unit is None else None
 
     def classes(self, column: str) -> list[Any]:
-        """Labels found in the response. Not protected: the certificate lists them as assumed.
-
-        Inside a ledger nobody is told; they must be declared.
-        """
+        """Labels found in the response, which are not protected; refused inside a ledger."""
         require_declared("the classes of the response", "classes=[…]")
         return read_classes(self._source, column, fewest=self._fewest)
 
@@ -121,15 +96,8 @@ class Table:
         - What public facts can refuse is refused before the first record is read.
         - Warnings are of public facts alone, and come before anything is spent.
 
-        Parameters
-        ----------
-        plan_for
-            The plan for a number of records. None: they are not counted yet, so settings are
-            refused only if they are for every number.
-        warned
-            Further warnings.
-        on_plan
-            Called with the plan before anything is spent.
+        `plan_for` makes the plan for a number of records; None: they are not counted yet, so
+        settings are refused only if they are for every number. `warned` are further warnings.
         """
         known = self.known_records(design)
         plan = plan_for(known)
@@ -181,9 +149,10 @@ class Table:
         - Within a ledger, the charge is durable before the first answer is computed.
         - The same request under the same key of a ledger is answered from it, at no charge.
         """
-        if self._store is None:
-            raise SettingError("No records have been admitted yet.")
-        _require_mappable(self._store, plan)
+        store = self._admitted()
+        # Before anything is charged: a wide sparse table cannot be mapped.
+        if plan.solver.maps_rows:
+            store.require_mappable()
         private = plan.private and seed is None
         charged = charge(plan, private=private, data=self._data)
         stored = None if charged is None else charged.stored_release(plan)
@@ -193,8 +162,8 @@ class Table:
         warning = refit_warning(self._data, charged=charged is not None) if private else None
         if warning is not None:
             warnings.warn(warning, RefitWarning, stacklevel=5)
-        # Taken out first: a table is run once, and a second run is refused before it is charged.
-        store, self._store = self._store, None
+        # A table is run once: a second run is refused before it is charged.
+        self._store = None
         release = self._run(store, plan, seed)
         if charged is not None:
             charged.settle(release)
@@ -248,9 +217,3 @@ def _more_columns_than_records(plan: Plan) -> tuple[str, ...]:
         "and this is one of them. Use fewer columns, or l2=…"
     )
     return (text,)
-
-
-def _require_mappable(store: Store, plan: Plan) -> None:
-    """Refuse a plan that would map a wide sparse table, before anything is charged."""
-    if plan.solver.maps_rows:
-        store.require_mappable()

@@ -23,14 +23,13 @@ WEIGHT, UNIT, ORDER, EXPOSURE = "sample_weight", "unit", "order", "exposure"
 
 @dataclass(frozen=True)
 class Declared:
-    """Public limits of what may stand beside a table."""
+    """Public limits of attached columns."""
 
     max_weight: float | None = None
     max_rows_per_unit: int | None = None
     exposure_bounds: Sequence[float] | None = None
 
     def __post_init__(self) -> None:
-        """Refuse limits that are none."""
         if self.max_weight is not None:
             require_positive("max_weight", self.max_weight)
         rows = self.max_rows_per_unit
@@ -105,8 +104,8 @@ def exposure_ends(bounds: Any) -> tuple[float, float]:
     """Public bounds of an exposure: two positive numbers, the lower one first."""
     try:
         lower, upper = bounds
-    except (TypeError, ValueError) as error:
-        raise BoundsError("exposure_bounds must be two positive numbers.") from error
+    except (TypeError, ValueError):
+        lower = upper = None
     if not (is_number(lower) and is_number(upper) and 0 < lower < upper < math.inf):
         raise BoundsError("exposure_bounds must be two positive numbers, the lower one first.")
     return float(lower), float(upper)

@@ -20,7 +20,7 @@ from tacit.contract.plan import Plan, PublicFact
 from tacit.design.design import Design, matrix_design
 from tacit.design.response import Absent, Response
 from tacit.documents.dataclass_json import to_plain
-from tacit.engine.ledger_use import Refusals
+from tacit.engine.ledger_use import Refusals, require_declared
 from tacit.engine.prediction import margins
 from tacit.engine.table import Table
 from tacit.errors import DataError
@@ -29,8 +29,7 @@ from tacit.estimators.loss_choice import predicted
 from tacit.estimators.parameters import CommonParameters, RegressionParameters
 from tacit.estimators.settings import Settings, check_settings
 from tacit.inference.prediction import Prediction
-from tacit.inference.results import Results
-from tacit.inference.results_mixin import ResultsMixin
+from tacit.inference.results import Results, ResultsMixin
 from tacit.ledger import current_ledger
 from tacit.losses.loss import Loss
 
@@ -132,31 +131,32 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
         settings = self._settings(unit_name(given))
         label = self._require_table(X, y, given)
         with current_ledger.charged_for(self):
-            self._require_nothing_read()
+            if stand_ins:
+                require_declared("the classes of the response", "classes=[…]")
             refusals = Refusals.settle(settings.invalid_rows, label=label)
             with refusals.logged():
                 opened = Table(X, y, attached=given, fewest=settings.fewest)
             with opened as table:
                 # Names alone: of a list, scikit-learn would look at the first record.
                 validate_data(self, X, skip_check_array=True, ensure_2d=False)
-                self.n_features_in_ = len(table.names)
-                design_of = partial(
-                    self._design, table.names, columns=table.attached, sparse=is_sparse(X)
-                )
+                names, columns = table.names, table.attached
+                self.n_features_in_ = len(names)
+                # Sparse matrices of scipy keep their zeros.
+                sparse = hasattr(X, "tocsr")
+                design_of = partial(self._design, names, columns=columns, sparse=sparse)
                 if stand_ins:
                     cases = [(design_of(each), self._loss(each)) for each in stand_ins]
                     settings.first_plan(cases, table.known_records(cases[0][0]))
                 response = self._response(table.response or "y", table)
                 design, loss = design_of(response), self._loss(response)
-                invalid_rows, units = refusals.invalid_rows, UNIT in given
-                facts = [
-                    *settings.facts(
-                        table.names, table.column_types, invalid_rows=invalid_rows, units=units
-                    ),
-                    *self._design_facts(design),
-                    *self._facts(response),
-                    *declared.facts(given),
-                ]
+                facts = settings.facts(
+                    names,
+                    table.column_types,
+                    invalid_rows=refusals.invalid_rows,
+                    units=UNIT in given,
+                )
+                facts += self._design_facts(design)
+                facts += [*self._facts(response), *declared.facts(given)]
                 release = table.fit(
                     design,
                     lambda n: settings.first_plan([(design, loss)], n).with_facts(*facts),
@@ -186,15 +186,11 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
     def _store(self, coefficients: NDArray[np.float64], design: Design) -> None:
         """Set the fitted attributes; the intercept is first where there is one."""
 
-    def _require_nothing_read(self) -> None:
-        """Refuse, inside a ledger, to read off the records what should be declared."""
-
     def _stand_ins(self) -> list[Response]:
         """Responses to plan for while the classes are yet to be read; none where declared."""
         return []
 
-    def _class_weights(self, response: Response) -> tuple[float, ...] | None:
-        del response
+    def _class_weights(self, _response: Response) -> tuple[float, ...] | None:
         return None
 
     def _declared(self) -> Declared:
@@ -289,11 +285,6 @@ class LinearModel(RegressionParameters, Model):
     def _store(self, coefficients: NDArray[np.float64], design: Design) -> None:
         intercept, slopes = split(coefficients, design)
         self.intercept_, self.coef_ = float(intercept), np.array(slopes)
-
-
-def is_sparse(X: Any) -> bool:
-    """Whether a matrix is one of scipy's sparse ones."""
-    return hasattr(X, "tocsr")
 
 
 def split(coefficients: NDArray[np.float64], design: Design) -> tuple[Any, NDArray[np.float64]]:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.certificate.certificate import Certificate
-from tacit.certificate.estimates import Estimates, Reliability, Scatter, Term, triangle_of
+from tacit.certificate.estimates import Estimates, Scatter, Term, triangle_of
 from tacit.certificate.fit_file import StoredFit
 from tacit.contract.plan import Plan
 from tacit.contract.release import Release
@@ -20,8 +20,7 @@ from tacit.engine.prediction import margins, offsets
 from tacit.errors import SettingError
 from tacit.estimators.loss_choice import predicted
 from tacit.inference.prediction import Prediction
-from tacit.inference.results import Results
-from tacit.inference.results_mixin import ResultsMixin
+from tacit.inference.results import Results, ResultsMixin
 from tacit.inference.stored_results import StoredResults
 
 
@@ -53,17 +52,12 @@ class Fit(ResultsMixin):
     @classmethod
     def of(cls, release: Release, family: str) -> Fit:
         """Fit of a release, with intervals where the plan paid for them."""
-        return cls(StoredFit.from_release(release, family, estimates_of(release)), release)
+        return cls(StoredFit.from_release(release, family, _estimates(release)), release)
 
     @property
     def terms(self) -> list[dict[str, Any]]:
         """Name, coefficient, standard error and interval of each term; None where not paid for."""
         return self.stored.terms
-
-    @property
-    def params(self) -> dict[str, float]:
-        """Coefficients on the user's scale, by name."""
-        return {term["name"]: term["coef"] for term in self.terms}
 
     @property
     def plan(self) -> Plan | None:
@@ -121,21 +115,16 @@ class Fit(ResultsMixin):
         self.stored.write(path)
 
 
-def estimates_of(release: Release) -> Estimates:
-    """Return what is kept of the coefficients: errors and statements where they were paid for."""
+def _estimates(release: Release) -> Estimates:
+    """What is kept of the coefficients: errors and statements where they were paid for."""
     results = Results(release)
-    summary = results.summary()
-    terms = tuple(Term(*row) for row in results.terms())
-    found = results.coefficients if results.offered else None
-    if found is None:
-        return Estimates(terms, reliability=Reliability(summary.offered, notes=summary.notes))
-    parts = (found.sampling, found.privacy, found.degrees)
-    return Estimates(
-        terms,
-        Scatter(*(tuple(part.tolist()) for part in parts)),
-        triangle_of(results.cov_params().tolist()),
-        Reliability(summary.offered, summary.statement, found.statements, summary.notes),
-    )
+    terms, reliability = tuple(Term(*row) for row in results.terms()), results.reliability
+    if not results.offered:
+        return Estimates(terms, reliability=reliability)
+    found = results.coefficients
+    columns = (found.sampling, found.privacy, found.degrees)
+    scatter = Scatter(*(tuple(column.tolist()) for column in columns))
+    return Estimates(terms, scatter, triangle_of(results.cov_params().tolist()), reliability)
 
 
 def load(path: str | os.PathLike[str]) -> Fit:

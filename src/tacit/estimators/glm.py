@@ -136,7 +136,8 @@ def _fit(
     progress: Progress | None,
     on_plan: Callable[[Plan], None] | None,
 ) -> Release:
-    # Asked once: the ledger that decides about refusals is the one that is charged.
+    # A frame of its own, as in `Model.fit`: warnings of the table point to the caller of `glm`.
+    # The ledger is asked for once: the one that decides about refusals is the one that is charged.
     with pinned(active_ledger()):
         invalid_rows = settings.invalid_rows
         refusals = Refusals.settle(invalid_rows, label=loss.name, formula=formula, data=data)
@@ -171,10 +172,8 @@ def _facts(formula: str, design: Design, row_norm: float | None) -> list[PublicF
         facts.append(PublicFact(f"levels of {name}", list(levels), "declared"))
     if row_norm is not None:
         facts.append(PublicFact("row_norm", row_norm, "declared"))
-    attached = to_plain(design.attached)
-    facts.extend(
-        PublicFact(name, attached[name], "declared") for name in attached if attached[name]
-    )
+    attached = to_plain(design.attached).items()
+    facts.extend(PublicFact(name, value, "declared") for name, value in attached if value)
     return facts
 
 

@@ -30,13 +30,9 @@ _SHAPELESS = {"binomial": logistic.LOSS, "multinomial": softmax.LOSS, "gaussian"
 class LossShape:
     """Public numbers of losses that have some; the others ignore them.
 
-    Parameters
-    ----------
-    threshold, scale
-        Huber's threshold in units of the error's deviation, and that deviation in units of y;
-        without a scale it is found privately.
-    quantile, smoothing
-        Which quantile, and the half width of the pinball's rounded corner in units of y.
+    `threshold` is Huber's in units of the errors' deviation, `scale` that deviation in units of y;
+    without it, it is found privately. `smoothing` is the half width of the pinball's rounded corner
+    in units of y.
     """
 
     threshold: float = huber.EFFICIENT
@@ -76,25 +72,15 @@ def loss_of(family: str, response: Response, shape: LossShape | None = None) -> 
         return poisson.loss(highest_predictor(response), response.upper)
     shape = LossShape() if shape is None else shape
     if isinstance(response, Continuous) and family == "huber":
-        return _huber(response, shape)
+        unit = 1.0 if shape.scale is None else _prepared(shape.scale, response)
+        threshold = _moderate("threshold", float(shape.threshold) * unit, SMALLEST_THRESHOLD)
+        return huber.loss(threshold, relative=shape.scale is None)
     if isinstance(response, Continuous) and family == "quantile":
-        return _pinball(response, shape)
+        if shape.smoothing is None:
+            return pinball.loss(float(shape.quantile), relative=True)
+        width = _moderate("smoothing", _prepared(shape.smoothing, response), SMALLEST_WIDTH)
+        return pinball.loss(float(shape.quantile), width)
     return _SHAPELESS[family]
-
-
-def _huber(response: Continuous, shape: LossShape) -> Loss:
-    if shape.scale is None:
-        threshold = _moderate("threshold", float(shape.threshold), SMALLEST_THRESHOLD)
-        return huber.loss(threshold, relative=True)
-    threshold = float(shape.threshold) * _prepared(shape.scale, response)
-    return huber.loss(_moderate("threshold", threshold, SMALLEST_THRESHOLD))
-
-
-def _pinball(response: Continuous, shape: LossShape) -> Loss:
-    if shape.smoothing is None:
-        return pinball.loss(float(shape.quantile), relative=True)
-    width = _moderate("smoothing", _prepared(shape.smoothing, response), SMALLEST_WIDTH)
-    return pinball.loss(float(shape.quantile), width)
 
 
 def _prepared(value: float, response: Continuous) -> float:

@@ -51,20 +51,16 @@ class GaussianMean(Model):
         del y
         return self._fit(X, None, {WEIGHT: sample_weight, UNIT: units, ORDER: order})
 
-    def _response(self, name: str, table: Table | None) -> Response:
-        del name, table
+    def _response(self, _name: str, _table: Table | None) -> Response:
         return Absent()
 
-    def _loss(self, response: Response) -> Loss:
-        del response
+    def _loss(self, _response: Response) -> Loss:
         return squared.DISTANCE
 
-    def _facts(self, response: Response) -> list[PublicFact]:
-        del response
+    def _facts(self, _response: Response) -> list[PublicFact]:
         return []
 
-    def _store(self, coefficients: NDArray[np.float64], design: Design) -> None:
-        del design
+    def _store(self, coefficients: NDArray[np.float64], _design: Design) -> None:
         self.mean_ = self.location_ = coefficients
         self.covariance_ = _covariance(self.release_)
 

@@ -42,7 +42,6 @@ class Settings:
     penalty: Penalty
     options: SolverOptions
     invalid_rows: str | None
-    """None: "error" outside a ledger, "zero" inside one."""
     seed: int | None
     intervals_by_default: bool = False
     """Whether nobody asked for intervals: they are left out where a loss has none."""
@@ -64,7 +63,12 @@ class Settings:
             )
         else:
             records, largest_delta = self.n_at_least, DELTA_OF_PRIVATE_N
-        self._require_penalty_fits(len(design.columns))
+        prior_mean, constraint = self.penalty.prior_mean, self.penalty.constraint
+        columns = len(design.columns)
+        if prior_mean is not None and len(prior_mean) != columns:
+            raise SettingError(f"prior_mean must have {columns} entries, one a column.")
+        if constraint is not None:
+            constraint.check(columns)
         budget = self.budget.with_delta(min(largest_delta, records**-1.1))
         facts = PublicFacts(design, records, self.relation, self.unit, budget, self.penalty, loss)
         options = self.options
@@ -98,9 +102,7 @@ class Settings:
     ) -> list[PublicFact]:
         """What every fit takes as public, and on whose word; n is the number of units if there are.
 
-        Where invalid records are refused, that none was refused is public as well. `types` are
-        those that a library gave the columns before they came here, which a record may have
-        decided.
+        `types` are those that a library gave the columns, which a record may have decided.
         """
         facts = [PublicFact("columns", list(names), "assumed")]
         if types:
@@ -113,13 +115,6 @@ class Settings:
         if invalid_rows == "error":
             facts.append(PublicFact(VALID, True, "assumed"))
         return facts
-
-    def _require_penalty_fits(self, columns: int) -> None:
-        prior_mean, constraint = self.penalty.prior_mean, self.penalty.constraint
-        if prior_mean is not None and len(prior_mean) != columns:
-            raise SettingError(f"prior_mean must have {columns} entries, one a column.")
-        if constraint is not None:
-            constraint.check(columns)
 
 
 def check_settings(
@@ -197,7 +192,6 @@ def _penalty(
         prior = tuple(values.tolist())
     if constraint is not None and not isinstance(constraint, Region):
         raise SettingError("constraint must be one of tacit.constraints.region: Box, L1Ball, …")
-    ball = (
-        None if radius is None else within("radius", radius, 1 / LARGEST_PENALTY, LARGEST_PENALTY)
-    )
-    return Penalty(within("l2", l2, 0.0, LARGEST_PENALTY), prior, ball, constraint)
+    if radius is not None:
+        radius = within("radius", radius, 1 / LARGEST_PENALTY, LARGEST_PENALTY)
+    return Penalty(within("l2", l2, 0.0, LARGEST_PENALTY), prior, radius, constraint)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,27 @@ from numpy.typing import NDArray
 from scipy import special
 
 from tacit.errors import SettingError
-from tacit.inference.data_frame import frame_of
+from tacit.inference.summary_rendering import lines_table
 
-WHICH = ("total", "sampling")
 SIMULTANEOUS = ("bonferroni", "scheffe")
 
 Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Line:
+    """One coefficient; None where no interval was paid for, or none is offered."""
+
+    name: str
+    coef: float
+    std_err: float | None = None
+    statistic: float | None = None
+    pvalue: float | None = None
+    lower: float | None = None
+    upper: float | None = None
+    privacy_share: float | None = None
+    statement: str | None = None
 
 
 @dataclass(frozen=True)
@@ -63,39 +79,32 @@ class Estimated:
         self, level: float = 0.95, which: str = "total", simultaneous: bool | str = False
     ) -> NDArray[np.float64]:
         """Ends of the intervals, columns lower and upper; see `ResultsMixin.conf_int`."""
-        if which not in WHICH:
-            raise SettingError(f'which must be "total" or "sampling"; got {which!r}.')
+        require_which(which)
         variance = self.sampling + (self.privacy if which == "total" else 0.0)
         half = self.quantiles(level, simultaneous) * np.sqrt(variance)
         return np.column_stack([self.values - half, self.values + half])
 
+    def lines(self, ends: Matrix, *, exponentiate: bool = False) -> tuple[Line, ...]:
+        """A line for each estimate with the ends of its interval, as it is or as a ratio."""
+        shown, errors = self.values, self.std_errors
+        if exponentiate:
+            shown, ends = ratios(shown), ratios(ends)
+            errors = shown * errors
+        numbers = (shown, errors, self.statistics, self.pvalues, *ends.T, self.privacy_share)
+        columns = (self.names, *(column.tolist() for column in numbers), self.statements)
+        return tuple(Line(*row) for row in zip(*columns, strict=True))
+
     def summary_frame(self, level: float = 0.95) -> Any:
         """Estimates, errors, tests and interval ends; pandas', or a dict of columns without it."""
-        ends = self.conf_int(level)
-        columns = {
-            "coef": self.values,
-            "std_err": self.std_errors,
-            "statistic": self.statistics,
-            "pvalue": self.pvalues,
-            "lower": ends[:, 0],
-            "upper": ends[:, 1],
-            "privacy_share": self.privacy_share,
-            "statement": self.statements,
-        }
-        return frame_of(columns, self.names)
+        return lines_frame(self.lines(self.conf_int(level)))
 
     def __str__(self) -> str:
         """Estimates, tests and 95% intervals as plain text."""
-        # Both build on this module.
-        from tacit.inference.summary import coefficient_lines
-        from tacit.inference.summary_rendering import lines_table
-
-        lines = coefficient_lines(self.names, self.values, self, self.conf_int(), False)
-        return lines_table(lines).text()
+        return lines_table(self.lines(self.conf_int())).text()
 
     def quantiles(self, level: float, simultaneous: bool | str = False) -> Vector:
         """Standard errors to either side of an estimate."""
-        require_level(level)
+        _require_level(level)
         method = simultaneous_method(simultaneous)
         count = len(self.names)
         if method == "scheffe":
@@ -108,8 +117,37 @@ class Estimated:
         return np.asarray(-special.stdtrit(self.degrees, tail))
 
 
-def require_level(level: Any) -> None:
-    """Refuse a level that is none."""
+def lines_frame(lines: Sequence[Line]) -> Any:
+    """Lines as a table of pandas', or as a dict of columns where that is not installed."""
+    names = [field.name for field in fields(Line) if field.name != "name"]
+    columns = {name: [getattr(line, name) for line in lines] for name in names}
+    shown = {name: column for name, column in columns.items() if column[0] is not None}
+    return frame_of(shown, [line.name for line in lines])
+
+
+def ratios(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Exponentials of log odds or log rates; infinite beyond the range of floats."""
+    with np.errstate(over="ignore"):
+        return np.asarray(np.exp(values))
+
+
+def frame_of(columns: Mapping[str, Any], index: Sequence[str] | None = None) -> Any:
+    """A pandas DataFrame; without pandas a dict of columns, the index among them as "term"."""
+    try:
+        import pandas as pd
+    except ImportError:
+        plain = {name: np.asarray(column).tolist() for name, column in columns.items()}
+        return plain if index is None else {"term": list(index), **plain}
+    return pd.DataFrame(dict(columns), index=None if index is None else list(index))
+
+
+def require_which(which: str) -> None:
+    """Refuse variances of other sources than sampling, or sampling and privacy together."""
+    if which not in {"total", "sampling"}:
+        raise SettingError(f'which must be "total" or "sampling"; got {which!r}.')
+
+
+def _require_level(level: Any) -> None:
     if isinstance(level, bool) or not isinstance(level, int | float) or not 0.0 < level < 1.0:
         raise SettingError(f"level must lie between 0 and 1; got {level!r}.")
 

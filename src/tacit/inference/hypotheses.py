@@ -1,15 +1,41 @@
-"""A test that several combinations of coefficients have given values at once."""
+"""Tests of linear combinations of coefficients, which are read from text.
+
+In "x1 - x2 = 0" or "2 * age, smoker = 1" a name is the longest known one that fits, so that
+"C(ward)[T.b]" needs no quotes; one that reads like a number or an operator may stand in backquotes.
+Only names and numbers are read: nothing is evaluated.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from tacit.errors import SettingError
-from tacit.inference.covariance import Covariance, Vector
+from tacit.inference.covariance import Covariance, Matrix, Vector
 from tacit.inference.estimates import tail_probability
-from tacit.inference.linear_combinations import Combinations
+
+_NUMBER = re.compile(r"(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_WORD = re.compile(r"[^\s+*/(),=-]+")
+_SIGNS = "+-*/(),="
+DEEPEST = 50
+"""Brackets inside one another; more are refused before they exhaust the stack."""
+LISTED = 40
+"""So many names are listed in an error."""
+WEAKEST_FIRST = ("approximate", "conservative")
+
+
+@dataclass(frozen=True)
+class Combinations:
+    """Rows of weights on coefficients, the values they are tested against, and their labels."""
+
+    weights: Matrix
+    values: Vector
+    labels: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -33,7 +59,7 @@ class WaldTest:
         return "chi2" if np.isinf(self.df_denom) else "F"
 
     def __str__(self) -> str:
-        """Read the test aloud."""
+        """The test in one line."""
         law = f"chi2({self.df_num})"
         if self.distribution == "F":
             law = f"F({self.df_num}, {self.df_denom:.1f})"
@@ -67,13 +93,156 @@ def wald_test(
         df_num=count,
         df_denom=degrees,
         pvalue=tail_probability(statistic, count, degrees),
-        statement=_weakest(statements),
+        statement=next((word for word in WEAKEST_FIRST if word in statements), "nominal"),
         labels=asked.labels,
     )
 
 
-def _weakest(statements: tuple[str, ...]) -> str:
-    for statement in ("approximate", "conservative"):
-        if statement in statements:
-            return statement
-    return "nominal"
+def combinations_of(asked: Any, names: Sequence[str]) -> Combinations:
+    """Read text, several texts, or a matrix of weights with one row a combination."""
+    texts = [asked] if isinstance(asked, str) else asked
+    if isinstance(texts, Sequence) and texts and all(isinstance(text, str) for text in texts):
+        rows = [row for text in texts for row in _Reader(text, tuple(names)).read()]
+        weights = np.array([side[:-1] for _, side in rows])
+        values = np.array([0.0 - side[-1] for _, side in rows])
+        found = Combinations(weights, values, tuple(label for label, _ in rows))
+    else:
+        found = _from_matrix(asked, names)
+    if not (np.abs(found.weights).max(axis=1) > 0).all():
+        raise SettingError("A combination without a coefficient cannot be tested.")
+    return found
+
+
+def _from_matrix(asked: Any, names: Sequence[str]) -> Combinations:
+    try:
+        weights = np.atleast_2d(np.asarray(asked, dtype=np.float64))
+    except (TypeError, ValueError):
+        weights = np.empty((0, 0, 0))
+    fits = weights.ndim == 2 and len(weights) > 0 and weights.shape[1] == len(names)
+    if not fits or not np.isfinite(weights).all():
+        raise SettingError(
+            f'Expected text such as "x1 - x2 = 0", or rows of {len(names)} numbers, one for each '
+            f"of {_listed(names)}."
+        )
+    labels = tuple(f"c{place}" for place in range(len(weights)))
+    return Combinations(weights, np.zeros(len(weights)), labels)
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:LISTED])
+    return shown if len(names) <= LISTED else f"{shown} and {len(names) - LISTED} more"
+
+
+class _Reader:
+    """One text, read from left to right: a side is its weights, and its constant as the last."""
+
+    def __init__(self, text: str, names: tuple[str, ...]) -> None:
+        self._text, self._names = text, names
+        self._longest_first = sorted(names, key=len, reverse=True)
+        self._place = 0
+
+    def read(self) -> list[tuple[str, Vector]]:
+        """Combinations less their values; "a = b = c" are two, "a" is "a = 0"."""
+        rows: list[tuple[str, Vector]] = []
+        while True:
+            sides = [self._side()]
+            while self._take("="):
+                sides.append(self._side())
+            if len(sides) == 1:
+                rows.append(sides[0])
+            for (left, first), (right, second) in pairwise(sides):
+                rows.append((f"{left} = {right}", first - second))
+            if not self._take(","):
+                break
+        if self._peek():
+            raise self._lost()
+        return rows
+
+    def _side(self) -> tuple[str, Vector]:
+        start = self._place
+        found = self._sum(depth=1)
+        return self._text[start : self._place].strip(), found
+
+    def _sum(self, depth: int) -> Vector:
+        total = self._product(depth)
+        while sign := self._take("+", "-"):
+            term = self._product(depth)
+            total = total + term if sign == "+" else total - term
+        return total
+
+    def _product(self, depth: int) -> Vector:
+        left = self._factor(depth)
+        while sign := self._take("*", "/"):
+            right = self._factor(depth)
+            if sign == "/":
+                if right[:-1].any() or right[-1] == 0.0:
+                    raise SettingError("A combination may be divided by a number other than 0.")
+                left = left * (1.0 / right[-1])
+            elif not right[:-1].any():
+                left = left * right[-1]
+            elif not left[:-1].any():
+                left = right * left[-1]
+            else:
+                raise SettingError("A combination must be linear: two coefficients are multiplied.")
+        return left
+
+    def _factor(self, depth: int) -> Vector:
+        if depth > DEEPEST:
+            raise SettingError("A combination has too many brackets or signs inside one another.")
+        found = np.zeros(len(self._names) + 1)
+        name = self._take_name()
+        if name is not None:
+            found[self._names.index(name)] = 1.0
+            return found
+        if sign := self._take("+", "-"):
+            inner = self._factor(depth + 1)
+            return inner if sign == "+" else -inner
+        if self._take("("):
+            inner = self._sum(depth + 1)
+            if not self._take(")"):
+                raise SettingError("A bracket of the combination is not closed.")
+            return inner
+        number = _NUMBER.match(self._text, self._place)
+        if number is None:
+            raise self._lost()
+        self._place = number.end()
+        found[-1] = float(number.group())
+        return found
+
+    def _take_name(self) -> str | None:
+        """The longest name that begins here and ends at the end of a word."""
+        self._peek()
+        for name in self._longest_first:
+            if self._text.startswith(f"`{name}`", self._place):
+                self._place += len(name) + 2
+                return name
+        for name in self._longest_first:
+            end = self._place + len(name)
+            follows = self._text[end : end + 1]
+            whole = not follows or follows.isspace() or follows in _SIGNS
+            fits = self._text.startswith(name, self._place) and whole
+            if fits and name and not _NUMBER.fullmatch(name):
+                self._place = end
+                return name
+        return None
+
+    def _peek(self) -> str:
+        while self._text[self._place : self._place + 1].isspace():
+            self._place += 1
+        return self._text[self._place : self._place + 1]
+
+    def _take(self, *signs: str) -> str:
+        sign = self._peek()
+        if sign and sign in signs:
+            self._place += 1
+            return sign
+        return ""
+
+    def _lost(self) -> SettingError:
+        word = _WORD.match(self._text, self._place)
+        if self._peek() == "":
+            return SettingError("A combination ends where a coefficient or a number is expected.")
+        what = word.group() if word else self._text[self._place]
+        return SettingError(
+            f"There is no coefficient {what[:60]!r}; the names are {_listed(self._names)}."
+        )

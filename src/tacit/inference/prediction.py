@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.design.response import Binary, Count, Response
-from tacit.inference.data_frame import frame_of
-from tacit.inference.estimates import Estimated
+from tacit.inference.estimates import Estimated, frame_of
 
 Vector = NDArray[np.float64]
 Mean = Callable[[Vector], Vector]
@@ -60,14 +59,9 @@ class Prediction:
 
     def summary_frame(self, level: float = 0.95) -> Any:
         """A table of means, errors and interval ends; pandas', or a dict of columns without it."""
-        ends = self.conf_int(level)
-        columns = {
-            "mean": self.predicted_mean,
-            "mean_se": self.se_mean,
-            "mean_ci_lower": ends[:, 0],
-            "mean_ci_upper": ends[:, 1],
-        }
-        return frame_of(columns)
+        lower, upper = self.conf_int(level).T
+        errors = {"mean": self.predicted_mean, "mean_se": self.se_mean}
+        return frame_of({**errors, "mean_ci_lower": lower, "mean_ci_upper": upper})
 
     def _steepness(self) -> Vector:
         mean = self.predicted_mean

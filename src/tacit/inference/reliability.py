@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from tacit.contract.plan import Plan
 from tacit.contract.release import Release, Sandwich
 from tacit.design.design import INTERCEPT
-from tacit.errors import SettingError
 from tacit.inference.covariance import relative_noise
 from tacit.losses.loss import Code
 from tacit.solvers.interval_rules import RELIABILITY
@@ -25,10 +24,8 @@ from tacit.solvers.rules import WARNINGS
 ONE_STEP = "one-step"
 """The solver whose coverage was measured in all cells."""
 Statement = Literal["nominal", "conservative", "approximate"]
-
 ROUNDING = 1e-9
 """A plan loses less than this part of its budget to whole numbers, which is no reason to warn."""
-
 FEW_CASES = 'this solver\'s intervals were measured in few cases; those of solver="auto" in many'
 
 
@@ -74,7 +71,7 @@ def judge(release: Release, sandwich: Sandwich) -> Judgement:
         reason = "columns are linearly dependent: their coefficients are one choice of many"
         return Judgement("approximate", "approximate", (reason,), (), safe=False)
     noise = relative_noise(sandwich)
-    reasons = [*_public_reasons(plan), *_counted_reasons(plan), *_released_reasons(sandwich, noise)]
+    reasons = _reasons(plan, sandwich, noise)
     statement: Statement = "conservative" if reasons else "nominal"
     if plan.solver.name != ONE_STEP:
         statement, reasons = "approximate", [FEW_CASES, *reasons]
@@ -84,15 +81,8 @@ def judge(release: Release, sandwich: Sandwich) -> Judgement:
     return Judgement(statement, intercept, tuple(reasons), tuple(rare), safe)
 
 
-def require_offered(plan: Plan) -> None:
-    """Refuse intervals where n·μ/d, a public number, is too small for them to mean anything."""
-    reason = not_offered(plan)
-    if reason is not None:
-        raise SettingError(f"Intervals are not offered: {reason}.")
-
-
 def not_offered(plan: Plan) -> str | None:
-    """Why intervals are not offered, or None where they are."""
+    """Why intervals are not offered, or None where they are: n·μ/d, which is public, decides."""
     signal = plan.signal
     if signal >= WARNINGS.intervals:
         return None
@@ -102,24 +92,18 @@ def not_offered(plan: Plan) -> str | None:
     )
 
 
-def _public_reasons(plan: Plan) -> list[str]:
-    width, signal = plan.design.width, plan.signal * (1 + ROUNDING)
-    if signal < RELIABILITY.signal:
-        return [f"n·μ/d is {_shown(signal)}, below {RELIABILITY.signal:g}"]
-    least = RELIABILITY.wide * width**1.5
-    if signal * width < least:
-        return [f"n·μ is {_shown(signal * width)}, below 30·d^1.5 = {_shown(least)}"]
-    return []
-
-
-def _counted_reasons(plan: Plan) -> list[str]:
-    if plan.total is None or plan.count >= RELIABILITY.counted * plan.records:
-        return []
-    return ["records came to less than a tenth of what was planned for: max_weight may be loose"]
-
-
-def _released_reasons(sandwich: Sandwich, noise: float) -> list[str]:
+def _reasons(plan: Plan, sandwich: Sandwich, noise: float) -> list[str]:
     reasons = []
+    width, signal = plan.design.width, plan.signal * (1 + ROUNDING)
+    least = RELIABILITY.wide * width**1.5
+    if signal < RELIABILITY.signal:
+        reasons.append(f"n·μ/d is {_shown(signal)}, below {RELIABILITY.signal:g}")
+    elif signal * width < least:
+        reasons.append(f"n·μ is {_shown(signal * width)}, below 30·d^1.5 = {_shown(least)}")
+    if plan.total is not None and plan.count < RELIABILITY.counted * plan.records:
+        reasons.append(
+            "records came to less than a tenth of what was planned for: max_weight may be loose"
+        )
     if noise > RELIABILITY.noise:
         reasons.append(f"the relative noise of the curvature is {_shown(noise)}, above 1")
     if sandwich.lifted:

@@ -1,7 +1,8 @@
-"""Results of a release as statisticians know them. All of it is post-processing, and free."""
+"""Results of a fit as statisticians know them. All of it is post-processing, and free."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -9,37 +10,130 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.certificate.estimates import Reliability
 from tacit.contract.release import Release, Sandwich
 from tacit.errors import SettingError
 from tacit.inference.covariance import Covariance
-from tacit.inference.estimates import Estimated, simultaneous_method
-from tacit.inference.hypotheses import WaldTest, wald_test
-from tacit.inference.linear_combinations import Combinations, combinations_of
+from tacit.inference.estimates import Estimated, require_which
+from tacit.inference.hypotheses import Combinations, WaldTest, combinations_of, wald_test
 from tacit.inference.prediction import Mean, Prediction
-from tacit.inference.reliability import Judgement, judge, not_offered, require_offered
-from tacit.inference.summary import Header, Summary, coefficient_lines, notes_of, ratio_name
+from tacit.inference.reliability import Judgement, judge, not_offered
+from tacit.inference.stored_results import StoredResults
+from tacit.inference.summary import Header, Shown, Summary, notes_of
 from tacit.losses.loss import Code
 
 WITHOUT_INTERVALS = frozenset({Code.SOFTMAX, Code.HINGE, Code.PINBALL, Code.DISTANCE})
 
 
+class ResultsMixin:
+    """Results by the names that statsmodels gave them, of a fit and of a fitted estimator."""
+
+    @abstractmethod
+    def _results(self) -> Results | StoredResults:
+        """Results of the release, or a refusal where there is none."""
+
+    @property
+    def params(self) -> dict[str, float]:
+        """Coefficients on the user's scale, by name, the intercept first."""
+        results = self._results()
+        return dict(zip(results.names, results.values.tolist(), strict=True))
+
+    @property
+    def bse(self) -> dict[str, float]:
+        """Standard errors by name, sampling and privacy noise together."""
+        return self._by_name("std_errors")
+
+    @property
+    def tvalues(self) -> dict[str, float]:
+        """Coefficients over their standard errors, by name."""
+        return self._by_name("statistics")
+
+    @property
+    def zvalues(self) -> dict[str, float]:
+        """Another name of `tvalues`."""
+        return self.tvalues
+
+    @property
+    def pvalues(self) -> dict[str, float]:
+        """Two-sided p-values of no effect, by name, by the law that the intervals have."""
+        return self._by_name("pvalues")
+
+    def _by_name(self, column: str) -> dict[str, float]:
+        found = self._results().coefficients
+        return dict(zip(found.names, getattr(found, column).tolist(), strict=True))
+
+    def conf_int(
+        self, level: float = 0.95, which: str = "total", simultaneous: bool | str = False
+    ) -> NDArray[np.float64]:
+        """Intervals of all coefficients, the intercept first: columns lower and upper.
+
+        Parameters
+        ----------
+        level
+            Probability of covering, for each interval by itself.
+        which
+            "total", or "sampling", which leaves out the noise that was added: as wide as a fit
+            without privacy would tell, it does **not** cover at its level.
+        simultaneous
+            True or "bonferroni": all intervals cover at once. "scheffe": so do those of all linear
+            combinations of the coefficients.
+        """
+        return self._results().coefficients.conf_int(level, which, simultaneous)
+
+    def cov_params(self, which: str = "total") -> NDArray[np.float64]:
+        """Covariance of the coefficients; "sampling" leaves out the noise that was added."""
+        return self._results().cov_params(which)
+
+    def t_test(self, combinations: Any) -> Estimated:
+        """Test linear combinations, each by itself: "x1 - x2 = 0", several, or a matrix."""
+        return self._results().t_test(combinations)
+
+    def wald_test(self, combinations: Any) -> WaldTest:
+        """Test linear combinations all at once: ["x1", "x2"], "x1 = x2 = 0", or a matrix."""
+        return self._results().wald_test(combinations)
+
+    def summary(
+        self,
+        level: float = 0.95,
+        *,
+        which: str = "total",
+        exponentiate: bool = False,
+        simultaneous: bool | str = False,
+        stars: bool = False,
+    ) -> Summary:
+        """Coefficients with what was paid for, and the guarantee; print it.
+
+        Parameters
+        ----------
+        level, which, simultaneous
+            As in `conf_int`.
+        exponentiate
+            Whether to show odds ratios (of two classes) or rate ratios (of counts). The standard
+            errors are then those of the ratios, by the delta method.
+        stars
+            Whether to mark p-values below .05, .01 and .001, where intervals are nominal.
+        """
+        return self._results().summarise(Shown(level, which, exponentiate, simultaneous, stars))
+
+    def summary_frame(self, level: float = 0.95, *, exponentiate: bool = False) -> Any:
+        """The summary's table as pandas' DataFrame; without pandas as a dict of columns."""
+        return self.summary(level, exponentiate=exponentiate).summary_frame()
+
+
 @dataclass(frozen=True)
-class Results:
-    """Coefficients with standard errors, tests and intervals, on the user's scale.
+class Results(ResultsMixin):
+    """Results of a release; without the sandwich of inference=True there are coefficients only.
 
     Guarantee
     ---------
     - Nothing but the release enters: no record, no further charge.
     - Where n·μ/d is below 25, a public number, no interval and no test is offered.
-
-    Parameters
-    ----------
-    release
-        The private release. Without the sandwich that inference=True pays for there are
-        coefficients only.
     """
 
     release: Release
+
+    def _results(self) -> Results:
+        return self
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -61,22 +155,24 @@ class Results:
         """How reliable the intervals are, and why."""
         return judge(self.release, self._sandwich())
 
+    @property
+    def reliability(self) -> Reliability:
+        """What a summary and a file say of the intervals."""
+        if not self.offered:
+            notes = notes_of(self.release, None)
+            return Reliability(offered=self.release.sandwich is None, notes=notes)
+        terms, notes = self.coefficients.statements, notes_of(self.release, self.judgement)
+        return Reliability(True, self.judgement.statement, terms, notes)
+
     @cached_property
     def coefficients(self) -> Estimated:
         """The coefficients with their errors."""
         everyone = np.eye(len(self.names))
         return self._estimated(Combinations(everyone, np.zeros(len(self.names)), self.names))
 
-    def conf_int(
-        self, level: float = 0.95, which: str = "total", simultaneous: bool | str = False
-    ) -> NDArray[np.float64]:
-        """Intervals of all coefficients, columns lower and upper; see `ResultsMixin.conf_int`."""
-        return self.coefficients.conf_int(level, which, simultaneous)
-
     def cov_params(self, which: str = "total") -> NDArray[np.float64]:
         """Covariance of the coefficients; "sampling" leaves out the noise that was added."""
-        if which not in {"total", "sampling"}:
-            raise SettingError(f'which must be "total" or "sampling"; got {which!r}.')
+        require_which(which)
         return self._covariance.covariance(sampling_only=which == "sampling")
 
     def t_test(self, combinations: Any) -> Estimated:
@@ -90,10 +186,7 @@ class Results:
         return wald_test(self._covariance, self.values, asked, statements)
 
     def get_prediction(
-        self,
-        rows: NDArray[np.float64],
-        mean: Mean,
-        offset: NDArray[np.float64] | float = 0.0,
+        self, rows: NDArray[np.float64], mean: Mean, offset: NDArray[np.float64] | float = 0.0
     ) -> Prediction:
         """Mean predictions for rows of the design, the constant first; `mean` inverts the link.
 
@@ -106,41 +199,12 @@ class Results:
         values = np.where(missing, np.nan, found.values + offset)
         return Prediction(replace(found, values=values), self.release.plan.design.response, mean)
 
-    def summary(
-        self,
-        level: float = 0.95,
-        *,
-        which: str = "total",
-        exponentiate: bool = False,
-        simultaneous: bool | str = False,
-        stars: bool = False,
-    ) -> Summary:
-        """The table of coefficients below the facts of the fit; see `ResultsMixin.summary`."""
-        plan = self.release.plan
-        method = simultaneous_method(simultaneous)
-        estimate = ratio_name(plan.design.response) if exponentiate else "coef"
+    def summarise(self, shown: Shown) -> Summary:
+        """The table of coefficients below the facts of the fit."""
         found = self.coefficients if self.offered else None
-        ends = None if found is None else found.conf_int(level, which, simultaneous)
-        return Summary(
-            header=Header.of(self.release),
-            lines=coefficient_lines(self.names, self.values, found, ends, exponentiate),
-            estimate=estimate,
-            level=level,
-            which=which,
-            simultaneous=method,
-            statement=None if found is None else self.judgement.statement,
-            notes=notes_of(self.release, None if found is None else self.judgement),
-            offered=self.release.sandwich is None or found is not None,
-            stars=stars,
-        )
-
-    def summary_frame(self, level: float = 0.95, *, exponentiate: bool = False) -> Any:
-        """The table as pandas' DataFrame; without pandas as a dict of columns."""
-        return self.summary(level, exponentiate=exponentiate).summary_frame()
-
-    def by_name(self, numbers: NDArray[np.float64]) -> dict[str, float]:
-        """Numbers of the coefficients, by name."""
-        return dict(zip(self.names, numbers.tolist(), strict=True))
+        response, named = self.release.plan.design.response, (self.names, self.values)
+        header = Header.of(self.release)
+        return Summary.of(header, response, named, found, self.reliability, shown)
 
     def terms(self) -> list[list[Any]]:
         """Name, coefficient, standard error and 95% interval of each term; None if not offered."""
@@ -153,15 +217,16 @@ class Results:
 
     @cached_property
     def _covariance(self) -> Covariance:
-        sandwich = self._sandwich()
-        return Covariance.of(sandwich, self.release, safe=self.judgement.safe)
+        return Covariance.of(self._sandwich(), self.release, safe=self.judgement.safe)
 
     def _sandwich(self) -> Sandwich:
         if self.release.sandwich is None:
             if self.release.plan.loss.code in WITHOUT_INTERVALS:
                 raise SettingError("There are no intervals for this model.")
             raise SettingError("This fit did not pay for intervals; fit with inference=True.")
-        require_offered(self.release.plan)
+        reason = not_offered(self.release.plan)
+        if reason is not None:
+            raise SettingError(f"Intervals are not offered: {reason}.")
         return self.release.sandwich
 
     def _estimated(self, asked: Combinations) -> Estimated:

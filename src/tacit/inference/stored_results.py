@@ -9,17 +9,14 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.certificate.certificate import INFINITE, SEEDED
+from tacit.certificate.certificate import INFINITE
 from tacit.certificate.estimates import LARGEST_COVARIANCE
 from tacit.certificate.fit_file import StoredFit
 from tacit.design.response import FAMILIES
 from tacit.errors import SettingError
-from tacit.inference.estimates import Estimated, simultaneous_method
-from tacit.inference.summary import Header, Line, Summary, coefficient_lines, ratio_name
+from tacit.inference.estimates import Estimated, Line
+from tacit.inference.summary import WHY_NOT, Header, Shown, Summary
 
-LEVEL = 0.95
-"""The level of the intervals that are kept with the terms."""
-WHY_NOT = {INFINITE: "no noise was added", SEEDED: "the noise came from a fixed seed"}
 OLD = "Read from a file of an older format, which keeps 95% intervals and no tests."
 
 
@@ -32,11 +29,6 @@ class StoredResults:
     - Where intervals were paid for, `summary`, `conf_int` and `cov_params` give what they gave
       before the fit was kept, to the last bit, at every level.
     - A file of 0.1.0 gives its 95% intervals, and what it does not hold is refused.
-
-    Parameters
-    ----------
-    stored
-        The fit as it was kept.
     """
 
     stored: StoredFit
@@ -69,16 +61,6 @@ class StoredResults:
             dimension=count,
         )
 
-    def by_name(self, numbers: NDArray[np.float64]) -> dict[str, float]:
-        """Numbers of the coefficients, by name."""
-        return dict(zip(self.names, numbers.tolist(), strict=True))
-
-    def conf_int(
-        self, level: float = LEVEL, which: str = "total", simultaneous: bool | str = False
-    ) -> NDArray[np.float64]:
-        """Intervals of all coefficients, as `Results.conf_int`."""
-        return self.coefficients.conf_int(level, which, simultaneous)
-
     def cov_params(self, which: str = "total") -> NDArray[np.float64]:
         """Covariance of the coefficients, sampling and privacy noise together."""
         rows = self.stored.estimates.covariance
@@ -96,39 +78,14 @@ class StoredResults:
         matrix[np.tril_indices(count)] = np.concatenate(rows)
         return np.asarray(np.tril(matrix) + np.tril(matrix, -1).T)
 
-    def summary(
-        self,
-        level: float = LEVEL,
-        *,
-        which: str = "total",
-        exponentiate: bool = False,
-        simultaneous: bool | str = False,
-        stars: bool = False,
-    ) -> Summary:
-        """The table of coefficients under the facts of the fit, as `Results.summary`."""
-        estimates, found = self.stored.estimates, None
-        estimate = ratio_name(self.stored.design.response) if exponentiate else "coef"
-        if estimates.scatter is not None:
-            found = self.coefficients
-        elif any(term.std_err is not None for term in estimates.terms):
-            return self._old_summary((level, which, exponentiate, simultaneous, stars))
-        ends = None if found is None else found.conf_int(level, which, simultaneous)
-        return Summary(
-            header=self._header(),
-            lines=coefficient_lines(self.names, self.values, found, ends, exponentiate),
-            estimate=estimate,
-            level=level,
-            which=which,
-            simultaneous=simultaneous_method(simultaneous),
-            statement=estimates.reliability.statement,
-            notes=estimates.reliability.notes,
-            offered=estimates.reliability.offered,
-            stars=stars,
-        )
-
-    def summary_frame(self, level: float = LEVEL, *, exponentiate: bool = False) -> Any:
-        """The table as pandas' DataFrame; without pandas as a dict of columns."""
-        return self.summary(level, exponentiate=exponentiate).summary_frame()
+    def summarise(self, shown: Shown) -> Summary:
+        """The table of coefficients below the facts of the fit."""
+        estimates, design = self.stored.estimates, self.stored.design
+        found = None if estimates.scatter is None else self.coefficients
+        if found is None and any(term.std_err is not None for term in estimates.terms):
+            return self._old_summary(shown)
+        named, reliability = (self.names, self.values), estimates.reliability
+        return Summary.of(self._header(), design.response, named, found, reliability, shown)
 
     def t_test(self, combinations: Any) -> NoReturn:
         """Refuse: a file does not keep what combinations need."""
@@ -140,8 +97,8 @@ class StoredResults:
 
     wald_test = t_test
 
-    def _old_summary(self, asked: tuple[Any, ...]) -> Summary:
-        if asked != (LEVEL, "total", False, False, False):
+    def _old_summary(self, shown: Shown) -> Summary:
+        if shown != Shown():
             raise SettingError(self._missing())
         lines = tuple(
             Line(term.name, term.coef, term.std_err, lower=term.lower, upper=term.upper)

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.certificate.certificate import INFINITE, SEEDED
+from tacit.certificate.estimates import Reliability
 from tacit.contract.release import Release
 from tacit.design.response import Binary, Count, Response
 from tacit.errors import SettingError
-from tacit.inference.data_frame import frame_of
-from tacit.inference.estimates import Estimated
+from tacit.inference.estimates import Estimated, Line, lines_frame, ratios, simultaneous_method
 from tacit.inference.reliability import Judgement, not_offered
 from tacit.inference.summary_rendering import summary_html, summary_latex, summary_text
 from tacit.losses.loss import Code
@@ -42,6 +43,9 @@ BOUNDED: Mapping[Code, str] = MappingProxyType(
     }
 )
 """What a private fit with intervals estimates in place of the plain model's target."""
+WHY_NOT = MappingProxyType(
+    {INFINITE: "no noise was added", SEEDED: "the noise came from a fixed seed"}
+)
 
 
 @dataclass(frozen=True)
@@ -66,11 +70,9 @@ class Header:
     def of(cls, release: Release) -> Header:
         """Header of a release: family, records, guarantee, method."""
         plan = release.plan
-        why = None
+        why = WHY_NOT[SEEDED] if release.reproducible else None
         if not plan.private:
-            why = "no noise was added"
-        elif release.reproducible:
-            why = "the noise came from a fixed seed"
+            why = WHY_NOT[INFINITE]
         return cls(
             model=MODELS.get(plan.loss.code, plan.loss.name),
             response=plan.design.response.column,
@@ -84,18 +86,14 @@ class Header:
 
 
 @dataclass(frozen=True)
-class Line:
-    """One coefficient; None where no interval was paid for, or none is offered."""
+class Shown:
+    """How a summary is asked for; see `ResultsMixin.summary`."""
 
-    name: str
-    coef: float
-    std_err: float | None = None
-    statistic: float | None = None
-    pvalue: float | None = None
-    lower: float | None = None
-    upper: float | None = None
-    privacy_share: float | None = None
-    statement: str | None = None
+    level: float = 0.95
+    which: str = "total"
+    exponentiate: bool = False
+    simultaneous: bool | str = False
+    stars: bool = False
 
 
 @dataclass(frozen=True)
@@ -118,6 +116,39 @@ class Summary:
     offered: bool = True
     stars: bool = False
 
+    @classmethod
+    def of(
+        cls,
+        header: Header,
+        response: Response,
+        named: tuple[tuple[str, ...], NDArray[np.float64]],
+        found: Estimated | None,
+        reliability: Reliability,
+        shown: Shown,
+    ) -> Summary:
+        """Summary of names and coefficients, with `found` errors where intervals are offered."""
+        names, values = named
+        method = simultaneous_method(shown.simultaneous)
+        estimate = ratio_name(response) if shown.exponentiate else "coef"
+        if found is None:
+            values = ratios(values) if shown.exponentiate else values
+            lines = tuple(map(Line, names, values.tolist()))
+        else:
+            ends = found.conf_int(shown.level, shown.which, shown.simultaneous)
+            lines = replace(found, values=values).lines(ends, exponentiate=shown.exponentiate)
+        return cls(
+            header=header,
+            lines=lines,
+            estimate=estimate,
+            level=shown.level,
+            which=shown.which,
+            simultaneous=method,
+            statement=reliability.statement,
+            notes=reliability.notes,
+            offered=reliability.offered,
+            stars=shown.stars,
+        )
+
     def as_text(self) -> str:
         """The table as plain text."""
         return summary_text(self)
@@ -132,56 +163,10 @@ class Summary:
 
     def summary_frame(self) -> Any:
         """The lines as a table of pandas', or as a dict of columns where that is not installed."""
-        names = [name for name in Line.__dataclass_fields__ if name != "name"]
-        columns = {name: [getattr(line, name) for line in self.lines] for name in names}
-        shown = {name: column for name, column in columns.items() if column[0] is not None}
-        return frame_of(shown, [line.name for line in self.lines])
+        return lines_frame(self.lines)
 
-    def __str__(self) -> str:
-        """The table as plain text."""
-        return self.as_text()
-
-    def _repr_html_(self) -> str:
-        return self.as_html()
-
-
-def coefficient_lines(
-    names: Sequence[str],
-    values: NDArray[np.float64],
-    found: Estimated | None,
-    ends: NDArray[np.float64] | None,
-    exponentiate: bool,
-) -> tuple[Line, ...]:
-    """A line for each coefficient, as it is or as a ratio."""
-    shown = ratios(values) if exponentiate else values
-    if found is None or ends is None:
-        return tuple(Line(name, value) for name, value in zip(names, shown.tolist(), strict=True))
-    errors = found.std_errors
-    if exponentiate:
-        errors, ends = shown * errors, ratios(ends)
-    columns = {
-        "coef": shown,
-        "std_err": errors,
-        "statistic": found.statistics,
-        "pvalue": found.pvalues,
-        "lower": ends[:, 0],
-        "upper": ends[:, 1],
-        "privacy_share": found.privacy_share,
-    }
-    return tuple(
-        Line(
-            name=name,
-            statement=found.statements[place],
-            **{field: float(column[place]) for field, column in columns.items()},
-        )
-        for place, name in enumerate(names)
-    )
-
-
-def ratios(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Exponentials of log odds or log rates; infinite beyond the range of floats."""
-    with np.errstate(over="ignore"):
-        return np.asarray(np.exp(values))
+    __str__ = as_text
+    _repr_html_ = as_html
 
 
 def ratio_name(response: Response) -> str:

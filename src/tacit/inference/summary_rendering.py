@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from tacit.inference.text_table import Table, columns_of_numbers, one_line, rounded
 
 if TYPE_CHECKING:
-    from tacit.inference.summary import Line, Summary
+    from tacit.inference.estimates import Line
+    from tacit.inference.summary import Summary
 
 NARROWEST = 72
 """Columns of text; a wider table makes everything as wide as itself."""
@@ -40,50 +41,34 @@ def lines_table(
     lines: Sequence[Line], estimate: str = "coef", level: float = 0.95, *, stars: bool = False
 ) -> Table:
     """Return a table with a row a line."""
+    names = [line.name for line in lines]
     if not lines or lines[0].std_err is None:
         (numbers,) = columns_of_numbers([line.coef for line in lines])
-        names = [line.name for line in lines]
         return Table(("", estimate), tuple(zip(names, numbers, strict=True)))
     tail = (1 - level) / 2
-    headers = ["", estimate, "std err", "z", "P>|z|", f"[{tail:.4g}", f"{1 - tail:.4g}]"]
-    coef, error, lower, upper = columns_of_numbers(
-        [line.coef for line in lines],
-        [line.std_err for line in lines],
-        [line.lower for line in lines],
-        [line.upper for line in lines],
-    )
-    columns: list[Sequence[str]] = [
-        [line.name for line in lines],
-        coef,
-        error,
-        [_statistic(line.statistic) for line in lines],
-        [_pvalue(line, stars=stars) for line in lines],
-        lower,
-        upper,
-    ]
-    if any(line.privacy_share is not None for line in lines):
-        headers.append("privacy")
-        columns.append([_share(line.privacy_share) for line in lines])
+    rows = [(line.coef, line.std_err, line.lower, line.upper) for line in lines]
+    coef, error, lower, upper = columns_of_numbers(*zip(*rows, strict=True))
+    columns: dict[str, Sequence[str]] = {"": names, estimate: coef, "std err": error}
+    # A fit read from a file of 0.1.0 has intervals and no tests.
+    if any(line.statistic is not None for line in lines):
+        columns["z"] = [_statistic(line.statistic) for line in lines]
+        columns["P>|z|"] = [_pvalue(line, stars=stars) for line in lines]
+    columns |= {f"[{tail:.4g}": lower, f"{1 - tail:.4g}]": upper}
+    shares = [line.privacy_share for line in lines]
+    if any(share is not None for share in shares):
+        columns["privacy"] = ["" if share is None else f"{share:.0%}" for share in shares]
     if len({line.statement for line in lines}) > 1:
-        headers.append("interval")
-        columns.append([line.statement or "" for line in lines])
-    if all(line.statistic is None for line in lines):
-        # A fit read from a file knows its intervals and no more.
-        kept = [place for place, header in enumerate(headers) if header not in {"z", "P>|z|"}]
-        headers, columns = [headers[k] for k in kept], [columns[k] for k in kept]
-    return Table(tuple(headers), tuple(zip(*columns, strict=True)))
+        columns["interval"] = [line.statement or "" for line in lines]
+    return Table(tuple(columns), tuple(zip(*columns.values(), strict=True)))
 
 
 def summary_facts(summary: Summary) -> list[tuple[str, str]]:
     """The header, as pairs of a word and what it says."""
     facts, guarantee = summary.header, summary.header.guarantee
+    promise = f"none: {facts.not_private}"
     if facts.not_private is None:
-        numbers = [
-            rounded(number, 6, ROUND_CEILING) for number in (guarantee.epsilon, guarantee.delta)
-        ]
-        promise = f"ε = {numbers[0]}, δ = {numbers[1]}"
-    else:
-        promise = f"none: {facts.not_private}"
+        epsilon = rounded(guarantee.epsilon, 6, ROUND_CEILING)
+        promise = f"ε = {epsilon}, δ = {rounded(guarantee.delta, 6, ROUND_CEILING)}"
     pairs = [("Model", facts.model), ("Guarantee", promise)]
     if facts.response is not None:
         pairs.append(("Response", facts.response))
@@ -206,10 +191,6 @@ def _pvalue(line: Line, *, stars: bool) -> str:
     if stars and line.statement == "nominal":
         text += next((mark for limit, mark in STARS if line.pvalue < limit), "")
     return text
-
-
-def _share(value: float | None) -> str:
-    return "" if value is None else f"{value:.0%}"
 
 
 def _safe(text: str) -> str:

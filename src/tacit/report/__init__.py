@@ -1,1 +1,1 @@
-"""Statements, tables and pictures of what was released. Nothing below this room draws."""
+"""Statements, tables and pictures of what was released."""

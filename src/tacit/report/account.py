@@ -44,14 +44,12 @@ _FEWEST_DECIMALS, _MOST_DECIMALS = 3, 9
 
 @dataclass(frozen=True)
 class Account:
-    """A run, its price by every accountant, and what that means for an attacker.
+    """A run, its price by every accountant, and why one fell back on another (`note`).
 
     Guarantee
     ---------
     - `smallest` is the least of the prices that are guarantees, never a forecast.
     - `reading` is the one of `tacit.accounting.interpretation.reading` at 5% false alarms.
-
-    `note` says why an accountant fell back on another one, if it did.
     """
 
     run: Run
@@ -98,12 +96,6 @@ def account_of(run: Run, delta: float) -> Account:
     Guarantee
     ---------
     - A run that no accountant can price is refused, and so is an amplification that does not hold.
-
-    Examples
-    --------
-    >>> found = account_of(Run(noise=2, steps=4, relation="replace-one"), 1e-5)
-    >>> found.smallest.accountant, round(found.smallest.epsilon, 2)
-    ('gdp', 10.0)
     """
     # First, because it refuses what no accountant can price and says when it fell back.
     note = best([run.event], delta=delta, relation=run.relation).note
@@ -132,13 +124,7 @@ def account_table(account: Account) -> Table:
 
 
 def rounded_up(numbers: list[float | None]) -> tuple[str, ...]:
-    """Write numbers with the same decimals, none below what it stands for.
-
-    Examples
-    --------
-    >>> rounded_up([1.00001, None, math.inf, 0.25])
-    ('1.001', 'no price', 'inf', '0.250')
-    """
+    """Write numbers with the same decimals, none below what it stands for."""
     least = min((it for it in numbers if it is not None and 0.0 < it < math.inf), default=1.0)
     wanted = 2 - math.floor(math.log10(least))
     decimals = min(max(wanted, _FEWEST_DECIMALS), _MOST_DECIMALS)
@@ -155,26 +141,14 @@ def _up(number: float, decimals: int) -> str:
 
 
 def few_digits(number: float, *, up: bool = True) -> str:
-    """Write a number with six digits, rounded up or down.
-
-    Examples
-    --------
-    >>> few_digits(1.41478131), few_digits(1.41478131, up=False)
-    ('1.41479', '1.41478')
-    """
+    """Write a number with six digits, rounded up or down."""
     if not 0.0 < number < math.inf:
         return f"{number:g}"
     return rounded(number, 6, ROUND_CEILING if up else ROUND_FLOOR)
 
 
 def run_line(run: Run) -> str:
-    """What is released, in one sentence.
-
-    Examples
-    --------
-    >>> run_line(Run(noise=2, steps=10, relation="replace-one"))
-    '10 noisy sums over the whole table, noise 2 times the clip bound'
-    """
+    """What is released, in one sentence."""
     sums = "1 noisy sum" if run.steps == 1 else f"{run.steps:,} noisy sums"
     noise = few_digits(float_up(Fraction(run.noise)))
     return f"{sums} over {_sample(run)}, noise {noise} times the clip bound"

@@ -49,7 +49,7 @@ class LossDensity:
 
     Guarantee
     ---------
-    - ``without`` is ``within`` times e to the minus loss, as for every privacy loss.
+    - `without` is `within` times e to the minus loss, as for every privacy loss.
     """
 
     losses: Floats
@@ -72,9 +72,8 @@ def profile(account: Account) -> Mapping[str, tuple[Floats, Floats]]:
     largest = found.epsilon(max(account.delta, _TABLE_DELTA**2) * _DEEP)
     if not 0.0 < largest < math.inf:
         largest = 1.0
-    distributions = (
-        _distributions(account, largest) if account.delta * _DEEP >= _LEAST_DELTA else []
-    )
+    deep_enough = account.delta * _DEEP >= _LEAST_DELTA
+    distributions = _distributions(account, largest) if deep_enough else []
     quick = found.mu is not None or bool(distributions)
     epsilons = np.linspace(0.0, largest, _MANY_POINTS if quick else _FEW_POINTS)
     if math.isfinite(account.smallest.epsilon):
@@ -86,16 +85,13 @@ def profile(account: Account) -> Mapping[str, tuple[Floats, Floats]]:
         return found.delta(epsilon)
 
     curves = {BEST: (epsilons, _values(at, epsilons))}
-    curve = total_curve(
-        count_events([account.run.event], account.run.relation), account.run.relation
-    )
+    run = account.run
+    curve = total_curve(count_events([run.event], run.relation), run.relation)
     if curve is not None and curve.leak == 0.0 and found.mu is None:
         orders = np.union1d(renyi.default_orders(), 1.0 + np.geomspace(0.1, 30.0, 30))
         values = curve.curve(orders)
-        curves["rdp"] = (
-            epsilons,
-            _values(lambda it: renyi.delta_from_values(orders, values, it), epsilons),
-        )
+        deltas = _values(lambda it: renyi.delta_from_values(orders, values, it), epsilons)
+        curves["rdp"] = (epsilons, deltas)
     guess = account.forecast
     if guess is not None and found.mu is None and math.isfinite(guess.approximate_mu):
         mu = guess.approximate_mu
@@ -133,16 +129,15 @@ def loss_density(account: Account) -> LossDensity | None:
     if mu is not None:
         if not 0.0 < mu < 1e6:
             return None
-        losses = np.linspace(
-            mu * (0.5 * mu - _HALF_WIDTH), mu * (0.5 * mu + _HALF_WIDTH), 4 * _BINS + 1
-        )
+        ends = mu * (0.5 * mu - _HALF_WIDTH), mu * (0.5 * mu + _HALF_WIDTH)
+        losses = np.linspace(*ends, 4 * _BINS + 1)
         scaled = (losses - 0.5 * mu * mu) / mu
         return LossDensity(losses, np.exp(-0.5 * scaled * scaled) / (mu * math.sqrt(2.0 * math.pi)))
     epsilon = account.smallest.epsilon
     distributions = _distributions(account, epsilon) if math.isfinite(epsilon) else []
-    return (
-        _binned(max(distributions, key=lambda each: each.delta(epsilon))) if distributions else None
-    )
+    if not distributions:
+        return None
+    return _binned(max(distributions, key=lambda each: each.delta(epsilon)))
 
 
 def _binned(law: Transform) -> LossDensity | None:

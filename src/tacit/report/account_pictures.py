@@ -51,15 +51,8 @@ def account_picture(account: Account, path: str | os.PathLike[str], picture: str
     - The same account gives the same file.
     - The forecast is dashed and says that it is no guarantee.
 
-    Parameters
-    ----------
-    account
-        What was priced.
-    path
-        A .png or .svg file.
-    picture
-        ``"curve"`` (delta against epsilon), ``"tradeoff"`` (misses against false alarms),
-        ``"steps"`` (epsilon against steps), ``"loss"`` (law of the privacy loss) or ``"all"``.
+    `picture` is "curve" (delta against epsilon), "tradeoff" (misses against false alarms),
+    "steps" (epsilon against steps), "loss" (law of the privacy loss) or "all".
     """
     require_picture(path, picture)
     drawn(lambda: _figure(account, picture), path)
@@ -86,9 +79,8 @@ def _figure(account: Account, picture: str) -> Figure:
     amount = few_digits(account.smallest.epsilon)
     title = f"ε = {amount} at δ = {account.delta:g}, {account.run.relation}"
     if whole:
-        figure.suptitle(
-            f"{title}\n{run_line(account.run)}", x=0.012, ha="left", fontsize=12.5, linespacing=1.5
-        )
+        title = f"{title}\n{run_line(account.run)}"
+        figure.suptitle(title, x=0.012, ha="left", fontsize=12.5, linespacing=1.5)
     else:
         figure.suptitle(title, x=0.014, ha="left", fontsize=10.5)
     return figure
@@ -101,20 +93,19 @@ def _curve(axes: Axes, account: Account) -> None:
     epsilon = account.smallest.epsilon
     if account.delta > 0.0 and math.isfinite(epsilon):
         axes.plot([epsilon], [account.delta], **_DOT)
+        left = epsilon < 0.7 * axes.get_xlim()[1]
         axes.annotate(
             f"ε = {few_digits(epsilon)}",
             (epsilon, account.delta),
-            xytext=(8, 6) if epsilon < 0.7 * axes.get_xlim()[1] else (-8, -12),
+            xytext=(8, 6) if left else (-8, -12),
             textcoords="offset points",
-            ha="left" if epsilon < 0.7 * axes.get_xlim()[1] else "right",
+            ha="left" if left else "right",
             fontsize=10,
             bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 1.5},
         )
         axes.set_ylim(bottom=account.delta * 1e-3, top=2.0)
-    axes.set_yscale("log")
     axes.set_xlim(left=0.0)
-    axes.set_xlabel("ε")
-    axes.set_ylabel("δ")
+    axes.set(yscale="log", xlabel="ε", ylabel="δ")
     _legend(axes, "upper right")
 
 
@@ -138,8 +129,7 @@ def _trade_off(axes: Axes, account: Account) -> None:
     if account.trade_off.misses_at(0.35) > 0.15:
         axes.text(0.04, 0.05, "no attack reaches this", color=BLUE, fontsize=9.5)
     axes.text(0.67, 0.36, "guessing", color=GREY, fontsize=9.5)
-    axes.set_xlim(0.0, 1.0)
-    axes.set_ylim(0.0, 1.005)
+    axes.set(xlim=(0.0, 1.0), ylim=(0.0, 1.005))
     axes.set_xlabel("false alarms: accused, but not in the table")
     axes.set_ylabel("misses: in the table, but not detected")
 
@@ -154,40 +144,24 @@ def _steps(axes: Axes, account: Account) -> None:
     epsilon = account.smallest.epsilon
     if 0.0 < epsilon < math.inf:
         axes.plot([account.run.steps], [epsilon], **_DOT)
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    axes.set_xlabel("steps")
-    axes.set_ylabel("ε")
+    axes.set(xscale="log", yscale="log", xlabel="steps", ylabel="ε")
     _legend(axes, "upper left")
 
 
 def _loss(axes: Axes, account: Account) -> None:
     _title(axes, "Privacy-loss distribution")
     law = curves.loss_density(account)
-    axes.set_xlabel("privacy loss")
-    axes.set_yticks([])
+    axes.set(xlabel="privacy loss", yticks=[])
     if law is None:
         axes.set_xticks([])
-        axes.text(
-            0.5, 0.5, "out of its numerical range", ha="center", transform=axes.transAxes, color=INK
-        )
+        text, middle = "out of its numerical range", axes.transAxes
+        axes.text(0.5, 0.5, text, ha="center", transform=middle, color=INK)
         return
-    axes.fill_between(law.losses, law.within, color=BLUE, alpha=0.22, linewidth=0.0)
-    axes.plot(
-        law.losses,
-        law.within,
-        color=BLUE,
-        linewidth=1.8,
-        label=_WORLDS[str(account.run.relation)][0],
-    )
-    axes.fill_between(law.losses, law.without, color=ORANGE, alpha=0.16, linewidth=0.0)
-    axes.plot(
-        law.losses,
-        law.without,
-        color=ORANGE,
-        linewidth=1.8,
-        label=_WORLDS[str(account.run.relation)][1],
-    )
+    densities = ((law.within, BLUE, 0.22), (law.without, ORANGE, 0.16))
+    worlds = _WORLDS[str(account.run.relation)]
+    for (density, color, alpha), world in zip(densities, worlds, strict=True):
+        axes.fill_between(law.losses, density, color=color, alpha=alpha, linewidth=0.0)
+        axes.plot(law.losses, density, color=color, linewidth=1.8, label=world)
     epsilon = account.smallest.epsilon
     if math.isfinite(epsilon):
         axes.axvline(epsilon, color=INK, linewidth=1.0, linestyle=(0, (4, 2)))

@@ -1,8 +1,9 @@
-"""What a plan costs and what a certificate guarantees, in words and in small tables."""
+"""What a plan costs, what a certificate and a whole ledger guarantee: in words and small tables."""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR
 from fractions import Fraction
@@ -16,6 +17,7 @@ from tacit.contract.sensitivity import events_of
 from tacit.documents.canonical_json import plain
 from tacit.documents.quoting import quoted
 from tacit.inference.text_table import Table, rounded
+from tacit.ledger.joint_certificate import JointCertificate
 from tacit.privacy.budget import Guarantee
 from tacit.privacy.event import Event, Gaussian, ObjectivePerturbation
 from tacit.privacy.relation import Relation
@@ -39,7 +41,8 @@ _PUBLIC = {
     "classes": "the classes, which were read from the labels, are public",
 }
 """Assumed facts of fixed names, in plain words."""
-_MOST_PREMISES, LONGEST_PREMISE = 20, 200
+_MOST_PREMISES, LONGEST_PREMISE, MOST_ANALYSTS = 20, 200, 50
+"""Of a text or a table that a person reads."""
 
 
 def plan_table(plan: Plan) -> Table:
@@ -58,9 +61,7 @@ def plan_table(plan: Plan) -> Table:
             costs[step.label] = costs.get(step.label, Fraction(0)) + one * step.times
             passes[step.label] = passes.get(step.label, 0) + step.times
     total = sum(costs.values(), Fraction(0))
-    rows = [
-        (label, f"{passes[label]}", f"{float(cost / total):.0%}") for label, cost in costs.items()
-    ]
+    rows = [(name, f"{passes[name]}", f"{float(cost / total):.0%}") for name, cost in costs.items()]
     return Table(("step", "passes", "share of budget"), tuple(rows))
 
 
@@ -77,9 +78,8 @@ def plan_headline(plan: Plan) -> str:
     Where the number of records is private, the declared lower bound is shown.
     """
     least = "at least " if plan.private and not plan.relation.n_is_public else ""
-    size = (
-        f"{plan.solver.name} on {least}{plan.records:,} records, {plan.design.width} coefficients"
-    )
+    records = f"{least}{plan.records:,} records"
+    size = f"{plan.solver.name} on {records}, {plan.design.width} coefficients"
     if not plan.private:
         return f"{size}, without noise: not private"
     return f"{size}, {plan.queries} passes over the records"
@@ -87,12 +87,10 @@ def plan_headline(plan: Plan) -> str:
 
 def forecast_line(plan: Plan) -> str | None:
     """What the planner expects to lose to privacy, or None where it has no bound."""
-    if plan.forecast is None:
+    found = plan.forecast
+    if found is None:
         return None
-    return (
-        f"expected excess loss at most {plan.forecast.excess_loss:.3g}, "
-        f"if {plan.forecast.assumption}"
-    )
+    return f"expected excess loss at most {found.excess_loss:.3g}, if {found.assumption}"
 
 
 def plan_document(plan: Plan) -> dict[str, Any]:
@@ -129,12 +127,8 @@ def promise(certificate: Certificate) -> str:
     guarantee, records = certificate.rederive(), document["records"]
     odds = odds_of(guarantee, several=several)
     promised = f"Whatever is concluded from these numbers would have been about as likely {odds}."
-    warned = cautions(
-        guarantee.epsilon,
-        guarantee.delta,
-        records["value"],
-        n_is_public=records["which"] == "n",
-    )
+    n_is_public = records["which"] == "n"
+    warned = cautions(guarantee.epsilon, guarantee.delta, records["value"], n_is_public=n_is_public)
     return " ".join((promised, *warned, *premises(certificate)))
 
 
@@ -201,3 +195,53 @@ def _factor(epsilon: float) -> str:
     if epsilon > math.log(1e6):
         return f"e^{rounded(epsilon, 4, ROUND_CEILING)}"
     return rounded(math.exp(epsilon), 3, ROUND_CEILING)
+
+
+def joint_promise(certificate: JointCertificate) -> str:
+    """What all charges of a ledger guarantee together, for a reader who knows no epsilon.
+
+    Guarantee
+    ---------
+    - No number is below the one that the certificate was found to add up to.
+    """
+    guarantee, document = certificate.rederive(), certificate.parsed
+    charges = document["charges"]
+    several = guarantee.unit != "row"
+    count = "One charge" if len(charges) == 1 else f"All {len(charges)} charges together"
+    table = "" if document["dataset"] is None else f" to the table {quoted(document['dataset'])}"
+    promised = (
+        f"{count}{table}: whatever anybody concludes from all these numbers, put together, would "
+        f"have been about as likely {odds_of(guarantee, several=several)}."
+    )
+    sentences = [promised]
+    unknown = sum(charge["release"] is None for charge in charges)
+    if unknown:
+        sentences.append(
+            f"Of {unknown} of them no answer is known to have left; they count as if it had."
+        )
+    sentences.append("This holds if what the certificate of each fit presupposes holds.")
+    return " ".join(sentences)
+
+
+def analyst_table(certificate: JointCertificate) -> Table:
+    """What each analyst's charges guarantee by themselves, and all of them together.
+
+    Guarantee
+    ---------
+    - No analyst can be named as a line of the table's own, which stand in brackets.
+    """
+    total, found = certificate.rederive(), certificate.by_analyst(MOST_ANALYSTS)
+    counts = Counter(charge.get("analyst") for charge in certificate.parsed["charges"])
+    rows = [
+        (_who(analyst), f"{counts[analyst]:,}", rounded(own.epsilon, 6, ROUND_CEILING))
+        for analyst, own in found.items()
+    ]
+    if len(counts) > len(found):
+        rows.append((f"({len(counts) - len(found)} more analysts)", "", ""))
+    rows.append(("(together)", f"{counts.total():,}", rounded(total.epsilon, 6, ROUND_CEILING)))
+    delta = rounded(total.delta, 3, ROUND_CEILING)
+    return Table(("analyst", "charges", f"epsilon at delta {delta}"), tuple(rows))
+
+
+def _who(analyst: str | None) -> str:
+    return "(not named)" if analyst is None else quoted(analyst)

@@ -1,10 +1,15 @@
-"""A picture of losses: value, slope and curvature side by side, one row a kind of response."""
+"""Draw the picture of docs/losses.md: value, slope and curvature of the losses, side by side.
+
+python -m tools.loss_pictures [PATH]
+"""
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+PICTURE = Path(__file__).parents[1] / "docs" / "pictures" / "losses.png"
 POINTS = 801
 COUNT, LARGEST_RATE = 3.0, 3.0
 """Counts are shown for a response of 3; weights fall from a rate of 3 on."""
@@ -175,3 +181,13 @@ def _set_limits(axes: Axes, column: int, row: Row) -> None:
         2: (-0.1 * least.smoothness, 2.0 * least.smoothness),
     }[column]
     axes.set_ylim(*ends)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Draw the losses of the estimators to a file."""
+    plot_losses(path=arguments[0] if arguments else PICTURE)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

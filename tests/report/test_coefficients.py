@@ -9,7 +9,7 @@ import pytest
 
 import tacit
 from tacit.planning.clinic import CLINIC_SCHEMA, clinic_table
-from tacit.report.coefficient_json import interval_document, term_documents
+from tacit.report.coefficients import interval_document, term_documents
 
 FIELDS = [
     "name", "coef", "std_err", "lower", "upper", "statistic", "pvalue", "privacy_share",

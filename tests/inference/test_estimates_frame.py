@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tacit.inference.data_frame import frame_of
+from tacit.inference.estimates import frame_of
 
 
 def test_with_pandas() -> None:

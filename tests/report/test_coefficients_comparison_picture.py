@@ -9,7 +9,7 @@ from matplotlib.image import imread
 
 from tacit.errors import FileError, SettingError
 from tacit.planning.clinic import CLINIC_TRUTH, CLINIC_UNITS
-from tacit.report.comparison import comparison_picture
+from tacit.report.coefficients import comparison_picture
 
 
 def terms(**paid: float) -> list[dict[str, Any]]:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tacit.report.comparison import comparison_table
+from tacit.report.coefficients import comparison_table
 
 
 def term(name: str, coef: float, **paid: float) -> dict[str, Any]:

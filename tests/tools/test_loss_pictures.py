@@ -8,7 +8,7 @@ import pytest
 from tacit.errors import FileError, SettingError
 from tacit.losses import huber, logistic, smooth_huber, softmax
 from tacit.losses.loss import Loss
-from tacit.report.loss_pictures import curves_of, plot_losses, rows_of, usual
+from tools.loss_pictures import curves_of, main, plot_losses, rows_of, usual
 
 
 @pytest.mark.parametrize("loss", usual(), ids=lambda loss: loss.name)
@@ -54,3 +54,8 @@ def test_refusals(tmp_path: Path) -> None:
         plot_losses(path=tmp_path / "a.pdf")
     with pytest.raises(FileError):
         plot_losses([logistic.LOSS], tmp_path / "nowhere" / "a.png")
+
+
+def test_the_command_draws_the_picture_of_the_page(tmp_path: Path) -> None:
+    assert main([str(tmp_path / "losses.png")]) == 0
+    assert (tmp_path / "losses.png").read_bytes().startswith(b"\x89PNG")

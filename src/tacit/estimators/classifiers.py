@@ -1,4 +1,7 @@
-"""Classifiers by linear predictors: classes are declared, or read and listed as assumed public."""
+"""Private classifiers: logistic regression of two or more classes, and a linear SVM of two.
+
+Classes are declared, or read and listed as assumed public.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +16,13 @@ from sklearn.base import ClassifierMixin
 from tacit.contract.plan import PublicFact
 from tacit.design.design import Design
 from tacit.design.response import Binary, Classes, Response
-from tacit.engine.ledger_use import require_declared
 from tacit.engine.table import Table
-from tacit.errors import DataError
+from tacit.errors import DataError, SettingError
 from tacit.estimators.attached_columns import class_weights
 from tacit.estimators.base import LinearModel
-from tacit.losses import logistic, softmax
+from tacit.estimators.loss_choice import predicted
+from tacit.estimators.parameters import estimator
+from tacit.losses import hinge, logistic, softmax
 from tacit.losses.loss import Loss
 
 
@@ -96,10 +100,6 @@ class Classifier(ClassifierMixin, LinearModel):
         counts = sorted({max(len(weighted), count) for count in (2, self.most_classes)})
         return [self._response_of("y", labels[:count]) for count in counts]
 
-    def _require_nothing_read(self) -> None:
-        if self.classes is None:
-            require_declared("the classes of the response", "classes=[…]")
-
     def _class_weights(self, response: Response) -> tuple[float, ...] | None:
         return class_weights(self.class_weight, response.classes)
 
@@ -118,3 +118,68 @@ class Classifier(ClassifierMixin, LinearModel):
         self.classes_ = np.asarray(design.response.classes)
         self.intercept_ = np.array(table[0]) if first else np.zeros(table.shape[1])
         self.coef_ = np.array(table[first:].T)
+
+
+@estimator
+class LogisticRegression(Classifier):
+    """Logistic regression under differential privacy; nothing to tune.
+
+    Minimises the mean of log(1 + exp(-y x·coef)) for two classes, for more that of
+    log Σ_k exp(x·coef_k) - x·coef_y (one joint model), plus (l2 / 2)‖coef - prior_mean‖².
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.linspace(-1, 1, 20_000).reshape(-1, 1)
+    >>> y = np.arange(20_000) * 0.618 % 1 < 1 / (1 + np.exp(-3 * X[:, 0]))
+    >>> model = LogisticRegression(epsilon=1.0, bounds=(-1, 1)).fit(X, y)
+    >>> bool(abs(model.coef_[0, 0] - 3) < 0.5)
+    True
+    """
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Probabilities of all classes for new records."""
+        margins = self.decision_function(X)
+        chances = predicted(self.plan_.design.response, margins)
+        return chances if chances.ndim == 2 else np.column_stack([1.0 - chances, chances])
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Logarithms of the probabilities of all classes."""
+        return np.log(self.predict_proba(X))
+
+
+@estimator
+class LinearSVC(Classifier):
+    """Linear support vector classification of two classes under differential privacy.
+
+    Minimises mean h(m) + (l2 / 2)‖coef - prior_mean‖² over margins m = ±x·coef. h is the hinge with
+    its corner rounded over ±½: 0 from 1½ on, (1½ - m)² / 2 down to ½, 1 - m below. With n records
+    the penalty is scikit-learn's C = 1 / (n·l2). There are no probabilities.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.linspace(-1, 1, 20_000).reshape(-1, 1)
+    >>> model = LinearSVC(epsilon=1.0, bounds=(-1, 1)).fit(X, X[:, 0] > 0.2)
+    >>> model.predict([[0.9], [-0.9]]).tolist()
+    [True, False]
+    """
+
+    most_classes = 2
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that there are two classes, never more."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def _response_of(self, name: str, labels: Sequence[Any]) -> Response:
+        if len(labels) > 2:
+            raise SettingError(
+                "LinearSVC separates two classes. Only binary classification is supported; for "
+                "more use LogisticRegression, or declare two with classes=…"
+            )
+        return Binary.of(name, labels)
+
+    def _loss(self, _response: Response) -> Loss:
+        return hinge.loss()

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.errors import SettingError
-from tacit.inference.linear_combinations import combinations_of
+from tacit.inference.hypotheses import combinations_of
 
 NAMES = ("Intercept", "x", "x1", "C(ward)[T.a-b]", "age:smoker[T.yes]", "np.log(x, 2)", "3")
 

@@ -5,7 +5,7 @@ from tacit.ledger.joint_certificate import JointCertificate
 from tacit.ledger.ledger import Ledger
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Gaussian
-from tacit.report.ledger_certificate import MOST_ANALYSTS, analyst_table, joint_promise
+from tacit.report.statements import MOST_ANALYSTS, analyst_table, joint_promise
 
 
 def certificate(*analysts: str | None, unit: str = "patient") -> JointCertificate:

@@ -7,7 +7,7 @@ import pytest
 
 from tacit import HuberRegressor, LinearRegression, QuantileRegressor, Ridge
 from tacit.errors import BoundsError
-from tacit.estimators.numeric_response import response_ends
+from tacit.estimators.regressors import response_ends
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(0, 10, (300, 2))

@@ -11,7 +11,7 @@ import pytest
 import tacit
 from tacit.errors import SettingError
 from tacit.planning.clinic import CLINIC_FORMULA, CLINIC_SCHEMA, CLINIC_UNITS, clinic_table
-from tacit.report.forest import PRIVATE, SAMPLED, plot
+from tacit.report.coefficients import PRIVATE, SAMPLED, plot
 
 
 @cache

@@ -1,0 +1,272 @@
+"""Coefficients of a fit: as plain data, compared with a truth, and as pictures."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from decimal import ROUND_CEILING
+from typing import TYPE_CHECKING, Any
+
+from tacit.design.design import INTERCEPT
+from tacit.documents.canonical_json import plain
+from tacit.errors import SettingError
+from tacit.inference.estimates import Line
+from tacit.inference.summary import Summary
+from tacit.inference.text_table import Table, columns_of_numbers, one_line, rounded
+from tacit.report.figure import BLUE, INK, ORANGE, drawn, term_figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from tacit.estimators.fit import Fit
+
+LEVEL = 0.95
+NUMBERS = ("coef", "std_err", "lower", "upper", "statistic", "pvalue", "privacy_share")
+PRIVATE, SAMPLED = BLUE, ORANGE
+"""Both bars differ in thickness too, for readers and printers without colour."""
+_TOTAL: Mapping[str, Any] = {"color": PRIVATE, "linewidth": 1.8, "zorder": 2}
+_SAMPLING: Mapping[str, Any] = {
+    "color": SAMPLED, "linewidth": 6.5, "solid_capstyle": "butt", "zorder": 3
+}  # fmt: skip
+_ESTIMATE: Mapping[str, Any] = {
+    "marker": "s", "s": 30, "color": PRIVATE, "edgecolors": "white", "linewidths": 0.7, "zorder": 4
+}  # fmt: skip
+WIDEST_RATIO = 1e6
+"""Ratios beyond it, or below its inverse, are drawn as if they stood there."""
+SHORT_AXIS = 4.0
+"""A logarithmic axis is short if its end is less than so many times its beginning."""
+_SHIFT = 0.22
+"""Dots of one term are this far apart, so that those that agree stay visible side by side."""
+_MARKS: tuple[tuple[str, Mapping[str, Any]], ...] = (
+    ("truth", {"marker": "D", "color": "none", "edgecolors": INK, "s": 52, "linewidths": 1.4}),
+    ("not private", {"marker": "o", "color": ORANGE, "s": 42}),
+    ("private", {"marker": "s", "color": BLUE, "s": 40}),
+)
+
+Units = Mapping[str, tuple[float, str]]
+"""For each term, how many units of its column a picture shows, and in which words."""
+
+
+def term_documents(fit: Fit) -> list[dict[str, Any]]:
+    """Every coefficient with its error, test, 95% intervals and statement; null if not offered.
+
+    `sampling_lower` and `sampling_upper` leave out the noise that was added, and do not cover.
+    """
+    total, sampling = fit.summary(LEVEL), fit.summary(LEVEL, which="sampling")
+    return [
+        {
+            "name": line.name,
+            **{name: plain(getattr(line, name)) for name in NUMBERS},
+            "sampling_lower": plain(inner.lower),
+            "sampling_upper": plain(inner.upper),
+            "statement": line.statement,
+        }
+        for line, inner in zip(total.lines, sampling.lines, strict=True)
+    ]
+
+
+def interval_document(fit: Fit) -> dict[str, Any] | None:
+    """What may be said of the intervals, and why; null where they were not paid for."""
+    if fit.release is None or fit.release.sandwich is None:
+        return None
+    summary = fit.summary(LEVEL)
+    return {
+        "level": LEVEL,
+        "offered": summary.offered,
+        "statement": summary.statement,
+        "evidence": plain(fit.release.plan.signal),
+        "notes": list(summary.notes),
+    }
+
+
+def comparison_table(
+    terms: Sequence[Mapping[str, Any]],
+    truth: Mapping[str, float],
+    reference: Mapping[str, float],
+) -> Table:
+    """Each term's truth, its fit without privacy, and its private fit with its standard error."""
+    names = [str(term["name"]) for term in terms]
+    columns = {
+        "truth": [truth[name] for name in names],
+        "not private": [reference[name] for name in names],
+        "private": [term["coef"] for term in terms],
+    }
+    if any(term["std_err"] is not None for term in terms):
+        columns["std. error"] = [term["std_err"] for term in terms]
+    numbers = columns_of_numbers(*columns.values())
+    return Table(("term", *columns), tuple(zip(names, *numbers, strict=True)))
+
+
+def comparison_picture(
+    terms: Sequence[Mapping[str, Any]],
+    path: str | os.PathLike[str],
+    *,
+    truth: Mapping[str, float] | None = None,
+    reference: Mapping[str, float] | None = None,
+    units: Units | None = None,
+    title: str = "Coefficients",
+    axis: str = "change in log odds",
+) -> None:
+    """Draw the coefficients as dots, next to a truth and a fit without privacy where known.
+
+    Intervals are drawn where they were paid for. The intercept is left out: its scale is another.
+    `title` and `axis` are the texts above and below.
+    """
+    shown = [term for term in terms if term["name"] != INTERCEPT]
+    drawn(lambda: _dots(shown, (truth, reference), units or {}, title, axis), path)
+
+
+def _dots(
+    terms: Sequence[Mapping[str, Any]],
+    others: tuple[Mapping[str, float] | None, Mapping[str, float] | None],
+    units: Units,
+    title: str,
+    axis: str,
+) -> Figure:
+    private = {str(term["name"]): float(term["coef"]) for term in terms}
+    factors = [units.get(name, (1.0, name))[0] for name in private]
+    labels = [units.get(name, (1.0, name))[1] for name in private]
+    figure, axes = term_figure(labels, title=title, axis=axis, reference=0.0)
+    series = [
+        (label, mark, values)
+        for (label, mark), values in zip(_MARKS, (*others, private), strict=True)
+        if values
+    ]
+    for index, (label, mark, values) in enumerate(series):
+        shift = _SHIFT * (index - (len(series) - 1) / 2)
+        points = [
+            (values[name] * factor, place + shift)
+            for place, (name, factor) in enumerate(zip(private, factors, strict=True))
+            if name in values
+        ]
+        axes.scatter(*zip(*points, strict=True), label=label, zorder=3, **mark)
+    for place, (term, factor) in enumerate(zip(terms, factors, strict=True)):
+        if term["lower"] is not None and term["upper"] is not None:
+            ends = [term["lower"] * factor, term["upper"] * factor]
+            height = place + _SHIFT * (len(series) - 1) / 2
+            axes.plot(ends, [height] * 2, color=BLUE, linewidth=1.6, zorder=2)
+    if len(series) > 1:
+        figure.legend(
+            loc="outside lower center", ncols=len(series), frameon=False, handletextpad=0.2
+        )
+    return figure
+
+
+def plot(
+    fit: Any,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    level: float = 0.95,
+    exponentiate: bool = False,
+    units: Units | None = None,
+    title: str | None = None,
+) -> Figure:
+    """Draw the coefficients of a fit of `glm`, or of a fitted estimator, with their intervals.
+
+    The thin bar is the total interval, the thick one inside leaves out the noise added for
+    privacy. The intercept is left out, as its scale is another.
+
+    Guarantee
+    ---------
+    - Nothing but the release is drawn, and the same fit gives the same file.
+
+    Parameters
+    ----------
+    path
+        A .png or .svg file; without one the figure is returned only.
+    exponentiate
+        Whether to draw odds or rate ratios, on a logarithmic axis.
+    units
+        For each term, how many units of its column the picture shows, and in which words.
+    title
+        What stands above; by default the model and its guarantee.
+    """
+    if not callable(getattr(fit, "summary", None)):
+        raise SettingError("plot draws a fit of tacit.glm or a fitted estimator.")
+    total = sampling = fit.summary(level, exponentiate=exponentiate)
+    # A fit read from a file has one kind of interval.
+    if getattr(fit, "release", True) is not None:
+        sampling = fit.summary(level, which="sampling", exponentiate=exponentiate)
+    return drawn(lambda: _forest(total, sampling, units or {}, title), path)
+
+
+def _forest(total: Summary, sampling: Summary, units: Units, title: str | None) -> Figure:
+    bars = [
+        (line, inner, units.get(line.name, (1.0, ""))[0])
+        for line, inner in zip(total.lines, sampling.lines, strict=True)
+        if line.name != INTERCEPT
+    ]
+    names = [units.get(line.name, (1.0, line.name))[1] for line, _, _ in bars]
+    ratio = total.estimate != "coef"
+    figure, axes = term_figure(
+        [one_line(name).replace("$", r"\$") for name in names],
+        title=(title or _title(total)).replace("$", r"\$"),
+        axis={"coef": "coefficient"}.get(total.estimate, total.estimate),
+        reference=1.0 if ratio else 0.0,
+    )
+    if ratio:
+        axes.set_xscale("log")
+    _draw_bars(axes, bars, ratio=ratio, both=total is not sampling)
+    if ratio:
+        _mark_ratios(axes)
+    if axes.get_legend_handles_labels()[1]:
+        figure.legend(loc="outside lower center", ncols=3, frameon=False, handletextpad=0.6)
+    return figure
+
+
+def _draw_bars(
+    axes: Axes, bars: Sequence[tuple[Line, Line, float]], *, ratio: bool, both: bool
+) -> None:
+    statements = {line.statement for line, _, _ in bars if line.statement is not None}
+    word = f", {statements.pop()}" if len(statements) == 1 else ""
+    for place, (line, inner, factor) in enumerate(bars):
+        first = place == 0
+        ends = _ends(line, factor, ratio=ratio)
+        if ends is not None:
+            label = f"total interval{word}" if first else None
+            axes.plot(ends, [place] * 2, label=label, **_TOTAL)
+            within = _ends(inner, factor, ratio=ratio)
+            if both and within is not None:
+                label = "sampling alone, without the noise added" if first else None
+                axes.plot(within, [place] * 2, label=label, **_SAMPLING)
+        dot = [_scaled(line.coef, factor, ratio=ratio)]
+        label = "estimate" if first and ends is not None else None
+        axes.scatter(dot, [place], label=label, **_ESTIMATE)
+
+
+def _ends(line: Line, factor: float, *, ratio: bool) -> list[float] | None:
+    if line.lower is None or line.upper is None:
+        return None
+    ends = [_scaled(end, factor, ratio=ratio) for end in (line.lower, line.upper)]
+    return ends if all(map(math.isfinite, ends)) else None
+
+
+def _scaled(value: float, factor: float, *, ratio: bool) -> float:
+    """A coefficient for so many units of its column: times them, or to their power."""
+    if not ratio:
+        return value * factor
+    widest = math.log(WIDEST_RATIO)
+    exponent = factor * (math.log(value) if value > 0 else -math.inf)
+    return math.exp(min(max(exponent, -widest), widest))
+
+
+def _mark_ratios(axes: Axes) -> None:
+    """Plain numbers on a logarithmic axis, evenly apart where it is short."""
+    from matplotlib.ticker import AutoLocator, FuncFormatter, LogLocator, NullLocator
+
+    low, high = axes.get_xlim()
+    short = high < SHORT_AXIS * low
+    axes.xaxis.set_major_locator(AutoLocator() if short else LogLocator(subs=(1.0, 2.0, 5.0)))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+
+
+def _title(total: Summary) -> str:
+    facts, subject = total.header, total.header.model
+    if facts.response is not None:
+        subject = f"{one_line(facts.response)}: {subject}"
+    if facts.not_private is not None:
+        return f"{subject} (not private)"
+    return f"{subject}, at ε = {rounded(facts.guarantee.epsilon, 4, ROUND_CEILING)}"
