@@ -30,7 +30,7 @@ from tacit.mechanisms.newton_direction import answer_curvature_trace, answer_dam
 from tacit.mechanisms.objective_perturbation import answer_perturbed_minimum
 from tacit.mechanisms.sandwich import answer_curvature_and_score
 from tacit.noise.entropy import Entropy, SeededEntropy, SystemEntropy
-from tacit.rows.admission.rescale import rescale
+from tacit.rows.admission.prepare import rescale
 from tacit.rows.storage.store import Store
 from tacit.rows.storage.tiles import Floats
 

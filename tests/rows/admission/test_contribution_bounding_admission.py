@@ -19,7 +19,7 @@ from tacit.design.response import Binary, Continuous
 from tacit.errors import DataError, SchemaError
 from tacit.rows.admission import admit as admission
 from tacit.rows.admission.admit import admit
-from tacit.rows.admission.rescale import rescale
+from tacit.rows.admission.prepare import rescale
 from tacit.rows.sources.opening import open_source
 from tacit.rows.storage.person_store import PersonStore
 
