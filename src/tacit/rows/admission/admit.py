@@ -110,8 +110,8 @@ def admit(
         design.width,
         stored,
         default_block_rows(design.width, stored, outcome.count),
-        outcome.weighted,
-        outcome.shifted,
+        outcome.weighting is not None,
+        outcome.offset is not None,
         opened,
         None if unit is None else unit.max_rows,
     )
