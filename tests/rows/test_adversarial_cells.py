@@ -153,7 +153,7 @@ def stored(store: Store) -> Counter[bytes]:
         return Counter(
             block.tiles[block.starts[g] :][: block.counts[g, lane], :, lane].tobytes()
             for block in blocks
-            for g in range(block.groups)
+            for g in range(len(block.counts))
             for lane in np.flatnonzero(block.counts[g])
         )
     tiles = np.concatenate([store.block(index) for index in range(store.block_count)])

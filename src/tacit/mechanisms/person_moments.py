@@ -22,7 +22,7 @@ from tacit.mechanisms.block_access import outcome_column, write_tile
 from tacit.mechanisms.kernels import CURVATURE, SCORE, measure_records
 from tacit.mechanisms.person_gradient import person_size, square_scores, sum_scores
 from tacit.rows.storage.person_store import PersonBlock
-from tacit.rows.storage.tiles import LANES, Floats, Integers, readonly
+from tacit.rows.storage.tiles import LANES, Floats, Integers, map_tiles, readonly
 
 TILES_AT_ONCE = 32
 """Tiles in one product: its entries stay below 2^53, where float64 sums of integers are exact."""
@@ -237,11 +237,13 @@ def add_person_pairs(
 
 def _mapped_parts(block: PersonBlock, matrix: Floats | None) -> Iterator[PersonBlock]:
     for part in block.parts(TILES_AT_ONCE):
-        yield part.frozen() if matrix is None else part.mapped(matrix)
+        tiles = part.tiles if matrix is None else map_tiles(part.tiles, matrix)
+        yield part._replace(tiles=tiles).frozen()
 
 
 def _score_arrays(block: PersonBlock, width: int) -> tuple[Floats, Floats]:
-    return np.empty((block.groups, width, LANES)), np.empty((block.groups, LANES))
+    groups = len(block.counts)
+    return np.empty((groups, width, LANES)), np.empty((groups, LANES))
 
 
 def _products(tiles: NDArray[Any], factors: Floats, width: int) -> Integers:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from types import TracebackType
 
 import numpy as np
 
@@ -125,14 +124,7 @@ class Responder:
             raise SettingError("The working coordinates were settled before and cannot change.")
 
     def __enter__(self) -> Responder:
-        """Take responsibility for the store."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Give the records up, whatever happened."""
+    def __exit__(self, *error: object) -> None:
         self._store.close()

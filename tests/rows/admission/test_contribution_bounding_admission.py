@@ -51,7 +51,7 @@ def records(store: Any) -> set[tuple[bytes, ...]]:
     found = []
     for index in range(store.block_count):
         block = store.block(index)
-        for g in range(block.groups):
+        for g in range(len(block.counts)):
             slots = block.tiles[block.starts[g] : block.starts[g + 1]]
             for lane in np.flatnonzero(block.counts[g]):
                 rows = slots[: block.counts[g, lane], :, lane]

@@ -131,7 +131,9 @@ def level_codes(labels: NDArray[Any], levels: Sequence[Any], column: str) -> Int
     if kind in "biuf":
         # A warning by numpy would reveal something of the labels.
         with np.errstate(over="ignore"):
-            labels = labels.astype({"b": np.int64, "f": np.float64}.get(kind, labels.dtype), copy=False)
+            labels = labels.astype(
+                {"b": np.int64, "f": np.float64}.get(kind, labels.dtype), copy=False
+            )
         return _number_codes(labels, forms)
     index = {form: code for code, form in enumerate(forms)}
     code_of = remembering(lambda label: index.get(normal_form(label), -1))

@@ -5,7 +5,6 @@ Private: the values and the statistics in a Parquet footer; neither is looked at
 
 from __future__ import annotations
 
-import contextlib
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,7 @@ import numpy as np
 from tacit.errors import DataError
 from tacit.rows.sources.csv_lines import read_header
 from tacit.rows.sources.data_frame import as_frame, holds_objects
-from tacit.rows.sources.files import FileState, file_kind, unreadable
+from tacit.rows.sources.files import FileState, file_kind
 from tacit.rows.sources.source import require_distinct
 
 if TYPE_CHECKING:
@@ -66,15 +65,9 @@ def _describe_file(path: Path) -> Description:
         require_distinct(names)
         unknown: Kind = "unknown"
         return Description(names, (unknown,) * len(names))
-    import pyarrow as pa
-    from pyarrow import parquet
+    from tacit.rows.sources.arrow import read_footer
 
-    schema = None
-    with contextlib.suppress(pa.ArrowException, OSError, UnicodeDecodeError):
-        schema = parquet.read_schema(path)
-    if schema is None:
-        raise unreadable(path)
-    require_distinct(tuple(schema.names))
+    schema, _ = read_footer(path)
     return Description(tuple(schema.names), tuple(_arrow_kind(field.type) for field in schema))
 
 

@@ -36,7 +36,9 @@ def as_frame(data: Any) -> nw.DataFrame[Any] | None:
     repeated = False
     try:
         frame = nw.from_native(data, pass_through=True)
-        if not isinstance(frame, nw.DataFrame | nw.LazyFrame) and _arrow_table(frame):
+        known = isinstance(frame, nw.DataFrame | nw.LazyFrame)
+        # Arrays of a single column offer the stream too, but have no schema.
+        if not known and hasattr(frame, "__arrow_c_stream__") and hasattr(frame, "schema"):
             frame = nw.from_arrow(frame, backend="pyarrow")
     except DuplicateError:
         repeated = True
@@ -92,11 +94,6 @@ class FrameSource(Source):
         for start in range(0, len(self.frame), rows):
             own = slice(start, min(start + rows, len(self.frame)))
             yield Batch(own.stop - start, partial(cells, own), partial(values, own))
-
-
-def _arrow_table(data: object) -> bool:
-    # Arrays of a single column offer the stream too, but have no schema.
-    return hasattr(data, "__arrow_c_stream__") and hasattr(data, "schema")
 
 
 def holds_objects(series: nw.Series[Any]) -> bool:
@@ -190,18 +187,13 @@ def _present_labels(series: nw.Series[Any]) -> NDArray[Any]:
     present = series.filter(~series.is_null())
     if series.dtype in {nw.Categorical, nw.Enum}:
         present = present.cast(nw.String)
-    cells: list[Any] = present.to_list() if not _is_polars_text(present) else _decoded(present)
+    if series.implementation.is_polars() and present.dtype == nw.String:
+        # Text that came from Arrow unchecked would let polars panic.
+        cells = [text.decode(errors="replace") for text in present.cast(nw.Binary).to_list()]
+    else:
+        cells = present.to_list()
     labels[~series.is_null().to_numpy()] = np.fromiter(cells, dtype=object, count=len(cells))
     return labels
-
-
-def _is_polars_text(series: nw.Series[Any]) -> bool:
-    return series.implementation.is_polars() and series.dtype == nw.String
-
-
-def _decoded(series: nw.Series[Any]) -> list[str]:
-    """Text of a polars column; it may have come from Arrow unchecked, and polars then panics."""
-    return [text.decode(errors="replace") for text in series.cast(nw.Binary).to_list()]
 
 
 def _object_cells(series: nw.Series[Any]) -> NDArray[Any]:

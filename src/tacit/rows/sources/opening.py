@@ -51,12 +51,6 @@ def open_source(
         Other columns (weights, exposures, persons) by the caller's word for them: a sequence, the
         name of a column of the table, or None. A sequence goes by that word, underscored until
         nothing else is called so; `attached_names` tells.
-
-    Examples
-    --------
-    >>> source = open_source([[1.0, 2.0], [3.0, 4.0]], response=[0, 1])
-    >>> source.names, source.response
-    (('x0', 'x1'), 'y')
     """
     named = response if isinstance(response, str) else None
     separate = None if named is not None else response
@@ -77,7 +71,7 @@ def _open_file(path: Path, response: str | None, separate: object, fewest: int) 
     source: Source
     # pyarrow takes long to import, and only files need it.
     if file_kind(path) == ".parquet":
-        from tacit.rows.sources.parquet_file import ParquetSource
+        from tacit.rows.sources.arrow import ParquetSource
 
         source = ParquetSource.open(path, response, fewest)
     else:
@@ -128,13 +122,11 @@ def _attach(table: Source, response: Any, given: Mapping[str, Any]) -> Source:
     if response is not None:
         name = _unused("y", table.names)
         columns[name], types[name] = as_column(response, "The response", length), typed_by(response)
-    known_as: dict[str, str] = {}
+    known_as = dict(by_name)
     for word, cells in given.items():
-        if word in by_name:
-            known_as[word] = cells
-            continue
-        own = known_as[word] = _unused(word, (*table.names, *columns))
-        columns[own], types[own] = as_column(cells, repr(word), length), typed_by(cells)
+        if word not in by_name:
+            own = known_as[word] = _unused(word, (*table.names, *columns))
+            columns[own], types[own] = as_column(cells, repr(word), length), typed_by(cells)
     return AttachedSource(
         table,
         columns,

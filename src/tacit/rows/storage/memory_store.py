@@ -37,7 +37,6 @@ THREADS = 2
 """Threads that write blocks."""
 SMALLEST, LARGEST = 16 << 20, 256 << 20
 """Bytes of a buffer that is worth keeping, and of one that may be kept."""
-BYTE_VALUES = 256
 
 Draw = Callable[[int], NDArray[np.uint8]]
 """Fresh independent uniform bytes, one a record, from the source of all noise."""
@@ -97,15 +96,8 @@ def wiped_on_failure(arrays: Sequence[NDArray[Any]]) -> Iterator[None]:
 
 
 def subsample_first(drawn: NDArray[np.uint8]) -> tuple[Integers, int]:
-    """The order that puts the subsample's records first, and how many these are.
-
-    Examples
-    --------
-    >>> order, count = subsample_first(np.array([70, 3, 255, 63], dtype=np.uint8))
-    >>> order.tolist(), count
-    ([1, 3, 0, 2], 2)
-    """
-    inside = drawn < BYTE_VALUES // PART
+    """The order that puts the subsample's records first, and how many these are."""
+    inside = drawn < 256 // PART
     first = np.flatnonzero(inside)
     return np.concatenate([first, np.flatnonzero(~inside)]), len(first)
 
@@ -115,12 +107,6 @@ class MemoryStore(Store):
 
     `subsample` has the number of the subsample's records in every block, which stand first there;
     None where no subsample was drawn. Secret.
-
-    Examples
-    --------
-    >>> store = MemoryStore.of(np.array([[0.5, 1.0, 0.0], [0.25, 1.0, 1.0]]))
-    >>> store.width, store.block(0)[0, :, :2].tolist()
-    (2, [[0.5, 0.25], [1.0, 1.0], [0.0, 1.0]])
     """
 
     def __init__(

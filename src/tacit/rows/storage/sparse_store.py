@@ -31,12 +31,8 @@ class SparseBlock(NamedTuple):
 
     Record r is lane r % 64 of tile r // 64. Its features are values[starts[r] : starts[r + 1]], in
     the columns that `indices` has at the same places, in increasing order, the intercept last; all
-    others are zero. Records that fill up the last tile have no features.
-
-    Parameters
-    ----------
-    outcome
-        (tile, 1 + weighted + shifted, 64): response, and weight and offset where there are any.
+    others are zero. Records that fill up the last tile have no features. `outcome` (tile, 1 +
+    weighted + shifted, 64) has the response, and weight and offset where there are any.
     """
 
     starts: Integers
@@ -57,8 +53,7 @@ class SparseBlock(NamedTuple):
 
     def frozen(self) -> SparseBlock:
         """The same records, read-only."""
-        starts, indices, values, outcome = self
-        return SparseBlock(*(readonly(array) for array in (starts, indices, values, outcome)))
+        return SparseBlock(*(readonly(array) for array in self))
 
     def dense(self, width: int) -> NDArray[Any]:
         """The same records as tiles (tile, column, 64), zeros written out."""
@@ -70,16 +65,7 @@ class SparseBlock(NamedTuple):
 
 
 class SparseStore(Store):
-    """Sparse records in memory.
-
-    Examples
-    --------
-    >>> starts, outcome = np.array([0, 1, *[2] * 63]), np.zeros((1, 1, 64))
-    >>> block = SparseBlock(starts, np.array([2, 0], np.int32), np.array([0.5, 1.0]), outcome)
-    >>> store = SparseStore(Layout(2, 3, np.dtype(np.float64), BLOCK_ROWS), [block])
-    >>> store.block(0).dense(3)[0, :, :2].tolist()
-    [[0.0, 1.0], [0.0, 0.0], [0.5, 0.0], [0.0, 0.0]]
-    """
+    """Sparse records in memory."""
 
     def __init__(self, layout: Layout, blocks: Sequence[SparseBlock]) -> None:
         super().__init__(layout)
@@ -100,10 +86,7 @@ class SparseStore(Store):
             )
 
     def rewritten(self, layout: Layout, rewrite: Rewrite) -> Store:
-        """A new, dense store: an image has no zeros to leave out.
-
-        Images that are large in all go to a scratch file.
-        """
+        """A new, dense store: an image has no zeros to leave out. A large one is on disk."""
         size = layout.tile_count * layout.columns * LANES * layout.dtype.itemsize
         if size > MEMORY_LIMIT:
             return ScratchStore.of(layout, self._images(rewrite))
