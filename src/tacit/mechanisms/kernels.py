@@ -25,6 +25,10 @@ from tacit.rows.storage.tiles import LANES, Floats, Integers
 
 PLAIN, CURVATURE, SCORE = 0, 1, 2
 """Weights of second moments, as the compiler takes them."""
+Columns = tuple[bool, bool]
+"""Whether records have weights, and whether they have offsets."""
+Limits = tuple[float, float]
+"""Bound on the norm of a row, and what the norm of its integers is before rounding."""
 BALANCED = -1.0
 """Stands for a radius where rows are weighed by the larger slope of two labels."""
 

@@ -18,9 +18,9 @@ from tacit.contract.sensitivity import Price
 from tacit.losses.dispatch import curvatures, shape_of, slopes
 from tacit.mechanisms.block_access import count_tiles, measure_tile, outcome_column, write_tile
 from tacit.mechanisms.gaussian_sum import noised_symmetric_sum
-from tacit.mechanisms.kernels import add_offset
+from tacit.mechanisms.kernels import Columns, Limits, add_offset
 from tacit.mechanisms.moments import mapped_parts, one_blas_thread
-from tacit.mechanisms.person_moments import add_person_pairs
+from tacit.mechanisms.person_moments import PairLoss, add_person_pairs
 from tacit.noise.entropy import Entropy
 from tacit.rows.storage.person_store import PersonBlock
 from tacit.rows.storage.store import BlockSum, Layout, Store
@@ -40,32 +40,20 @@ def pair_limit(bound: int, joint: float, width: int) -> float:
 
 
 @compiled
-def quantise_pairs(  # noqa: PLR0917 - compiled code takes no keywords
-    block: Any,
-    theta: Floats,
-    code: int,
-    shape: Floats | None,
-    bounds: tuple[float, float, float],
-    weighted: bool,
-    shifted: bool,
-    bound: float,
-    limit: float,
-    curvature_rows: Floats,
-    score_rows: Floats,
+def quantise_pairs(
+    block: Any, theta: Floats, loss: PairLoss, columns: Columns, limits: Limits, out: Any
 ) -> None:
     """Write rint(f z) for the curvature and rint(g z) for the score, as float64 (column, record).
 
     f = √w·u·limit / bound and g = w·s·limit / bound, with w = min(1, (bound / ‖z‖)²), u² the
     curvature and s the slope over their bounds, both shrunk where u⁴ + s⁴ exceeds `joint`. A
-    record's own weight multiplies the curvature and the slope. `bounds` are the loss's smoothness,
-    Lipschitz bound and joint bound.
+    record's own weight multiplies the curvature and the slope.
     """
     width = theta.shape[0]
-    smoothness, lipschitz, joint = bounds
-    margin = np.empty(LANES)
-    square = np.empty(LANES)
-    curved = np.empty(LANES)
-    slope = np.empty(LANES)
+    code, shape, (smoothness, lipschitz, joint) = loss
+    (weighted, shifted), (bound, limit) = columns, limits
+    margin, square = np.empty(LANES), np.empty(LANES)
+    curved, slope = np.empty(LANES), np.empty(LANES)
     for t in range(count_tiles(block)):
         measure_tile(block, t, theta, margin, square)
         add_offset(block, t, width, weighted, shifted, margin)
@@ -86,8 +74,8 @@ def quantise_pairs(  # noqa: PLR0917 - compiled code takes no keywords
             largest = limit / bound * joint
             curved[lane] = f if f <= largest else 0.0
             slope[lane] = g if g <= largest else 0.0
-        write_tile(block, t, curved, curvature_rows)
-        write_tile(block, t, slope, score_rows)
+        write_tile(block, t, curved, out[0])
+        write_tile(block, t, slope, out[1])
 
 
 def integer_pairs(query: CurvatureAndScore, bound: int, store: Store) -> Integers:
@@ -112,7 +100,7 @@ def curvature_score_pairs(layout: Layout, query: CurvatureAndScore, bound: int) 
     def add(block: Any, total: Integers) -> None:
         for part in mapped_parts(block, matrix, width):
             curved, scores = (np.empty((width, tiles_in(part) * LANES)) for _ in range(2))
-            quantise_pairs(part, theta, *loss, *columns, *limits, curved, scores)
+            quantise_pairs(part, theta, loss, columns, limits, (curved, scores))
             total[0] += (curved @ curved.T).astype(np.int64)
             total[1] += (scores @ scores.T).astype(np.int64)
 

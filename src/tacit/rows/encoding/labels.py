@@ -129,12 +129,10 @@ def level_codes(labels: NDArray[Any], levels: Sequence[Any], column: str) -> Int
         raise SchemaError(f"The declared levels of {column!r} must be different non-empty labels.")
     kind = labels.dtype.kind
     if kind in "biuf":
+        dtype = {"b": np.int64, "f": np.float64}.get(kind, labels.dtype)
         # A warning by numpy would reveal something of the labels.
         with np.errstate(over="ignore"):
-            labels = labels.astype(
-                {"b": np.int64, "f": np.float64}.get(kind, labels.dtype), copy=False
-            )
-        return _number_codes(labels, forms)
+            return _number_codes(labels.astype(dtype, copy=False), forms)
     index = {form: code for code, form in enumerate(forms)}
     code_of = remembering(lambda label: index.get(normal_form(label), -1))
     return np.fromiter(map(code_of, labels.tolist()), np.int64, len(labels))
