@@ -1,7 +1,7 @@
 """Compiled passes over blocks of records: clipped gradients and quantised rows. Private: `block`.
 
-A record's integers depend on that record and on public numbers only, in dense and sparse blocks: no
-reassociation is needed or allowed. Proof: proofs/mechanisms/kernels.md.
+A record's integers depend on that record and on public numbers only, in dense and sparse blocks.
+Proof: proofs/mechanisms/kernels.md.
 """
 
 from __future__ import annotations
@@ -63,9 +63,7 @@ def add_gradients(  # noqa: PLR0917 - compiled code takes no keywords
     of a row alike.
     """
     width = theta.shape[0]
-    margin = np.empty(LANES)
-    square = np.empty(LANES)
-    factor = np.empty(LANES)
+    margin, square, factor = np.empty(LANES), np.empty(LANES), np.empty(LANES)
     for t in range(count_tiles(block)):
         measure_tile(block, t, theta, margin, square)
         add_offset(block, t, width, weighted, shifted, margin)
@@ -136,9 +134,7 @@ def quantise_rows(  # noqa: PLR0917 - compiled code takes no keywords
     """
     width = integers.shape[0]
     smoothness, lipschitz = bounds
-    margin = np.empty(LANES)
-    square = np.empty(LANES)
-    ratio = np.empty(LANES)
+    margin, square, ratio = np.empty(LANES), np.empty(LANES), np.empty(LANES)
     for t in range(count_tiles(block)):
         measure_tile(block, t, theta, margin, square)
         add_offset(block, t, width, weighted, shifted, margin)

@@ -54,14 +54,8 @@ class Responder:
     counted before that. Raw records, whose bounds are yet to be found, answer counts alone until
     `prepare_with` has rescaled them.
 
-    Parameters
-    ----------
-    store
-        The prepared or raw records.
-    private
-        False only where the budget is infinite: no noise is added then.
-    seed
-        A seed for reproducible noise, which protects nobody; None for the operating system's.
+    Without `private`, where the budget is infinite, no noise is added. Noise from a `seed` can be
+    reproduced and protects nobody; without one it is the operating system's.
     """
 
     def __init__(self, store: Store, *, private: bool, seed: int | None) -> None:
@@ -98,10 +92,7 @@ class Responder:
         return replace(query, matrix=None)
 
     def prepare_with(self, design: Design) -> None:
-        """Rescale raw records by their design with the bounds found.
-
-        In float32, or in float64 where no noise is added.
-        """
+        """Rescale raw records by the bounds found; in float64 where no noise is added."""
         exact = self._entropy is None
         self._store = rescale(self._store, design, np.float64 if exact else np.float32)
 

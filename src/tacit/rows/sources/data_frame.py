@@ -78,7 +78,7 @@ class FrameSource(Source):
         numbers = {name: series_numbers(self.series(name), name) for name in numeric}
         raw = {name: self.series(name) for name in labels}
         for name, series in raw.items():
-            require_flat(series, name)
+            _require_flat(series, name)
 
         def cells(own: slice, names: Sequence[str]) -> Floats:
             block = np.empty((own.stop - own.start, len(names)), dtype=np.float64)
@@ -113,7 +113,6 @@ def stored_by_arrow(native: Any) -> Any:
 
 
 def _arrow_column(series: nw.Series[Any]) -> Any:
-    """The column as Arrow stores it, or None where it does not."""
     native = series.to_native()
     return native if series.implementation.is_pyarrow() else stored_by_arrow(native)
 
@@ -150,7 +149,7 @@ def series_numbers(series: nw.Series[Any], name: str) -> NDArray[Any]:
     return numbers
 
 
-def require_flat(series: nw.Series[Any], name: str) -> None:
+def _require_flat(series: nw.Series[Any], name: str) -> None:
     """Refuse a column of labels whose type is nested."""
     column = _arrow_column(series)
     if column is not None:
@@ -197,7 +196,6 @@ def _present_labels(series: nw.Series[Any]) -> NDArray[Any]:
 
 
 def _object_cells(series: nw.Series[Any]) -> NDArray[Any]:
-    """Cells of a column whose type says nothing of them."""
     if series.implementation.is_polars():
         return np.fromiter(series.to_list(), dtype=object, count=len(series))
     return np.asarray(series.to_native())

@@ -80,13 +80,12 @@ class PersonStore(Store):
     """
 
     def __init__(self, layout: Layout, blocks: Sequence[PersonBlock]) -> None:
-        super().__init__(layout)
+        super().__init__(layout, (block.frozen() for block in blocks))
         # Bounds on a person's integers are worked out for so many records.
         if any(block.counts.max(initial=0) > layout.unit_rows for block in blocks):
             raise SettingError("A person has more records than the bound on contributions allows.")
         self._count = len(blocks)
         self._writable: Sequence[PersonBlock] | None = tuple(blocks)
-        self._blocks: tuple[PersonBlock, ...] | None = tuple(block.frozen() for block in blocks)
 
     @property
     def block_count(self) -> int:
@@ -97,12 +96,6 @@ class PersonStore(Store):
     def padding(self) -> int:
         """None: lanes without a person count as nobody."""
         return 0
-
-    def block(self, index: int) -> PersonBlock:
-        """Persons of one block; nothing is copied."""
-        if self._blocks is None:
-            raise closed()
-        return self._blocks[index]
 
     def rewritten(self, layout: Layout, rewrite: Rewrite) -> PersonStore:
         """A new store in memory."""
@@ -129,4 +122,5 @@ class PersonStore(Store):
 
     def close(self) -> None:
         """Drop the records."""
-        self._blocks = self._writable = None
+        super().close()
+        self._writable = None

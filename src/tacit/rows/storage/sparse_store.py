@@ -15,7 +15,7 @@ from tacit.compiling import compiled
 from tacit.errors import SettingError
 from tacit.rows.storage.memory_store import MemoryStore
 from tacit.rows.storage.scratch_store import ScratchStore
-from tacit.rows.storage.store import Layout, Rewrite, Store, closed
+from tacit.rows.storage.store import Layout, Rewrite, Store
 from tacit.rows.storage.tiles import LANES, Integers, readonly
 
 BLOCK_ROWS = 2048
@@ -68,14 +68,7 @@ class SparseStore(Store):
     """Sparse records in memory."""
 
     def __init__(self, layout: Layout, blocks: Sequence[SparseBlock]) -> None:
-        super().__init__(layout)
-        self._blocks: tuple[SparseBlock, ...] | None = tuple(block.frozen() for block in blocks)
-
-    def block(self, index: int) -> SparseBlock:
-        """Records of one block; nothing is copied."""
-        if self._blocks is None:
-            raise closed()
-        return self._blocks[index]
+        super().__init__(layout, (block.frozen() for block in blocks))
 
     def require_mappable(self) -> None:
         """Refuse records too wide to be mapped, by their public width."""
@@ -91,10 +84,6 @@ class SparseStore(Store):
         if size > MEMORY_LIMIT:
             return ScratchStore.of(layout, self._images(rewrite))
         return MemoryStore(layout, [*self._images(rewrite)])
-
-    def close(self) -> None:
-        """Drop the records."""
-        self._blocks = None
 
     def _images(self, rewrite: Rewrite) -> Iterator[NDArray[Any]]:
         for index in range(self.block_count):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Never, Self
@@ -105,8 +105,9 @@ class Store(ABC):
     - A store is neither pickled nor copied.
     """
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: Layout, blocks: Iterable[Any] | None = None) -> None:
         self.layout = layout
+        self._blocks: tuple[Any, ...] | None = None if blocks is None else tuple(blocks)
 
     @property
     def length(self) -> int:
@@ -135,9 +136,11 @@ class Store(ABC):
         apart = self.layout.weighted or self.opened is not None
         return 0 if apart else -self.length % LANES
 
-    @abstractmethod
     def block(self, index: int) -> Any:
         """Tiles of one block, (tile, columns, 64), or what this storage has in their place."""
+        if self._blocks is None:
+            raise closed()
+        return self._blocks[index]
 
     def total(
         self, function: Callable[[Layout, Any, int], BlockSum], query: Any, bound: int
@@ -193,9 +196,9 @@ class Store(ABC):
         M = public_matrix(matrix, self.width)
         return lambda tiles, out: map_tiles(tiles, M, out)
 
-    @abstractmethod
     def close(self) -> None:
         """Give the records up; no block can be read afterwards."""
+        self._blocks = None
 
     def __reduce__(self) -> Never:
         raise DataError(
