@@ -24,10 +24,9 @@ from tacit.design.design import Design
 from tacit.errors import SettingError
 from tacit.mechanisms.counts import answer_counts, answer_residual_size
 from tacit.mechanisms.gradient import answer_gradient
-from tacit.mechanisms.moments import answer_second_moments
+from tacit.mechanisms.moments import answer_curvature_and_score, answer_second_moments
 from tacit.mechanisms.newton_direction import answer_curvature_trace, answer_damped_direction
 from tacit.mechanisms.objective_perturbation import answer_perturbed_minimum
-from tacit.mechanisms.sandwich import answer_curvature_and_score
 from tacit.noise.entropy import Entropy, SeededEntropy, SystemEntropy
 from tacit.rows.admission.prepare import rescale
 from tacit.rows.storage.store import Store
