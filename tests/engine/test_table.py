@@ -56,6 +56,17 @@ def test_a_run_without_admitted_records_is_refused(epsilon: float) -> None:
         _ = open_table().records
 
 
+def test_progress_of_reading_tells_nothing_of_the_records() -> None:
+    calls: list[tuple[int, int, str]] = []
+
+    def progress(done: int, total: int, label: str) -> None:
+        calls.append((done, total, label))
+
+    with Table(np.zeros((N, 2)), np.arange(N) % 2, progress=progress) as table:
+        table.admit(design(), invalid_rows="error", exact=False)
+    assert calls == [(0, 1, "reading records"), (1, 1, "reading records")]
+
+
 def test_a_run_releases_what_the_plan_says() -> None:
     with open_table() as table:
         table.admit(design(), invalid_rows="error", exact=False)

@@ -10,8 +10,7 @@ import pytest
 from tacit.documents.canonical_json import canonical
 from tacit.errors import BudgetError, LedgerError, SettingError
 from tacit.ledger.chain import Chain, charge_document
-from tacit.ledger.charge import Purpose, Reservation
-from tacit.ledger.entry import COLUMNS, Entry, Kind
+from tacit.ledger.entry import COLUMNS, Entry, Kind, Purpose, Reservation
 from tacit.ledger.exact_amounts import WHOLE
 from tacit.ledger.terms import Terms
 from tacit.privacy.budget import Budget

@@ -12,7 +12,7 @@ import pytest
 
 from tacit.accounting.composition import compose, mu_squared_of
 from tacit.errors import BudgetError, FileError, InputError, LedgerError
-from tacit.ledger.charge import Reservation
+from tacit.ledger.entry import Reservation
 from tacit.ledger.ledger import Ledger
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Gaussian, Pure

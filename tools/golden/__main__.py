@@ -1,6 +1,6 @@
 """Write golden plans and fits anew, and show what changed.
 
-    python -m tools.golden [plans] [fits] [runs] [--check]
+    python -m tools.golden [plans] [fits] [runs] [statements] [--check]
 
 With --check nothing is written, and the exit status is 1 where something differs.
 """
@@ -11,17 +11,17 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from tools.golden import compare, fits, plans, runs
+from tools.golden import compare, fits, plans, runs, statements
 
 MOST_LINES = 60
-KINDS: Mapping[str, Any] = {"plans": plans, "fits": fits, "runs": runs}
+KINDS: Mapping[str, Any] = {"plans": plans, "fits": fits, "runs": runs, "statements": statements}
 
 
 def present(name: str) -> dict[str, object]:
     """What the code of now plans or fits, as it would be stored."""
     kind = KINDS[name]
     table = {case: kind.described(make) for case, make in kind.cases()}
-    if name != "plans":
+    if name in {"fits", "runs"}:
         table["machine"] = fits.machine()
     return dict(json.loads(json.dumps(table)))
 

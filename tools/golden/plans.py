@@ -81,7 +81,17 @@ def cases() -> Iterator[tuple[str, Callable[[], Any]]]:
 
 
 def _plan(factory: Callable[..., Any], settings: Settings, n: int, d: int) -> Any:
-    return factory(**settings).plan(n=n, d=d)
+    return plan_of(factory(**settings), n, d)
+
+
+def plan_of(model: Any, n: int, d: int) -> Any:
+    """Return the plan of a fit; with `max_weight` of one that is given weights."""
+    if model.max_weight is None:
+        return model.plan(n=n, d=d)
+    response = model._response("y", None)  # noqa: SLF001 - a plan of weights needs an array
+    names, columns = [f"x{j}" for j in range(d)], {"sample_weight": "w"}
+    design = model._design(names, response, columns=columns, sparse=False)  # noqa: SLF001
+    return model._settings("row").plan(design, n, model._loss(response))  # noqa: SLF001
 
 
 def described(plan: Callable[[], Any]) -> dict[str, Any]:
@@ -109,6 +119,24 @@ def _grid() -> Iterator[tuple[str, str, int, int, Settings]]:
     yield from _named("logistic", _large(), {"solver": "gradient"})
     newton = [(4000, 3, 0.1), (10**12, 3, 1.0), *((n, 3, 1.0) for n in (3300, 3900, 4100, 4700))]
     yield from _named("logistic", iter(newton), {"solver": "newton"})
+    for solver in ("newton", "majorised-newton", "gradient"):
+        most = {"solver": solver, "inference": True, "max_passes": 500}
+        yield from _named("logistic", iter([(10**12, 3, 1.0)]), most)
+        for length in (0.9, 1.1, 1.8, 2.2):
+            chosen = {"solver": solver, "inference": True, "step_size": length}
+            yield from _named("logistic", _few(), chosen)
+    narrow = {"solver": "newton", "inference": True, "relation": "zero-out", "fit_intercept": False}
+    yield from _named("linear", iter([(4000, 1, 0.1), (4000, 1, 1.0)]), narrow)
+    for epsilon in (0.01, 450.0, 550.0):
+        spent = Budget(epsilon=epsilon, delta=0.01 if epsilon < 1 else 1e-6)
+        perturbed = {"solver": "objective-perturbation", "inference": False}
+        yield (
+            f"logistic perturbed epsilon={epsilon:g}",
+            "logistic",
+            4000,
+            3,
+            {"budget": spent, **perturbed},
+        )
     for quantile in (0.05, 0.1, 0.12, 0.5, 0.9):
         yield from _named("quantile", _few(), {"quantile": quantile})
     for model in INTERVALS:

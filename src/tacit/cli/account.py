@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from tacit.cli import options
 from tacit.cli.options import flag
-from tacit.cli.output import Screen
-from tacit.cli.output_files import require_writable
+from tacit.cli.output import Screen, require_writable
 from tacit.errors import SettingError
 
 if TYPE_CHECKING:
@@ -78,13 +77,8 @@ def account(
         from tacit.report.account_pictures import account_picture
 
         account_picture(found, plot, picture)
-    screen.result(
-        {
-            **account_document(found),
-            "target": epsilon,
-            "picture": None if plot is None else str(plot),
-        }
-    )
+    picture_file = None if plot is None else str(plot)
+    screen.result({**account_document(found), "target": epsilon, "picture": picture_file})
     _show(found, screen, epsilon, assumed=records is None)
     if plot is not None:
         screen.say(str(plot), "picture")
@@ -163,14 +157,9 @@ def _calibrated(run: Run, epsilon: float, delta: float) -> Run:
     from tacit.accounting.calibration import calibrate
     from tacit.privacy.budget import Budget
 
-    return calibrate(
-        Budget(epsilon=epsilon, delta=delta),
-        relation=run.relation,
-        steps=run.steps,
-        sample_rate=run.sample_rate,
-        sampling=run.sampling,
-        population=run.population,
-    )
+    names = ("relation", "steps", "sample_rate", "sampling", "population")
+    settings = {name: getattr(run, name) for name in names}
+    return calibrate(Budget(epsilon=epsilon, delta=delta), **settings)
 
 
 def _show(found: Account, screen: Screen, target: float | None, *, assumed: bool) -> None:

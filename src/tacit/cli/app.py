@@ -14,10 +14,9 @@ import typer.main
 from tacit import __version__
 from tacit.cli.account import account
 from tacit.cli.demo import demo
-from tacit.cli.exit_codes import EPILOG, Exit, exit_of, tell_error, tell_fault
-from tacit.cli.fit import fit
+from tacit.cli.failure_messages import EPILOG, Exit, exit_of, tell_error, tell_fault
+from tacit.cli.fit import fit, plan
 from tacit.cli.ledger import ledger
-from tacit.cli.plan import plan
 from tacit.cli.predict import predict
 from tacit.cli.schema import schema
 from tacit.cli.verify import key, verify

@@ -11,6 +11,7 @@ from tacit.cli.fit import fit_document, show_plan
 from tacit.cli.options import flag
 from tacit.cli.output import Screen
 from tacit.errors import FileError
+from tacit.files import write_text
 
 if TYPE_CHECKING:
     from tacit.estimators.fit import Fit
@@ -61,7 +62,6 @@ def demo(
 
 def _prepare(folder: Path, screen: Screen) -> Columns:
     """Write the synthetic table and its schema."""
-    from tacit.files import write_text
     from tacit.planning.clinic import CLINIC_FORMULA, CLINIC_SCHEMA, clinic_csv, clinic_table
 
     try:
@@ -75,11 +75,10 @@ def _prepare(folder: Path, screen: Screen) -> Columns:
     _require_ours(folder, text)
     write_text(folder / "clinic.csv", text)
     write_text(folder / "clinic.toml", CLINIC_SCHEMA)
-    records = len(table["readmit"])
     screen.heading("Tacit: a model of sensitive records, under differential privacy")
     screen.say(
-        f"A synthetic clinic of {records:,} patients, made from a model whose coefficients are "
-        "known, so that the private answer can be held against the truth."
+        f"A synthetic clinic of {len(table['readmit']):,} patients, made from a model whose "
+        "coefficients are known, so that the private answer can be held against the truth."
     )
     screen.plain("")
     screen.say(CLINIC_FORMULA, "model")
@@ -96,10 +95,8 @@ def _prepare(folder: Path, screen: Screen) -> Columns:
 def _require_ours(folder: Path, text: str) -> None:
     """Overwrite an earlier demo, known by its table, and nobody else's files."""
     taken = [name for name in FILES if (folder / name).exists()]
-    if not taken:
-        return
     found = folder / "clinic.csv"
-    if not found.is_file() or found.read_bytes() != text.encode("utf-8"):
+    if taken and not (found.is_file() and found.read_bytes() == text.encode("utf-8")):
         raise FileError(
             f"{str(folder / taken[0])!r} is not from an earlier demo and is not overwritten; "
             "give another directory with --output"
@@ -111,27 +108,19 @@ def _fit_both(folder: Path, screen: Screen) -> tuple[Fit, Fit]:
     from tacit.estimators.glm import glm
     from tacit.planning.clinic import CLINIC_FORMULA
 
+    model = (CLINIC_FORMULA, folder / "clinic.csv", folder / "clinic.toml")
     with screen.work() as progress:
         private = glm(
-            CLINIC_FORMULA,
-            folder / "clinic.csv",
-            folder / "clinic.toml",
+            *model,
             epsilon=EPSILON,
             progress=progress,
             on_plan=lambda plan: show_plan(plan, screen),
         )
-        plain = glm(
-            CLINIC_FORMULA,
-            folder / "clinic.csv",
-            folder / "clinic.toml",
-            epsilon=float("inf"),
-            inference=False,
-        )
+        plain = glm(*model, epsilon=float("inf"), inference=False)
     return private, plain
 
 
 def _keep(folder: Path, private: Fit, plain: Fit) -> None:
-    from tacit.files import write_text
     from tacit.planning.clinic import CLINIC_TRUTH, CLINIC_UNITS
     from tacit.report.comparison import comparison_picture
 
@@ -171,13 +160,13 @@ def _verify(folder: Path, screen: Screen) -> str:
     from tacit.report.statements import certificate_table, promise
 
     certificate = read_certificate(folder / "certificate.json")
-    found = certificate.check()
+    statement = certificate.check().statement
     screen.heading("Guarantee")
     screen.say(promise(certificate))
     screen.heading("Certificate")
     screen.table(certificate_table(certificate))
-    screen.say(found.statement)
-    return found.statement
+    screen.say(statement)
+    return statement
 
 
 def _suggest(folder: Path, screen: Screen) -> None:

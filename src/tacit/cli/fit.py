@@ -1,4 +1,4 @@
-"""`tacit fit`: a table, a formula, a schema and a budget in; a private fit out."""
+"""`tacit fit`: a private fit of a table. `tacit plan`: what it would cost and achieve."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacit.cli import options
-from tacit.cli.exit_codes import error_document, exit_of, tell_error
+from tacit.cli.failure_messages import error_document, exit_of, in_flags, tell_error
 from tacit.cli.options import flag
-from tacit.cli.output import Screen
-from tacit.cli.output_files import require_writable
+from tacit.cli.output import Screen, require_writable
 from tacit.errors import FileError
+from tacit.files import read_bytes, write_text
 
 if TYPE_CHECKING:
     from tacit.contract.plan import Plan
@@ -54,7 +54,7 @@ def fit(
     require_writable([output, certificate], [data, schema, sign, charge.ledger], force=force)
     whole = budget.budget()
     if sign is not None:
-        _require_readable(sign)
+        read_bytes(sign)
     from tacit.estimators.glm import glm
 
     with charge.charging(), screen.work() as progress:
@@ -72,11 +72,57 @@ def fit(
             ),
         )
     if sign is not None:
-        fitted = signed(fitted, sign)
-    report(fitted, screen, {"fit": output, "certificate": certificate})
+        from tacit.documents.signature import sign as signed
+
+        stored = replace(fitted.stored, certificate=signed(fitted.certificate, sign))
+        fitted = replace(fitted, stored=stored)
+    _report(fitted, screen, {"fit": output, "certificate": certificate})
 
 
-def report(fitted: Fit, screen: Screen, files: dict[str, Path | None]) -> None:
+@options.grouped
+def plan(
+    formula: options.Formula,
+    *,
+    schema: options.SchemaFile,
+    records: Annotated[
+        int | None, flag("N", "Number of records, where it is public.", "--n")
+    ] = None,
+    budget: options.BudgetOptions,
+    model: options.ModelOptions,
+    as_json: options.AsJson = False,
+) -> None:
+    """Show what a fit would cost and achieve.
+
+    No table is read and nothing is spent.
+    """
+    whole = budget.budget()
+    from tacit.contract.guarantee_caveats import plan_cautions
+    from tacit.estimators.loss_choice import loss_of
+    from tacit.estimators.settings import check_settings
+    from tacit.formula.formula import design_from_formula
+    from tacit.report.statements import plan_document
+    from tacit.schema.schema import Schema
+    from tacit.solvers.signal import plan_warnings
+
+    screen = Screen(as_json)
+    facts = Schema.read(schema)
+    settings = check_settings(
+        budget=whole,
+        relation=facts.relation,
+        unit=facts.unit,
+        n_at_least=facts.n_at_least,
+        **model.settings("family", "row_norm"),
+    )
+    design = design_from_formula(formula, facts, family=model.family, row_norm=model.row_norm)
+    planned = settings.plan(design, records, loss_of(model.family, design.response))
+    warned = [in_flags(text) for text in (*plan_warnings(planned), *plan_cautions(planned))]
+    screen.result({**plan_document(planned), "warnings": warned})
+    show_plan(planned, screen)
+    for text in warned:
+        screen.say(text, "warning")
+
+
+def _report(fitted: Fit, screen: Screen, files: dict[str, Path | None]) -> None:
     """Write a finished fit and show it; it is shown even if it cannot be written."""
     failure = _keep(fitted, files)
     document = fit_document(fitted, screen.warned)
@@ -84,7 +130,7 @@ def report(fitted: Fit, screen: Screen, files: dict[str, Path | None]) -> None:
     if failure is not None:
         document |= error_document(type(failure).__name__, str(failure))
     screen.result(document)
-    show(fitted, screen)
+    _show(fitted, screen)
     if failure is not None:
         if not screen.as_json:
             tell_error(type(failure).__name__, str(failure), as_json=False)
@@ -93,8 +139,19 @@ def report(fitted: Fit, screen: Screen, files: dict[str, Path | None]) -> None:
         screen.plain(f"  The {name} is in {path}")
 
 
-def show(fitted: Fit, screen: Screen) -> None:
-    """Write coefficients, what may be said of them, guarantee and promise."""
+def _keep(fitted: Fit, files: dict[str, Path | None]) -> FileError | None:
+    output, certificate = files["fit"], files["certificate"]
+    try:
+        if output is not None:
+            fitted.save(output)
+        if certificate is not None:
+            write_text(certificate, fitted.certificate.to_json() + "\n")
+    except FileError as error:
+        return error
+    return None
+
+
+def _show(fitted: Fit, screen: Screen) -> None:
     from tacit.inference.summary_rendering import summary_notes, summary_table
     from tacit.report.statements import promise
 
@@ -129,34 +186,18 @@ def fit_document(fitted: Fit, warned: list[str]) -> dict[str, Any]:
     from tacit.report.coefficient_json import interval_document, term_documents
 
     certificate = fitted.certificate.document
-    total = certificate["total"]
     return {
         "terms": term_documents(fitted),
         "intervals": interval_document(fitted),
-        "epsilon": total["epsilon"],
-        "delta": total["delta"],
-        "mu": total["mu"],
-        "relation": certificate["relation"],
-        "unit": certificate["unit"],
-        "private": certificate["private"],
+        **{name: certificate["total"][name] for name in ("epsilon", "delta", "mu")},
+        **{name: certificate[name] for name in ("relation", "unit", "private")},
         "warnings": list(warned),
         "certificate": certificate,
     }
 
 
-def signed(fitted: Fit, key: Path) -> Fit:
-    """Return the fit with its certificate signed."""
-    from tacit.documents.signature import sign
-
-    stored = replace(fitted.stored, certificate=sign(fitted.certificate, key))
-    return replace(fitted, stored=stored)
-
-
 def _before_spending(plan: Plan, screen: Screen, key: Path | None, data: Path | None) -> None:
-    """Show the plan, and rehearse the signature: a key that fails must fail before the fit.
-
-    `data` is the file of a private fit; None where the noise has a seed.
-    """
+    """Show the plan and rehearse the signature; `data` is None where the noise has a seed."""
     show_plan(plan, screen)
     if data is not None and plan.private:
         _warn_of_refit(data)
@@ -186,25 +227,3 @@ def _warn_of_refit(data: Path) -> None:
             "--epsilon 3 --delta 1e-6, then tacit fit … --ledger FILE."
         )
         warnings.warn(text, RefitWarning, stacklevel=2)
-
-
-def _require_readable(key: Path) -> None:
-    try:
-        with key.open("rb"):
-            pass
-    except OSError as error:
-        raise FileError(f"the key {str(key)!r} cannot be read: {error.strerror}") from error
-
-
-def _keep(fitted: Fit, files: dict[str, Path | None]) -> FileError | None:
-    from tacit.files import write_text
-
-    output, certificate = files["fit"], files["certificate"]
-    try:
-        if output is not None:
-            fitted.save(output)
-        if certificate is not None:
-            write_text(certificate, fitted.certificate.to_json() + "\n")
-    except FileError as error:
-        return error
-    return None

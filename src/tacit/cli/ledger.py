@@ -1,4 +1,4 @@
-"""`tacit ledger`: begin a ledger, show its charges, verify every byte of it, certify them all."""
+"""`tacit ledger`: begin, show, verify and certify a ledger; grant, lower and pause its budget."""
 
 from __future__ import annotations
 
@@ -8,18 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacit.cli import options
-from tacit.cli.exit_codes import EPILOG
-from tacit.cli.ledger_curation import existing, grant, lower, pause, resume, sub_budgets
-from tacit.cli.options import argument, flag
-from tacit.cli.output import Screen
-from tacit.cli.output_files import require_writable
-from tacit.errors import FileError
+from tacit.cli.failure_messages import EPILOG
+from tacit.cli.options import LedgerFile, argument, flag
+from tacit.cli.output import Screen, require_writable
+from tacit.errors import FileError, SettingError
+from tacit.files import write_text
 
 if TYPE_CHECKING:
     from tacit.inference.text_table import Table
-    from tacit.ledger.charge import Charge
+    from tacit.ledger.accounts import Status
+    from tacit.ledger.entry import Charge
     from tacit.ledger.ledger import Ledger
-    from tacit.ledger.status import Status
     from tacit.privacy.budget import Guarantee
 
 ledger = typer.Typer(
@@ -27,14 +26,14 @@ ledger = typer.Typer(
     help="One budget for many fits: create, show, verify, certify, grant, lower, pause, upgrade.",
     epilog=EPILOG,
 )
-for command in (grant, lower, pause, resume):
-    ledger.command(epilog=EPILOG)(command)
+Reason = Annotated[str, flag("TEXT", "Why; kept in the ledger for good.")]
+Who = Annotated[str | None, flag("NAME", "Of one analyst only. Default: of everybody.")]
 
 
 @ledger.command(epilog=EPILOG)
 @options.grouped
 def create(
-    file: options.LedgerFile,
+    file: LedgerFile,
     *,
     budget: options.BudgetOptions,
     dataset: options.Dataset = None,
@@ -42,10 +41,7 @@ def create(
     relation: Annotated[str | None, flag("NAME", "replace-one, zero-out or add-remove.")] = None,
     refusals: Annotated[
         str | None,
-        flag(
-            "never|curator",
-            "curator: only curators use it, and may be told that a record is invalid.",
-        ),
+        flag("never|curator", "curator: only curators use it, and are told of invalid records."),
     ] = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -65,11 +61,11 @@ def create(
 
 @ledger.command(epilog=EPILOG)
 def show(
-    file: options.LedgerFile, analyst: options.Analyst = None, as_json: options.AsJson = False
+    file: LedgerFile, analyst: options.Analyst = None, as_json: options.AsJson = False
 ) -> None:
     """Show the budget, the charges and what is left."""
     screen = Screen(as_json)
-    opened = existing(file)
+    opened = _existing(file)
     status = opened.status(analyst=analyst)
     charges = _charges(opened, analyst)
     screen.result(_document(opened, analyst))
@@ -90,10 +86,10 @@ def show(
 
 
 @ledger.command(epilog=EPILOG)
-def verify(file: options.LedgerFile, as_json: options.AsJson = False) -> None:
+def verify(file: LedgerFile, as_json: options.AsJson = False) -> None:
     """Check file, chain, amounts and budget of a ledger, to the last byte."""
     screen = Screen(as_json)
-    found = existing(file).verify()
+    found = _existing(file).verify()
     counts = {name: getattr(found, name) for name in ("entries", "charges", "unreleased", "head")}
     total = _total(found.guarantee)
     screen.result({"verified": True, **counts, "statement": found.statement, "total": total})
@@ -103,7 +99,7 @@ def verify(file: options.LedgerFile, as_json: options.AsJson = False) -> None:
 
 @ledger.command(epilog=EPILOG)
 def certificate(
-    file: options.LedgerFile,
+    file: LedgerFile,
     output: Annotated[Path | None, flag("FILE", "Write it as JSON.", "--output", "-o")] = None,
     sign: options.Sign = None,
     force: options.Force = False,
@@ -113,10 +109,9 @@ def certificate(
     screen = Screen(as_json)
     require_writable([output], [file, sign], force=force)
     from tacit.documents.signature import sign as signed
-    from tacit.files import write_text
     from tacit.report.ledger_certificate import joint_promise
 
-    issued = existing(file).certificate()
+    issued = _existing(file).certificate()
     if sign is not None:
         issued = signed(issued, sign)
     if output is not None:
@@ -140,6 +135,98 @@ def upgrade(
 
     screen.result(_document(Ledger.upgrade(old, new), None))
     screen.plain(f"The ledger is in {new}. Charge {old} no more, and move it away.")
+
+
+@ledger.command(epilog=EPILOG)
+@options.grouped
+def grant(
+    file: LedgerFile,
+    *,
+    to: Annotated[str | None, flag("NAME", "Who gets it. Default: everybody.")] = None,
+    source: Annotated[
+        str | None, flag("NAME", "Whose it is. Default: what is common.", "--from")
+    ] = None,
+    budget: options.BudgetOptions,
+    reason: Reason = "",
+    as_json: options.AsJson = False,
+) -> None:
+    """Move a part of the budget to an analyst, or back.
+
+    Without an amount, all that is left of --from is moved.
+    """
+    amount = budget.budget() if budget.is_given else None
+    if amount is None and source is None:
+        raise SettingError("how much is granted is missing: add --epsilon, --mu or --rho")
+    opened = _existing(file)
+    opened.grant(to, amount, source=source, reason=reason)
+    what = "all that was left" if amount is None else f"{amount}"
+    names = [name or "the common budget" for name in (source, to)]
+    _tell(opened, f"Moved {what} from {names[0]} to {names[1]}.", as_json)
+
+
+@ledger.command(epilog=EPILOG)
+def lower(
+    file: LedgerFile,
+    *,
+    epsilon: options.Epsilon = None,
+    mu: options.Mu = None,
+    rho: options.Rho = None,
+    reason: Reason,
+    as_json: options.AsJson = False,
+) -> None:
+    """Lower the budget of the dataset; it can never be raised again."""
+    opened = _existing(file)
+    lowered = options.BudgetOptions(epsilon, opened.terms.delta, mu, rho)
+    opened.lower(lowered.budget(), reason)
+    _tell(opened, f"The budget is now {opened.budget}.", as_json)
+
+
+@ledger.command(epilog=EPILOG)
+def pause(
+    file: LedgerFile, *, reason: Reason, analyst: Who = None, as_json: options.AsJson = False
+) -> None:
+    """Refuse charges from now on, of everybody or of one analyst."""
+    opened = _existing(file)
+    opened.pause(reason, analyst=analyst)
+    _tell(opened, f"Charges are paused: {reason}", as_json)
+
+
+@ledger.command(epilog=EPILOG)
+def resume(
+    file: LedgerFile, *, reason: Reason, analyst: Who = None, as_json: options.AsJson = False
+) -> None:
+    """Allow charges again that were paused."""
+    opened = _existing(file)
+    opened.resume(reason, analyst=analyst)
+    _tell(opened, f"Charges go on: {reason}", as_json)
+
+
+def _existing(file: Path) -> Ledger:
+    from tacit.ledger.ledger import Ledger
+
+    if not file.exists():
+        raise FileError(f"{str(file)!r} cannot be read: no such file.")
+    return Ledger(file)
+
+
+def _tell(opened: Ledger, text: str, as_json: bool) -> None:
+    screen = Screen(as_json)
+    screen.result(_sub_budgets(opened))
+    screen.say(text)
+
+
+def _sub_budgets(opened: Ledger) -> dict[str, Any]:
+    """Return the budget in force, who has how much of it, and what is paused."""
+    from tacit.ledger.terms import budget_document
+
+    status = opened.status()
+    return {
+        "budget_in_force": budget_document(status.budget),
+        "analysts": {
+            name: {"granted": whole, "left": rest} for name, (whole, rest) in status.granted.items()
+        },
+        "paused": [{"analyst": name, "reason": reason} for name, reason in status.paused.items()],
+    }
 
 
 def _charges(opened: Ledger, analyst: str | None) -> tuple[Charge, ...]:
@@ -186,7 +273,7 @@ def _document(opened: Ledger, analyst: str | None) -> dict[str, Any]:
     left, epsilon = status.remaining, status.left
     return {
         **{name: terms.document()[name] for name in ("budget", "dataset", "refusals")},
-        **sub_budgets(opened),
+        **_sub_budgets(opened),
         "total": _total(status.spent),
         "remaining": left and {"mu": left.mu, "delta": left.delta},
         "left": epsilon and {"epsilon": epsilon.epsilon, "delta": epsilon.delta},

@@ -1,19 +1,21 @@
-"""Where a command speaks: drawn on a terminal, plain text in a pipe, JSON for programs."""
+"""What a command writes: on a terminal, as plain text in a pipe, as JSON, and into files."""
 
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
 import textwrap
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.cli.flag_names import in_flags
-from tacit.cli.progress_bar import Bar
+from tacit.cli.failure_messages import in_flags
+from tacit.errors import FileError
 
 if TYPE_CHECKING:
     from tacit.contract.gate import Progress
@@ -25,6 +27,50 @@ _WIDEST = 100
 _INDENT = "  "
 
 
+@dataclass
+class Bar:
+    """A bar of progress; it is gone when anybody speaks.
+
+    Guarantee
+    ---------
+    - Nothing is written where standard error is not a terminal.
+    """
+
+    wanted: bool = True
+    drawn: list[Any] = field(default_factory=list)
+
+    def __call__(self, done: int, total: int, label: str) -> None:
+        """Show that `done` of `total` public steps have been made."""
+        if not self.wanted or not sys.stderr.isatty():
+            return
+        if not self.drawn:
+            self.drawn.append(_started_bar(label, total))
+        bar = self.drawn[0]
+        bar.update(bar.task_ids[0], completed=done, total=total, description=label)
+
+    def clear(self) -> None:
+        """Take the bar away; the next report draws a new one."""
+        if self.drawn:
+            self.drawn.pop().stop()
+
+
+def _started_bar(label: str, total: int) -> Any:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    bar = Progress(
+        TextColumn("  {task.description:<18}", markup=False),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f} %", markup=False),
+        TimeElapsedColumn(),
+        console=Console(file=sys.stderr),
+        transient=True,
+    )
+    bar.add_task(label, total=total)
+    bar.start()
+    return bar
+
+
 @dataclass(frozen=True)
 class Screen:
     """One command's way to its reader.
@@ -33,17 +79,11 @@ class Screen:
     ---------
     - Piped output has no escape codes; with `as_json` standard output is one JSON document.
     - The progress bar is drawn on standard error, and only where that is a terminal.
-
-    Parameters
-    ----------
-    as_json
-        Whether only `result` is written to standard output.
-    quiet
-        Whether details and the progress bar are left out.
     """
 
     as_json: bool = False
     quiet: bool = False
+    """Whether details and the progress bar are left out."""
     warned: list[str] = field(default_factory=list)
     """Warnings of the library so far."""
     bar: Bar = field(default_factory=Bar)
@@ -143,3 +183,38 @@ def _draw(table: Table) -> None:
         # Text, not markup: the brackets of C(ward)[T.b] are part of the name.
         drawn.add_row(*(Text(one_line(cell)) for cell in row))
     _console().print(Padding(drawn, (0, 0, 0, 1), expand=False))
+
+
+def require_writable(
+    outputs: Sequence[Path | None], inputs: Sequence[Path | None] = (), *, force: bool = False
+) -> None:
+    """Refuse outputs that cannot be written, exist already, or are also read.
+
+    Guarantee
+    ---------
+    - Nothing is created or changed.
+    - A file that exists passes only with `force`, an input of the same command never.
+    """
+    read = {path.resolve() for path in inputs if path is not None}
+    seen: set[Path] = set()
+    for output in outputs:
+        if output is not None:
+            target = output.resolve()
+            fault = _fault_of_place(target, read, seen, force=force)
+            if fault is not None:
+                raise FileError(f"{str(output)!r} {fault}")
+            seen.add(target)
+
+
+def _fault_of_place(target: Path, read: set[Path], seen: set[Path], *, force: bool) -> str | None:
+    faults = {
+        "is read by this command; write to another file.": target in read,
+        "was given twice; each file needs a name of its own.": target in seen,
+        "is a directory; give the name of a file.": target.is_dir(),
+        "exists; choose another name, or add --force.": target.exists() and not force,
+        "cannot be written: its directory does not exist.": not target.parent.is_dir(),
+        "cannot be written: its directory is read-only.": not os.access(
+            target.parent, os.W_OK | os.X_OK
+        ),
+    }
+    return next((text for text, holds in faults.items() if holds), None)

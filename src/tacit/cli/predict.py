@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 from tacit.cli import options
 from tacit.cli.options import argument, flag
-from tacit.cli.output import Screen
-from tacit.cli.output_files import require_writable
+from tacit.cli.output import Screen, require_writable
 from tacit.files import replacing
 
 if TYPE_CHECKING:

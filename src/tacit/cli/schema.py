@@ -7,8 +7,8 @@ from typing import Annotated
 
 from tacit.cli import options
 from tacit.cli.options import flag
-from tacit.cli.output import Screen
-from tacit.cli.output_files import require_writable
+from tacit.cli.output import Screen, require_writable
+from tacit.files import write_text
 
 
 def schema(
@@ -25,7 +25,6 @@ def schema(
     screen = Screen(as_json)
     require_writable([output], [data], force=force)
     from tacit.engine.description import describe
-    from tacit.files import write_text
     from tacit.schema.template import template
 
     found = describe(data)
@@ -33,14 +32,8 @@ def schema(
     if output is not None:
         write_text(output, text)
     pairs = zip(found.names, found.kinds, strict=True)
-    screen.result(
-        {
-            "columns": [{"name": name, "kind": kind} for name, kind in pairs],
-            "template": text,
-            "output": None if output is None else str(output),
-        }
-    )
-    if output is None:
-        screen.plain(text)
-    else:
-        screen.plain(f"The template is in {output}. Fill in the bounds and levels, then: tacit fit")
+    columns = [{"name": name, "kind": kind} for name, kind in pairs]
+    place = None if output is None else str(output)
+    screen.result({"columns": columns, "template": text, "output": place})
+    done = f"The template is in {output}. Fill in the bounds and levels, then: tacit fit"
+    screen.plain(text if output is None else done)

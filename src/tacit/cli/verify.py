@@ -37,19 +37,15 @@ def verify(
     found = checked.check(key)
     certificate = checked.certificate if isinstance(checked, StoredFit) else checked
     document = certificate.parsed
-    total = document["total"]
     screen.result(
         {
-            "consistent": found.consistent,
-            "signed": found.signed,
-            "signer": found.signer,
+            **{name: getattr(found, name) for name in ("consistent", "signed", "signer")},
             "statement": found.statement,
             "covers": list(found.covers),
             "not_covered": list(found.not_covered),
             "private": document["private"],
-            **{name: total[name] for name in ("epsilon", "delta", "mu")},
-            "relation": document["relation"],
-            "unit": document["unit"],
+            **{name: document["total"][name] for name in ("epsilon", "delta", "mu")},
+            **{name: document[name] for name in ("relation", "unit")},
             "digest": certificate.digest,
         }
     )

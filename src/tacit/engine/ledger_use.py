@@ -20,8 +20,8 @@ from tacit.contract.plan import Plan
 from tacit.contract.release import Release
 from tacit.documents.canonical_json import canonical, digest_of, plain
 from tacit.errors import DataError, FileError, LedgerError, SettingError, TacitError
-from tacit.ledger.charge import Reservation
 from tacit.ledger.current_ledger import active_ledger
+from tacit.ledger.entry import Reservation
 from tacit.ledger.ledger import Ledger
 from tacit.validate import one_of
 

@@ -58,7 +58,7 @@ def judge(release: Release, sandwich: Sandwich) -> Judgement:
 
     Guarantee
     ---------
-    - Nominal is said only where n·μ ≥ 100 d, and n·μ ≥ 30 d^1.5 beyond ten coefficients, the
+    - Nominal is said only where n·μ ≥ 100 d and n·μ ≥ 30 d^1.5, the
       relative noise of the curvature is at most 1, no eigenvalue was lifted, no step was cut and
       no column has one value but for a few records, and of the one-step solver alone: other
       solvers' intervals are called approximate.
@@ -107,7 +107,7 @@ def _public_reasons(plan: Plan) -> list[str]:
     if signal < RELIABILITY.signal:
         return [f"n·μ/d is {_shown(signal)}, below {RELIABILITY.signal:g}"]
     least = RELIABILITY.wide * width**1.5
-    if width > RELIABILITY.width and signal * width < least:
+    if signal * width < least:
         return [f"n·μ is {_shown(signal * width)}, below 30·d^1.5 = {_shown(least)}"]
     return []
 

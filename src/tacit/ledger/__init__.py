@@ -1,7 +1,7 @@
 """One budget for many fits: every charge is stored before its answer is computed."""
 
-from tacit.ledger.charge import Charge, Reservation
 from tacit.ledger.current_ledger import active_ledger
+from tacit.ledger.entry import Charge, Reservation
 from tacit.ledger.joint_certificate import JointCertificate
 from tacit.ledger.ledger import Ledger
 from tacit.ledger.repeated_fits import RefitWarning

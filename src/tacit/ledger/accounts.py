@@ -1,4 +1,4 @@
-r"""Who may spend how much: one cap for the dataset, and sub-budgets for named analysts.
+r"""Who may spend how much, and what is left: one cap, and sub-budgets for named analysts.
 
 All amounts are exact rationals (squares of mu), so they add up without rounding:
 
@@ -11,11 +11,19 @@ ledger does not know who calls it, and whoever may write the file may charge und
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
+from tacit.accounting import gaussian
 from tacit.errors import BudgetError, LedgerError
+from tacit.ledger.exact_amounts import capacity_of, root_down
+from tacit.privacy.budget import Budget, Guarantee
+
+if TYPE_CHECKING:
+    from tacit.ledger.chain import Chain
 
 COMMON = None
 """The account of charges without a grant: what was granted to nobody."""
@@ -25,19 +33,12 @@ COMMON = None
 class Accounts:
     """The state of all accounts; every change returns a new state or is refused.
 
+    `paused` says why charges are refused: of everybody under `COMMON`, or of an analyst.
+
     Guarantee
     ---------
     - `total` never exceeds `capacity`, and an analyst's charges never exceed what was granted.
     - A grant moves budget that is left; the capacity never rises.
-
-    Parameters
-    ----------
-    granted
-        The sub-budget of each analyst who was ever granted one, spent or not.
-    spent
-        What was charged to each account.
-    paused
-        Why charges are refused: of everybody under `COMMON`, or of an analyst.
     """
 
     capacity: Fraction
@@ -136,3 +137,70 @@ class Accounts:
 
     def _share(self, amount: Fraction) -> str:
         return f"{float(amount / self.capacity):.3g}"
+
+
+@dataclass(frozen=True)
+class Status:
+    """What was spent and what is left, for one analyst or for what is granted to nobody.
+
+    `granted` has, of each analyst, the share of the budget that was granted and that is left.
+
+    Guarantee
+    ---------
+    - A charge of `remaining`, or of `left` at its delta, is accepted if nobody charges before it.
+    - `more_like_last` further charges as the last one would be accepted, and not one more.
+    """
+
+    budget: Budget
+    """The budget in force for the dataset."""
+    spent: Guarantee | None
+    """What all charges of the ledger guarantee together; None before the first."""
+    remaining: Budget | None
+    """What is left, in mu and rounded down; None if nothing is."""
+    left: Budget | None
+    """The same as epsilon at the ledger's delta."""
+    more_like_last: int | None
+    granted: Mapping[str, tuple[float, float]]
+    paused: Mapping[str | None, str]
+
+    def __str__(self) -> str:
+        """Say in words what is left."""
+        if self.left is None or self.left.epsilon is None:
+            return "nothing is left"
+        text = f"about ε = {self.left.epsilon:.4g} at δ = {self.left.delta:g}"
+        if self.more_like_last is not None:
+            fits = "fit" if self.more_like_last == 1 else "fits"
+            text += f", or {self.more_like_last} more {fits} like the last"
+        return text
+
+
+def status_of(chain: Chain, analyst: str | None) -> Status:
+    """Compute from a chain what is spent and left."""
+    accounts, delta = chain.accounts, chain.terms.delta
+    left = accounts.left(analyst)
+    mu = root_down(left)
+    last = chain.charges[-1].cost if chain.charges else None
+    shares = {
+        name: (float(whole / accounts.capacity), float(accounts.left(name) / accounts.capacity))
+        for name, whole in accounts.granted.items()
+    }
+    return Status(
+        budget=chain.budget,
+        spent=chain.guarantee(),
+        remaining=Budget(mu=mu, delta=delta) if mu > 0.0 else None,
+        left=_epsilon_of(mu, left, delta),
+        more_like_last=math.floor(left / last) if last else None,
+        granted=shares,
+        paused=accounts.paused,
+    )
+
+
+def _epsilon_of(mu: float, left: Fraction, delta: float) -> Budget | None:
+    """The epsilon at this delta that is left, rounded down; None where it is nothing."""
+    epsilon = gaussian.epsilon(mu, delta) if mu > 0.0 else 0.0
+    while epsilon > 0.0:
+        budget = Budget(epsilon=epsilon, delta=delta)
+        if capacity_of(budget) <= left:
+            return budget
+        epsilon *= 1.0 - 2.0**-40
+    return None

@@ -4,15 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 from tacit.accounting.composition import guarantee_of
 from tacit.errors import BudgetError, InputError, LedgerError, SettingError
 from tacit.ledger.accounts import Accounts
-from tacit.ledger.charge import LONGEST_LINE, NOTES, Charge, Purpose, Reservation, require_line
-from tacit.ledger.entry import ORIGIN, Entry, Kind
+from tacit.ledger.entry import (
+    LONGEST_LINE,
+    NOTES,
+    ORIGIN,
+    Charge,
+    Entry,
+    Kind,
+    Purpose,
+    Reservation,
+    require_line,
+)
 from tacit.ledger.exact_amounts import TOLERANCE, capacity_of, cost_of, units
 from tacit.ledger.terms import STAMP, Terms, read_amount, read_budget
 from tacit.privacy.budget import Budget, Guarantee
@@ -45,6 +54,18 @@ class _Change(NamedTuple):
     charge: Charge | None = None
 
 
+@dataclass(frozen=True)
+class Check:
+    """What `Ledger.verify` found: how many entries and charges, the last hash, and so in words."""
+
+    entries: int
+    charges: int
+    unreleased: int
+    head: str
+    guarantee: Guarantee | None
+    statement: str
+
+
 class Chain:
     """The state that the entries of a ledger lead to.
 
@@ -59,9 +80,8 @@ class Chain:
     def __init__(self, entries: Iterable[Entry] = ()) -> None:
         self._terms: Terms | None = None
         self._charges: dict[int, Charge] = {}
-        self._hashes: dict[int, str] = {}
+        self._reservations: dict[int, Reservation] = {}
         self._keys: dict[str, int] = {}
-        self._answers: dict[int, Mapping[str, Any]] = {}
         self.head: Entry | None = None
         self.accounts = Accounts(Fraction(0))
         self.budget = Budget(mu=1.0)
@@ -100,6 +120,26 @@ class Chain:
         events = [event for charge in self.charges for event in charge.events]
         return guarantee_of(events, delta=self.terms.delta, relation=self.relation, unit=self.unit)
 
+    def check(self, unfinished: int) -> Check:
+        """State what the whole chain holds; after it, so many bytes of the file are no entry."""
+        unreleased = sum(charge.release is None for charge in self.charges)
+        guarantee = self.guarantee()
+        statement = (
+            f"The ledger holds: {self.length} entries, {len(self.charges)} charges, {unreleased} "
+            "of them without a release."
+        )
+        if self.refusals:
+            statement += f" {self.refusals} tables were refused."
+        charged = "Nothing was charged yet" if guarantee is None else f"All charges: {guarantee}"
+        statement += f" {charged}."
+        if unfinished:
+            statement += (
+                f" The last {unfinished} bytes are an entry that was cut short and never "
+                "acknowledged; the next charge removes them."
+            )
+        counts = (self.length, len(self.charges), unreleased)
+        return Check(*counts, self.head_hash, guarantee, statement)
+
     def recalled(self, purpose: Purpose, *, again: bool) -> Reservation | None:
         """Return the answered charge of the same request under the same key, or None.
 
@@ -114,9 +154,9 @@ class Chain:
                 "the budget, the public facts or the number of records differ. Nothing was spent. "
                 "Use another key, or ask for what it stands for"
             )
-        answer = self._answers.get(sequence)
-        if answer is not None:
-            return Reservation(sequence, self._hashes[sequence], answer)
+        known = self._reservations[sequence]
+        if known.answer is not None:
+            return known
         if again:
             return None
         raise LedgerError(
@@ -127,7 +167,8 @@ class Chain:
 
     def require_reserved(self, reservation: Reservation) -> None:
         """Refuse a reservation of another ledger."""
-        if self._hashes.get(reservation.sequence) != reservation.hash:
+        known = self._reservations.get(reservation.sequence)
+        if known is None or known.hash != reservation.hash:
             raise LedgerError("this ledger holds no such reservation; it belongs to another one")
 
     def draft(self, kind: Kind, document: Mapping[str, Any]) -> Entry:
@@ -155,14 +196,13 @@ class Chain:
     def extended(self, entries: Iterable[Entry]) -> Chain:
         """Return the chain with further entries; this one stays as it is."""
         longer = copy(self)
-        for name in ("_charges", "_hashes", "_keys", "_answers"):
+        for name in ("_charges", "_reservations", "_keys"):
             setattr(longer, name, dict(getattr(self, name)))
         for entry in entries:
             longer.accept(entry)
         return longer
 
     def _take(self, entry: Entry, document: Mapping[str, Any]) -> None:
-        """Check an entry that is in its place, then change the state."""
         terms = self._terms
         if entry.kind is Kind.OPEN:
             terms = Terms.read(document)
@@ -185,46 +225,43 @@ class Chain:
     def _keep(self, entry: Entry, document: Mapping[str, Any], charge: Charge) -> None:
         self._charges[charge.sequence] = charge
         if entry.kind is Kind.RESERVE:
-            self._hashes[charge.sequence] = entry.hash
+            self._reservations[charge.sequence] = Reservation(charge.sequence, entry.hash)
             self.relation, self.unit = Relation.parse(document["relation"]), document["unit"]
             if charge.key is not None:
                 # The newest: an interrupted request that was paid for again has its answer there.
                 self._keys[charge.key] = charge.sequence
-        elif document.get("answer") is not None:
-            self._answers[charge.sequence] = document["answer"]
+        else:
+            known = self._reservations[charge.sequence]
+            self._reservations[charge.sequence] = replace(known, answer=document.get("answer"))
 
     @property
     def _spent(self) -> int:
         return 0 if self.head is None else self.head.spent
 
-    def _units(self, accounts: Accounts) -> int:
-        """Integer units of what is spent or withdrawn, of the budget that the ledger began with."""
-        whole = self.terms.capacity
-        return units(accounts.total + whole - accounts.capacity, whole)
-
     def _after(self, kind: Kind, document: Mapping[str, Any]) -> _Change:
         """Return what holds after an entry other than the first, or refuse it."""
-        accounts, budget, charge = self.accounts, self.budget, None
+        accounts, budget, spent, charge = self.accounts, self.budget, self._spent, None
         if kind is Kind.RESERVE:
             charge = self._priced(document)
             accounts = accounts.charged(charge.analyst, charge.cost)
-            return _Change(accounts, budget, self._units(accounts), charge)
-        if kind is Kind.LOWER:
-            budget, accounts = self._lowered(document)
-            return _Change(accounts, budget, self._units(accounts))
-        if kind is Kind.COMMIT:
+        elif kind is Kind.COMMIT:
             charge = self._committed(document)
         elif kind is Kind.GRANT:
             accounts = self._granted(document)
+        elif kind is Kind.LOWER:
+            budget, accounts = self._lowered(document)
         elif kind is Kind.REFUSAL:
             Purpose.read(document)
         else:
             accounts = self._paused(kind, document)
-        # These change neither the total nor the capacity.
-        return _Change(accounts, budget, self._spent, charge)
+        if kind in (Kind.RESERVE, Kind.LOWER):
+            # What is spent or withdrawn, of the budget that the ledger began with. Other entries
+            # change neither the total nor the capacity.
+            whole = self.terms.capacity
+            spent = units(accounts.total + whole - accounts.capacity, whole)
+        return _Change(accounts, budget, spent, charge)
 
     def _priced(self, document: Mapping[str, Any]) -> Charge:
-        """Read a charge; it must be of the ledger's relation and unit."""
         relation, unit = Relation.parse(document["relation"]), document["unit"]
         require_line("unit", unit)
         purpose = Purpose.read(document)
@@ -262,9 +299,7 @@ class Chain:
         return replace(self._charges[number], release=release)
 
     def _granted(self, document: Mapping[str, Any]) -> Accounts:
-        for name in ("source", "to"):
-            if document[name] is not None:
-                require_line(name, document[name])
+        _require_names(document, "source", "to")
         require_line("reason", document["reason"], empty=True)
         if (document["budget"] is None) != (document["amount"] is None):
             raise LedgerError("a grant has a budget without an amount, or the reverse")
@@ -284,11 +319,16 @@ class Chain:
         return budget, self.accounts.lowered(read_amount(document["capacity"], budget))
 
     def _paused(self, kind: Kind, document: Mapping[str, Any]) -> Accounts:
-        if document["analyst"] is not None:
-            require_line("analyst", document["analyst"])
+        _require_names(document, "analyst")
         require_line("reason", document["reason"])
         reason = document["reason"] if kind is Kind.PAUSE else None
         return self.accounts.halted(document["analyst"], reason)
+
+
+def _require_names(document: Mapping[str, Any], *fields: str) -> None:
+    for name in fields:
+        if document[name] is not None:
+            require_line(name, document[name])
 
 
 def charge_document(

@@ -20,7 +20,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from tacit.ledger.ledger import Ledger
 
 VARIABLE = "TACIT_ACTIVE_LEDGER"
-"""The environment variable that tells programs started within a block that one was open."""
+"""The environment variable that is set while a block is open."""
 MARK = "_ledger"
 """The attribute of an estimator that holds its mark: "<epoch> <name of the ledger, or nothing>"."""
 WAYS_OUT = (
@@ -114,8 +114,7 @@ def active_ledger() -> Ledger | None:
     return None if _is_main_outside_blocks() else _only_ledger()
 
 
-@contextmanager
-def charged_for(estimator: object) -> Iterator[None]:
+def charged_for(estimator: object) -> AbstractContextManager[None]:
     """Charge the fit of an estimator to the ledger it belongs to, or refuse it.
 
     Guarantee
@@ -128,8 +127,7 @@ def charged_for(estimator: object) -> Iterator[None]:
       elsewhere, a copy from the block of a ledger is refused: it can come from a file.
     - Otherwise it is as `active_ledger` says.
     """
-    with pinned(_ledger_of(estimator)):
-        yield
+    return pinned(_ledger_of(estimator))
 
 
 @contextmanager
@@ -141,9 +139,6 @@ def pinned(ledger: Ledger | None) -> Iterator[None]:
         yield
     finally:
         go_back(block)
-
-
-# --- marks of estimators ------------------------------------------------------------------------
 
 
 def born(estimator: object) -> None:
@@ -191,7 +186,7 @@ def _place() -> str:
 
 
 def _is_kin(words: str) -> bool:
-    """Whether a mark was made by this process or one of its workers."""
+    # Whether a mark was made by this process or one of its workers.
     form = _FORM.fullmatch(words)
     return form is not None and form["family"] in process.families
 
@@ -227,9 +222,6 @@ def _holds(epoch_of_mark: str, name: str) -> bool:
     return parent.epoch == epoch_of_mark and others.ledgers <= {name}
 
 
-# --- blocks of this process ---------------------------------------------------------------------
-
-
 def works_for() -> int | None:
     """Return the number of the process whose worker this one is; None where it is nobody's.
 
@@ -258,12 +250,10 @@ def own_block() -> Block | None:
 def open_blocks() -> list[Block]:
     """Return the open blocks of ledgers; in a worker, not those that it was forked in."""
     with process.lock:
-        all_of_them, number = works_for() is None, os.getpid()
-        return [
-            block
-            for block in process.blocks
-            if block.ledger is not None and (all_of_them or block.process == number)
-        ]
+        found = [block for block in process.blocks if block.ledger is not None]
+        if works_for() is None:
+            return found
+        return [block for block in found if block.process == os.getpid()]
 
 
 def is_open(block: Block) -> bool:
@@ -353,9 +343,8 @@ def _only_ledger() -> Ledger | None:
 
 def _is_main_outside_blocks() -> bool:
     """Whether this is the main thread of a program, in no block here or where it was started."""
-    if works_for() is not None or threading.get_ident() != process.home:
-        return False
-    if is_started_in_a_block():
+    in_main_thread = works_for() is None and threading.get_ident() == process.home
+    if not in_main_thread or is_started_in_a_block():
         return False
     # Code of a block may run in an empty context, so no block of this thread may be open.
     return all(block.thread != process.home for block in open_blocks())

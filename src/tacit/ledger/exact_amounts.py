@@ -32,11 +32,9 @@ WHOLE = 2**62
 TOLERANCE = Fraction(1, 10**9)
 """Relative excess of a stored capacity over the derived one, for the rounding of other versions."""
 MOST_BITS = 1024 * 1536
-"""Bits of all unlike denominators together: 1,024 of the longest that an event can have. They are
-added up within a second; the denominators of fits are powers of two, of which few are unlike."""
+"""Bits of all unlike denominators together: 1,024 of the longest, added up within a second."""
 SIGNIFICANT_BITS = 256
-"""Of a long number that is written. The square of a float has at most 106 bits, so the smallest
-float whose square is not below the sum is the same before and after rounding up."""
+"""Of a long number that is written; more than the 106 of the square of a float."""
 LONGEST_EXACT = 1024
 """Bits of numerator and denominator together up to which a number is written as it is."""
 REDUCIBLE_BITS = 2**15
@@ -48,26 +46,13 @@ Ratio = tuple[int, int]
 
 
 def cost_of(events: Iterable[Event], relation: Relation) -> Fraction:
-    """Exact cost of Gaussian events; costs of charges add up (proofs/accounting/filters.md).
-
-    Examples
-    --------
-    >>> from tacit.privacy.event import Gaussian
-    >>> cost_of([Gaussian(1, 10), Gaussian(1, 15)], Relation.REPLACE_ONE)
-    Fraction(1, 6)
-    """
+    """Exact cost of Gaussian events; costs of charges add up (proofs/accounting/filters.md)."""
     # The budget does not enter a cost.
     return Filter(Budget(mu=1.0), relation, LAW).amount(events)
 
 
 def capacity_of(budget: Budget) -> Fraction:
-    """Largest exact cost that a budget allows, rounded down.
-
-    Examples
-    --------
-    >>> capacity_of(Budget(mu=0.5))
-    Fraction(1, 4)
-    """
+    """Largest exact cost that a budget allows, rounded down."""
     # The relation does not enter a capacity.
     return Filter(budget, Relation.REPLACE_ONE, LAW).capacity
 
@@ -79,11 +64,6 @@ def units(total: Fraction, capacity: Fraction) -> int:
     ---------
     - At most `WHOLE` exactly when the total is at most the capacity.
     - Never decreasing in the total, and above 0 when the total is.
-
-    Examples
-    --------
-    >>> units(Fraction(3, 10) + Fraction(7, 10), Fraction(1)) == WHOLE
-    True
     """
     return math.ceil(total / capacity * WHOLE)
 
@@ -99,13 +79,7 @@ def root_down(square: Fraction) -> float:
 
 
 def total_of(terms: Iterable[Fraction]) -> Ratio:
-    """Add up fractions exactly, with at most `MOST_BITS`; the sum is not reduced.
-
-    Examples
-    --------
-    >>> total_of([Fraction(1, 6), Fraction(1, 6), Fraction(1, 4)])
-    (14, 24)
-    """
+    """Add up fractions exactly, with at most `MOST_BITS`; the sum is not reduced."""
     grouped: dict[int, int] = {}
     for term in terms:
         grouped[term.denominator] = grouped.get(term.denominator, 0) + term.numerator

@@ -26,7 +26,7 @@ from tacit.privacy.relation import Relation
 
 if TYPE_CHECKING:
     from tacit.ledger.chain import Chain
-    from tacit.ledger.charge import Charge
+    from tacit.ledger.entry import Charge
 
 FORMAT = "tacit-ledger-certificate/2"
 FIRST = "tacit-ledger-certificate/1"
@@ -132,10 +132,8 @@ class JointCertificate(Document):
         found = {}
         for analyst, own in list(events.items())[:most]:
             composition = Composition(rounded(_sum(own, total.relation), up=True))
-            epsilon = composition.epsilon(total.delta)
-            found[analyst] = Guarantee(
-                total.relation, total.unit, epsilon, total.delta, composition.mu
-            )
+            numbers = (composition.epsilon(total.delta), total.delta, composition.mu)
+            found[analyst] = Guarantee(total.relation, total.unit, *numbers)
         return found
 
     def _derive(self, document: Mapping[str, Any]) -> Guarantee:

@@ -11,12 +11,11 @@ from typing import Any
 
 from tacit.errors import LedgerError, SettingError
 from tacit.ledger import with_blocks
-from tacit.ledger.chain import Chain, charge_document
-from tacit.ledger.charge import Charge, Purpose, Reservation
-from tacit.ledger.entry import Entry, Kind
+from tacit.ledger.accounts import Status, status_of
+from tacit.ledger.chain import Chain, Check, charge_document
+from tacit.ledger.entry import Charge, Entry, Kind, Purpose, Reservation
 from tacit.ledger.joint_certificate import JointCertificate
 from tacit.ledger.sqlite_ledger import upgrade
-from tacit.ledger.status import Check, Status, check_of, status_of
 from tacit.ledger.storage import Session, file_of, storage_at
 from tacit.ledger.terms import Terms, budget_document, require_named, require_same
 from tacit.privacy.budget import Budget, Guarantee
@@ -84,7 +83,7 @@ class Ledger:
         self._storage = storage_at(None if path is None else file_of(path))
         self._chain = Chain()
         given = None if relation is None else Relation.parse(relation)
-        file = self._storage.path
+        file = self.path
         if file is None or not file.exists():
             if budget is None:
                 new = "a ledger in memory" if file is None else f"{file} does not exist; a new one"
@@ -138,14 +137,8 @@ class Ledger:
         """Return the ledger for one request: its fits are charged under a key, with a label.
 
         The same request under the same key is answered from the ledger, and nothing is charged.
-        Another request under the key is refused.
-
-        Parameters
-        ----------
-        key
-            A name of the request, in at most 200 characters. Without one no answer is stored.
-        again
-            Charge a request once more that was charged and interrupted.
+        Another request under the key is refused. Without a key no answer is stored. With `again` a
+        request that was charged and interrupted is charged once more.
 
         Examples
         --------
@@ -180,8 +173,6 @@ class Ledger:
 
         Parameters
         ----------
-        events
-            Everything that will be released, at least one event.
         relation, unit
             For which the sensitivities in the events hold; those of the ledger.
         label, formula, file
@@ -211,10 +202,7 @@ class Ledger:
     def commit(
         self, reservation: Reservation, release: str, answer: Mapping[str, Any] | None = None
     ) -> None:
-        """Note that the answer of a charge is complete, by its digest. Costs nothing.
-
-        An answer that is given is stored, for the same request under the same key.
-        """
+        """Note the digest of a complete answer; a given answer is stored. Costs nothing."""
         document = {"reservation": reservation.sequence, "release": release, "answer": answer}
         with self._storage.writing() as session:
             chain = self._catch_up(session)
@@ -266,7 +254,7 @@ class Ledger:
         with self._storage.reading() as session:
             entries, unfinished = session.entries(), session.unfinished
             self._catch_up(session)
-        return check_of(Chain(entries), unfinished)
+        return Chain(entries).check(unfinished)
 
     def grant(
         self,
@@ -276,17 +264,11 @@ class Ledger:
         source: str | None = None,
         reason: str = "",
     ) -> None:
-        """Move a part of the budget to an analyst, from another one or from what is common.
+        """Move a part of the budget from one analyst (None: what is common) to another.
 
         From the first grant on, an analyst spends what was granted to that name and no more, and
-        charges without a name spend what is granted to nobody.
-
-        Parameters
-        ----------
-        to, source
-            Names of analysts; None for what is common.
-        budget
-            How much, at most what `source` has left. None moves all of that.
+        charges without a name spend what is granted to nobody. Without a budget, all that `source`
+        has left is moved.
 
         Examples
         --------
@@ -296,24 +278,14 @@ class Ledger:
         >>> ledger.remaining(analyst="ana") is None
         True
         """
-        worth = None if budget is None else Terms(budget.with_delta(self.terms.delta))
-        document = {
-            "source": source,
-            "to": to,
-            "budget": None if worth is None else budget_document(worth.budget),
-            "amount": None if worth is None else str(worth.capacity),
-            "reason": reason,
-        }
-        self._append(Kind.GRANT, document)
+        worth = {"budget": None, "amount": None}
+        if budget is not None:
+            worth = self._worth(budget, "amount")
+        self._append(Kind.GRANT, {"source": source, "to": to, **worth, "reason": reason})
 
     def lower(self, budget: Budget, reason: str) -> None:
-        """Lower the budget of the dataset, not below what is spent or granted.
-
-        It can never be raised again.
-        """
-        terms = Terms(budget.with_delta(self.terms.delta))
-        stated = {"budget": budget_document(terms.budget), "capacity": str(terms.capacity)}
-        self._append(Kind.LOWER, {**stated, "reason": reason})
+        """Lower the budget, not below what is spent or granted; it can never be raised again."""
+        self._append(Kind.LOWER, {**self._worth(budget, "capacity"), "reason": reason})
 
     def pause(self, reason: str, *, analyst: str | None = None) -> None:
         """Refuse all charges, or those of one analyst, until `resume`."""
@@ -359,8 +331,11 @@ class Ledger:
         where = "in memory" if self.path is None else repr(str(self.path))
         return f"<Ledger {where}: {self.terms.budget}>"
 
+    def _worth(self, budget: Budget, name: str) -> dict[str, Any]:
+        terms = Terms(budget.with_delta(self.terms.delta))
+        return {"budget": budget_document(terms.budget), name: str(terms.capacity)}
+
     def _append(self, kind: Kind, document: Mapping[str, Any]) -> None:
-        """Write the next entry; it is checked against the newest state."""
         with self._storage.writing() as session:
             session.append(self._catch_up(session).draft(kind, document))
 

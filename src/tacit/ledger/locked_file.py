@@ -1,4 +1,4 @@
-"""A file that is open and locked with ``flock``.
+"""Files that are created whole, and that are open and locked with ``flock``.
 
 The lock belongs to the inode, so links and bind mounts of a file share it. Each operation opens a
 descriptor of its own, so threads exclude each other as processes do.
@@ -6,14 +6,15 @@ descriptor of its own, so threads exclude each other as processes do.
 
 from __future__ import annotations
 
-import contextlib
+import errno
 import os
+import re
 import stat
 import threading
 import time
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tacit.errors import FileError, LedgerError
@@ -24,6 +25,9 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 _PAUSE = 0.001
+_MODE = 0o666
+_ATTEMPTS = 100
+_NO_NAMELESS_FILES = (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT)
 
 
 class Descriptor:
@@ -48,10 +52,10 @@ class Descriptor:
             number, self.number = self.number, -1
             if number >= 0:
                 try:
-                    fcntl.flock(number, fcntl.LOCK_UN)
-                except OSError:
-                    pass
+                    with suppress(OSError):
+                        fcntl.flock(number, fcntl.LOCK_UN)
                 finally:
+                    # Nothing between the two that an interruption could come in.
                     try:  # noqa: SIM105
                         os.close(number)
                     except OSError:
@@ -72,7 +76,7 @@ def _close_in_child() -> None:
     # A copy in a child would keep the lock if the parent were killed while it writes.
     try:
         for descriptor in list(_opened):
-            with contextlib.suppress(OSError):
+            with suppress(OSError):
                 os.close(descriptor.number)
             descriptor.number = -1
         _opened.clear()
@@ -98,7 +102,7 @@ def locked(path: Path, *, alone: bool, patience: float) -> Iterator[Descriptor]:
       without it, nobody who is alone.
     - The wait is at most `patience` seconds; a forked or a killed process does not keep the lock.
     """
-    require_locks()
+    _require_locks()
     deadline = time.monotonic() + patience
     while True:
         with refused(path):
@@ -124,31 +128,6 @@ def sync(number: int) -> None:
         getattr(os, "fdatasync", os.fsync)(number)
 
 
-def require_locks() -> None:
-    """Refuse a system on which files cannot be locked."""
-    if fcntl is None:
-        raise LedgerError(
-            "a ledger in a file needs file locks that this system does not have (flock). Use a "
-            "ledger in memory, Ledger(budget=...), or Linux or macOS"
-        )
-
-
-def _lock(number: int, deadline: float, *, alone: bool) -> None:
-    kind = (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB
-    while True:
-        try:
-            fcntl.flock(number, kind)
-        except BlockingIOError:
-            if time.monotonic() > deadline:
-                raise LedgerError(
-                    "the ledger is kept busy by another process. Close that process and try again; "
-                    "by this attempt nothing was spent"
-                ) from None
-            time.sleep(_PAUSE)
-        else:
-            return
-
-
 def is_at(file: Descriptor, path: Path) -> bool:
     """Whether the path leads to the open file, and not to one that took its place."""
     mine, there = os.fstat(file.number), path.stat()
@@ -166,3 +145,123 @@ def refused(path: Path) -> Iterator[None]:
         raise FileError(f"the ledger {path} cannot be read: no such file") from error
     except OSError as error:
         raise LedgerError(f"the ledger {path} cannot be used: {error.strerror}") from error
+
+
+def _require_locks() -> None:
+    if fcntl is None:
+        raise LedgerError(
+            "a ledger in a file needs file locks that this system does not have (flock). Use a "
+            "ledger in memory, Ledger(budget=...), or Linux or macOS"
+        )
+
+
+def _lock(number: int, deadline: float, *, alone: bool) -> None:
+    kind = (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB
+    while True:
+        try:
+            return fcntl.flock(number, kind)
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                raise LedgerError(
+                    "the ledger is kept busy by another process. Close that process and try again; "
+                    "by this attempt nothing was spent"
+                ) from None
+            time.sleep(_PAUSE)
+
+
+def create(path: Path, content: bytes) -> bool:
+    """Make a file with this content; False where the name is taken.
+
+    On Linux and most local file systems the file has no name until it is complete (``O_TMPFILE``),
+    so a killed process leaves nothing. Elsewhere it is first written as
+    ``.<name>.<process>-<time>.tmp``; the next creation removes what a killed process left.
+
+    Guarantee
+    ---------
+    - The file appears complete and on the disk, or not at all; an existing one is never touched.
+    """
+    _require_locks()
+    try:
+        with _folder_opened(path.parent, os.O_RDONLY) as folder:
+            made = _create_nameless(path, content, folder)
+            if made is None:
+                made = _create_named(path, content)
+            if made:
+                os.fsync(folder)
+    except OSError as error:
+        raise FileError(f"the ledger {path} cannot be written: {error.strerror}") from error
+    return made
+
+
+def sync_folder(folder: Path) -> None:
+    """Return when the names in a folder are on the disk, as far as this user may see to it."""
+    # A creator that was killed may have left a name that is in memory only.
+    with suppress(OSError), _folder_opened(folder, os.O_RDONLY) as number:
+        os.fsync(number)
+
+
+def _create_nameless(path: Path, content: bytes, folder: int) -> bool | None:
+    """Create without a temporary name; None where the system cannot."""
+    if not hasattr(os, "O_TMPFILE"):
+        return None
+    try:
+        with _folder_opened(path.parent, os.O_TMPFILE | os.O_RDWR) as number:
+            _fill(number, content)
+            # The folder makes Python call linkat, which follows the link to the nameless file.
+            os.link(f"/proc/self/fd/{number}", path, src_dir_fd=folder, follow_symlinks=True)
+    except FileExistsError:
+        return False
+    except OSError as error:
+        if error.errno in _NO_NAMELESS_FILES:
+            return None
+        raise
+    return True
+
+
+def _create_named(path: Path, content: bytes) -> bool:
+    _remove_remains(path)
+    taken: Exception | None = None
+    for _ in range(_ATTEMPTS):
+        draft = path.with_name(f".{path.name}.{os.getpid()}-{time.time_ns()}.tmp")
+        draft.touch(_MODE, exist_ok=False)
+        try:
+            # Locked, so that it is not taken for the remains of a process that was killed.
+            with locked(draft, alone=True, patience=0.0) as file:
+                _fill(file.number, content)
+                # A link, unlike a renaming, fails where the name is taken.
+                os.link(draft, path)
+        except FileExistsError:
+            return False
+        except (FileError, LedgerError, FileNotFoundError) as error:
+            # Another creation took the draft for remains before it was locked.
+            taken = error
+        else:
+            return True
+        finally:
+            draft.unlink(missing_ok=True)
+    raise FileError(f"the ledger {path} cannot be written: {taken}") from taken
+
+
+def _remove_remains(path: Path) -> None:
+    """Remove drafts whose creators are no more."""
+    name = re.compile(rf"\.{re.escape(path.name)}\.[0-9]+-[0-9]+\.tmp", re.ASCII)
+    for draft in path.parent.iterdir():
+        if name.fullmatch(draft.name):
+            # In use, or removed by another: both are fine.
+            with suppress(FileError, LedgerError), locked(draft, alone=True, patience=0.0):
+                draft.unlink(missing_ok=True)
+
+
+def _fill(number: int, content: bytes) -> None:
+    while content:
+        content = content[os.write(number, content) :]
+    sync(number)
+
+
+@contextmanager
+def _folder_opened(path: Path, flags: int) -> Iterator[int]:
+    number = os.open(path, flags | os.O_CLOEXEC, _MODE)
+    try:
+        yield number
+    finally:
+        os.close(number)

@@ -84,18 +84,14 @@ class Log:
 
     file: Descriptor
     entries: tuple[Entry, ...]
-    """What was read; the first of them is the entry of the place where reading began."""
+    """What was read, from the place where reading began."""
     acknowledged: int
     end: int
     """Where the last complete entry ends."""
-    size: int
+    unfinished: int
+    """Number of bytes after it; the next append removes them."""
     place: Place | None
     """The last acknowledged entry; None where the header names none that was read."""
-
-    @property
-    def unfinished(self) -> int:
-        """Number of bytes after the last entry; the next append removes them."""
-        return self.size - self.end
 
     @classmethod
     def read(cls, file: Descriptor, known: Place | None = None) -> Log:
@@ -140,7 +136,7 @@ class Log:
                 acknowledged = Place(at, entry)
             entries.append(entry)
             at = start + stop
-        return cls(file, tuple(entries), length, at, start + len(data), acknowledged)
+        return cls(file, tuple(entries), length, at, start + len(data) - at, acknowledged)
 
     def append(self, entries: Sequence[Entry]) -> None:
         """Write entries after the last one, and acknowledge everything up to them.
@@ -169,11 +165,11 @@ class Log:
 
 
 def _read_header(data: bytes) -> tuple[int, str]:
+    if not data.startswith(MAGIC):
+        raise LedgerError("the file is not a ledger of this version; expected one that Tacit wrote")
     found = _HEADER.fullmatch(data)
     if found is None:
-        if data.startswith(MAGIC):
-            raise LedgerError("the header of the ledger is damaged")
-        raise LedgerError("the file is not a ledger of this version; expected one that Tacit wrote")
+        raise LedgerError("the header of the ledger is damaged")
     return int(found[1]), found[2].decode("ascii")
 
 

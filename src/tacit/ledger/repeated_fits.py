@@ -39,7 +39,7 @@ class Memory:
 
     def __init__(self) -> None:
         self._files: set[str] = set()
-        self._objects: dict[int, weakref.ref[object]] = {}
+        self._objects: weakref.WeakValueDictionary[int, object] = weakref.WeakValueDictionary()
         self._lock = threading.RLock()
 
     def note(self, data: object) -> bool:
@@ -50,21 +50,12 @@ class Memory:
                 known = name in self._files
                 self._files.add(name)
                 return known
-            key = id(data)
-            reference = self._objects.get(key)
-            if reference is not None and reference() is data:
-                return True
-            try:
-                self._objects[key] = weakref.ref(data, lambda gone: self._forget(key, gone))
-            except TypeError:
-                # A plain list or dictionary: its address alone would soon mean something else.
-                return False
-            return False
-
-    def _forget(self, key: int, gone: weakref.ref[object]) -> None:
-        with self._lock:
-            if self._objects.get(key) is gone:
-                del self._objects[key]
+            known = self._objects.get(id(data)) is data
+            # A plain list or dictionary cannot be watched, and its address alone would soon mean
+            # something else.
+            with contextlib.suppress(TypeError):
+                self._objects[id(data)] = data
+            return known
 
 
 _fitted = Memory()

@@ -17,24 +17,15 @@ from pathlib import Path
 from tacit.errors import FileError, LedgerError, SettingError
 from tacit.ledger import sqlite_ledger as version_one
 from tacit.ledger.entry import Entry
-from tacit.ledger.locked_file import is_at, locked, refused
+from tacit.ledger.locked_file import create, is_at, locked, refused, sync_folder
 from tacit.ledger.log_file import Log, Place, written
-from tacit.ledger.new_file import create, sync_folder
 
 PATIENCE = 60.0
 """Seconds to wait for other processes before giving up."""
 
 
 class Session:
-    """The entries, while nobody else changes them.
-
-    Parameters
-    ----------
-    last
-        The last entry, where the session may append; None where it only reads.
-    unfinished
-        Number of bytes after the last entry: an append that was cut short by a crash.
-    """
+    """The entries, while nobody else changes them; where `last` is None they are only read."""
 
     def __init__(
         self, read: Callable[[int], list[Entry]], last: Entry | None, unfinished: int = 0
@@ -42,6 +33,7 @@ class Session:
         self._read = read
         self._last = last
         self.unfinished = unfinished
+        """Number of bytes after the last entry: an append that was cut short by a crash."""
         self.appended: list[Entry] = []
 
     def entries(self, after: int = -1) -> list[Entry]:
@@ -77,21 +69,20 @@ class Storage(ABC):
     acknowledged: Entry | None = None
     """The last entry that was appended through this object, whoever shares it."""
 
-    @abstractmethod
-    def create(self, first: Entry) -> bool:
+    def create(self, first: Entry) -> bool:  # noqa: ARG002
         """Begin with a first entry; False where somebody else has begun already."""
+        return False
 
     @abstractmethod
-    def session(self, *, alone: bool) -> AbstractContextManager[Session]:
-        """Give the entries for a block: alone to append to them, or shared to read."""
+    def _session(self, *, alone: bool) -> AbstractContextManager[Session]: ...
 
     def writing(self) -> AbstractContextManager[Session]:
         """Alone with the entries; what is appended is durable when the block has ended."""
-        return self.session(alone=True)
+        return self._session(alone=True)
 
     def reading(self) -> AbstractContextManager[Session]:
         """See one state of the entries; writers wait."""
-        return self.session(alone=False)
+        return self._session(alone=False)
 
 
 def storage_at(path: Path | None) -> Storage:
@@ -117,8 +108,7 @@ class MemoryStorage(Storage):
         return True
 
     @contextmanager
-    def session(self, *, alone: bool) -> Iterator[Session]:
-        """Give the entries for a block, to one thread at a time."""
+    def _session(self, *, alone: bool) -> Iterator[Session]:
         # A forked process would spend a copy of the budget. Asked before the lock, which another
         # thread may have held when the process was forked and which then stays held.
         if os.getpid() != self._process:
@@ -156,8 +146,7 @@ class FileStorage(Storage):
         return create(self.path, written([first]))
 
     @contextmanager
-    def session(self, *, alone: bool) -> Iterator[Session]:
-        """Give the entries for a block; what is appended is on the disk when it has ended."""
+    def _session(self, *, alone: bool) -> Iterator[Session]:
         with locked(self.path, alone=alone, patience=PATIENCE) as file:
             with refused(self.path):
                 log = Log.read(file, self._place)
@@ -189,9 +178,10 @@ class FileStorage(Storage):
 
     def _reader(self, log: Log) -> Callable[[int], list[Entry]]:
         def read(after: int) -> list[Entry]:
-            whole = after + 1 < log.entries[0].sequence
-            with refused(self.path):
-                entries = Log.read(log.file).entries if whole else log.entries
+            entries = log.entries
+            if after + 1 < entries[0].sequence:
+                with refused(self.path):
+                    entries = Log.read(log.file).entries
             return [entry for entry in entries if entry.sequence > after]
 
         return read
@@ -204,13 +194,8 @@ class VersionOneStorage(Storage):
         self.path: Path = path
         self.name = str(path)
 
-    def create(self, first: Entry) -> bool:  # noqa: ARG002
-        """Somebody else has begun."""
-        return False
-
     @contextmanager
-    def session(self, *, alone: bool) -> Iterator[Session]:
-        """Give the entries to read, after SQLite's own check; refuse to append."""
+    def _session(self, *, alone: bool) -> Iterator[Session]:
         if alone:
             raise LedgerError(
                 f"the ledger {self.path} was written by Tacit 0.1: it can be read, but no longer "
@@ -227,10 +212,9 @@ def file_of(path: str | os.PathLike[str]) -> Path:
         raise SettingError("the path of a ledger is not a path; expected the name of a file")
     try:
         file = Path(os.fsdecode(path)).resolve()
-        if file.is_dir() or not file.parent.is_dir():
-            raise FileError(f"the ledger {path!s:.200} is no file; give the name of a file")
+        is_no_file = file.is_dir() or not file.parent.is_dir()
     except (OSError, ValueError, RuntimeError) as error:
-        if isinstance(error, FileError):
-            raise
         raise FileError(f"the ledger {path!s:.200} cannot be opened") from error
+    if is_no_file:
+        raise FileError(f"the ledger {path!s:.200} is no file; give the name of a file")
     return file

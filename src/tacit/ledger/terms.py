@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from tacit.errors import BudgetError, InputError, LedgerError, SettingError
-from tacit.ledger.charge import LONGEST_LINE, require_line
+from tacit.ledger.entry import LONGEST_LINE, require_line
 from tacit.ledger.exact_amounts import LAW, TOLERANCE, capacity_of, read_number
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
@@ -20,8 +20,6 @@ DELTA = 1e-6
 """The delta of a budget that names none: a ledger does not know the number of records."""
 STAMP = {"time", "sqlite"}
 """What an entry says besides its own fields: when it was written, and in 0.1 by which library."""
-REFUSALS = ("never", "curator")
-"""Who is told that a table was refused because of a record: nobody, or a curator."""
 
 _LONGEST_AMOUNT = 4001
 _CURRENCIES = ("epsilon", "delta", "mu", "rho")
@@ -43,11 +41,10 @@ class Terms:
     relation, unit
         For which neighbours the budget is meant; None where the first charge decides.
     capacity
-        The exact cost that the budget allows. It is stored, so that the integers of a ledger mean
-        the same to a later version that rounds otherwise.
+        The exact cost that the budget allows, stored because a later version may round otherwise.
     refusals
-        "never": within the ledger no record can make a fit fail. "curator": its users are the
-        curators of the table, and may ask for errors about records; each refusal is an entry.
+        "never": no record can make a fit fail. "curator": the users are the curators of the table,
+        and may ask for errors about records; each refusal is an entry.
     """
 
     budget: Budget
@@ -70,7 +67,7 @@ class Terms:
             object.__setattr__(self, "capacity", capacity_of(self.budget))
         if self.relation is not None:
             object.__setattr__(self, "relation", Relation.parse(self.relation))
-        if self.refusals not in REFUSALS:
+        if self.refusals not in ("never", "curator"):
             raise SettingError(
                 f'refusals is {str(self.refusals)[:40]!r}; expected "never", or "curator" where '
                 "only the curators of the table use the ledger"

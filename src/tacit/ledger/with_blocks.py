@@ -28,11 +28,6 @@ def uncharged(reason: str) -> Iterator[None]:
     ---------
     - Where this context has a ledger, it is refused: a fit within a ledger's block is not free.
 
-    Parameters
-    ----------
-    reason
-        Why these fits belong to no ledger, for whoever reads the code.
-
     Examples
     --------
     >>> from tacit.ledger import active_ledger
@@ -106,7 +101,6 @@ def _begin(block: Block) -> None:
 
 
 def _end(block: Block) -> None:
-    """Close a block, for all contexts that are in it."""
     with state.process.lock:
         if block in state.process.blocks:
             state.process.blocks.remove(block)

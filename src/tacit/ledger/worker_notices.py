@@ -118,10 +118,11 @@ def _write(notice: Notice, file: Path) -> None:
 
 def _parsed(text: str) -> Notice:
     value: Any = json.loads(text)
-    names, is_open, epoch = value["ledgers"], value["open"], value["epoch"]
-    if not isinstance(is_open, bool) or not all(isinstance(word, str) for word in [*names, epoch]):
+    notice = Notice(frozenset(value["ledgers"]), value["open"], value["epoch"])
+    words = [*notice.ledgers, notice.epoch]
+    if not isinstance(notice.is_open, bool) or not all(isinstance(word, str) for word in words):
         raise ValueError(text)
-    return Notice(frozenset(names), is_open, epoch)
+    return notice
 
 
 def _withdraw(mine: Path) -> None:

@@ -24,7 +24,7 @@ from tacit.design.design import Column, Design
 from tacit.design.factor import Indicator
 from tacit.design.response import Continuous
 from tacit.solvers.coordinates import Coordinates, Matrix, Vector, triangular
-from tacit.solvers.interval_rules import START, Shares
+from tacit.solvers.interval_rules import START, StartShares
 from tacit.solvers.nuisance import Level, first_level
 from tacit.solvers.quantiles import around, bisect_noisy, doubted
 from tacit.solvers.rules import between
@@ -84,7 +84,7 @@ class Standards:
 
 
 def first_steps(
-    facts: PublicFacts, allowed: Fraction, shares: Shares, clip_factor: float
+    facts: PublicFacts, allowed: Fraction, shares: StartShares, clip_factor: float
 ) -> tuple[list[Step], StandardisedStart]:
     """Price the counts that standardise, the level of the response, one second-moment query."""
     columns = standardised_columns(facts.design)

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from tacit.cli.progress_bar import Bar
+from tacit.cli.output import Bar
 
 
 class Terminal(io.StringIO):

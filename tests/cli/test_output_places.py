@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tacit.cli.output_files import require_writable
+from tacit.cli.output import require_writable
 from tacit.errors import FileError
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tacit import errors
-from tacit.cli.exit_codes import EPILOG, Exit, exit_of, tell_error
+from tacit.cli.failure_messages import EPILOG, Exit, exit_of, tell_error
 
 
 @pytest.mark.parametrize(

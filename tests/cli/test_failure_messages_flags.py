@@ -4,8 +4,8 @@ import inspect
 
 import pytest
 
+from tacit.cli.failure_messages import FLAGS, in_flags
 from tacit.cli.fit import fit
-from tacit.cli.flag_names import FLAGS, in_flags
 
 
 @pytest.mark.parametrize(

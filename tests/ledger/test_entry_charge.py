@@ -3,7 +3,7 @@
 import pytest
 
 from tacit.errors import SettingError
-from tacit.ledger.charge import Purpose, shortened
+from tacit.ledger.entry import Purpose, shortened
 
 
 def test_a_purpose_is_read_back() -> None:

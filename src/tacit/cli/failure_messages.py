@@ -1,4 +1,4 @@
-"""Exit codes, and what is said when a command fails.
+"""Exit codes, and what is said when a command fails, in the words of the command line.
 
 No message holds a value of the table: those of Tacit never do, and those of others are withheld.
 """
@@ -6,13 +6,26 @@ No message holds a value of the table: those of Tacit never do, and those of oth
 from __future__ import annotations
 
 import json
+import re
 import sys
 import traceback
 from enum import IntEnum
 
-from tacit.cli.flag_names import in_flags
 from tacit.errors import CertificateError, DataError, FileError, LedgerError, TacitError
 from tacit.inference.text_table import one_line
+
+FLAGS = frozenset(
+    {"delta", "epsilon", "invalid_rows", "iterations", "l2", "max_passes", "radius", "refusals"}
+    | {"row_norm", "solver", "step_size"}
+)
+"""Keywords of Python whose flag has the same name."""
+EPILOG = (
+    "Exit codes: 0 done; 1 a fault of Tacit; 2 something given is wrong, nothing was spent; "
+    "3 a table or a file is wrong; 4 a certificate, a stored fit or a ledger does not hold; "
+    "130 interrupted."
+)
+_SWITCHES = {"inference=False": "--no-inference", "inference=True": "--inference"}
+_KEYWORD = re.compile(r'\b(?P<name>[a-z][a-z_0-9]*)=(?:"(?P<text>[^"]*)"|(?P<rest>…|\.\.\.))')
 
 
 class Exit(IntEnum):
@@ -27,24 +40,24 @@ class Exit(IntEnum):
     UNREAD = 141
 
 
-EPILOG = (
-    "Exit codes: 0 done; 1 a fault of Tacit; 2 something given is wrong, nothing was spent; "
-    "3 a table or a file is wrong; 4 a certificate, a stored fit or a ledger does not hold; "
-    "130 interrupted."
-)
-
-
 def exit_of(error: TacitError) -> Exit:
-    """Exit code of an error that was raised on purpose.
-
-    Examples
-    --------
-    >>> exit_of(FileError("…"))
-    <Exit.DATA: 3>
-    """
+    """Exit code of an error that was raised on purpose."""
     if isinstance(error, CertificateError | LedgerError):
         return Exit.CERTIFICATE
     return Exit.DATA if isinstance(error, DataError | FileError) else Exit.INPUT
+
+
+def in_flags(message: str) -> str:
+    """Name the flags of a command where a message names keywords: l2=… becomes --l2 …."""
+    for keyword, flag in _SWITCHES.items():
+        message = message.replace(keyword, flag)
+    return _KEYWORD.sub(_flag, message)
+
+
+def _flag(found: re.Match[str]) -> str:
+    if found["name"] not in FLAGS:
+        return found[0]
+    return f"--{found['name'].replace('_', '-')} {found['text'] or found['rest'] or ''}".rstrip()
 
 
 def error_document(kind: str, message: str) -> dict[str, object]:
@@ -56,10 +69,11 @@ def tell_error(kind: str, message: str, *, as_json: bool) -> None:
     """Say what was wrong: to a program on standard output, to a person on standard error."""
     if as_json:
         sys.stdout.write(json.dumps(error_document(kind, message), indent=2) + "\n")
-    else:
-        # Whatever a file says: no message commands a terminal.
-        lines = map(one_line, _sentence(in_flags(message)).split("\n"))
-        sys.stderr.write("error: " + "\n".join(lines) + "\n")
+        return
+    sentence = in_flags(message)
+    sentence += "" if sentence.endswith((".", "…", "?", "!")) else "."
+    # Whatever a file says: no message commands a terminal.
+    sys.stderr.write("error: " + "\n".join(map(one_line, sentence.split("\n"))) + "\n")
 
 
 def tell_fault(error: BaseException, *, as_json: bool) -> None:
@@ -75,7 +89,3 @@ def tell_fault(error: BaseException, *, as_json: bool) -> None:
         "please report the lines on standard error.",
         as_json=as_json,
     )
-
-
-def _sentence(message: str) -> str:
-    return message if message.endswith((".", "…", "?", "!")) else f"{message}."

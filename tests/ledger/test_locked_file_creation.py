@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from tacit.errors import FileError
-from tacit.ledger import new_file as creation
-from tacit.ledger.locked_file import locked
-from tacit.ledger.new_file import create
+from tacit.ledger import locked_file as creation
+from tacit.ledger.locked_file import create, locked
 
 # The child of this test process calls nothing that a thread of the parent could have locked.
 pytestmark = pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
