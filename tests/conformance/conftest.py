@@ -21,10 +21,9 @@ from tacit.contract.query import (
 )
 from tacit.mechanisms.counts import integer_counts, integer_residual_size
 from tacit.mechanisms.gradient import integer_gradient_sum
-from tacit.mechanisms.moments import integer_second_moments
+from tacit.mechanisms.moments import integer_pairs, integer_second_moments
 from tacit.mechanisms.newton_direction import integer_curvature
 from tacit.mechanisms.responder import MECHANISMS
-from tacit.mechanisms.sandwich import integer_pairs
 from tacit.rows.storage.store import Store
 
 NO_SUMS = frozenset({PerturbedMinimum, DampedDirection})

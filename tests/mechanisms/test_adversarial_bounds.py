@@ -37,8 +37,7 @@ from tacit.losses import (
 from tacit.losses.loss import Loss
 from tacit.mechanisms.counts import integer_counts, integer_residual_size
 from tacit.mechanisms.gradient import integer_gradient_sum
-from tacit.mechanisms.moments import integer_second_moments
-from tacit.mechanisms.sandwich import integer_pairs
+from tacit.mechanisms.moments import integer_pairs, integer_second_moments
 from tacit.privacy.relation import Relation
 from tacit.rows.storage.memory_store import MemoryStore
 from tacit.rows.storage.sparse_store import BLOCK_ROWS, SparseBlock, SparseStore

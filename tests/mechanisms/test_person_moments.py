@@ -14,9 +14,14 @@ from tacit.contract.query import CurvatureAndScore, QueryKind, SecondMoments, We
 from tacit.contract.sensitivity import Price, squared_sensitivity
 from tacit.losses import logistic
 from tacit.losses.loss import Loss
-from tacit.mechanisms.moments import answer_second_moments, integer_second_moments, moment_limit
+from tacit.mechanisms.moments import (
+    answer_curvature_and_score,
+    answer_second_moments,
+    integer_pairs,
+    integer_second_moments,
+    moment_limit,
+)
 from tacit.mechanisms.person_moments import write_products
-from tacit.mechanisms.sandwich import answer_curvature_and_score, integer_pairs
 from tacit.privacy.relation import Relation
 from tacit.rows.storage.memory_store import MemoryStore
 from tacit.rows.storage.person_store import PersonStore

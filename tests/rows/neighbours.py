@@ -107,7 +107,7 @@ def rows_of(store: Any) -> Counter[bytes]:
         return Counter(
             block.tiles[block.starts[g] :][: block.counts[g, lane], :, lane].tobytes()
             for block in blocks
-            for g in range(block.groups)
+            for g in range(len(block.counts))
             for lane in np.flatnonzero(block.counts[g])
         )
     if isinstance(store, SparseStore):

@@ -30,10 +30,10 @@ from tacit.rows.admission.contribution_bounding import label_forms
 from tacit.rows.encoding.labels import normal_form
 from tacit.rows.sources.opening import open_source
 from tacit.rows.storage import store as store_module
-from tacit.rows.storage.person_store import PersonStore
 from tacit.rows.storage.store import Store
 from tacit.rows.storage.tiles import to_rows
 from tacit.schema.schema import Schema
+from tests.rows.neighbours import rows_of
 from tests.rows.person_stores import person_store
 
 ROWS, PLACE = 130, 70
@@ -147,20 +147,6 @@ def with_cell(column: str, cell: Any) -> pd.DataFrame:
     )
 
 
-def stored(store: Store) -> Counter[bytes]:
-    """Bits of all units, and how often they occur."""
-    if isinstance(store, PersonStore):
-        blocks = [store.block(index) for index in range(store.block_count)]
-        return Counter(
-            block.tiles[block.starts[g] :][: block.counts[g, lane], :, lane].tobytes()
-            for block in blocks
-            for g in range(block.groups)
-            for lane in np.flatnonzero(block.counts[g])
-        )
-    tiles = np.concatenate([store.block(index) for index in range(store.block_count)])
-    return Counter(row.tobytes() for row in to_rows(tiles, store.length))
-
-
 def quietly(work: Callable[[], Store]) -> Store:
     """A warning would be noticed; here it is an error."""
     with warnings.catch_warnings():
@@ -190,7 +176,7 @@ def test_a_cell_changes_its_own_record_and_raises_nothing(
 
     def admitted(cell: Any) -> Counter[bytes]:
         source = open_source(with_cell(column, cell))
-        return stored(quietly(lambda: admit(source, design, invalid_rows="zero")))
+        return rows_of(quietly(lambda: admit(source, design, invalid_rows="zero")))
 
     reference = admitted(table[column].tolist()[PLACE])
     for cell in [*NUMBERS, *OTHERS]:

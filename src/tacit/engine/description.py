@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tacit.rows.sources.column_types import Description, describe
+from tacit.rows.sources.opening import Description, describe
 
 __all__ = ["Description", "describe"]

@@ -20,14 +20,16 @@ from tacit.errors import SettingError
 from tacit.losses.float_bits import exp_negative
 from tacit.mechanisms.block_access import count_tiles, measure_tile, outcome_column
 from tacit.mechanisms.gaussian_sum import noised_sum
-from tacit.mechanisms.kernels import add_offset, measure_records
+from tacit.mechanisms.kernels import Columns, add_offset, measure_records
 from tacit.noise.entropy import Entropy
 from tacit.rows.storage.store import BlockSum, Layout, Store
 from tacit.rows.storage.tiles import LANES, Floats, Integers, dense_tiles, outcome_tiles, tile_parts
 
 TILES_AT_ONCE = 32
 Ends = tuple[float, float, float, float, float]
-SIZE, WITHIN, SHARE, DISPERSION, TILT, SQUARE = 0, 1, 2, 3, 4, 5
+Ranges = tuple[Integers, Floats, Floats]
+"""Columns, and the lower and upper ends within which they are counted."""
+SIZE, WITHIN, SHARE, DISPERSION, TILT, SQUARE = range(6)
 """Measures of residuals, as the compiler takes them."""
 _MEASURES = {
     Measure.SIZE: SIZE,
@@ -77,16 +79,10 @@ def residual_share(margin: float, label: float, measure: int, numbers: Ends) -> 
 
 @compiled
 def add_counts(
-    tiles: NDArray[Any],
-    columns: Integers,
-    lower: Floats,
-    upper: Floats,
-    width: int,
-    weighted: bool,
-    bound: int,
-    total: Integers,
+    tiles: NDArray[Any], ranges: Ranges, width: int, weighted: bool, bound: int, total: Integers
 ) -> None:
     """Add to total[k] the bound, times the record's weight, where lower < column ≤ upper."""
+    columns, lower, upper = ranges
     entry = np.full(LANES, bound, dtype=np.int64)
     for t in range(tiles.shape[0]):
         if weighted:
@@ -105,19 +101,12 @@ def add_counts(
 
 @compiled
 def add_residual_sizes(
-    block: Any,
-    theta: Floats,
-    weighted: bool,
-    shifted: bool,
-    measure: int,
-    numbers: Ends,
-    bound: int,
-    total: Integers,
+    block: Any, theta: Floats, has: Columns, how: tuple[int, Ends], bound: int, total: Integers
 ) -> None:
     """Add to total[0] the bound, times the record's measure, times its weight."""
     width = theta.shape[0]
-    margin = np.empty(LANES)
-    square = np.empty(LANES)
+    (weighted, shifted), (measure, numbers) = has, how
+    margin, square = np.empty(LANES), np.empty(LANES)
     for t in range(count_tiles(block)):
         measure_tile(block, t, theta, margin, square)
         add_offset(block, t, width, weighted, shifted, margin)
@@ -137,16 +126,10 @@ def add_residual_sizes(
 
 @compiled
 def add_person_counts(
-    block: Any,
-    columns: Integers,
-    lower: Floats,
-    upper: Floats,
-    width: int,
-    weighted: bool,
-    bound: int,
-    total: Integers,
+    block: Any, ranges: Ranges, width: int, weighted: bool, bound: int, total: Integers
 ) -> None:
     """Add to total[k] the bound times the mean weight of a person's records within the ends."""
+    columns, lower, upper = ranges
     share = np.empty(LANES)
     for g in range(block.counts.shape[0]):
         for k in range(columns.shape[0]):
@@ -166,17 +149,11 @@ def add_person_counts(
 
 @compiled
 def add_person_residual_sizes(
-    block: Any,
-    theta: Floats,
-    weighted: bool,
-    shifted: bool,
-    measure: int,
-    numbers: Ends,
-    bound: int,
-    total: Integers,
+    block: Any, theta: Floats, has: Columns, how: tuple[int, Ends], bound: int, total: Integers
 ) -> None:
     """Add to total[0] the bound times a person's mean of measure times weight."""
     width = theta.shape[0]
+    (weighted, shifted), (measure, numbers) = has, how
     margin, square, share = np.empty(LANES), np.empty(LANES), np.empty(LANES)
     for g in range(block.counts.shape[0]):
         share[:] = 0.0
@@ -216,20 +193,21 @@ def column_counts(layout: Layout, query: ColumnCounts, bound: int) -> BlockSum:
     upper = np.ascontiguousarray(query.upper, dtype=np.float64)
     if not ((columns >= 0) & (columns <= width)).all():
         raise SettingError("Features and the response are counted, and no other column.")
+    ranges = columns, lower, upper
     features = not (columns == width).all()
 
     def add(block: Any, total: Integers) -> None:
         if layout.grouped:
-            add_person_counts(block, columns, lower, upper, width, layout.weighted, bound, total)
+            add_person_counts(block, ranges, width, layout.weighted, bound, total)
         elif features:
             # Zeros that are not stored count too: sparse records are written out a few at a time.
             for part in tile_parts(block, TILES_AT_ONCE):
                 tiles = dense_tiles(part, width)
-                add_counts(tiles, columns, lower, upper, width, layout.weighted, bound, total)
+                add_counts(tiles, ranges, width, layout.weighted, bound, total)
         else:
             tiles, first = outcome_tiles(block, width)
             place = columns - width + first
-            add_counts(tiles, place, lower, upper, first, layout.weighted, bound, total)
+            add_counts(tiles, (place, lower, upper), first, layout.weighted, bound, total)
 
     return BlockSum(columns.shape, add)
 
@@ -250,7 +228,7 @@ def residual_sizes(layout: Layout, query: ResidualSize, bound: int) -> BlockSum:
     kernel = add_person_residual_sizes if layout.grouped else add_residual_sizes
 
     def add(block: Any, total: Integers) -> None:
-        kernel(block, theta, layout.weighted, layout.shifted, *measure, bound, total)
+        kernel(block, theta, (layout.weighted, layout.shifted), measure, bound, total)
 
     return BlockSum((1,), add)
 

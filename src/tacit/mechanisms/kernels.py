@@ -1,7 +1,7 @@
 """Compiled passes over blocks of records: clipped gradients and quantised rows. Private: `block`.
 
-A record's integers depend on that record and on public numbers only, in dense and sparse blocks: no
-reassociation is needed or allowed. Proof: proofs/mechanisms/kernels.md.
+A record's integers depend on that record and on public numbers only, in dense and sparse blocks.
+Proof: proofs/mechanisms/kernels.md.
 """
 
 from __future__ import annotations
@@ -25,6 +25,10 @@ from tacit.rows.storage.tiles import LANES, Floats, Integers
 
 PLAIN, CURVATURE, SCORE = 0, 1, 2
 """Weights of second moments, as the compiler takes them."""
+Columns = tuple[bool, bool]
+"""Whether records have weights, and whether they have offsets."""
+Limits = tuple[float, float]
+"""Bound on the norm of a row, and what the norm of its integers is before rounding."""
 BALANCED = -1.0
 """Stands for a radius where rows are weighed by the larger slope of two labels."""
 
@@ -59,9 +63,7 @@ def add_gradients(  # noqa: PLR0917 - compiled code takes no keywords
     of a row alike.
     """
     width = theta.shape[0]
-    margin = np.empty(LANES)
-    square = np.empty(LANES)
-    factor = np.empty(LANES)
+    margin, square, factor = np.empty(LANES), np.empty(LANES), np.empty(LANES)
     for t in range(count_tiles(block)):
         measure_tile(block, t, theta, margin, square)
         add_offset(block, t, width, weighted, shifted, margin)
@@ -132,9 +134,7 @@ def quantise_rows(  # noqa: PLR0917 - compiled code takes no keywords
     """
     width = integers.shape[0]
     smoothness, lipschitz = bounds
-    margin = np.empty(LANES)
-    square = np.empty(LANES)
-    ratio = np.empty(LANES)
+    margin, square, ratio = np.empty(LANES), np.empty(LANES), np.empty(LANES)
     for t in range(count_tiles(block)):
         measure_tile(block, t, theta, margin, square)
         add_offset(block, t, width, weighted, shifted, margin)

@@ -20,7 +20,7 @@ from tacit.mechanisms.moments import integer_second_moments, moment_limit
 from tacit.noise.entropy import Entropy
 from tacit.noise.gaussian import rounded_gaussian
 from tacit.rows.storage.store import Store
-from tacit.rows.storage.tiles import Floats, Integers
+from tacit.rows.storage.tiles import Integers
 
 CURVATURE_BOUND = 2**30
 """Integer bound on a record's summand in H: the sums of 2^33 records do not wrap."""
@@ -71,7 +71,10 @@ def solve_within(matrix: Integers, damping: int, vector: Exact) -> Exact:
         # ‖x - x*‖ ≤ ‖residual‖ / damping, as no eigenvalue is below the damping.
         if sum((entry * entry for entry in residual), Fraction(0)) <= part**2 * size:
             return solution
-        step = _solve_nearly(approximate, [float(entry) for entry in residual])
+        try:
+            step = np.linalg.lstsq(approximate, [float(entry) for entry in residual], rcond=None)[0]
+        except np.linalg.LinAlgError:
+            break
         if not np.isfinite(step).all():
             break
         solution = [at + Fraction(float(change)) for at, change in zip(solution, step, strict=True)]
@@ -80,14 +83,6 @@ def solve_within(matrix: Integers, damping: int, vector: Exact) -> Exact:
             for row, entry in zip(damped, vector, strict=True)
         ]
     return solve_exactly(damped, vector)
-
-
-def _solve_nearly(matrix: Floats, vector: list[float]) -> Floats:
-    """Solution in floats; not a number where there is none."""
-    try:
-        return np.asarray(np.linalg.lstsq(matrix, vector, rcond=None)[0])
-    except np.linalg.LinAlgError:
-        return np.full(len(vector), np.nan)
 
 
 def solve_exactly(matrix: list[list[int]], vector: Exact) -> Exact:

@@ -19,10 +19,10 @@ from tacit.compiling import compiled
 from tacit.contract.sensitivity import FINEST_BOUND
 from tacit.losses.dispatch import curvatures
 from tacit.mechanisms.block_access import outcome_column, write_tile
-from tacit.mechanisms.kernels import CURVATURE, SCORE, measure_records
+from tacit.mechanisms.kernels import CURVATURE, SCORE, Columns, Limits, measure_records
 from tacit.mechanisms.person_gradient import person_size, square_scores, sum_scores
 from tacit.rows.storage.person_store import PersonBlock
-from tacit.rows.storage.tiles import LANES, Floats, Integers, readonly
+from tacit.rows.storage.tiles import LANES, Floats, Integers, map_tiles, readonly
 
 TILES_AT_ONCE = 32
 """Tiles in one product: its entries stay below 2^53, where float64 sums of integers are exact."""
@@ -30,18 +30,20 @@ if TILES_AT_ONCE * LANES * FINEST_BOUND > 2**53:
     raise AssertionError("Second moments would not be summed exactly.")
 
 
+PairLoss = tuple[int, Floats | None, tuple[float, float, float]]
+"""A loss's code and shape, and its smoothness, Lipschitz and joint bounds."""
+BoundedLoss = tuple[int, Floats | None, tuple[float, float]]
+"""The same without the joint bound."""
+
+
 @compiled
-def person_row_factors(  # noqa: PLR0917 - compiled code takes no keywords
+def person_row_factors(
     block: Any,
     theta: Floats,
     weights: int,
-    code: int,
-    shape: Floats | None,
-    smoothness: float,
-    weighted: bool,
-    shifted: bool,
-    bound: float,
-    limit: float,
+    loss: BoundedLoss,
+    columns: Columns,
+    limits: Limits,
     factors: Floats,
 ) -> None:
     """Write the factor f of every record (tile, lane), so that Σ‖f z‖² ≤ limit² over a person.
@@ -50,6 +52,8 @@ def person_row_factors(  # noqa: PLR0917 - compiled code takes no keywords
     curvature over its upper bound and size that of `person_size` (`weights` 1).
     """
     width = theta.shape[0]
+    code, shape, (smoothness, _) = loss
+    (weighted, shifted), (bound, limit) = columns, limits
     margin, square, curvature = np.empty(LANES), np.empty(LANES), np.ones(LANES)
     norm_sum, square_sum = np.empty(LANES), np.empty(LANES)
     for g in range(block.counts.shape[0]):
@@ -83,29 +87,19 @@ def person_row_factors(  # noqa: PLR0917 - compiled code takes no keywords
 
 
 @compiled
-def person_pair_factors(  # noqa: PLR0917 - compiled code takes no keywords
-    block: Any,
-    theta: Floats,
-    code: int,
-    shape: Floats | None,
-    bounds: tuple[float, float, float],
-    weighted: bool,
-    shifted: bool,
-    bound: float,
-    limit: float,
-    rows: Floats,
-    scores: Floats,
-    persons: Floats,
+def person_pair_factors(
+    block: Any, theta: Floats, loss: PairLoss, columns: Columns, limits: Limits, out: Any
 ) -> None:
     """Write factors of records (tile, lane), scores (group, column, lane) and factors of persons.
 
     With w = (bound / size)² as in `person_size`, h the curvature and s the slope over their bounds
     (times the record's weight), the person's pair is T = w Σ h‖z‖² / bound² and a = w‖Σ s z‖ /
-    bound; both are shrunk where T² + a⁴ exceeds `joint`. `bounds` are the loss's smoothness,
-    Lipschitz bound and joint bound.
+    bound; both are shrunk where T² + a⁴ exceeds `joint`.
     """
     width = theta.shape[0]
-    smoothness, lipschitz, joint = bounds
+    code, shape, (smoothness, lipschitz, joint) = loss
+    (weighted, shifted), (bound, limit) = columns, limits
+    rows, scores, persons = out
     margin, square, curvature = np.empty(LANES), np.empty(LANES), np.empty(LANES)
     norm_sum, square_sum, trace = np.empty(LANES), np.empty(LANES), np.empty(LANES)
     for g in range(block.counts.shape[0]):
@@ -144,27 +138,20 @@ def _shrink(curved: float, steep: float, joint: float) -> float:
 
 
 @compiled
-def person_score_factors(  # noqa: PLR0917 - compiled code takes no keywords
-    block: Any,
-    theta: Floats,
-    code: int,
-    shape: Floats | None,
-    lipschitz: float,
-    weighted: bool,
-    shifted: bool,
-    bound: float,
-    limit: float,
-    scores: Floats,
-    factors: Floats,
+def person_score_factors(
+    block: Any, theta: Floats, loss: BoundedLoss, columns: Columns, limits: Limits, out: Any
 ) -> None:
     """Write scores s (group, column, lane) and factors f (group, lane) with ‖f s‖ ≤ limit.
 
     f = limit / bound·w / lipschitz, w = (bound / size)² as in `person_size`, shrunk where f s is
     too long.
     """
+    code, shape, (_, lipschitz) = loss
+    bound, limit = limits
+    scores, factors = out
     norm_sum, square_sum, square = np.empty(LANES), np.empty(LANES), np.empty(LANES)
     for g in range(block.counts.shape[0]):
-        how = code, shape, weighted, shifted, False
+        how = code, shape, columns[0], columns[1], False
         sum_scores(block, g, theta, how, scores[g], norm_sum, square_sum)
         square_scores(scores[g], square)
         for lane in range(LANES):
@@ -188,29 +175,23 @@ def add_person_moments(
     matrix: Floats | None,
     theta: Floats,
     weights: int,
-    loss: tuple[int, Floats | None, tuple[float, float]],
-    columns: tuple[bool, bool],
-    limits: tuple[float, float],
+    loss: BoundedLoss,
+    columns: Columns,
+    limits: Limits,
     total: Integers,
 ) -> None:
     """Add Σ v v' over the integer vectors of a block's persons, Σ‖v‖² ≤ limit² before rounding.
 
-    `weights` are those of `quantise_rows`, `loss` is its code, shape and bounds on curvature and
-    slope, `columns` whether there are weights and offsets, `limits` the bound and the limit.
+    `weights` are those of `quantise_rows`.
     """
-    code, shape, (smoothness, lipschitz) = loss
     for part in _mapped_parts(block, matrix):
         if weights == SCORE:
             scores, factors = _score_arrays(part, len(theta))
-            person_score_factors(
-                part, theta, code, shape, lipschitz, *columns, *limits, scores, factors
-            )
+            person_score_factors(part, theta, loss, columns, limits, (scores, factors))
             total += _products(scores, factors, len(theta))
         else:
             factors = np.empty((len(part.tiles), LANES))
-            person_row_factors(
-                part, theta, weights, code, shape, smoothness, *columns, *limits, factors
-            )
+            person_row_factors(part, theta, weights, loss, columns, limits, factors)
             total += _products(part.tiles, factors, len(theta))
 
 
@@ -218,30 +199,29 @@ def add_person_pairs(
     block: PersonBlock,
     matrix: Floats | None,
     theta: Floats,
-    loss: tuple[int, Floats | None, tuple[float, float, float]],
-    columns: tuple[bool, bool],
-    limits: tuple[float, float],
+    loss: PairLoss,
+    columns: Columns,
+    limits: Limits,
     total: Integers,
 ) -> None:
-    """Add (Σ v v', w w') over a block's persons; the arguments are those of the moments.
-
-    `loss` is its code, shape and smoothness, Lipschitz and joint bounds.
-    """
+    """Add (Σ v v', w w') over a block's persons."""
     for part in _mapped_parts(block, matrix):
         scores, persons = _score_arrays(part, len(theta))
         rows = np.empty((len(part.tiles), LANES))
-        person_pair_factors(part, theta, *loss, *columns, *limits, rows, scores, persons)
+        person_pair_factors(part, theta, loss, columns, limits, (rows, scores, persons))
         total[0] += _products(part.tiles, rows, len(theta))
         total[1] += _products(scores, persons, len(theta))
 
 
 def _mapped_parts(block: PersonBlock, matrix: Floats | None) -> Iterator[PersonBlock]:
     for part in block.parts(TILES_AT_ONCE):
-        yield part.frozen() if matrix is None else part.mapped(matrix)
+        tiles = part.tiles if matrix is None else map_tiles(part.tiles, matrix)
+        yield part._replace(tiles=tiles).frozen()
 
 
 def _score_arrays(block: PersonBlock, width: int) -> tuple[Floats, Floats]:
-    return np.empty((block.groups, width, LANES)), np.empty((block.groups, LANES))
+    groups = len(block.counts)
+    return np.empty((groups, width, LANES)), np.empty((groups, LANES))
 
 
 def _products(tiles: NDArray[Any], factors: Floats, width: int) -> Integers:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from types import TracebackType
 
 import numpy as np
 
@@ -25,12 +24,11 @@ from tacit.design.design import Design
 from tacit.errors import SettingError
 from tacit.mechanisms.counts import answer_counts, answer_residual_size
 from tacit.mechanisms.gradient import answer_gradient
-from tacit.mechanisms.moments import answer_second_moments
+from tacit.mechanisms.moments import answer_curvature_and_score, answer_second_moments
 from tacit.mechanisms.newton_direction import answer_curvature_trace, answer_damped_direction
 from tacit.mechanisms.objective_perturbation import answer_perturbed_minimum
-from tacit.mechanisms.sandwich import answer_curvature_and_score
 from tacit.noise.entropy import Entropy, SeededEntropy, SystemEntropy
-from tacit.rows.admission.rescale import rescale
+from tacit.rows.admission.prepare import rescale
 from tacit.rows.storage.store import Store
 from tacit.rows.storage.tiles import Floats
 
@@ -55,14 +53,8 @@ class Responder:
     counted before that. Raw records, whose bounds are yet to be found, answer counts alone until
     `prepare_with` has rescaled them.
 
-    Parameters
-    ----------
-    store
-        The prepared or raw records.
-    private
-        False only where the budget is infinite: no noise is added then.
-    seed
-        A seed for reproducible noise, which protects nobody; None for the operating system's.
+    Without `private`, where the budget is infinite, no noise is added. Noise from a `seed` can be
+    reproduced and protects nobody; without one it is the operating system's.
     """
 
     def __init__(self, store: Store, *, private: bool, seed: int | None) -> None:
@@ -99,10 +91,7 @@ class Responder:
         return replace(query, matrix=None)
 
     def prepare_with(self, design: Design) -> None:
-        """Rescale raw records by their design with the bounds found.
-
-        In float32, or in float64 where no noise is added.
-        """
+        """Rescale raw records by the bounds found; in float64 where no noise is added."""
         exact = self._entropy is None
         self._store = rescale(self._store, design, np.float64 if exact else np.float32)
 
@@ -125,14 +114,7 @@ class Responder:
             raise SettingError("The working coordinates were settled before and cannot change.")
 
     def __enter__(self) -> Responder:
-        """Take responsibility for the store."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Give the records up, whatever happened."""
+    def __exit__(self, *error: object) -> None:
         self._store.close()

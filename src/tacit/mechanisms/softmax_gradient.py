@@ -51,7 +51,6 @@ def add_class_gradients(
 
 @numba.njit(nogil=True, error_model="numpy")
 def _read(tile: NDArray[Any], features: Floats, square: Floats) -> None:
-    """Write features and squared norms of a tile."""
     for lane in range(LANES):
         square[lane] = TINY
     for j in range(features.shape[0]):

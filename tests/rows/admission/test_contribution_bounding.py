@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from tacit.rows.admission.contribution_bounding import (
     NOBODY,
-    Persons,
     bounded_slots,
     label_forms,
+    person_numbers,
     put_records,
     record_hashes,
 )
@@ -34,10 +34,10 @@ from tacit.rows.storage.tiles import to_tiles
     ids=lambda labels: str(labels.dtype),
 )
 def test_labels_of_any_type_name_the_same_persons(labels: NDArray[Any]) -> None:
-    persons = Persons()
-    assert persons.numbers(label_forms(np.array([3, 1, 2]))).tolist() == [0, 1, 2]
-    assert persons.numbers(label_forms(labels)).tolist() == [0, 1, 0, 2]
-    assert persons.count == 3
+    persons: dict[Any, int] = {}
+    assert person_numbers(persons, label_forms(np.array([3, 1, 2]))).tolist() == [0, 1, 2]
+    assert person_numbers(persons, label_forms(labels)).tolist() == [0, 1, 0, 2]
+    assert len(persons) == 3
 
 
 def test_forms_are_normal_forms() -> None:
@@ -54,10 +54,10 @@ def test_forms_are_normal_forms() -> None:
 
 
 def test_labels_that_are_missing_name_nobody() -> None:
-    persons = Persons()
+    persons: dict[Any, int] = {}
     cells = np.array([None, float("nan"), "", float("inf"), "ann"], dtype=object)
-    assert persons.numbers(label_forms(cells)).tolist() == [NOBODY] * 4 + [0]
-    assert persons.numbers(label_forms(np.array([np.nan, np.inf]))).tolist() == [NOBODY] * 2
+    assert person_numbers(persons, label_forms(cells)).tolist() == [NOBODY] * 4 + [0]
+    assert person_numbers(persons, label_forms(np.array([np.nan, np.inf]))).tolist() == [NOBODY] * 2
 
 
 def row_hashes(rows: NDArray[Any]) -> NDArray[np.uint64]:

@@ -19,7 +19,7 @@ from tacit.design.response import Binary, Continuous
 from tacit.errors import DataError, SchemaError
 from tacit.rows.admission import admit as admission
 from tacit.rows.admission.admit import admit
-from tacit.rows.admission.rescale import rescale
+from tacit.rows.admission.prepare import rescale
 from tacit.rows.sources.opening import open_source
 from tacit.rows.storage.person_store import PersonStore
 
@@ -53,7 +53,7 @@ def records(store: Any) -> set[tuple[bytes, ...]]:
     found = []
     for index in range(store.block_count):
         block = store.block(index)
-        for g in range(block.groups):
+        for g in range(len(block.counts)):
             slots = block.tiles[block.starts[g] : block.starts[g + 1]]
             for lane in np.flatnonzero(block.counts[g]):
                 rows = slots[: block.counts[g, lane], :, lane]

@@ -20,8 +20,7 @@ from tacit.design.response import Binary
 from tacit.errors import DataError, SettingError
 from tacit.rows.admission.admit import admit
 from tacit.rows.encoding.encode import FeatureReader
-from tacit.rows.encoding.feature_maps import FeatureMapper
-from tacit.rows.encoding.fourier_frequencies import frequencies_in_turns
+from tacit.rows.encoding.feature_maps import FeatureMapper, frequencies_in_turns
 from tacit.rows.sources.opening import open_source
 from tacit.rows.storage.tiles import to_rows
 

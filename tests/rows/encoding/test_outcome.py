@@ -147,7 +147,7 @@ def test_exposures_are_logarithms() -> None:
 
 def test_all_three_stand_in_order() -> None:
     encoder = OutcomeEncoder(Count("out", 9.0), Weighting("w", 2.0), Offset("t", -1.0, 1.0))
-    assert (encoder.weighted, encoder.shifted, encoder.count) == (True, True, 3)
+    assert encoder.count == 3
     assert (encoder.numbers, encoder.labels) == (("out", "w", "t"), ())
     numbers, valid = encoded(encoder, out=[3, 4, -1], w=[1.0, NAN, 1.0], t=[0.5, 0.5, 9.0])
     assert numbers[0].tolist() == [3.0, 0.5, 0.5]

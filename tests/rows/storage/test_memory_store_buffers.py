@@ -15,7 +15,7 @@ import tacit
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary
 from tacit.errors import DataError
-from tacit.rows.admission import rescale
+from tacit.rows.admission import prepare
 from tacit.rows.admission.admit import admit
 from tacit.rows.sources.opening import open_source
 from tacit.rows.storage import memory_store as pool
@@ -144,12 +144,12 @@ def test_records_are_wiped_where_a_run_is_interrupted(
     columns = tuple(
         replace(column, lower=0.0, upper=1.0, center=0.5, scale=0.5) for column in design.columns
     )
-    monkeypatch.setattr(rescale, "to_rows", halting(to_rows, after))
+    monkeypatch.setattr(prepare, "to_rows", halting(to_rows, after))
     monkeypatch.setattr(store, "map_tiles", halting(map_tiles, after))
     ways: dict[str, Callable[[], Any]] = {
         "recast": lambda: held.recast(np.eye(4)),
         "map": lambda: held.map(np.eye(4)),
-        "rescale": lambda: rescale.rescale(held, replace(design, columns=columns)),
+        "rescale": lambda: prepare.rescale(held, replace(design, columns=columns)),
     }
     with held, pytest.raises(KeyboardInterrupt):
         ways[way]()

@@ -29,7 +29,7 @@ def read(store: PersonStore) -> dict[int, list[list[float]]]:
     found: dict[int, list[list[float]]] = {}
     for index in range(store.block_count):
         block = store.block(index)
-        for g in range(block.groups):
+        for g in range(len(block.counts)):
             slots = block.tiles[block.starts[g] : block.starts[g + 1]]
             for lane in np.flatnonzero(block.counts[g]):
                 count = int(block.counts[g, lane])

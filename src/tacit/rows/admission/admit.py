@@ -16,11 +16,10 @@ from numpy.typing import DTypeLike, NDArray
 from tacit.contract.gate import Progress
 from tacit.design.design import Design
 from tacit.design.factor import Numeric
-from tacit.errors import FileError, SettingError
+from tacit.errors import FileError
 from tacit.rows.admission.contribution_bounding import PersonAdmission
-from tacit.rows.admission.prepare import Preparer
+from tacit.rows.admission.prepare import AnyPreparer, Preparer, RawPreparer
 from tacit.rows.admission.prepare_sparse import SparseAdmission
-from tacit.rows.admission.rescale import RawPreparer
 from tacit.rows.encoding.encode import RecordEncoder
 from tacit.rows.sources.source import (
     AttachedSource,
@@ -35,6 +34,7 @@ from tacit.rows.storage.memory_store import THREADS, Draw, MemoryStore, empty_ti
 from tacit.rows.storage.scratch_store import BlockCollector
 from tacit.rows.storage.store import Layout, Store, default_block_rows, require_dtype
 from tacit.rows.storage.tiles import LANES, Flags, Floats, Integers, tile_count
+from tacit.validate import one_of
 
 MEMORY_LIMIT = 256 << 20
 LABEL = "reading records"
@@ -43,24 +43,19 @@ Encoded = tuple[Floats, Floats, Flags]
 """Design columns, outcome columns and validity of some records."""
 
 
-class Admission(Protocol):
-    """How the batches of a table become a store; one implementation for each storage."""
+class _Admission(Protocol):
+    """How the batches of a table become a store; one implementation for each storage.
+
+    `prepare` is called from several threads, `put` with what it made of one batch after the other.
+    `close` wipes or frees what was admitted, after a failure.
+    """
 
     @property
-    def rows(self) -> int:
-        """Records of a batch."""
-
-    def prepare(self, index: int, batch: Batch) -> Any:
-        """Encode and prepare a batch; called from several threads."""
-
-    def put(self, prepared: Any) -> None:
-        """Take what `prepare` made of the next batch."""
-
-    def finish(self) -> Store:
-        """The store of all batches."""
-
-    def close(self) -> None:
-        """Wipe or free what was admitted, after a failure."""
+    def layout(self) -> Layout: ...
+    def prepare(self, index: int, batch: Batch) -> Any: ...
+    def put(self, prepared: Any) -> None: ...
+    def finish(self) -> Store: ...
+    def close(self) -> None: ...
 
 
 def admit(
@@ -101,22 +96,8 @@ def admit(
         be told from a refusal.
     draw
         Draws the subsample of a dense table in memory; without it there is none.
-
-    Examples
-    --------
-    >>> from tacit.design.design import matrix_design
-    >>> from tacit.design.response import Binary
-    >>> from tacit.rows.sources.opening import open_source
-    >>> source = open_source([[0.0], [5.0]], response=[0, 1])
-    >>> design = matrix_design(
-    ...     source.names, Binary("y", (0, 1)), bounds=(0, 1), row_norm=None, intercept=True
-    ... )
-    >>> from tacit.rows.storage.tiles import to_rows
-    >>> to_rows(admit(source, design).block(0), 2).tolist()
-    [[-1.0, 1.0, 0.0], [1.0, 1.0, 1.0]]
     """
-    if invalid_rows not in {"error", "zero"}:
-        raise SettingError(f'invalid_rows must be "error" or "zero"; got {invalid_rows!r}.')
+    one_of("invalid_rows", invalid_rows, ("error", "zero"))
     opened = design if design.open_places else None
     # Raw records need float64, whatever is asked for.
     stored = require_dtype(dtype if opened is None else np.float64)
@@ -124,13 +105,20 @@ def admit(
     encoder = RecordEncoder.of(design, strict=invalid_rows == "error")
     require_columns(names_read(source), (*encoder.numbers, *encoder.labels))
     outcome = encoder.outcome
-    rows = default_block_rows(design.width, stored, outcome.count)
+    unit = design.attached.unit
     layout = Layout(
-        source.length or 0, design.width, stored, rows, outcome.weighted, outcome.shifted, opened
+        source.length or 0,
+        design.width,
+        stored,
+        default_block_rows(design.width, stored, outcome.count),
+        outcome.weighting is not None,
+        outcome.offset is not None,
+        opened,
+        None if unit is None else unit.max_rows,
     )
-    admission: Admission
-    if design.attached.unit is not None:
-        admission = PersonAdmission(encoder, preparer, layout, design.attached.unit, fewest)
+    admission: _Admission
+    if unit is not None:
+        admission = PersonAdmission(encoder, preparer, layout, unit, fewest)
     elif stays_sparse(source, design):
         admission = SparseAdmission.of(encoder, layout)
     elif source.resident:
@@ -168,8 +156,9 @@ def stays_sparse(source: Source, design: Design) -> bool:
     )
 
 
-def _read(source: Source, encoder: RecordEncoder, admission: Admission) -> None:
-    batches = source.batches(admission.rows, numeric=encoder.numbers, labels=encoder.labels)
+def _read(source: Source, encoder: RecordEncoder, admission: _Admission) -> None:
+    rows = admission.layout.block_rows
+    batches = source.batches(rows, numeric=encoder.numbers, labels=encoder.labels)
     if not source.resident:
         for prepared in map(admission.prepare, count(), batches):
             admission.put(prepared)
@@ -184,7 +173,7 @@ class _ResidentAdmission:
     """A dense table in memory: batches are blocks, written to their place in one array."""
 
     encoder: RecordEncoder
-    preparer: Preparer | RawPreparer
+    preparer: AnyPreparer
     layout: Layout
     tiles: NDArray[Any]
     drawn: NDArray[np.uint8] | None
@@ -192,24 +181,16 @@ class _ResidentAdmission:
 
     @classmethod
     def of(
-        cls,
-        encoder: RecordEncoder,
-        preparer: Preparer | RawPreparer,
-        layout: Layout,
-        draw: Draw | None,
+        cls, encoder: RecordEncoder, preparer: AnyPreparer, layout: Layout, draw: Draw | None
     ) -> _ResidentAdmission:
         tiles, counts = empty_tiles(layout), np.zeros(layout.block_count, dtype=np.int64)
         drawn = None if draw is None else draw(layout.length)
         return cls(encoder, preparer, layout, tiles, drawn, counts)
 
-    @property
-    def rows(self) -> int:
-        return self.layout.block_rows
-
     def prepare(self, index: int, batch: Batch) -> None:
         order = None
         if self.drawn is not None:
-            first = index * self.rows
+            first = index * self.layout.block_rows
             own = self.drawn[first : first + batch.length]
             order, self.counts[index] = subsample_first(own)
         tiles = self.tiles[self.layout.tiles(index)]
@@ -232,19 +213,15 @@ class _StreamedAdmission:
     def __init__(
         self,
         encoder: RecordEncoder,
-        preparer: Preparer | RawPreparer,
+        preparer: AnyPreparer,
         layout: Layout,
         memory_limit: int,
         fewest: int,
     ) -> None:
-        self._encoder, self._preparer, self._layout = encoder, preparer, layout
+        self._encoder, self._preparer, self.layout = encoder, preparer, layout
         self._fewest = fewest
         self._collector = BlockCollector(replace(layout, length=0), memory_limit)
         self._waiting: list[Encoded] = []
-
-    @property
-    def rows(self) -> int:
-        return self._layout.block_rows
 
     def prepare(self, index: int, batch: Batch) -> Encoded:
         del index
@@ -252,9 +229,9 @@ class _StreamedAdmission:
 
     def put(self, prepared: Encoded) -> None:
         self._waiting.append(prepared)
-        if sum(len(valid) for *_, valid in self._waiting) >= self.rows:
+        rows = self.layout.block_rows
+        if sum(len(valid) for *_, valid in self._waiting) >= rows:
             values, outcome, valid = _joined(self._waiting)
-            rows = self.rows
             self._append(values[:rows], outcome[:rows], valid[:rows])
             self._waiting = [(values[rows:], outcome[rows:], valid[rows:])]
 
@@ -262,7 +239,7 @@ class _StreamedAdmission:
         if self._waiting and len((rest := _joined(self._waiting))[2]):
             self._append(*rest)
         require_records(self._collector.length, self._fewest)
-        if self._layout.length not in {0, self._collector.length}:
+        if self.layout.length not in {0, self._collector.length}:
             raise FileError("The file does not hold as many records as it says.")
         return self._collector.finish()
 
@@ -270,9 +247,8 @@ class _StreamedAdmission:
         self._collector.close()
 
     def _append(self, values: Floats, outcome: Floats, valid: Flags) -> None:
-        tiles = np.empty(
-            (tile_count(len(valid)), self._layout.columns, LANES), dtype=self._layout.dtype
-        )
+        shape = tile_count(len(valid)), self.layout.columns, LANES
+        tiles = np.empty(shape, dtype=self.layout.dtype)
         self._preparer.prepare(values, outcome, valid, tiles)
         self._collector.append(tiles, len(valid))
 

@@ -8,7 +8,7 @@ the file. All records are held in memory, those of a file too, since a person's 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from tacit.compiling import compiled
 from tacit.design.attached_columns import Unit
 from tacit.errors import DataError
-from tacit.rows.admission.prepare import Preparer
-from tacit.rows.admission.rescale import RawPreparer
+from tacit.rows.admission.prepare import AnyPreparer
 from tacit.rows.encoding.encode import RecordEncoder
 from tacit.rows.encoding.labels import normal_form, remembering
 from tacit.rows.sources.source import Batch
@@ -45,6 +44,7 @@ class _Prepared(NamedTuple):
     tiles: NDArray[Any]
 
 
+@dataclass(frozen=True)
 class PersonAdmission:
     """A table with several records of a person, dense or sparse, in memory or in a file.
 
@@ -59,61 +59,49 @@ class PersonAdmission:
     Fewer persons than `fewest` are refused; it is 0 where their number is private.
     """
 
-    def __init__(
-        self,
-        encoder: RecordEncoder,
-        preparer: Preparer | RawPreparer,
-        layout: Layout,
-        unit: Unit,
-        fewest: int,
-    ) -> None:
-        self._encoder, self._preparer = encoder, preparer
-        self._layout = replace(layout, max_unit_rows=unit.max_rows)
-        self._unit = unit
-        self._fewest = fewest
-        self._persons = Persons()
-        self._parts: list[tuple[Integers, _Prepared]] = []
-
-    @property
-    def rows(self) -> int:
-        """Records of a batch."""
-        return self._layout.block_rows
+    encoder: RecordEncoder
+    preparer: AnyPreparer
+    layout: Layout
+    unit: Unit
+    fewest: int
+    known: dict[Form, int] = field(default_factory=dict)
+    parts: list[tuple[Integers, _Prepared]] = field(default_factory=list)
 
     def prepare(self, index: int, batch: Batch) -> _Prepared:
         """Encode and prepare a batch; records without a person or an order are invalid."""
         del index
-        forms = label_forms(batch.labels(self._unit.column))
+        forms = label_forms(batch.labels(self.unit.column))
         named = np.fromiter((form is not None for form in forms), np.bool_, len(forms))
         order = np.zeros(batch.length)
-        if self._unit.order is not None:
-            order = np.array(batch.numeric((self._unit.order,))[:, 0])
-        values, outcome, valid = self._encoder.encode(batch, named & np.isfinite(order))
-        shape = tile_count(batch.length), self._layout.columns, LANES
-        tiles = np.empty(shape, dtype=self._layout.dtype)
-        self._preparer.prepare(values, outcome, valid, tiles)
+        if self.unit.order is not None:
+            order = np.array(batch.numeric((self.unit.order,))[:, 0])
+        values, outcome, valid = self.encoder.encode(batch, named & np.isfinite(order))
+        shape = tile_count(batch.length), self.layout.columns, LANES
+        tiles = np.empty(shape, dtype=self.layout.dtype)
+        self.preparer.prepare(values, outcome, valid, tiles)
         return _Prepared(forms, order, valid, record_hashes(tiles, batch.length), tiles)
 
     def put(self, prepared: _Prepared) -> None:
         """Number the persons of the next batch."""
-        self._parts.append((self._persons.numbers(prepared.forms), prepared))
+        self.parts.append((person_numbers(self.known, prepared.forms), prepared))
 
     def finish(self) -> PersonStore:
         """The store of all persons, with at most `unit.max_rows` records each."""
-        persons, fewest = self._persons.count, self._fewest
-        if persons < fewest:
+        persons = len(self.known)
+        if persons < self.fewest:
             raise DataError(
-                f"The table has records of fewer than {fewest} persons; a fit needs at least "
-                f"{fewest}."
+                f"The table has records of fewer than {self.fewest} persons; a fit needs at least "
+                f"{self.fewest}."
             )
         slot, stored = self._ranked(persons)
         places = place_groups(stored)
         # Empty slots of raw records are NaN, as invalid records are.
-        empty = 0.0 if self._layout.opened is None else np.nan
-        shape = int(places.starts[-1]), self._layout.columns, LANES
-        tiles = np.full(shape, empty, dtype=self._layout.dtype)
+        empty = 0.0 if self.layout.opened is None else np.nan
+        shape = int(places.starts[-1]), self.layout.columns, LANES
+        tiles = np.full(shape, empty, dtype=self.layout.dtype)
         start = 0
-        while self._parts:
-            whose, part = self._parts.pop(0)
+        while self.parts:
+            whose, part = self.parts.pop(0)
             own = slice(start, start + len(whose))
             # Nobody's records have no slot; any place will do.
             place = np.maximum(whose, 0)
@@ -123,14 +111,14 @@ class PersonAdmission:
             start = own.stop
         blocks = PersonBlock(tiles, places.starts, places.counts)
         return PersonStore(
-            replace(self._layout, length=persons), [*blocks.parts(self._layout.block_rows // LANES)]
+            replace(self.layout, length=persons), [*blocks.parts(self.layout.block_rows // LANES)]
         )
 
     def _ranked(self, persons: int) -> tuple[Integers, Integers]:
         """Slot of every record, -1 for none, and how many records of each person are stored."""
-        parts = [part for _, part in self._parts]
+        parts = [part for _, part in self.parts]
         nobody = np.empty(0, dtype=np.int64)
-        person = np.concatenate([nobody, *(whose for whose, _ in self._parts)])
+        person = np.concatenate([nobody, *(whose for whose, _ in self.parts)])
         somebody = person != NOBODY
         slot = np.full(len(person), NOBODY)
         slot[somebody], stored = bounded_slots(
@@ -139,39 +127,25 @@ class PersonAdmission:
             np.concatenate([nobody.astype(np.float64), *(part.order for part in parts)])[somebody],
             np.concatenate([np.empty((0, 2), np.uint64), *(p.hashes for p in parts)])[somebody],
             persons,
-            self._unit.max_rows,
+            self.unit.max_rows,
         )
         return slot, stored
 
     def close(self) -> None:
         """Drop what was admitted."""
-        self._parts.clear()
+        self.parts.clear()
 
 
-class Persons:
-    """Numbers of persons by their labels in normal form, in the order in which they come."""
-
-    def __init__(self) -> None:
-        self._known: dict[Form, int] = {}
-
-    @property
-    def count(self) -> int:
-        """Number of persons so far."""
-        return len(self._known)
-
-    def numbers(self, forms: Sequence[Form]) -> Integers:
-        """Number of each label's person, -1 where the label is missing."""
-        known = self._known
-        found = (NOBODY if form is None else known.setdefault(form, len(known)) for form in forms)
-        return np.fromiter(found, np.int64, len(forms))
+def person_numbers(known: dict[Form, int], forms: Sequence[Form]) -> Integers:
+    """Number of each label's person, in the order in which they come; -1 where it is missing."""
+    found = (NOBODY if form is None else known.setdefault(form, len(known)) for form in forms)
+    return np.fromiter(found, np.int64, len(forms))
 
 
 def label_forms(labels: NDArray[Any]) -> list[Form]:
-    """Normal forms of labels, whole numbers as integers; None where a label is missing.
-
-    An integer equals the exact decimal of the same number and has its hash, so that either finds
-    the other in a dictionary.
-    """
+    """Normal forms of labels, whole numbers as integers; None where a label is missing."""
+    # An integer equals the exact decimal of the same number and has its hash, so that either finds
+    # the other in a dictionary.
     kind = labels.dtype.kind
     if kind in "biu":
         return [*map(int, labels.tolist())] if kind == "b" else [*labels.tolist()]
@@ -216,12 +190,9 @@ def bounded_slots(
 
 
 def record_hashes(tiles: NDArray[Any], length: int) -> NDArray[np.uint64]:
-    """Two 64-bit hashes (record, 2) of each prepared record, by its own bits.
-
-    The first is of the numbers rounded to float32, so that the same records are chosen whether the
-    table is stored in float64 or in float32. The second is of all bits. Zeros of either sign are
-    one.
-    """
+    """Two 64-bit hashes (record, 2) of each prepared record, by its own bits."""
+    # The first is of the numbers rounded to float32, so that the same records are chosen whether
+    # the table is stored in float64 or in float32. Zeros of either sign are one.
     hashes = np.empty((length, 2), dtype=np.uint64)
     _hash(readonly(tiles), hashes)
     return hashes
@@ -254,10 +225,7 @@ def _mixed(state: Any) -> Any:
 def put_records(
     records: NDArray[Any], slot: Integers, first: Integers, lane: Integers, tiles: NDArray[Any]
 ) -> None:
-    """Write records of tiles into their slots, counted from a first tile, and lanes.
-
-    A record of slot -1 is left out.
-    """
+    """Write records into their slots, counted from a first tile; those of slot -1 are left out."""
     for i in range(slot.shape[0]):
         if slot[i] >= 0:
             for j in range(records.shape[1]):

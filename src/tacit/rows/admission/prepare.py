@@ -1,22 +1,26 @@
 """Preparing rows: clip, centre, scale and shrink each record by public facts alone.
 
-Private: the rows. Public: bounds, centres, scales and the norm bound, all from the design.
+Private: the rows. Public: bounds, centres, scales and the norm bound, all from the design. Where a
+design has open columns, the store holds raw records, as they came, until `rescale` prepares them.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from tacit.compiling import compiled
 from tacit.design.design import Design
-from tacit.errors import BoundsError
-from tacit.rows.storage.tiles import LANES, Flags, Floats, Integers, readonly
+from tacit.design.response import Continuous
+from tacit.errors import BoundsError, SettingError
+from tacit.rows.encoding.outcome import mapped_response
+from tacit.rows.storage.store import Store, require_dtype
+from tacit.rows.storage.tiles import LANES, Flags, Floats, Integers, readonly, to_rows, to_tiles
 
 # Within these, squares of a norm bound are far from overflow and underflow, also in float32.
 SMALLEST_NORM, LARGEST_NORM = 1e-15, 1e15
@@ -55,10 +59,8 @@ class Preparer:
                 f"The norm bound of a feature row must lie in [{SMALLEST_NORM}, {LARGEST_NORM}]; "
                 f"got {norm!r}. Rescale the columns or declare another row_norm."
             )
-        table = np.array(
-            [(c.lower, c.upper, c.center, c.scale) for c in design.columns], dtype=np.float64
-        ).reshape(len(design.columns), 4)
-        lower, upper, center, scale = np.ascontiguousarray(table.T)
+        table = [(c.lower, c.upper, c.center, c.scale) for c in design.columns]
+        lower, upper, center, scale = np.array(table, dtype=np.float64).reshape(-1, 4).T.copy()
         return cls(lower, upper, center, scale, norm, design.intercept)
 
     def prepare(
@@ -83,12 +85,91 @@ class Preparer:
         )
 
 
-def norm_limits(norm: float, dtype: np.dtype[Any]) -> tuple[float, float]:
-    """Norm that longer rows are shrunk to, and the norm from which they are.
+@dataclass(frozen=True)
+class RawPreparer:
+    """Stores records as they came: (values, 1 if there is an intercept, outcome).
 
-    Rounding to the stored type can lengthen a row by half a unit in the last place. A row on the
-    bound may exceed it by rounding, and is left alone.
+    Records that fill up the last tile are NaN too: a count passes over them.
+
+    Guarantee
+    ---------
+    - A stored record depends on that record alone, bit by bit; an invalid one is NaN throughout.
     """
+
+    intercept: bool
+
+    def prepare(
+        self,
+        values: Floats,
+        outcome: Floats,
+        valid: Flags,
+        tiles: NDArray[Any],
+        order: Integers | None = None,
+    ) -> None:
+        """Write the records into tiles, in this order or their own."""
+        length, count = values.shape
+        rows = np.full((len(tiles) * LANES, tiles.shape[1]), np.nan, dtype=tiles.dtype)
+        own = rows[:length]
+        own[:, :count] = values
+        own[:, count : count + self.intercept] = 1.0
+        own[:, count + self.intercept :] = outcome
+        own[~valid] = np.nan
+        if order is not None:
+            own[:] = own[order]
+        to_tiles(rows, tiles)
+
+
+AnyPreparer = Preparer | RawPreparer
+
+
+def rescale(store: Store, design: Design, dtype: DTypeLike = np.float32) -> Store:
+    """Prepare the raw records of a store by a design with bounds; the store is closed.
+
+    Guarantee
+    ---------
+    - The result is, bit by bit, what admission by this design would have stored; of a person with
+      too many records and no declared order, those that were chosen as they came in.
+    - A design that differs from the store's by more than the bounds of open columns is refused.
+    """
+    opened = store.opened
+    if opened is None or _closed_like(opened, design) != design:
+        raise SettingError("Records are prepared by their own design, once, with all its bounds.")
+    layout = replace(store.layout, dtype=require_dtype(dtype), opened=None)
+    preparer = Preparer.of(design)
+
+    def prepare(raw: NDArray[Any], out: NDArray[Any]) -> None:
+        rows = to_rows(raw, len(raw) * LANES)
+        values = np.ascontiguousarray(rows[:, : len(design.columns)])
+        outcome = np.ascontiguousarray(rows[:, layout.width :])
+        valid = ~np.isnan(outcome[:, 0])
+        if isinstance(design.response, Continuous) and opened.response != design.response:
+            outcome[:, 0] = mapped_response(design.response, outcome[:, 0])
+        preparer.prepare(values, outcome, valid, out)
+
+    image = store.rewritten(layout, prepare)
+    store.close()
+    return image
+
+
+def _closed_like(opened: Design, design: Design) -> Design | None:
+    """The opened design with the other's map of its open columns; None where one is still open."""
+    places = opened.open_places
+    if design.open_places or len(design.columns) != len(opened.columns):
+        return None
+    columns = tuple(
+        replace(before, lower=b.lower, upper=b.upper, center=b.center, scale=b.scale)
+        if before.is_open
+        else before
+        for before, b in zip(opened.columns, design.columns, strict=True)
+    )
+    response = design.response if opened.width in places else opened.response
+    return replace(opened, columns=columns, response=response)
+
+
+def norm_limits(norm: float, dtype: np.dtype[Any]) -> tuple[float, float]:
+    """Norm that longer rows are shrunk to, and the norm from which they are."""
+    # Rounding to the stored type can lengthen a row by half a unit in the last place. A row on the
+    # bound may exceed it by rounding, and is left alone.
     margin = 2.0**-22 if dtype == np.float32 else 2.0**-50
     return norm * (1.0 - margin), norm * (1.0 + 2.0**-45)
 
@@ -152,11 +233,9 @@ def _prepare(  # noqa: C901, PLR0912, PLR0917 - one pass, compiled once
 
 @njit(nogil=True, error_model="numpy", inline="always")
 def moderation(largest: float) -> float:
-    """What a record is multiplied by before it is squared, by its largest entry.
-
-    Entries so large or small that a square would overflow or vanish are scaled. Not beyond 1e300:
-    an infinite factor would make no number of a zero.
-    """
+    """What a record is multiplied by before it is squared, by its largest entry."""
+    # Entries so large or small that a square would overflow or vanish are scaled. Not beyond 1e300:
+    # an infinite factor would make no number of a zero.
     moderate = 1e-100 < largest < 1e100 or largest == 0.0
     return 1.0 if moderate else 1.0 / max(largest, 1e-300)
 

@@ -99,13 +99,8 @@ class SparseAdmission:
         preparer = sparse_preparer(encoder.design)
         return cls(encoder, preparer, replace(layout, block_rows=BLOCK_ROWS))
 
-    @property
-    def rows(self) -> int:
-        """Records of a batch."""
-        return self.layout.block_rows
-
     def prepare(self, index: int, batch: Batch) -> SparseBlock:
-        """Encode and prepare a batch."""
+        """The block of a batch."""
         del index
         outcome, valid = self.encoder.outcome.encode(batch)
         if batch.sparse_rows is None:
@@ -130,7 +125,6 @@ class SparseAdmission:
 
 @njit(nogil=True, error_model="numpy")
 def _shrink_factor(unit: Floats, length: int, norms: tuple[float, float]) -> float:
-    """Factor that brings a record to the norm bound; its zeros change no sum."""
     largest = square = 0.0
     for k in range(length):
         largest = max(largest, abs(unit[k]))

@@ -2,10 +2,9 @@
 
 Private: every array given here. Messages name the column and nothing else.
 
-One record can change the type of a whole column before it comes here: one word makes text of all
-numbers in numpy and in readers of CSV files, one complex number makes complex ones, one span of
-time makes spans, and pandas makes objects. So these types are read cell by cell, and no cell of
-theirs is refused. Dates, times and nested types do not come about in this way; they are refused.
+One record can change the type of a whole column before it comes here, to text, complex numbers,
+spans of time or objects. So these types are read cell by cell, and no cell of theirs is refused.
+Dates, times and nested types do not come about in this way; they are refused.
 """
 
 from __future__ import annotations
@@ -24,8 +23,7 @@ from tacit.rows.encoding.labels import bare, is_missing
 from tacit.rows.storage.tiles import Floats
 
 NO_NUMBER = math.inf
-"""What stands for a cell that is no number: infinite, so that its record is invalid. Not NaN, for
-which a declared constant may stand."""
+"""A cell that is no number, so that its record is invalid. Not NaN: a constant may replace that."""
 MISSING_WORDS = frozenset({"", "NA", "N/A", "NaN", "nan", "NULL", "null", "None"})
 NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
 """A decimal number, as text spells it."""

@@ -7,26 +7,36 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.compiling import compiled
 from tacit.design.design import Design
-from tacit.design.factor import Cell, Indicator, Missing, Numeric, NumericCell, require_declared
-from tacit.errors import DataError
-from tacit.rows.encoding.factors import (
-    LARGEST,
-    FactorValues,
-    codes_of_levels,
-    level_place,
-    substituted_codes,
+from tacit.design.factor import (
+    Between,
+    Cell,
+    Factor,
+    Indicator,
+    LabelCell,
+    Missing,
+    Numeric,
+    NumericCell,
+    Power,
+    Spline,
+    Transform,
+    require_declared,
 )
+from tacit.errors import DataError, SchemaError
 from tacit.rows.encoding.feature_maps import FeatureMapper
-from tacit.rows.encoding.labels import NormalForm
+from tacit.rows.encoding.labels import NormalForm, level_codes, normal_form
 from tacit.rows.encoding.outcome import OutcomeEncoder
+from tacit.rows.encoding.transforms import power, spline_basis, transform
 from tacit.rows.sources.source import Batch
-from tacit.rows.storage.tiles import Flags, Floats, readonly
+from tacit.rows.storage.tiles import Flags, Floats, Integers, readonly
 
+LARGEST = np.finfo(np.float64).max
 NAMED = 5
 """Columns that the refusal of invalid records names, of those that need numbers."""
 
@@ -60,21 +70,19 @@ class FeatureReader:
             names = tuple(column.name for column in design.inputs)
             return cls(design, names, {}, {}, FeatureMapper.of(design))
         numeric: dict[str, None] = {}
-        levels: dict[str, tuple[str, ...]] = {}
         codes: dict[str, dict[NormalForm, int]] = {}
         places: dict[Indicator, int] = {}
         for factor in (factor for column in design.columns for factor in column.factors):
-            if isinstance(factor, Numeric):
-                numeric[factor.column] = None
-                continue
-            require_declared(factor, design.levels, design.cells)
+            name = factor.column
+            if not isinstance(factor, Numeric):
+                require_declared(factor, design.levels, design.cells)
             if isinstance(factor, Indicator):
-                if factor.column not in levels:
-                    levels[factor.column] = tuple(design.levels[factor.column])
-                    codes[factor.column] = codes_of_levels(levels[factor.column])
-                places[factor] = level_place(codes[factor.column], factor.level, factor.column)
+                if name not in codes:
+                    codes[name] = _codes_of_levels(design.levels[name])
+                places[factor] = _level_code(codes[name], factor.level, name)
             else:
-                numeric[factor.column] = None
+                numeric[name] = None
+        levels = {name: tuple(design.levels[name]) for name in codes}
         return cls(design, tuple(numeric), levels, places, None)
 
     def read(self, batch: Batch) -> tuple[Floats, Flags]:
@@ -84,28 +92,104 @@ class FeatureReader:
         if self.mapper is not None:
             _mark_non_finite(readonly(numbers), valid)
             return self.mapper.features(numbers, valid), valid
+        columns = tuple(column.factors for column in self.design.columns)
         rules = [self.design.cells.get(name) for name in self.numeric]
-        absent = np.isnan(numbers) if self._marks_missing else None
+        marked = any(isinstance(factor, Missing) for factors in columns for factor in factors)
+        absent = np.isnan(numbers) if marked else None
         if any(isinstance(rule, NumericCell) for rule in rules):
             numbers = _cleaned(numbers, rules, valid)
         else:
             _mark_non_finite(readonly(numbers), valid)
         codes = {
-            name: substituted_codes(batch.labels(name), levels, self.design.cells.get(name), name)
+            name: _substituted_codes(batch.labels(name), levels, self.design.cells.get(name), name)
             for name, levels in self.levels.items()
         }
         for code in codes.values():
             valid &= code >= 0
-        columns = tuple(column.factors for column in self.design.columns)
         if columns == tuple((Numeric(name),) for name in self.numeric):
             return numbers, valid
         position = {name: j for j, name in enumerate(self.numeric)}
-        return FactorValues(numbers, absent, codes, position, self.places).products(columns), valid
+        values = _FactorValues(numbers, absent, codes, position, self.places, {})
+        return values.products(columns), valid
 
-    @property
-    def _marks_missing(self) -> bool:
-        columns = self.design.columns
-        return any(isinstance(factor, Missing) for column in columns for factor in column.factors)
+
+@dataclass(frozen=True)
+class _FactorValues:
+    """Values of factors in one batch; a spline's basis is computed once for all its functions."""
+
+    numbers: Floats
+    absent: Flags | None
+    codes: Mapping[str, Integers]
+    position: Mapping[str, int]
+    places: Mapping[Indicator, int]
+    bases: dict[Any, Floats]
+
+    def products(self, columns: Sequence[Sequence[Factor]]) -> Floats:
+        values = np.ones((len(self.numbers), len(columns)), dtype=np.float64)
+        for j, factors in enumerate(columns):
+            value = values[:, j]
+            for factor in factors:
+                with np.errstate(over="ignore", invalid="ignore"):
+                    value *= self._of(factor)
+                # A product that overflowed stays finite, lest a later zero make it NaN.
+                np.clip(value, -LARGEST, LARGEST, out=value)
+        return values
+
+    def _of(self, factor: Factor) -> Floats | Flags:
+        if isinstance(factor, Indicator):
+            return np.equal(self.codes[factor.column], self.places[factor])
+        place = self.position[factor.column]
+        if isinstance(factor, Missing):
+            if self.absent is None:
+                raise SchemaError(f"The missing cells of {factor.column!r} were not marked.")
+            return self.absent[:, place]
+        return self._of_number(factor, self.numbers[:, place])
+
+    def _of_number(
+        self, factor: Numeric | Power | Transform | Between | Spline, cells: Floats
+    ) -> Floats | Flags:
+        match factor:
+            case Numeric():
+                return cells
+            case Power(exponent=exponent):
+                return power(cells, exponent)
+            case Transform(function=function):
+                return transform(function, cells)
+            case Between(low=low, high=high):
+                return (low < cells) & (cells <= high)
+            case Spline(column=column, knots=knots, degree=degree, index=index):
+                key = column, knots, degree
+                if key not in self.bases:
+                    self.bases[key] = spline_basis(cells, knots, degree)
+                return self.bases[key][:, index]
+
+
+def _codes_of_levels(levels: Sequence[str]) -> dict[NormalForm, int]:
+    return {normal_form(level): code for code, level in enumerate(levels)}
+
+
+def _level_code(codes: Mapping[NormalForm, int], level: str, column: str) -> int:
+    form = normal_form(level)
+    if form not in codes:
+        raise SchemaError(f"The design uses level {level!r} of {column!r}, which is not declared.")
+    return codes[form]
+
+
+def _substituted_codes(
+    labels: NDArray[Any], levels: Sequence[str], cell: Cell | None, column: str
+) -> Integers:
+    """Index of each label's level, with declared substitutes; -1 where there is none."""
+    codes = level_codes(labels, levels, column)
+    if not isinstance(cell, LabelCell):
+        return codes
+    places = _codes_of_levels(levels)
+    missing, other = (
+        -1 if level is None else _level_code(places, level, column)
+        for level in (cell.missing, cell.other)
+    )
+    for index in np.flatnonzero(codes < 0).tolist():
+        codes[index] = missing if normal_form(labels[index]) is None else other
+    return codes
 
 
 @dataclass(frozen=True)
@@ -127,8 +211,7 @@ class RecordEncoder:
     @classmethod
     def of(cls, design: Design, *, strict: bool = False) -> RecordEncoder:
         """Work out the columns a design needs, and refuse factors that need more than it says."""
-        outcome = OutcomeEncoder.of(design)
-        return cls(design, FeatureReader.of(design), outcome, strict)
+        return cls(design, FeatureReader.of(design), OutcomeEncoder.of(design), strict)
 
     @property
     def numbers(self) -> tuple[str, ...]:
@@ -161,7 +244,7 @@ class RecordEncoder:
         """Refuse invalid records where this is strict."""
         if self.strict and not valid.all():
             # What is demanded of the cells is public; which demand was not met is not said.
-            demands = "".join(f"{sentence} " for sentence in self._demands)
+            demands = "".join(f"{sentence} " for sentence in self._demands())
             raise DataError(
                 "Some records are invalid: a needed value is missing, infinite or no number, a "
                 "label is not declared, or a record has more or fewer fields than the table. "
@@ -170,8 +253,7 @@ class RecordEncoder:
                 "nothing."
             )
 
-    @property
-    def _demands(self) -> tuple[str, ...]:
+    def _demands(self) -> list[str]:
         demands = [*self.outcome.demands]
         if self.numbers:
             more = len(self.numbers) - NAMED
@@ -181,7 +263,7 @@ class RecordEncoder:
         if unit is not None:
             ranked = "" if unit.order is None else " and have a number that orders it"
             demands.append(f"Every record must say whose it is{ranked}.")
-        return tuple(demands)
+        return demands
 
 
 def _cleaned(numbers: Floats, rules: Sequence[Cell | None], valid: Flags) -> Floats:

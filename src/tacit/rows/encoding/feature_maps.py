@@ -1,29 +1,34 @@
 """Feature maps of rows: mapped inputs become features, one record at a time.
 
-Private: the rows and their features. Public: the map and the bounds of its inputs.
+Private: the rows and their features. Public: the map, its inputs' bounds and its frequencies, which
+come from a public seed by splitmix64 and protect nothing; no noise of a release comes from here.
 """
 
 from __future__ import annotations
 
+import contextlib
 import math
 import warnings
 from dataclasses import dataclass, field
 from threading import Lock
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.compiling import compiled
 from tacit.design.design import Design
 from tacit.design.feature_map import Custom, FeatureMap, Polynomial, RandomFourier
 from tacit.errors import SettingError
-from tacit.rows.encoding.fourier_frequencies import frequencies_in_turns
+from tacit.rows.encoding.transforms import logarithm
 from tacit.rows.storage.tiles import Flags, Floats, Integers
 
 _LARGEST = 1e100
-_TWO_PI = 2.0 * math.pi
 # Taylor coefficients of sine and cosine: for |x| <= π/4 the first terms left out are below 2^-57.
 _SIN = tuple((-1.0) ** (k // 2) / math.factorial(k) for k in range(17, 1, -2))
 _COS = tuple((-1.0) ** (k // 2) / math.factorial(k) for k in range(16, 2, -2))
+_STEP = 0x9E3779B97F4A7C15
+_MIX = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))
+_WORD = 2**64
 
 
 @dataclass(frozen=True)
@@ -100,17 +105,13 @@ def _apply(feature_map: Custom, rows: Floats, valid: Flags, out: Floats) -> None
     if function is None:
         raise SettingError("The function of a custom feature map is not stored with a fit.")
     for index in np.flatnonzero(valid).tolist():
-        try:
-            # A warning of numpy's would tell that some row is special.
-            with np.errstate(all="ignore"):
-                result = np.asarray(function(rows[index].copy()), dtype=np.float64)
-        except Exception:  # noqa: BLE001 (whatever it raises could quote the row)
-            valid[index] = False
-            continue
-        if result.shape != out[index].shape or not np.isfinite(result).all():
-            valid[index] = False
-            continue
-        out[index] = result
+        result = np.empty(())
+        # What it raises could quote the row, and a warning of numpy's would tell of it.
+        with contextlib.suppress(Exception), np.errstate(all="ignore"):
+            result = np.asarray(function(rows[index].copy()), dtype=np.float64)
+        valid[index] = result.shape == out[index].shape and np.isfinite(result).all()
+        if valid[index]:
+            out[index] = result
     _shrink(out, feature_map.row_norm)
 
 
@@ -173,7 +174,7 @@ def _turn(rows: Floats, frequencies: Floats, out: Floats) -> None:
         for k in range(count):
             # A quarter turn more or less is exact: turns are counted, not radians.
             quarter = math.floor(4.0 * turns[k] + 0.5)
-            rest = (turns[k] - 0.25 * quarter) * _TWO_PI
+            rest = (turns[k] - 0.25 * quarter) * (2.0 * math.pi)
             square = rest * rest
             sine, cosine = 0.0, 0.0
             for coefficient in _SIN:
@@ -191,3 +192,82 @@ def _turn(rows: Floats, frequencies: Floats, out: Floats) -> None:
                 sine, cosine = -cosine, sine
             out[i, k] = share * cosine
             out[i, count + k] = share * sine
+
+
+def frequencies_in_turns(seed: int, width: int, count: int, scale: float) -> Floats:
+    """Frequencies w / (2π) with w ~ N(0, I / scale²), one a column of a (width, count) matrix.
+
+    Guarantee
+    ---------
+    - The matrix depends on the arguments alone, to the bit, on every machine.
+    """
+    draws = normal_draws(seed, width * count).reshape(count, width).T
+    return np.ascontiguousarray(draws / (2.0 * math.pi * scale))
+
+
+def normal_draws(seed: int, count: int) -> Floats:
+    """Standard normal numbers, by the inverse of their distribution."""
+    # The middles of 2^53 equal intervals: never 0 or 1, and symmetric about 1/2.
+    words = uniform_words(seed, count) >> np.uint64(11)
+    return _inverse_normal((words.astype(np.float64) + 0.5) * 2.0**-53)
+
+
+def uniform_words(seed: int, count: int) -> NDArray[np.uint64]:
+    """The first words of splitmix64 (Steele, Lea & Flood, 2014) from this seed."""
+    index = np.arange(1, count + 1, dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        word = np.uint64(seed % _WORD) + index * np.uint64(_STEP)
+        for shift, factor in _MIX:
+            word = (word ^ (word >> np.uint64(shift))) * np.uint64(factor)
+    return np.asarray(word ^ (word >> np.uint64(31)))
+
+
+def _inverse_normal(p: Floats) -> Floats:
+    """Wichura's algorithm AS 241 (Applied Statistics 37, 1988), relative error about 1e-16."""
+    q = p - 0.5
+    tail = np.minimum(p, 1.0 - p)
+    r = np.sqrt(-logarithm(tail))
+    middle = 0.180625 - q * q
+    tails = np.copysign(np.where(r <= 5.0, _ratio(r - 1.6, _NEAR), _ratio(r - 5.0, _FAR)), q)
+    return np.where(np.abs(q) <= 0.425, q * _ratio(middle, _CENTRE), tails)
+
+
+def _ratio(x: Floats, coefficients: tuple[tuple[float, ...], ...]) -> Floats:
+    parts = []
+    for side in coefficients:
+        total = np.zeros_like(x)
+        for coefficient in side:
+            total = total * x + coefficient
+        parts.append(total)
+    return parts[0] / parts[1]
+
+
+def _table(*sides: str) -> tuple[tuple[float, ...], ...]:
+    return tuple(tuple(map(float, side.split())) for side in sides)
+
+
+# Numerators and denominators, highest power first.
+_CENTRE = _table(
+    "2.5090809287301226727e3 3.3430575583588128105e4 6.7265770927008700853e4"
+    " 4.5921953931549871457e4 1.3731693765509461125e4 1.9715909503065514427e3"
+    " 1.3314166789178437745e2 3.3871328727963666080e0",
+    "5.2264952788528545610e3 2.8729085735721942674e4 3.9307895800092710610e4"
+    " 2.1213794301586595867e4 5.3941960214247511077e3 6.8718700749205790830e2"
+    " 4.2313330701600911252e1 1.0",
+)
+_NEAR = _table(
+    "7.74545014278341407640e-4 2.27238449892691845833e-2 2.41780725177450611770e-1"
+    " 1.27045825245236838258e0 3.64784832476320460504e0 5.76949722146069140550e0"
+    " 4.63033784615654529590e0 1.42343711074968357734e0",
+    "1.05075007164441684324e-9 5.47593808499534494600e-4 1.51986665636164571966e-2"
+    " 1.48103976427480074590e-1 6.89767334985100004550e-1 1.67638483018380384940e0"
+    " 2.05319162663775882187e0 1.0",
+)
+_FAR = _table(
+    "2.01033439929228813265e-7 2.71155556874348757815e-5 1.24266094738807843860e-3"
+    " 2.65321895265761230930e-2 2.96560571828504891230e-1 1.78482653991729133580e0"
+    " 5.46378491116411436990e0 6.65790464350110377720e0",
+    "2.04426310338993978564e-15 1.42151175831644588870e-7 1.84631831751005468180e-5"
+    " 7.86869131145613259100e-4 1.48753612908506148525e-2 1.36929880922735805310e-1"
+    " 5.99832206555887937690e-1 1.0",
+)

@@ -88,8 +88,7 @@ def _number_form(value: Any, kind: type) -> NormalForm:
     nameless = kind.__str__ is object.__str__ and kind.__repr__ is object.__repr__
     if nameless or issubclass(kind, _COLLECTIONS):
         return None
-    text = str(value)
-    return str.__str__(text) or None
+    return str.__str__(str(value)) or None
 
 
 def plain_labels(values: NDArray[Any]) -> NDArray[Any]:
@@ -129,25 +128,20 @@ def level_codes(labels: NDArray[Any], levels: Sequence[Any], column: str) -> Int
     if None in forms or len(set(forms)) < len(forms):
         raise SchemaError(f"The declared levels of {column!r} must be different non-empty labels.")
     kind = labels.dtype.kind
-    if kind == "b":
-        return _number_codes(labels.astype(np.int64), forms)
-    if kind in "iuf":
+    if kind in "biuf":
+        dtype = {"b": np.int64, "f": np.float64}.get(kind, labels.dtype)
         # A warning by numpy would reveal something of the labels.
         with np.errstate(over="ignore"):
-            numbers = labels.astype(np.float64) if kind == "f" else labels
-        return _number_codes(numbers, forms)
+            return _number_codes(labels.astype(dtype, copy=False), forms)
     index = {form: code for code, form in enumerate(forms)}
     code_of = remembering(lambda label: index.get(normal_form(label), -1))
     return np.fromiter(map(code_of, labels.tolist()), np.int64, len(labels))
 
 
 def remembering(function: Callable[[Any], Value]) -> Callable[[Any], Value]:
-    """The function of labels, computed once for equal labels of one type; kept for one batch.
-
-    Labels of different types can be equal in Python and differ in normal form, so the type is part
-    of the key. Labels of types outside `REMEMBERED` are not remembered: no record's value may
-    depend on the records before it.
-    """
+    """The function of labels, computed once for equal labels of one type, for one batch."""
+    # Labels of different types can be equal in Python and differ in normal form. Those of types
+    # outside of REMEMBERED are not remembered: no record may depend on the records before it.
     known: dict[Any, Value] = {}
 
     def look_up(label: Any) -> Value:

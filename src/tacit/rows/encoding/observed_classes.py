@@ -18,12 +18,10 @@ from tacit.errors import DataError
 from tacit.rows.encoding.labels import REMEMBERED, NormalForm, normal_form
 from tacit.rows.sources.source import Source, names_read, require_columns, require_records
 
-BATCH_ROWS = 65_536
 MOST = 1000
 """Kinds beyond which a response is taken for a number or a name rather than for a class."""
 LONGEST = 1000
 """Letters of a label beyond which it is no class."""
-_FEWEST = 2
 _LABELS = (np.generic, Decimal, date, Enum)
 """Types whose labels are classes as they are, like plain ones; others are their text."""
 
@@ -46,7 +44,7 @@ def read_classes(source: Source, column: str, *, most: int = MOST, fewest: int =
     require_columns(names_read(source), [column])
     spellings: dict[NormalForm, Any] = {}
     length = 0
-    for batch in source.batches(BATCH_ROWS, numeric=(), labels=(column,)):
+    for batch in source.batches(65_536, numeric=(), labels=(column,)):
         length += batch.length
         for label in _distinct(batch.labels(column)):
             form = normal_form(label)
@@ -61,7 +59,7 @@ def read_classes(source: Source, column: str, *, most: int = MOST, fewest: int =
                     "If it holds amounts rather than classes, use a regression."
                 )
     require_records(length, fewest)
-    if len(spellings) < _FEWEST:
+    if len(spellings) < 2:
         raise DataError(
             f"The response {column!r} needs two kinds of labels or more and has fewer. Declare "
             "them with classes=…"

@@ -53,19 +53,9 @@ class OutcomeEncoder:
         return cls(design.response, weighting, design.attached.offset)
 
     @property
-    def weighted(self) -> bool:
-        """Whether records have weights."""
-        return self.weighting is not None
-
-    @property
-    def shifted(self) -> bool:
-        """Whether records have offsets."""
-        return self.offset is not None
-
-    @property
     def count(self) -> int:
         """Number of outcome columns."""
-        return 1 + self.weighted + self.shifted
+        return 1 + (self.weighting is not None) + (self.offset is not None)
 
     @property
     def numbers(self) -> tuple[str, ...]:
@@ -98,9 +88,8 @@ class OutcomeEncoder:
 
     def encode(self, batch: Batch) -> tuple[Floats, Flags]:
         """Outcome columns (m, count) and validity; the numbers of an invalid record are void."""
-        cells: Mapping[str, Floats] = {}
-        if self.numbers:
-            cells = dict(zip(self.numbers, batch.numeric(self.numbers).T, strict=True))
+        named = self.numbers
+        cells = dict(zip(named, batch.numeric(named).T, strict=True)) if named else {}
         numbers = np.empty((batch.length, self.count), dtype=np.float64)
         # A warning by numpy would reveal something of the cells.
         with np.errstate(all="ignore"):
@@ -153,8 +142,7 @@ def _weights(
 
 def offset_terms(offset: Offset, cell: Floats) -> tuple[Floats, Flags]:
     """Terms of the linear predictor within their bounds, and which cells have one."""
-    fit = np.isfinite(cell)
-    term = cell
+    fit, term = np.isfinite(cell), cell
     if offset.exposure:
         fit &= cell > 0
         term = logarithm(np.where(fit, cell, 1.0))

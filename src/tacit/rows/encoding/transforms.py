@@ -1,8 +1,7 @@
 """Transforms of cells as fixed sequences of IEEE operations: log, exp, powers, B-splines.
 
-Private: the cells. Public: knots and degree. A number has the same image wherever it stands, to the
-bit. Library functions do not promise that: numpy's may differ in the last bit between vector units
-and strides. Only the square root, which IEEE 754 rounds correctly, is called.
+Private: the cells. Public: knots and degree. numpy's functions, but for the square root, may differ
+in the last bit between vector units and strides; these do not.
 """
 
 from __future__ import annotations
@@ -87,14 +86,10 @@ def _exp(cells: Floats) -> Floats:
     return np.ldexp(1.0 + (rest + rest * series), exponent.astype(np.int32))
 
 
-def _sqrt(cells: Floats) -> Floats:
-    return np.sqrt(cells)
-
-
 _FUNCTIONS: Mapping[str, Callable[[Floats], Floats]] = {
     "log": logarithm,
     "log1p": _log1p,
-    "sqrt": _sqrt,
+    "sqrt": np.sqrt,
     "exp": _exp,
 }
 
@@ -102,24 +97,15 @@ _FUNCTIONS: Mapping[str, Callable[[Floats], Floats]] = {
 def spline_basis(cells: Floats, knots: Sequence[float], degree: int) -> Floats:
     """All functions of a B-spline basis at cells within the first and the last knot.
 
-    Not scipy's `BSpline`: it had the same bits on x86-64, but does not promise them elsewhere.
+    The recurrence is that of de Boor, "A practical guide to splines", 1978, chapter X. scipy's
+    `BSpline` does not promise the same bits everywhere.
 
     Guarantee
     ---------
     - Every value lies in [0, 1], and the values of a record sum to 1 up to rounding.
     - A record's values depend on its cell, the knots and the degree only, bit by bit.
-
-    References
-    ----------
-    de Boor, "A practical guide to splines", 1978, chapter X (the recurrence in triangular form).
-
-    Examples
-    --------
-    >>> spline_basis(np.array([0.0, 0.25, 1.0]), (0.0, 1.0), 1).tolist()
-    [[1.0, 0.0], [0.75, 0.25], [0.0, 1.0]]
     """
-    ends = [knots[0]] * degree, [knots[-1]] * degree
-    whole = np.array([*ends[0], *knots, *ends[1]], dtype=np.float64)
+    whole = np.pad(np.array(knots, dtype=np.float64), degree, mode="edge")
     basis = np.zeros((len(cells), len(knots) - 1 + degree), dtype=np.float64)
     _fill_basis(np.ascontiguousarray(cells), whole, degree, basis)
     return basis

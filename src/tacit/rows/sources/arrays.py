@@ -126,7 +126,6 @@ def as_column(values: Any, what: str, length: int) -> NDArray[Any]:
 
 
 def _series(values: Any) -> Any:
-    """A series of the library that the values are of, or the values as they are."""
     if isinstance(values, np.ndarray):
         return values
     series = nw.from_native(values, pass_through=True, allow_series=True)
@@ -166,7 +165,7 @@ def _typed(data: Sequence[Any]) -> NDArray[Any] | None:
 
 
 def _records(data: Sequence[Any]) -> NDArray[Any]:
-    rows = [_cells(record) for record in data]
+    rows = [*map(_cells, data)]
     # The shape of most records is the table's.
     shapes = Counter(None if row is None else (len(row), _nested(row)) for row in rows)
     if not shapes or (shape := shapes.most_common(1)[0][0]) is None:
@@ -197,7 +196,6 @@ def _cells(record: Any) -> list[Any] | None:
 
 
 def _nested(row: Sequence[Any]) -> bool:
-    """Whether the cells of a record are records themselves."""
     return bool(row) and all(
         issubclass(type(cell), list | tuple)
         or (issubclass(type(cell), np.ndarray) and cell.ndim > 0)

@@ -1,26 +1,97 @@
-"""Arrow columns as cells: what CSV and Parquet files and Arrow tables are read into.
+"""Arrow columns as cells, and Parquet files as sources of them.
 
-Private: the cells. pyarrow's own errors can quote a cell and are never passed on. pyarrow takes
-long to import, so this module is imported where it is first needed.
+Private: the cells, and the statistics in a Parquet footer, which are not read. pyarrow's own errors
+can quote a cell and are never passed on. pyarrow takes long to import, so this module is imported
+where it is first needed.
 """
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
-from pyarrow import types
+from pyarrow import parquet, types
 
 from tacit.errors import DataError
 from tacit.rows.encoding.cells import NUMBER, cell_number, not_numeric
 from tacit.rows.encoding.labels import plain_labels
-from tacit.rows.sources.source import Batch
+from tacit.rows.sources.files import FileState, unreadable
+from tacit.rows.sources.source import Batch, Source, require_distinct, require_table
 from tacit.rows.storage.tiles import Floats
+
+
+def read_footer(path: Path) -> tuple[pa.Schema, int]:
+    """Schema and length of a Parquet file."""
+    schema, length = None, 0
+    with (
+        contextlib.suppress(pa.ArrowException, OSError, UnicodeDecodeError),
+        parquet.ParquetFile(path) as file,
+    ):
+        schema, length = file.schema_arrow, file.metadata.num_rows
+    if schema is None:
+        raise unreadable(path)
+    require_distinct(tuple(schema.names))
+    return schema, length
+
+
+@dataclass(frozen=True)
+class ParquetSource(Source):
+    """A Parquet file; its names, types and length are known from its footer.
+
+    Guarantee
+    ---------
+    - Memory does not grow with the number of row groups.
+    - No error contains a cell, in its text or in its context.
+    """
+
+    state: FileState
+    types: Mapping[str, pa.DataType] = field(repr=False)
+
+    @classmethod
+    def open(cls, path: Path, response: str | None, fewest: int = 2) -> ParquetSource:
+        """Read names and length, and remember the state of the file."""
+        state = FileState.of(path)
+        schema, length = read_footer(path)
+        require_table(length, len(schema.names), fewest)
+        return cls(
+            state,
+            {part.name: part.type for part in schema},
+            names=tuple(schema.names),
+            response=response,
+            length=length,
+            resident=False,
+            typed_by="Parquet",
+        )
+
+    def batches(
+        self, rows: int, *, numeric: Sequence[str], labels: Sequence[str]
+    ) -> Iterator[Batch]:
+        """Batches of the columns asked for; the file must have its length and not change."""
+
+        def read() -> Iterator[pa.RecordBatch]:
+            with parquet.ParquetFile(self.state.path, pre_buffer=False) as file:
+                yield from file.iter_batches(batch_size=rows, columns=[*numeric, *labels])
+
+        self.state.require_unchanged()
+        require_types(self.types, numeric, labels)
+        seen = 0
+        for chunk in arrow_chunks(read):
+            if chunk is None:
+                self.state.require_unchanged()
+                raise unreadable(self.state.path)
+            seen += chunk.num_rows
+            yield from arrow_batches(chunk, rows)
+        self.state.require_unchanged()
+        if seen != self.length:
+            raise unreadable(self.state.path)
 
 
 def arrow_chunks(read: Callable[[], Iterable[pa.RecordBatch]]) -> Iterator[pa.RecordBatch | None]:
@@ -80,8 +151,7 @@ def arrow_numbers(column: pa.Array) -> Floats:
         return _text_numbers(column)
     # The unchecked cast rounds large integers to nearest; the checked one would quote them.
     column = pc.cast(column, pa.float64(), safe=False)
-    numbers: Floats = column.to_numpy(zero_copy_only=False)
-    return numbers
+    return column.to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
 
 
 def arrow_labels(column: pa.Array) -> NDArray[Any]:
@@ -97,7 +167,7 @@ def arrow_labels(column: pa.Array) -> NDArray[Any]:
 
 
 def _text_numbers(column: pa.Array) -> Floats:
-    """Numbers that texts spell, as `text_number` reads each; most of them at once."""
+    """Numbers that texts spell, as `cell_number` reads each; most of them at once."""
     try:
         text = pc.utf8_trim(pc.cast(column, pa.string()), " \t")
         spelt = pc.fill_null(pc.match_substring_regex(text, f"^{NUMBER}$"), fill_value=False)

@@ -93,7 +93,6 @@ class _Parser:
     labels: tuple[str, ...]
 
     def parse(self, records: bytes) -> list[pa.RecordBatch]:
-        """Record batches of some lines; numeric columns are numbers, or text that may spell one."""
         lines, count = regular(records, len(self.names))
         if count == 0:
             return []

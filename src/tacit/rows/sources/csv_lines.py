@@ -95,15 +95,14 @@ def _whole_lines(stream: Any) -> Iterator[bytes]:
 def regular(lines: bytes, fields: int) -> tuple[bytes, int]:
     """The lines with those that are no record of so many fields emptied, and their number.
 
-    Fields are separated by commas. A field holds no quote, or stands in quotes, in which a quote is
-    doubled. There is no NUL in a record, and no CR but at its end. Bytes that are no UTF-8 become
-    the replacement character.
+    A field holds no quote, or stands in quotes, in which a quote is doubled. There is no NUL in a
+    record, and no CR but at its end. Bytes that are no UTF-8 become the replacement character.
 
     Guarantee
     ---------
     - Every line stays one line, and what becomes of it depends on that line alone.
     """
-    if not _is_utf8(lines):
+    if not lines.isascii():
         lines = lines.decode(errors="replace").encode()
     count = lines.count(b"\n")
     broken = np.zeros(count, dtype=np.bool_)
@@ -118,13 +117,6 @@ def regular(lines: bytes, fields: int) -> tuple[bytes, int]:
         parts += [lines[start:first], empty]
         start = int(ends[index]) + 1
     return b"".join([*parts, lines[start:]]), count
-
-
-def _is_utf8(lines: bytes) -> bool:
-    try:
-        return lines.isascii() or bool(lines.decode())
-    except UnicodeDecodeError:
-        return False
 
 
 @compiled

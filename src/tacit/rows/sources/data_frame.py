@@ -36,7 +36,9 @@ def as_frame(data: Any) -> nw.DataFrame[Any] | None:
     repeated = False
     try:
         frame = nw.from_native(data, pass_through=True)
-        if not isinstance(frame, nw.DataFrame | nw.LazyFrame) and _arrow_table(frame):
+        known = isinstance(frame, nw.DataFrame | nw.LazyFrame)
+        # Arrays of a single column offer the stream too, but have no schema.
+        if not known and hasattr(frame, "__arrow_c_stream__") and hasattr(frame, "schema"):
             frame = nw.from_arrow(frame, backend="pyarrow")
     except DuplicateError:
         repeated = True
@@ -76,7 +78,7 @@ class FrameSource(Source):
         numbers = {name: series_numbers(self.series(name), name) for name in numeric}
         raw = {name: self.series(name) for name in labels}
         for name, series in raw.items():
-            require_flat(series, name)
+            _require_flat(series, name)
 
         def cells(own: slice, names: Sequence[str]) -> Floats:
             block = np.empty((own.stop - own.start, len(names)), dtype=np.float64)
@@ -92,11 +94,6 @@ class FrameSource(Source):
         for start in range(0, len(self.frame), rows):
             own = slice(start, min(start + rows, len(self.frame)))
             yield Batch(own.stop - start, partial(cells, own), partial(values, own))
-
-
-def _arrow_table(data: object) -> bool:
-    # Arrays of a single column offer the stream too, but have no schema.
-    return hasattr(data, "__arrow_c_stream__") and hasattr(data, "schema")
 
 
 def holds_objects(series: nw.Series[Any]) -> bool:
@@ -116,7 +113,6 @@ def stored_by_arrow(native: Any) -> Any:
 
 
 def _arrow_column(series: nw.Series[Any]) -> Any:
-    """The column as Arrow stores it, or None where it does not."""
     native = series.to_native()
     return native if series.implementation.is_pyarrow() else stored_by_arrow(native)
 
@@ -153,7 +149,7 @@ def series_numbers(series: nw.Series[Any], name: str) -> NDArray[Any]:
     return numbers
 
 
-def require_flat(series: nw.Series[Any], name: str) -> None:
+def _require_flat(series: nw.Series[Any], name: str) -> None:
     """Refuse a column of labels whose type is nested."""
     column = _arrow_column(series)
     if column is not None:
@@ -190,22 +186,16 @@ def _present_labels(series: nw.Series[Any]) -> NDArray[Any]:
     present = series.filter(~series.is_null())
     if series.dtype in {nw.Categorical, nw.Enum}:
         present = present.cast(nw.String)
-    cells: list[Any] = present.to_list() if not _is_polars_text(present) else _decoded(present)
+    if series.implementation.is_polars() and present.dtype == nw.String:
+        # Text that came from Arrow unchecked would let polars panic.
+        cells = [text.decode(errors="replace") for text in present.cast(nw.Binary).to_list()]
+    else:
+        cells = present.to_list()
     labels[~series.is_null().to_numpy()] = np.fromiter(cells, dtype=object, count=len(cells))
     return labels
 
 
-def _is_polars_text(series: nw.Series[Any]) -> bool:
-    return series.implementation.is_polars() and series.dtype == nw.String
-
-
-def _decoded(series: nw.Series[Any]) -> list[str]:
-    """Text of a polars column; it may have come from Arrow unchecked, and polars then panics."""
-    return [text.decode(errors="replace") for text in series.cast(nw.Binary).to_list()]
-
-
 def _object_cells(series: nw.Series[Any]) -> NDArray[Any]:
-    """Cells of a column whose type says nothing of them."""
     if series.implementation.is_polars():
         return np.fromiter(series.to_list(), dtype=object, count=len(series))
     return np.asarray(series.to_native())

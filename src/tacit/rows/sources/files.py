@@ -13,9 +13,8 @@ KINDS = (".csv", ".csv.gz", ".parquet")
 
 def file_kind(path: Path) -> str:
     """The ending of a file's name that says how it is read."""
-    name = path.name.lower()
     for kind in KINDS:
-        if name.endswith(kind):
+        if path.name.lower().endswith(kind):
             return kind
     raise FileError(f"{path.name!r} is not a kind of file that is read: {', '.join(KINDS)}.")
 

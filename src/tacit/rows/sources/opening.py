@@ -1,4 +1,4 @@
-"""Opening a table: what the user gives becomes a source, or is refused with a reason.
+"""Opening a table: what the user gives becomes a source or a description of its columns.
 
 Private: the table and the attached columns. Only names, types and lengths are read here.
 """
@@ -7,25 +7,32 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import DataError
 from tacit.rows.encoding.cells import READABLE_KINDS, not_numeric
 from tacit.rows.sources.arrays import MatrixSource, as_column, as_matrix, is_sequence, typed_by
-from tacit.rows.sources.data_frame import FrameSource, as_frame
-from tacit.rows.sources.files import file_kind
+from tacit.rows.sources.csv_lines import read_header
+from tacit.rows.sources.data_frame import FrameSource, as_frame, holds_objects
+from tacit.rows.sources.files import FileState, file_kind
 from tacit.rows.sources.source import (
     AttachedSource,
     Source,
     names_read,
     require_columns,
+    require_distinct,
     require_table,
 )
 from tacit.rows.sources.sparse_matrix import SparseSource
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 def open_source(
@@ -51,12 +58,6 @@ def open_source(
         Other columns (weights, exposures, persons) by the caller's word for them: a sequence, the
         name of a column of the table, or None. A sequence goes by that word, underscored until
         nothing else is called so; `attached_names` tells.
-
-    Examples
-    --------
-    >>> source = open_source([[1.0, 2.0], [3.0, 4.0]], response=[0, 1])
-    >>> source.names, source.response
-    (('x0', 'x1'), 'y')
     """
     named = response if isinstance(response, str) else None
     separate = None if named is not None else response
@@ -77,7 +78,7 @@ def _open_file(path: Path, response: str | None, separate: object, fewest: int) 
     source: Source
     # pyarrow takes long to import, and only files need it.
     if file_kind(path) == ".parquet":
-        from tacit.rows.sources.parquet_file import ParquetSource
+        from tacit.rows.sources.arrow import ParquetSource
 
         source = ParquetSource.open(path, response, fewest)
     else:
@@ -128,13 +129,11 @@ def _attach(table: Source, response: Any, given: Mapping[str, Any]) -> Source:
     if response is not None:
         name = _unused("y", table.names)
         columns[name], types[name] = as_column(response, "The response", length), typed_by(response)
-    known_as: dict[str, str] = {}
+    known_as = dict(by_name)
     for word, cells in given.items():
-        if word in by_name:
-            known_as[word] = cells
-            continue
-        own = known_as[word] = _unused(word, (*table.names, *columns))
-        columns[own], types[own] = as_column(cells, repr(word), length), typed_by(cells)
+        if word not in by_name:
+            own = known_as[word] = _unused(word, (*table.names, *columns))
+            columns[own], types[own] = as_column(cells, repr(word), length), typed_by(cells)
     return AttachedSource(
         table,
         columns,
@@ -152,3 +151,81 @@ def _unused(word: str, taken: Sequence[str]) -> str:
     while word in taken:
         word += "_"
     return word
+
+
+Kind = Literal["numeric", "boolean", "text", "date", "other", "unknown"]
+
+
+@dataclass(frozen=True)
+class Description:
+    """Column names and their kinds, in the order of the table."""
+
+    names: tuple[str, ...]
+    kinds: tuple[Kind, ...]
+
+
+def describe(table: Any) -> Description:
+    """Names and kinds of the columns of a file or a table in memory.
+
+    Every kind of a CSV file is "unknown", and that of columns of Python objects.
+
+    Guarantee
+    ---------
+    - No value is read and no statistic of the values: a table of the same types with other values
+      has the same description.
+    """
+    if isinstance(table, str | os.PathLike):
+        return _describe_file(Path(table))
+    frame = as_frame(table)
+    if frame is not None:
+        names = tuple(map(str, frame.columns))
+        require_distinct(names)
+        return Description(names, tuple(_series_kind(frame[:, j]) for j in range(len(names))))
+    if isinstance(table, np.ndarray) and table.ndim == 2:
+        kinds: dict[str, Kind] = {"b": "boolean", "U": "text", "M": "date", "O": "unknown"}
+        kinds |= dict.fromkeys("iuf", "numeric")
+        kind = kinds.get(table.dtype.kind, "other")
+        return Description(tuple(f"x{j}" for j in range(table.shape[1])), (kind,) * table.shape[1])
+    raise DataError("Only files, eager tables and two-dimensional arrays can be described.")
+
+
+def _describe_file(path: Path) -> Description:
+    FileState.of(path)
+    if file_kind(path) != ".parquet":
+        names = read_header(path)
+        require_distinct(names)
+        unknown: Kind = "unknown"
+        return Description(names, (unknown,) * len(names))
+    from tacit.rows.sources.arrow import read_footer
+
+    schema, _ = read_footer(path)
+    return Description(tuple(schema.names), tuple(_arrow_kind(field.type) for field in schema))
+
+
+def _series_kind(series: nw.Series[Any]) -> Kind:
+    # Asked first: the type of a column of objects would be guessed from its values.
+    if holds_objects(series):
+        return "unknown"
+    dtype = series.dtype
+    if dtype == nw.Boolean:
+        return "boolean"
+    if dtype.is_integer() or dtype.is_float():
+        return "numeric"
+    if dtype.is_temporal():
+        return "date"
+    return "text" if dtype in {nw.String, nw.Categorical, nw.Enum} else "other"
+
+
+def _arrow_kind(kind: pa.DataType) -> Kind:
+    from pyarrow import types
+
+    if types.is_dictionary(kind):
+        kind = kind.value_type
+    if types.is_boolean(kind):
+        return "boolean"
+    if types.is_integer(kind) or types.is_floating(kind):
+        return "numeric"
+    if types.is_temporal(kind):
+        return "date"
+    text = types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
+    return "text" if text else "other"

@@ -36,15 +36,9 @@ class SparseRows(NamedTuple):
 class Batch:
     """Some consecutive records of a source.
 
-    Parameters
-    ----------
-    numeric
-        Numeric columns by their names, as a C-contiguous (length, columns) matrix. Missing is NaN,
-        and infinite what is no number.
-    labels
-        Raw values of one column by its name, of any dtype; missing is None or NaN.
-    sparse_rows
-        The records of a sparse matrix; None of another table.
+    `numeric` gives columns by their names as a C-contiguous (length, columns) matrix, in which
+    missing is NaN and what is no number infinite. `labels` gives the raw values of one column, of
+    any dtype; missing is None or NaN. `sparse_rows` is None but of a sparse matrix.
     """
 
     length: int
@@ -66,18 +60,9 @@ class Source(ABC):
       number is infinite where one is asked for, and one that is no label is missing.
     - A column is refused by its type alone, before its first record.
 
-    Parameters
-    ----------
-    names
-        Columns of the table, in its order; attached columns are not among them.
-    response
-        Name under which `labels` finds the response, where it was given or named.
-    length
-        Number of records where it is known without reading values.
-    resident
-        Whether the table is in memory already.
-    typed_by
-        Which library gave the columns their types before they came here; None of text.
+    Attached columns are not among the `names`. `response` is the name of the response, where it was
+    given. `length` is None where it is not known without reading values. A `resident` table is in
+    memory already. `typed_by` is the library that gave the columns their types; None of text.
     """
 
     names: tuple[str, ...]
@@ -154,9 +139,8 @@ def attached_names(source: Source) -> Mapping[str, str]:
 def column_types(source: Source) -> dict[str, str]:
     """Which libraries' types are taken as public: of the table, and of each attached column.
 
-    A library that gave a column one type may have looked at all records for it, and have changed
-    cells next to one of another type (pandas makes floats of integers next to a missing one). Which
-    type it is, is not said: one record can change that too. Lists and CSV files have no types.
+    A library may have looked at all records for a type, and have changed cells by it. Which type it
+    is, is not said: one record can change that too. Lists and CSV files have no types.
     """
     found = {"columns of the table": source.typed_by}
     if isinstance(source, AttachedSource):

@@ -54,12 +54,8 @@ class SparseSource(Source):
         length = int(self.matrix.shape[0])
         for start in range(0, length, rows):
             ends = start, min(start + rows, length)
-            yield Batch(
-                ends[1] - start,
-                partial(self._numeric, *ends),
-                partial(self._labels, *ends),
-                partial(self._rows, *ends),
-            )
+            numeric_of, labels_of = partial(self._numeric, *ends), partial(self._labels, *ends)
+            yield Batch(ends[1] - start, numeric_of, labels_of, partial(self._rows, *ends))
 
     def _rows(self, start: int, stop: int) -> SparseRows:
         """The records in canonical form: no cell twice, columns in order."""
@@ -83,12 +79,9 @@ class SparseSource(Source):
         """Columns with their zeros written out; a record that points outside is missing."""
         rows = self._rows(start, stop)
         count = len(self.names)
+        position = {name: j for j, name in enumerate(self.names)}
         place = np.full(count, -1)
-        if tuple(names) == self.names:
-            place = np.arange(count)
-        else:
-            position = {name: j for j, name in enumerate(self.names)}
-            place[[position[name] for name in names]] = np.arange(len(names))
+        place[[position[name] for name in names]] = np.arange(len(names))
         record = np.repeat(np.arange(stop - start), np.diff(rows.starts))
         inside = (rows.indices >= 0) & (rows.indices < count)
         column = place[np.where(inside, rows.indices, 0)]

@@ -10,11 +10,10 @@ in a table sorted by content, one replaced record shifts the places of many othe
 
 from __future__ import annotations
 
-import contextlib
 import math
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Never
 
@@ -37,7 +36,6 @@ THREADS = 2
 """Threads that write blocks."""
 SMALLEST, LARGEST = 16 << 20, 256 << 20
 """Bytes of a buffer that is worth keeping, and of one that may be kept."""
-BYTE_VALUES = 256
 
 Draw = Callable[[int], NDArray[np.uint8]]
 """Fresh independent uniform bytes, one a record, from the source of all noise."""
@@ -80,32 +78,9 @@ def empty_tiles(layout: Layout) -> NDArray[Any]:
     return pooled_array((layout.tile_count, layout.columns, LANES), layout.dtype)
 
 
-@contextlib.contextmanager
-def wiped_on_failure(arrays: Sequence[NDArray[Any]]) -> Iterator[None]:
-    """Wipe arrays that are being written where that fails, or is interrupted.
-
-    Guarantee
-    ---------
-    - What was written before a failure is in no buffer that is kept.
-    """
-    try:
-        yield
-    except BaseException:
-        for array in arrays:
-            array.fill(0)
-        raise
-
-
 def subsample_first(drawn: NDArray[np.uint8]) -> tuple[Integers, int]:
-    """The order that puts the subsample's records first, and how many these are.
-
-    Examples
-    --------
-    >>> order, count = subsample_first(np.array([70, 3, 255, 63], dtype=np.uint8))
-    >>> order.tolist(), count
-    ([1, 3, 0, 2], 2)
-    """
-    inside = drawn < BYTE_VALUES // PART
+    """The order that puts the subsample's records first, and how many these are."""
+    inside = drawn < 256 // PART
     first = np.flatnonzero(inside)
     return np.concatenate([first, np.flatnonzero(~inside)]), len(first)
 
@@ -116,20 +91,18 @@ class MemoryStore(Store):
     `subsample` has the number of the subsample's records in every block, which stand first there;
     None where no subsample was drawn. Secret.
 
-    Examples
-    --------
-    >>> store = MemoryStore.of(np.array([[0.5, 1.0, 0.0], [0.25, 1.0, 1.0]]))
-    >>> store.width, store.block(0)[0, :, :2].tolist()
-    (2, [[0.5, 0.25], [1.0, 1.0], [0.0, 1.0]])
+    Guarantee
+    ---------
+    - Where new tiles are being written and that fails, what was written is in no buffer that is
+      kept.
     """
 
     def __init__(
         self, layout: Layout, blocks: Sequence[NDArray[Any]], subsample: Integers | None = None
     ) -> None:
-        super().__init__(layout)
-        self.subsample = subsample
         self._writable: Sequence[NDArray[Any]] | None = [*map(np.ascontiguousarray, blocks)]
-        self._blocks: tuple[NDArray[Any], ...] | None = tuple(map(readonly, self._writable))
+        super().__init__(layout, map(readonly, self._writable))
+        self.subsample = subsample
 
     @classmethod
     def of(
@@ -162,12 +135,6 @@ class MemoryStore(Store):
         blocks = [tiles[layout.tiles(index)] for index in range(layout.block_count)]
         return cls(layout, blocks, subsample)
 
-    def block(self, index: int) -> NDArray[Any]:
-        """Records of one block; nothing is copied."""
-        if self._blocks is None:
-            raise closed()
-        return self._blocks[index]
-
     def subsampled(self, every: int) -> tuple[Store, float]:
         """The subsample, where one was drawn and not every record is asked for."""
         if every == 1 or self.subsample is None:
@@ -193,20 +160,26 @@ class MemoryStore(Store):
         return MemoryStore(self.layout, blocks, self.subsample)
 
     def _write(self, rewrite: Rewrite, blocks: Sequence[NDArray[Any]]) -> None:
-        with wiped_on_failure(blocks), ThreadPoolExecutor(THREADS) as pool:
-            # Asking for the results raises what a worker raised.
-            list(pool.map(rewrite, map(self.block, range(self.block_count)), blocks))
+        try:
+            with ThreadPoolExecutor(THREADS) as pool:
+                # Asking for the results raises what a worker raised.
+                list(pool.map(rewrite, map(self.block, range(self.block_count)), blocks))
+        except BaseException:
+            for block in blocks:
+                block.fill(0)
+            raise
 
     def close(self) -> None:
         """Wipe the records and drop them."""
         if self._writable is not None:
             with ThreadPoolExecutor(THREADS) as pool:
                 list(pool.map(lambda block: block.fill(0), self._writable))
-        self._blocks = self._writable = None
+        super().close()
+        self._writable = None
 
 
 class SubsampledStore(Store):
-    """The subsample of a store; it is read, not mapped.
+    """The subsample of a store; it is read, not mapped, and closed with the store.
 
     Guarantee
     ---------
@@ -243,6 +216,3 @@ class SubsampledStore(Store):
         """Refuse: rows are mapped as they are read."""
         del layout, rewrite
         raise SettingError("A subsampled store is read, not mapped.")
-
-    def close(self) -> None:
-        """Leave the records to the store they belong to."""

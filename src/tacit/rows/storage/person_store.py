@@ -20,48 +20,29 @@ from numpy.typing import ArrayLike, NDArray
 from tacit.errors import SettingError
 from tacit.rows.storage.memory_store import THREADS
 from tacit.rows.storage.store import Layout, Rewrite, Store, closed
-from tacit.rows.storage.tiles import LANES, Floats, Integers, map_tiles, readonly, tile_count
+from tacit.rows.storage.tiles import LANES, Integers, readonly, tile_count
 
 
 class PersonBlock(NamedTuple):
-    """Whole groups of 64 persons.
+    """Whole groups of 64 persons: tiles[starts[g] : starts[g + 1]] are the slots of group g.
 
-    Parameters
-    ----------
-    tiles
-        (tile, column, 64): the records; tiles[starts[g] : starts[g + 1]] are the slots of group g.
-    starts
-        int64, one more than there are groups.
-    counts
-        (group, 64): how many records a person has. Lanes without a person have none.
+    `counts` (group, 64) has how many records a person has. Lanes without a person have none.
     """
 
     tiles: NDArray[Any]
     starts: Integers
     counts: Integers
 
-    @property
-    def groups(self) -> int:
-        """Number of groups."""
-        return len(self.counts)
-
     def parts(self, tiles: int) -> Iterator[PersonBlock]:
-        """Parts of whole groups with at most so many tiles, or of one group that has more.
-
-        No record is copied.
-        """
+        """Parts of whole groups with at most so many tiles, or of one group; nothing is copied."""
         first = 0
-        while first < self.groups:
+        while first < len(self.counts):
             last = np.searchsorted(self.starts, self.starts[first] + tiles, side="right") - 1
             stop = max(first + 1, int(last))
             starts = self.starts[first : stop + 1]
             own = self.tiles[starts[0] : starts[-1]]
             yield PersonBlock(own, starts - starts[0], self.counts[first:stop])
             first = stop
-
-    def mapped(self, matrix: Floats) -> PersonBlock:
-        """The same persons in other coordinates, by a checked public matrix."""
-        return self._replace(tiles=map_tiles(self.tiles, matrix)).frozen()
 
     def frozen(self) -> PersonBlock:
         """The same persons, contiguous and read-only."""
@@ -79,14 +60,7 @@ class Groups:
 
 
 def place_groups(sizes: Integers) -> Groups:
-    """Groups of 64 persons with so many records each, those with most records first.
-
-    Examples
-    --------
-    >>> groups = place_groups(np.array([1, 3, 2]))
-    >>> groups.lane.tolist(), groups.starts.tolist(), groups.counts[0, :4].tolist()
-    ([2, 0, 1], [0, 3], [3, 2, 1, 0])
-    """
+    """Groups of 64 persons with so many records each, those with most records first."""
     position = np.empty(len(sizes), dtype=np.int64)
     position[np.argsort(-sizes, kind="stable")] = np.arange(len(sizes))
     counts = np.zeros((tile_count(len(sizes)), LANES), dtype=np.int64)
@@ -106,13 +80,12 @@ class PersonStore(Store):
     """
 
     def __init__(self, layout: Layout, blocks: Sequence[PersonBlock]) -> None:
-        super().__init__(layout)
+        super().__init__(layout, (block.frozen() for block in blocks))
         # Bounds on a person's integers are worked out for so many records.
         if any(block.counts.max(initial=0) > layout.unit_rows for block in blocks):
             raise SettingError("A person has more records than the bound on contributions allows.")
         self._count = len(blocks)
         self._writable: Sequence[PersonBlock] | None = tuple(blocks)
-        self._blocks: tuple[PersonBlock, ...] | None = tuple(block.frozen() for block in blocks)
 
     @property
     def block_count(self) -> int:
@@ -123,12 +96,6 @@ class PersonStore(Store):
     def padding(self) -> int:
         """None: lanes without a person count as nobody."""
         return 0
-
-    def block(self, index: int) -> PersonBlock:
-        """Persons of one block; nothing is copied."""
-        if self._blocks is None:
-            raise closed()
-        return self._blocks[index]
 
     def rewritten(self, layout: Layout, rewrite: Rewrite) -> PersonStore:
         """A new store in memory."""
@@ -155,4 +122,5 @@ class PersonStore(Store):
 
     def close(self) -> None:
         """Drop the records."""
-        self._blocks = self._writable = None
+        super().close()
+        self._writable = None

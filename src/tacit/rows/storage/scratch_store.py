@@ -26,7 +26,15 @@ class ScratchFile:
     """An unnamed temporary file of bytes, written once from the start and read anywhere."""
 
     def __init__(self) -> None:
-        self._file = _unnamed_file()
+        opened = None
+        with contextlib.suppress(OSError):
+            # Unbuffered, so that bytes reach the file in the order and size they are written.
+            opened = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - lives with the store
+        if opened is None:
+            raise FileError(
+                "No scratch file could be made; set TMPDIR to a directory you may write."
+            )
+        self._file: Any = opened
 
     def append(self, block: NDArray[Any]) -> None:
         """Write a block at the end; close the file where that fails."""
@@ -158,13 +166,3 @@ class BlockCollector:
         self._held = []
         if self._file is not None:
             self._file.close()
-
-
-def _unnamed_file() -> Any:
-    opened = None
-    with contextlib.suppress(OSError):
-        # Unbuffered, so that bytes reach the file in the order and size they are written.
-        opened = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - lives as long as the store
-    if opened is None:
-        raise FileError("No scratch file could be made; set TMPDIR to a directory you may write.")
-    return opened

@@ -15,7 +15,7 @@ from tacit.compiling import compiled
 from tacit.errors import SettingError
 from tacit.rows.storage.memory_store import MemoryStore
 from tacit.rows.storage.scratch_store import ScratchStore
-from tacit.rows.storage.store import Layout, Rewrite, Store, closed
+from tacit.rows.storage.store import Layout, Rewrite, Store
 from tacit.rows.storage.tiles import LANES, Integers, readonly
 
 BLOCK_ROWS = 2048
@@ -31,12 +31,8 @@ class SparseBlock(NamedTuple):
 
     Record r is lane r % 64 of tile r // 64. Its features are values[starts[r] : starts[r + 1]], in
     the columns that `indices` has at the same places, in increasing order, the intercept last; all
-    others are zero. Records that fill up the last tile have no features.
-
-    Parameters
-    ----------
-    outcome
-        (tile, 1 + weighted + shifted, 64): response, and weight and offset where there are any.
+    others are zero. Records that fill up the last tile have no features. `outcome` (tile, 1 +
+    weighted + shifted, 64) has the response, and weight and offset where there are any.
     """
 
     starts: Integers
@@ -57,8 +53,7 @@ class SparseBlock(NamedTuple):
 
     def frozen(self) -> SparseBlock:
         """The same records, read-only."""
-        starts, indices, values, outcome = self
-        return SparseBlock(*(readonly(array) for array in (starts, indices, values, outcome)))
+        return SparseBlock(*(readonly(array) for array in self))
 
     def dense(self, width: int) -> NDArray[Any]:
         """The same records as tiles (tile, column, 64), zeros written out."""
@@ -70,26 +65,10 @@ class SparseBlock(NamedTuple):
 
 
 class SparseStore(Store):
-    """Sparse records in memory.
-
-    Examples
-    --------
-    >>> starts, outcome = np.array([0, 1, *[2] * 63]), np.zeros((1, 1, 64))
-    >>> block = SparseBlock(starts, np.array([2, 0], np.int32), np.array([0.5, 1.0]), outcome)
-    >>> store = SparseStore(Layout(2, 3, np.dtype(np.float64), BLOCK_ROWS), [block])
-    >>> store.block(0).dense(3)[0, :, :2].tolist()
-    [[0.0, 1.0], [0.0, 0.0], [0.5, 0.0], [0.0, 0.0]]
-    """
+    """Sparse records in memory."""
 
     def __init__(self, layout: Layout, blocks: Sequence[SparseBlock]) -> None:
-        super().__init__(layout)
-        self._blocks: tuple[SparseBlock, ...] | None = tuple(block.frozen() for block in blocks)
-
-    def block(self, index: int) -> SparseBlock:
-        """Records of one block; nothing is copied."""
-        if self._blocks is None:
-            raise closed()
-        return self._blocks[index]
+        super().__init__(layout, (block.frozen() for block in blocks))
 
     def require_mappable(self) -> None:
         """Refuse records too wide to be mapped, by their public width."""
@@ -100,18 +79,11 @@ class SparseStore(Store):
             )
 
     def rewritten(self, layout: Layout, rewrite: Rewrite) -> Store:
-        """A new, dense store: an image has no zeros to leave out.
-
-        Images that are large in all go to a scratch file.
-        """
+        """A new, dense store: an image has no zeros to leave out. A large one is on disk."""
         size = layout.tile_count * layout.columns * LANES * layout.dtype.itemsize
         if size > MEMORY_LIMIT:
             return ScratchStore.of(layout, self._images(rewrite))
         return MemoryStore(layout, [*self._images(rewrite)])
-
-    def close(self) -> None:
-        """Drop the records."""
-        self._blocks = None
 
     def _images(self, rewrite: Rewrite) -> Iterator[NDArray[Any]]:
         for index in range(self.block_count):

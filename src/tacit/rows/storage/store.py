@@ -8,10 +8,9 @@ from __future__ import annotations
 import functools
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any, NamedTuple, Never, Self
 
 import numpy as np
@@ -32,14 +31,8 @@ Rewrite = Callable[[NDArray[Any], NDArray[Any]], object]
 class Layout:
     """Shape of a store and how it is cut into blocks, by public facts and the length alone.
 
-    Parameters
-    ----------
-    length
-        Number of units: of records, or of persons where records are grouped by person.
-    opened
-        The design of raw records, whose bounds are yet to be found.
-    max_unit_rows
-        Records of a person there are at most; None where every record is a unit of its own.
+    `length` is the number of units: of records, or of persons where these are grouped by person and
+    have at most `max_unit_rows` each. `opened` is the design of raw records, without bounds yet.
     """
 
     length: int
@@ -112,8 +105,9 @@ class Store(ABC):
     - A store is neither pickled nor copied.
     """
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: Layout, blocks: Iterable[Any] | None = None) -> None:
         self.layout = layout
+        self._blocks: tuple[Any, ...] | None = None if blocks is None else tuple(blocks)
 
     @property
     def length(self) -> int:
@@ -137,17 +131,16 @@ class Store(ABC):
 
     @property
     def padding(self) -> int:
-        """Zero records that fill up tiles and are counted like records.
-
-        None are where records have weights, since theirs are 0, nor among raw records, where they
-        are NaN.
-        """
+        """Zero records that fill up tiles and are counted like records."""
+        # With weights theirs are 0, and among raw records they are NaN.
         apart = self.layout.weighted or self.opened is not None
         return 0 if apart else -self.length % LANES
 
-    @abstractmethod
     def block(self, index: int) -> Any:
         """Tiles of one block, (tile, columns, 64), or what this storage has in their place."""
+        if self._blocks is None:
+            raise closed()
+        return self._blocks[index]
 
     def total(
         self, function: Callable[[Layout, Any, int], BlockSum], query: Any, bound: int
@@ -177,10 +170,7 @@ class Store(ABC):
         return np.asarray(np.sum(totals, axis=0, dtype=np.int64))
 
     def subsampled(self, every: int) -> tuple[Store, float]:
-        """A secret subsample of one in `every` records, and its sampling rate.
-
-        All records, at rate 1, in a storage that draws no subsample.
-        """
+        """A secret subsample of one in `every` records, or all if none is drawn; and its rate."""
         del every
         return self, 1.0
 
@@ -206,9 +196,9 @@ class Store(ABC):
         M = public_matrix(matrix, self.width)
         return lambda tiles, out: map_tiles(tiles, M, out)
 
-    @abstractmethod
     def close(self) -> None:
         """Give the records up; no block can be read afterwards."""
+        self._blocks = None
 
     def __reduce__(self) -> Never:
         raise DataError(
@@ -219,12 +209,7 @@ class Store(ABC):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
 
@@ -245,9 +230,6 @@ def thread_count() -> int:
 
 @functools.cache
 def _pool(threads: int, process: int) -> ThreadPoolExecutor:
-    """Waiting threads: to start them takes as long as to read a small table.
-
-    A forked process has none of its parent's threads, and starts its own.
-    """
+    # To start threads takes as long as to read a small table. A forked process starts its own.
     del process
     return ThreadPoolExecutor(threads)

@@ -1,8 +1,7 @@
 """Tiles of 64 records: how dense blocks lie in memory, and their images under a public matrix.
 
-Private: the records. A tile is an array (column, lane): features, then the outcome columns. Kernels
-run over 64 lanes at once, and each record's sum runs over its columns in order. Zero records fill
-up a last tile; they add nothing to a sum.
+Private: the records. A tile is an array (column, lane): features, then the outcome columns. Each
+record's sum runs over its columns in order. Zero records fill up a last tile.
 """
 
 from __future__ import annotations
@@ -105,17 +104,14 @@ def map_tiles(tiles: NDArray[Any], matrix: Floats, out: NDArray[Any] | None = No
     - It is finite where the rows are, whose norm `admission.prepare` bounds by 1e15.
     """
     image = np.empty_like(tiles) if out is None else out
-    # Scratch is made here and not in the kernel: to compile an allocation takes long.
-    scratch = np.empty((len(matrix) + 2, LANES), dtype=tiles.dtype)
-    _map(readonly(tiles), matrix.astype(tiles.dtype), first_columns(matrix), scratch, image)
-    return image
-
-
-def first_columns(matrix: Floats) -> Integers:
-    """First column that each image takes anything of; the last one for an image of zeros."""
+    # First column that each image takes anything of; the last one for an image of zeros.
     taken = matrix != 0.0
     taken[-1] = True
-    return np.asarray(np.argmax(taken, axis=0))
+    firsts = np.argmax(taken, axis=0)
+    # Scratch is made here and not in the kernel: to compile an allocation takes long.
+    scratch = np.empty((len(matrix) + 2, LANES), dtype=tiles.dtype)
+    _map(readonly(tiles), matrix.astype(tiles.dtype), firsts, scratch, image)
+    return image
 
 
 @compiled

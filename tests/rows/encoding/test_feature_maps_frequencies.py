@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tacit.rows.encoding.fourier_frequencies import (
+from tacit.rows.encoding.feature_maps import (
     _inverse_normal,
     frequencies_in_turns,
     normal_draws,

@@ -11,7 +11,7 @@ import pytest
 from pyarrow import parquet
 
 from tacit.errors import DataError, FileError
-from tacit.rows.sources.column_types import describe
+from tacit.rows.sources.opening import describe
 
 COLUMNS: dict[str, Any] = {
     "i": [1, 2],

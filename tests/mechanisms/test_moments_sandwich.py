@@ -10,7 +10,7 @@ from tacit.contract.query import CurvatureAndScore, QueryKind
 from tacit.contract.sensitivity import Price, squared_sensitivity
 from tacit.losses import hinge, huber, logistic, smooth_huber
 from tacit.losses.loss import Loss
-from tacit.mechanisms.sandwich import answer_curvature_and_score, integer_pairs
+from tacit.mechanisms.moments import answer_curvature_and_score, integer_pairs
 from tacit.noise.entropy import SeededEntropy
 from tacit.privacy.relation import Relation
 from tacit.rows.storage.memory_store import MemoryStore
