@@ -135,6 +135,10 @@ def test_every_claim_has_a_page_and_every_page_a_claim() -> None:
     assert proof_faults(ROOT) == []
 
 
+def test_tests_mirror_the_sources() -> None:
+    assert mirror_faults(ROOT) == []
+
+
 def test_a_long_file_is_found(tmp_path: Path) -> None:
     write(tmp_path, "src/tacit/noise/fine.py", "1\n" * LONGEST)
     assert long_files(tmp_path) == []
