@@ -60,6 +60,12 @@ class Release:
     """√(g'P g) of every round of a preconditioned solver: how far it still had to go, by its own
     noised answers. Made of released values; near the end it is noise."""
 
+    def __post_init__(self) -> None:
+        """Make the released arrays read-only: the certificate is issued for them later."""
+        for array in (self.theta, self.moments):
+            if array is not None:
+                array.setflags(write=False)
+
     @property
     def private(self) -> bool:
         """Whether the guarantee holds: noise was added, and from the operating system."""

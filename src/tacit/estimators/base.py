@@ -91,7 +91,12 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
         return Results(self.release_)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Take the active ledger along: a copy that fits in a worker process must charge it."""
+        """Take along the active ledger, which a copy must charge, and the certificate.
+
+        The certificate names the versions that drew the noise: those of this process.
+        """
+        if "release_" in vars(self):
+            _ = self.certificate_
         state = dict(super().__getstate__())
         state.pop(current_ledger.MARK, None)
         words = current_ledger.mark(self)

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from tacit.accounting import gaussian
-from tacit.accounting.classical.textbook import classical_gaussian_sigma, even_split
+from tacit.accounting.classical import classical_gaussian_sigma, even_split
 from tacit.errors import BudgetError, SettingError
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from tacit.accounting import gaussian
 from tacit.accounting.pld import GridTooLong
-from tacit.accounting.pld.closed_form import epsilon_of, profile
+from tacit.accounting.pld.composition import epsilon_of, profile
 from tacit.accounting.pld.pairs import (
     ExponentialPair,
     GaussianPair,

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from tacit.accounting.renyi import gaussian
-from tacit.accounting.renyi.log_moments import (
+from tacit.accounting.renyi.curve import (
     interpolated,
     log_expm1,
     log_moments_at,

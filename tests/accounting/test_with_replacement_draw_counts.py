@@ -1,7 +1,7 @@
 import mpmath
 import pytest
 
-from tacit.accounting.draw_counts import NONE_WIDTH, copies
+from tacit.accounting.with_replacement import NONE_WIDTH, copies
 
 
 def weight(draws: int, population: int, number: int) -> mpmath.mpf:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tacit.accounting import gaussian
-from tacit.accounting.pld.coarse_pass import coarse_pass
+from tacit.accounting.pld.grid_choice import coarse_pass
 from tacit.accounting.pld.pairs import GaussianPair, LaplacePair, Pair, PoissonGaussian
 
 

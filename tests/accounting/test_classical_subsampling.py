@@ -7,7 +7,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from tacit.accounting.classical import subsampling
+from tacit.accounting import classical
 from tacit.accounting.interpretation import group_approximate
 from tacit.errors import SettingError
 from tacit.privacy.relation import Relation
@@ -19,28 +19,28 @@ def hockey_stick(first: Sequence[float], second: Sequence[float], epsilon: float
 
 def test_the_formula_is_rounded_up() -> None:
     for epsilon, rate in itertools.product([1e-9, 0.1, 1.0, 50.0, 700.0], [1e-9, 0.01, 0.999]):
-        found = subsampling.amplified_by_poisson(epsilon, 1e-6, rate)
+        found = classical.amplified_by_poisson(epsilon, 1e-6, rate)
         with mpmath.workdps(50):
             truth = mpmath.log(1 + mpmath.mpf(rate) * mpmath.expm1(mpmath.mpf(epsilon)))
             assert truth <= found.epsilon <= truth * (1 + 1e-11)
             share = mpmath.mpf(rate) * mpmath.mpf(1e-6)
             assert share <= found.delta <= share * (1 + 1e-11)
-        fixed = subsampling.amplified_without_replacement(epsilon, 1e-6, rate)
+        fixed = classical.amplified_without_replacement(epsilon, 1e-6, rate)
         assert (fixed.epsilon, fixed.delta) == (found.epsilon, found.delta)
 
 
 def test_t28_each_sample_has_its_relation() -> None:
-    assert subsampling.amplified_by_poisson(1.0, 0.0, 0.1).relation is Relation.ADD_REMOVE
-    zero_out = subsampling.amplified_by_poisson(1.0, 0.0, 0.1, "zero-out")
+    assert classical.amplified_by_poisson(1.0, 0.0, 0.1).relation is Relation.ADD_REMOVE
+    zero_out = classical.amplified_by_poisson(1.0, 0.0, 0.1, "zero-out")
     assert zero_out.relation is Relation.ZERO_OUT
-    fixed = subsampling.amplified_without_replacement(1.0, 0.0, 0.1)
+    fixed = classical.amplified_without_replacement(1.0, 0.0, 0.1)
     assert fixed.relation is Relation.REPLACE_ONE
     with pytest.raises(SettingError, match="without replacement"):
-        subsampling.amplified_by_poisson(1.0, 0.0, 0.1, Relation.REPLACE_ONE)
+        classical.amplified_by_poisson(1.0, 0.0, 0.1, Relation.REPLACE_ONE)
 
 
 def test_ends_of_the_rate() -> None:
-    for amplify in (subsampling.amplified_by_poisson, subsampling.amplified_without_replacement):
+    for amplify in (classical.amplified_by_poisson, classical.amplified_without_replacement):
         nothing, all_of_it = amplify(math.inf, 1e-6, 0.0), amplify(1.0, 1e-6, 1.0)
         assert (nothing.epsilon, nothing.delta) == (0.0, 0.0)
         assert (all_of_it.epsilon, all_of_it.delta) == (1.0, 1e-6)
@@ -50,7 +50,7 @@ def test_t26_nothing_overflows_or_is_nan() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for epsilon, rate in itertools.product([0.0, 1e-300, 1e5, math.inf], [1e-300, 0.5]):
-            found = subsampling.amplified_by_poisson(epsilon, 1e-20, rate)
+            found = classical.amplified_by_poisson(epsilon, 1e-20, rate)
             assert 0.0 <= found.epsilon <= epsilon
             assert found.delta > 0.0
 
@@ -62,11 +62,11 @@ def test_replaced_by_poisson_is_the_closed_form_rounded_up(rate: float, epsilon:
         q, e = mpmath.mpf(rate), mpmath.mpf(epsilon)
         exact = mpmath.log((1 - q + q * mpmath.exp(e)) / (1 - q + q * mpmath.exp(-e)))
         leak = q * (1 + mpmath.exp(exact - e)) * mpmath.mpf(1e-6)
-    found = subsampling.replaced_by_poisson(epsilon, 1e-6, rate)
+    found = classical.replaced_by_poisson(epsilon, 1e-6, rate)
     assert exact <= found.epsilon <= exact * (1 + 1e-12)
     assert min(leak, 1) <= found.delta <= leak * (1 + 1e-9)
     assert found.relation is Relation.REPLACE_ONE
-    once = subsampling.amplified_by_poisson(epsilon, 1e-6, rate)
+    once = classical.amplified_by_poisson(epsilon, 1e-6, rate)
     twice = group_approximate(once.epsilon, once.delta, 2)
     assert found.epsilon <= twice[0] * (1 + 1e-12)
     assert found.delta <= twice[1] * (1 + 1e-12)
@@ -85,7 +85,7 @@ def test_replaced_by_poisson_holds_on_all_sets_of_leaky_responses(rate: float, l
     # What the absence of the old record reveals counts in the base guarantee too.
     directions = [pair for law in (old, new) for pair in ((law, absent), (absent, law))]
     base = max(hockey_stick(p.tolist(), q.tolist(), epsilon) for p, q in directions)
-    found = subsampling.replaced_by_poisson(epsilon, base, rate)
+    found = classical.replaced_by_poisson(epsilon, base, rate)
     for size in range(6):
         for outputs in itertools.combinations(range(5), size):
             chosen = list(outputs)
@@ -94,7 +94,7 @@ def test_replaced_by_poisson_holds_on_all_sets_of_leaky_responses(rate: float, l
 
 
 def test_replaced_by_poisson_spends_nothing_without_a_sample() -> None:
-    found = subsampling.replaced_by_poisson(1.0, 0.5, 0.0)
+    found = classical.replaced_by_poisson(1.0, 0.5, 0.0)
     assert (found.epsilon, found.delta) == (0.0, 0.0)
 
 
@@ -103,6 +103,6 @@ def test_an_amplified_epsilon_below_the_smallest_float_is_not_0() -> None:
         with mpmath.workdps(700):
             rise = mpmath.log1p(mpmath.mpf(rate) * mpmath.expm1(mpmath.mpf(epsilon)))
             fall = -mpmath.log1p(mpmath.mpf(rate) * mpmath.expm1(-mpmath.mpf(epsilon)))
-            assert rise <= subsampling.amplified_by_poisson(epsilon, 0.0, rate).epsilon
-            assert rise <= subsampling.amplified_without_replacement(epsilon, 0.0, rate).epsilon
-            assert rise + fall <= subsampling.replaced_by_poisson(epsilon, 0.0, rate).epsilon
+            assert rise <= classical.amplified_by_poisson(epsilon, 0.0, rate).epsilon
+            assert rise <= classical.amplified_without_replacement(epsilon, 0.0, rate).epsilon
+            assert rise + fall <= classical.replaced_by_poisson(epsilon, 0.0, rate).epsilon

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from tacit.accounting.bisection import bisect
+from tacit.accounting.rounding import bisect
 
 
 @pytest.mark.parametrize("root", [1e-200, 0.3, 1.0, 689.0])
