@@ -2,8 +2,7 @@
 
     argmin over t of ½‖t - theta‖² + penalty(B t)   or   with   B t in the set
 
-B maps theta to the user's slopes. Everything here is public, so the number of iterations may depend
-on the values.
+B maps theta to the user's slopes. All is public: iterations may depend on the values.
 """
 
 from __future__ import annotations
@@ -26,10 +25,9 @@ Vector = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class RidgePenalty:
-    """The penalty (l2 / 2)·‖B theta - prior‖² around a declared prior mean.
+    """The penalty (l2 / 2)·‖B theta - prior‖² around a declared prior mean; `matrix` is B.
 
-    `matrix` is B, from theta to the user's slopes. The penalty sees no record, so its gradient
-    needs neither clip nor noise. The proximal step is stable for every l2.
+    It sees no record, so its gradient needs neither clip nor noise.
     """
 
     l2: float

@@ -16,8 +16,7 @@ from tacit.compiling import compiled
 from tacit.errors import SettingError
 from tacit.noise.entropy import Entropy
 
-# Strips of width 2^-4: 2.4 % of the trials are rejected, and the table of about a hundred strips
-# stays in the first-level cache.
+# Strips of width 2^-4: 2.4 % of the trials are rejected, and the table stays in the L1 cache.
 STRIP_BITS = 4
 STRIP_WIDTH = 2.0**-STRIP_BITS
 

@@ -54,9 +54,10 @@ class NumericColumn:
         if self.missing is not None:
             missing = finite("missing", self.missing, BoundsError)
             if not lower <= missing <= upper:
+                ends = f"lower = {lower:g} and upper = {upper:g}"
                 raise BoundsError(
-                    f"missing = {missing:g} must lie within lower = {lower:g} and "
-                    f"upper = {upper:g}: it is used in place of a missing cell."
+                    f"missing = {missing:g} must lie within {ends}: it is used in place of a "
+                    "missing cell."
                 )
             object.__setattr__(self, "missing", missing)
         if not isinstance(self.missing_indicator, bool):
