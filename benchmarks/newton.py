@@ -18,8 +18,8 @@ from tacit.contract.plan import Penalty, Plan, Solution
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary, Continuous, Response
 from tacit.losses import logistic, squared
+from tacit.losses.huber_constants import expected_square
 from tacit.losses.loss import Loss
-from tacit.losses.scale_consistency import expected_square
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
 from tacit.solvers.choice import make_plan

@@ -153,3 +153,10 @@ def test_machine_code_that_an_older_release_stores_meanwhile_is_not_used(
     assert answer(2, "after") == 3
     old.write_bytes(stored)
     assert answer(2, "after") == 3
+
+
+def test_the_digest_follows_the_flags_of_the_compiler(tmp_path: Path) -> None:
+    (package(tmp_path) / "compiling.py").write_text("flags = 1\n", encoding="utf-8")
+    before = digest_of(tmp_path)
+    (tmp_path / "compiling.py").write_text("flags = 2\n", encoding="utf-8")
+    assert digest_of(tmp_path) != before

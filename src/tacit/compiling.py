@@ -45,14 +45,15 @@ def compiled(function: Kernel) -> Kernel:
 
 @cache
 def sources_digest() -> str:
-    """SHA-256 of the sources of `PACKAGES`, file after file; read once a process."""
+    """SHA-256 of the sources of `PACKAGES` and of this file; read once a process."""
     return digest_of(Path(__file__).parent)
 
 
 def digest_of(package: Path) -> str:
     """SHA-256 of the names and texts of a package's sources."""
     digest = hashlib.sha256()
-    for path in sorted(path for folder in PACKAGES for path in (package / folder).rglob("*.py")):
+    sources = [path for folder in PACKAGES for path in (package / folder).rglob("*.py")]
+    for path in sorted([*sources, *package.glob("compiling.py")]):
         text = path.read_bytes()
         digest.update(f"{path.relative_to(package).as_posix()} {len(text)}\n".encode())
         digest.update(text)

@@ -4,8 +4,9 @@ from fractions import Fraction
 import pytest
 
 from tacit.accounting import gaussian
-from tacit.accounting.approximate_dp import epsilon_at, own_delta, priced_releases, pure_selection
+from tacit.accounting.approximate_dp import epsilon_at, priced_releases
 from tacit.accounting.composition import count_events
+from tacit.accounting.renyi_curves import own_pair, pure_selection
 from tacit.privacy.event import (
     Approximate,
     DiscreteGaussian,
@@ -84,10 +85,10 @@ def test_with_replacement_is_above_without_at_the_same_size() -> None:
 def test_selection_of_pure_runs_is_pure() -> None:
     geometric = RandomStopping(Repeated(Pure(TENTH), 2), NegativeBinomial(1, TENTH))
     assert pure_selection(geometric, None) == 0.6000000000000001
-    assert own_delta(geometric, None) == 0.0
+    assert own_pair(geometric, None) == (0.6000000000000001, 0.0)
     poisson = RandomStopping(Pure(TENTH), PoissonRuns(5))
     assert pure_selection(poisson, None) is None
-    assert own_delta(poisson, None) is None
+    assert own_pair(poisson, None) is None
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tacit.accounting.composition import mu_squared_of
 from tacit.certificate.certificate import FORMAT, INFINITE, SEEDED, Certificate
 from tacit.contract.plan import Penalty, Plan, PublicFact, Purpose, Step
-from tacit.contract.query import Kind
+from tacit.contract.query import QueryKind
 from tacit.contract.release import Release
 from tacit.contract.sensitivity import price_for
 from tacit.design.design import matrix_design
@@ -41,7 +41,7 @@ def make_plan(relation: Relation = Relation.REPLACE_ONE, budget: Budget = BUDGET
     response = Binary("y", (0, 1))
     design = matrix_design(["a", "b"], response, bounds=(0, 1), row_norm=None, intercept=True)
     steps = []
-    for kind, times in ((Kind.SECOND_MOMENTS, 2), (Kind.GRADIENT, 20)):
+    for kind, times in ((QueryKind.SECOND_MOMENTS, 2), (QueryKind.GRADIENT, 20)):
         price = None
         if not budget.is_infinite:
             share = mu_squared_of(budget) / 2 / times
@@ -363,7 +363,7 @@ def test_an_infinite_epsilon_marks_the_certificate_not_private(
 
 def test_a_private_plan_with_an_answer_without_noise_gets_no_certificate() -> None:
     plan = make_plan()
-    bare = replace(plan, steps=(*plan.steps, Step(Kind.GRADIENT, None, 1, Purpose.GRADIENT)))
+    bare = replace(plan, steps=(*plan.steps, Step(QueryKind.GRADIENT, None, 1, Purpose.GRADIENT)))
     with pytest.raises(CertificateError, match="no noise"):
         issue(bare)
     doubled = replace(plan, steps=plan.steps * 2)

@@ -9,7 +9,7 @@ import pytest
 from tacit.accounting.composition import mu_squared_of
 from tacit.certificate.certificate import Certificate
 from tacit.contract.plan import Penalty, Plan, Purpose, Step
-from tacit.contract.query import Kind
+from tacit.contract.query import QueryKind
 from tacit.contract.release import Release
 from tacit.contract.sensitivity import price_for
 from tacit.design.design import matrix_design
@@ -29,7 +29,7 @@ COLUMNS = 7
 def issued(relation: Relation) -> Certificate:
     half = mu_squared_of(BUDGET) / 2
     steps = []
-    for kind, times, size in ((Kind.COUNTS, 41, COLUMNS), (Kind.GRADIENT, 3, 1)):
+    for kind, times, size in ((QueryKind.COUNTS, 41, COLUMNS), (QueryKind.GRADIENT, 3, 1)):
         price = price_for(kind, half / times, relation, records=1000, width=2, size=size)
         steps.append(Step(kind, price, times, Purpose.GRADIENT, size))
     plan = Plan(

@@ -9,15 +9,23 @@ import numpy as np
 import pytest
 
 from tacit.accounting.composition import mu_squared_of
-from tacit.certificate.fingerprint import fingerprint_of
+from tacit.certificate.certificate import fingerprint_of
 from tacit.certificate.fit_file import StoredFit
 from tacit.contract.plan import Penalty, Plan, Purpose, Step
-from tacit.contract.query import Kind
+from tacit.contract.query import QueryKind
 from tacit.contract.release import Release
 from tacit.contract.sensitivity import price_for
-from tacit.design.cell_rules import LabelCell, NumericCell
-from tacit.design.design import Column, Design, Indicator, matrix_design
-from tacit.design.factor import Between, Missing, Power, Spline, Transform
+from tacit.design.design import Column, Design, matrix_design
+from tacit.design.factor import (
+    Between,
+    Indicator,
+    LabelCell,
+    Missing,
+    NumericCell,
+    Power,
+    Spline,
+    Transform,
+)
 from tacit.design.feature_map import Custom, FeatureMap, Polynomial, RandomFourier
 from tacit.design.response import Binary
 from tacit.documents.canonical_json import canonical, digest_of
@@ -58,7 +66,7 @@ def make_release(design: Design, epsilon: float = 1.0) -> Release:
     budget = Budget(epsilon=epsilon, delta=1e-6)
     relation = Relation.ADD_REMOVE
     share = mu_squared_of(budget) / 5
-    price = price_for(Kind.GRADIENT, share, relation, records=100, width=design.width)
+    price = price_for(QueryKind.GRADIENT, share, relation, records=100, width=design.width)
     plan = Plan(
         solver=Gradient(Descent(20, 1.0, 0.0, None, "average")),
         loss=logistic.LOSS,
@@ -67,7 +75,7 @@ def make_release(design: Design, epsilon: float = 1.0) -> Release:
         relation=relation,
         unit="row",
         budget=budget,
-        steps=(Step(Kind.GRADIENT, price, 5, Purpose.DESCENT),),
+        steps=(Step(QueryKind.GRADIENT, price, 5, Purpose.DESCENT),),
         penalty=Penalty(),
         forecast=None,
     )

@@ -32,7 +32,7 @@ def released() -> Release:
         step_noise=0.1,
         curvature_noise=float("inf"),
         score_noise=0.0,
-        wobble=rng.normal(size=3),
+        nuisance_error=rng.normal(size=3),
         privacy=square.T,
     )
     return Release(PLAN, rng.normal(size=3), sandwich=sandwich, decrements=(0.1, float("inf")))

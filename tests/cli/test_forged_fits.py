@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
+from tacit.certificate.certificate import first_fingerprint_of
 from tacit.certificate.certificate_entry import entry_of
-from tacit.certificate.fingerprint import first_fingerprint_of
 from tacit.cli.app import run
 from tacit.cli.verify import verify
 from tacit.contract.plan import Purpose, Step
-from tacit.contract.query import Kind
+from tacit.contract.query import QueryKind
 from tacit.contract.sensitivity import Price
 from tacit.documents.canonical_json import canonical, digest_of
 from tacit.errors import CertificateError
@@ -131,7 +131,7 @@ def test_an_error_neither_commands_a_terminal_nor_fills_it(
 
 def test_an_event_that_no_record_can_move_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     document = json.loads((FORMER / "certificate.json").read_text(encoding="utf-8"))
-    step = Step(Kind.GRADIENT, Price(0, 5), 1, Purpose.GRADIENT)
+    step = Step(QueryKind.GRADIENT, Price(0, 5), 1, Purpose.GRADIENT)
     document["events"].append(entry_of(step, Relation.parse(document["relation"])))
     document["digest"] = digest_of(document)
     Path("forged.json").write_text(canonical(document), encoding="utf-8")

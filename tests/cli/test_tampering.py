@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tacit.certificate.fingerprint import fingerprint_of
+from tacit.certificate.certificate import fingerprint_of
 from tacit.cli.verify import verify
 from tacit.documents.canonical_json import canonical, digest_of
 from tacit.errors import CertificateError

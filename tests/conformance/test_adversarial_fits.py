@@ -104,19 +104,19 @@ def fit(name: str, option: str, relation: str, content: str, runs: list[Seen], n
     make, facts = ESTIMATORS[name]
     X, y = cells(content, n)
     declared = {"bounds": (-1, 1), "relation": relation, "n_at_least": N, "invalid_rows": "zero"}
-    beside: dict[str, Any] = {}
+    attached: dict[str, Any] = {}
     if "max_weight" in OPTIONS[option]:
-        beside["sample_weight"] = np.full(n, {"invalid": np.nan, "far": 1e308}.get(content, 1.0))
+        attached["sample_weight"] = np.full(n, {"invalid": np.nan, "far": 1e308}.get(content, 1.0))
     if "max_rows_per_unit" in OPTIONS[option]:
-        beside["units"] = np.arange(n) // 2
+        attached["units"] = np.arange(n) // 2
     if name == "poisson":
-        beside["exposure"] = np.full(n, {"invalid": -1.0, "far": 1e-300}.get(content, 1.0))
+        attached["exposure"] = np.full(n, {"invalid": -1.0, "far": 1e-300}.get(content, 1.0))
     model = make(**{"epsilon": 0.5, **declared, **facts, **OPTIONS[option]})
     table = sp.csr_array(X) if option.startswith("sparse") else X
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            return model.fit(table, *(() if name == "mean" else (y,)), **beside)
+            return model.fit(table, *(() if name == "mean" else (y,)), **attached)
         except InputError as error:
             runs[-1].refused = str(error)
             return None

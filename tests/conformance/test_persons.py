@@ -23,14 +23,14 @@ from tacit.contract.query import (
     CurvatureAndScore,
     CurvatureTrace,
     GradientSum,
-    Kind,
     Query,
+    QueryKind,
     ResidualSize,
     SecondMoments,
     Weights,
 )
 from tacit.contract.sensitivity import Price, event_of, price_for, squared_sensitivity
-from tacit.design.attached_columns import Beside, Unit
+from tacit.design.attached_columns import AttachedColumns, Unit
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary, Classes
 from tacit.losses import logistic, softmax, squared
@@ -104,7 +104,7 @@ def table(
     )
     unit = Unit("unit", MOST, "order" if ordered else None)
     source = open_source(cells[:, :2], cells[:, 2], attached={"unit": who, "order": cells[:, 3]})
-    declared = replace(design, beside=Beside(unit=unit))
+    declared = replace(design, attached=AttachedColumns(unit=unit))
     return admit(source, declared, invalid_rows="zero", dtype=np.float64)
 
 
@@ -255,7 +255,7 @@ def test_the_brute_force_would_find_a_person_that_is_clipped_record_by_record(
     heavy = np.tile([100.0, 100.0, 0.0, 1.0], (MOST, 1))
     apart = integer_sum(query, price.bound, table([*REST, *heavy[:, None]], query))
     without = integer_sum(query, price.bound, table(REST, query))
-    allowed = squared_sensitivity(Kind.GRADIENT, price.bound, Relation.ADD_REMOVE)
+    allowed = squared_sensitivity(QueryKind.GRADIENT, price.bound, Relation.ADD_REMOVE)
     assert squared_change(apart, without) > allowed * (MOST - 0.1) ** 2
     together = integer_sum(query, price.bound, table([*REST, heavy], query))
     assert math.isclose(squared_change(together, without), allowed, rel_tol=1e-3)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.contract.perturbation_precision import ACCEPTED, FARTHEST, Accuracy, ridge_of
-from tacit.contract.query import Kind
+from tacit.contract.query import QueryKind
 from tacit.contract.sensitivity import MinimumPrice, Price, event_of, events_of
 from tacit.errors import SettingError
 from tacit.losses import logistic
@@ -72,7 +72,7 @@ def test_more_records_and_columns_are_harder() -> None:
 
 @pytest.mark.parametrize("relation", [Relation.REPLACE_ONE, Relation.ZERO_OUT])
 def test_a_minimum_is_two_events(relation: Relation) -> None:
-    first, second = events_of(Kind.MINIMUM, PRICE, relation)
+    first, second = events_of(QueryKind.MINIMUM, PRICE, relation)
     assert isinstance(first, ObjectivePerturbation)
     assert isinstance(second, Gaussian)
     assert (first.squared_sensitivity, first.variance) == (4**47, 4**50)
@@ -82,13 +82,13 @@ def test_a_minimum_is_two_events(relation: Relation) -> None:
 
 def test_a_private_number_of_records_is_refused() -> None:
     with pytest.raises(SettingError, match="public number of records"):
-        events_of(Kind.MINIMUM, PRICE, Relation.ADD_REMOVE)
+        events_of(QueryKind.MINIMUM, PRICE, Relation.ADD_REMOVE)
 
 
 def test_prices_of_another_kind_are_refused() -> None:
     with pytest.raises(SettingError, match="own kind"):
-        events_of(Kind.GRADIENT, PRICE, Relation.REPLACE_ONE)
+        events_of(QueryKind.GRADIENT, PRICE, Relation.REPLACE_ONE)
     with pytest.raises(SettingError, match="no μ"):
-        event_of(Kind.MINIMUM, PRICE, Relation.REPLACE_ONE)
+        event_of(QueryKind.MINIMUM, PRICE, Relation.REPLACE_ONE)
     with pytest.raises(SettingError, match="own kind"):
-        events_of(Kind.MINIMUM, Price(2**20, 20), Relation.REPLACE_ONE)
+        events_of(QueryKind.MINIMUM, Price(2**20, 20), Relation.REPLACE_ONE)

@@ -15,9 +15,9 @@ from tacit.contract.query import (
     CurvatureTrace,
     DampedDirection,
     GradientSum,
-    Kind,
     PerturbedMinimum,
     Query,
+    QueryKind,
     ResidualSize,
     SecondMoments,
     Weights,
@@ -47,7 +47,7 @@ NUMBERS = {"lowest", "highest", "start"}
 
 def test_every_query_has_a_kind() -> None:
     assert set(KIND_OF) == set(get_args(Query)) == {*VALID, ColumnCounts}
-    assert set(KIND_OF.values()) == set(Kind)
+    assert set(KIND_OF.values()) == set(QueryKind)
 
 
 @pytest.mark.parametrize("query", VALID)

@@ -8,21 +8,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.contract.query import GradientSum, Kind, SecondMoments
+from tacit.contract.query import GradientSum, QueryKind, SecondMoments
 from tacit.contract.sensitivity import event_of, is_resolved, price_for, squared_sensitivity
 from tacit.errors import BudgetError, SettingError
 from tacit.privacy.relation import Relation
 
 
 @given(
-    kind=st.sampled_from([kind for kind in Kind if kind is not Kind.MINIMUM]),
+    kind=st.sampled_from([kind for kind in QueryKind if kind is not QueryKind.MINIMUM]),
     relation=st.sampled_from(list(Relation)),
     exponent=st.floats(-12, 6),
     records=st.integers(2, 10**12),
     width=st.integers(1, 500),
 )
 def test_price_is_within_what_is_allowed_and_close_to_it(
-    kind: Kind, relation: Relation, exponent: float, records: int, width: int
+    kind: QueryKind, relation: Relation, exponent: float, records: int, width: int
 ) -> None:
     allowed = Fraction(10**exponent)
     try:
@@ -41,13 +41,15 @@ def test_price_is_within_what_is_allowed_and_close_to_it(
 
 def test_a_budget_that_buys_noise_alone_is_refused() -> None:
     with pytest.raises(BudgetError, match="too small"):
-        price_for(Kind.GRADIENT, Fraction(1, 10**40), Relation.REPLACE_ONE, records=100, width=10)
+        price_for(
+            QueryKind.GRADIENT, Fraction(1, 10**40), Relation.REPLACE_ONE, records=100, width=10
+        )
 
 
 def test_t04_factors() -> None:
     bound = 100
-    vector = [squared_sensitivity(Kind.GRADIENT, bound, r) for r in Relation]
-    matrix = [squared_sensitivity(Kind.SECOND_MOMENTS, bound, r) for r in Relation]
+    vector = [squared_sensitivity(QueryKind.GRADIENT, bound, r) for r in Relation]
+    matrix = [squared_sensitivity(QueryKind.SECOND_MOMENTS, bound, r) for r in Relation]
     assert vector == [4 * bound**2, bound**2, bound**2]
     assert matrix == [2 * bound**2, bound**2, bound**2]
 

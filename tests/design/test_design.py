@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tacit.design.design import Column, Design, Indicator, Numeric, matrix_design, numeric_column
+from tacit.design.design import Column, Design, matrix_design, numeric_column
+from tacit.design.factor import Indicator, Numeric
 from tacit.design.feature_map import Custom, FeatureMap, Polynomial, RandomFourier
 from tacit.design.response import Binary, Continuous
 from tacit.errors import BoundsError, CertificateError, SettingError

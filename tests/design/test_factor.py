@@ -10,14 +10,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tacit.design.cell_rules import Cell, LabelCell, NumericCell
 from tacit.design.factor import (
     FUNCTIONS,
     Between,
+    Cell,
     Factor,
     Indicator,
+    LabelCell,
     Missing,
     Numeric,
+    NumericCell,
     Power,
     Spline,
     Transform,

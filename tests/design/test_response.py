@@ -60,10 +60,9 @@ def test_wrong_bounds_are_refused(bounds: tuple[float, float], words: str) -> No
 
 @pytest.mark.parametrize("upper", [0.5, 0.0, -1.0, 1e10, math.inf, math.nan])
 def test_a_largest_count_is_moderate(upper: float) -> None:
-    assert [Count.of("y", good).upper for good in (1, 1e9)] == [1.0, 1e9]
-    for make in (Count.of, Count):
-        with pytest.raises(SettingError, match="largest count"):
-            make("y", upper)
+    assert [Count("y", good).upper for good in (1, 1e9)] == [1.0, 1e9]
+    with pytest.raises(SettingError, match="largest count"):
+        Count("y", upper)
 
 
 def test_open_bounds_and_no_response() -> None:

@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 from tacit.accounting.composition import mu_squared_of
 from tacit.certificate.certificate import Certificate
 from tacit.contract.plan import Penalty, Plan, Purpose, Step
-from tacit.contract.query import Kind
+from tacit.contract.query import QueryKind
 from tacit.contract.release import Release
 from tacit.contract.sensitivity import price_for
 from tacit.design.design import matrix_design
@@ -32,7 +32,7 @@ from tacit.solvers.gradient import Gradient
 def make_certificate(epsilon: float = 1.0) -> Certificate:
     budget = Budget(epsilon=epsilon, delta=1e-6)
     relation = Relation.REPLACE_ONE
-    price = price_for(Kind.GRADIENT, mu_squared_of(budget) / 5, relation, records=100, width=2)
+    price = price_for(QueryKind.GRADIENT, mu_squared_of(budget) / 5, relation, records=100, width=2)
     plan = Plan(
         solver=Gradient(Descent(20, 1.0, 0.0, None, "average")),
         loss=logistic.LOSS,
@@ -43,7 +43,7 @@ def make_certificate(epsilon: float = 1.0) -> Certificate:
         relation=relation,
         unit="row",
         budget=budget,
-        steps=(Step(Kind.GRADIENT, price, 5, Purpose.DESCENT),),
+        steps=(Step(QueryKind.GRADIENT, price, 5, Purpose.DESCENT),),
         penalty=Penalty(),
         forecast=None,
     )

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tacit.design.attached_columns import Beside, Offset
+from tacit.design.attached_columns import AttachedColumns, Offset
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary
 from tacit.engine import prediction
@@ -51,7 +51,7 @@ def test_a_missing_column_is_named() -> None:
 
 def test_an_offset_is_added_where_it_is_asked_for() -> None:
     plain = matrix_design(NAMES, Binary("y", (0, 1)), bounds=(0, 5), row_norm=None, intercept=True)
-    design = replace(plain, beside=Beside(offset=Offset("t", -2.0, 2.0)))
+    design = replace(plain, attached=AttachedColumns(offset=Offset("t", -2.0, 2.0)))
     frame = pd.DataFrame({"a": 1.0, "b": 2.0, "t": [0.5, -9.0, np.nan, 2.0]})
     coefficients = np.array([0.25, 1.0, 1.0])
     shifted = np.concatenate([*prediction.margins(frame, design, coefficients, shifted=True)])

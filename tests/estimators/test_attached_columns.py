@@ -46,12 +46,12 @@ def test_what_is_given_must_be_declared() -> None:
 def test_declarations_become_those_of_the_record() -> None:
     declared = Declared(2.0, 3, (1.0, np.e))
     names = {"sample_weight": "sample_weight_", "unit": "unit", "order": "day", "exposure": "t"}
-    beside = declared.beside(names, (1.0, 4.0))
-    assert beside.weighting == Weighting("sample_weight_", 2.0, (1.0, 4.0))
-    assert beside.unit == Unit("unit", 3, "day")
-    assert beside.offset == Offset("t", 0.0, 1.0, exposure=True)
-    assert declared.beside({}, None).weighting is None
-    assert Declared(5.0).beside({}, (1.0, 2.0)).weighting == Weighting(None, 1.0, (1.0, 2.0))
+    attached = declared.attached(names, (1.0, 4.0))
+    assert attached.weighting == Weighting("sample_weight_", 2.0, (1.0, 4.0))
+    assert attached.unit == Unit("unit", 3, "day")
+    assert attached.offset == Offset("t", 0.0, 1.0, exposure=True)
+    assert declared.attached({}, None).weighting is None
+    assert Declared(5.0).attached({}, (1.0, 2.0)).weighting == Weighting(None, 1.0, (1.0, 2.0))
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def test_t35_the_plan_of_units_says_so() -> None:
     plan = model.plan(1000, 2)
     assert plan.guarantee().unit == "unit"
     assert plan.guarantee().epsilon <= 1.0
-    assert plan.design.beside.unit == Unit("unit", 3)
+    assert plan.design.attached.unit == Unit("unit", 3)
 
 
 LOOSE: dict[str, dict[str, Any]] = {

@@ -1,5 +1,6 @@
 """What estimators share: the way of a fit, its warnings, and linear predictors."""
 
+import pickle
 import warnings
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ import pytest
 from scipy import sparse
 
 from tacit import GaussianMean, LinearRegression, LogisticRegression, PoissonRegressor, Polynomial
+from tacit.certificate.certificate import version_of
 from tacit.errors import PrivacyWarning
 from tacit.estimators.base import is_sparse, split
 
@@ -70,3 +72,22 @@ def test_split_takes_the_intercept_off_where_there_is_one() -> None:
         assert (intercept, slopes.tolist()) == expected
     assert is_sparse(sparse.csr_array(X))
     assert not is_sparse(X)
+
+
+def test_the_certificate_is_that_of_the_process_that_drew_the_noise(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    model = LogisticRegression(**GOOD, classes=[0, 1]).fit(X, LABELS)
+    stored = pickle.dumps(model)
+    version_of.cache_clear()
+    monkeypatch.setattr("importlib.metadata.version", lambda _: "9.9")
+    read = pickle.loads(stored)
+    assert read.certificate_.parsed["versions"] == model.certificate_.parsed["versions"]
+    assert "9.9" not in read.certificate_.parsed["versions"].values()
+    version_of.cache_clear()
+
+
+def test_what_the_certificate_is_issued_for_cannot_be_changed_before() -> None:
+    model = LogisticRegression(**GOOD, classes=[0, 1]).fit(X, LABELS)
+    with pytest.raises(ValueError, match="read-only"):
+        model.release_.theta[:] = 0.0

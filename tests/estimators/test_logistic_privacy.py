@@ -188,7 +188,7 @@ class Canned:
         if isinstance(query, GradientSum):
             return Answer(self.rng.normal(size=len(query.theta)), 1.0)
         if isinstance(query, ColumnCounts | ResidualSize):
-            return Answer(self.rng.uniform(size=query.size), 1.0)
+            return Answer(self.rng.uniform(size=getattr(query, "size", 1)), 1.0)
         if isinstance(query, CurvatureAndScore):
             return Answer(np.stack([np.diag(self.rng.uniform(50, 60, size=4))] * 2), 1.0)
         return Answer(np.diag(self.rng.uniform(50, 60, size=4)), 1.0)

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from tacit.design.attached_columns import Offset
-from tacit.design.family import FAMILIES
-from tacit.design.response import Absent, Binary, Classes, Continuous, Count
+from tacit.design.response import FAMILIES, Absent, Binary, Classes, Continuous, Count
 from tacit.errors import SettingError
 from tacit.estimators.loss_choice import LossShape, loss_of, predicted
 from tacit.losses import logistic, softmax, squared
@@ -16,7 +15,7 @@ from tacit.losses import logistic, softmax, squared
 BINARY = Binary("y", (0, 1))
 CLASSES = Classes("y", ("a", "b", "c"))
 NUMBER = Continuous.of("y", -10.0, 30.0)
-COUNT = Count.of("y", 50.0)
+COUNT = Count("y", 50.0)
 OF_KIND: dict[type, Any] = {Binary: BINARY, Classes: CLASSES, Continuous: NUMBER, Count: COUNT}
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 import tacit
 from tacit.certificate.certificate import Certificate
 from tacit.contract.plan import Purpose
-from tacit.contract.query import Kind
+from tacit.contract.query import QueryKind
 from tacit.errors import BudgetError, DataError, SettingError
 from tacit.report.statements import promise
 from tacit.solvers.solver import PublicFacts, priced
@@ -42,9 +42,9 @@ def kept(table: pd.DataFrame) -> pd.DataFrame:
     return table.sort_values("day").groupby("who").head(MOST)
 
 
-def fitted(model: Any, table: pd.DataFrame, response: str, **beside: Any) -> Any:
+def fitted(model: Any, table: pd.DataFrame, response: str, **attached: Any) -> Any:
     X = table[NAMES].to_numpy()
-    return model.fit(X, table[response], units=table["who"], order=table["day"], **beside)
+    return model.fit(X, table[response], units=table["who"], order=table["day"], **attached)
 
 
 TWINS: dict[str, tuple[Any, Any]] = {
@@ -316,13 +316,13 @@ def test_the_price_leaves_room_for_the_rounding_of_all_rows_of_a_person() -> Non
         budget = Fraction(1, 10**16)
         if enough:
             assert (
-                priced(facts, Kind.SECOND_MOMENTS, budget, 1, Purpose.SECOND_MOMENTS).price
+                priced(facts, QueryKind.SECOND_MOMENTS, budget, 1, Purpose.SECOND_MOMENTS).price
                 is not None
             )
         else:
             with pytest.raises(BudgetError, match="too small"):
-                priced(facts, Kind.SECOND_MOMENTS, budget, 1, Purpose.SECOND_MOMENTS)
-        assert priced(facts, Kind.GRADIENT, budget, 1, Purpose.GRADIENT).price is not None
+                priced(facts, QueryKind.SECOND_MOMENTS, budget, 1, Purpose.SECOND_MOMENTS)
+        assert priced(facts, QueryKind.GRADIENT, budget, 1, Purpose.GRADIENT).price is not None
 
 
 def test_rows_that_name_nobody_are_left_out_where_they_may_be() -> None:

@@ -145,8 +145,8 @@ def test_t37_one_invalid_record_changes_nothing_but_the_noisy_answer(
     assert several == 60
 
 
-@pytest.mark.parametrize("beside", ["sample_weight", "units", "order", "exposure"])
-def test_t37_cells_beside_the_table_change_nothing_but_the_noisy_answer(beside: str) -> None:
+@pytest.mark.parametrize("attached", ["sample_weight", "units", "order", "exposure"])
+def test_t37_cells_beside_the_table_change_nothing_but_the_noisy_answer(attached: str) -> None:
     """Every person has two records: one that names nobody leaves the number of persons alone."""
     given: dict[str, Any] = {
         "sample_weight": list(RNG.uniform(0, 2, N)),
@@ -162,8 +162,8 @@ def test_t37_cells_beside_the_table_change_nothing_but_the_noisy_answer(beside: 
         "n_at_least": 100,
     }
     seen = []
-    for place, cell in enumerate((given[beside][0], *NO_NUMBERS, -1, 0, 1e308)):
-        columns = {**given, beside: spoilt(given[beside], 16 * place, cell)}
+    for place, cell in enumerate((given[attached][0], *NO_NUMBERS, -1, 0, 1e308)):
+        columns = {**given, attached: spoilt(given[attached], 16 * place, cell)}
         model = PoissonRegressor(**COMMON, y_max=8, **declared)
         seen.append(outcome(partial(model.fit, X, COUNTS, **columns), Ledger(budget=BUDGET)))
         assert seen[-1][0] is None

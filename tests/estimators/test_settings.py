@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tacit.design.attached_columns import Beside, Unit
+from tacit.design.attached_columns import AttachedColumns, Unit
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary
 from tacit.errors import BudgetError, SettingError
@@ -98,7 +98,7 @@ def test_a_unit_without_a_column_is_a_premise_of_the_plan() -> None:
         ("each unit has at most one record", "patient", "assumed")
     ]
     assert str(plan.guarantee()).endswith("per patient (assuming each has at most one record)")
-    known = replace(DESIGN, beside=Beside(unit=Unit("patient", 3, None)))
+    known = replace(DESIGN, attached=AttachedColumns(unit=Unit("patient", 3, None)))
     for asked, design in ((request(), DESIGN), (request(unit="patient"), known)):
         plan = asked.plan(design, 1000)
         assert plan.facts == ()

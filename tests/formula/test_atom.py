@@ -4,9 +4,9 @@ import math
 
 import pytest
 
-from tacit.design.factor import Between, Indicator, Missing, Numeric, Power, Spline, Transform
+from tacit.design.factor import Between, Indicator, Numeric, Power, Spline, Transform
 from tacit.errors import FormulaError, SchemaError
-from tacit.formula.atom import LARGEST_BASIS, column_atom, computed_atoms, missing_atom
+from tacit.formula.atom import LARGEST_BASIS, column_atom, computed_atoms
 from tacit.schema.schema import FactorColumn, NumericColumn, Schema
 
 SCHEMA = Schema({"x": NumericColumn(1, 9), "w": FactorColumn(("a", "b", "c"))})
@@ -18,16 +18,15 @@ def test_columns() -> None:
     assert factor.factors == tuple(Indicator("w", level) for level in "abc")
     assert [name for name, _ in factor.choices(whole=True)] == ["w[a]", "w[b]", "w[c]"]
     assert [name for name, _ in factor.choices(whole=False)] == ["w[T.b]", "w[T.c]"]
-    assert missing_atom("x").choices(whole=False) == [("x:missing", Missing("x"))]
 
 
 def test_two_spellings_of_one_part_have_one_key() -> None:
     (bare,), (quoted,) = computed_atoms("C(w)", SCHEMA), computed_atoms("C(`w`)", SCHEMA)
-    assert bare.key == quoted.key == column_atom("w", SCHEMA).key
+    assert bare.factors == quoted.factors == column_atom("w", SCHEMA).factors
     (first,) = computed_atoms("I(x ** 1)", SCHEMA)
-    assert first.key == column_atom("x", SCHEMA).key
+    assert first.factors == column_atom("x", SCHEMA).factors
     (short,), (long,) = computed_atoms("log(x)", SCHEMA), computed_atoms("np.log(x)", SCHEMA)
-    assert short.key == long.key == (Transform("x", "log"),)
+    assert short.factors == long.factors == (Transform("x", "log"),)
 
 
 def test_powers() -> None:

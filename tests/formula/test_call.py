@@ -2,7 +2,7 @@
 
 import pytest
 
-from tacit.formula.call import Call, Name, Other, Raised, Value, read_call
+from tacit.formula.call import Call, Name, Raised, Value, read_call
 
 
 @pytest.mark.parametrize(
@@ -23,10 +23,10 @@ from tacit.formula.call import Call, Name, Other, Raised, Value, read_call
         ("cut(age, (1,))", Call("cut", (Name("age"), (1,)), {})),
         ("poly(age, 2, raw=True)", Call("poly", (Name("age"), 2), {"raw": True})),
         ("offset(log(t))", Call("offset", (Call("log", (Name("t"),), {}),), {})),
-        ("log(age + 1)", Call("log", (Other(),), {})),
-        ("Q('age')", Call("Q", (Other(),), {})),
-        ("bs(age, knots=[age])", Call("bs", (Name("age"),), {"knots": Other()})),
-        ("bs(age, knots=[True])", Call("bs", (Name("age"),), {"knots": Other()})),
+        ("log(age + 1)", Call("log", (None,), {})),
+        ("Q('age')", Call("Q", (None,), {})),
+        ("bs(age, knots=[age])", Call("bs", (Name("age"),), {"knots": None})),
+        ("bs(age, knots=[True])", Call("bs", (Name("age"),), {"knots": None})),
     ],
 )
 def test_what_is_read(spelling: str, expected: Value) -> None:

@@ -16,7 +16,7 @@ X, V, W = (column_atom(name, SCHEMA) for name in "xvw")
 
 
 def coded(*terms: tuple[Atom, ...], intercept: bool = True) -> list[list[dict[str, bool]]]:
-    names = {part.key: part.spelling[:2] for part in (X, V, W, S)}
+    names = {part.factors: part.spelling[:2] for part in (X, V, W, S)}
     return [
         [{names[key]: whole for key, whole in coding.items()} for coding in needed]
         for _, needed in codings(terms, intercept=intercept)

@@ -15,7 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.design.design import Design, Indicator, Numeric
+from tacit.design.design import Design
+from tacit.design.factor import Indicator, Numeric
 from tacit.errors import BoundsError, FormulaError, InputError, SchemaError
 from tacit.formula.formula import design_from_formula
 from tacit.schema.schema import BinaryColumn, FactorColumn, NumericColumn, Schema

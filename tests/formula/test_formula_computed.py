@@ -11,9 +11,17 @@ import pytest
 from numpy.typing import NDArray
 
 from tacit.design.attached_columns import Unit, Weighting
-from tacit.design.cell_rules import LabelCell, NumericCell
 from tacit.design.design import Design
-from tacit.design.factor import Between, Missing, Numeric, Power, Spline, Transform
+from tacit.design.factor import (
+    Between,
+    LabelCell,
+    Missing,
+    Numeric,
+    NumericCell,
+    Power,
+    Spline,
+    Transform,
+)
 from tacit.errors import BoundsError, FormulaError, InputError
 from tacit.formula.formula import design_from_formula
 from tacit.rows.encoding.encode import FeatureReader
@@ -136,11 +144,11 @@ def test_bounds_are_derived_and_tight() -> None:
 
 
 def test_a_spline_drops_its_first_function_beside_an_intercept() -> None:
-    beside = design_from_formula(f"y ~ {BS}", SCHEMA)
+    attached = design_from_formula(f"y ~ {BS}", SCHEMA)
     alone = design_from_formula(f"y ~ {BS} - 1", SCHEMA)
-    assert beside.names == ("Intercept", *(f"{BS}[{i}]" for i in range(1, 6)))
+    assert attached.names == ("Intercept", *(f"{BS}[{i}]" for i in range(1, 6)))
     assert alone.names == tuple(f"{BS}[{i}]" for i in range(6))
-    assert {(c.lower, c.upper, c.center, c.scale) for c in beside.columns} == {(0, 1, 0, 1)}
+    assert {(c.lower, c.upper, c.center, c.scale) for c in attached.columns} == {(0, 1, 0, 1)}
     assert alone.columns[2].factors == (Spline("bmi", (10, 20, 30, 60), 3, 2),)
 
 
@@ -224,6 +232,6 @@ def test_person_and_weight_come_from_the_schema() -> None:
     person, weight = Unit("id", 3, "visit"), Weighting("w", 10.0)
     schema = Schema({**COLUMNS, "w": NumericColumn(0, 10)}, person=person, weight=weight)
     design = design_from_formula("y ~ . - age", schema)
-    assert (design.beside.unit, design.beside.weighting) == (person, weight)
+    assert (design.attached.unit, design.attached.weighting) == (person, weight)
     assert "w" not in design.names
     assert {factor for c in design.columns for factor in c.factors} >= {Numeric("bmi")}

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from tacit.design.attached_columns import Offset
-from tacit.design.family import FAMILIES
-from tacit.design.response import Binary, Classes, Continuous, Count
+from tacit.design.response import FAMILIES, Binary, Classes, Continuous, Count
 from tacit.errors import FormulaError, SettingError
 from tacit.formula.formula import design_from_formula
 from tacit.schema.schema import (
@@ -89,7 +88,7 @@ def test_an_unknown_family_is_answered_with_the_known_ones() -> None:
 def test_offsets_and_exposures() -> None:
     def offset(terms: str, family: str = "poisson") -> Offset | None:
         response = "n" if family == "poisson" else "y"
-        return design_from_formula(f"{response} ~ {terms}", SCHEMA, family=family).beside.offset
+        return design_from_formula(f"{response} ~ {terms}", SCHEMA, family=family).attached.offset
 
     logarithm = Offset("bmi", math.log(10), math.log(60), exposure=True)
     assert offset("age + offset(shift)") == Offset("shift", -3, 2)

@@ -15,7 +15,15 @@ from numpy.typing import NDArray
 import tacit
 from tacit.accounting.composition import compose
 from tacit.constraints.proximal import RidgePenalty
-from tacit.contract.query import KIND_OF, Answer, GradientSum, Kind, Query, SecondMoments, Weights
+from tacit.contract.query import (
+    KIND_OF,
+    Answer,
+    GradientSum,
+    Query,
+    QueryKind,
+    SecondMoments,
+    Weights,
+)
 from tacit.contract.release import Release
 from tacit.contract.sensitivity import Price, event_of, price_for, squared_sensitivity
 from tacit.documents.canonical_json import digest_of
@@ -99,7 +107,7 @@ def test_neighbours_move_weighted_sums_by_no_more_than_is_paid_for(
     name: str, relation: Relation
 ) -> None:
     rng = np.random.default_rng(5)
-    kind = Kind.GRADIENT if name == "gradient" else Kind.SECOND_MOMENTS
+    kind = QueryKind.GRADIENT if name == "gradient" else QueryKind.SECOND_MOMENTS
     for _ in range(150):
         width = int(rng.choice([1, 2, 3, 8]))
         rows = rng.normal(size=(5, width)) * 10.0 ** rng.uniform(-12, 12, (5, 1))
@@ -112,7 +120,7 @@ def test_neighbours_move_weighted_sums_by_no_more_than_is_paid_for(
         query = weighted(name, rng.normal(size=width) * 10.0 ** rng.uniform(-3, 9))
         cost = Fraction(int(rng.integers(1, 10**4)), 10**4)
         price = price_for(kind, cost, relation, records=5, width=width)
-        total: Any = integer_gradient_sum if kind is Kind.GRADIENT else integer_second_moments
+        total: Any = integer_gradient_sum if kind is QueryKind.GRADIENT else integer_second_moments
         stores = [MemoryStore.of(table) for table in (shared, other)]
         change = total(query, price.bound, stores[0]) - total(query, price.bound, stores[1])
         moved = sum(int(entry) ** 2 for entry in change.ravel())
@@ -136,9 +144,9 @@ def test_worst_pairs_of_weighted_sums_show_the_mu_that_is_paid_for(
     name: str, theta: list[float], relation: Relation, one: list[float], other: list[float] | None
 ) -> None:
     draws = 4000
-    kind = Kind.GRADIENT if name == "gradient" else Kind.SECOND_MOMENTS
+    kind = QueryKind.GRADIENT if name == "gradient" else QueryKind.SECOND_MOMENTS
     price = price_for(kind, Fraction(1), relation, records=1000, width=3)
-    answer: Any = answer_gradient if kind is Kind.GRADIENT else answer_second_moments
+    answer: Any = answer_gradient if kind is QueryKind.GRADIENT else answer_second_moments
     query = weighted(name, theta)
     shared = [[0.3, 0.1, 1.0, 0.0], [-0.2, 0.5, 1.0, 1.0]]
     stores = [

@@ -29,7 +29,7 @@ def by_hand(release: Release, c: NDArray[np.float64], *, safe: bool) -> tuple[fl
     u = M @ s.to_user.T @ c
     length = float(u @ u)
     sampling = max(float(u @ s.score @ u), 0.5 * s.score_noise * length) / spare
-    privacy = s.step_noise**2 * length + float(np.sum(c * s.wobble)) ** 2
+    privacy = s.step_noise**2 * length + float(np.sum(c * s.nuisance_error)) ** 2
     total = sampling + privacy
     inverse = s.score_noise**2 * length**2 / (2 * total**2 * spare**2) + 1 / spare
     if safe:
@@ -39,7 +39,7 @@ def by_hand(release: Release, c: NDArray[np.float64], *, safe: bool) -> tuple[fl
 
 
 @pytest.mark.parametrize("safe", [False, True])
-@pytest.mark.parametrize("numbers", [{}, {"score_noise": 5.0}, {"wobble": np.full(4, 0.1)}])
+@pytest.mark.parametrize("numbers", [{}, {"score_noise": 5.0}, {"nuisance_error": np.full(4, 0.1)}])
 def test_scatter_is_the_formula(
     numbers: dict[str, Any], safe: bool, make_release: Any, altered: Any
 ) -> None:
@@ -55,13 +55,15 @@ def test_scatter_is_the_formula(
 def test_covariance_has_the_variances_and_the_formula_beside_them(
     make_release: Any, altered: Any
 ) -> None:
-    release = altered(make_release(), wobble=np.array([0.1, 0.0, 0.05, 0.0]))
+    release = altered(make_release(), nuisance_error=np.array([0.1, 0.0, 0.05, 0.0]))
     s = release.sandwich
     assert s is not None
     spread = spread_of(release, safe=False)
     U = np.linalg.inv(s.curvature) @ s.to_user.T
     spare = release.plan.records - 4
-    full = U.T @ (s.step_noise**2 * np.eye(4) + s.score / spare) @ U + np.outer(s.wobble, s.wobble)
+    full = U.T @ (s.step_noise**2 * np.eye(4) + s.score / spare) @ U + np.outer(
+        s.nuisance_error, s.nuisance_error
+    )
     np.testing.assert_allclose(spread.covariance(), full, rtol=1e-9, atol=1e-15)
     assert spread.covariance() == pytest.approx(spread.joint(np.eye(4)), rel=1e-9)
     found: Scatter = spread.scatter(np.eye(4))

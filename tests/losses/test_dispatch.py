@@ -16,7 +16,6 @@ from tacit.losses import (
     poisson,
     smooth_huber,
     squared,
-    squared_distance,
 )
 from tacit.losses.dispatch import SHAPELESS, curvatures, shape_of, slopes, value
 from tacit.losses.loss import Code, Loss
@@ -31,7 +30,7 @@ LOSSES = {
         hinge.loss(),
         poisson.loss(2.0, 5.0),
         pinball.loss(0.3),
-        squared_distance.LOSS,
+        squared.DISTANCE,
         bounded_poisson.loss(2.5, 0.5, 3.25),
     )
 }

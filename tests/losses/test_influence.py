@@ -11,13 +11,13 @@ from scipy import integrate, stats
 
 from tacit.errors import SettingError
 from tacit.losses import bounded_poisson, huber, logistic, poisson, smooth_huber, squared
+from tacit.losses.huber_constants import expected_square
 from tacit.losses.influence import (
     efficiency,
     influence,
     self_concordance,
 )
 from tacit.losses.loss import Code, Loss
-from tacit.losses.scale_consistency import expected_square
 
 ROW_BOUND = 1.7
 COUNTS = bounded_poisson.loss(2.5, 0.5, 3.25)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.losses import logistic
-from tacit.losses.exponential import exp_negative
+from tacit.losses.float_bits import exp_negative
 from tests.losses.loss_identities import (
     Case,
     check_constants,

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from tacit.losses import squared_distance
+from tacit.losses import squared
 from tests.losses.loss_identities import Case, check_constants, check_derivatives, check_signs
 
-CASE = Case(squared_distance.LOSS, lambda z, _: -z, (0.0, 1.0))
+CASE = Case(squared.DISTANCE, lambda z, _: -z, (0.0, 1.0))
 
 
 def test_identities() -> None:

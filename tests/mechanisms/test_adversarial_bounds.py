@@ -34,9 +34,6 @@ from tacit.losses import (
     softmax,
     squared,
 )
-from tacit.losses import (
-    squared_distance as distance,
-)
 from tacit.losses.loss import Loss
 from tacit.mechanisms.counts import integer_counts, integer_residual_size
 from tacit.mechanisms.gradient import integer_gradient_sum
@@ -60,7 +57,7 @@ LOSSES = (
     hinge.loss(),
     poisson.loss(2.0, 5.0),
     pinball.loss(0.3),
-    distance.LOSS,
+    squared.DISTANCE,
     bounded_poisson.loss(2.0, 0.3, 4.0),
 )
 LABELS = [0, 1, 0, 1, 0.5, 2, 7, -3, 1e30, -1e300, math.nan, math.inf]

@@ -14,7 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 import tacit
-from tacit.contract.query import GradientSum, Kind, SecondMoments
+from tacit.contract.query import GradientSum, QueryKind, SecondMoments
 from tacit.contract.sensitivity import event_of, price_for
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary
@@ -148,21 +148,27 @@ def test_sums_do_not_depend_on_place_block_threads_or_padding(
 
 SHARED = [[0.3, 0.1, 1.0, 0.0], [-0.2, 0.5, 1.0, 1.0]]
 PAIRS = [
-    ("flip", Kind.GRADIENT, Relation.REPLACE_ONE, [1, 1, 1, 0], [1, 1, 1, 1]),
-    ("huge", Kind.GRADIENT, Relation.REPLACE_ONE, [1e150, -1e150, 1, 0], [-1e150, 1e150, 1, 0]),
-    ("zero", Kind.GRADIENT, Relation.ZERO_OUT, [1, 1, 1, 0], [0, 0, 0, 0]),
-    ("add", Kind.GRADIENT, Relation.ADD_REMOVE, [1, 1, 1, 0], None),
-    ("axes", Kind.SECOND_MOMENTS, Relation.REPLACE_ONE, [1, 0, 0, 0], [0, 1, 0, 0]),
-    ("diagonals", Kind.SECOND_MOMENTS, Relation.REPLACE_ONE, [1, 1, 0, 0], [1, -1, 0, 0]),
-    ("zero", Kind.SECOND_MOMENTS, Relation.ZERO_OUT, [1, 0, 0, 0], [0, 0, 0, 0]),
-    ("add", Kind.SECOND_MOMENTS, Relation.ADD_REMOVE, [1, 1, 1, 0], None),
+    ("flip", QueryKind.GRADIENT, Relation.REPLACE_ONE, [1, 1, 1, 0], [1, 1, 1, 1]),
+    (
+        "huge",
+        QueryKind.GRADIENT,
+        Relation.REPLACE_ONE,
+        [1e150, -1e150, 1, 0],
+        [-1e150, 1e150, 1, 0],
+    ),
+    ("zero", QueryKind.GRADIENT, Relation.ZERO_OUT, [1, 1, 1, 0], [0, 0, 0, 0]),
+    ("add", QueryKind.GRADIENT, Relation.ADD_REMOVE, [1, 1, 1, 0], None),
+    ("axes", QueryKind.SECOND_MOMENTS, Relation.REPLACE_ONE, [1, 0, 0, 0], [0, 1, 0, 0]),
+    ("diagonals", QueryKind.SECOND_MOMENTS, Relation.REPLACE_ONE, [1, 1, 0, 0], [1, -1, 0, 0]),
+    ("zero", QueryKind.SECOND_MOMENTS, Relation.ZERO_OUT, [1, 0, 0, 0], [0, 0, 0, 0]),
+    ("add", QueryKind.SECOND_MOMENTS, Relation.ADD_REMOVE, [1, 1, 1, 0], None),
 ]
 
 
 @pytest.mark.parametrize(("name", "kind", "relation", "one", "other"), PAIRS)
 def test_worst_pairs_are_told_apart_as_well_as_claimed_and_no_better(
     name: str,
-    kind: Kind,
+    kind: QueryKind,
     relation: Relation,
     one: list[float],
     other: list[float] | None,
@@ -170,8 +176,8 @@ def test_worst_pairs_are_told_apart_as_well_as_claimed_and_no_better(
     """The likelihood-ratio statistic has shift μ: measured within five standard errors of it."""
     draws = 3000
     price = price_for(kind, Fraction(1), relation, records=1000, width=3)
-    answer: Any = answer_gradient if kind is Kind.GRADIENT else answer_second_moments
-    query = GradientSum(np.zeros(3), 1e-3) if kind is Kind.GRADIENT else SecondMoments(1e-3)
+    answer: Any = answer_gradient if kind is QueryKind.GRADIENT else answer_second_moments
+    query = GradientSum(np.zeros(3), 1e-3) if kind is QueryKind.GRADIENT else SecondMoments(1e-3)
     stores = [
         MemoryStore.of(np.array([*SHARED, *([row] if row else [])], dtype=float))
         for row in (one, other)

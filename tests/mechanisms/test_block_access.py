@@ -10,7 +10,7 @@ from numba import TypingError
 from numpy.typing import NDArray
 
 from tacit.contract.query import CurvatureAndScore, GradientSum, SecondMoments, Weights
-from tacit.design.attached_columns import Beside, Offset, Weighting
+from tacit.design.attached_columns import AttachedColumns, Offset, Weighting
 from tacit.design.design import Design, matrix_design
 from tacit.design.response import Binary
 from tacit.losses import huber, logistic, poisson, squared
@@ -38,12 +38,12 @@ def sparse_store(
     matrix: Any,
     labels: NDArray[Any] = Y,
     *,
-    beside: dict[str, Any] | None = None,
-    declared: Beside | None = None,
+    attached: dict[str, Any] | None = None,
+    declared: AttachedColumns | None = None,
     dtype: Any = np.float32,
     row_norm: float | None = None,
 ) -> SparseStore:
-    source = open_source(matrix, labels, attached=beside)
+    source = open_source(matrix, labels, attached=attached)
     plain = matrix_design(
         source.names,
         Binary("y", (0, 1)),
@@ -52,7 +52,9 @@ def sparse_store(
         intercept=True,
         shifted=False,
     )
-    design = Design(plain.columns, plain.response, plain.feature_norm, beside=declared or Beside())
+    design = Design(
+        plain.columns, plain.response, plain.feature_norm, attached=declared or AttachedColumns()
+    )
     store = admit(source, design, dtype=dtype, invalid_rows="zero")
     assert isinstance(store, SparseStore)
     return store
@@ -92,8 +94,8 @@ def test_gradients_of_either_storage_are_the_same_integers(
 def test_weights_and_offsets_of_either_storage() -> None:
     store = sparse_store(
         sp.csr_array(X),
-        beside={"w": RNG.random(ROWS), "o": RNG.normal(size=ROWS)},
-        declared=Beside(Weighting("w", 1.0), Offset("o", -2.0, 2.0)),
+        attached={"w": RNG.random(ROWS), "o": RNG.normal(size=ROWS)},
+        declared=AttachedColumns(Weighting("w", 1.0), Offset("o", -2.0, 2.0)),
     )
     plain = integer_gradient_sum(GradientSum(THETA, 1.0), BOUND, sparse_store(sp.csr_array(X)))
     queries = GradientSum(THETA, 1.0), SecondMoments(1.0, theta=THETA, weights=Weights.SCORE)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tacit.contract.query import Kind, SecondMoments, Weights
+from tacit.contract.query import QueryKind, SecondMoments, Weights
 from tacit.contract.sensitivity import Price, squared_sensitivity
 from tacit.mechanisms.moments import answer_second_moments, integer_second_moments
 from tacit.noise.entropy import SeededEntropy
@@ -30,7 +30,7 @@ def test_t04_replacing_orthogonal_rows_moves_the_sum_by_root_two() -> None:
     """The pair e1, e2 reaches √2·S, the constant that is charged, and no pair exceeds it."""
     bound = 2**30
     query = SecondMoments(1.0)
-    allowed = squared_sensitivity(Kind.SECOND_MOMENTS, bound, Relation.REPLACE_ONE)
+    allowed = squared_sensitivity(QueryKind.SECOND_MOMENTS, bound, Relation.REPLACE_ONE)
     one = integer_second_moments(query, bound, store_of(np.eye(WIDTH)[:1]))
     two = integer_second_moments(query, bound, store_of(np.eye(WIDTH)[1:2]))
     gap = sum(int(value) ** 2 for value in (one - two).ravel())
@@ -121,9 +121,9 @@ def test_noise_is_symmetric_and_isometric() -> None:
     noise = np.array([answer.value / answer.noise_scale for answer in answers])
     assert (noise == noise.transpose(0, 2, 1)).all()
     diagonal = noise[:, range(WIDTH), range(WIDTH)]
-    beside = noise[:, *np.triu_indices(WIDTH, 1)]
+    attached = noise[:, *np.triu_indices(WIDTH, 1)]
     assert abs(np.var(diagonal) - 1) < 0.1
-    assert abs(np.var(beside) - 0.5) < 0.05
+    assert abs(np.var(attached) - 0.5) < 0.05
     assert math.isclose(answers[0].noise_scale, 2.0**24 / 2**20, rel_tol=1e-2)
 
 
@@ -162,5 +162,5 @@ def test_one_record_changes_a_part_by_no_more_than_the_whole(relation: Relation)
         ]
         unit = 2.0**price.bits / answers[0].noise_scale
         gap = float(np.sum(((answers[0].value - answers[1].value) * unit) ** 2))
-        assert gap <= squared_sensitivity(Kind.SECOND_MOMENTS, bound, relation) * 1.001
+        assert gap <= squared_sensitivity(QueryKind.SECOND_MOMENTS, bound, relation) * 1.001
         assert (gap > 0) == (drawn[place] < 64)

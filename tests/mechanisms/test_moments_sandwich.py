@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tacit.contract.query import CurvatureAndScore, Kind
+from tacit.contract.query import CurvatureAndScore, QueryKind
 from tacit.contract.sensitivity import Price, squared_sensitivity
 from tacit.losses import hinge, huber, logistic, smooth_huber
 from tacit.losses.loss import Loss
@@ -52,11 +52,11 @@ def test_t04_no_pair_of_records_exceeds_the_claimed_sensitivity(loss: Loss) -> N
         for record in records
     ]
     assert max(int(s @ s) for s in sums) <= bound**2
-    replace = squared_sensitivity(Kind.SANDWICH, bound, Relation.REPLACE_ONE)
+    replace = squared_sensitivity(QueryKind.SANDWICH, bound, Relation.REPLACE_ONE)
     assert replace == 2 * bound**2
     worst = max(int((a - b) @ (a - b)) for a, b in itertools.combinations(sums, 2))
     assert 0.2 * replace < worst <= replace
-    assert squared_sensitivity(Kind.SANDWICH, bound, Relation.ZERO_OUT) == bound**2
+    assert squared_sensitivity(QueryKind.SANDWICH, bound, Relation.ZERO_OUT) == bound**2
 
 
 def test_a_loss_that_claims_too_little_is_shrunk_not_believed() -> None:

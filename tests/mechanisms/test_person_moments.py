@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tacit.contract.query import CurvatureAndScore, Kind, SecondMoments, Weights
+from tacit.contract.query import CurvatureAndScore, QueryKind, SecondMoments, Weights
 from tacit.contract.sensitivity import Price, squared_sensitivity
 from tacit.losses import logistic
 from tacit.losses.loss import Loss
@@ -110,7 +110,7 @@ def test_t04_neighbouring_persons_stay_within_the_sensitivity(case: str) -> None
             people += [rows, -rows, rows * [1, 1, 1, 0]]
     people.append(np.zeros((2, 4)))
     sums = [integers(query, bound, person_store([rows], store_rows)) for rows in people]
-    kind = Kind.SECOND_MOMENTS if isinstance(query, SecondMoments) else Kind.SANDWICH
+    kind = QueryKind.SECOND_MOMENTS if isinstance(query, SecondMoments) else QueryKind.SANDWICH
     alone = max(int(s @ s) for s in sums)
     assert 0.2 * bound**2 < alone
     assert alone <= squared_sensitivity(kind, bound, Relation.ADD_REMOVE) == bound**2

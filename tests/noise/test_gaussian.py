@@ -72,12 +72,12 @@ def first_word(sign: int, choice: int, level: int) -> int:
 
 def run_one_trial(first: int, offset: int, bits: int = 40) -> tuple[NDArray[np.int64], bool]:
     """The kernel alone on one trial: accepted draws (none or one) and whether it is unsettled."""
-    table = gaussian._strip_table()
+    boundaries, guide = gaussian._strip_table()
     words = np.array([first, offset], dtype=np.uint64).view(np.int64)
     words.flags.writeable = False
     draws = np.empty(1, dtype=np.int64)
     _, filled, unsettled = gaussian._run_trials_compiled(
-        words, 0, draws, 0, table.boundaries, table.guide, 52 - bits, BAND
+        words, 0, draws, 0, boundaries, guide, 52 - bits, BAND
     )
     return draws[:filled], unsettled
 
@@ -109,19 +109,19 @@ def test_cumulative_bounds_enclose(precision: int) -> None:
 
 
 def test_table_holds_the_exact_floors_and_ends_in_the_tail() -> None:
-    table = gaussian._strip_table()
+    boundaries, guide = gaussian._strip_table()
     total = sum_of_weights()
     partial = mpmath.mpf(0)
-    for strip, boundary in enumerate(table.boundaries):
+    for strip, boundary in enumerate(boundaries):
         partial += mpmath.exp(-mpmath.mpf(strip**2) / 512)
         assert int(boundary) == int(mpmath.floor(mpmath.ldexp(partial / total, 31)))
-    assert table.boundaries[-1] == 2**31 - 1
-    assert np.count_nonzero(table.boundaries == 2**31 - 1) == 1
+    assert boundaries[-1] == 2**31 - 1
+    assert np.count_nonzero(boundaries == 2**31 - 1) == 1
     # Lemma 3 assumes t <= 0.4 in every strip the kernel settles.
-    last = table.boundaries.size - 1
+    last = boundaries.size - 1
     assert last / 256 + 1 / 512 <= 0.4
-    for bucket, start in enumerate(table.guide):
-        assert start == np.count_nonzero(table.boundaries < bucket << 19)
+    for bucket, start in enumerate(guide):
+        assert start == np.count_nonzero(boundaries < bucket << 19)
 
 
 def test_kernel_agrees_with_exact_arithmetic_bit_for_bit() -> None:
@@ -142,7 +142,7 @@ def acceptance(strip: int, offset: int) -> mpmath.mpf:
 
 def check_trial(sign: int, choice: int, level: int, offset: int, bits: int) -> None:
     """What the kernel settles must hold for all unseen bits; what it leaves must be close."""
-    boundaries = gaussian._strip_table().boundaries
+    boundaries = gaussian._strip_table()[0]
     strip = int(np.count_nonzero(boundaries < choice))
     draws, unsettled = run_one_trial(first_word(sign, choice, level), offset, bits)
     if unsettled:
@@ -175,17 +175,17 @@ def test_kernel_settles_only_what_is_certain(
 
 def test_kernel_is_right_next_to_the_acceptance_threshold_of_every_strip() -> None:
     """The threshold computed by mpmath, and levels up to three steps of 2^-32 beside it."""
-    boundaries = gaussian._strip_table().boundaries.tolist()
+    boundaries = gaussian._strip_table()[0].tolist()
     for strip, (start, end) in enumerate(zip([-1, *boundaries], boundaries, strict=False)):
         for offset in (0, 1 << 63, 2**64 - 1) if end > start + 1 else ():
             threshold = int(mpmath.ldexp(acceptance(strip, offset), 32))
-            for beside in (-3, -1, 0, 1, 3):
-                level = min(max(threshold + beside, 0), 2**32 - 1)
+            for attached in (-3, -1, 0, 1, 3):
+                level = min(max(threshold + attached, 0), 2**32 - 1)
                 check_trial(0, start + 1, level, offset, 52)
 
 
 def test_every_strip_boundary_is_left_to_exact_arithmetic() -> None:
-    for boundary in gaussian._strip_table().boundaries:
+    for boundary in gaussian._strip_table()[0]:
         _, unsettled = run_one_trial(first_word(0, int(boundary), 0), 0)
         assert unsettled
 

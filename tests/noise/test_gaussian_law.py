@@ -248,7 +248,7 @@ def without_rejection(count: int, bits: int, entropy: Entropy) -> Draws:
     signed = words.view(np.int64)
     signed.flags.writeable = False
     _, filled, _ = gaussian._run_trials_compiled(
-        signed, 0, draws, 0, table.boundaries, table.guide, 52 - bits, gaussian.BAND
+        signed, 0, draws, 0, *table, 52 - bits, gaussian.BAND
     )
     return draws[:filled]
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from tacit.errors import SettingError
-from tacit.privacy import basic_events, event_json
+from tacit.privacy import basic_events
+from tacit.privacy import event as event_module
 from tacit.privacy.basic_events import (
     DEEPEST_NESTING,
     LARGEST_BITS,
@@ -116,6 +117,6 @@ def test_an_event_has_no_parts_of_itself() -> None:
 
 def test_every_field_of_every_event_is_checked() -> None:
     # RandomStopping checks its law itself.
-    for kind in event_json._TAGS.values():
+    for kind in event_module._TAGS.values():
         names = {field.name for field in fields(kind)}  # type: ignore[arg-type]
         assert names - {"law"} <= set(basic_events._RULES)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.design.attached_columns import Beside, Offset, Unit, Weighting
+from tacit.design.attached_columns import AttachedColumns, Offset, Unit, Weighting
 from tacit.design.design import Design
 from tacit.formula.formula import design_from_formula
 from tacit.rows.admission.admit import admit
@@ -45,9 +45,9 @@ other = "b"
 type = "binary"
 """)
 PLAIN = design_from_formula("y ~ age + x + ward", SCHEMA)
-EXPOSED = Beside(Weighting("w", 2.0), Offset("t", -1.0, 1.0, exposure=True))
+EXPOSED = AttachedColumns(Weighting("w", 2.0), Offset("t", -1.0, 1.0, exposure=True))
 OWNED = replace(EXPOSED, unit=Unit("id", 2, "day"))
-DESIGNS = {"records": replace(PLAIN, beside=EXPOSED), "persons": replace(PLAIN, beside=OWNED)}
+DESIGNS = {"records": replace(PLAIN, attached=EXPOSED), "persons": replace(PLAIN, attached=OWNED)}
 Records = dict[str, list[Any]]
 
 
@@ -145,7 +145,7 @@ class Neighbours:
         if seen.kind != "read" or seen.said:
             return f"{seen.kind}: {seen.said}"
         # A person without a name is nobody; any other record stays, if only as a row of zeros.
-        nobody = self.design.beside.unit is not None and seen.length == self.rest.length
+        nobody = self.design.attached.unit is not None and seen.length == self.rest.length
         if seen.length != self.reference.length and not nobody:
             return "another number of records"
         if self.rest.stored - seen.stored:

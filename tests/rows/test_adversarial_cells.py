@@ -20,7 +20,7 @@ import pytest
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from tacit.design.attached_columns import Beside, Offset, Unit, Weighting
+from tacit.design.attached_columns import AttachedColumns, Offset, Unit, Weighting
 from tacit.design.design import Design, matrix_design
 from tacit.design.response import Binary, Continuous, Count, Response
 from tacit.errors import DataError, SettingError
@@ -59,14 +59,15 @@ levels = ["m", "f"]
 type = "binary"
 """)
 PLAIN = design_from_formula("y ~ age + x + ward + sex", SCHEMA)
-EXPOSED = Beside(Weighting("w", 2.0, (1.0, 0.5)), Offset("t", -1.0, 1.0, exposure=True))
+EXPOSED = AttachedColumns(Weighting("w", 2.0, (1.0, 0.5)), Offset("t", -1.0, 1.0, exposure=True))
 DESIGNS: dict[str, Design] = {
     "plain": PLAIN,
-    "weights and exposure": replace(PLAIN, beside=EXPOSED),
+    "weights and exposure": replace(PLAIN, attached=EXPOSED),
     "persons, ordered": replace(
-        PLAIN, beside=Beside(Weighting("w", 2.0), Offset("t", -1.0, 1.0), Unit("id", 2, "day"))
+        PLAIN,
+        attached=AttachedColumns(Weighting("w", 2.0), Offset("t", -1.0, 1.0), Unit("id", 2, "day")),
     ),
-    "persons": replace(PLAIN, beside=Beside(unit=Unit("id", 2))),
+    "persons": replace(PLAIN, attached=AttachedColumns(unit=Unit("id", 2))),
     "transforms": design_from_formula(
         "y ~ log(age) + sqrt(age) + x:ward + I(x**3) + exp(x) + log1p(age)", SCHEMA
     ),
@@ -170,7 +171,7 @@ def test_a_cell_changes_its_own_record_and_raises_nothing(
     monkeypatch.setattr(store_module, "BLOCK_BYTES", 1 << 13)
     design = DESIGNS[name]
     # A person's label may move a record from one person to another.
-    moved = 2 if design.beside.unit is not None and column == "id" else 1
+    moved = 2 if design.attached.unit is not None and column == "id" else 1
     table = cells()
 
     def admitted(cell: Any) -> Counter[bytes]:
@@ -182,7 +183,7 @@ def test_a_cell_changes_its_own_record_and_raises_nothing(
         changed = admitted(cell)
         assert (reference - changed).total() <= moved, type(cell)
         assert (changed - reference).total() <= moved, type(cell)
-        if design.beside.unit is None:
+        if design.attached.unit is None:
             assert changed.total() == ROWS
 
 
@@ -230,27 +231,33 @@ def test_numbers_beyond_float64_raise_no_warning() -> None:
     """Regression: masked arrays and labels of persons were cast with numpy's warning."""
     wide = np.array([[0.0], [BIG], [1.0], [0.5]])
     column = np.array([0, BIG, 1, 0])
-    kinds: list[tuple[Any, Any, Response, Any, Beside]] = [
-        (wide, column, Binary("y", (0, 1)), None, Beside()),
-        (np.ma.array(wide), np.ma.array(column), Binary("y", (0, 1)), None, Beside()),
-        (wide, column, Count("y", 5.0), {"w": column}, Beside(Weighting("w", 1.0))),
-        (wide, column, Continuous.of("y", 0, 1), {"u": column}, Beside(unit=Unit("u", 2))),
-        (wide, column, Continuous.opened("y"), {"t": column}, Beside(offset=Offset("t", -1, 1))),
+    kinds: list[tuple[Any, Any, Response, Any, AttachedColumns]] = [
+        (wide, column, Binary("y", (0, 1)), None, AttachedColumns()),
+        (np.ma.array(wide), np.ma.array(column), Binary("y", (0, 1)), None, AttachedColumns()),
+        (wide, column, Count("y", 5.0), {"w": column}, AttachedColumns(Weighting("w", 1.0))),
+        (wide, column, Continuous.of("y", 0, 1), {"u": column}, AttachedColumns(unit=Unit("u", 2))),
+        (
+            wide,
+            column,
+            Continuous.opened("y"),
+            {"t": column},
+            AttachedColumns(offset=Offset("t", -1, 1)),
+        ),
     ]
-    for table, response, declared, beside, declarations in kinds:
+    for table, response, declared, attached, declarations in kinds:
 
         def work(
             table: Any = table,
             response: Any = response,
             declared: Response = declared,
-            beside: Any = beside,
-            declarations: Beside = declarations,
+            attached: Any = attached,
+            declarations: AttachedColumns = declarations,
         ) -> Store:
-            source = open_source(table, response, attached=beside)
+            source = open_source(table, response, attached=attached)
             plain = matrix_design(
                 source.names, declared, bounds=(-1, 1), row_norm=None, intercept=True
             )
-            return admit(source, replace(plain, beside=declarations), invalid_rows="zero")
+            return admit(source, replace(plain, attached=declarations), invalid_rows="zero")
 
         assert quietly(work).length >= 2
     frame = pd.DataFrame({"ward": column, "age": 1.0, "x": 0.0, "sex": "m", "y": 1})

@@ -17,7 +17,7 @@ import pytest
 from numpy.typing import NDArray
 
 import tacit
-from tacit.contract.query import GradientSum, Kind
+from tacit.contract.query import GradientSum, QueryKind
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary
 from tacit.engine.gate import PlannedGate
@@ -84,9 +84,9 @@ def test_a_label_does_not_change_the_code_of_another(
     twin: Any, label: Any, levels: tuple[Any, Any]
 ) -> None:
     alone = level_codes(objects(["other", label]), levels, "y")[1]
-    beside = level_codes(objects([twin, label]), levels, "y")[1]
+    attached = level_codes(objects([twin, label]), levels, "y")[1]
     assert alone >= 0
-    assert beside == alone
+    assert attached == alone
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_a_row_that_is_not_finite_contributes_nothing(bad: float) -> None:
 def test_the_gate_goes_by_the_type_of_a_query() -> None:
     @dataclass(frozen=True)
     class Disguised(GradientSum):
-        kind = Kind.SECOND_MOMENTS
+        kind = QueryKind.SECOND_MOMENTS
 
     plan = tacit.LogisticRegression(epsilon=1.0, bounds=(-1, 1)).plan(1000, 1)
     gate = PlannedGate(plan, Responder(MemoryStore.of(np.ones((3, 3))), private=True, seed=None))

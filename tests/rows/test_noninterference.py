@@ -156,10 +156,10 @@ class Parts:
     """A matrix and what stands beside it."""
 
     X: Any
-    beside: dict[str, Any]
+    attached: dict[str, Any]
 
     def open(self) -> Any:
-        columns = dict(self.beside)
+        columns = dict(self.attached)
         return open_source(self.X, columns.pop("y"), attached=columns)
 
 
@@ -178,7 +178,7 @@ def design_beside(*, sparse: bool, persons: bool) -> Design:
         intercept=True,
         shifted=not sparse,
     )
-    return replace(plain, beside=OWNED if persons else EXPOSED)
+    return replace(plain, attached=OWNED if persons else EXPOSED)
 
 
 def matrices_of(kind: str, *, each: bool = False) -> tuple[dict[tuple[str, str], str], int]:
@@ -213,7 +213,7 @@ def columns_of(kind: str, *, each: bool = False) -> tuple[dict[tuple[str, str], 
 
         def build(cell: Any) -> Parts | None:
             poisoned = parts(with_cell(column, cell), np.array, BESIDE[kind])
-            return poisoned if getattr(poisoned.beside[column], "ndim", 1) == 1 else None
+            return poisoned if getattr(poisoned.attached[column], "ndim", 1) == 1 else None
 
         design = design_beside(sparse=False, persons=owned == "persons")
         return Neighbours.of(Parts.open, made, design), build

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tacit.design.cell_rules import LabelCell, NumericCell
+from tacit.design.factor import LabelCell, NumericCell
 from tacit.errors import InputError
 from tacit.schema.columns import BinaryColumn, FactorColumn, NumericColumn
 

@@ -14,7 +14,7 @@ import tacit
 from tacit.accounting.composition import compose
 from tacit.contract.gate import Gate
 from tacit.contract.plan import Penalty, Plan, Purpose, Solution
-from tacit.contract.query import GradientSum, Kind
+from tacit.contract.query import GradientSum, QueryKind
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary
 from tacit.errors import BudgetError, SettingError
@@ -160,7 +160,7 @@ def test_wishes_are_honoured() -> None:
     descent = plan.solver.descent
     assert (plan.solver.name, descent.output) == ("gradient", "last")
     assert (descent.iterations, descent.step_size) == (7, 0.25)
-    assert [(step.kind, step.times) for step in plan.steps] == [(Kind.GRADIENT, 7)]
+    assert [(step.kind, step.times) for step in plan.steps] == [(QueryKind.GRADIENT, 7)]
     white = make_plan(facts(), SolverOptions(output="average", iterations=9, step_size=1.5))
     assert isinstance(white.solver, WhitenedGradient)
     descent = white.solver.descent
@@ -230,7 +230,7 @@ class HalfSteps:
 def plan_half_steps(known: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     require((Requirement(public_n, "half-steps needs a public n."),), known, options)
     rounds = options.iterations or 40
-    steps = (priced(known, Kind.GRADIENT, allowed, rounds, Purpose.DESCENT),)
+    steps = (priced(known, QueryKind.GRADIENT, allowed, rounds, Purpose.DESCENT),)
     return assembled(known, HalfSteps(rounds), steps)
 
 

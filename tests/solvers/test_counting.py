@@ -7,7 +7,7 @@ import pytest
 
 from tacit.contract.plan import Penalty, Plan
 from tacit.contract.query import Answer, ColumnCounts, Query
-from tacit.design.attached_columns import Beside, Weighting
+from tacit.design.attached_columns import AttachedColumns, Weighting
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary
 from tacit.privacy.budget import Budget
@@ -36,7 +36,7 @@ def plan_of(relation: Relation, weighting: Weighting | None) -> Plan:
     design = matrix_design(
         ["a", "b"], Binary("y", (0, 1)), bounds=(0, 1), row_norm=None, intercept=True
     )
-    design = replace(design, beside=Beside(weighting))
+    design = replace(design, attached=AttachedColumns(weighting))
     budget = Budget(epsilon=1.0, delta=1e-6)
     return make_plan(PublicFacts(design, N, relation, "row", budget, Penalty()), SolverOptions())
 

@@ -10,13 +10,12 @@ import pytest
 
 from tacit.accounting.composition import compose, mu_squared_of
 from tacit.contract.plan import Penalty, Plan
-from tacit.contract.query import Kind
-from tacit.design.attached_columns import Beside, Weighting
+from tacit.contract.query import QueryKind
+from tacit.design.attached_columns import AttachedColumns, Weighting
 from tacit.design.design import matrix_design
 from tacit.design.response import Absent, Binary, Continuous, Count, Response
 from tacit.errors import SettingError
 from tacit.losses import huber, logistic, pinball, poisson, squared
-from tacit.losses import squared_distance as distance
 from tacit.losses.loss import Loss
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
@@ -32,7 +31,7 @@ ROUTES: dict[str, tuple[Response, Loss, SolverOptions]] = {
     "quantile": (NUMBER, pinball.loss(0.5, 0.3), SolverOptions()),
     "counts": (Count("y", 20.0), poisson.loss(math.log(20) + 1, 20.0), SolverOptions()),
     "intervals": (Binary("y", (0, 1)), logistic.LOSS, SolverOptions(inference=True)),
-    "mean": (Absent(), distance.LOSS, SolverOptions()),
+    "mean": (Absent(), squared.DISTANCE, SolverOptions()),
 }
 CASES = {"weights": (True, Relation.REPLACE_ONE), "private n": (False, Relation.ADD_REMOVE)}
 
@@ -43,7 +42,7 @@ def facts(
     response, loss, _ = ROUTES[route]
     design = matrix_design(["a", "b"], response, bounds=(0, 1), row_norm=None, intercept=True)
     if weighted:
-        design = replace(design, beside=Beside(Weighting("w", 5.0)))
+        design = replace(design, attached=AttachedColumns(Weighting("w", 5.0)))
     return PublicFacts(
         design, n, relation, "row", Budget(epsilon=epsilon, delta=1e-6), Penalty(), loss
     )
@@ -60,7 +59,7 @@ def test_the_count_comes_first_and_is_in_the_budget(route: str, case: str) -> No
     plan = planned(route, weighted=weighted, relation=relation)
     first = plan.steps[0]
     assert plan.counting
-    assert (first.kind, first.times, first.size) == (Kind.COUNTS, 1, 1)
+    assert (first.kind, first.times, first.size) == (QueryKind.COUNTS, 1, 1)
     assert first.label == ("sum of the weights" if weighted else "number of records")
     assert first.price is not None
     cost = Fraction(first.price.bound**2, 4**first.price.bits)
@@ -112,7 +111,7 @@ def test_a_single_gradient_is_planned_without_a_count() -> None:
         relation=Relation.REPLACE_ONE,
     )
     assert not plan.counting
-    assert {step.kind for step in plan.steps} == {Kind.GRADIENT}
+    assert {step.kind for step in plan.steps} == {QueryKind.GRADIENT}
     assert plan.queries <= 7
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from tacit.accounting.composition import compose, mu_squared_of
 from tacit.contract.plan import Penalty
-from tacit.contract.query import Kind
-from tacit.design.attached_columns import Beside, Unit
+from tacit.contract.query import QueryKind
+from tacit.design.attached_columns import AttachedColumns, Unit
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary
 from tacit.errors import SettingError
@@ -37,7 +37,7 @@ def test_the_rounds_are_within_the_budget(relation: Relation, rounds: int | None
     spent = compose(plan.events()).mu_squared
     assert allowed * Fraction(999, 1000) < spent <= allowed
     kinds = [step.kind for step in plan.steps]
-    assert kinds == [Kind.COUNTS, *(rounds or 10) * [Kind.GRADIENT, Kind.DIRECTION]]
+    assert kinds == [QueryKind.COUNTS, *(rounds or 10) * [QueryKind.GRADIENT, QueryKind.DIRECTION]]
 
 
 def test_the_passes_that_are_allowed_set_the_rounds() -> None:
@@ -73,6 +73,6 @@ def test_open_bounds_are_refused() -> None:
 
 def test_units_are_refused() -> None:
     given = facts()
-    design = replace(given.design, beside=Beside(unit=Unit("who", 2)))
+    design = replace(given.design, attached=AttachedColumns(unit=Unit("who", 2)))
     with pytest.raises(SettingError, match="without units"):
         make_plan(replace(given, design=design), SolverOptions(SOLVER))

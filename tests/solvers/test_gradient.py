@@ -7,7 +7,7 @@ import pytest
 
 import tacit
 from tacit.contract.plan import Purpose
-from tacit.contract.query import Kind
+from tacit.contract.query import QueryKind
 from tacit.errors import SettingError
 from tacit.solvers.gradient import Gradient
 
@@ -21,7 +21,7 @@ def test_the_plan_is_one_step_of_gradients() -> None:
     plan = planned()
     assert isinstance(plan.solver, Gradient)
     (step,) = plan.steps
-    assert (step.kind, step.purpose) == (Kind.GRADIENT, Purpose.DESCENT)
+    assert (step.kind, step.purpose) == (QueryKind.GRADIENT, Purpose.DESCENT)
     descent = plan.solver.descent
     assert (step.times, descent.clip_factor, descent.momentum) == (descent.iterations, None, 0.0)
     assert descent.step_size <= 4 / plan.design.row_norm**2 * (1 + 1e-12)

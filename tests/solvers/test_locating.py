@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from tacit.contract.plan import Penalty, Plan
 from tacit.contract.query import Answer, ColumnCounts, Query
 from tacit.contract.sensitivity import Price
-from tacit.design.attached_columns import Beside, Weighting
+from tacit.design.attached_columns import AttachedColumns, Weighting
 from tacit.design.design import Design, matrix_design
 from tacit.design.response import Binary, Continuous, Response
 from tacit.engine.gate import OpenGate, PlannedGate
@@ -89,11 +89,11 @@ def found(
     y: NDArray[np.float64] | None = None,
     *,
     seed: int = 0,
-    beside: dict[str, NDArray[Any]] | None = None,
+    attached: dict[str, NDArray[Any]] | None = None,
 ) -> Design:
     """Bounds over the real records, through the real gate and mechanism."""
     labels = np.arange(len(X)) % 2 if y is None else y
-    store = admit(open_source(X, labels, attached=beside), plan.design, invalid_rows="zero")
+    store = admit(open_source(X, labels, attached=attached), plan.design, invalid_rows="zero")
     with Responder(store, private=plan.private, seed=seed) as responder:
         if not plan.private:
             return locate(OpenGate(plan, responder), plan)
@@ -224,9 +224,9 @@ def test_weights_say_which_records_count() -> None:
     rng = np.random.default_rng(4)
     heavy = rng.random(N) < 0.4
     X = np.where(heavy, rng.normal(10, 1, N), rng.normal(-500, 1, N))[:, None]
-    design = replace(open_design(1), beside=Beside(Weighting("w", 1.0)))
+    design = replace(open_design(1), attached=AttachedColumns(Weighting("w", 1.0)))
     plan = plan_of(design, 20.0)
-    lower, upper = ends(found(plan, X, beside={"w": heavy * 0.5 + 1e-4}))
+    lower, upper = ends(found(plan, X, attached={"w": heavy * 0.5 + 1e-4}))
     assert -60 < lower[0] < 5
     assert 15 < upper[0] < 80
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tacit.accounting.composition import compose, mu_squared_of
 from tacit.contract.plan import Penalty, Plan, Purpose
-from tacit.contract.query import Kind
+from tacit.contract.query import QueryKind
 from tacit.design.design import matrix_design
 from tacit.design.response import Continuous, Response
 from tacit.privacy.budget import Budget
@@ -49,7 +49,7 @@ def located(given: PublicFacts) -> Plan:
     allowed = mu_squared_of(given.budget)
 
     def route(rest: Fraction) -> Plan:
-        step = priced(given, Kind.GRADIENT, rest, 1, Purpose.GRADIENT)
+        step = priced(given, QueryKind.GRADIENT, rest, 1, Purpose.GRADIENT)
         return assembled(given, Exact(), (step,))
 
     return with_locating(given, allowed, route)
@@ -73,7 +73,7 @@ def test_t03_every_count_of_every_column_is_in_the_charge(d: int, relation: Rela
     assert plan.events()[:2] == tuple(expected)
     total = compose(plan.events()).mu_squared
     assert Fraction(999, 1000) < total <= 1
-    assert rest.kind is Kind.GRADIENT
+    assert rest.kind is QueryKind.GRADIENT
 
 
 @given(st.integers(1, 200), st.integers(10, 10**7), st.floats(0.05, 5))

@@ -10,7 +10,7 @@ import pytest
 import tacit
 from tacit.accounting.composition import compose, mu_squared_of
 from tacit.contract.plan import Penalty
-from tacit.contract.query import Kind
+from tacit.contract.query import QueryKind
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary, Continuous
 from tacit.errors import SettingError
@@ -43,7 +43,7 @@ def test_one_gradient_follows_the_looks_within_the_budget() -> None:
     known = facts()
     plan = make_plan(known, SolverOptions(solver="moments"))
     assert plan.solver.name == "moments"
-    assert [step.times for step in plan.steps if step.kind is Kind.GRADIENT] == [1]
+    assert [step.times for step in plan.steps if step.kind is QueryKind.GRADIENT] == [1]
     allowed = mu_squared_of(known.budget)
     assert 0.999 * allowed < compose(plan.events()).mu_squared <= allowed
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tacit.contract.plan import Penalty, Plan, Step
-from tacit.contract.query import Kind
+from tacit.contract.query import QueryKind
 from tacit.contract.sensitivity import event_of
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary, Continuous
@@ -73,9 +73,9 @@ def test_newton_has_at_most_twenty_rounds(n: int) -> None:
     plan = planned("newton", n=n)
     assert 6 <= len(rounds_of(plan).step_sizes) <= 20
     assert [step.kind for step in plan.steps[-3:]] == [
-        Kind.GRADIENT,
-        Kind.SECOND_MOMENTS,
-        Kind.SANDWICH,
+        QueryKind.GRADIENT,
+        QueryKind.SECOND_MOMENTS,
+        QueryKind.SANDWICH,
     ]
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.accounting.composition import compose, mu_squared_of
-from tacit.contract.query import Kind
+from tacit.contract.query import QueryKind
 from tacit.solvers.newton_polish import NewtonPolish
 
 LARGE = 10**6, 20
@@ -24,10 +24,10 @@ def planned(n: int, d: int, epsilon: float = 1.0, **settings: Any) -> Any:
 def test_large_tables_with_little_noise_end_with_newton_steps() -> None:
     plan = planned(*LARGE)
     assert [(step.kind, step.label) for step in plan.steps] == [
-        (Kind.SECOND_MOMENTS, "second moments"),
-        (Kind.GRADIENT, "gradient descent"),
-        (Kind.SECOND_MOMENTS, "curvature"),
-        (Kind.GRADIENT, "Newton's steps"),
+        (QueryKind.SECOND_MOMENTS, "second moments"),
+        (QueryKind.GRADIENT, "gradient descent"),
+        (QueryKind.SECOND_MOMENTS, "curvature"),
+        (QueryKind.GRADIENT, "Newton's steps"),
     ]
     assert isinstance(plan.solver, NewtonPolish)
     assert plan.steps[-1].times == plan.solver.newton_steps

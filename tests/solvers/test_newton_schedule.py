@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.contract.plan import Purpose, Step
-from tacit.contract.query import Kind
+from tacit.contract.query import QueryKind
 from tacit.contract.sensitivity import Price
 from tacit.solvers.interval_rules import NEWTON
 from tacit.solvers.newton_schedule import joined, newton_shares, step_sizes
@@ -35,6 +35,6 @@ def test_full_steps_need_signal(signal: float, full: int) -> None:
 
 
 def test_neighbours_of_one_price_are_one_step() -> None:
-    one = Step(Kind.GRADIENT, Price(5, 3), 1, Purpose.GRADIENT)
-    other = Step(Kind.GRADIENT, Price(6, 3), 1, Purpose.GRADIENT)
+    one = Step(QueryKind.GRADIENT, Price(5, 3), 1, Purpose.GRADIENT)
+    other = Step(QueryKind.GRADIENT, Price(6, 3), 1, Purpose.GRADIENT)
     assert [step.times for step in joined([one, one, other, one])] == [2, 1, 1]

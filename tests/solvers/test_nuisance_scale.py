@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from benchmarks.newton import plan_for
 from tacit.contract.query import Answer, Measure, Query, ResidualSize
 from tacit.losses import squared
-from tacit.losses.scale_consistency import expected_square
+from tacit.losses.huber_constants import expected_square
 from tacit.solvers.coordinates import Coordinates
 from tacit.solvers.interval_rules import NEWTON
 from tacit.solvers.nuisance import rescale

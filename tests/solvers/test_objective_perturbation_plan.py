@@ -9,9 +9,9 @@ import pytest
 
 from tacit.accounting.composition import compose, mu_squared_of
 from tacit.contract.plan import Penalty
-from tacit.contract.query import Kind
+from tacit.contract.query import QueryKind
 from tacit.contract.sensitivity import MinimumPrice
-from tacit.design.attached_columns import Beside, Offset, Unit
+from tacit.design.attached_columns import AttachedColumns, Offset, Unit
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary
 from tacit.errors import BudgetError, SettingError
@@ -53,12 +53,12 @@ def test_the_plan_spends_the_budget_and_no_more(
     guarantee = plan.guarantee()
     assert guarantee.mu is None
     assert epsilon * (1 - 1e-3) < guarantee.epsilon <= epsilon
-    price = next(step.price for step in plan.steps if step.kind is Kind.MINIMUM)
+    price = next(step.price for step in plan.steps if step.kind is QueryKind.MINIMUM)
     assert isinstance(price, MinimumPrice)
     # A part in ten thousand more noise-free would be beyond it.
     bold = replace(price, bound=price.bound + price.bound // 2000)
     steps = tuple(
-        replace(step, price=bold) if step.kind is Kind.MINIMUM else step for step in plan.steps
+        replace(step, price=bold) if step.kind is QueryKind.MINIMUM else step for step in plan.steps
     )
     assert replace(plan, steps=steps).guarantee().epsilon > epsilon
 
@@ -139,13 +139,14 @@ def test_facts_that_have_no_proof_are_refused(changes: dict[str, Any], match: st
 
 
 @pytest.mark.parametrize(
-    "beside", [Beside(unit=Unit("who", 2)), Beside(offset=Offset("o", -1.0, 1.0))]
+    "attached",
+    [AttachedColumns(unit=Unit("who", 2)), AttachedColumns(offset=Offset("o", -1.0, 1.0))],
 )
-def test_units_and_offsets_are_refused(beside: Beside) -> None:
+def test_units_and_offsets_are_refused(attached: AttachedColumns) -> None:
     given = facts()
     with pytest.raises(SettingError, match="plain records"):
         make_plan(
-            replace(given, design=replace(given.design, beside=beside)), SolverOptions(SOLVER)
+            replace(given, design=replace(given.design, attached=attached)), SolverOptions(SOLVER)
         )
 
 

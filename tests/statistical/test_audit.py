@@ -17,7 +17,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from tacit.contract.query import KIND_OF, GradientSum, Kind, Query, SecondMoments
+from tacit.contract.query import KIND_OF, GradientSum, Query, QueryKind, SecondMoments
 from tacit.contract.sensitivity import Price, event_of, price_for
 from tacit.mechanisms.responder import Responder
 from tacit.privacy.relation import Relation
@@ -140,7 +140,7 @@ def test_the_audit_catches_noise_that_is_too_small(case: str) -> None:
 def test_the_audit_catches_a_forgotten_factor() -> None:
     """Replace-one priced as add-remove: the sensitivity of a gradient is halved, and is refuted."""
     case = "gradient, replace-one"
-    price = price_for(Kind.GRADIENT, Fraction(1), Relation.ADD_REMOVE, records=3, width=3)
+    price = price_for(QueryKind.GRADIENT, Fraction(1), Relation.ADD_REMOVE, records=3, width=3)
     first = world(case, price, None, second=False)
     second = world(case, price, None, second=True)
     assert lower_bound(first, second, RARE) > 1.0

@@ -175,10 +175,10 @@ def described(fit: Fit) -> dict[str, Any]:
 
 
 def _fit(
-    model: str, held: Data, settings: Mapping[str, Any], *, stored: bool = False, **beside: str
+    model: str, held: Data, settings: Mapping[str, Any], *, stored: bool = False, **attached: str
 ) -> Fit:
     factory, response, own = MODELS[model]
-    given = {name: held[column] for name, column in beside.items()}
+    given = {name: held[column] for name, column in attached.items()}
 
     def run() -> Any:
         X = sparse.csr_array(held["X"]) if stored else held["X"]

@@ -254,7 +254,7 @@ def described(run: Callable[[], Any]) -> dict[str, Any]:
             value = getattr(solution.sandwich, field.name)
             if isinstance(value, np.ndarray):
                 value = float(np.cos(np.arange(value.size)) @ value.ravel())
-            found[f"sandwich.{field.name}"] = value
+            found[f"sandwich.{field.metadata.get('stored_as', field.name)}"] = value
     return found
 
 

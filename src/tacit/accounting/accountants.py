@@ -53,19 +53,14 @@ _MOST_EQUAL_RELEASES = 10**7
 class Price:
     """What an accountant says that events cost together.
 
+    `relation` is None if the events do not depend on it; `note` says why a fallback was used.
+
     Guarantee
     ---------
     - The events are (epsilon, delta)-private under the relation. Epsilon is rounded up, and
       infinite where the accountant promises nothing.
     - `lower` is a certified lower bound, attained by actual releases on actual neighbours, where
       the accountant has one (pld), otherwise 0.
-
-    Parameters
-    ----------
-    relation
-        The relation that was priced, None if the events do not depend on it.
-    note
-        Why another accountant was not used, if there was a reason.
     """
 
     accountant: str
@@ -80,17 +75,13 @@ class Price:
 class Accountant:
     """One composition law.
 
+    `accepts` says whether one counted release has a price; `law` maps counts, a relation and delta
+    to bounds of epsilon, or None if an event has no price.
+
     Guarantee
     ---------
     - ``Repeated(event, k)`` costs what k copies cost.
     - An event it cannot price is refused by name, with the accountants that could.
-
-    Parameters
-    ----------
-    accepts
-        Whether one counted release has a price under a relation.
-    law
-        From counts, a relation and delta to bounds of epsilon, None if an event has no price.
     """
 
     name: str
@@ -287,44 +278,30 @@ def _title(event: Event) -> str:
     return f"{type(event).__name__}({inside})" if inside else type(event).__name__
 
 
-def _has_epsilon(event: Event, relation: Relation | None) -> bool:
-    return epsilon_at(event, relation, 1e-6) is not None
-
-
-def _has_curve(event: Event, relation: Relation | None) -> bool:
-    return curve_of(event, relation) is not None
-
-
 def _is_truncated(event: Event, relation: Relation | None) -> bool:
     curve = curve_of(event, relation)
-    return _is_concentrated(event, relation) or (curve is not None and curve.leak == 0.0)
+    return concentrated(event, relation) is not None or (curve is not None and curve.leak == 0.0)
 
 
-def _is_concentrated(event: Event, relation: Relation | None) -> bool:
-    return concentrated(event, relation) is not None
+def _priced(
+    find: Callable[[Event, Relation | None], object],
+) -> Callable[[Event, Relation | None], bool]:
+    return lambda event, relation: find(event, relation) is not None
 
 
-def _is_gaussian(event: Event, relation: Relation | None) -> bool:
-    del relation
-    return isinstance(event, Gaussian)
-
-
-def _has_pair(event: Event, relation: Relation | None) -> bool:
-    return pair_of(event, relation) is not None
-
-
+_HAS_EPSILON = _priced(lambda event, relation: epsilon_at(event, relation, 1e-6))
 ACCOUNTANTS: Mapping[str, Accountant] = MappingProxyType(
     {
         name: Accountant(name, accepts, law)
         for name, accepts, law in (
-            ("basic", _has_epsilon, _basic),
-            ("advanced", _has_epsilon, _advanced),
-            ("optimal", _has_epsilon, _optimal),
-            ("zcdp", _is_concentrated, _zcdp),
+            ("basic", _HAS_EPSILON, _basic),
+            ("advanced", _HAS_EPSILON, _advanced),
+            ("optimal", _HAS_EPSILON, _optimal),
+            ("zcdp", _priced(concentrated), _zcdp),
             ("tcdp", _is_truncated, _tcdp),
-            ("rdp", _has_curve, _rdp),
-            ("gdp", _is_gaussian, _gdp),
-            ("pld", _has_pair, _pld),
+            ("rdp", _priced(curve_of), _rdp),
+            ("gdp", lambda event, _: isinstance(event, Gaussian), _gdp),
+            ("pld", _priced(pair_of), _pld),
         )
     }
 )

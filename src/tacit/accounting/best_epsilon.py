@@ -1,8 +1,7 @@
 """The smallest safe epsilon among the accountants, and what a sequence costs at any delta.
 
-Gaussian releases alone are priced exactly. Everything else goes through loss distributions; where
-these are out of their numerical range, or an event has no dominating pair, the Rényi curve and the
-sum of the epsilons take over, and the price says so. Proof: ``proofs/accounting/best_epsilon.md``.
+Gaussian releases alone are priced exactly, others by loss distributions; where these cannot, the
+Rényi curve and the sum of the epsilons take over. Proof: ``proofs/accounting/best_epsilon.md``.
 """
 
 from __future__ import annotations
@@ -18,13 +17,7 @@ from tacit.accounting.dominating_pairs import pairs_of
 from tacit.accounting.renyi_curves import total_curve
 from tacit.accounting.rounding import root_up
 from tacit.errors import AccountingError, BudgetError
-from tacit.privacy.event import (
-    BoundedRange,
-    Event,
-    Gaussian,
-    Repeated,
-    SampledWithReplacement,
-)
+from tacit.privacy.event import BoundedRange, Event, Gaussian, Repeated, SampledWithReplacement
 from tacit.privacy.relation import Relation
 
 # A bracket this narrow leaves nothing to gain for another accountant.
@@ -64,7 +57,9 @@ def best_of_counts(counts: EventCounts, relation: Relation | None, delta: float)
     else:
         narrow = first.epsilon - first.lower <= max(_NARROW * first.epsilon, _NEGLIGIBLE)
         # Where the pairs are not attained the lower bound says nothing about the bracket's width.
-        wide = not narrow and _is_attained(counts, relation)
+        wide = not narrow and (
+            pairs_of(counts, relation) == pairs_of(counts, relation, attained=True)
+        )
         if delta == 0.0 or not (wide or math.isinf(first.epsilon) or _is_loose(counts)):
             return first
         note = "the bracket of the loss distributions is wide" if wide else ""
@@ -143,10 +138,6 @@ def compare(
         except AccountingError:
             table[name] = None
     return table
-
-
-def _is_attained(counts: EventCounts, relation: Relation | None) -> bool:
-    return pairs_of(counts, relation) == pairs_of(counts, relation, attained=True)
 
 
 def _is_loose(counts: EventCounts) -> bool:

@@ -196,18 +196,17 @@ def _least_count(fits: Callable[[int], bool], least: int) -> int:
 
 
 def _most_steps(run: Run, epsilon: float, delta: float) -> Run:
-    def items(steps: int) -> list[tuple[Pair, int]]:
-        return _pairs(replace(run, steps=steps))
-
-    steps = largest_count(items, epsilon, delta, most=_MOST_STEPS)
+    steps = largest_count(
+        lambda steps: _pairs(replace(run, steps=steps)), epsilon, delta, most=_MOST_STEPS
+    )
     if steps == 0 and _epsilon(replace(run, steps=1), delta) > epsilon:
         raise BudgetError("one step already costs more than the budget; expected more noise")
     found = replace(run, steps=max(steps, 1))
-    return _settled(found, epsilon, delta, _fewer_steps)
 
+    def fewer(it: Run, part: Fraction) -> Run:
+        return replace(it, steps=max(math.floor(it.steps * (1 - part)), 1))
 
-def _fewer_steps(run: Run, part: Fraction) -> Run:
-    return replace(run, steps=max(math.floor(run.steps * (1 - part)), 1))
+    return _settled(found, epsilon, delta, fewer)
 
 
 def _search(
@@ -220,13 +219,9 @@ def _search(
     rising: bool,
 ) -> Run:
     """Search by loss distributions, and by bisection of the best price where these end."""
-
-    def items(value: float) -> list[tuple[Pair, int]]:
-        return _pairs(at(value))
-
+    solve = largest_rate if rising else smallest_noise
     try:
-        solve = largest_rate if rising else smallest_noise
-        found = solve(items, epsilon, delta, low, high)
+        found = solve(lambda value: _pairs(at(value)), epsilon, delta, low, high)
         if _epsilon(at(found), delta) >= (1.0 - 2e-3) * epsilon:
             return at(found)
         # The loss distributions end here, not the budget.

@@ -1,10 +1,7 @@
 r"""Forecasts from the central limit theorem of Gaussian differential privacy: no guarantees.
 
-The limit of many subsampled Gaussian steps is nearly Gaussian, and squares of mu add up. The true
-cost can be well above the limit, so the answer is a type that no guarantee, certificate or filter
-accepts. Why: ``proofs/accounting/clt_forecast.md``.
-
-References: Dong, Roth and Su (2022), Corollary 5.4. Bu, Dong, Long and Su (2020), section 3.
+The true cost can be well above the limit, so the answer is a type that no guarantee, certificate or
+filter accepts. Why, and references: ``proofs/accounting/clt_forecast.md``.
 """
 
 from __future__ import annotations

@@ -1,14 +1,8 @@
 r"""What a sequence of events costs: releases are unfolded, counted, and composed.
 
 Every accountant works on the counts, so none can forget a repetition. Gaussian events add up
-exactly, as rational numbers:
-
-.. math:: \mu^2 = \sum_i \mu_i^2
-
-A float appears only when a guarantee is read, and then rounded up. Other events are priced by the
-best accountant, which is loaded when it is first needed.
-
-Reference: Dong, Roth and Su (2022), Corollary 3.3.
+exactly, :math:`\mu^2 = \sum_i \mu_i^2`, as rational numbers; a float appears only when a guarantee
+is read, rounded up. Other events are priced by the best accountant, loaded when first needed.
 """
 
 from __future__ import annotations
@@ -22,32 +16,17 @@ from typing import TYPE_CHECKING, TypeAlias
 from tacit.accounting import gaussian
 from tacit.accounting.rounding import root_up
 from tacit.errors import AccountingError, BudgetError, SettingError
+from tacit.privacy import event as kinds
 from tacit.privacy.basic_events import LARGEST_BITS
 from tacit.privacy.budget import Budget, Guarantee
-from tacit.privacy.event import (
-    Approximate,
-    BoundedRange,
-    Composed,
-    DiscreteGaussian,
-    Event,
-    Gaussian,
-    Laplace,
-    ObjectivePerturbation,
-    PoissonSampled,
-    Pure,
-    RandomStopping,
-    Repeated,
-    SampledWithoutReplacement,
-    SampledWithReplacement,
-    Votes,
-)
+from tacit.privacy.event import Event, Gaussian, PoissonSampled, Repeated
 from tacit.privacy.relation import Relation
 
 if TYPE_CHECKING:
     from tacit.accounting.accountants import Price
 
 EventCounts: TypeAlias = tuple[tuple[Event, int], ...]
-Sampled: TypeAlias = PoissonSampled | SampledWithoutReplacement | SampledWithReplacement
+Sampled: TypeAlias = PoissonSampled | kinds.SampledWithoutReplacement | kinds.SampledWithReplacement
 
 # Counts are read as floats by most accountants.
 _LARGEST_COUNT_BITS = 1000
@@ -62,18 +41,14 @@ _REUSED = (
 class Composition:
     """What a sequence of events costs together.
 
+    `square` is the exact sum of the squares of mu, or None if an event is not Gaussian; then the
+    counted events and their relation are stored.
+
     Guarantee
     ---------
     - `mu_squared` is the exact rational sum; where an event is not Gaussian it is refused.
     - `mu` is the smallest float whose exact square is at least `mu_squared`, or None.
     - `epsilon` and `delta` are never below the exact ones.
-
-    Parameters
-    ----------
-    square
-        Exact sum of the squares of mu; None if an event is not Gaussian.
-    counts, relation
-        The events and their relation where there is no such sum.
     """
 
     square: Fraction | None
@@ -236,21 +211,19 @@ def _unfold(event: Event, times: int, relation: Relation | None) -> Iterator[tup
     match event:
         case Repeated():
             yield from _unfold(event.event, times * event.times, relation)
-        case Composed():
+        case kinds.Composed():
             for part in event.events:
                 yield from _unfold(part, times, relation)
-        case Votes():
+        case kinds.Votes():
             yield Gaussian(Fraction(2) / Fraction(event.variance), 1), times * event.queries
-        case PoissonSampled() | SampledWithoutReplacement() | SampledWithReplacement():
+        case PoissonSampled() | kinds.SampledWithoutReplacement() | kinds.SampledWithReplacement():
             yield from _unfold_sampled(event, times, relation)
-        case RandomStopping():
+        case kinds.RandomStopping():
             inside = count_events(event.inner(), relation)
             if inside:
                 parts = tuple(r if k == 1 else Repeated(r, k) for r, k in inside)
-                yield (
-                    RandomStopping(parts[0] if len(parts) == 1 else Composed(parts), event.law),
-                    times,
-                )
+                run = parts[0] if len(parts) == 1 else kinds.Composed(parts)
+                yield kinds.RandomStopping(run, event.law), times
         case _:
             yield from _unfold_release(event, times, relation)
 
@@ -273,21 +246,25 @@ def _unfold_release(
         case Gaussian():
             if event.squared_sensitivity > 0:
                 yield _gaussian(event.mu_squared), times
-        case Laplace():
+        case kinds.Laplace():
             if event.sensitivity > 0:
-                yield Laplace(event.epsilon, 1), times
-        case Approximate() if event.delta == 0:
-            yield from _unfold_release(Pure(event.epsilon), times, relation)
-        case Pure(epsilon=0) | BoundedRange(eta=0) | DiscreteGaussian(squared_sensitivity=0):
+                yield kinds.Laplace(event.epsilon, 1), times
+        case kinds.Approximate() if event.delta == 0:
+            yield from _unfold_release(kinds.Pure(event.epsilon), times, relation)
+        case (
+            kinds.Pure(epsilon=0)
+            | kinds.BoundedRange(eta=0)
+            | kinds.DiscreteGaussian(squared_sensitivity=0)
+        ):
             return
-        case ObjectivePerturbation():
+        case kinds.ObjectivePerturbation():
             if relation is None:
                 raise AccountingError(
                     "objective perturbation has no price without a relation, because its facts "
                     'are those of one record; pass relation="replace-one" or another'
                 )
             yield replace(event, label=""), times
-        case Pure() | Approximate() | BoundedRange() | DiscreteGaussian():
+        case kinds.Pure() | kinds.Approximate() | kinds.BoundedRange() | kinds.DiscreteGaussian():
             yield replace(event, label=""), times
         case _:
             raise SettingError(
@@ -300,16 +277,12 @@ def _unfold_sampled(
     event: Sampled, times: int, relation: Relation | None
 ) -> Iterator[tuple[Event, int]]:
     relation = _require_relation(event, relation)
-    if isinstance(event, SampledWithReplacement):
+    if isinstance(event, kinds.SampledWithReplacement):
         _require_countable(max(event.draws, event.population))
     if isinstance(event, PoissonSampled) and isinstance(event.event, PoissonSampled):
         # A sample of a sample is a sample at the product of the rates.
-        nested = event.event
-        yield from _unfold_sampled(
-            PoissonSampled(nested.event, Fraction(event.rate) * Fraction(nested.rate)),
-            times,
-            relation,
-        )
+        nested, rate = event.event, Fraction(event.rate) * Fraction(event.event.rate)
+        yield from _unfold_sampled(PoissonSampled(nested.event, rate), times, relation)
         return
     fixed = Relation.ADD_REMOVE if isinstance(event, PoissonSampled) else Relation.REPLACE_ONE
     release = _one_release(event, fixed)
@@ -323,11 +296,11 @@ def _unfold_sampled(
         case PoissonSampled(rate=1) if isinstance(release, Gaussian):
             # A record of norm C becomes another one: the sum moves by 2 C.
             yield Gaussian(4 * release.mu_squared, 1), times
-        case SampledWithoutReplacement(rate=1):
+        case kinds.SampledWithoutReplacement(rate=1):
             yield release, times
-        case SampledWithoutReplacement():
+        case kinds.SampledWithoutReplacement():
             rate = event.rate
-            yield SampledWithoutReplacement(release, rate.numerator, rate.denominator), times
+            yield kinds.SampledWithoutReplacement(release, rate.numerator, rate.denominator), times
         case _:
             yield replace(event, event=release), times
 
@@ -339,7 +312,7 @@ def _one_release(event: Event, relation: Relation) -> Event | None:
         return None
     if len(inside) == 1 and inside[0][1] == 1:
         release = inside[0][0]
-        if isinstance(release, Sampled | RandomStopping):
+        if isinstance(release, Sampled | kinds.RandomStopping):
             raise AccountingError(
                 f"{type(release).__name__} inside {type(event).__name__} has no known price; "
                 "expected a plain release of the sample"
@@ -350,7 +323,7 @@ def _one_release(event: Event, relation: Relation) -> Event | None:
         return _gaussian(squares)
     amounts = [(pure_epsilon(release), times) for release, times in inside]
     if all(epsilon is not None for epsilon, _ in amounts):
-        return Pure(sum((epsilon or 0) * times for epsilon, times in amounts))
+        return kinds.Pure(sum((epsilon or 0) * times for epsilon, times in amounts))
     raise AccountingError(f"{type(event).__name__} around several releases is refused: {_REUSED}")
 
 
@@ -362,9 +335,9 @@ def pure_epsilon(event: Event) -> Fraction | float | None:
     - A mechanism of range eta is eta-private, because its losses lie on both sides of 0.
     """
     match event:
-        case Laplace() | Pure():
+        case kinds.Laplace() | kinds.Pure():
             return event.epsilon
-        case BoundedRange():
+        case kinds.BoundedRange():
             return event.eta
         case _:
             return None

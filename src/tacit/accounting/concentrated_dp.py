@@ -1,7 +1,7 @@
 r"""Concentrated privacy of events: one number rho, or a pair (rho, omega).
 
 A release is rho-zCDP if its Rényi curve is at most :math:`\rho\alpha` at every order, and
-(rho, omega)-tCDP if it is at orders below omega. Both add up: rho is summed, omega is the least.
+(rho, omega)-tCDP if it is at orders below omega. Rhos add up; omega is the least.
 Proof: ``proofs/accounting/concentrated_dp.md``.
 """
 
@@ -14,9 +14,8 @@ from fractions import Fraction
 import numpy as np
 
 from tacit.accounting import renyi
-from tacit.accounting.approximate_dp import epsilon_at, own_delta
-from tacit.accounting.composition import EventCounts, pure_epsilon
-from tacit.accounting.renyi_curves import curve_of, joint_leak
+from tacit.accounting.composition import EventCounts
+from tacit.accounting.renyi_curves import curve_of, joint_leak, own_pair
 from tacit.accounting.rounding import float_up
 from tacit.privacy.event import BoundedRange, DiscreteGaussian, Event, Gaussian
 from tacit.privacy.relation import Relation
@@ -59,14 +58,10 @@ def concentrated(event: Event, relation: Relation | None) -> Concentrated | None
         case BoundedRange():
             return Concentrated(Fraction(event.eta) ** 2 / 8)
         case _:
-            pure = pure_epsilon(event)
-            leak = own_delta(event, relation)
-            if leak is None:
+            pair = own_pair(event, relation)
+            if pair is None or math.isinf(pair[0]):
                 return None
-            epsilon = float_up(pure) if pure is not None else epsilon_at(event, relation, leak)
-            if epsilon is None or math.isinf(epsilon):
-                return None
-            return Concentrated(Fraction(renyi.pure_to_zcdp(epsilon)), leak)
+            return Concentrated(Fraction(renyi.pure_to_zcdp(pair[0])), pair[1])
 
 
 def total_concentrated(counts: EventCounts, relation: Relation | None) -> Concentrated | None:

@@ -6,10 +6,8 @@ A filter lets a release through while a sum stays within a capacity:
 - ``zcdp``: rhos, for releases of concentrated privacy;
 - ``rdp``: the Rényi curve at one order that is fixed in advance, for everything with a curve.
 
-The law is fixed for the life of a filter. Adding up loss distributions and stopping when their
-total crosses a budget would **not** be valid, which is why there is no such filter. An odometer has
-no budget: its reading bounds the privacy loss at all times at once.
-Proof: ``proofs/accounting/filters.md``.
+Stopping when loss distributions cross a budget would **not** be valid, so there is no such filter.
+An odometer has no budget. Proof: ``proofs/accounting/filters.md``.
 """
 
 from __future__ import annotations
@@ -19,31 +17,26 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from tacit.accounting import renyi
 from tacit.accounting.accountants import ACCOUNTANTS, required_delta
-from tacit.accounting.bisection import bisect
-from tacit.accounting.composition import (
-    EventCounts,
-    count_events,
-    mu_squared_of,
-    total_mu_squared,
-)
+from tacit.accounting.composition import EventCounts, count_events, mu_squared_of, total_mu_squared
 from tacit.accounting.concentrated_dp import total_concentrated
 from tacit.accounting.renyi_curves import total_curve
-from tacit.accounting.rounding import float_up
+from tacit.accounting.rounding import bisect, float_up
 from tacit.errors import AccountingError, BudgetError, SettingError
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Event
 from tacit.privacy.relation import Relation
 
 Law = Literal["gdp", "zcdp", "rdp"]
+Events: TypeAlias = Iterable[Event] | Event
 
+# Amounts as integers count units of 2^-80.
 UNIT_BITS = 80
-"""Amounts as integers count units of 2^-80."""
 _UNIT = Fraction(1, 2**UNIT_BITS)
 # Below this rho is no budget.
 _LEAST_RHO = 1e-300
@@ -57,23 +50,13 @@ _SLACK = 2.0**-44
 class Filter:
     """A budget that is spent release by release, each chosen in view of the earlier ones.
 
+    `order` is that of ``rdp``, chosen from the budget if not given.
+
     Guarantee
     ---------
     - Whatever is chosen, all releases that were let through are within the budget together.
-    - ``gdp`` adds exact rationals: ten tenths of a capacity are the capacity, nothing is stranded
-      and nothing exceeded.
+    - ``gdp`` adds exact rationals: ten tenths of a capacity are the capacity.
     - `amount` is never below the exact cost, `capacity` never above the exact budget.
-
-    Parameters
-    ----------
-    relation
-        Every release is priced under it; another relation is refused.
-    law
-        What is added up; see above.
-    order
-        For ``rdp``: the order; chosen from the budget if not given.
-    spent
-        What was spent already.
 
     Examples
     --------
@@ -118,9 +101,7 @@ class Filter:
         """What may still be spent."""
         return self.capacity - self.spent
 
-    def amount(
-        self, events: Iterable[Event] | Event, relation: Relation | str | None = None
-    ) -> Fraction:
+    def amount(self, events: Events, relation: Relation | str | None = None) -> Fraction:
         """Return what releases cost under the law of the filter, rounded up."""
         counts = _counts(events, relation, self.relation)
         found: Fraction | None = None
@@ -142,15 +123,11 @@ class Filter:
             )
         return found
 
-    def admits(
-        self, events: Iterable[Event] | Event, relation: Relation | str | None = None
-    ) -> bool:
+    def admits(self, events: Events, relation: Relation | str | None = None) -> bool:
         """Whether releases still fit."""
         return self.spent + self.amount(events, relation) <= self.capacity
 
-    def after(
-        self, events: Iterable[Event] | Event, relation: Relation | str | None = None
-    ) -> Filter:
+    def after(self, events: Events, relation: Relation | str | None = None) -> Filter:
         """Return the filter after releases; they are refused if they do not fit."""
         total = self.spent + self.amount(events, relation)
         if total > self.capacity:
@@ -160,7 +137,7 @@ class Filter:
             )
         return replace(self, spent=total)
 
-    def units(self, events: Iterable[Event] | Event) -> int:
+    def units(self, events: Events) -> int:
         """Return what releases cost in whole units of 2^-80, rounded up."""
         return math.ceil(self.amount(events) / _UNIT)
 
@@ -180,8 +157,7 @@ class Odometer:
 
     Guarantee
     ---------
-    - For each pair of neighbours, with probability at least 1 - delta, no loss ever exceeds the
-      reading of its time.
+    - For any neighbours, with probability 1 - delta, no loss ever exceeds the reading of its time.
     - Reading changes nothing; recording never lowers a reading.
 
     Examples
@@ -199,9 +175,7 @@ class Odometer:
     def __post_init__(self) -> None:
         object.__setattr__(self, "relation", Relation.parse(self.relation))
 
-    def after(
-        self, events: Iterable[Event] | Event, relation: Relation | str | None = None
-    ) -> Odometer:
+    def after(self, events: Events, relation: Relation | str | None = None) -> Odometer:
         """Return the odometer after releases."""
         counts = _counts(events, relation, self.relation)
         found = total_concentrated(counts, self.relation)
@@ -270,9 +244,7 @@ def shares(whole: int, parts: int) -> tuple[int, ...]:
     return tuple(share + (1 if part < more else 0) for part in range(parts))
 
 
-def _counts(
-    events: Iterable[Event] | Event, relation: Relation | str | None, charged: Relation
-) -> EventCounts:
+def _counts(events: Events, relation: Relation | str | None, charged: Relation) -> EventCounts:
     if relation is not None and Relation.parse(relation) is not charged:
         raise AccountingError(
             f"a release under {relation} cannot be charged under {charged}; guarantees of "

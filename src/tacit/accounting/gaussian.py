@@ -1,17 +1,8 @@
 r"""The exact privacy curve of a Gaussian release, rounded to the safe side.
 
-A release with :math:`\mu = \text{sensitivity} / \text{noise scale}` is
-:math:`(\varepsilon, \delta)`-private exactly when :math:`\delta` is at least
-
-.. math:: \delta_G(\varepsilon; \mu) =
-    \Phi(-\varepsilon/\mu + \mu/2) - e^{\varepsilon} \Phi(-\varepsilon/\mu - \mu/2).
-
-With :math:`u = \varepsilon/\mu - \mu/2`, the density :math:`\varphi` and the Mills ratio
-:math:`R(t) = \Phi(-t)/\varphi(t)` this is :math:`\varphi(u)\,[R(u) - R(u + \mu)]`, because
-:math:`e^{\varepsilon}\varphi(u + \mu) = \varphi(u)`. All error bounds below are derived in
-``proofs/accounting/gaussian.md``.
-
-Reference: Balle and Wang (2018), Theorem 8.
+With :math:`\mu = \text{sensitivity} / \text{noise scale}`, :math:`u = \varepsilon/\mu - \mu/2` and
+the Mills ratio R, the curve is :math:`\delta_G = \varphi(u)\,[R(u) - R(u + \mu)]`
+(Balle and Wang 2018, Theorem 8). Error bounds: ``proofs/accounting/gaussian.md``.
 """
 
 from __future__ import annotations
@@ -69,11 +60,6 @@ def epsilon(mu: float, delta: float) -> float:
     - ``delta(epsilon(mu, d), mu) <= d`` in floating point, so the answer is never too small.
     - 0 if d is at least the total variation distance ``delta(0, mu)``.
     - ``epsilon(mu(e, d), d) <= e``. Infinite at d = 0, where nothing is promised.
-
-    Examples
-    --------
-    >>> round(epsilon(1.0, 1e-5), 3)
-    4.377
     """
     mu = within("mu", mu, 0.0, math.inf, BudgetError)
     delta = within("delta", delta, 0.0, 1.0, BudgetError)
@@ -107,8 +93,7 @@ def mu(epsilon: float, delta: float) -> float:
     ---------
     - ``delta(e, mu(e, d)) <= d`` in floating point.
     - ``epsilon(mu(e, d), d) <= e`` in floating point.
-    - At most 1e-9 below the exact value, relatively, for e from 1e-4 to 1e3 and d from 1e-30
-      to 0.99.
+    - At most a relative 1e-9 below the exact value, for e in [1e-4, 1e3] and d in [1e-30, 0.99].
     """
     budget = within("epsilon", epsilon, 0.0, math.inf, BudgetError)
     delta = within("delta", delta, 0.0, 1.0, BudgetError)

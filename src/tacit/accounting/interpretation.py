@@ -56,8 +56,7 @@ def trade_off(of: Composition | Guarantee) -> TradeOff:
 
     Guarantee
     ---------
-    - Exact for Gaussian releases; otherwise the best of several pairs (epsilon, delta), each of
-      which holds.
+    - Exact for Gaussian releases; otherwise the best of several (epsilon, delta) that all hold.
 
     Examples
     --------
@@ -99,8 +98,7 @@ def reading(of: Composition | Guarantee, *, false_alarm: float = 0.05) -> Readin
 def group_epsilon(composition: Composition, size: int, *, delta: float) -> float:
     r"""Return an epsilon at delta that protects a group of `size` records together.
 
-    :math:`k\mu` for Gaussian releases; otherwise the lesser of the Rényi curve of a group and of
-    `group_approximate`.
+    :math:`k\mu` for Gaussian releases, else the lesser of a group's Rényi curve and its pair.
 
     Guarantee
     ---------
@@ -131,14 +129,11 @@ def group_approximate(epsilon: float, delta: float, size: int) -> tuple[float, f
 
     .. math:: \Bigl(k\varepsilon,\ \frac{e^{k\varepsilon} - 1}{e^{\varepsilon} - 1}\,\delta\Bigr)
 
-    From add-remove to replace-one it is the case k = 2: :math:`(2\varepsilon, (1 +
-    e^{\varepsilon})\delta)`.
+    From add-remove to replace-one it is the case k = 2.
 
     Guarantee
     ---------
     - Rounded up; delta is at most 1.
-
-    Reference: Vadhan (2017), Lemma 2.2.
     """
     epsilon, delta = non_negative("epsilon", epsilon), probability("delta", delta)
     size = whole("size", size)

@@ -1,7 +1,4 @@
-r"""What objective perturbation costs: two numbers, and an epsilon in closed form.
-
-.. math:: c = \log(1 + \beta/\lambda), \qquad
-    \mu = L/s \text{ (add-remove, zero-out)}, \quad 2L/s \text{ (replace-one)}
+"""What objective perturbation costs: two numbers, and an epsilon in closed form.
 
 Proof: ``proofs/accounting/objective_perturbation.md``.
 """

@@ -18,25 +18,12 @@ import numpy as np
 from tacit.accounting import renyi
 from tacit.accounting.arguments import Floats
 from tacit.accounting.classical import amplified
-from tacit.accounting.composition import EventCounts, count_events, pure_epsilon
-from tacit.accounting.draw_counts import copies
+from tacit.accounting.composition import EventCounts, Sampled, count_events, pure_epsilon
 from tacit.accounting.objective_perturbation import jacobian_term, objective_mu
 from tacit.accounting.renyi import Curve
 from tacit.accounting.rounding import float_down, float_up, root_up
-from tacit.privacy.event import (
-    Approximate,
-    BoundedRange,
-    DiscreteGaussian,
-    Event,
-    Gaussian,
-    Laplace,
-    NegativeBinomial,
-    ObjectivePerturbation,
-    PoissonSampled,
-    RandomStopping,
-    SampledWithoutReplacement,
-    SampledWithReplacement,
-)
+from tacit.accounting.with_replacement import copies
+from tacit.privacy import event as kinds
 from tacit.privacy.relation import Relation
 
 # The exponent of many small leaks is a sum of as many roundings.
@@ -58,26 +45,36 @@ class LeakyCurve:
     leak: float = 0.0
 
 
-def curve_of(event: Event, relation: Relation | None) -> LeakyCurve | None:
+def curve_of(event: kinds.Event, relation: Relation | None) -> LeakyCurve | None:
     """Return the curve of one counted release, or None if there is none.
 
     Guarantee
     ---------
     - The curve holds in both directions under the relation, or there is none.
     """
+    found: LeakyCurve | None
     match event:
-        case ObjectivePerturbation() if relation is not None:
-            return _objective(event, relation)
-        case PoissonSampled() if relation is not None:
-            return _poisson(event, relation)
-        case SampledWithoutReplacement():
-            return _without_replacement(event)
-        case SampledWithReplacement():
-            return _with_replacement(event)
-        case RandomStopping():
-            return _selection(event, relation)
+        case kinds.ObjectivePerturbation() if relation is not None:
+            found = _objective(event, relation)
+        case kinds.PoissonSampled():
+            found = None if relation is None else _sampled(event, relation)
+        case kinds.SampledWithoutReplacement():
+            found = _sampled(event, None)
+        case kinds.SampledWithReplacement():
+            found = _with_replacement(event)
+        case kinds.RandomStopping():
+            found = _selection(event, relation)
+        case kinds.Gaussian() | kinds.DiscreteGaussian():
+            # rho = mu^2 / 2 for both, and the Gaussian curve is that of rho.
+            found = LeakyCurve(partial(renyi.gaussian, mu=root_up(event.mu_squared)))
+        case kinds.Laplace():
+            found = LeakyCurve(partial(renyi.laplace, epsilon=float_up(event.epsilon)))
+        case kinds.BoundedRange():
+            found = LeakyCurve(partial(renyi.bounded_range, eta=float_up(event.eta)))
         case _:
-            return _plain(event)
+            own = own_pair(event, relation)
+            found = None if own is None else _leaky(*own)
+    return found
 
 
 def total_curve(counts: EventCounts, relation: Relation | None) -> LeakyCurve | None:
@@ -90,7 +87,7 @@ def total_curve(counts: EventCounts, relation: Relation | None) -> LeakyCurve | 
     """
     curves, leaks, squares = [], [], Fraction(0)
     for event, times in counts:
-        if isinstance(event, Gaussian):
+        if isinstance(event, kinds.Gaussian):
             squares += times * event.mu_squared
             continue
         found = curve_of(event, relation)
@@ -103,6 +100,50 @@ def total_curve(counts: EventCounts, relation: Relation | None) -> LeakyCurve | 
     return LeakyCurve(renyi.add(curves), joint_leak(leaks))
 
 
+def own_pair(event: kinds.Event, relation: Relation | None) -> tuple[float, float] | None:
+    """Return the (epsilon, delta) that a release has of itself, None if it has a whole curve.
+
+    Pure releases have delta 0; samples of such releases have the amplified pair.
+
+    Guarantee
+    ---------
+    - A release with an own delta has one epsilon, whatever share of delta it is offered.
+    """
+    match event:
+        case kinds.Approximate():
+            return float_up(event.epsilon), float_up(event.delta)
+        case kinds.PoissonSampled() | kinds.SampledWithoutReplacement():
+            inside = isinstance(event.event, Sampled | kinds.RandomStopping)
+            base = None if inside else own_pair(event.event, relation)
+            if base is None:
+                return None
+            sampled = amplified(event, relation, *base)
+            return sampled.epsilon, sampled.delta
+        case kinds.RandomStopping():
+            epsilon: Fraction | float | None = pure_selection(event, relation)
+        case _:
+            epsilon = pure_epsilon(event)
+    return None if epsilon is None else (float_up(epsilon), 0.0)
+
+
+def pure_selection(event: kinds.RandomStopping, relation: Relation | None) -> float | None:
+    """Return the epsilon of the best of many pure runs, (2 + shape) epsilon; None if not pure.
+
+    Guarantee
+    ---------
+    - Three times the epsilon of one run for the geometric distribution.
+    """
+    if not isinstance(event.law, kinds.NegativeBinomial):
+        return None
+    total = Fraction(0)
+    for release, times in count_events([event.event], relation):
+        pure = pure_epsilon(release)
+        if pure is None:
+            return None
+        total += times * Fraction(pure)
+    return float_up(total * (2 + Fraction(event.law.shape)))
+
+
 def joint_leak(leaks: Iterable[tuple[float, int]]) -> float:
     """Return the probability that one of several leaks happens, each so many times, rounded up."""
     stays = 0.0
@@ -111,27 +152,11 @@ def joint_leak(leaks: Iterable[tuple[float, int]]) -> float:
     return min(-math.expm1(stays) * (1.0 + _LEAK_SLACK), 1.0) if stays < 0.0 else 0.0
 
 
-def _plain(event: Event) -> LeakyCurve | None:
-    match event:
-        case Gaussian() | DiscreteGaussian():
-            # rho = mu^2 / 2 for both, and the Gaussian curve is that of rho.
-            return LeakyCurve(partial(renyi.gaussian, mu=root_up(event.mu_squared)))
-        case Laplace():
-            return LeakyCurve(partial(renyi.laplace, epsilon=float_up(event.epsilon)))
-        case BoundedRange():
-            return LeakyCurve(partial(renyi.bounded_range, eta=float_up(event.eta)))
-        case Approximate():
-            return _leaky(float_up(event.epsilon), float_up(event.delta))
-        case _:
-            epsilon = pure_epsilon(event)
-            return None if epsilon is None else _leaky(float_up(epsilon), 0.0)
-
-
 def _leaky(epsilon: float, leak: float) -> LeakyCurve:
     return LeakyCurve(partial(renyi.pure, epsilon=epsilon), leak)
 
 
-def _objective(event: ObjectivePerturbation, relation: Relation) -> LeakyCurve:
+def _objective(event: kinds.ObjectivePerturbation, relation: Relation) -> LeakyCurve:
     determinant = jacobian_term(event)
     if event.signs == 1:
         mu = objective_mu(event, relation)
@@ -142,52 +167,44 @@ def _objective(event: ObjectivePerturbation, relation: Relation) -> LeakyCurve:
     return LeakyCurve(renyi.group(curve, 2) if relation is Relation.REPLACE_ONE else curve)
 
 
-def _poisson(event: PoissonSampled, relation: Relation) -> LeakyCurve | None:
+def _sampled(
+    event: kinds.PoissonSampled | kinds.SampledWithoutReplacement, relation: Relation | None
+) -> LeakyCurve | None:
     release, rate = event.event, float_up(event.rate)
-    # Replacing is removing and adding.
-    steps = 2 if relation is Relation.REPLACE_ONE else 1
-    if isinstance(release, Gaussian):
-        mu = root_up(release.mu_squared)
-        curve: Curve = partial(renyi.poisson_gaussian, mu=mu, sampling_rate=rate)
-        return LeakyCurve(renyi.group(curve, steps))
-    base = curve_of(release, Relation.ADD_REMOVE)
-    if base is None:
-        return None
-    if isinstance(release, Approximate):
-        sampled = amplified(event, relation, float_up(release.epsilon), base.leak)
-        return _leaky(sampled.epsilon, sampled.delta)
-    curve = renyi.group(partial(renyi.poisson, curve=base.curve, sampling_rate=rate), steps)
-    pure = pure_epsilon(release)
-    if pure is not None:
-        sampled = amplified(event, relation, float_up(pure), 0.0)
-        curve = _least(curve, partial(renyi.pure, epsilon=sampled.epsilon))
+    own, pure = own_pair(event, relation), pure_epsilon(release)
+    if own is not None and pure is None:
+        return _leaky(*own)
+    curve: Curve
+    if isinstance(event, kinds.PoissonSampled):
+        # Replacing is removing and adding.
+        steps = 2 if relation is Relation.REPLACE_ONE else 1
+        if isinstance(release, kinds.Gaussian):
+            mu = root_up(release.mu_squared)
+            curve = partial(renyi.poisson_gaussian, mu=mu, sampling_rate=rate)
+            return LeakyCurve(renyi.group(curve, steps))
+        base = curve_of(release, Relation.ADD_REMOVE)
+        if base is None:
+            return None
+        curve = renyi.group(partial(renyi.poisson, curve=base.curve, sampling_rate=rate), steps)
+    else:
+        if isinstance(release, kinds.Gaussian):
+            mu = root_up(release.mu_squared)
+            curve = partial(renyi.without_replacement_gaussian, mu=mu, sampling_rate=rate)
+            return LeakyCurve(curve)
+        base = curve_of(release, Relation.REPLACE_ONE)
+        if base is None:
+            return None
+        bound = math.inf if pure is None else float_up(pure)
+        curve = partial(
+            renyi.without_replacement, curve=base.curve, sampling_rate=rate, pure_epsilon=bound
+        )
+    if own is not None:
+        curve = _least(curve, partial(renyi.pure, epsilon=own[0]))
     return LeakyCurve(curve)
 
 
-def _without_replacement(event: SampledWithoutReplacement) -> LeakyCurve | None:
-    release, rate = event.event, float_up(event.rate)
-    if isinstance(release, Gaussian):
-        mu = root_up(release.mu_squared)
-        return LeakyCurve(partial(renyi.without_replacement_gaussian, mu=mu, sampling_rate=rate))
-    base = curve_of(release, Relation.REPLACE_ONE)
-    if base is None:
-        return None
-    if isinstance(release, Approximate):
-        sampled = amplified(event, None, float_up(release.epsilon), base.leak)
-        return _leaky(sampled.epsilon, sampled.delta)
-    pure = pure_epsilon(release)
-    bound = math.inf if pure is None else float_up(pure)
-    curve: Curve = partial(
-        renyi.without_replacement, curve=base.curve, sampling_rate=rate, pure_epsilon=bound
-    )
-    if pure is not None:
-        sampled = amplified(event, None, bound, 0.0)
-        curve = _least(curve, partial(renyi.pure, epsilon=sampled.epsilon))
-    return LeakyCurve(curve)
-
-
-def _with_replacement(event: SampledWithReplacement) -> LeakyCurve | None:
-    if not isinstance(event.event, Gaussian):
+def _with_replacement(event: kinds.SampledWithReplacement) -> LeakyCurve | None:
+    if not isinstance(event.event, kinds.Gaussian):
         return None
     drawn = copies(event.draws, event.population)
     if drawn.numbers[-1] > _MOST_COPIES:
@@ -202,7 +219,7 @@ def _with_replacement(event: SampledWithReplacement) -> LeakyCurve | None:
     return LeakyCurve(curve, drawn.tail)
 
 
-def _selection(event: RandomStopping, relation: Relation | None) -> LeakyCurve | None:
+def _selection(event: kinds.RandomStopping, relation: Relation | None) -> LeakyCurve | None:
     values = _selection_table(event, relation)
     if values is None:
         return None
@@ -216,13 +233,13 @@ def _selection(event: RandomStopping, relation: Relation | None) -> LeakyCurve |
 
 
 @lru_cache(maxsize=64)
-def _selection_table(event: RandomStopping, relation: Relation | None) -> Floats | None:
+def _selection_table(event: kinds.RandomStopping, relation: Relation | None) -> Floats | None:
     """The curve of the best of many runs at the default orders."""
     base = total_curve(count_events([event.event], relation), relation)
     if base is None or base.leak > 0.0:
         return None
     grid, law = renyi.default_orders(), event.law
-    if isinstance(law, NegativeBinomial):
+    if isinstance(law, kinds.NegativeBinomial):
         # More runs cost more: a smaller gamma and a larger shape are the safe sides.
         shape, gamma = float_up(law.shape), float_down(law.gamma)
         if gamma < 1e-300 or not shape < math.inf:
@@ -230,11 +247,9 @@ def _selection_table(event: RandomStopping, relation: Relation | None) -> Floats
         shape = 1e-300 if 0.0 < shape < 1e-300 else shape
         return renyi.negative_binomial_selection(grid, base.curve, shape, gamma)
     mean = float_up(law.mean)
-    return (
-        renyi.poisson_selection(grid, base.curve, mean)
-        if mean < math.inf
-        else np.full_like(grid, math.inf)
-    )
+    if not mean < math.inf:
+        return np.full_like(grid, math.inf)
+    return renyi.poisson_selection(grid, base.curve, mean)
 
 
 def _least(first: Curve, second: Curve) -> Curve:

@@ -1,12 +1,12 @@
-"""Floats that are never below, or never above, an exact number.
+"""Numbers on the safe side: floats never below or above an exact number, and bisection.
 
-Events are rational, the curves are evaluated in floats: this is where one becomes the other.
 Proof: ``proofs/accounting/rounding.md``.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -87,3 +87,22 @@ def raised(values: NDArray[np.float64], slack: float = ALLOWANCE) -> NDArray[np.
     """Return values raised by a relative slack and by more than underflow can have hidden."""
     with np.errstate(over="ignore"):
         return np.asarray(values * (1.0 + slack) + UNDERFLOW, dtype=np.float64)
+
+
+def bisect(
+    low: float, high: float, holds: Callable[[float], bool], accuracy: float
+) -> tuple[float, float]:
+    """Return ends of a bracket, relatively `accuracy` wide, around the number where `holds` begins.
+
+    Guarantee
+    ---------
+    - The upper end is `high` or a number at which the condition was seen to hold; the lower end is
+      `low` or a number at which it was seen not to hold.
+    """
+    while high - low > accuracy * high:
+        middle = 0.5 * (low + high)
+        if holds(middle):
+            high = middle
+        else:
+            low = middle
+    return low, high

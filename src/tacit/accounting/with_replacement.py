@@ -1,21 +1,16 @@
-r"""The profile of a release on records drawn with replacement, under replace-one.
+r"""Draws with replacement: copies of one record, and the profile of a release under replace-one.
 
-With weights :math:`w_k` of k copies and likelihood ratios :math:`l_k` of k replaced draws, all
-growing with one variable, the divergence of the worst neighbours is for :math:`x \ge 1` at most
+.. math:: w_k = \binom{m}{k} n^{-k} (1 - 1/n)^{m - k}
 
-.. math:: \sum_{k < D} w_k \delta_k(d_k)
-    + \sum_{k \ge D} w_k \bigl((1 - C)\, \delta_k(d_k) + C\, \delta_k(x_D)\bigr),
-    \qquad x_r = \frac{\sum_{k \ge r} w_k d_k}{\sum_{k \ge r} w_k}, \quad C = \frac{x}{x_D},
-
-with :math:`\delta_k(d) = E(l_k - d)_+`, the :math:`d_k` the ratios at one threshold, which is such
-that :math:`x_0 = x`, and D any number up to which the :math:`x_r` rise. Up to D the number of
-copies is not revealed. Below 0 the neighbours are exchanged; then the greatest convex function
-below is taken. Proof: ``proofs/accounting/with_replacement.md``.
+is the weight of k copies. Numbers of copies whose weights vanish are not listed: their total weight
+`tail` goes to delta. Where too many are left, neighbouring numbers are read as the largest of them,
+because more copies dominate fewer. Proof: ``proofs/accounting/with_replacement.md``.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import lru_cache, partial
 
 import numpy as np
@@ -23,11 +18,19 @@ from scipy import special
 
 from tacit.accounting.arguments import Floats
 from tacit.accounting.composition import pure_epsilon
-from tacit.accounting.draw_counts import NONE_WIDTH, Copies, copies
 from tacit.accounting.pld.pairs import Profile
 from tacit.accounting.rounding import float_up, root_up
 from tacit.privacy.event import Gaussian, SampledWithReplacement
 
+# Weight of all numbers that are not listed: no delta in use comes near it.
+_NEGLIGIBLE = 1e-40
+# So many different numbers are listed one by one.
+_MOST_NUMBERS = 400
+# Beyond this many the largest stands for all: it is then within 1.5% of the mean.
+_MOST_LISTED = 10**6
+_TINY_SLACK = 2.0**-46
+# Relative distance of the lower bound of the weight of no copy from that weight, at most.
+NONE_WIDTH = 2.0**-38
 _SLACK = 2.0**-42
 _ROOT_HALF = math.sqrt(0.5)
 # Losses at which the bound is computed: as fine everywhere as the loss distributions need it.
@@ -38,6 +41,84 @@ _SMALLEST_MU = 1e-50
 _NEWTON_STEPS, _ENOUGH = 24, 1e-12
 # Averages that rise by less could be equal; numbers of copies this rare are revealed.
 _MARGIN, _RARE = 1e-12, 1e-6
+
+
+@dataclass(frozen=True)
+class Copies:
+    """The distribution of the number of copies of one record, numbers of at least 1 listed.
+
+    `none` bounds the probability of no copy from below, `drawn` that of at least one from above,
+    and `tail` that of everything not listed from above.
+
+    Guarantee
+    ---------
+    - Every number is listed as itself or as a larger one, but for a total weight of `tail`.
+    - `upper` and `lower` are on the two sides of the exact weights of what is listed.
+    """
+
+    numbers: Floats
+    upper: Floats
+    lower: Floats
+    none: float
+    drawn: float
+    tail: float
+
+
+def copies(draws: int, population: int) -> Copies:
+    """Return the distribution of the number of copies of one record.
+
+    Guarantee
+    ---------
+    - The time does not grow with the number of draws.
+    """
+    if draws == 0:
+        return Copies(np.empty(0), np.empty(0), np.empty(0), 1.0, 0.0, 0.0)
+    if population == 1:
+        one = np.ones(1)
+        return Copies(float(draws) * (1.0 + _TINY_SLACK) * one, one, one, 0.0, 1.0, 0.0)
+    exponent = draws * math.log1p(-1.0 / population)
+    none = math.exp(exponent * (1.0 + 2.0**-50)) * (1.0 - _TINY_SLACK)
+    drawn = min(-math.expm1(exponent) * (1.0 + _TINY_SLACK), 1.0)
+    last, tail = _last(draws, population)
+    if last > _MOST_LISTED:
+        return Copies(np.array([float(last)]), np.ones(1), np.zeros(1), none, drawn, tail)
+    before = np.arange(0.0, float(last))
+    steps = np.log((draws - before) / ((before + 1.0) * (population - 1.0)))
+    logs = exponent + np.cumsum(steps)
+    largest = np.maximum.accumulate(np.abs(logs) + np.abs(steps)) + abs(exponent) + 2.0
+    slack = 2.0**-50 * (before + 4.0) * largest
+    upper = np.exp(np.minimum(logs + slack, 0.0))
+    lower = np.exp(logs - slack)
+    above = np.cumsum(upper[::-1])[::-1] * (1.0 + _TINY_SLACK)
+    listed = above > _NEGLIGIBLE
+    listed[0] = True
+    tail += float(above[~listed].max(initial=0.0))
+    numbers, upper, lower = before[listed] + 1.0, upper[listed], lower[listed]
+    return Copies(*_merged(numbers, upper, lower), none, drawn, tail)
+
+
+def _last(draws: int, population: int) -> tuple[int, float]:
+    """A number and, by Bernstein's inequality, the most probability to exceed it."""
+    mean, level = draws / population, -math.log(_NEGLIGIBLE)
+    excess = level / 3.0 + math.sqrt(level * level / 9.0 + 2.0 * level * mean)
+    last = math.ceil((mean + excess) * (1.0 + _TINY_SLACK)) + 1
+    return (draws, 0.0) if draws <= last else (last, _NEGLIGIBLE)
+
+
+def _merged(numbers: Floats, upper: Floats, lower: Floats) -> tuple[Floats, Floats, Floats]:
+    """Read numbers as the next larger one of at most `_MOST_NUMBERS`."""
+    if numbers.size <= _MOST_NUMBERS:
+        return numbers, upper, lower
+    # Smaller numbers than the first cell are so rare that reading them as its end costs nothing.
+    first = numbers[np.searchsorted(np.cumsum(upper), 1e-20)]
+    edges = np.unique(np.ceil(np.linspace(first, numbers[-1], _MOST_NUMBERS)))
+    cells = np.searchsorted(edges, numbers)
+    size = edges.size
+    above: Floats = np.minimum(np.bincount(cells, upper, size) * (1.0 + _TINY_SLACK), 1.0)
+    below: Floats = np.asarray(
+        np.bincount(cells, lower, size) * (1.0 - _TINY_SLACK), dtype=np.float64
+    )
+    return edges, above, below
 
 
 def with_replacement_profile(event: SampledWithReplacement) -> Profile | None:

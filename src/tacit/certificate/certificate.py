@@ -7,6 +7,8 @@ Nothing in it was read from a record beyond what is listed as public.
 from __future__ import annotations
 
 import functools
+import hashlib
+import json
 import math
 import platform
 import re
@@ -17,10 +19,9 @@ from typing import Any, ClassVar
 
 from tacit.accounting.composition import Composition, compose, mu_squared_of
 from tacit.certificate.certificate_entry import LARGEST_COUNT, entry_of, read_entry
-from tacit.certificate.fingerprint import covered_by, fingerprint_of
 from tacit.contract.guarantee_caveats import premise_of
 from tacit.contract.plan import Plan
-from tacit.contract.query import Kind
+from tacit.contract.query import QueryKind
 from tacit.contract.release import Release
 from tacit.documents.canonical_json import canonical, plain
 from tacit.documents.document import TOLERANCE, Document, require_total
@@ -98,11 +99,6 @@ class Certificate(Document):
     - The same release under the same versions has the same digest.
     - The digest covers every part of the fit that `covers` names.
 
-    Parameters
-    ----------
-    text
-        The canonical JSON; use `issue` or `from_json`.
-
     Examples
     --------
     >>> Certificate.from_json("{}")
@@ -126,7 +122,7 @@ class Certificate(Document):
             require_fields(fact, _FACT, f"public fact {number}")
         for number, entry in enumerate(document["events"], start=1):
             require_fields(entry, _ENTRY, f"event {number}")
-        perturbed = [entry for entry in document["events"] if entry["query"] == Kind.MINIMUM]
+        perturbed = [entry for entry in document["events"] if entry["query"] == QueryKind.MINIMUM]
         if len(perturbed) > MOST_PERTURBED:
             raise CertificateError(f"there are more than {MOST_PERTURBED} perturbed minima")
 
@@ -140,20 +136,17 @@ class Certificate(Document):
     ) -> Certificate:
         """State what a release guarantees.
 
-        Parameters
-        ----------
-        release
-            What left the wall.
-        estimates
-            Its terms, with intervals if any; by default the coefficients alone.
-        covered
-            The parts of a stored fit, by name, as plain data, that the certificate is for. By
-            default the terms and the design.
+        `estimates` are its terms, with intervals if any; by default the coefficients alone.
+        `covered` are the parts of a stored fit, by name, that the certificate is for; by default
+        the terms and the design. A feature map that is a function is covered by its declaration.
         """
         plan = release.plan
         why = INFINITE if not plan.private else SEEDED if release.reproducible else None
         if covered is None:
-            covered = covered_by(release, estimates)
+            rows = release.estimates() if estimates is None else estimates
+            names = ("name", "coef", "std_err", "lower", "upper")
+            terms = [dict(zip(names, row, strict=True)) for row in rows]
+            covered = {"terms": plain(terms), "design": plain(plan.design.to_json())}
         return cls.made(
             {
                 "format": FORMAT,
@@ -225,19 +218,25 @@ class Certificate(Document):
 
 @functools.cache
 def version_of(name: str) -> str:
-    """Version of Python or of an installed package; looked up once, since that takes milliseconds.
-
-    Examples
-    --------
-    >>> version_of("no such package")
-    'unknown'
-    """
+    """Version of Python or of an installed package; looked up once: that takes milliseconds."""
     if name == "python":
         return platform.python_version()
     try:
         return metadata.version(name)
     except metadata.PackageNotFoundError:
         return "unknown"
+
+
+def fingerprint_of(covered: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the names of the covered parts of a fit and the SHA-256 of their canonical JSON."""
+    digest = hashlib.sha256(canonical(covered).encode("ascii")).hexdigest()
+    return {"covers": sorted(covered), "sha256": digest}
+
+
+def first_fingerprint_of(estimates: Sequence[Sequence[Any]]) -> str:
+    """Return the fingerprint of 0.1.0: of (name, coef, std_err, lower, upper) of each term."""
+    text = json.dumps(plain(estimates), ensure_ascii=True, allow_nan=False)
+    return "sha256:" + hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
 def _require_released(released: Mapping[str, Any]) -> None:
@@ -263,16 +262,13 @@ def _total(plan: Plan) -> dict[str, Any]:
     if delta is None:
         raise BudgetError("the budget has no delta to report at; call with_delta on it first")
     composition = compose(plan.events(), plan.relation)
+    epsilon, mu, square = composition.epsilon(delta), None, None
     if composition.square is None:
         # Without a μ, as where an objective was perturbed.
-        epsilon = composition.epsilon(delta) * (1.0 + ROUNDING)
-        return {"epsilon": plain(epsilon), "delta": delta, "mu": None, "mu_squared": None}
-    return {
-        "epsilon": plain(composition.epsilon(delta)),
-        "delta": delta,
-        "mu": plain(composition.mu),
-        "mu_squared": str(composition.mu_squared),
-    }
+        epsilon *= 1.0 + ROUNDING
+    else:
+        mu, square = composition.mu, str(composition.mu_squared)
+    return {"epsilon": plain(epsilon), "delta": delta, "mu": plain(mu), "mu_squared": square}
 
 
 def _compare_total(

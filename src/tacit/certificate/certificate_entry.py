@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from tacit.contract.plan import Step
-from tacit.contract.query import Kind
+from tacit.contract.query import QueryKind
 from tacit.contract.sensitivity import LARGEST_BITS, AnyPrice, MinimumPrice, Price, events_of
 from tacit.documents.canonical_json import canonical
 from tacit.documents.reading import FieldTypes, require_fields
@@ -23,7 +23,7 @@ from tacit.privacy.relation import Relation
 
 LAW = "gaussian rounded to integers"
 LARGEST_COUNT = 2**63
-BOUNDED_FLOAT = frozenset({Kind.MINIMUM, Kind.DIRECTION})
+BOUNDED_FLOAT = frozenset({QueryKind.MINIMUM, QueryKind.DIRECTION})
 """Answers computed in floats, whose proven error is inside the sensitivity."""
 
 _DIGITS = re.compile(r"0|[1-9][0-9]{0,30}", re.ASCII)
@@ -44,7 +44,8 @@ def entry_of(step: Step, relation: Relation) -> dict[str, Any]:
         return {**entry, "event": None, "sensitivity": None, "noise": None}
     found = events_of(step.kind, price, relation, step.size)
     event = found[0] if len(found) == 1 else Composed(found)
-    sensitivity = {"bound": str(price.bound), "squared": str(_squared(found[0]))}
+    squared = found[0].squared_sensitivity  # type: ignore[attr-defined]
+    sensitivity = {"bound": str(price.bound), "squared": str(squared)}
     noise: dict[str, Any] = {"law": LAW, "bits": price.bits, "variance": str(4**price.bits)}
     if isinstance(price, MinimumPrice):
         sensitivity |= {"ratio": str(price.ratio), "drift": str(price.drift.bound)}
@@ -57,20 +58,14 @@ def entry_of(step: Step, relation: Relation) -> dict[str, Any]:
     }
 
 
-def _squared(event: Event) -> Fraction | int:
-    """Squared sensitivity of an event that has one."""
-    squared: Fraction | int = event.squared_sensitivity  # type: ignore[attr-defined]
-    return squared
-
-
 def read_entry(entry: Mapping[str, Any], relation: Relation, place: str) -> Event | None:
     """Return the event of an entry; all it states must follow from the relation and the price."""
-    if entry["query"] not in list(Kind):
+    if entry["query"] not in list(QueryKind):
         raise CertificateError(f"{place}: unknown query; a newer version may have written it")
     if not 0 <= entry["times"] < LARGEST_COUNT:
         raise CertificateError(f"{place}: times is not a count")
-    kind, size = Kind(entry["query"]), entry["size"]
-    if not 1 <= size < (LARGEST_COUNT if kind is Kind.COUNTS else 2):
+    kind, size = QueryKind(entry["query"]), entry["size"]
+    if not 1 <= size < (LARGEST_COUNT if kind is QueryKind.COUNTS else 2):
         raise CertificateError(f"{place}: size is not a number of counts")
     price = None if entry["event"] is None else _read_price(entry, kind, place)
     derived = entry_of(Step(kind, price, entry["times"], entry["label"], size), relation)
@@ -83,8 +78,8 @@ def read_entry(entry: Mapping[str, Any], relation: Relation, place: str) -> Even
     return None if price is None else events.from_json(entry["event"])
 
 
-def _read_price(entry: Mapping[str, Any], kind: Kind, place: str) -> AnyPrice:
-    perturbed = kind is Kind.MINIMUM
+def _read_price(entry: Mapping[str, Any], kind: QueryKind, place: str) -> AnyPrice:
+    perturbed = kind is QueryKind.MINIMUM
     sensitivity, noise = entry["sensitivity"], entry["noise"]
     require_fields(sensitivity, _MINIMUM if perturbed else _SENSITIVITY, f"{place}: sensitivity")
     require_fields(noise, _MINIMUM_NOISE if perturbed else _NOISE, f"{place}: noise")

@@ -67,17 +67,8 @@ class Reliability:
 class Estimates:
     """Everything that is stored of the coefficients of a fit.
 
-    Parameters
-    ----------
-    terms
-        One per coefficient.
-    scatter
-        Where intervals were paid for and are offered; None otherwise.
-    covariance
-        The lower triangle of the covariance of the coefficients, row by row; None where there is
-        no scatter, and beyond `LARGEST_COVARIANCE` coefficients.
-    reliability
-        What `summary` says of the intervals.
+    `scatter` is None unless intervals were paid for and are offered. `covariance` is the lower
+    triangle, row by row; None without scatter and beyond `LARGEST_COVARIANCE` coefficients.
     """
 
     terms: tuple[Term, ...]

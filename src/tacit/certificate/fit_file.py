@@ -6,8 +6,9 @@ It is JSON, never pickle: reading one runs no code.
 from __future__ import annotations
 
 import json
+import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import asdict, astuple, dataclass, field, replace
 from itertools import zip_longest
 from typing import Any
@@ -16,17 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.certificate import certificate as certificates
-from tacit.certificate.certificate import Certificate
-from tacit.certificate.design_check import require_design
+from tacit.certificate.certificate import Certificate, fingerprint_of, first_fingerprint_of
 from tacit.certificate.estimates import Estimates, Term
-from tacit.certificate.fingerprint import fingerprint_of, first_fingerprint_of
 from tacit.contract.release import Release
-from tacit.design.design import Design
-from tacit.design.family import FAMILIES
+from tacit.design.design import Column, Design
+from tacit.design.factor import Indicator, LabelCell, Numeric, require_declared
+from tacit.design.feature_map import Custom
+from tacit.design.response import FAMILIES
 from tacit.documents.canonical_json import canonical, digest_of, plain
 from tacit.documents.reading import FieldTypes, parse_document, read_document, require_fields
 from tacit.documents.signature import Verification
-from tacit.errors import CertificateError, SettingError
+from tacit.errors import CertificateError, InputError, SettingError
 from tacit.files import write_text
 
 FORMAT = "tacit-fit/3"
@@ -54,7 +55,6 @@ _LAYOUTS: Mapping[str, FieldTypes] = {
 _CERTIFICATES = {FORMAT: certificates.FORMAT, SECOND: certificates.FIRST}
 """The format of the certificate inside; any other could cover less than the fit's format says."""
 _OUTSIDE = frozenset({"format", "certificate", "digest"})
-"""Fields of a file that are no part of the fit."""
 
 
 @dataclass(frozen=True)
@@ -70,20 +70,9 @@ class StoredFit:
     - The certificate is for this fit alone: its digest covers every part of the file that
       predictions, summaries and reports use, except the parts that `not_covered` names.
 
-    Parameters
-    ----------
-    design
-        How a record becomes a row, so that new records are prepared as the old ones were.
-    family
-        One of `tacit.design.family.FAMILIES`.
-    estimates
-        The coefficients, in the order of ``design.terms``, and what is known of their errors.
-    certificate
-        What the release guarantees.
-    further
-        Parts that a later version added, as plain data. They are covered, and stored unchanged.
-    format
-        The format of the file it was read from, in which it is also written.
+    `family` is one of `tacit.design.response.FAMILIES`. `estimates` are in the order of
+    ``design.terms``. `further` are parts that a later version added: covered, and stored unchanged.
+    `format` is that of the file it was read from, in which it is also written.
     """
 
     design: Design
@@ -222,7 +211,14 @@ def from_document(document: Mapping[str, Any]) -> StoredFit:
         if first_fingerprint_of(rows) != certificate.parsed["released"]:
             raise CertificateError("the certificate was issued for other coefficients or intervals")
     else:
-        _require_covered({name: document[name] for name in set(layout) - _OUTSIDE}, certificate)
+        parts = {name: document[name] for name in set(layout) - _OUTSIDE}
+        if tuple(sorted(parts)) != certificate.covers:
+            raise CertificateError("the certificate is not for all parts of the fit")
+        if fingerprint_of(parts) != certificate.parsed["released"]:
+            raise CertificateError(
+                "the certificate was issued for another fit: its coefficients, intervals, "
+                "statements, family, response or design are others"
+            )
         estimates = Estimates.read({name: document[name] for name in Estimates(()).document()})
     design = Design.from_json(document["design"])
     further = {} if first else document["further"]
@@ -231,16 +227,6 @@ def from_document(document: Mapping[str, Any]) -> StoredFit:
     if canonical(fit.document) != canonical(document):
         raise CertificateError("the stored design is not spelled as expected")
     return fit
-
-
-def _require_covered(parts: Mapping[str, Any], certificate: Certificate) -> None:
-    if tuple(sorted(parts)) != certificate.covers:
-        raise CertificateError("the certificate is not for all parts of the fit")
-    if fingerprint_of(parts) != certificate.parsed["released"]:
-        raise CertificateError(
-            "the certificate was issued for another fit: its coefficients, intervals, statements, "
-            "family, response or design are others"
-        )
 
 
 def _require_format(document: Mapping[str, Any]) -> None:
@@ -272,3 +258,73 @@ def _parts(
         "design": plain(design.to_json()),
         "further": plain(further),
     }
+
+
+def require_design(design: Design) -> None:
+    """Refuse a design that contradicts itself, with `CertificateError`."""
+    _require_labels(design)
+    if len(set(design.names)) != design.width:
+        raise CertificateError("two columns of the design share a name")
+    if not 0.0 < design.feature_norm < math.inf and design.columns:
+        raise CertificateError("feature_norm of the design is not positive and finite")
+    for column in (*design.columns, *design.inputs):
+        usable = column.lower < column.upper and 0.0 < column.scale < math.inf
+        if not (usable and math.isfinite(column.center)):
+            raise CertificateError("a column of the design has no usable bounds or map")
+    if design.feature_map is not None:
+        _require_map(design)
+        return
+    if design.inputs or design.input_norm is not None:
+        raise CertificateError("the design has inputs and no feature map")
+    levels = {name: frozenset(own) for name, own in design.levels.items()}
+    for column in design.columns:
+        _require_factors(column, design, levels)
+
+
+def _require_labels(design: Design) -> None:
+    classes = design.response.classes
+    for label in classes:
+        if type(label) not in (str, int, float, bool) or label in (math.inf, -math.inf):
+            raise CertificateError("a class label is neither text nor a finite number")
+    if len(set(classes)) < len(classes) or any(label != label for label in classes):  # noqa: PLR0124
+        raise CertificateError("the class labels are not distinct")
+    if any(not 0 < len(set(levels)) == len(levels) for levels in design.levels.values()):
+        raise CertificateError("a factor of the design has no levels, or one of them twice")
+    for name, cell in design.cells.items():
+        declared = {None, *design.levels.get(name, ())}
+        if isinstance(cell, LabelCell) and not {cell.missing, cell.other} <= declared:
+            raise CertificateError("what stands for a missing label is an undeclared level")
+
+
+def _require_factors(column: Column, design: Design, levels: Mapping[str, Set[str]]) -> None:
+    if not column.factors:
+        raise CertificateError("a column of the design has no factors")
+    for factor in column.factors:
+        try:
+            require_declared(factor, design.levels, design.cells)
+        except InputError as error:
+            raise CertificateError(str(error)) from error
+        if isinstance(factor, Indicator) and factor.level not in levels[factor.column]:
+            raise CertificateError("an indicator in the design is of an undeclared level")
+
+
+def _require_map(design: Design) -> None:
+    names = tuple(column.name for column in design.inputs)
+    plain = all(column.factors == (Numeric(column.name),) for column in design.inputs)
+    if design.feature_map is None or not names or not plain:
+        raise CertificateError("the feature map of the design has no inputs")
+    if any(column.factors for column in design.columns):
+        raise CertificateError("a column of the design has factors beside a feature map")
+    try:
+        expected = design.feature_map.names(names)
+        known = (column.name for column in design.columns)
+        # One by one: the names that a forged map has together may fill the memory.
+        other = any(one != name for one, name in zip_longest(expected, known))
+    except InputError as error:
+        raise CertificateError(str(error)) from error
+    if other:
+        raise CertificateError("the columns of the design are not those of its feature map")
+    custom = isinstance(design.feature_map, Custom)
+    norm = 1.0 if design.input_norm is None else design.input_norm
+    if custom != (design.input_norm is None) or not 0.0 < norm < math.inf:
+        raise CertificateError("the norm of the inputs does not fit the feature map")

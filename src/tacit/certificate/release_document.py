@@ -47,13 +47,18 @@ def request_digest(plan: Plan) -> str:
     - The records themselves do not enter: a fingerprint of a table would tell something about it.
     - What has no digest is refused: a function, or a region of another kind than Tacit's own, could
       not be told from another one.
-
-    Raises
-    ------
-    LedgerError
-        If the plan holds a function or a foreign region.
     """
-    _require_digestible(plan)
+    feature_map, region = plan.design.feature_map, plan.penalty.constraint
+    held = {
+        "a feature map that is a function": isinstance(feature_map, Custom),
+        "a constraint of another kind than Box, L1Ball and Simplex": region is not None
+        and type(region) not in (Box, L1Ball, Simplex),
+    }
+    for what in (name for name, found in held.items() if found):
+        raise LedgerError(
+            f"{what} cannot be told from another one, so that no key can stand for this request. "
+            "Nothing was spent. Fit without a key"
+        )
     asked = {
         field.name: plain(to_plain(getattr(plan, field.name)))
         for field in fields(plan)
@@ -67,27 +72,14 @@ def release_to_json(release: Release) -> dict[str, Any]:
     """Return what `release_from_json` needs besides the plan, to the last bit."""
     plan = release.plan
     design = None if plan.locating is None else plan.design.to_json()
-    stored = _Stored(
-        FORMAT,
-        release.theta,
-        release.moments,
-        release.decrements,
-        release.sandwich,
-        plan.total,
-        design,
-    )
+    held = (release.theta, release.moments, release.decrements, release.sandwich)
+    stored = _Stored(FORMAT, *held, plan.total, design)
     document: dict[str, Any] = plain(to_plain(stored))
     return document
 
 
 def release_from_json(plan: Plan, document: Mapping[str, Any]) -> Release:
-    """Return the release of a plan that `release_to_json` described.
-
-    Raises
-    ------
-    CertificateError
-        If it is none.
-    """
+    """Return the release of a plan that `release_to_json` described, or raise CertificateError."""
     try:
         stored = from_plain(_Stored, document, "the stored answer")
         if stored.format != FORMAT:
@@ -104,17 +96,3 @@ def release_from_json(plan: Plan, document: Mapping[str, Any]) -> Release:
         moments=stored.moments,
         decrements=stored.decrements,
     )
-
-
-def _require_digestible(plan: Plan) -> None:
-    feature_map, region = plan.design.feature_map, plan.penalty.constraint
-    held = {
-        "a feature map that is a function": isinstance(feature_map, Custom),
-        "a constraint of another kind than Box, L1Ball and Simplex": region is not None
-        and type(region) not in (Box, L1Ball, Simplex),
-    }
-    for what in (name for name, found in held.items() if found):
-        raise LedgerError(
-            f"{what} cannot be told from another one, so that no key can stand for this request. "
-            "Nothing was spent. Fit without a key"
-        )

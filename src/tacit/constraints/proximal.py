@@ -98,14 +98,15 @@ class Projection:
             return theta
         if theta.ndim > 1:
             return np.column_stack([self.project(column) for column in theta.T])
-        B, weight = self.matrix, self._weight
+        B = self.matrix
         inside = self.region.nearest(B @ theta)
         if np.array_equal(inside, B @ theta):
             return theta
+        weight, inverse = self._admm
         point, pull = theta, np.zeros(len(B))
         scale = 1.0 + float(np.linalg.norm(B @ theta))
         for _ in range(ROUNDS):
-            point = self._inverse @ (theta + weight * B.T @ (inside - pull))
+            point = inverse @ (theta + weight * B.T @ (inside - pull))
             moved = self.region.nearest(B @ point + pull)
             pull = pull + B @ point - moved
             gap = max(np.linalg.norm(B @ point - moved), np.linalg.norm(moved - inside))
@@ -116,11 +117,9 @@ class Projection:
         return np.asarray(point + np.linalg.lstsq(B, inside - B @ point, rcond=None)[0])
 
     @cached_property
-    def _weight(self) -> float:
-        return len(self.matrix) / max(float(np.sum(self.matrix * self.matrix)), 1e-300)
-
-    @cached_property
-    def _inverse(self) -> NDArray[np.float64]:
+    def _admm(self) -> tuple[float, Vector]:
+        """The weight of the quadratic term, and the inverse of the system it leads to."""
         B = self.matrix
-        system = np.eye(B.shape[1]) + self._weight * B.T @ B
-        return np.asarray(np.linalg.inv(system), dtype=np.float64)
+        weight = len(B) / max(float(np.sum(B * B)), 1e-300)
+        system = np.eye(B.shape[1]) + weight * B.T @ B
+        return weight, np.asarray(np.linalg.inv(system), dtype=np.float64)

@@ -45,7 +45,6 @@ class Box(Region):
     upper: float | Sequence[float] = math.inf
 
     def __post_init__(self) -> None:
-        """Refuse an empty box, and store the ends as plain numbers."""
         low, high = np.asarray(self.lower, np.float64), np.asarray(self.upper, np.float64)
         if low.ndim > 1 or high.ndim > 1 or not (low <= high).all():
             raise SettingError("Every lower end of a box must be at most its upper end.")
@@ -84,7 +83,6 @@ class L1Ball(Region):
     radius: float
 
     def __post_init__(self) -> None:
-        """Refuse a radius that is not positive and finite."""
         positive("The radius of an l1 ball", self.radius)
 
     def nearest(self, slopes: Vector) -> Vector:
@@ -108,7 +106,6 @@ class Simplex(Region):
     total: float = 1.0
 
     def __post_init__(self) -> None:
-        """Refuse a total that is not positive and finite."""
         positive("The total of a simplex", self.total)
 
     def nearest(self, slopes: Vector) -> Vector:

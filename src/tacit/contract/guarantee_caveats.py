@@ -22,15 +22,7 @@ LARGEST_EPSILON = 10.0
 
 
 def needs_one_record(unit: str, *, column: bool) -> bool:
-    """Whether a guarantee for this unit assumes that a unit has one record.
-
-    Examples
-    --------
-    >>> needs_one_record("patient", column=False), needs_one_record("patient", column=True)
-    (True, False)
-    >>> needs_one_record("row", column=False)
-    False
-    """
+    """Whether a guarantee for this unit assumes that a unit has one record."""
     return not column and unit not in {"row", "record"}
 
 
@@ -60,13 +52,6 @@ def cautions(
     Guarantee
     ---------
     - They are a function of the stated total and the stated number of records.
-
-    Examples
-    --------
-    >>> cautions(1.0, 1e-6, 1000)
-    ()
-    >>> [text.split(":")[0] for text in cautions(12.0, 0.01, 1000)]
-    ['δ = 0.01 is not below 1/n = 0.001', 'ε = 12 is above 10']
     """
     texts = []
     if delta * records >= 1.0:

@@ -16,7 +16,7 @@ from tacit.accounting.composition import guarantee_of
 from tacit.constraints.region import Region
 from tacit.contract.gate import Gate
 from tacit.contract.guarantee_caveats import premise_of
-from tacit.contract.query import Kind
+from tacit.contract.query import QueryKind
 from tacit.contract.sensitivity import AnyPrice, events_of
 from tacit.design.design import Design
 from tacit.errors import SettingError
@@ -68,7 +68,7 @@ class Step:
     `size` is the number of counts in one answer, and 1 for the other kinds.
     """
 
-    kind: Kind
+    kind: QueryKind
     price: AnyPrice | None
     times: int
     purpose: Purpose
@@ -113,7 +113,6 @@ class Penalty:
     constraint: Region | None = None
 
     def __post_init__(self) -> None:
-        """Refuse two regions at once."""
         if self.radius is not None and self.constraint is not None:
             raise SettingError("Give either radius=… or constraint=…, not both.")
 
@@ -231,11 +230,8 @@ class Plan:
         )
 
     def gathered(self) -> tuple[Step, ...]:
-        """Steps by purpose, for a reader: answers that take turns are counted together.
-
-        Prices within a purpose may differ; that of its first step is shown.
-        """
-        found: dict[tuple[Purpose, Kind], Step] = {}
+        """Steps by purpose, for a reader: times are summed, the price is that of the first step."""
+        found: dict[tuple[Purpose, QueryKind], Step] = {}
         for step in self.steps:
             key = step.purpose, step.kind
             times = found[key].times if key in found else 0

@@ -31,7 +31,7 @@ class Weights(StrEnum):
     SCORE = "score"
 
 
-class Kind(StrEnum):
+class QueryKind(StrEnum):
     """The shapes of private sums; each has its own sensitivity theorem."""
 
     GRADIENT = "gradient"
@@ -155,11 +155,6 @@ class ResidualSize:
         ends = np.array([self.lowest, self.highest, self.start])
         _check(self.cap, self.theta, self.matrix, ends, every=self.every)
 
-    @property
-    def size(self) -> int:
-        """Number of sums."""
-        return 1
-
 
 @dataclass(frozen=True)
 class CurvatureAndScore:
@@ -230,31 +225,18 @@ class CurvatureTrace:
     def __post_init__(self) -> None:
         _check(self.row_bound, self.theta, self.matrix)
 
-    @property
-    def size(self) -> int:
-        """Number of sums."""
-        return 1
 
-
-Query = (
-    GradientSum
-    | SecondMoments
-    | CurvatureAndScore
-    | ColumnCounts
-    | ResidualSize
-    | PerturbedMinimum
-    | DampedDirection
-    | CurvatureTrace
-)
-KIND_OF: Mapping[type, Kind] = {
-    PerturbedMinimum: Kind.MINIMUM,
-    DampedDirection: Kind.DIRECTION,
-    CurvatureTrace: Kind.COUNTS,
-    GradientSum: Kind.GRADIENT,
-    SecondMoments: Kind.SECOND_MOMENTS,
-    CurvatureAndScore: Kind.SANDWICH,
-    ColumnCounts: Kind.COUNTS,
-    ResidualSize: Kind.COUNTS,
+Sum = GradientSum | SecondMoments | CurvatureAndScore | ColumnCounts | ResidualSize | CurvatureTrace
+Query = Sum | PerturbedMinimum | DampedDirection
+KIND_OF: Mapping[type, QueryKind] = {
+    GradientSum: QueryKind.GRADIENT,
+    SecondMoments: QueryKind.SECOND_MOMENTS,
+    CurvatureAndScore: QueryKind.SANDWICH,
+    ColumnCounts: QueryKind.COUNTS,
+    ResidualSize: QueryKind.COUNTS,
+    CurvatureTrace: QueryKind.COUNTS,
+    PerturbedMinimum: QueryKind.MINIMUM,
+    DampedDirection: QueryKind.DIRECTION,
 }
 """The kind of a query goes by its exact type: a subclass is no query."""
 

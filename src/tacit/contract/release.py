@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.contract.plan import Plan
+from tacit.documents.dataclass_json import stored_as
 
 
 @dataclass(frozen=True)
 class Sandwich:
     """What intervals are made of, in working coordinates and on the scale of means.
 
-    `curvature` is M (eigenvalues lifted to twice its noise where `lifted`) and `score` is Q;
-    `capped` says that the last step was too long and was cut; `to_user` takes working coefficients
+    `curvature` is M (eigenvalues lifted to twice its noise where `lifted`) and `score` is Q.
+    `capped` says that the last step was too long and was cut. `to_user` takes working coefficients
     to the user's. The three noises are standard deviations: on the gradient of the last step, on
     the diagonals of M and of Q. `level` is the smaller share of two classes or the mean count,
-    `dispersion` the α of counts, and `wobble` what its noise does to each coefficient. `privacy` is
-    the covariance that the noise of all steps gives the working coefficients; None for one step
-    from a pilot, where it is step_noise² M⁻².
+    `dispersion` the α of counts, and `nuisance_error` what its noise does to each coefficient.
+    `privacy` is the covariance that the noise of all steps gives the working coefficients; None
+    for one step from a pilot, where it is step_noise² M⁻².
     """
 
     curvature: NDArray[np.float64]
@@ -38,7 +39,7 @@ class Sandwich:
     """Whether a column showed one value but for a few records, which alone tell its slope."""
     level: float = 1.0
     dispersion: float = 0.0
-    wobble: NDArray[np.float64] | float = 0.0
+    nuisance_error: NDArray[np.float64] | float = field(default=0.0, metadata=stored_as("wobble"))
     privacy: NDArray[np.float64] | None = None
 
 
@@ -58,6 +59,12 @@ class Release:
     decrements: tuple[float, ...] = ()
     """√(g'P g) of every round of a preconditioned solver: how far it still had to go, by its own
     noised answers. Made of released values; near the end it is noise."""
+
+    def __post_init__(self) -> None:
+        """Make the released arrays read-only: the certificate is issued for them later."""
+        for array in (self.theta, self.moments):
+            if array is not None:
+                array.setflags(write=False)
 
     @property
     def private(self) -> bool:

@@ -29,7 +29,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from tacit.contract.query import Kind
+from tacit.contract.query import QueryKind
 from tacit.errors import BudgetError, SettingError
 from tacit.privacy.event import Event, Gaussian, ObjectivePerturbation
 from tacit.privacy.relation import Relation
@@ -42,21 +42,21 @@ LARGEST_TOTAL = 2**61
 """n·S stays below it, so that 64-bit sums do not wrap in practice (wrapping would be private)."""
 
 _FACTOR = {
-    (Kind.GRADIENT, Relation.REPLACE_ONE): 4,
-    (Kind.GRADIENT, Relation.ZERO_OUT): 1,
-    (Kind.GRADIENT, Relation.ADD_REMOVE): 1,
-    (Kind.SECOND_MOMENTS, Relation.REPLACE_ONE): 2,
-    (Kind.SECOND_MOMENTS, Relation.ZERO_OUT): 1,
-    (Kind.SECOND_MOMENTS, Relation.ADD_REMOVE): 1,
-    (Kind.SANDWICH, Relation.REPLACE_ONE): 2,
-    (Kind.SANDWICH, Relation.ZERO_OUT): 1,
-    (Kind.SANDWICH, Relation.ADD_REMOVE): 1,
-    (Kind.COUNTS, Relation.REPLACE_ONE): 1,
-    (Kind.COUNTS, Relation.ZERO_OUT): 1,
-    (Kind.COUNTS, Relation.ADD_REMOVE): 1,
-    (Kind.DIRECTION, Relation.REPLACE_ONE): 1,
-    (Kind.DIRECTION, Relation.ZERO_OUT): 1,
-    (Kind.DIRECTION, Relation.ADD_REMOVE): 1,
+    (QueryKind.GRADIENT, Relation.REPLACE_ONE): 4,
+    (QueryKind.GRADIENT, Relation.ZERO_OUT): 1,
+    (QueryKind.GRADIENT, Relation.ADD_REMOVE): 1,
+    (QueryKind.SECOND_MOMENTS, Relation.REPLACE_ONE): 2,
+    (QueryKind.SECOND_MOMENTS, Relation.ZERO_OUT): 1,
+    (QueryKind.SECOND_MOMENTS, Relation.ADD_REMOVE): 1,
+    (QueryKind.SANDWICH, Relation.REPLACE_ONE): 2,
+    (QueryKind.SANDWICH, Relation.ZERO_OUT): 1,
+    (QueryKind.SANDWICH, Relation.ADD_REMOVE): 1,
+    (QueryKind.COUNTS, Relation.REPLACE_ONE): 1,
+    (QueryKind.COUNTS, Relation.ZERO_OUT): 1,
+    (QueryKind.COUNTS, Relation.ADD_REMOVE): 1,
+    (QueryKind.DIRECTION, Relation.REPLACE_ONE): 1,
+    (QueryKind.DIRECTION, Relation.ZERO_OUT): 1,
+    (QueryKind.DIRECTION, Relation.ADD_REMOVE): 1,
 }
 
 
@@ -86,17 +86,17 @@ class MinimumPrice:
 AnyPrice = Price | MinimumPrice
 
 
-def squared_sensitivity(kind: Kind, bound: int, relation: Relation, size: int = 1) -> int:
+def squared_sensitivity(kind: QueryKind, bound: int, relation: Relation, size: int = 1) -> int:
     """Largest squared L2 (Frobenius) change of the integer sum between neighbours.
 
     `size` is the number k of counts, and 1 for the other kinds.
     """
-    if size != 1 and kind is not Kind.COUNTS:
+    if size != 1 and kind is not QueryKind.COUNTS:
         raise ValueError("Only counts have a size.")
     return _FACTOR[kind, relation] * size * bound * bound
 
 
-def event_of(kind: Kind, price: AnyPrice, relation: Relation, size: int = 1) -> Gaussian:
+def event_of(kind: QueryKind, price: AnyPrice, relation: Relation, size: int = 1) -> Gaussian:
     """The event of one answer at this price, where it is Gaussian."""
     if isinstance(price, MinimumPrice):
         raise SettingError("A perturbed minimum is more than one event, and has no μ.")
@@ -104,9 +104,11 @@ def event_of(kind: Kind, price: AnyPrice, relation: Relation, size: int = 1) -> 
     return Gaussian(squared, 4**price.bits, str(kind))
 
 
-def events_of(kind: Kind, price: AnyPrice, relation: Relation, size: int = 1) -> tuple[Event, ...]:
+def events_of(
+    kind: QueryKind, price: AnyPrice, relation: Relation, size: int = 1
+) -> tuple[Event, ...]:
     """The events of one answer at this price."""
-    if (kind is Kind.MINIMUM) != isinstance(price, MinimumPrice):
+    if (kind is QueryKind.MINIMUM) != isinstance(price, MinimumPrice):
         raise SettingError("A perturbed minimum, and nothing else, has a price of its own kind.")
     if not isinstance(price, MinimumPrice):
         return (event_of(kind, price, relation, size),)
@@ -123,7 +125,13 @@ def events_of(kind: Kind, price: AnyPrice, relation: Relation, size: int = 1) ->
 
 
 def price_for(
-    kind: Kind, mu_squared: Fraction, relation: Relation, *, records: int, width: int, size: int = 1
+    kind: QueryKind,
+    mu_squared: Fraction,
+    relation: Relation,
+    *,
+    records: int,
+    width: int,
+    size: int = 1,
 ) -> Price:
     """Finest price whose event costs at most `mu_squared`.
 
@@ -152,10 +160,10 @@ def price_for(
     )
 
 
-def is_resolved(kind: Kind, bound: int, width: int) -> bool:
+def is_resolved(kind: QueryKind, bound: int, width: int) -> bool:
     """Whether the bound is well above the rounding of `width` coordinates."""
-    if kind is Kind.COUNTS:
+    if kind is QueryKind.COUNTS:
         return bound >= 1
-    linear = kind in {Kind.GRADIENT, Kind.DIRECTION}
+    linear = kind in {QueryKind.GRADIENT, QueryKind.DIRECTION}
     norm = bound if linear else math.isqrt(bound)
     return norm >= 32 * math.sqrt(width)

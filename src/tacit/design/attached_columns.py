@@ -73,7 +73,7 @@ class Unit:
 
 
 @dataclass(frozen=True)
-class Beside:
+class AttachedColumns:
     """All attached columns that are declared."""
 
     weighting: Weighting | None = None

@@ -16,25 +16,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tacit.design.attached_columns import Beside
-from tacit.design.cell_rules import Cell
-from tacit.design.factor import Factor, Indicator, Numeric
+from tacit.design.attached_columns import AttachedColumns
+from tacit.design.factor import Cell, Factor, Numeric
 from tacit.design.feature_map import Custom, FeatureMap
 from tacit.design.response import Absent, Classes, Continuous, Response
-from tacit.documents.dataclass_json import from_plain, to_plain
+from tacit.documents.dataclass_json import from_plain, stored_as, to_plain
 from tacit.documents.quoting import quoted
 from tacit.errors import BoundsError, CertificateError, SettingError
 from tacit.validate import positive
-
-__all__ = [
-    "Column",
-    "Design",
-    "Factor",
-    "Indicator",
-    "Numeric",
-    "matrix_design",
-    "numeric_column",
-]
 
 INTERCEPT = "Intercept"
 PRIVATE = "private"
@@ -71,18 +60,9 @@ class Design:
     ---------
     - The norm of a prepared row is at most `row_norm`, whatever the record holds.
 
-    Parameters
-    ----------
-    levels
-        Declared levels of every factor column used, the reference level included.
-    beside
-        Weight, offset and privacy unit of a record, where declared.
-    cells
-        Rules for the cells that the factors use; a matrix has none.
-    feature_map
-        The map that makes the columns out of `inputs`; only for a matrix.
-    input_norm
-        Bound to which the mapped inputs are shrunk before they enter the feature map.
+    `levels` are the declared ones of every factor column used, the reference included. `cells` are
+    rules for the cells that the factors use; a matrix has none. A `feature_map`, only for a matrix,
+    makes the columns out of `inputs`, whose mapped vector is first shrunk to `input_norm`.
     """
 
     columns: tuple[Column, ...]
@@ -90,7 +70,7 @@ class Design:
     feature_norm: float
     intercept: bool = True
     levels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    beside: Beside = field(default_factory=Beside)
+    attached: AttachedColumns = field(default_factory=AttachedColumns, metadata=stored_as("beside"))
     cells: Mapping[str, Cell] = field(default_factory=dict)
     feature_map: FeatureMap | None = None
     inputs: tuple[Column, ...] = ()
@@ -114,7 +94,7 @@ class Design:
     @property
     def unit_rows(self) -> int:
         """The largest number of records that a unit contributes."""
-        return 1 if self.beside.unit is None else self.beside.unit.max_rows
+        return 1 if self.attached.unit is None else self.attached.unit.max_rows
 
     @property
     def unit_norm(self) -> float:
@@ -218,12 +198,11 @@ def matrix_design(
 ) -> Design:
     """Design of a plain numeric matrix with public bounds, a public row norm, or both.
 
-    `bounds` is (lower, upper) for all columns, or a pair of vectors of their length. Where only
-    `row_norm` is declared the columns are scaled by √d / row_norm, so that the mean square of a
-    prepared coordinate is at most 1, as it is with bounds. With bounds="private" a part of the
-    budget is spent on finding bounds. Unless `shifted`, columns are scaled only, so that the zeros
-    of a sparse matrix stay zeros. With a `feature_map` the columns so mapped are its inputs,
-    `row_norm` bounds their norm, and the columns of the design are the map's features.
+    `bounds` is (lower, upper) for all columns, or a pair of vectors of their length. With
+    bounds="private" a part of the budget is spent on finding them. With `row_norm` alone columns
+    are scaled by √d / row_norm, so that the mean square of a prepared coordinate is at most 1.
+    Unless `shifted`, columns are scaled only: the zeros of a sparse matrix stay zeros. With a
+    `feature_map` the columns so mapped are its inputs, and `row_norm` bounds their norm.
     """
     count = len(names)
     if count == 0:
@@ -244,8 +223,22 @@ def matrix_design(
             )
         columns = tuple(_unbounded_column(name, row_norm / math.sqrt(count)) for name in names)
         return Design(columns, response, math.sqrt(count), intercept)
-    columns = _bounded_columns(names, bounds, intercept=intercept, shifted=shifted)
     norm = math.sqrt(count) if row_norm is None else min(row_norm, math.sqrt(count))
+    if isinstance(bounds, str):
+        if bounds != PRIVATE:
+            raise BoundsError(f'bounds must be numbers, or the word "{PRIVATE}".')
+        if not shifted:
+            raise BoundsError(
+                f'bounds="{PRIVATE}" shifts the columns, which a sparse matrix does not allow. '
+                "Declare bounds or row_norm, or pass X.toarray()."
+            )
+        columns = tuple(_unbounded_column(name, math.inf) for name in names)
+    else:
+        lower, upper = _bound_vectors(bounds, count)
+        columns = tuple(
+            numeric_column(name, low, high, centred=intercept and shifted)
+            for name, low, high in zip(names, lower.tolist(), upper.tolist(), strict=True)
+        )
     return Design(columns, response, norm, intercept)
 
 
@@ -274,10 +267,9 @@ def _mapped_design(
         feature_map = feature_map.measured(np.array([column.center for column in inputs]))
         input_norm = None
     width = len(names)
-    scale = feature_map.feature_bound(width)
+    scale, bound = feature_map.bounds(width, math.sqrt(width) if input_norm is None else input_norm)
     # A single feature of a custom map may be larger than the others.
     end = math.inf if isinstance(feature_map, Custom) else scale
-    bound = feature_map.norm(width, math.sqrt(width) if input_norm is None else input_norm)
     return Design(
         tuple(Column(name, (), -end, end, 0.0, scale) for name in feature_map.names(names)),
         response,
@@ -286,25 +278,6 @@ def _mapped_design(
         feature_map=feature_map,
         inputs=inputs,
         input_norm=input_norm,
-    )
-
-
-def _bounded_columns(
-    names: Sequence[str], bounds: ArrayLike, *, intercept: bool, shifted: bool
-) -> tuple[Column, ...]:
-    if isinstance(bounds, str):
-        if bounds != PRIVATE:
-            raise BoundsError(f'bounds must be numbers, or the word "{PRIVATE}".')
-        if not shifted:
-            raise BoundsError(
-                f'bounds="{PRIVATE}" shifts the columns, which a sparse matrix does not allow. '
-                "Declare bounds or row_norm, or pass X.toarray()."
-            )
-        return tuple(_unbounded_column(name, math.inf) for name in names)
-    lower, upper = _bound_vectors(bounds, len(names))
-    return tuple(
-        numeric_column(name, low, high, centred=intercept and shifted)
-        for name, low, high in zip(names, lower.tolist(), upper.tolist(), strict=True)
     )
 
 

@@ -1,7 +1,8 @@
-"""Factors: the functions of one cell whose products are the columns of a design.
+"""Rules for a cell, and factors: the functions of one cell whose products are the design's columns.
 
-Each is public and stateless: its value depends on one cell and on declared facts. Bounds of a
-product of factors follow from the declared bounds of their columns.
+Both are public and stateless. A rule clips a cell and replaces a missing one; without a declared
+substitute, a missing cell or an undeclared label makes the record invalid. Bounds of a product of
+factors follow from the declared bounds of their columns.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from tacit.design.cell_rules import Cell, NumericCell
 from tacit.documents.quoting import quoted
 from tacit.errors import BoundsError, SchemaError, SettingError
 from tacit.validate import one_of, whole
@@ -21,6 +21,37 @@ LARGEST_POWER = 20
 LARGEST_DEGREE = 5
 LARGEST_EXPONENT = 700.0
 """e to a larger power leaves float64."""
+
+
+@dataclass(frozen=True)
+class NumericCell:
+    """A number clipped into [lower, upper]; `missing`, if given, replaces a missing one.
+
+    Guarantee
+    ---------
+    - The bounds are finite, lower < upper, and `missing` lies within them.
+    """
+
+    lower: float
+    upper: float
+    missing: float | None = None
+
+    def __post_init__(self) -> None:
+        if not -math.inf < self.lower < self.upper < math.inf:
+            raise BoundsError("The bounds of a cell must be finite, the lower one first.")
+        if self.missing is not None and not self.lower <= self.missing <= self.upper:
+            raise BoundsError("What stands for a missing cell must lie within the bounds.")
+
+
+@dataclass(frozen=True)
+class LabelCell:
+    """Declared levels that replace a missing label and an undeclared one, if given."""
+
+    missing: str | None = None
+    other: str | None = None
+
+
+Cell = NumericCell | LabelCell
 
 
 @dataclass(frozen=True)
@@ -195,25 +226,20 @@ def product_bounds(
         own = [factor for factor in factors if factor.column == name]
         cell = cells.get(name)
         if isinstance(cell, NumericCell):
-            bounds = _multiplied(bounds, _column_bounds(own, *_window(own, cell)))
+            bounds = _multiplied(bounds, _column_bounds(own, cell))
     lower, upper = bounds
     partial = any(isinstance(f, Indicator | Spline | Between | Missing) for f in factors)
     return (min(lower, 0.0), max(upper, 0.0), True) if partial else (lower, upper, False)
 
 
-def _window(factors: Sequence[Factor], cell: NumericCell) -> tuple[float, float]:
-    """The part of the declared bounds on which no spline and no interval vanishes."""
-    low, high = cell.lower, cell.upper
-    for factor in factors:
-        if isinstance(factor, Spline | Between):
-            start, stop = factor.support
-            low, high = max(low, start), min(high, stop)
-    # Disjoint supports: the product is zero everywhere, and any bounds hold.
-    return (low, high) if low < high else (cell.lower, cell.upper)
-
-
-def _column_bounds(factors: Sequence[Factor], low: float, high: float) -> tuple[float, float]:
-    """Bounds of the product of all factors of one column that lies in [low, high]."""
+def _column_bounds(factors: Sequence[Factor], cell: NumericCell) -> tuple[float, float]:
+    """Bounds of the product of all factors of one column, on their common support."""
+    supports = [factor.support for factor in factors if isinstance(factor, Spline | Between)]
+    low = max([cell.lower, *(start for start, _ in supports)])
+    high = min([cell.upper, *(stop for _, stop in supports)])
+    if not low < high:
+        # Disjoint supports: the product is zero everywhere, and any bounds hold.
+        low, high = cell.lower, cell.upper
     exponent, bounds = 0, (1.0, 1.0)
     for factor in factors:
         if isinstance(factor, Numeric | Power):

@@ -62,31 +62,22 @@ class Polynomial:
         """Number of features of so many columns."""
         return sum(self._products(width, size) for size in range(1, self.degree + 1))
 
-    def names(self, columns: Sequence[str]) -> tuple[str, ...]:
-        """Names of the features: "a", "a^2", "a b"."""
-        return tuple(self.each_name(columns))
-
-    def each_name(self, columns: Sequence[str]) -> Iterator[str]:
-        """Names of the features, one by one: together they may be long."""
+    def names(self, columns: Sequence[str]) -> Iterator[str]:
+        """Names of the features, one by one: "a", "a^2", "a b"; together they may be long."""
         for monomial in self.monomials(len(columns)):
             powers = ((j, len(list(same))) for j, same in itertools.groupby(monomial))
             yield " ".join(
                 columns[j] if power == 1 else f"{columns[j]}^{power}" for j, power in powers
             )
 
-    def norm(self, width: int, input_norm: float) -> float:
-        """Bound on ‖φ(u)‖ for |u_j| <= 1 and ‖u‖ <= input_norm."""
+    def bounds(self, width: int, input_norm: float) -> tuple[float, float]:
+        """Bounds on one feature and on ‖φ(u)‖, for |u_j| <= 1 and ‖u‖ <= input_norm."""
         # The products of k columns are among the terms of (Σ u_j²)^k, each at least once.
         bounds = (
             min(float(self._products(width, size)), input_norm ** (2 * size))
             for size in range(1, self.degree + 1)
         )
-        return math.sqrt(sum(bounds))
-
-    def feature_bound(self, width: int) -> float:
-        """Bound on the size of one feature."""
-        del width
-        return 1.0
+        return 1.0, math.sqrt(sum(bounds))
 
     def _products(self, width: int, size: int) -> int:
         return math.comb(width if self.interaction_only else width + size - 1, size)
@@ -105,8 +96,6 @@ class RandomFourier:
     - ‖φ(u)‖ = 1 for every u, since cos² + sin² = 1.
     - The frequencies depend on seed, scale, count and the number of columns alone.
 
-    References
-    ----------
     Rahimi & Recht, "Random features for large-scale kernel machines", NeurIPS 2007.
     """
 
@@ -126,20 +115,15 @@ class RandomFourier:
         del width
         return 2 * self.count
 
-    def names(self, columns: Sequence[str]) -> tuple[str, ...]:
+    def names(self, columns: Sequence[str]) -> Iterator[str]:
         """Names of the features: the cosines, then the sines."""
         del columns
-        return tuple(f"{wave}{index}" for wave in ("cos", "sin") for index in range(self.count))
+        return (f"{wave}{index}" for wave in ("cos", "sin") for index in range(self.count))
 
-    def norm(self, width: int, input_norm: float) -> float:
-        """Bound on ‖φ(u)‖."""
+    def bounds(self, width: int, input_norm: float) -> tuple[float, float]:
+        """Bounds on one feature and on ‖φ(u)‖."""
         del width, input_norm
-        return 1.0
-
-    def feature_bound(self, width: int) -> float:
-        """Bound on the size of one feature."""
-        del width
-        return 1.0 / math.sqrt(self.count)
+        return 1.0 / math.sqrt(self.count), 1.0
 
 
 @dataclass(frozen=True)
@@ -157,16 +141,9 @@ class Custom:
     - ‖φ(x)‖ <= row_norm, whatever the function returns.
     - No message carries what the function raised.
 
-    Parameters
-    ----------
-    function
-        Takes a vector of numbers, returns one.
-    row_norm
-        Public bound on the norm of the result.
-    features
-        Length of the result; None: found by calling the function on a public row.
-    label
-        Name in the stored fit, by default the function's own. The function itself is not stored.
+    `features` is the length of the result; None: found by calling the function on a public row.
+    `label` is the name in the stored fit, by default the function's own. No function
+    is stored.
     """
 
     function: Callable[[NDArray[np.float64]], Any] | None = field(metadata=NOT_STORED)
@@ -210,18 +187,14 @@ class Custom:
             raise SettingError("The number of features is not known; declare features=…")
         return self.features
 
-    def names(self, columns: Sequence[str]) -> tuple[str, ...]:
+    def names(self, columns: Sequence[str]) -> Iterator[str]:
         """Names of the features: f0, f1 and so on."""
-        return tuple(f"f{index}" for index in range(self.outputs(len(columns))))
+        return (f"f{index}" for index in range(self.outputs(len(columns))))
 
-    def norm(self, width: int, input_norm: float) -> float:
-        """Bound on ‖φ(x)‖."""
-        del width, input_norm
-        return self.row_norm
-
-    def feature_bound(self, width: int) -> float:
-        """Size of one feature if all are of equal size; a single one may be larger."""
-        return self.row_norm / math.sqrt(self.outputs(width))
+    def bounds(self, width: int, input_norm: float) -> tuple[float, float]:
+        """Size of one feature if all are equally large, and the bound on ‖φ(x)‖."""
+        del input_norm
+        return self.row_norm / math.sqrt(self.outputs(width)), self.row_norm
 
 
 FeatureMap = Polynomial | RandomFourier | Custom

@@ -1,14 +1,16 @@
-"""The kinds of response, and how a cell of each becomes the number that a loss takes.
+"""The kinds of response, the number that a cell of each becomes, and the families that model them.
 
 Classes, bounds and the largest count are public: declared, or, for classes, assumed and listed so.
 """
 
 from __future__ import annotations
 
+import difflib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from types import MappingProxyType
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -97,11 +99,6 @@ class Count:
         if not 1 <= self.upper <= 1e9:
             raise SettingError("The largest count must be a number from 1 to 1e9.")
 
-    @classmethod
-    def of(cls, column: str, upper: float) -> Count:
-        """Counts up to a public largest value."""
-        return cls(column, float(upper))
-
 
 @dataclass(frozen=True)
 class Absent:
@@ -117,3 +114,48 @@ Response = Binary | Classes | Continuous | Count | Absent
 
 def _plain(labels: Sequence[Any]) -> list[Any]:
     return [label.item() if isinstance(label, np.generic) else label for label in labels]
+
+
+@dataclass(frozen=True)
+class Family:
+    """A name, the kind of response it models, and how the linear predictor is linked to it."""
+
+    name: str
+    response: type[Binary] | type[Classes] | type[Continuous] | type[Count]
+    link: Literal["logit", "identity", "log", "softmax"]
+
+    @property
+    def takes_offset(self) -> bool:
+        """Whether offsets are for it.
+
+        Added to every class alike an offset cancels, and with the identity link it is the same as
+        subtracting it from the response.
+        """
+        return self.link in {"logit", "log"}
+
+
+FAMILIES = MappingProxyType(
+    {
+        family.name: family
+        for family in (
+            Family("binomial", Binary, "logit"),
+            Family("gaussian", Continuous, "identity"),
+            Family("poisson", Count, "log"),
+            Family("multinomial", Classes, "softmax"),
+            # Gaussian errors with outliers, and a quantile in place of the mean.
+            Family("huber", Continuous, "identity"),
+            Family("quantile", Continuous, "identity"),
+        )
+    }
+)
+"""The names that `glm` and a stored fit know."""
+
+
+def find_family(name: object) -> Family:
+    """The family of that name, or an error that lists them."""
+    if isinstance(name, str) and name in FAMILIES:
+        return FAMILIES[name]
+    close = difflib.get_close_matches(str(name), list(FAMILIES), n=1)
+    hint = f' Did you mean "{close[0]}"?' if close else ""
+    known = ", ".join(f'"{known}"' for known in FAMILIES)
+    raise SettingError(f"family must be one of {known}; got {str(name)[:60]!r}.{hint}")

@@ -16,6 +16,7 @@ from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 import numpy as np
 
 from tacit.documents.quoting import quoted
+from tacit.documents.reading import require_fields
 from tacit.errors import CertificateError
 
 T = TypeVar("T")
@@ -53,10 +54,7 @@ def from_plain(kind: type[T], data: object, place: str) -> T:
     - Missing and unknown fields, unknown kinds and values of another type are refused. Only an
       int is taken for a float, and "inf", "-inf" or "nan" for a number of that name.
 
-    Raises
-    ------
-    CertificateError
-        If the data is not laid out so. What the class itself refuses keeps its own error.
+    The error is a CertificateError; what the class itself refuses keeps its own error.
     """
     read: T = _read(kind, data, place)
     return read
@@ -109,11 +107,8 @@ def _read_union(members: tuple[Any, ...], data: Any, place: str) -> Any:
 
 def _read_fields(kind: Any, data: Any, place: str) -> Any:
     _require(isinstance(data, dict), _wrong_type(data, place))
-    wrong = sorted(set(data) ^ _names(kind))
-    named = ", ".join(map(quoted, wrong[:5]))
-    _require(not wrong, f"{place}: fields missing or unknown: {named}")
-    stated = _kind_of(kind)
-    _require({**data, **stated} == data, f"{place} is of another kind")
+    require_fields(data, dict.fromkeys(_names(kind), (object,)), place)
+    _require({**data, **_kind_of(kind)} == data, f"{place} is of another kind")
     hints = _hints(kind)
     read = {item.name: None for item in fields(kind) if item.init}
     for key, item in _stored(kind).items():
@@ -137,9 +132,7 @@ def _read_numbers(data: Any, place: str) -> Any:
     return _read_number(data, place)
 
 
-@functools.cache
-def _hints(kind: Any) -> dict[str, Any]:
-    return get_type_hints(kind)
+_hints = functools.cache(get_type_hints)
 
 
 @functools.cache

@@ -34,11 +34,6 @@ class Document:
     - What exists is laid out as its format is documented; anything else was refused with
       `CertificateError`, before anything was computed from it.
     - Two documents are equal where their canonical JSON is.
-
-    Parameters
-    ----------
-    text
-        JSON; it is held in its canonical spelling.
     """
 
     text: str
@@ -55,7 +50,11 @@ class Document:
         self._take(parse_document(self.text, self.largest))
 
     def _take(self, document: dict[str, Any]) -> None:
-        require_fields(document, _layout_of(document, self.formats), "the certificate")
+        stated = document.get("format")
+        if not isinstance(stated, str) or stated not in self.formats:
+            found = repr(stated)[:60] if "format" in document else "missing"
+            raise CertificateError(f'format is {found}; expected "{next(iter(self.formats))}"')
+        require_fields(document, self.formats[stated], "the certificate")
         for name, layout in self.inner.items():
             require_fields(document[name], layout, name)
         text = canonical(document)
@@ -84,10 +83,7 @@ class Document:
 
     @classmethod
     def made(cls, document: Mapping[str, Any]) -> Self:
-        """Return the document of these fields with its digest, unsigned.
-
-        Nothing is made that its own reader would refuse.
-        """
+        """Return the document of these fields with its digest, checked by its own reader."""
         unsigned = {**document, "signature": None}
         made = cls(canonical({**unsigned, "digest": digest_of(unsigned)}))
         made.rederive()
@@ -157,10 +153,7 @@ class Document:
     def check(self, public_key: str | os.PathLike[str] | None = None) -> Verification:
         """Verify the document offline, with nothing but itself.
 
-        Parameters
-        ----------
-        public_key
-            Whose signature is expected: 64 hexadecimal digits, or the file that holds them.
+        `public_key`, whose signature is expected: 64 hexadecimal digits, or the file of them.
         """
         guarantee = self.rederive()
         found = self._found(replace(guarantee, unit=quoted(guarantee.unit)))
@@ -168,14 +161,6 @@ class Document:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(digest={self.digest!r})"
-
-
-def _layout_of(document: Mapping[str, Any], formats: Mapping[str, FieldTypes]) -> FieldTypes:
-    stated = document.get("format")
-    if isinstance(stated, str) and stated in formats:
-        return formats[stated]
-    found = repr(stated)[:60] if "format" in document else "missing"
-    raise CertificateError(f'format is {found}; expected "{next(iter(formats))}"')
 
 
 def require_total(total: Mapping[str, Any], derived: Mapping[str, float | None]) -> None:

@@ -31,13 +31,6 @@ def quoted(text: str, longest: int = LONGEST_QUOTED, *, bare: bool = True) -> st
     - What stands between the marks holds no mark, no line break, and no character that controls a
       terminal, turns the direction of the text or is invisible: those are written as escapes.
     - At most `longest` characters of the text are shown.
-
-    Examples
-    --------
-    >>> quoted("patient"), quoted('row". Signed by "me')
-    ('patient', '"row\\". Signed by \\"me"')
-    >>> print(quoted("row\u202e\n", longest=4))
-    "row\u202e…"
     """
     if bare and len(text) <= longest and _WORD.fullmatch(text):
         return text

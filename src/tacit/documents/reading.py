@@ -43,7 +43,7 @@ def parse_document(text: str | bytes, largest: int = LARGEST_DOCUMENT) -> dict[s
             object_pairs_hook=_distinct,
             parse_constant=_refuse_constant,
             parse_float=_finite,
-            parse_int=_whole,
+            parse_int=lambda text: int(_short(text)),
         )
     except CertificateError:
         raise
@@ -92,10 +92,6 @@ def _finite(text: str) -> float:
     if math.isinf(number):
         raise CertificateError("a number in the document is too large for float64")
     return number
-
-
-def _whole(text: str) -> int:
-    return int(_short(text))
 
 
 def _short(text: str) -> str:

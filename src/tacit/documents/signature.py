@@ -63,9 +63,7 @@ def new_key(path: str | os.PathLike[str]) -> str:
     ed25519, serialization = _signing_library()
     key = ed25519.Ed25519PrivateKey.generate()
     private = key.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.NoEncryption(),
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
     public = str(key.public_key().public_bytes_raw().hex())
     target = Path(path)
@@ -81,13 +79,7 @@ def new_key(path: str | os.PathLike[str]) -> str:
 
 
 def read_public_key(text_or_path: str | os.PathLike[str]) -> str:
-    """Return a public key given as 64 hexadecimal digits or as the file that `new_key` wrote.
-
-    Examples
-    --------
-    >>> read_public_key("AB" * 32) == "ab" * 32
-    True
-    """
+    """Return a public key given as 64 hexadecimal digits or as the file that `new_key` wrote."""
     text = os.fspath(text_or_path).strip().lower()
     if not _PUBLIC_KEY.fullmatch(text):
         content = read_bytes(text_or_path, LARGEST_KEY_FILE)
@@ -108,12 +100,7 @@ def sign(certificate: Signed, key_path: str | os.PathLike[str]) -> Signed:
     - What is signed was checked: a certificate that does not add up is refused.
     - The digest stays as it was; an earlier signature is replaced.
 
-    Parameters
-    ----------
-    certificate
-        What the owner of the key vouches for.
-    key_path
-        The private key that `new_key` wrote, or any unencrypted Ed25519 key in PEM.
+    The key is the one that `new_key` wrote, or any unencrypted Ed25519 key in PEM.
     """
     certificate.rederive()
     key = _load_private(Path(key_path))
@@ -141,7 +128,12 @@ def verify(digest: str, signature: Mapping[str, Any]) -> str:
     from cryptography.exceptions import InvalidSignature
 
     public_key = str(signature["public_key"])
-    _require_strong(public_key)
+    # The sign of x is the highest bit; a point of small order is one with either sign.
+    y = int.from_bytes(bytes.fromhex(public_key), "little") % 2**255
+    if y in _SMALL_ORDER or y >= _PRIME:
+        raise CertificateError(
+            f"the key {public_key} is no key of anybody: it fits signatures that nobody made"
+        )
     try:
         key = ed25519.Ed25519PublicKey.from_public_bytes(bytes.fromhex(public_key))
         key.verify(bytes.fromhex(signature["value"]), _message(digest))
@@ -185,15 +177,6 @@ def require_signature(signature: object) -> None:
                 f'signature.{name} cannot be read; expected "{ALGORITHM}", 64 and 128 lower-case '
                 "hexadecimal digits"
             )
-
-
-def _require_strong(public_key: str) -> None:
-    # The sign of x is the highest bit; a point of small order is one with either sign.
-    y = int.from_bytes(bytes.fromhex(public_key), "little") % 2**255
-    if y in _SMALL_ORDER or y >= _PRIME:
-        raise CertificateError(
-            f"the key {public_key} is no key of anybody: it fits signatures that nobody made"
-        )
 
 
 def _message(digest: str) -> bytes:

@@ -46,14 +46,14 @@ def _blocks(
     source = open_source(data, fewest=0)
     reader = FeatureReader.of(design)
     factors = tuple(reader.levels)
-    offset = design.beside.offset if shifted else None
-    beside = () if offset is None else (offset.column,)
-    numeric = tuple(dict.fromkeys((*reader.numeric, *beside)))
+    offset = design.attached.offset if shifted else None
+    attached = () if offset is None else (offset.column,)
+    numeric = tuple(dict.fromkeys((*reader.numeric, *attached)))
     require_columns(source.names, (*numeric, *factors))
     for batch in source.batches(BLOCK_ROWS, numeric=numeric, labels=factors):
         values, valid = reader.read(batch)
         term = np.zeros(batch.length)
         if offset is not None:
-            term, known = offset_terms(offset, batch.numeric(beside)[:, 0])
+            term, known = offset_terms(offset, batch.numeric(attached)[:, 0])
             valid &= known
         yield values, term, valid

@@ -94,7 +94,7 @@ class Table:
 
         Private where the relation says so, like `records`.
         """
-        return self._source.length if design.beside.unit is None else None
+        return self._source.length if design.attached.unit is None else None
 
     def classes(self, column: str) -> list[Any]:
         """Labels found in the response. Not protected: the certificate lists them as assumed.

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tacit.contract.plan import PublicFact
-from tacit.design.attached_columns import Beside, Offset, Unit, Weighting
+from tacit.design.attached_columns import AttachedColumns, Offset, Unit, Weighting
 from tacit.errors import BoundsError, SettingError
 from tacit.estimators.loss_choice import require_positive
 from tacit.validate import is_number, is_whole
@@ -58,7 +58,9 @@ class Declared:
                 "off the exposures. Values outside act as if they stood on them."
             )
 
-    def beside(self, columns: Mapping[str, str], class_weights: tuple[float, ...] | None) -> Beside:
+    def attached(
+        self, columns: Mapping[str, str], class_weights: tuple[float, ...] | None
+    ) -> AttachedColumns:
         """Declarations of the columns that were given, by the names they go by."""
         weighting = offset = unit = None
         if WEIGHT in columns or class_weights is not None:
@@ -69,7 +71,7 @@ class Declared:
             offset = Offset(columns[EXPOSURE], math.log(lower), math.log(upper), exposure=True)
         if self.max_rows_per_unit is not None:
             unit = Unit(columns.get(UNIT, UNIT), int(self.max_rows_per_unit), columns.get(ORDER))
-        return Beside(weighting, offset, unit)
+        return AttachedColumns(weighting, offset, unit)
 
     def facts(self, given: Collection[str]) -> list[PublicFact]:
         """What the certificate says of them."""

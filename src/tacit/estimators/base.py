@@ -91,7 +91,12 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
         return Results(self.release_)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Take the active ledger along: a copy that fits in a worker process must charge it."""
+        """Take along the active ledger, which a copy must charge, and the certificate.
+
+        The certificate names the versions that drew the noise: those of this process.
+        """
+        if "release_" in vars(self):
+            _ = self.certificate_
         state = dict(super().__getstate__())
         state.pop(current_ledger.MARK, None)
         words = current_ledger.mark(self)
@@ -211,8 +216,8 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
             shifted=not sparse,
             feature_map=self.feature_map,
         )
-        beside = self._declared().beside(columns, self._class_weights(response))
-        return replace(design, beside=beside)
+        attached = self._declared().attached(columns, self._class_weights(response))
+        return replace(design, attached=attached)
 
     def _design_facts(self, design: Design) -> list[PublicFact]:
         facts = []
@@ -255,7 +260,7 @@ class LinearModel(RegressionParameters, Model):
         check_is_fitted(self)
         design = self.plan_.design
         rows = self._linear_predictors(X, np.eye(design.width))
-        mean = partial(predicted, design.response, offset=design.beside.offset)
+        mean = partial(predicted, design.response, offset=design.attached.offset)
         return self._results().get_prediction(rows, mean)
 
     def _linear_predictors(

@@ -150,7 +150,7 @@ def _fit(
                 table.names,
                 table.column_types,
                 invalid_rows=refusals.invalid_rows,
-                units=design.beside.unit is not None,
+                units=design.attached.unit is not None,
             )
             return table.fit(
                 design,
@@ -171,7 +171,7 @@ def _facts(formula: str, design: Design, row_norm: float | None) -> list[PublicF
         facts.append(PublicFact(f"levels of {name}", list(levels), "declared"))
     if row_norm is not None:
         facts.append(PublicFact("row_norm", row_norm, "declared"))
-    attached = to_plain(design.beside)
+    attached = to_plain(design.attached)
     facts.extend(
         PublicFact(name, attached[name], "declared") for name in attached if attached[name]
     )

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from tacit.contract.plan import PublicFact
 from tacit.design.attached_columns import Offset
-from tacit.design.family import find_family
-from tacit.design.response import Absent, Binary, Classes, Continuous, Count, Response
+from tacit.design.response import Absent, Binary, Classes, Continuous, Count, Response, find_family
 from tacit.errors import SettingError
 from tacit.losses import huber, logistic, pinball, poisson, softmax, squared
 from tacit.losses.loss import Loss

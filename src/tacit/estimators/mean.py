@@ -15,7 +15,7 @@ from tacit.engine.table import Table
 from tacit.estimators.attached_columns import ORDER, UNIT, WEIGHT
 from tacit.estimators.base import Model
 from tacit.estimators.parameters import estimator
-from tacit.losses import squared_distance
+from tacit.losses import squared
 from tacit.losses.loss import Loss
 
 
@@ -57,7 +57,7 @@ class GaussianMean(Model):
 
     def _loss(self, response: Response) -> Loss:
         del response
-        return squared_distance.LOSS
+        return squared.DISTANCE
 
     def _facts(self, response: Response) -> list[PublicFact]:
         del response

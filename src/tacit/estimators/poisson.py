@@ -87,7 +87,7 @@ class PoissonRegressor(RegressorMixin, LinearModel):
         """Return the rates of new records: expected counts at exposure 1."""
         margins = self._linear_predictors(X)
         design = self.plan_.design
-        return predicted(design.response, margins, design.beside.offset)
+        return predicted(design.response, margins, design.attached.offset)
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that counts are not negative."""
@@ -105,7 +105,7 @@ class PoissonRegressor(RegressorMixin, LinearModel):
             )
         if not is_number(self.y_max) or not math.isfinite(self.y_max):
             raise BoundsError("y_max must be a number: the largest count.")
-        return Count.of(name, float(self.y_max))
+        return Count(name, float(self.y_max))
 
     def _declared(self) -> Declared:
         return Declared(self.max_weight, self.max_rows_per_unit, self.exposure_bounds)

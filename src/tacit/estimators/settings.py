@@ -71,7 +71,7 @@ class Settings:
         if self.intervals_by_default and not has_intervals(loss):
             options = replace(options, inference=False)
         plan = make_plan(facts, options)
-        if needs_one_record(self.unit, column=design.beside.unit is not None):
+        if needs_one_record(self.unit, column=design.attached.unit is not None):
             plan = plan.with_facts(PublicFact(ONE_RECORD, self.unit, "assumed"))
         return plan
 

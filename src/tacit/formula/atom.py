@@ -19,7 +19,6 @@ from tacit.design.factor import (
     Between,
     Factor,
     Indicator,
-    Missing,
     Numeric,
     Power,
     Spline,
@@ -68,11 +67,6 @@ class Atom:
     treatment: bool = True
 
     @property
-    def key(self) -> Key:
-        """Identity: two spellings of the same factors are one atom."""
-        return self.factors
-
-    @property
     def column(self) -> str:
         """The column of the table."""
         return self.factors[0].column
@@ -104,22 +98,8 @@ def column_atom(name: str, schema: Schema, spelling: str | None = None) -> Atom:
     return Atom(spelling, tuple(Indicator(name, text) for text in texts), texts)
 
 
-def missing_atom(name: str) -> Atom:
-    """The 0/1 column that marks missing cells."""
-    return Atom(f"{name}:missing", (Missing(name),))
-
-
 def computed_atoms(spelling: str, schema: Schema) -> list[Atom]:
-    """The atoms that a call in a formula stands for; several are the terms of a sum.
-
-    Examples
-    --------
-    >>> schema = Schema.from_mapping(
-    ...     {"columns": {"age": {"type": "numeric", "lower": 0, "upper": 110}}}
-    ... )
-    >>> [atom.spelling for atom in computed_atoms("poly(age, 2, raw=True)", schema)]
-    ['poly(age, 2, raw=True)[1]', 'poly(age, 2, raw=True)[2]']
-    """
+    """The atoms that a call in a formula stands for; several are the terms of a sum."""
     value = read_call(spelling)
     match value:
         case Name(text):
@@ -135,9 +115,7 @@ def computed_atoms(spelling: str, schema: Schema) -> list[Atom]:
     raise _not_known(spelling)
 
 
-def numeric_argument(
-    spelling: str, value: Value | None, schema: Schema
-) -> tuple[str, NumericColumn]:
+def numeric_argument(spelling: str, value: Value, schema: Schema) -> tuple[str, NumericColumn]:
     """Name and declaration of an argument that must be one numeric column."""
     if not isinstance(value, Name):
         raise _refused(
@@ -293,7 +271,7 @@ def _degree(spelling: str, what: str, value: object, largest: int, hint: str = "
     raise _refused(spelling, f"{what} must be a whole number from 1 to {largest}. {hint}".rstrip())
 
 
-def _only_argument(call: Call) -> Value | None:
+def _only_argument(call: Call) -> Value:
     return call.arguments[0] if len(call.arguments) == 1 and not call.keywords else None
 
 

@@ -37,24 +37,12 @@ class Call:
     keywords: Mapping[str, Value] = field(hash=False)
 
 
-@dataclass(frozen=True)
-class Other:
-    """An argument that is none of these."""
+Value = Name | Raised | Call | None | bool | Number | tuple[Number, ...]
+"""None is anything else."""
 
 
-Value = Name | Raised | Call | Other | bool | Number | tuple[Number, ...]
-
-
-def read_call(spelling: str) -> Value | None:
-    """What a piece of a formula says, or None where it says something else.
-
-    Examples
-    --------
-    >>> read_call("bs(`blood pressure`, knots=[90, 120])")  # doctest: +NORMALIZE_WHITESPACE
-    Call(function='bs', arguments=(Name(text='blood pressure'),), keywords={'knots': (90, 120)})
-    >>> read_call("age[0]") is None
-    True
-    """
+def read_call(spelling: str) -> Value:
+    """What a piece of a formula says, or None where it says something else."""
     stand_in = "quoted"
     while stand_in in spelling:
         stand_in += "_"
@@ -103,7 +91,7 @@ def _argument(node: ast.expr, quoted: Mapping[str, str]) -> Value:
     try:
         return _value(node, quoted)
     except ValueError:
-        return Other()
+        return None
 
 
 def _number(node: ast.expr, quoted: Mapping[str, str]) -> Number:

@@ -27,8 +27,8 @@ def codings(terms: Iterable[Term], *, intercept: bool) -> Iterator[tuple[Term, l
     if intercept:
         spanned.add((frozenset(), frozenset()))
     for term in terms:
-        numbers = frozenset(atom.key for atom in term if not atom.partition)
-        partitions = [atom.key for atom in term if atom.partition]
+        numbers = frozenset(atom.factors for atom in term if not atom.partition)
+        partitions = [atom.factors for atom in term if atom.partition]
         needed: list[Coding] = []
         for size in range(len(partitions) + 1):
             for subset in itertools.combinations(partitions, size):

@@ -11,21 +11,33 @@ import itertools
 import math
 import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
-from tacit.design.attached_columns import Beside, Offset
-from tacit.design.cell_rules import Cell, LabelCell
+from tacit.design.attached_columns import AttachedColumns, Offset
 from tacit.design.design import Column, Design, numeric_column
-from tacit.design.factor import Factor, Numeric, Power, Spline, product_bounds
-from tacit.design.family import Family, find_family
-from tacit.errors import BoundsError, FormulaError
-from tacit.formula.atom import Atom, column_atom, computed_atoms, missing_atom
+from tacit.design.factor import (
+    Cell,
+    Factor,
+    LabelCell,
+    Missing,
+    Numeric,
+    Power,
+    Spline,
+    product_bounds,
+)
+from tacit.design.response import Family, find_family
+from tacit.errors import BoundsError, FormulaError, InputError
+from tacit.formula.atom import Atom, column_atom, computed_atoms
 from tacit.formula.contrast_coding import Coding, Term, codings
-from tacit.formula.diagnostics import Diagnostics
 from tacit.formula.outcome import offset_of, response_of
 from tacit.schema.schema import DeclaredColumn, NumericColumn, Schema
 from tacit.validate import positive
+
+_LONGEST_SHOWN = 200
+_SLIPS = (AttributeError, ValueError, RecursionError, MemoryError)
 
 
 def design_from_formula(
@@ -59,11 +71,8 @@ def design_from_formula(
         ``I(x**2)``, ``poly(x, 2, raw=True)``, ``log(x)``, ``log1p(x)``, ``sqrt(x)``, ``exp(x)``,
         ``bs(x, knots=[…], degree=3)``, ``cut(x, [edges])``; one may be ``offset(x)`` or
         ``exposure(x)``.
-    schema
-        The public facts about the table.
     family
-        Which kind of response is modelled: "binomial", "gaussian", "poisson", "multinomial",
-        "huber" or "quantile".
+        "binomial", "gaussian", "poisson", "multinomial", "huber" or "quantile".
     row_norm
         Public bound on the norm of the mapped features, if it is known to be smaller.
 
@@ -109,10 +118,14 @@ def design_from_formula(
         feature_norm=norm if row_norm is None else min(row_norm, norm),
         intercept=intercept,
         levels=levels,
-        beside=Beside(schema.weight, offset, schema.person),
+        attached=AttachedColumns(schema.weight, offset, schema.person),
         cells=cells,
     )
-    _refuse_shared_names(design.names)
+    shared = [name for name, count in Counter(design.names).items() if count > 1]
+    if shared:
+        raise FormulaError(
+            f"Two coefficients would be called {shared[0]}; rename a column of the table."
+        )
     return design
 
 
@@ -128,13 +141,15 @@ def _parsed_sides(formula: str, schema: Schema) -> tuple[list[Any], list[Any]]:
     parser = DefaultFormulaParser(feature_flags={"twosided"})
     try:
         sides = parser.get_terms(formula, context=context)
-    except (FormulaicError, SyntaxError) as error:
-        reason = str(error).splitlines()[0].rstrip(".")
-        raise FormulaError(_unreadable(diagnostics, reason)) from error
-    except (AttributeError, ValueError, RecursionError, MemoryError) as error:
-        # The parser's own slips on unbalanced or endless text; their wording helps nobody.
+    except (FormulaicError, SyntaxError, *_SLIPS) as error:
+        # The wording of the parser's own slips on unbalanced or endless text helps nobody.
         reason = "its brackets, quotes or operators do not match"
-        raise FormulaError(_unreadable(diagnostics, reason)) from error
+        if isinstance(error, FormulaicError | SyntaxError):
+            reason = str(error).splitlines()[0].rstrip(".")
+        raise FormulaError(
+            f"The formula {diagnostics.shown} cannot be read: {reason}. "
+            "Expected something like 'y ~ a + b + a:b'."
+        ) from error
     left, right = getattr(sides, "lhs", None), getattr(sides, "rhs", None)
     if left is None or right is None:
         raise FormulaError(
@@ -144,11 +159,42 @@ def _parsed_sides(formula: str, schema: Schema) -> tuple[list[Any], list[Any]]:
     return list(left), list(right)
 
 
-def _unreadable(diagnostics: Diagnostics, reason: str) -> str:
-    return (
-        f"The formula {diagnostics.shown} cannot be read: {reason}. "
-        "Expected something like 'y ~ a + b + a:b'."
-    )
+@dataclass(frozen=True)
+class Diagnostics:
+    """A formula, and the way to mark a place in it with carets."""
+
+    formula: str
+
+    @property
+    def shown(self) -> str:
+        """The formula as an error quotes it, cut where it is long."""
+        whole = self.formula
+        return repr(whole if len(whole) <= _LONGEST_SHOWN else whole[:_LONGEST_SHOWN] + "…")
+
+    def marked(self, start: int, stop: int) -> str:
+        """The formula with a line of carets below its characters start … stop."""
+        return f"  {self.formula}\n  {' ' * start}{'^' * (stop - start + 1)}"
+
+    @contextmanager
+    def at(self, terms: Sequence[Any]) -> Iterator[None]:
+        """Mark these parsed terms in any error about what was given."""
+        try:
+            yield
+        except InputError as error:
+            place = self._place(terms)
+            if place is None:
+                raise
+            raise type(error)(f"{error}\n{self.marked(*place)}") from error
+
+    def _place(self, terms: Sequence[Any]) -> tuple[int, int] | None:
+        """First and last character of parsed terms, where the parser knows them."""
+        if len(self.formula) > _LONGEST_SHOWN or not self.formula.isprintable():
+            return None
+        tokens = [getattr(factor, "token", None) for term in terms for factor in term.factors]
+        starts = [getattr(token, "source_start", None) for token in tokens]
+        stops = [getattr(token, "source_end", None) for token in tokens]
+        known = [place for place in (*starts, *stops) if isinstance(place, int)]
+        return (min(known), max(known)) if known else None
 
 
 class _Reader:
@@ -190,9 +236,10 @@ class _Reader:
                 if found is not None:
                     offset = found
                     continue
-                for term in self._expanded(item):
+                # A product of sums is a sum of products.
+                for term in itertools.product(*map(self._atoms, item.factors)):
                     _refuse_response({atom.column for atom in term}, response, spelling)
-                    keys = frozenset(atom.key for atom in term)
+                    keys = frozenset(atom.factors for atom in term)
                     if keys in terms or len(keys) < len(term):
                         raise FormulaError(
                             f"The term {spelling} is the same as another term of the formula "
@@ -213,10 +260,6 @@ class _Reader:
             _refuse_response({offset.column}, response, spelling)
         return offset
 
-    def _expanded(self, item: Any) -> list[Term]:
-        """The terms that an item stands for: a product of sums is a sum of products."""
-        return list(itertools.product(*(self._atoms(factor) for factor in item.factors)))
-
     def _atoms(self, factor: Any) -> list[Atom]:
         spelling, method = str(factor.expr), factor.eval_method.value
         if method == "lookup":
@@ -231,7 +274,7 @@ class _Reader:
     def _with_missing(self, terms: list[Term]) -> list[Term]:
         """Add the marks of missing cells that the schema declares, after the terms of one atom."""
         marked = [
-            (missing_atom(name),)
+            (Atom(f"{name}:missing", (Missing(name),)),)
             for name, declared in _used_columns(terms, self._schema).items()
             if isinstance(declared, NumericColumn) and declared.missing_indicator
         ]
@@ -251,17 +294,19 @@ def _refuse_spanned(term: Term, others: Sequence[Term], spelling: str) -> None:
     """Refuse a power of a column beside a spline of it that contains the power."""
     for other in others:
         for spline, power in ((term, other), (other, term)):
-            if len(spline) == len(power) == 1 and _spans(spline[0].factors[0], power[0].factors[0]):
+            whole, part = spline[0].factors[0], power[0].factors[0]
+            spans = (
+                len(spline) == len(power) == 1
+                and isinstance(whole, Spline)
+                and isinstance(part, Numeric | Power)
+                and whole.column == part.column
+                and part.exponent <= whole.degree
+            )
+            if spans:
                 raise FormulaError(
                     f"{spelling} and {other[0].spelling} overlap: {spline[0].spelling} contains "
                     f"{power[0].spelling} already; drop {power[0].spelling}."
                 )
-
-
-def _spans(spline: Factor, power: Factor) -> bool:
-    if not isinstance(spline, Spline) or spline.column != power.column:
-        return False
-    return isinstance(power, Numeric | Power) and power.exponent <= spline.degree
 
 
 def _used_columns(terms: Iterable[Term], schema: Schema) -> dict[str, DeclaredColumn]:
@@ -273,8 +318,8 @@ def _block_columns(
     term: Term, coding: Coding, cells: dict[str, Cell], *, shift: bool
 ) -> list[Column]:
     """The columns of one term under one coding; together of norm at most 1 in a record."""
-    coded = [atom for atom in term if not atom.partition or atom.key in coding]
-    choices = [atom.choices(whole=coding.get(atom.key, True)) for atom in coded]
+    coded = [atom for atom in term if not atom.partition or atom.factors in coding]
+    choices = [atom.choices(whole=coding.get(atom.factors, True)) for atom in coded]
     columns = []
     # The first factor's level changes fastest, as in R.
     for reverse in itertools.product(*reversed(choices)):
@@ -302,11 +347,3 @@ def _product_column(
             "the new bounds."
         )
     return Column(name, factors, lower, upper, center, scale)
-
-
-def _refuse_shared_names(names: Sequence[str]) -> None:
-    shared = [name for name, count in Counter(names).items() if count > 1]
-    if shared:
-        raise FormulaError(
-            f"Two coefficients would be called {shared[0]}; rename a column of the table."
-        )

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 
 from tacit.design.attached_columns import Offset
-from tacit.design.family import Family
-from tacit.design.response import Binary, Classes, Continuous, Count, Response
-from tacit.errors import FormulaError, InputError
+from tacit.design.response import Binary, Classes, Continuous, Count, Family, Response
+from tacit.errors import FormulaError, SettingError
 from tacit.formula.atom import numeric_argument
 from tacit.formula.call import Call, read_call
-from tacit.schema.schema import BinaryColumn, DeclaredColumn, FactorColumn, NumericColumn, Schema
+from tacit.schema.schema import BinaryColumn, FactorColumn, NumericColumn, Schema
 
 
 def response_of(name: str, schema: Schema, family: Family, *, centred: bool) -> Response:
@@ -23,36 +22,29 @@ def response_of(name: str, schema: Schema, family: Family, *, centred: bool) -> 
     | poisson | numeric, lower >= 0 | a count of at most upper |
     | multinomial | factor of three or more levels | its levels |
     """
-    declared = schema.column(name)
+    declared, kind = schema.column(name), family.response
     try:
-        return _response(name, declared, family, centred=centred)
-    except FormulaError:
-        raise
-    except InputError as error:
+        if kind is Binary and isinstance(declared, BinaryColumn):
+            return Binary.of(name, declared.levels)
+        if kind is Classes and isinstance(declared, FactorColumn):
+            if len(declared.levels) == 2:
+                raise FormulaError(
+                    f'The response "{name}" has two levels: declare it with type = "binary" and '
+                    'use family = "binomial".'
+                )
+            return Classes.of(name, declared.levels)
+        if kind is Continuous and isinstance(declared, NumericColumn):
+            return Continuous.of(name, declared.lower, declared.upper, centred=centred)
+        if kind is Count and isinstance(declared, NumericColumn):
+            if declared.lower < 0 or declared.upper < 1 or declared.upper % 1:
+                raise FormulaError(
+                    f'The response "{name}" counts: declare lower = 0 and upper = the largest '
+                    "count, a whole number of at least 1 (larger counts are clipped to it)."
+                )
+            return Count(name, declared.upper)
+    except SettingError as error:
         raise FormulaError(f'The response "{name}" is refused: {error}') from error
-
-
-def _response(name: str, declared: DeclaredColumn, family: Family, *, centred: bool) -> Response:
-    if family.response is Binary and isinstance(declared, BinaryColumn):
-        first, second = declared.levels
-        return Binary(name, (first, second))
-    if family.response is Classes and isinstance(declared, FactorColumn):
-        if len(declared.levels) == 2:
-            raise FormulaError(
-                f'The response "{name}" has two levels: declare it with type = "binary" and use '
-                'family = "binomial".'
-            )
-        return Classes.of(name, declared.levels)
-    if family.response is Continuous and isinstance(declared, NumericColumn):
-        return Continuous.of(name, declared.lower, declared.upper, centred=centred)
-    if family.response is Count and isinstance(declared, NumericColumn):
-        if declared.lower < 0 or declared.upper < 1 or declared.upper != math.floor(declared.upper):
-            raise FormulaError(
-                f'The response "{name}" counts: declare lower = 0 and upper = the largest count, a '
-                "whole number of at least 1 (larger counts are clipped to it)."
-            )
-        return Count.of(name, declared.upper)
-    raise FormulaError(f'The response "{name}" must be {_WANTED[family.response]}.')
+    raise FormulaError(f'The response "{name}" must be {_WANTED[kind]}.')
 
 
 _WANTED = {
@@ -76,7 +68,11 @@ def offset_of(spelling: str, schema: Schema, family: Family) -> Offset | None:
     if not isinstance(call, Call) or call.function not in {"offset", "exposure"}:
         return None
     if not family.takes_offset:
-        raise FormulaError(_no_offset(spelling, family))
+        reason = f'with family = "{family.name}" subtract it from the response before, and declare '
+        reason += "the bounds of the result."
+        if family.response is Classes:
+            reason = "added to every class alike, an offset changes nothing."
+        raise FormulaError(f"{spelling} is refused: {reason}")
     argument = call.arguments[0] if len(call.arguments) == 1 and not call.keywords else None
     logarithm = call.function == "exposure"
     if logarithm and family.link != "log":
@@ -98,14 +94,5 @@ def offset_of(spelling: str, schema: Schema, family: Family) -> Offset | None:
         lower, upper = math.log(lower), math.log(upper)
     try:
         return Offset(name, lower, upper, logarithm)
-    except InputError as error:
+    except SettingError as error:
         raise FormulaError(f"{spelling} is refused: {error}") from error
-
-
-def _no_offset(spelling: str, family: Family) -> str:
-    if family.response is Classes:
-        return f"{spelling} is refused: added to every class alike, an offset changes nothing."
-    return (
-        f'{spelling} is refused: with family = "{family.name}" subtract it from the response '
-        "before, and declare the bounds of the result."
-    )

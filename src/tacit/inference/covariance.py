@@ -56,7 +56,7 @@ class Covariance:
         """Covariance of a release that paid for its sandwich."""
         plan = release.plan
         directions = _solved(sandwich.curvature, sandwich.to_user.T)
-        errors = np.broadcast_to(np.asarray(sandwich.wobble, float), (directions.shape[1],))
+        errors = np.broadcast_to(np.asarray(sandwich.nuisance_error, float), (directions.shape[1],))
         spare = max(plan.records - plan.design.width, 1) if plan.private else plan.records
         return cls(sandwich, directions, errors, float(spare), plan.private, safe)
 

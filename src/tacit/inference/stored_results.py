@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tacit.certificate.certificate import INFINITE, SEEDED
 from tacit.certificate.estimates import LARGEST_COVARIANCE
 from tacit.certificate.fit_file import StoredFit
-from tacit.design.family import FAMILIES
+from tacit.design.response import FAMILIES
 from tacit.errors import SettingError
 from tacit.inference.estimates import Estimated, simultaneous_method
 from tacit.inference.summary import Header, Line, Summary, coefficient_lines, ratio_name

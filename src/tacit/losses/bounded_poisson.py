@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from tacit.losses.exponential import exp_negative
+from tacit.losses.float_bits import exp_negative
 from tacit.losses.loss import Code, Loss
 
 POINTS = 256
@@ -42,9 +42,8 @@ def loss(mean: float, dispersion: float, top: float) -> Loss:
     rates = np.exp(points)
     shift, inside = expected_clip(rates, dispersion)
     correction = np.gradient(shift, points) / np.maximum(inside, 0.05)
-    spacing = (POINTS - 1) / (BELOW + ABOVE)
     lipschitz, smoothness = _constants(points, shift, correction, top)
-    head = (float(points[0]), spacing, top, float(rates[-1]))
+    head = (float(points[0]), (POINTS - 1) / (BELOW + ABOVE), top, float(rates[-1]))
     return Loss(
         "bounded-poisson",
         Code.BOUNDED_POISSON,

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from scipy import integrate, special
 
 from tacit.errors import SettingError
+from tacit.losses.huber_constants import expected_square
 from tacit.losses.loss import Code, Loss
-from tacit.losses.scale_consistency import expected_square
 from tacit.validate import positive
 
 
@@ -43,14 +43,7 @@ class SelfConcordance:
 
 
 def influence(loss: Loss, row_bound: float) -> Influence:
-    """B and B_H under row weights min(1, (C / ‖x‖)²), C = row_bound.
-
-    Examples
-    --------
-    >>> from tacit.losses import huber
-    >>> influence(huber.loss(1.345), row_bound=2.0)
-    Influence(score=2.69, curvature=4.0)
-    """
+    """B and B_H under row weights min(1, (C / ‖x‖)²), C = row_bound."""
     C = positive("row_bound", row_bound)
     if not math.isfinite(loss.lipschitz):
         raise SettingError(
@@ -60,14 +53,7 @@ def influence(loss: Loss, row_bound: float) -> Influence:
 
 
 def self_concordance(loss: Loss) -> SelfConcordance | None:
-    """Constant and power, derived in docs/losses.md; None for a loss whose curvature jumps.
-
-    Examples
-    --------
-    >>> from tacit.losses import logistic
-    >>> self_concordance(logistic.LOSS)
-    SelfConcordance(constant=1.0, power=2)
-    """
+    """Constant and power, derived in docs/losses.md; None for a loss whose curvature jumps."""
     match loss.code:
         case Code.LOGISTIC | Code.POISSON:
             return SelfConcordance(1.0, 2)
@@ -79,13 +65,7 @@ def self_concordance(loss: Loss) -> SelfConcordance | None:
 
 
 def efficiency(threshold: float, *, smooth: bool = False) -> float:
-    """Variance of the mean over that of the M-estimator, under normal errors: (E ψ')² / E ψ².
-
-    Examples
-    --------
-    >>> round(efficiency(1.345), 3)
-    0.95
-    """
+    """Variance of the mean over that of the M-estimator, under normal errors: (E ψ')² / E ψ²."""
     if not threshold > 0:
         raise SettingError("A threshold is above 0.")
     c = min(float(threshold), 1e6)

@@ -9,7 +9,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.losses.exponential import exp_negative
+from tacit.losses.float_bits import exp_negative
 from tacit.losses.loss import Code, Loss
 
 # The joint bound is that of (4 p (1 - p))² + (1 - p)⁴, whose maximum is 1.07228 at p = 0.4605.

@@ -29,28 +29,12 @@ class Code(IntEnum):
 class Loss:
     """A convex loss of a margin and a label.
 
-    Parameters
-    ----------
-    name
-        Its name in certificates and tables.
-    code
-        The branch of the compiled dispatch.
-    lipschitz
-        Bound on |slope| for labels as a design prepares them. Where it is infinite, only a clip
-        bounds a gradient.
-    smoothness
-        Bound on the curvature.
-    shape
-        Public parameters: threshold, quantile, cap. Zeros where the loss has none.
-    one_signed
-        Whether the slope has one sign given the label.
-    joint
-        Bound on (curvature / smoothness)² + (slope / lipschitz)⁴, for the two matrices of a
-        sandwich together.
-    relative
-        Whether the shape is in units of the residuals' standard deviation, which the fit estimates.
-    degree
-        The loss is multiplied by c^degree where prediction and response are multiplied by c.
+    `lipschitz` bounds |slope| for labels as a design prepares them; where it is infinite, only a
+    clip bounds a gradient. `smoothness` bounds the curvature, and `joint` bounds
+    (curvature / smoothness)² + (slope / lipschitz)⁴. `shape` holds public parameters (threshold,
+    quantile, cap), in units of the residuals' estimated deviation if `relative`. `one_signed`: the
+    slope has one sign given the label. If prediction and response are multiplied by c, the loss is
+    multiplied by c^degree.
     """
 
     name: str

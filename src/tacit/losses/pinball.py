@@ -14,11 +14,7 @@ from numpy.typing import NDArray
 from tacit.losses.loss import Code, Loss
 
 RELATIVE_WIDTH = 0.3
-"""Default half width h of the corner, in standard deviations of the residuals.
-
-Rounding over ±h acts on a quantile like an additional error of variance h² / 3: the total
-deviation grows by 1.5%.
-"""
+"""Default h in standard deviations of the residuals: like a further error of variance h² / 3."""
 
 
 def loss(quantile: float, width: float = RELATIVE_WIDTH, *, relative: bool = False) -> Loss:

@@ -12,7 +12,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.losses.exponential import exp_negative
+from tacit.losses.float_bits import exp_negative
 from tacit.losses.loss import Code, Loss
 
 

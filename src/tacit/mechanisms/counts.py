@@ -17,7 +17,7 @@ from tacit.compiling import compiled
 from tacit.contract.query import Answer, ColumnCounts, Measure, ResidualSize
 from tacit.contract.sensitivity import Price
 from tacit.errors import SettingError
-from tacit.losses.exponential import exp_negative
+from tacit.losses.float_bits import exp_negative
 from tacit.mechanisms.block_access import count_tiles, measure_tile, outcome_column
 from tacit.mechanisms.gaussian_sum import noised_sum
 from tacit.mechanisms.kernels import Columns, add_offset, measure_records

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.compiling import compiled
-from tacit.losses.exponential import exp_negative
-from tacit.losses.float_bits import MAGIC, MAGIC_BITS, float_to_bits
+from tacit.losses.float_bits import MAGIC, MAGIC_BITS, exp_negative, float_to_bits
 from tacit.mechanisms.block_access import TINY
 from tacit.rows.storage.tiles import LANES, Floats, Integers
 

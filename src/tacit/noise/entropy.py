@@ -1,7 +1,6 @@
 """Where random bits come from. No other module may create randomness for noise.
 
-Nothing here is private, but everything here is secret: a word that has been handed out must
-never be logged, stored or handed out again.
+A word that has been handed out must never be logged, stored or handed out again.
 """
 
 import os

@@ -6,7 +6,6 @@ as far as needed. Proof, pseudocode and error band: `proofs/noise/gaussian.md`.
 """
 
 from bisect import bisect_right
-from dataclasses import dataclass
 from functools import cache
 from math import isqrt
 
@@ -105,20 +104,12 @@ def _cumulative_bounds(precision: int) -> tuple[tuple[int, ...], tuple[int, ...]
     return lows, highs
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _StripTable:
+@cache
+def _strip_table() -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
     """Integers floor(2^31 c_j), j = 1, 2, …, up to the first that is 2^31 - 1, and a guide to them.
 
     All later ones are 2^31 - 1 as well, so that value stands for the whole tail.
     """
-
-    boundaries: NDArray[np.int64]
-    guide: NDArray[np.uint8]
-
-
-@cache
-def _strip_table() -> _StripTable:
-    """The table of the kernel, computed once per process."""
     precision = 4 * GUARD_BITS
     lows, _ = _cumulative_bounds(precision)
     prefixes = [low >> (precision - CHOICE_BITS) for low in lows[1:]]
@@ -127,7 +118,7 @@ def _strip_table() -> _StripTable:
     guide = np.searchsorted(boundaries, starts, side="left").astype(np.uint8)
     boundaries.flags.writeable = False
     guide.flags.writeable = False
-    return _StripTable(boundaries, guide)
+    return boundaries, guide
 
 
 def _run_trials(
@@ -179,10 +170,6 @@ def _run_trials(
 _run_trials_compiled = compiled(_run_trials)
 
 
-def _fresh_word(entropy: Entropy) -> int:
-    return int(entropy.words(1)[0])
-
-
 def _settle_strip(choice: int, entropy: Entropy) -> int:
     """The strip chosen by the uniform whose first 31 bits are `choice`, extended as needed."""
     bits = CHOICE_BITS
@@ -192,7 +179,7 @@ def _settle_strip(choice: int, entropy: Entropy) -> int:
         strip = bisect_right(highs, choice << GUARD_BITS) - 1
         if strip + 1 < len(lows) and (choice + 1) << GUARD_BITS <= lows[strip + 1]:
             return strip
-        choice = choice << WORD_BITS | _fresh_word(entropy)
+        choice = choice << WORD_BITS | int(entropy.words(1)[0])
         bits += WORD_BITS
 
 
@@ -212,8 +199,8 @@ def _settle_acceptance(strip: int, level: int, offset: int, entropy: Entropy) ->
             return True
         if level << GUARD_BITS >= high:
             return False
-        level = level << WORD_BITS | _fresh_word(entropy)
-        offset = offset << WORD_BITS | _fresh_word(entropy)
+        level = level << WORD_BITS | int(entropy.words(1)[0])
+        offset = offset << WORD_BITS | int(entropy.words(1)[0])
         level_bits += WORD_BITS
         offset_bits += WORD_BITS
 
@@ -246,14 +233,7 @@ def _draw(count: int, bits: int, entropy: Entropy, band: float) -> NDArray[np.in
         trial = 0
         while trial < trials and filled < count:
             trial, filled, unsettled = _run_trials_compiled(
-                signed,
-                trial,
-                draws,
-                filled,
-                table.boundaries,
-                table.guide,
-                MAXIMUM_BITS - bits,
-                band,
+                signed, trial, draws, filled, *table, MAXIMUM_BITS - bits, band
             )
             if unsettled:
                 pair = int(words[2 * trial]), int(words[2 * trial + 1])
@@ -277,20 +257,9 @@ def rounded_gaussian(count: int, bits: int, entropy: Entropy) -> NDArray[np.int6
     - Draws are independent; no random word serves two trials or two decisions.
     - Nothing is kept between calls.
 
-    Parameters
-    ----------
-    count
-        Number of draws, zero or more.
-    bits
-        The standard deviation is 2^bits lattice steps, 0 <= bits <= 52.
-    entropy
-        Source of random words; the noise is private if and only if it is secure.
-
-    References
-    ----------
-    C. F. F. Karney, Sampling exactly from the normal distribution, ACM TOMS 42(1), 2016: lazily
-    extended uniforms. The strips and the certified comparison are proved in
-    `proofs/noise/gaussian.md`.
+    The standard deviation is 2^bits lattice steps, 0 <= bits <= 52. The noise is private if and
+    only if `entropy` is secure. Lazily extended uniforms: C. F. F. Karney, ACM TOMS 42(1), 2016;
+    strips and certified comparison: `proofs/noise/gaussian.md`.
     """
     if count < 0:
         raise SettingError(f"count is {count}; ask for zero or more draws")

@@ -1,8 +1,8 @@
 """Events: what was released, in exact numbers, and never what it costs.
 
-The meaning of an event never changes, so a stored one can be priced again by a later, tighter
-accountant. Sensitivities are those between neighbouring tables under the relation of the
-guarantee, unless the event says otherwise or is inside a sampled event, which fixes the relation.
+The meaning of an event never changes, so a later accountant can price a stored one again.
+Sensitivities are those under the relation of the guarantee, unless the event says otherwise or is
+inside a sampled event, which fixes the relation.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Event:
     __slots__ = ()
 
     def __post_init__(self) -> None:
-        _check_fields(self)
+        check_fields(self)
 
     def inner(self) -> tuple[Event, ...]:
         """The events this one is made of, one level down."""
@@ -50,14 +50,12 @@ class Event:
 class Gaussian(Event):
     """An integer vector with N(0, variance) noise on each coordinate, rounded to integers.
 
-    Rounding is post-processing of the real Gaussian mechanism. `squared_sensitivity` is the square
-    of the L2 sensitivity of the vector.
+    Rounding is post-processing. `squared_sensitivity` is the square of the L2 sensitivity.
 
     Guarantee
     ---------
     - `mu_squared` is an exact rational, with no rounding anywhere.
-    - Floats are read exactly, as the binary fractions that they are. Where the true number is a
-      decimal, write it as a Fraction: the float next to it may be on either side.
+    - Floats are read exactly, as binary fractions. Write a decimal as a Fraction.
 
     Examples
     --------
@@ -92,7 +90,7 @@ class DiscreteGaussian(Event):
     label: str = ""
 
     def __post_init__(self) -> None:
-        _check_fields(self)
+        check_fields(self)
         if not isinstance(self.squared_sensitivity, int):
             raise SettingError("squared_sensitivity is no integer; expected one: the vector is one")
 
@@ -104,9 +102,7 @@ class DiscreteGaussian(Event):
 
 @dataclass(frozen=True, slots=True)
 class Laplace(Event):
-    """A number or vector with Laplace noise, density exp(-|x| / scale) / (2 scale).
-
-    `sensitivity` is the L1 sensitivity.
+    """A number or vector of this L1 sensitivity with noise of density exp(-|x|/scale) / (2 scale).
 
     Guarantee
     ---------
@@ -127,9 +123,9 @@ class Laplace(Event):
 class Votes(Event):
     """Pluralities of teachers' votes, each count with N(0, variance) noise (GNMax of PATE).
 
-    One neighbour step changes one vote per query, which moves two counts by one each: squared
-    sensitivity 2. A check whether the largest noisy count passes a threshold is an event of its
-    own, ``Gaussian(1, variance)``, paid for every query whether answered or not.
+    One neighbour step changes one vote per query and so moves two counts by one each. A check of
+    the largest noisy count against a threshold is an event of its own, ``Gaussian(1, variance)``,
+    paid for every query whether answered or not.
 
     Guarantee
     ---------
@@ -150,23 +146,16 @@ class Votes(Event):
 class ObjectivePerturbation(Event):
     """The exact minimiser of ``sum of losses + l2/2 |theta|^2 + noise . theta``.
 
-    Each loss is convex with Lipschitz gradient and sees theta through one product with the
-    record's features; the noise is N(0, variance) per coordinate; the ridge covers every
-    coordinate; the minimum is unconstrained.
+    Each loss is convex with Lipschitz gradient and sees theta through one product with the record's
+    features; the noise is N(0, variance) and the ridge positive on every coordinate; there is no
+    constraint. `squared_sensitivity` is the square of the bound on the gradient norm of **one
+    record's own loss**, whatever the relation. `curvature_ratio` is beta / l2, the largest second
+    derivative times squared row norm over the ridge. `signs` is 1 if the derivative of the loss has
+    one sign given the record (logistic, hinge), else 2.
 
     Guarantee
     ---------
     - It is not GDP and offers no mu: its cost never enters a sum of squares.
-
-    Parameters
-    ----------
-    squared_sensitivity
-        Square of the bound on the gradient norm of **one record's own loss**, whatever the
-        relation: pricing under replace-one doubles the bound itself.
-    curvature_ratio
-        beta / l2: the largest second derivative times squared row norm, over the ridge.
-    signs
-        1 if the derivative of the loss has one sign given the record (logistic, hinge), else 2.
     """
 
     squared_sensitivity: Number
@@ -238,11 +227,6 @@ class Repeated(Event):
     Guarantee
     ---------
     - An accountant prices ``Repeated(event, k)`` exactly as k copies of the event.
-
-    Examples
-    --------
-    >>> Repeated(Gaussian(1, 100), times=20).times
-    20
     """
 
     event: Event
@@ -252,9 +236,8 @@ class Repeated(Event):
 def exact(name: str, value: object) -> Fraction | int:
     """Return an exact number of bounded size, integers as ``int``.
 
-    A float is read as the binary fraction that it is: 0.64 is the number that the machine holds
-    for it, not 16/25. Real numbers of other kinds are read if a float holds them, and refused if
-    not: rounded to 0 a sensitivity would cost nothing.
+    A float is read as the binary fraction that it is. Other real numbers are refused if no float
+    holds them: rounded to 0 a sensitivity would cost nothing.
     """
     number: Fraction | int
     if isinstance(value, bool) or not isinstance(value, Real):
@@ -281,28 +264,24 @@ def exact(name: str, value: object) -> Fraction | int:
     return number
 
 
-def at_least_zero(name: str, value: object) -> Fraction | int:
-    """Return an exact number of at least 0."""
-    number = exact(name, value)
-    if number < 0:
-        raise SettingError(f"{name} is negative; expected a number of at least 0")
-    return number
+def _exact_number(
+    holds: Callable[[Fraction | int], bool], fault: str
+) -> Callable[[str, object], Fraction | int]:
+    def check(name: str, value: object) -> Fraction | int:
+        number = exact(name, value)
+        if not holds(number):
+            raise SettingError(f"{name} {fault}")
+        return number
+
+    return check
 
 
-def above_zero(name: str, value: object) -> Fraction | int:
-    """Return an exact number above 0."""
-    number = exact(name, value)
-    if number <= 0:
-        raise SettingError(f"{name} is not positive; expected a number above 0")
-    return number
-
-
-def probability(name: str, value: object) -> Fraction | int:
-    """Return an exact number from 0 to 1."""
-    number = exact(name, value)
-    if not 0 <= number <= 1:
-        raise SettingError(f"{name} is outside [0, 1]; expected a probability")
-    return number
+at_least_zero = _exact_number(lambda it: it >= 0, "is negative; expected a number of at least 0")
+above_zero = _exact_number(lambda it: it > 0, "is not positive; expected a number above 0")
+probability = _exact_number(lambda it: 0 <= it <= 1, "is outside [0, 1]; expected a probability")
+_one_or_two = _exact_number(
+    lambda it: it in (1, 2), "is neither 1 nor 2; expected the signs a derivative takes"
+)
 
 
 def count(name: str, value: object) -> int:
@@ -310,13 +289,6 @@ def count(name: str, value: object) -> int:
     number = exact(name, value) if isinstance(value, Rational) else 0
     if isinstance(value, bool) or not isinstance(number, int) or number < 1:
         raise SettingError(f"{name} is not a count; expected an integer of at least 1")
-    return number
-
-
-def _one_or_two(name: str, value: object) -> Fraction | int:
-    number = exact(name, value)
-    if number not in (1, 2):
-        raise SettingError(f"{name} is neither 1 nor 2; expected the signs a derivative takes")
     return number
 
 
@@ -361,6 +333,13 @@ _RULES: Mapping[str, Callable[[str, object], object]] = MappingProxyType(
         "variance": above_zero,
         "scale": above_zero,
         "curvature_ratio": at_least_zero,
+        "shape": _exact_number(
+            lambda it: it > -1, "is not above -1; expected for example 1, a geometric law"
+        ),
+        "gamma": _exact_number(
+            lambda it: 0 < it < 1, "is not between 0 and 1; expected for example 1/10"
+        ),
+        "mean": above_zero,
         "signs": _one_or_two,
         "epsilon": at_least_zero,
         "delta": probability,
@@ -379,7 +358,8 @@ _RULES: Mapping[str, Callable[[str, object], object]] = MappingProxyType(
 )
 
 
-def _check_fields(event: Event) -> None:
+def check_fields(event: object) -> None:
+    """Replace each field of an event, or of a law of runs, by its checked value."""
     for field in fields(event):  # type: ignore[arg-type]
         rule = _RULES.get(field.name)
         if rule is not None:

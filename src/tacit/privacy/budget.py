@@ -92,21 +92,14 @@ class Guarantee:
     For neighbouring tables D, D' and every set S of outputs,
     ``P[M(D) in S] <= exp(epsilon) P[M(D') in S] + delta``.
 
+    `unit` is what one neighbour step changes, for example ``"row"``; `premise` is assumed of it.
+
     Guarantee
     ---------
     - The relation is a required field and is always one of the three.
     - As text, epsilon and delta are never smaller than the stored ones.
     - An infinite epsilon is written "no guarantee".
     - A premise is part of the text.
-
-    Parameters
-    ----------
-    unit
-        What one neighbour step changes, for example ``"row"`` or ``"patient"``.
-    mu
-        The Gaussian differential privacy parameter it was read from, if there is one.
-    premise
-        What is assumed of the unit, for example ``"each has at most one record"``.
 
     Examples
     --------
@@ -123,7 +116,10 @@ class Guarantee:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "relation", Relation.parse(self.relation))
-        _require_word(self.unit)
+        if not isinstance(self.unit, str) or not self.unit.strip() or not self.unit.isprintable():
+            raise SchemaError(
+                'the unit of privacy is not a word; expected for example "row" or "patient"'
+            )
         object.__setattr__(self, "epsilon", _bounded("epsilon", self.epsilon, math.inf))
         object.__setattr__(self, "delta", _bounded("delta", self.delta, 1.0))
         if self.mu is not None:
@@ -161,13 +157,6 @@ def _number(name: str, value: object) -> float:
     if math.isnan(number):
         raise BudgetError(f"{name} is not a number (NaN); expected a number above 0")
     return math.nextafter(number, -math.inf) if number > value else number
-
-
-def _require_word(unit: object) -> None:
-    if not isinstance(unit, str) or not unit.strip() or not unit.isprintable():
-        raise SchemaError(
-            'the unit of privacy is not a word; expected for example "row" or "patient"'
-        )
 
 
 def _bounded(name: str, value: object, largest: float) -> float:

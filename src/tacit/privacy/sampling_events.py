@@ -1,7 +1,6 @@
 """Events on a secret random sample of the records, and the best of randomly many runs.
 
-The three sampling schemes differ and are never exchanged. A sample is drawn afresh each time and
-never shown.
+A sample is drawn afresh each time and never shown.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from tacit.errors import SettingError
-from tacit.privacy.basic_events import Event, Number, above_zero, exact, probability
+from tacit.privacy.basic_events import Event, Number, check_fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,9 +18,8 @@ class PoissonSampled(Event):
     """An event on a secret sample that holds each record independently with probability `rate`.
 
     Sensitivities of the inner event are those of **adding or removing one record of the sample**,
-    whatever the relation of the guarantee. Divisors and noise do not depend on the sample's size.
-    Several releases from one sample are one sampled event around their composition. There is no
-    event for shuffled epochs, because this amplification does not hold for them.
+    whatever the relation. Divisors and noise do not depend on the sample's size. Several releases
+    from one sample are one sampled event around their composition. Shuffled epochs are no event.
 
     Guarantee
     ---------
@@ -36,8 +34,7 @@ class PoissonSampled(Event):
 class SampledWithoutReplacement(Event):
     """An event on a secret uniform subset of fixed size. Holds under replace-one.
 
-    Sensitivities of the inner event are those of **replacing one record of the sample** (twice
-    the contribution bound for a vector sum).
+    Sensitivities of the inner event are those of **replacing one record of the sample**.
 
     Guarantee
     ---------
@@ -63,8 +60,7 @@ class SampledWithoutReplacement(Event):
 class SampledWithReplacement(Event):
     """An event on secret independent uniform draws. Holds under replace-one.
 
-    Sensitivities of the inner event are those of **replacing one draw of the sample**: a record
-    drawn k times moves k draws.
+    Sensitivities of the inner event are those of **replacing one draw of the sample**.
 
     Guarantee
     ---------
@@ -81,8 +77,7 @@ class NegativeBinomial:
     """The truncated negative binomial distribution of a number of runs, at least 1.
 
     Shape 1 is the geometric distribution with success probability gamma, shape 0 the logarithmic
-    one: Papernot and Steinke (2022), "Hyperparameter tuning with Rényi differential privacy",
-    Definition 1.
+    one: Papernot and Steinke (2022), Definition 1.
 
     Guarantee
     ---------
@@ -93,13 +88,7 @@ class NegativeBinomial:
     gamma: Number
 
     def __post_init__(self) -> None:
-        shape, gamma = exact("shape", self.shape), probability("gamma", self.gamma)
-        if shape <= -1:
-            raise SettingError("shape is not above -1; expected for example 1, a geometric law")
-        if not 0 < gamma < 1:
-            raise SettingError("gamma is not between 0 and 1; expected for example 1/10")
-        object.__setattr__(self, "shape", shape)
-        object.__setattr__(self, "gamma", gamma)
+        check_fields(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +103,7 @@ class PoissonRuns:
     mean: Number
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "mean", above_zero("mean", self.mean))
+        check_fields(self)
 
 
 Law: TypeAlias = NegativeBinomial | PoissonRuns
@@ -124,8 +113,7 @@ Law: TypeAlias = NegativeBinomial | PoissonRuns
 class RandomStopping(Event):
     """The best of randomly many runs of one event; only the best run is released.
 
-    The number of runs is drawn from `law`, independently of the table. The score by which the best
-    is chosen is part of each run.
+    The number of runs is drawn from `law`. The score that chooses the best is part of each run.
 
     Guarantee
     ---------

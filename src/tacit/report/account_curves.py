@@ -18,10 +18,9 @@ from tacit.accounting.best_epsilon import best
 from tacit.accounting.clt_forecast import forecast
 from tacit.accounting.composition import count_events
 from tacit.accounting.dominating_pairs import pairs_of
-from tacit.accounting.pld.coarse_pass import coarse_pass
 from tacit.accounting.pld.distribution import from_pair
 from tacit.accounting.pld.grid import dyadic, rounded_step
-from tacit.accounting.pld.grid_choice import resolve
+from tacit.accounting.pld.grid_choice import coarse_pass, resolve
 from tacit.accounting.pld.pairs.pair import DIRECTIONS, Direction, Pair
 from tacit.accounting.pld.transform import Transform, transform
 from tacit.accounting.renyi_curves import total_curve

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from tacit.design.cell_rules import LabelCell, NumericCell
+from tacit.design.factor import LabelCell, NumericCell
 from tacit.errors import BoundsError, SchemaError
 from tacit.validate import finite, shown
 
@@ -74,7 +74,28 @@ class NumericColumn:
 
 
 @dataclass(frozen=True)
-class FactorColumn:
+class _LevelColumn:
+    """What factors and binary columns share."""
+
+    levels: tuple[Level, ...]
+    missing: Level | None = None
+    other: Level | None = None
+
+    def __post_init__(self) -> None:
+        levels = _distinct_levels(self.levels)
+        object.__setattr__(self, "levels", levels)
+        for key in ("missing", "other"):
+            object.__setattr__(self, key, _substitute(key, getattr(self, key), levels))
+
+    @property
+    def cell(self) -> LabelCell:
+        """The rule for a cell."""
+        given = (self.missing, self.other)
+        return LabelCell(*(None if level is None else str(level) for level in given))
+
+
+@dataclass(frozen=True)
+class FactorColumn(_LevelColumn):
     """A column of two or more declared levels; the first is the reference.
 
     `missing` is the level that stands for a missing cell of a predictor, `other` the one for a
@@ -86,61 +107,29 @@ class FactorColumn:
     - What stands for missing and undeclared labels is a declared level.
     """
 
-    levels: tuple[Level, ...]
-    missing: Level | None = None
-    other: Level | None = None
     kind: ClassVar[str] = "factor"
-
-    def __post_init__(self) -> None:
-        _set_levels(self)
-
-    @property
-    def cell(self) -> LabelCell:
-        """The rule for a cell."""
-        return _label_cell(self)
 
 
 @dataclass(frozen=True)
-class BinaryColumn:
+class BinaryColumn(_LevelColumn):
     """A column of two declared levels, the negative one first: a response or a 0/1 predictor.
 
     `missing` and `other` are as for a factor.
     """
 
     levels: tuple[Level, ...] = (0, 1)
-    missing: Level | None = None
-    other: Level | None = None
     kind: ClassVar[str] = "binary"
 
     def __post_init__(self) -> None:
-        _set_levels(self)
+        super().__post_init__()
         if len(self.levels) != 2:
             raise SchemaError(
                 f"a binary column has exactly two levels; got {len(self.levels)}. "
                 'Declare type = "factor" for more.'
             )
 
-    @property
-    def cell(self) -> LabelCell:
-        """The rule for a cell."""
-        return _label_cell(self)
-
 
 DeclaredColumn = NumericColumn | FactorColumn | BinaryColumn
-
-
-def _set_levels(column: FactorColumn | BinaryColumn) -> None:
-    levels = _distinct_levels(column.levels)
-    object.__setattr__(column, "levels", levels)
-    for key in ("missing", "other"):
-        object.__setattr__(column, key, _substitute(key, getattr(column, key), levels))
-
-
-def _label_cell(column: FactorColumn | BinaryColumn) -> LabelCell:
-    missing, other = column.missing, column.other
-    return LabelCell(
-        None if missing is None else str(missing), None if other is None else str(other)
-    )
 
 
 def _distinct_levels(values: object) -> tuple[Level, ...]:
@@ -163,10 +152,8 @@ def _distinct_levels(values: object) -> tuple[Level, ...]:
     for level in levels:
         identity = _identity(level)
         if identity in seen:
-            raise SchemaError(
-                f"the levels {shown(seen[identity])} and {shown(level)} are the same; list each "
-                "once."
-            )
+            same = f"{shown(seen[identity])} and {shown(level)}"
+            raise SchemaError(f"the levels {same} are the same; list each once.")
         seen[identity] = level
     return levels
 

@@ -41,22 +41,10 @@ class Schema:
     - Unknown keys, missing bounds and missing levels are refused, never guessed.
     - `Schema.parse(schema.to_toml()) == schema`.
 
-    Parameters
-    ----------
-    columns
-        Declared columns by name, in the order of the table.
-    relation
-        What makes two tables neighbours.
-    unit
-        The unit of privacy in words, e.g. "patient". Each unit holds at most one record, unless
-        `person` says otherwise; then the default is the name of its column.
-    n_at_least
-        Public lower bound on the number of records, only where that number is private
-        (relation "add-remove").
-    person
-        The column that names the person of a record, and the number of records a person keeps.
-    weight
-        The column that says how often a record counts, and its public largest value.
+    `unit` is the unit of privacy in words, e.g. "patient". Each unit holds at most one record,
+    unless `person` names a column and the number of records that a person keeps. `n_at_least` is a
+    public lower bound on a private number of records (relation "add-remove"). `weight` names the
+    column that says how often a record counts, and its public largest value.
 
     Examples
     --------
@@ -86,9 +74,8 @@ class Schema:
             if not isinstance(name, str) or not name:
                 raise SchemaError(f"A column's name must be non-empty text; got {shown(name)}.")
             if not isinstance(column, DeclaredColumn):
-                raise SchemaError(
-                    f"{_where(name)}expected a NumericColumn, FactorColumn or BinaryColumn."
-                )
+                kinds = "a NumericColumn, FactorColumn or BinaryColumn"
+                raise SchemaError(f"Column {_named(name)}: expected {kinds}.")
         if not isinstance(self.unit, str) or not self.unit.strip():
             raise SchemaError('unit must say what one record is, e.g. unit = "patient".')
         if self.person is not None and self.unit == _ROW:
@@ -186,7 +173,7 @@ class Schema:
 
 
 def _declared_column(name: str, facts: object) -> DeclaredColumn:
-    where = _where(name)
+    where = f"Column {_named(name)}: "
     if not isinstance(facts, Mapping):
         raise SchemaError(f'{where}expected a table with type = "numeric", for example.')
     kinds = ", ".join(f'"{kind}"' for kind in _TYPES)
@@ -216,8 +203,6 @@ def _declared_person(facts: Mapping[str, Any]) -> tuple[str, Unit]:
     where = "unit: "
     form = '[unit] with column = "patient_number" and max_rows = 3'
     _require_section(facts, ("column", "max_rows"), ("order", "name"), where, form)
-    for key in ("column", "order", "name"):
-        _require_text(facts, key, where)
     try:
         person = Unit(facts["column"], facts["max_rows"], facts.get("order"))
     except InputError as error:
@@ -230,7 +215,6 @@ def _declared_weight(facts: object) -> Weighting:
     if not isinstance(facts, Mapping):
         raise SchemaError(f"{where}expected a table, {form}.")
     _require_section(facts, ("column", "maximum"), (), where, form)
-    _require_text(facts, "column", where)
     return Weighting(facts["column"], positive(f"{where}maximum", facts["maximum"], SchemaError))
 
 
@@ -242,11 +226,9 @@ def _require_section(
     missing = [key for key in required if key not in facts]
     if missing:
         raise SchemaError(f"{where}missing {' and '.join(missing)}; expected {form}.")
-
-
-def _require_text(facts: Mapping[str, Any], key: str, where: str) -> None:
-    if key in facts and (not isinstance(facts[key], str) or not facts[key].strip()):
-        raise SchemaError(f"{where}{key} must be text; got {shown(facts[key])}.")
+    for key in ("column", *further):
+        if key in facts and (not isinstance(facts[key], str) or not facts[key].strip()):
+            raise SchemaError(f"{where}{key} must be text; got {shown(facts[key])}.")
 
 
 def _refuse_unknown_keys(data: Mapping[str, Any], known: Iterable[str], where: str) -> None:
@@ -255,10 +237,6 @@ def _refuse_unknown_keys(data: Mapping[str, Any], known: Iterable[str], where: s
             raise SchemaError(
                 f"{where}unknown key {_named(key)}.{_hint(key, known)} Known: {_listing(known)}."
             )
-
-
-def _where(name: object) -> str:
-    return f"Column {_named(name)}: "
 
 
 def _named(name: object) -> str:

@@ -1,7 +1,6 @@
 """The schema that a person is handed to fill in: names and kinds of columns, nothing more.
 
-Bounds and levels stay blank. Reading them off the table would publish its extremes and its rarest
-values, free of charge; so they are written by someone who knows what the columns can hold.
+Bounds and levels stay blank: reading them off the table would publish its extremes for nothing.
 """
 
 from __future__ import annotations
@@ -49,14 +48,7 @@ _LINES: dict[str, tuple[str, ...]] = {
     "other": ("# Neither number nor text: convert it in the table, or delete this column.",),
     "unknown": (
         "# Keep one of the three, and fill it in:",
-        '# type = "numeric"',
-        "# lower = ",
-        "# upper = ",
-        "# missing = ",
-        '# type = "factor"',
-        '# levels = ["…", "…"]',
-        '# missing = "…"',
-        '# other = "…"',
+        *(f"# {line.removeprefix('# ')}" for line in (*_NUMERIC, *_FACTOR)),
         '# type = "binary"',
         "# levels = [0, 1]",
     ),
@@ -70,20 +62,6 @@ def template(names: Sequence[str], kinds: Sequence[str], source_name: str) -> st
     ---------
     - The text depends on the names and kinds alone; no value of the table is an argument.
     - Read before it is filled in, it is refused with the name of the first column to fill in.
-
-    Parameters
-    ----------
-    names
-        Names of the columns, in the order of the table.
-    kinds
-        For each, "numeric", "boolean", "text", "date", "other" or "unknown".
-    source_name
-        Name of the table, for the first line.
-
-    Examples
-    --------
-    >>> template(["age"], ["numeric"], "clinic.csv").splitlines()[-5:]
-    ['[columns.age]', 'type = "numeric"', '# lower =', '# upper =', '# missing =']
     """
     if len(names) != len(kinds):
         raise SchemaError(f"{len(names)} names and {len(kinds)} kinds: expected one kind a column.")

@@ -87,7 +87,7 @@ def _inverse_mean_weight(plan: Plan) -> float:
     A penalty is added to the user's mean over records, Σ w loss / n, while solvers divide by the
     sum of the weights. Where n is private too, that sum stands for n.
     """
-    weighting = plan.design.beside.weighting
+    weighting = plan.design.attached.weighting
     if weighting is None or not plan.relation.n_is_public:
         return 1.0
     return plan.records / (weighting.largest * plan.count)

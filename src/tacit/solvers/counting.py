@@ -16,7 +16,7 @@ import numpy as np
 
 from tacit.contract.gate import Gate
 from tacit.contract.plan import Plan, Purpose
-from tacit.contract.query import ColumnCounts, Kind
+from tacit.contract.query import ColumnCounts, QueryKind
 from tacit.solvers.rules import COUNTING, between
 from tacit.solvers.solver import PublicFacts, priced
 
@@ -36,9 +36,9 @@ def with_counting(facts: PublicFacts, allowed: Fraction, rest: Callable[[Fractio
         return rest(allowed)
     wanted = 1 / (COUNTING.noise * facts.records * math.sqrt(allowed)) ** 2
     share = Fraction(between(wanted, *COUNTING.share))
-    weighted = facts.design.beside.weighting is not None
+    weighted = facts.design.attached.weighting is not None
     purpose = Purpose.WEIGHT_SUM if weighted else Purpose.RECORD_COUNT
-    step = priced(facts, Kind.COUNTS, allowed * share, facts.counts, purpose)
+    step = priced(facts, QueryKind.COUNTS, allowed * share, facts.counts, purpose)
     plan = rest(allowed * (1 - share))
     return replace(plan, steps=(step, *plan.steps), counting=True)
 
@@ -55,6 +55,6 @@ def count_records(gate: Gate, plan: Plan) -> Plan:
     total = max(float(answer.value[0]), answer.noise_scale, SMALLEST_SHARE * plan.records)
     if plan.relation.n_is_public:
         total = min(total, float(plan.records))
-    elif plan.design.beside.weighting is None:
+    elif plan.design.attached.weighting is None:
         total = max(total, float(plan.records))
     return replace(plan, total=total)

@@ -23,7 +23,7 @@ import numpy as np
 
 from tacit.contract.gate import Gate
 from tacit.contract.plan import Plan, Purpose, Solution, Step
-from tacit.contract.query import CurvatureTrace, DampedDirection, GradientSum, Kind
+from tacit.contract.query import CurvatureTrace, DampedDirection, GradientSum, QueryKind
 from tacit.contract.sensitivity import price_for
 from tacit.losses.loss import Code
 from tacit.solvers.coordinates import Vector
@@ -106,10 +106,14 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     rounds = options.iterations or DOUBLE_NOISE.rounds
     if options.iterations is None and options.max_passes is not None:
         rounds = max(1, min(rounds, (options.max_passes - 1) // 2))
-    trace = priced(facts, Kind.COUNTS, allowed * DOUBLE_NOISE.trace, 1, Purpose.CURVATURE_TRACE)
+    trace = priced(
+        facts, QueryKind.COUNTS, allowed * DOUBLE_NOISE.trace, 1, Purpose.CURVATURE_TRACE
+    )
     share = allowed * DOUBLE_NOISE.gradients / rounds
-    gradient = priced(facts, Kind.GRADIENT, share, 1, Purpose.GRADIENT)
+    gradient = priced(facts, QueryKind.GRADIENT, share, 1, Purpose.GRADIENT)
     share = allowed * DOUBLE_NOISE.directions / rounds
-    price = price_for(Kind.DIRECTION, share, facts.relation, records=1, width=facts.design.width)
-    direction = Step(Kind.DIRECTION, price, 1, Purpose.DIRECTION)
+    price = price_for(
+        QueryKind.DIRECTION, share, facts.relation, records=1, width=facts.design.width
+    )
+    direction = Step(QueryKind.DIRECTION, price, 1, Purpose.DIRECTION)
     return assembled(facts, DoubleNoise(rounds), (trace, *rounds * (gradient, direction)))

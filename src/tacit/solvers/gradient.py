@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from tacit.contract.gate import Gate
 from tacit.contract.plan import Forecast, Plan, Purpose, Solution
-from tacit.contract.query import Kind
+from tacit.contract.query import QueryKind
 from tacit.solvers.coordinates import Coordinates, gradient_bound, slope_bound
 from tacit.solvers.driver import Descent, Noise, best_time, descend, excess_bound
 from tacit.solvers.rules import DESCENT
@@ -89,6 +89,6 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
         forecast = Forecast(
             bound, f"the best prepared coefficients have norm at most {radius:.3g} (expected value)"
         )
-    steps = (priced(facts, Kind.GRADIENT, allowed, iterations, Purpose.DESCENT),)
+    steps = (priced(facts, QueryKind.GRADIENT, allowed, iterations, Purpose.DESCENT),)
     solver = Gradient(Descent(iterations, step_size, 0.0, None, output))
     return assembled(facts, solver, steps, forecast)

@@ -15,7 +15,7 @@ import numpy as np
 
 from tacit.contract.gate import Gate
 from tacit.contract.plan import Plan, Purpose, Solution
-from tacit.contract.query import Kind
+from tacit.contract.query import QueryKind
 from tacit.losses.loss import Code
 from tacit.solvers.coordinates import response_ends
 from tacit.solvers.label_start import label_start
@@ -113,13 +113,13 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     """Price the level of a continuous response, of counts, or of two labels."""
     del options
     if facts.loss.code is Code.LOGISTIC:
-        steps = (priced(facts, Kind.COUNTS, allowed, 1, Purpose.LABEL_SHARE),)
+        steps = (priced(facts, QueryKind.COUNTS, allowed, 1, Purpose.LABEL_SHARE),)
         return assembled(facts, InterceptOnly(), steps)
     if evidence_of(facts, allowed) < INTERCEPT_ONLY.counts_pay:
-        steps = (priced(facts, Kind.COUNTS, allowed, 1, Purpose.RESPONSE_MEAN),)
+        steps = (priced(facts, QueryKind.COUNTS, allowed, 1, Purpose.RESPONSE_MEAN),)
         return assembled(facts, InterceptOnly(), steps)
     locating = LocatingResponse(RESPONSE.medians, RESPONSE.radii)
     rounds = STAGED.shift_rounds if facts.loss.code is Code.PINBALL else 1
     share = allowed * INTERCEPT_ONLY.counts_share
-    level = priced(facts, Kind.COUNTS, allowed - share, rounds, Purpose.RESPONSE_LEVEL)
+    level = priced(facts, QueryKind.COUNTS, allowed - share, rounds, Purpose.RESPONSE_LEVEL)
     return assembled(facts, InterceptOnly(locating), (*locating.steps(facts, share), level))

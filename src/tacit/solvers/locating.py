@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from tacit.contract.gate import Gate
 from tacit.contract.plan import Locating, Plan, Purpose
-from tacit.contract.query import ColumnCounts, Kind
+from tacit.contract.query import ColumnCounts, QueryKind
 from tacit.design.design import Design, numeric_column
 from tacit.design.response import Continuous
 from tacit.errors import SettingError
@@ -69,7 +69,7 @@ def with_locating(facts: PublicFacts, allowed: Fraction, rest: Callable[[Fractio
     half = allowed * share / 2
     rounds = BOUNDS.location_rounds, BOUNDS.scale_rounds
     steps = tuple(
-        priced(facts, Kind.COUNTS, half, times, purpose, len(places))
+        priced(facts, QueryKind.COUNTS, half, times, purpose, len(places))
         for times, purpose in zip(rounds, (Purpose.LOCATION, Purpose.SCALE), strict=True)
     )
     noise = steps[-1].noise_share(facts.records)

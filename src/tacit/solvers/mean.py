@@ -17,9 +17,9 @@ import numpy as np
 
 from tacit.contract.gate import Gate
 from tacit.contract.plan import Plan, Purpose, Solution
-from tacit.contract.query import GradientSum, Kind, SecondMoments
-from tacit.design.attached_columns import Beside
-from tacit.losses import squared_distance as distance
+from tacit.contract.query import GradientSum, QueryKind, SecondMoments
+from tacit.design.attached_columns import AttachedColumns
+from tacit.losses import squared
 from tacit.solvers.coordinates import Coordinates
 from tacit.solvers.counting import with_counting
 from tacit.solvers.rules import LABELS, MEAN, between
@@ -66,14 +66,14 @@ def exact_mean(gate: Gate, plan: Plan) -> Solution:
 def mean_in(gate: Gate, plan: Plan, coordinates: Coordinates, clip: float) -> Solution:
     """Return the mean of the prepared rows (u, 1), and their mean second moments if known."""
     start = np.zeros(plan.design.width)
-    query = GradientSum(start, clip, coordinates.matrix, loss=distance.LOSS)
+    query = GradientSum(start, clip, coordinates.matrix, loss=squared.DISTANCE)
     mean = np.asarray(-gate.ask(query).value / plan.count)
     if coordinates.matrix is not None:
         mean = np.asarray(np.linalg.solve(coordinates.matrix.T, mean), dtype=np.float64)
-    attached, moments = plan.design.beside, coordinates.moments
+    attached, moments = plan.design.attached, coordinates.moments
     # The constant's mean is the share of n that the weights, the rows of units, or the unknown n
     # come to; second moments that shrink units with many rows have their own.
-    if attached != Beside() or not plan.relation.n_is_public:
+    if attached != AttachedColumns() or not plan.relation.n_is_public:
         share = max(float(mean[-1]), SMALLEST_SHARE)
         if moments is not None:
             own = share if attached.unit is None else float(moments[-1, -1])
@@ -86,7 +86,7 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     """Price a mean, and a covariance where the second moments are asked for."""
     signal = signal_of(facts, allowed)
     if options.solver == "gradient" or signal < MEAN.signal:
-        alone = priced(facts, Kind.GRADIENT, allowed, 1, Purpose.ROW_SUM)
+        alone = priced(facts, QueryKind.GRADIENT, allowed, 1, Purpose.ROW_SUM)
         return assembled(facts, Mean(), (alone,))
     return with_counting(facts, allowed, lambda rest: _whitened(facts, signal, rest))
 
@@ -96,7 +96,7 @@ def _whitened(facts: PublicFacts, signal: float, allowed: Fraction) -> Plan:
     whitening = Whitening(MEAN.queries, ridge, LABELS.row_factor.at(signal))
     share = allowed * MEAN.share
     steps = (
-        priced(facts, Kind.SECOND_MOMENTS, share, MEAN.queries, Purpose.SECOND_MOMENTS),
-        priced(facts, Kind.GRADIENT, allowed - share, 1, Purpose.ROW_SUM),
+        priced(facts, QueryKind.SECOND_MOMENTS, share, MEAN.queries, Purpose.SECOND_MOMENTS),
+        priced(facts, QueryKind.GRADIENT, allowed - share, 1, Purpose.ROW_SUM),
     )
     return assembled(facts, Mean(whitening, MEAN.clip), steps)

@@ -20,7 +20,7 @@ from fractions import Fraction
 
 from tacit.accounting.composition import compose
 from tacit.contract.plan import Plan
-from tacit.contract.query import Kind
+from tacit.contract.query import QueryKind
 from tacit.contract.sensitivity import event_of
 from tacit.errors import SettingError
 from tacit.losses.loss import Code
@@ -74,17 +74,17 @@ def predicted_error(facts: PublicFacts, planned: Plan) -> float:
     corrected = len(solver.stages) > 1
     size = STAGED.mean_size * math.sqrt(1 - STAGED.explained if corrected else 1.0)
     clip = (descent.clip_factor or 1.0) * size * math.sqrt(width)
-    gradients = _last_price(planned, Kind.GRADIENT)
+    gradients = _last_price(planned, QueryKind.GRADIENT)
     averaged = max(1.0, descent.averaged * descent.iterations) if corrected else 1.0
     noise = width * (facts.sensitivity * clip / (facts.records * gradients)) ** 2 / averaged
-    price = _last_price(planned, Kind.SECOND_MOMENTS)
+    price = _last_price(planned, QueryKind.SECOND_MOMENTS)
     rows = solver.whitening.row_factor**2
     norm = 2 * rows * width * math.sqrt(width) / (facts.records * price)
     rest = (1 - min(descent.step_size, STAGED.longest)) ** descent.iterations
     return noise + STAGED.explained * (rest if corrected else min(1.0, norm)) ** 2
 
 
-def _last_price(planned: Plan, kind: Kind) -> float:
+def _last_price(planned: Plan, kind: QueryKind) -> float:
     """μ of one answer of the last step of a kind."""
     step = [step for step in planned.steps if step.kind is kind][-1]
     if step.price is None:

@@ -22,11 +22,11 @@ import numpy as np
 
 from tacit.contract.gate import Gate
 from tacit.contract.plan import Plan, Purpose, Solution, Step
-from tacit.contract.query import Answer, GradientSum, Kind, SecondMoments, Weights
+from tacit.contract.query import Answer, GradientSum, QueryKind, SecondMoments, Weights
 from tacit.contract.release import Sandwich
 from tacit.errors import SettingError
 from tacit.losses import smooth_huber
-from tacit.losses.huber_efficiency import expected_curvature
+from tacit.losses.huber_constants import expected_curvature
 from tacit.losses.loss import Code
 from tacit.solvers.coordinates import Matrix, Vector
 from tacit.solvers.driver import first_averaged, take_steps
@@ -252,7 +252,7 @@ class _Rounds:
             step_noise=self.noises[-1] * plan.count / plan.records,
             level=level.share,
             dispersion=level.dispersion,
-            wobble=coefficient_errors(
+            nuisance_error=coefficient_errors(
                 plan, known.coordinates, asked, level.shift_error, known.mean_row
             ),
             rare=known.rare,
@@ -328,7 +328,7 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     if curvature == "once":
         hundredths -= NEWTON.majorised_share
         once = cost(NEWTON.majorised_share)
-        steps.append(priced(facts, Kind.SECOND_MOMENTS, once, 1, Purpose.CURVATURE_BOUND))
+        steps.append(priced(facts, QueryKind.SECOND_MOMENTS, once, 1, Purpose.CURVATURE_BOUND))
     curvatures = Fraction(0)
     if curvature == "each":
         curvatures = cost(hundredths) * (NEWTON.curvature_share if clear else NEWTON.small_share)
@@ -339,7 +339,7 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     steps += _round_steps(facts, settings, gradients, curvatures, cost(shares.residuals))
     if options.inference:
         pair = cost(shares.sandwich)
-        steps.append(priced(facts, Kind.SANDWICH, pair, 1, Purpose.CURVATURE_AND_SCORE))
+        steps.append(priced(facts, QueryKind.SANDWICH, pair, 1, Purpose.CURVATURE_AND_SCORE))
     return assembled(facts, settings, steps)
 
 
@@ -359,13 +359,13 @@ def _round_steps(
     steps: list[Step] = []
     for number, share in enumerate(shares):
         if settings.dispersed == number:
-            steps.append(priced(facts, Kind.COUNTS, dispersion, 1, Purpose.RESIDUALS))
+            steps.append(priced(facts, QueryKind.COUNTS, dispersion, 1, Purpose.RESIDUALS))
         joint = gradients * share
-        steps.append(priced(facts, Kind.GRADIENT, joint * (1 - squares), 1, Purpose.GRADIENT))
+        steps.append(priced(facts, QueryKind.GRADIENT, joint * (1 - squares), 1, Purpose.GRADIENT))
         if settings.curvature == "each":
             part = curvatures / count
-            steps.append(priced(facts, Kind.SECOND_MOMENTS, part, 1, Purpose.CURVATURE))
+            steps.append(priced(facts, QueryKind.SECOND_MOMENTS, part, 1, Purpose.CURVATURE))
         if settings.scaled:
             spent = joint * squares
-            steps.append(priced(facts, Kind.COUNTS, spent, 1, Purpose.SQUARED_RESIDUALS))
+            steps.append(priced(facts, QueryKind.COUNTS, spent, 1, Purpose.SQUARED_RESIDUALS))
     return joined(steps)

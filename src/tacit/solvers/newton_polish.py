@@ -21,7 +21,7 @@ import numpy as np
 
 from tacit.contract.gate import Gate
 from tacit.contract.plan import Plan, Purpose, Solution
-from tacit.contract.query import GradientSum, Kind, SecondMoments, Weights
+from tacit.contract.query import GradientSum, QueryKind, SecondMoments, Weights
 from tacit.solvers.coordinates import Coordinates, Matrix, Vector
 from tacit.solvers.driver import Descent, descend, take_steps
 from tacit.solvers.rules import LABELS, NEWTON_POLISH
@@ -131,11 +131,17 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     )
     steps = (
         priced(
-            facts, Kind.SECOND_MOMENTS, allowed * moments, rules.queries, Purpose.SECOND_MOMENTS
+            facts,
+            QueryKind.SECOND_MOMENTS,
+            allowed * moments,
+            rules.queries,
+            Purpose.SECOND_MOMENTS,
         ),
-        priced(facts, Kind.GRADIENT, first, rules.steps, Purpose.DESCENT),
-        priced(facts, Kind.SECOND_MOMENTS, allowed * rules.curvature_share, 1, Purpose.CURVATURE),
-        priced(facts, Kind.GRADIENT, left - first, rules.newton_steps, Purpose.NEWTON_STEPS),
+        priced(facts, QueryKind.GRADIENT, first, rules.steps, Purpose.DESCENT),
+        priced(
+            facts, QueryKind.SECOND_MOMENTS, allowed * rules.curvature_share, 1, Purpose.CURVATURE
+        ),
+        priced(facts, QueryKind.GRADIENT, left - first, rules.newton_steps, Purpose.NEWTON_STEPS),
     )
     solver = NewtonPolish(
         Whitening(rules.queries, ridge, row_factor, one_in=one_in),

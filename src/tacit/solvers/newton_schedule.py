@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from tacit.contract.plan import Step
 from tacit.losses import huber
-from tacit.losses.huber_efficiency import best_threshold
+from tacit.losses.huber_constants import best_threshold
 from tacit.solvers.interval_rules import NEWTON
 from tacit.solvers.rules import TABLES, between
 from tacit.solvers.solver import PublicFacts, SolverOptions, require_passes

@@ -16,8 +16,8 @@ from tacit.contract.gate import Gate
 from tacit.contract.plan import Plan, Purpose
 from tacit.contract.query import ColumnCounts, Measure, ResidualSize
 from tacit.losses import bounded_poisson, huber, smooth_huber
+from tacit.losses.huber_constants import explaining_ratio, square_slope
 from tacit.losses.loss import Code, Loss
-from tacit.losses.scale_consistency import explaining_ratio, square_slope
 from tacit.solvers.coordinates import Coordinates, Vector
 from tacit.solvers.interval_rules import LEVEL, NEWTON
 from tacit.solvers.quantiles import FARTHEST, bisect, bisect_octaves, residuals_within

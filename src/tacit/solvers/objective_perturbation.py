@@ -27,7 +27,7 @@ from tacit.accounting.composition import compose, mu_squared_of
 from tacit.contract.gate import Gate
 from tacit.contract.perturbation_precision import Accuracy, ridge_of
 from tacit.contract.plan import Plan, Purpose, Solution, Step
-from tacit.contract.query import Kind, PerturbedMinimum
+from tacit.contract.query import PerturbedMinimum, QueryKind
 from tacit.contract.release import Sandwich
 from tacit.contract.sensitivity import MinimumPrice, Price, events_of, is_resolved, price_for
 from tacit.errors import BudgetError, SettingError
@@ -75,7 +75,7 @@ def _has_moderate_epsilon(facts: PublicFacts, _: SolverOptions) -> bool:
 
 
 def _has_plain_records(facts: PublicFacts, _: SolverOptions) -> bool:
-    attached = facts.design.beside
+    attached = facts.design.attached
     return attached.offset is None and attached.unit is None
 
 
@@ -188,7 +188,7 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     require(REQUIRES, facts, options)
     elsewhere = mu_squared_of(facts.budget) - allowed
     cover = price_for(
-        Kind.DIRECTION,
+        QueryKind.DIRECTION,
         allowed * PERTURBATION.cover,
         facts.relation,
         records=1,
@@ -199,14 +199,14 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
         shares, clip = PERTURBATION.shares, clip_factor_of(signal_of(facts, allowed))
         before, start = first_steps(facts, allowed, shares, clip)
         spent = allowed * Fraction(shares.sandwich, 100)
-        after = [priced(facts, Kind.SANDWICH, spent, 1, Purpose.CURVATURE_AND_SCORE)]
+        after = [priced(facts, QueryKind.SANDWICH, spent, 1, Purpose.CURVATURE_AND_SCORE)]
     others: list[Event] = [Gaussian(elsewhere, 1)] if elsewhere > 0 else []
     for step in (*before, *after):
         if step.price is not None:
             events = events_of(step.kind, step.price, facts.relation, step.size)
             others.extend(Repeated(event, step.times) for event in events)
     price = _calibrated(facts, cover, tuple(others))
-    minimum = Step(Kind.MINIMUM, price, 1, Purpose.PERTURBED_MINIMUM)
+    minimum = Step(QueryKind.MINIMUM, price, 1, Purpose.PERTURBED_MINIMUM)
     return assembled(facts, ObjectivePerturbation(start), (*before, minimum, *after))
 
 
@@ -217,7 +217,7 @@ def _calibrated(facts: PublicFacts, cover: Price, others: tuple[Event, ...]) -> 
     ratio, guess = _balanced(facts, epsilon, delta, float(spent))
     first = round(guess / facts.sensitivity * 2**BITS)
     bound = largest_bound(first, ratio, cover, others, facts.relation, epsilon, delta)
-    if not is_resolved(Kind.GRADIENT, bound, facts.design.width):
+    if not is_resolved(QueryKind.GRADIENT, bound, facts.design.width):
         raise _too_small()
     return MinimumPrice(bound, BITS, ratio, cover)
 
@@ -240,7 +240,7 @@ def largest_bound(
     """
 
     def price(bound: int) -> float:
-        events = events_of(Kind.MINIMUM, MinimumPrice(bound, BITS, ratio, cover), relation)
+        events = events_of(QueryKind.MINIMUM, MinimumPrice(bound, BITS, ratio, cover), relation)
         return compose([*others, *events], relation).epsilon(delta)
 
     low, high = max(1, guess // 2), guess + guess // 2 + 2

@@ -18,7 +18,7 @@ import numpy as np
 
 from tacit.contract.gate import Gate
 from tacit.contract.plan import Forecast, Plan, Purpose, Solution
-from tacit.contract.query import GradientSum, Kind
+from tacit.contract.query import GradientSum, QueryKind
 from tacit.contract.release import Sandwich
 from tacit.losses.loss import Code, Loss
 from tacit.solvers.coordinates import Coordinates, Matrix, Vector
@@ -138,7 +138,9 @@ def take_step(
         step_noise=step_noise,
         level=level.share,
         dispersion=level.dispersion,
-        wobble=coefficient_errors(plan, coordinates, asked, level.shift_error, known.mean_row),
+        nuisance_error=coefficient_errors(
+            plan, coordinates, asked, level.shift_error, known.mean_row
+        ),
         far=plan.private and error > far.get(loss.code, math.inf),
         rare=known.rare,
     )
@@ -203,14 +205,14 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     def cost(hundredths: int) -> Fraction:
         return allowed * Fraction(hundredths, 100)
 
-    steps.append(priced(facts, Kind.GRADIENT, cost(shares.pilot), count, Purpose.DESCENT))
+    steps.append(priced(facts, QueryKind.GRADIENT, cost(shares.pilot), count, Purpose.DESCENT))
     if rounds:
         spent = cost(shares.residuals)
-        steps.append(priced(facts, Kind.COUNTS, spent, rounds, Purpose.RESIDUALS))
+        steps.append(priced(facts, QueryKind.COUNTS, spent, rounds, Purpose.RESIDUALS))
     sandwich, step = cost(shares.sandwich), cost(shares.step)
     steps += [
-        priced(facts, Kind.SANDWICH, sandwich, 1, Purpose.CURVATURE_AND_SCORE),
-        priced(facts, Kind.GRADIENT, step, 1, Purpose.LAST_STEP),
+        priced(facts, QueryKind.SANDWICH, sandwich, 1, Purpose.CURVATURE_AND_SCORE),
+        priced(facts, QueryKind.GRADIENT, step, 1, Purpose.LAST_STEP),
     ]
     # A pilot that has not arrived leaves a bias after the step; where the signal is large,
     # momentum brings it there, and the noise that it adds is small.

@@ -13,7 +13,7 @@ import numpy as np
 
 from tacit.contract.gate import Gate
 from tacit.contract.plan import Plan, Purpose, Step
-from tacit.contract.query import Answer, ColumnCounts, Kind, Measure, ResidualSize
+from tacit.contract.query import Answer, ColumnCounts, Measure, QueryKind, ResidualSize
 from tacit.solvers.coordinates import response_ends
 from tacit.solvers.quantiles import around, bisect, bisect_octaves, records_below
 from tacit.solvers.rules import RESPONSE, between
@@ -32,10 +32,10 @@ class LocatingResponse:
         """Price the counts, and the mean at as much."""
         rounds = self.medians + self.radii
         if not self.mean:
-            return [priced(facts, Kind.COUNTS, share, rounds, Purpose.RESPONSE_LOCATION)]
+            return [priced(facts, QueryKind.COUNTS, share, rounds, Purpose.RESPONSE_LOCATION)]
         return [
-            priced(facts, Kind.COUNTS, share / 2, rounds, Purpose.RESPONSE_LOCATION),
-            priced(facts, Kind.COUNTS, share / 2, 1, Purpose.RESPONSE_MEAN),
+            priced(facts, QueryKind.COUNTS, share / 2, rounds, Purpose.RESPONSE_LOCATION),
+            priced(facts, QueryKind.COUNTS, share / 2, 1, Purpose.RESPONSE_MEAN),
         ]
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from tacit.contract.plan import Forecast, Penalty, Plan, Purpose, Solver, Step
-from tacit.contract.query import PART, Kind
+from tacit.contract.query import PART, QueryKind
 from tacit.contract.sensitivity import price_for
 from tacit.design.design import Column, Design
 from tacit.design.response import Absent, Continuous
@@ -85,7 +85,7 @@ class PublicFacts:
 
         It is private where records are weighted, or added and removed.
         """
-        return int(self.design.beside.weighting is not None or not self.relation.n_is_public)
+        return int(self.design.attached.weighting is not None or not self.relation.n_is_public)
 
     @property
     def sensitivity(self) -> float:
@@ -137,7 +137,7 @@ def no_penalty(facts: PublicFacts, _: SolverOptions) -> bool:
 
 def no_units(facts: PublicFacts, _: SolverOptions) -> bool:
     """Whether a record is a unit of its own."""
-    return facts.design.beside.unit is None
+    return facts.design.attached.unit is None
 
 
 def no_intervals(_: PublicFacts, options: SolverOptions) -> bool:
@@ -218,7 +218,7 @@ def one_in_of_steps(facts: PublicFacts, mu: float, clip_factor: float) -> int:
 
 def priced(
     facts: PublicFacts,
-    kind: Kind,
+    kind: QueryKind,
     mu_squared: Fraction,
     times: int,
     purpose: Purpose,
@@ -226,13 +226,13 @@ def priced(
 ) -> Step:
     """`times` answers that cost at most `mu_squared` together."""
     # A unit's integers for second moments are those of all its rows.
-    rows = 1 if kind is Kind.GRADIENT else facts.design.unit_rows
+    rows = 1 if kind is QueryKind.GRADIENT else facts.design.unit_rows
     price = price_for(
         kind,
         mu_squared / times,
         facts.relation,
         records=facts.records,
-        width=facts.coordinates if kind is Kind.GRADIENT else facts.design.width * rows,
+        width=facts.coordinates if kind is QueryKind.GRADIENT else facts.design.width * rows,
         size=size,
     )
     return Step(kind, price, times, purpose, size)

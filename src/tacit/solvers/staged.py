@@ -17,7 +17,7 @@ import numpy as np
 
 from tacit.contract.gate import Gate
 from tacit.contract.plan import Forecast, Penalty, Plan, Purpose, Solution, Step
-from tacit.contract.query import Kind
+from tacit.contract.query import QueryKind
 from tacit.design.response import Count
 from tacit.losses import huber
 from tacit.losses.loss import Code
@@ -117,7 +117,7 @@ def _start(plan: Plan, location: ResponseLocation) -> Vector:
     if plan.design.intercept:
         start[-1] = location.median
         if location.mean is not None:
-            offset = plan.design.beside.offset
+            offset = plan.design.attached.offset
             start[-1] = math.log(location.mean)
             start[-1] -= 0.0 if offset is None else (offset.lower + offset.upper) / 2
     return start
@@ -163,13 +163,13 @@ def priced_stages(
     locating = LocatingResponse(medians, RESPONSE.radii, mean=code is Code.POISSON)
     steps = locating.steps(facts, allowed * location)
     spent = allowed * share * queries
-    steps.append(priced(facts, Kind.SECOND_MOMENTS, spent, queries, Purpose.SECOND_MOMENTS))
+    steps.append(priced(facts, QueryKind.SECOND_MOMENTS, spent, queries, Purpose.SECOND_MOMENTS))
     for stage, part in zip(stages, shares, strict=True):
         steps += _stage_steps(facts, stage, allowed * measuring / max(measured, 1), left * part)
     if recalibrates:
         purpose = Purpose.LEVEL_AND_SLOPE if facts.design.intercept else Purpose.SLOPE
         numbers = 1 + facts.design.intercept
-        steps.append(priced(facts, Kind.COUNTS, allowed * last, numbers, purpose))
+        steps.append(priced(facts, QueryKind.COUNTS, allowed * last, numbers, purpose))
     signal = signal_of(facts, allowed)
     one = evidence_of(facts, allowed) * math.sqrt(CORRECTIONS.share / 2)
     solver = Staged(
@@ -188,12 +188,14 @@ def _stage_steps(
 ) -> list[Step]:
     steps = []
     if stage.scale_rounds:
-        steps.append(priced(facts, Kind.COUNTS, counts, stage.scale_rounds, Purpose.RESIDUAL_SIZE))
+        steps.append(
+            priced(facts, QueryKind.COUNTS, counts, stage.scale_rounds, Purpose.RESIDUAL_SIZE)
+        )
     if stage.shift_rounds:
         purpose = Purpose.RESIDUAL_QUANTILE
-        steps.append(priced(facts, Kind.COUNTS, counts, stage.shift_rounds, purpose))
+        steps.append(priced(facts, QueryKind.COUNTS, counts, stage.shift_rounds, purpose))
     rounds = stage.descent.iterations
-    return [*steps, priced(facts, Kind.GRADIENT, gradients, rounds, Purpose.DESCENT)]
+    return [*steps, priced(facts, QueryKind.GRADIENT, gradients, rounds, Purpose.DESCENT)]
 
 
 def _measuring_share(code: Code) -> float:

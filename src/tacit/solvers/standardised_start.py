@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from tacit.contract.gate import Gate
 from tacit.contract.plan import Plan, Purpose, Step
-from tacit.contract.query import ColumnCounts, Kind, SecondMoments
+from tacit.contract.query import ColumnCounts, QueryKind, SecondMoments
 from tacit.design.design import Column, Design
 from tacit.design.factor import Indicator
 from tacit.design.response import Continuous
@@ -97,12 +97,12 @@ def first_steps(
     if columns:
         rounds, size = medians + START.radii, len(columns)
         counts = cost(shares.scales)
-        steps.append(priced(facts, Kind.COUNTS, counts, rounds, Purpose.STANDARDISING, size))
+        steps.append(priced(facts, QueryKind.COUNTS, counts, rounds, Purpose.STANDARDISING, size))
     if shares.level:
-        steps.append(priced(facts, Kind.COUNTS, cost(shares.level), 1, Purpose.RESPONSE_LEVEL))
+        steps.append(priced(facts, QueryKind.COUNTS, cost(shares.level), 1, Purpose.RESPONSE_LEVEL))
     # What standardising does not need goes to the second moments.
     moments = cost(shares.moments + (0 if columns else shares.scales))
-    steps.append(priced(facts, Kind.SECOND_MOMENTS, moments, 1, Purpose.SECOND_MOMENTS))
+    steps.append(priced(facts, QueryKind.SECOND_MOMENTS, moments, 1, Purpose.SECOND_MOMENTS))
     settings = StandardisedStart(
         columns, medians, START.radii, START.ridge, START.row_factor, clip_factor
     )

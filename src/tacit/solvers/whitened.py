@@ -16,7 +16,7 @@ import numpy as np
 
 from tacit.contract.gate import Gate
 from tacit.contract.plan import Forecast, Penalty, Plan, Purpose, Solution
-from tacit.contract.query import Kind, SecondMoments
+from tacit.contract.query import QueryKind, SecondMoments
 from tacit.losses.loss import Code
 from tacit.solvers.coordinates import Coordinates, triangular
 from tacit.solvers.driver import Descent, Noise, descend, excess_bound
@@ -179,11 +179,13 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     expected = forecast(facts, descent, math.sqrt(remaining))
     moments = allowed * share * queries
     steps = [
-        priced(facts, Kind.SECOND_MOMENTS, moments, queries, Purpose.SECOND_MOMENTS),
-        priced(facts, Kind.GRADIENT, remaining, iterations, Purpose.DESCENT),
+        priced(facts, QueryKind.SECOND_MOMENTS, moments, queries, Purpose.SECOND_MOMENTS),
+        priced(facts, QueryKind.GRADIENT, remaining, iterations, Purpose.DESCENT),
     ]
     if starts:
-        steps.insert(0, priced(facts, Kind.COUNTS, allowed * label_share, 1, Purpose.LABEL_SHARE))
+        steps.insert(
+            0, priced(facts, QueryKind.COUNTS, allowed * label_share, 1, Purpose.LABEL_SHARE)
+        )
     limited = facts.loss.code is Code.LOGISTIC and not options.step_size
     solver = WhitenedGradient(
         Whitening(queries, ridge, row_factor, one_in=one_in),

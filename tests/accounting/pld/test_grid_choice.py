@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from tacit.accounting.pld import GridTooLong
-from tacit.accounting.pld.coarse_pass import coarse_pass
-from tacit.accounting.pld.grid_choice import Resolution, accuracy_step, resolve
+from tacit.accounting.pld.grid_choice import Resolution, accuracy_step, coarse_pass, resolve
 from tacit.accounting.pld.pairs import GaussianPair, LaplacePair, Pair, RandomisedResponse
 
 

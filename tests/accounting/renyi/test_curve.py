@@ -7,8 +7,7 @@ import pytest
 from tacit.accounting.renyi import curve as curves
 from tacit.accounting.renyi import mechanisms
 from tacit.accounting.renyi.curve import Curve
-from tacit.accounting.renyi.mechanisms import bounded_range, pure
-from tacit.accounting.renyi.objective_perturbation import one_signed_objective
+from tacit.accounting.renyi.mechanisms import bounded_range, one_signed_objective, pure
 from tacit.accounting.renyi.poisson_gaussian import poisson_gaussian
 from tacit.accounting.renyi.subsampling import without_replacement_gaussian
 from tacit.errors import SettingError

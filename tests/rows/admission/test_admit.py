@@ -13,7 +13,8 @@ import pytest
 from numpy.typing import NDArray
 from pyarrow import parquet
 
-from tacit.design.design import Column, Design, Indicator, Numeric, matrix_design
+from tacit.design.design import Column, Design, matrix_design
+from tacit.design.factor import Indicator, Numeric
 from tacit.design.response import Binary
 from tacit.errors import DataError, FileError, SchemaError, SettingError
 from tacit.rows.admission.admit import admit

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from pyarrow import parquet
 from scipy.sparse import csr_array
 
-from tacit.design.attached_columns import Beside, Offset, Weighting
-from tacit.design.design import Column, Design, Numeric
+from tacit.design.attached_columns import AttachedColumns, Offset, Weighting
+from tacit.design.design import Column, Design
+from tacit.design.factor import Numeric
 from tacit.design.response import Absent, Binary, Classes, Continuous, Count, Response
 from tacit.errors import DataError, SchemaError, SettingError
 from tacit.rows.admission.admit import admit
@@ -41,11 +42,11 @@ RESPONSES: dict[str, Response] = {
     "count": Count("y", 3.0),
     "absent": Absent(),
 }
-FULL = Beside(Weighting("w", 4.0), Offset("t", -1.0, 3.0, exposure=True))
+FULL = AttachedColumns(Weighting("w", 4.0), Offset("t", -1.0, 3.0, exposure=True))
 
 
-def design_of(response: Response, beside: Beside = FULL) -> Design:
-    return Design(COLUMNS, response, 1.2, beside=beside)
+def design_of(response: Response, attached: AttachedColumns = FULL) -> Design:
+    return Design(COLUMNS, response, 1.2, attached=attached)
 
 
 def content(store: Store) -> NDArray[Any]:
@@ -72,14 +73,14 @@ def test_bits_do_not_depend_on_layout_or_blocks(
     table.to_csv(tmp_path / "a.csv", index=False)
     arrow = pa.table({name: table[name].to_numpy() for name in table.columns})
     parquet.write_table(arrow, tmp_path / "a.parquet", row_group_size=100)
-    beside = {"w": WEIGHT.tolist(), "t": pl.Series(TIME)}
+    attached = {"w": WEIGHT.tolist(), "t": pl.Series(TIME)}
     sources = {
         "pandas": open_source(table),
         "polars": open_source(pl.DataFrame(table.to_dict("list"))),
-        "matrix": open_source(X, Y, attached=beside),
-        "fortran": open_source(np.asfortranarray(X), Y.astype(float), attached=beside),
-        "lists": open_source(X.tolist(), Y.tolist(), attached=beside),
-        "frame-and-columns": open_source(table[["x0", "x1"]], table["y"], attached=beside),
+        "matrix": open_source(X, Y, attached=attached),
+        "fortran": open_source(np.asfortranarray(X), Y.astype(float), attached=attached),
+        "lists": open_source(X.tolist(), Y.tolist(), attached=attached),
+        "frame-and-columns": open_source(table[["x0", "x1"]], table["y"], attached=attached),
         "csv": open_source(tmp_path / "a.csv"),
         "parquet": open_source(tmp_path / "a.parquet"),
     }
@@ -99,20 +100,22 @@ def test_bits_do_not_depend_on_layout_or_blocks(
 
 
 @pytest.mark.parametrize(
-    ("beside", "expected"),
+    ("attached", "expected"),
     [
-        (Beside(), [2.0]),
-        (Beside(Weighting("w", 4.0)), [2.0, 0.25]),
-        (Beside(offset=Offset("t", -3.0, 1.5)), [2.0, 1.5]),
-        (Beside(Weighting("w", 4.0), Offset("t", -3.0, 9.0)), [2.0, 0.25, 7.0]),
+        (AttachedColumns(), [2.0]),
+        (AttachedColumns(Weighting("w", 4.0)), [2.0, 0.25]),
+        (AttachedColumns(offset=Offset("t", -3.0, 1.5)), [2.0, 1.5]),
+        (AttachedColumns(Weighting("w", 4.0), Offset("t", -3.0, 9.0)), [2.0, 0.25, 7.0]),
     ],
 )
-def test_what_is_declared_stands_behind_the_response(beside: Beside, expected: list[float]) -> None:
+def test_what_is_declared_stands_behind_the_response(
+    attached: AttachedColumns, expected: list[float]
+) -> None:
     table = frame(y=[2] * ROWS, w=[1.0] * ROWS, t=[7.0] * ROWS)
-    rows = zeroed(table, design_of(Count("y", 9.0), beside))
+    rows = zeroed(table, design_of(Count("y", 9.0), attached))
     assert rows.shape == (ROWS, 3 + len(expected))
     assert (rows[:, 3:] == expected).all()
-    plain = zeroed(table, design_of(Count("y", 9.0), Beside()))
+    plain = zeroed(table, design_of(Count("y", 9.0), AttachedColumns()))
     assert np.ascontiguousarray(rows[:, :3]).tobytes() == plain[:, :3].tobytes()
 
 
@@ -124,7 +127,7 @@ def test_what_is_declared_stands_behind_the_response(beside: Beside, expected: l
 def test_t02_a_cell_far_outside_equals_the_clipped_one(
     column: str, far: float, near: float, intercept: bool
 ) -> None:
-    design = Design(COLUMNS, Count("y", 3.0), 1.2, intercept, beside=FULL)
+    design = Design(COLUMNS, Count("y", 3.0), 1.2, intercept, attached=FULL)
     tables = [frame(), frame()]
     for table, cell in zip(tables, (far, near), strict=True):
         table[column] = table[column].astype(float)
@@ -135,10 +138,10 @@ def test_t02_a_cell_far_outside_equals_the_clipped_one(
 
 
 def test_t11_prepared_weights_lie_in_the_unit_interval() -> None:
-    beside = Beside(Weighting("w", 4.0, by_class=(1.0, 50.0, 2.0, 3.0, 4.0)))
+    attached = AttachedColumns(Weighting("w", 4.0, by_class=(1.0, 50.0, 2.0, 3.0, 4.0)))
     for dtype in (np.float32, np.float64):
         source = open_source(frame(w=RNG.lognormal(0, 20, ROWS)))
-        rows = content(admit(source, design_of(RESPONSES["classes"], beside), dtype=dtype))
+        rows = content(admit(source, design_of(RESPONSES["classes"], attached), dtype=dtype))
         assert ((rows[:, 4] >= 0) & (rows[:, 4] <= 1)).all()
         assert rows[:, 4].max() == 1
 
@@ -201,10 +204,10 @@ def test_t08_no_record_changes_another(kind: str) -> None:
 
 def test_sparse_tables_take_the_same_columns_beside_them() -> None:
     columns = tuple(Column(name, (Numeric(name),), -4.0, 4.0, 0.0, 4.0) for name in ("x0", "x1"))
-    design = Design(columns, Count("y", 3.0), 1.2, beside=FULL)
-    beside = {"w": WEIGHT, "t": TIME}
-    dense = content(admit(open_source(X, Y, attached=beside), design))
-    with admit(open_source(csr_array(X), Y, attached=beside), design) as store:
+    design = Design(columns, Count("y", 3.0), 1.2, attached=FULL)
+    attached = {"w": WEIGHT, "t": TIME}
+    dense = content(admit(open_source(X, Y, attached=attached), design))
+    with admit(open_source(csr_array(X), Y, attached=attached), design) as store:
         assert isinstance(store, SparseStore)
         assert (store.layout.weighted, store.layout.shifted) == (True, True)
         tiles = np.concatenate(
@@ -213,11 +216,11 @@ def test_sparse_tables_take_the_same_columns_beside_them() -> None:
         assert (to_rows(tiles, store.length) == dense).all()
     holed = np.where(np.arange(ROWS) == 7, np.nan, WEIGHT)
     with pytest.raises(DataError, match="Weights must be numbers >= 0"):
-        admit(open_source(csr_array(X), Y, attached=beside | {"w": holed}), design)
+        admit(open_source(csr_array(X), Y, attached=attached | {"w": holed}), design)
 
 
 def test_mean_estimation_needs_no_response() -> None:
-    store = admit(open_source(X), design_of(Absent(), Beside()))
+    store = admit(open_source(X), design_of(Absent(), AttachedColumns()))
     assert (content(store)[:, 3] == 0).all()
 
 
@@ -228,6 +231,6 @@ def test_unknown_columns_are_named_with_the_known_ones(missing: str) -> None:
 
 
 def test_t11_class_weights_of_another_response_are_refused_before_reading() -> None:
-    beside = Beside(Weighting(by_class=(1.0, 2.0)))
+    attached = AttachedColumns(Weighting(by_class=(1.0, 2.0)))
     with pytest.raises(SettingError, match="one weight for each"):
-        admit(open_source(frame()), design_of(RESPONSES["count"], beside))
+        admit(open_source(frame()), design_of(RESPONSES["count"], attached))

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 import scipy.sparse
 
-from tacit.design.attached_columns import Beside, Unit, Weighting
+from tacit.design.attached_columns import AttachedColumns, Unit, Weighting
 from tacit.design.design import Design, matrix_design
 from tacit.design.response import Binary, Continuous
 from tacit.errors import DataError, SchemaError
@@ -28,7 +28,9 @@ NAMES = ("age", "dose")
 
 def design_of(unit: Unit, *, bounds: Any = (0, 10), weighted: bool = False) -> Design:
     design = matrix_design(NAMES, Binary("y", (0, 1)), bounds=bounds, row_norm=None, intercept=True)
-    return replace(design, beside=Beside(Weighting("w", 2.0) if weighted else None, None, unit))
+    return replace(
+        design, attached=AttachedColumns(Weighting("w", 2.0) if weighted else None, None, unit)
+    )
 
 
 def frame(n: int = 300, persons: int = 70, seed: int = 0) -> pd.DataFrame:
@@ -98,13 +100,13 @@ def test_t08_any_source_in_any_order_has_the_same_persons(
 def test_a_matrix_a_sparse_matrix_and_arrays_beside_them() -> None:
     table = frame()
     X, y = table[["age", "dose"]].to_numpy(), table["y"].to_numpy()
-    beside = {"unit": table["who"].to_numpy(), "order": table["day"].to_numpy()}
+    attached = {"unit": table["who"].to_numpy(), "order": table["day"].to_numpy()}
     design = matrix_design(
         ("x0", "x1"), Binary("y", (0, 1)), bounds=(0, 10), row_norm=None, intercept=True
     )
-    design = replace(design, beside=Beside(unit=Unit("unit", 2, "order")))
-    dense = admit(open_source(X, y, attached=beside), design)
-    sparse = admit(open_source(scipy.sparse.csr_array(X), y, attached=beside), design)
+    design = replace(design, attached=AttachedColumns(unit=Unit("unit", 2, "order")))
+    dense = admit(open_source(X, y, attached=attached), design)
+    sparse = admit(open_source(scipy.sparse.csr_array(X), y, attached=attached), design)
     assert records(dense) == records(sparse)
 
 
@@ -221,7 +223,7 @@ def test_a_response_that_awaits_its_bounds() -> None:
     table = frame().assign(day=np.random.default_rng(0).permutation(300))
     response = Continuous.opened("w")
     design = matrix_design(NAMES, response, bounds=(0, 10), row_norm=None, intercept=True)
-    opened = replace(design, beside=Beside(unit=Unit("who", 2, "day")))
+    opened = replace(design, attached=AttachedColumns(unit=Unit("who", 2, "day")))
     assert opened.open_places == (3,)
     closed = replace(opened, response=Continuous.of("w", 0.0, 2.0))
     found = rescale(admit(open_source(table), opened), closed)

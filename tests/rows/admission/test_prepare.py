@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
-from tacit.design.design import Column, Design, Numeric, matrix_design
+from tacit.design.design import Column, Design, matrix_design
+from tacit.design.factor import Numeric
 from tacit.design.response import Binary
 from tacit.errors import BoundsError
 from tacit.rows.admission.prepare import Preparer

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tacit.design.attached_columns import Beside, Offset, Weighting
+from tacit.design.attached_columns import AttachedColumns, Offset, Weighting
 from tacit.design.design import Design, matrix_design
 from tacit.design.response import Binary, Continuous, Response
 from tacit.errors import DataError, SettingError
@@ -26,15 +26,19 @@ ROWS = 300
 X = RNG.normal(0, 1, (ROWS, 3)) * [1.0, 1e-3, 50.0] + [1e6, 0.0, -7.0]
 Y = RNG.normal(100, 20, ROWS)
 BOUNDS = (np.array([1e6 - 2, -1e-3, -100.0]), np.array([1e6 + 1, 2e-3, 60.0]))
-BESIDE = Beside(Weighting("w", 2.0), Offset("t", -1.0, 1.0))
+BESIDE = AttachedColumns(Weighting("w", 2.0), Offset("t", -1.0, 1.0))
 OPEN, KNOWN = Continuous.opened("y"), Continuous.of("y", 80.0, 130.0)
 
 
 def design(
-    bounds: Any, response: Response, *, intercept: bool = True, beside: Beside | None = None
+    bounds: Any,
+    response: Response,
+    *,
+    intercept: bool = True,
+    attached: AttachedColumns | None = None,
 ) -> Design:
     plain = matrix_design(NAMES, response, bounds=bounds, row_norm=None, intercept=intercept)
-    return replace(plain, beside=beside or Beside())
+    return replace(plain, attached=attached or AttachedColumns())
 
 
 def records(store: Store) -> NDArray[Any]:
@@ -48,13 +52,13 @@ def records(store: Store) -> NDArray[Any]:
 def test_the_result_is_what_admission_with_these_bounds_stores(
     dtype: Any, intercept: bool, weighted: bool
 ) -> None:
-    beside = BESIDE if weighted else None
+    attached = BESIDE if weighted else None
     columns = {"w": RNG.random(ROWS) * 3, "t": RNG.normal(size=ROWS)} if weighted else None
     known = Continuous.of("y", 80.0, 130.0, centred=intercept)
-    found = design(BOUNDS, known, intercept=intercept, beside=beside)
+    found = design(BOUNDS, known, intercept=intercept, attached=attached)
     direct = admit(open_source(X, Y, attached=columns), found, dtype=dtype)
     for response in (OPEN, known):
-        opened = design("private", response, intercept=intercept, beside=beside)
+        opened = design("private", response, intercept=intercept, attached=attached)
         store = admit(open_source(X, Y, attached=columns), opened, dtype=np.float32)
         assert store.opened == opened
         assert store.layout.dtype == np.float64
@@ -126,7 +130,7 @@ def test_t10_another_design_is_refused() -> None:
         replace(found, columns=found.columns[:2]),
         replace(found, columns=(found.columns[1], found.columns[0], found.columns[2])),
         replace(found, intercept=False),
-        replace(found, beside=BESIDE),
+        replace(found, attached=BESIDE),
     ]
     for other in others:
         store = admit(open_source(X, Y), opened)

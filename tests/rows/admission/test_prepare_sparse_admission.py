@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from tacit.design.attached_columns import Beside, Offset, Unit, Weighting
+from tacit.design.attached_columns import AttachedColumns, Offset, Unit, Weighting
 from tacit.design.design import Design, matrix_design
 from tacit.design.feature_map import Polynomial
 from tacit.design.response import Binary, Continuous
@@ -64,17 +64,17 @@ def test_the_same_records_as_dense_ones(dtype: Any, row_norm: float | None) -> N
 
 def test_weights_and_offsets_are_stored() -> None:
     weight, offset = RNG.random(ROWS) * 3, RNG.normal(size=ROWS)
-    beside = {"sample_weight": weight, "offset": offset}
+    attached = {"sample_weight": weight, "offset": offset}
     plain = design_of()
     design = Design(
         plain.columns,
         Continuous.of("y", 0.0, 1.0),
         plain.feature_norm,
-        beside=Beside(Weighting("sample_weight", 2.0), Offset("offset", -1.0, 1.0)),
+        attached=AttachedColumns(Weighting("sample_weight", 2.0), Offset("offset", -1.0, 1.0)),
     )
-    sparse = through(open_source(sp.csr_array(X), Y, attached=beside), design)
+    sparse = through(open_source(sp.csr_array(X), Y, attached=attached), design)
     assert (sparse.layout.weighted, sparse.layout.shifted) == (True, True)
-    assert (content(sparse) == content(admit(open_source(X, Y, attached=beside), design))).all()
+    assert (content(sparse) == content(admit(open_source(X, Y, attached=attached), design))).all()
 
 
 def test_t40_invalid_records_hold_nothing() -> None:
@@ -111,6 +111,6 @@ def test_which_tables_stay_sparse() -> None:
     assert not stays_sparse(sparse, some)
     assert not stays_sparse(sparse, design_of(bounds="private", shifted=True))
     assert not stays_sparse(sparse, design_of(feature_map=Polynomial(2)))
-    persons = replace(design_of(), beside=Beside(unit=Unit("unit", 2)))
+    persons = replace(design_of(), attached=AttachedColumns(unit=Unit("unit", 2)))
     assert not stays_sparse(sparse, persons)
     assert (content(admit(sparse, some)) == content(admit(dense, some))).all()

@@ -6,8 +6,9 @@ import pandas as pd
 import pytest
 from numpy.typing import NDArray
 
-from tacit.design.attached_columns import Beside, Offset, Weighting
-from tacit.design.design import Column, Design, Factor, Indicator, Numeric, matrix_design
+from tacit.design.attached_columns import AttachedColumns, Offset, Weighting
+from tacit.design.design import Column, Design, matrix_design
+from tacit.design.factor import Factor, Indicator, Numeric
 from tacit.design.response import Absent, Binary, Count, Response
 from tacit.errors import SchemaError
 from tacit.rows.encoding.encode import RecordEncoder
@@ -15,18 +16,18 @@ from tacit.rows.sources.opening import open_source
 
 LEVELS = {"ward": ("a", "b", "c"), "sex": ("0", "1")}
 RESPONSE = Binary("out", ("no", "yes"))
-NOTHING = Beside()
+NOTHING = AttachedColumns()
 
 
 def design_of(
     *products: Sequence[Factor],
     response: Response = RESPONSE,
-    beside: Beside = NOTHING,
+    attached: AttachedColumns = NOTHING,
 ) -> Design:
     columns = tuple(
         Column(f"c{j}", tuple(factors), -9.0, 9.0, 0.0, 1.0) for j, factors in enumerate(products)
     )
-    return Design(columns, response, 3.0, levels=LEVELS, beside=beside)
+    return Design(columns, response, 3.0, levels=LEVELS, attached=attached)
 
 
 def encode_frame(frame: Any, design: Design) -> tuple[NDArray[Any], ...]:
@@ -121,9 +122,9 @@ def test_features_do_not_need_a_response() -> None:
 
 
 def test_columns_are_asked_for_once_and_only_where_needed() -> None:
-    beside = Beside(Weighting("dose", 4.0), Offset("age", 0.0, 1.0))
+    attached = AttachedColumns(Weighting("dose", 4.0), Offset("age", 0.0, 1.0))
     counts = RecordEncoder.of(
-        design_of((Numeric("age"),), response=Count("visits", 9), beside=beside)
+        design_of((Numeric("age"),), response=Count("visits", 9), attached=attached)
     )
     assert (counts.reader.numeric, counts.numbers) == (("age",), ("age", "visits", "dose"))
     assert counts.labels == ()
@@ -134,7 +135,7 @@ def test_columns_are_asked_for_once_and_only_where_needed() -> None:
 
 def test_a_record_is_invalid_by_its_features_or_by_what_stands_behind_them() -> None:
     frame = FRAME.assign(age=[2.0, np.nan, 4.0, 5.0], dose=[0.5, 1.0, -2.0, 4.0])
-    design = design_of((Numeric("age"),), beside=Beside(Weighting("dose", 4.0)))
+    design = design_of((Numeric("age"),), attached=AttachedColumns(Weighting("dose", 4.0)))
     _, behind, valid = encode_frame(frame, design)
     assert valid.tolist() == [True, False, False, True]
     assert behind[valid].tolist() == [[0.0, 0.125], [0.0, 1.0]]

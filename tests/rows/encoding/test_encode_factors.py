@@ -12,14 +12,16 @@ import pyarrow as pa
 import pytest
 from numpy.typing import NDArray
 
-from tacit.design.cell_rules import Cell, LabelCell, NumericCell
 from tacit.design.design import Column, Design
 from tacit.design.factor import (
     Between,
+    Cell,
     Factor,
     Indicator,
+    LabelCell,
     Missing,
     Numeric,
+    NumericCell,
     Power,
     Spline,
     Transform,

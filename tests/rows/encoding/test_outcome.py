@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 from numpy.typing import NDArray
 
-from tacit.design.attached_columns import Beside, Offset, Weighting
-from tacit.design.design import Column, Design, Numeric
+from tacit.design.attached_columns import AttachedColumns, Offset, Weighting
+from tacit.design.design import Column, Design
+from tacit.design.factor import Numeric
 from tacit.design.response import Absent, Binary, Classes, Continuous, Count, Response
 from tacit.errors import SettingError
 from tacit.rows.encoding.outcome import OutcomeEncoder
@@ -83,9 +84,9 @@ def test_a_response_without_bounds_stays_finite_in_every_type() -> None:
 
 
 def test_counts_are_whole_numbers_from_zero() -> None:
-    found = responses(Count.of("out", 5), [0, 1, 5, 6, 1e300, -1, 0.5, NAN, INF, -INF])
+    found = responses(Count("out", 5), [0, 1, 5, 6, 1e300, -1, 0.5, NAN, INF, -INF])
     assert found == [0, 1, 5, 5, 5, None, None, None, None, None]
-    assert responses(Count.of("out", 5), [True, False]) == [1, 0]
+    assert responses(Count("out", 5), [True, False]) == [1, 0]
 
 
 def test_an_absent_response_is_zero_and_reads_no_column() -> None:
@@ -126,9 +127,9 @@ def test_t11_no_cell_raises_a_weight_above_one(maximum: float, by_class: Any) ->
 def test_t11_class_weights_need_one_for_each_class() -> None:
     column = Column("x", (Numeric("x"),), 0.0, 1.0, 0.0, 1.0)
     for response in (Binary("out", (0, 1)), Continuous.of("out", 0, 1), Absent()):
-        beside = Beside(Weighting(by_class=(1.0, 2.0, 3.0)))
+        attached = AttachedColumns(Weighting(by_class=(1.0, 2.0, 3.0)))
         with pytest.raises(SettingError, match="one weight for each"):
-            OutcomeEncoder.of(Design((column,), response, 1.0, beside=beside))
+            OutcomeEncoder.of(Design((column,), response, 1.0, attached=attached))
 
 
 def test_t02_offsets_are_clipped() -> None:

@@ -2,7 +2,7 @@
 
 from tacit.accounting.pld.calibration import largest_count, largest_rate, smallest_noise
 from tacit.accounting.pld.composition import Composed, compose
-from tacit.accounting.pld.errors import BelowRoundOff, GridTooLong
+from tacit.accounting.pld.grid import BelowRoundOff, GridTooLong
 
 __all__ = [
     "BelowRoundOff",

@@ -1,8 +1,7 @@
 """The smallest noise, the largest sampling rate and the most repetitions within a budget.
 
-Every answer is checked by the same certified composition that will price it later, so the epsilon
-of what is returned is never above the target. Coarse grids find the neighbourhood, fine ones end
-the search. `make_pair` maps the searched number to pairs with counts.
+Every answer is checked by the composition that will price it later. Coarse grids find the
+neighbourhood, fine ones end the search. `make_pair` maps the searched number to pairs with counts.
 """
 
 from __future__ import annotations
@@ -10,11 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from tacit.accounting.pld.composition import DEFAULT_TOLERANCE, compose
-from tacit.accounting.pld.errors import BelowRoundOff, GridTooLong
+from tacit.accounting.pld.grid import BelowRoundOff, GridTooLong
 from tacit.accounting.pld.pairs.pair import Pair
 from tacit.errors import BudgetError, SettingError
+
+MakePairs: TypeAlias = Callable[[float], Sequence[tuple[Pair, int]]]
 
 # Relative width of the bracket of epsilon while the neighbourhood is sought.
 _COARSE = 0.05
@@ -31,11 +33,7 @@ _INDISTINCT = 1e-9
 
 
 def smallest_noise(
-    make_pair: Callable[[float], Sequence[tuple[Pair, int]]],
-    epsilon: float,
-    delta: float,
-    low: float,
-    high: float,
+    make_pair: MakePairs, epsilon: float, delta: float, low: float, high: float
 ) -> float:
     """Return the smallest noise scale in [low, high] whose composition is within a budget.
 
@@ -49,11 +47,7 @@ def smallest_noise(
 
 
 def largest_rate(
-    make_pair: Callable[[float], Sequence[tuple[Pair, int]]],
-    epsilon: float,
-    delta: float,
-    low: float = 1e-9,
-    high: float = 1.0,
+    make_pair: MakePairs, epsilon: float, delta: float, low: float = 1e-9, high: float = 1.0
 ) -> float:
     """Return the largest sampling rate in [low, high] whose composition is within a budget.
 
@@ -103,7 +97,7 @@ def largest_count(
 class _Search:
     """A search for one number on a logarithmic scale, between `low` and `high`."""
 
-    make_pair: Callable[[float], Sequence[tuple[Pair, int]]]
+    make_pair: MakePairs
     epsilon: float
     delta: float
     low: float

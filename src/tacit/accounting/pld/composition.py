@@ -4,8 +4,7 @@ r"""Composition of dominating pairs with counts: certified brackets of epsilon a
     E\left[\left(1 - e^{\varepsilon - \sum_i Y_i}\right)_+\right]
 
 Each direction is composed separately and the larger bound is taken at the end. The grid is made
-finer until the bracket is as narrow as asked for.
-
+finer until the bracket is as narrow as asked for. One pair used once has a closed form.
 Proofs: ``proofs/accounting/pld/composition.md``.
 """
 
@@ -16,27 +15,27 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+import numpy as np
+
 from tacit.accounting import gaussian
-from tacit.accounting.pld import closed_form
-from tacit.accounting.pld.coarse_pass import Aim, CoarseLosses, coarse_pass
 from tacit.accounting.pld.distribution import Bound, from_pair
-from tacit.accounting.pld.errors import GridTooLong
-from tacit.accounting.pld.grid_choice import Resolution, resolve
+from tacit.accounting.pld.grid import LARGEST_LOSS, GridTooLong
+from tacit.accounting.pld.grid_choice import Aim, CoarseLosses, Resolution, coarse_pass, resolve
 from tacit.accounting.pld.pairs import (
     DIRECTIONS,
-    Direction,
     GaussianPair,
-    Pair,
     PoissonGaussian,
     WithoutReplacementGaussian,
 )
+from tacit.accounting.pld.pairs.pair import UNIT, Direction, Pair, tail_error
 from tacit.accounting.pld.transform import LONGEST, Transform, epsilon_at, transform
+from tacit.accounting.rounding import bisect
 from tacit.errors import SettingError
 
+_ACCURACY = 1e-9
 Items: TypeAlias = tuple[tuple[Pair, int], ...]
 Bracket: TypeAlias = tuple[float, float]
 Bounds: TypeAlias = Literal["upper", "both"]
-
 DEFAULT_TOLERANCE = 2e-4
 # The lower bound is second order only where the grid resolves the bulk of every law.
 _LOWER_ACCURACY = 0.1
@@ -49,6 +48,58 @@ _MANY, _MANY_TOLERANCE = 100, 4e-3
 _ROOT_ERROR, _CURVE_ERROR = 2.0**-49, 2e-9
 # Brackets narrower than this need no finer grid, whatever their relative width.
 _NEGLIGIBLE = 1e-9
+
+
+def profile(pair: Pair, direction: Direction, epsilon: float) -> tuple[float, float]:
+    """Return lower and upper bounds of delta at epsilon for one use of a pair with known slopes.
+
+    Guarantee
+    ---------
+    - The exact value lies in between, floating-point round-off included.
+    """
+    if abs(epsilon) > LARGEST_LOSS:
+        raise GridTooLong(f"epsilon {epsilon!r} is beyond {LARGEST_LOSS:.0f}; use Rényi accounting")
+    tails_p, tails_q = pair.smooth(direction, np.array([epsilon]))
+    power = math.exp(epsilon)
+    above_p, above_q = float(tails_p[0]), power * float(tails_q[0])
+    error = float(tail_error(tails_p)[0]) + power * float(tail_error(tails_q)[0])
+    error += 8.0 * UNIT * (above_p + above_q)
+    shift = pair.loss_error(abs(epsilon))
+    losses, masses = pair.atoms(direction)
+    gaps = np.maximum(losses - epsilon, 0.0)
+    atoms = float((masses * -np.expm1(-gaps)).sum())
+    infinite = pair.infinite(direction)
+    error += 32.0 * UNIT * (atoms + infinite) + 2.0 * shift * float(masses[gaps > 0.0].sum())
+    value = above_p - above_q + atoms + infinite
+    return max(value - error, 0.0), min(value + error + 2.0 * shift * above_p, 1.0)
+
+
+def epsilon_of(pair: Pair, direction: Direction, delta: float) -> tuple[float, float]:
+    """Return lower and upper bounds of epsilon at delta for one use of a pair with known slopes.
+
+    Guarantee
+    ---------
+    - ``profile`` is at most delta at the upper bound; at least delta at the lower one, or it is 0.
+    """
+    if pair.infinite(direction) > delta:
+        return math.inf, math.inf
+    return _crossing(pair, direction, delta, 0), _crossing(pair, direction, delta, 1)
+
+
+def _crossing(pair: Pair, direction: Direction, delta: float, side: int) -> float:
+    """Bisect one side of the profile, returning the end of the bracket on that side."""
+    if profile(pair, direction, 0.0)[side] <= delta:
+        return 0.0
+    low, high = 0.0, 1e-12
+    while profile(pair, direction, high)[side] > delta:
+        if high >= LARGEST_LOSS:
+            raise GridTooLong(f"epsilon is beyond {LARGEST_LOSS:.0f}; use Rényi accounting")
+        low, high = high, min(4.0 * high, LARGEST_LOSS)
+
+    def holds(epsilon: float) -> bool:
+        return not profile(pair, direction, epsilon)[side] > delta
+
+    return bisect(low, high, holds, _ACCURACY)[side]
 
 
 @dataclass(frozen=True)
@@ -64,21 +115,15 @@ class _View:
 class Composed:
     """Pairs composed adaptively, each as often as its count says.
 
+    `gaussian_mu` is the root of the sum of all squared Gaussian parameters; a bracket of relative
+    width `tolerance` is narrow enough.
+
     Guarantee
     ---------
     - The exact number lies in every bracket that is returned, discretisation, truncation, aliasing
       and floating-point round-off included.
     - Gaussian pairs alone are priced by their exact curve.
     - The order of the items and splitting a count into parts change nothing but the bracket.
-
-    Parameters
-    ----------
-    items
-        Pairs with positive counts; no pair twice.
-    gaussian_mu
-        Sum of the squares of all Gaussian parameters, as its root.
-    tolerance
-        Relative width at which a bracket is narrow enough.
     """
 
     items: Items
@@ -92,9 +137,7 @@ class Composed:
         if not self.items:
             return _gaussian_delta(self.gaussian_mu, epsilon)
         if self._alone is not None:
-            return _larger(
-                closed_form.profile(self._alone, way, epsilon) for way in self._directions()
-            )
+            return _larger(profile(self._alone, way, epsilon) for way in self._directions())
 
         def measure(law: Transform, guess: float) -> float:
             del guess
@@ -120,9 +163,7 @@ class Composed:
         if not self.items:
             return _gaussian_epsilon(self.gaussian_mu, delta)
         if self._alone is not None:
-            return _larger(
-                closed_form.epsilon_of(self._alone, way, delta) for way in self._directions()
-            )
+            return _larger(epsilon_of(self._alone, way, delta) for way in self._directions())
         if self._distance() <= delta:
             return 0.0, 0.0
 
@@ -199,7 +240,7 @@ class Composed:
             return math.inf
         items = self._with_gaussian("upper")
         return max(
-            sum(times * closed_form.profile(pair, way, 0.0)[1] for pair, times in items)
+            sum(times * profile(pair, way, 0.0)[1] for pair, times in items)
             for way in self._directions()
         )
 
@@ -232,21 +273,7 @@ def compose(items: Iterable[tuple[Pair, int]], tolerance: float = DEFAULT_TOLERA
 
     Guarantee
     ---------
-    - Equal pairs are counted together, Gaussian pairs are merged exactly, and pairs that release
-      nothing cost nothing.
-
-    Parameters
-    ----------
-    items
-        Pairs and how often each is used, chosen adaptively or not.
-    tolerance
-        Relative width of a bracket to aim for.
-
-    Examples
-    --------
-    >>> from tacit.accounting.pld.pairs import GaussianPair
-    >>> compose([(GaussianPair(3.0), 1), (GaussianPair(2.0), 4)]).gaussian_mu
-    5.0
+    - Equal pairs are counted together, Gaussian pairs merged exactly, empty releases cost nothing.
     """
     if not 1e-7 <= tolerance <= 0.1:
         raise SettingError(f"tolerance is {tolerance!r}; expected a number from 1e-7 to 0.1")

@@ -1,15 +1,8 @@
 r"""Distributions of a privacy loss on a grid, above and below the exact one.
 
-**Upper.** A cell between two grid points has the exact masses :math:`a` under P and :math:`b` under
-Q. Both are preserved when the cell is split between its ends ("connect the dots"), and the exact
-distribution is a post-processing of the split one.
-
-**Lower.** With :math:`x = e^\varepsilon` the profile is convex and lies above the tangents at the
-grid points, hence above its own chords lowered by the height of the triangle between chord and
-tangents. A polygon through lowered points, with corners on the grid, is the profile of a
-distribution below.
-
-Proofs: ``proofs/accounting/pld/distribution.md``.
+**Upper.** Each cell is split between its ends so that both of its masses stay ("connect the dots").
+**Lower.** A polygon through the points of the profile, lowered below its tangents, with corners on
+the grid. Proofs: ``proofs/accounting/pld/distribution.md``.
 """
 
 from __future__ import annotations
@@ -120,7 +113,8 @@ def _upper(pair: Pair, direction: Direction, grid: Grid) -> LossDistribution:
 def _lower(pair: Pair, direction: Direction, grid: Grid) -> LossDistribution:
     points = grid.points
     masses = np.zeros(points.size)
-    tails = _with_errors(*pair.smooth(direction, points))
+    above_p, above_q = pair.smooth(direction, points)
+    tails = _Tails(above_p, above_q, tail_error(above_p), tail_error(above_q))
     shift = 0.0
     if pair.knows_slopes:
         masses, tails = _without_steep_cells(tails)
@@ -157,15 +151,8 @@ class _Tails:
     error_q: Floats
 
 
-def _with_errors(above_p: Floats, above_q: Floats) -> _Tails:
-    return _Tails(above_p, above_q, tail_error(above_p), tail_error(above_q))
-
-
 def _without_steep_cells(tails: _Tails) -> tuple[Floats, _Tails]:
-    """Round down the cells that hold most of what is above them; return that and the rest.
-
-    The polygon would be lowered by a part of such a cell's mass, and all above it would be lost.
-    """
+    """Round down the cells that hold most of what is above them; return that and the rest."""
     inside_p, inside_q = -np.diff(tails.p), -np.diff(tails.q)
     steep = inside_p > _STEEP * tails.p[1:]
     rounded = np.zeros(tails.p.size)

@@ -1,9 +1,7 @@
 r"""The losses of a discretised distribution: multiples of a step, dense where the mass is.
 
-A grid is a set of integers :math:`n`; its losses are the exact products :math:`n h`. Around the
-centre all integers belong to it; further out only every second, fourth, … so that two neighbours
-at distance :math:`r` from the centre are at most :math:`r/m` apart. What this costs:
-``proofs/accounting/pld/grid.md``.
+A grid is a set of integers n; its losses are the exact products n h.
+Proof: ``proofs/accounting/pld/grid.md``.
 """
 
 from __future__ import annotations
@@ -14,13 +12,21 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import SettingError
+from tacit.errors import SettingError, TacitError
 
 # exp of a loss must stay a normal float.
 LARGEST_LOSS = 690.0
 # Below this step the split of a cell drowns in the rounding of its two tails.
 SMALLEST_STEP = 2.0**-33
 _STEP_BITS = 30
+
+
+class GridTooLong(TacitError, ArithmeticError):
+    """A grid fine enough would be too long, or the losses leave the range of floats."""
+
+
+class BelowRoundOff(TacitError, ArithmeticError):
+    """The delta asked for is below what floating-point transforms can certify."""
 
 
 @dataclass(frozen=True)
@@ -61,15 +67,6 @@ def dyadic(step: float, *, center: int, low: float, high: float, per_octave: int
     ---------
     - Holds a point at or below ``low`` and one at or above ``high``, and the centre between.
     - Points at distance r from the centre are at most ``max(step, r / per_octave)`` apart.
-
-    Parameters
-    ----------
-    step
-        Of at most 30 bits.
-    center
-        Index around which the grid is dense; moved into the range if it is outside.
-    per_octave
-        Number of points per doubling of the distance.
     """
     first, last = math.floor(low / step), math.ceil(high / step)
     center = min(max(center, first), last)

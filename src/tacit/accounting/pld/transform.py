@@ -1,15 +1,12 @@
 r"""All convolutions in one Fourier transform, at a tilt, with a bound of every error.
 
-For a tilt :math:`s \ge 0` the masses :math:`m_{in} e^{s n h - k_i}` are composed instead of
-:math:`m_{in}`, and
+For a tilt :math:`s \ge 0` the masses :math:`m_{in} e^{s n h - k_i}` are composed to g, and
 
 .. math:: \delta(\varepsilon) = m_\infty + e^{K - s\varepsilon} \sum_{n h > \varepsilon} g_n
-    (1 - e^{\varepsilon - n h}) e^{-s (n h - \varepsilon)}, \qquad K = \sum_i T_i k_i,
+    (1 - e^{\varepsilon - n h}) e^{-s (n h - \varepsilon)}, \qquad K = \sum_i T_i k_i.
 
-where :math:`g` is the composition of the tilted masses. The prefactor is the Chernoff bound of
-delta, so an absolute error of :math:`g` is a relative error of delta, however small delta is.
-
-Proofs: ``proofs/accounting/pld/transform.md``.
+The prefactor is the Chernoff bound of delta, so an absolute error of g is a relative error of
+delta, however small delta is. Proofs: ``proofs/accounting/pld/transform.md``.
 """
 
 from __future__ import annotations
@@ -25,7 +22,7 @@ from scipy import fft
 
 from tacit.accounting.arguments import Floats
 from tacit.accounting.pld.distribution import Bound, LossDistribution
-from tacit.accounting.pld.errors import BelowRoundOff, GridTooLong
+from tacit.accounting.pld.grid import BelowRoundOff, GridTooLong
 from tacit.accounting.pld.pairs.pair import UNIT
 
 Spectrum: TypeAlias = NDArray[np.complex128]
@@ -49,12 +46,8 @@ _FRACTIONS = (0.98, 0.9, 0.75, 0.5, 0.25, 0.1)
 class Window:
     """The range of the tilted composition.
 
-    Parameters
-    ----------
-    below, above
-        Exponents of the Chernoff bounds that set the two ends.
-    needed
-        Negative logarithm of the tilted mass that may be outside, on each side.
+    `below` and `above` are the exponents of the Chernoff bounds that set the two ends; `needed` is
+    the negative logarithm of the tilted mass that may be outside, on each side.
     """
 
     tilt: float
@@ -67,28 +60,14 @@ class Window:
 class Transform:
     """A composed distribution at a tilt, and bounds of its errors.
 
+    The tilted masses belong to the losses ``(first + k) * step``. `log_scale` is the sum K of the
+    logarithms of all normalisers, `outside` bounds the tilted mass outside the window, `round_off`
+    the Euclidean norm of the error of `masses`, and `ceiling` is the largest composed loss.
+
     Guarantee
     ---------
-    - `delta` is on the side that `bound` names, for every real epsilon, whatever the tilt and the
-      window are.
+    - `delta` is on the side that `bound` names, for every epsilon, tilt and window.
     - Falls in epsilon up to a relative 1e-9.
-
-    Parameters
-    ----------
-    step, first, masses
-        The tilted masses belong to the losses ``(first + k) * step``.
-    tilt, log_scale
-        The tilt s and the sum K of the logarithms of all normalisers.
-    outside
-        Bound of the tilted mass outside the window.
-    round_off
-        Bound of the Euclidean norm of the error of `masses`.
-    infinite
-        Mass at infinity.
-    loss_error, mass_error
-        Accumulated over all losses.
-    ceiling
-        The largest composed loss; from there on only infinite losses count.
     """
 
     bound: Bound
@@ -283,10 +262,8 @@ def _norm(values: Floats) -> float:
 
 
 def _largest_certain(law: Transform, delta: float, guess: float) -> float:
-    """Return an epsilon at which a lower bound is still above delta, or 0.
-
-    Far below the guess the error of a tilted composition exceeds its value, so 0 may not do.
-    """
+    """Return an epsilon at which a lower bound is still above delta, or 0."""
+    # Far below the guess the error of a tilted composition exceeds its value.
     for fraction in _FRACTIONS:
         if law.delta(fraction * guess) >= delta:
             return fraction * guess

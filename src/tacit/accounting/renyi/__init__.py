@@ -18,13 +18,11 @@ from tacit.accounting.renyi.mechanisms import (
     bounded_range,
     gaussian,
     laplace,
+    one_signed_objective,
     pure,
     tcdp,
-    zcdp,
-)
-from tacit.accounting.renyi.objective_perturbation import (
-    one_signed_objective,
     two_signed_objective,
+    zcdp,
 )
 from tacit.accounting.renyi.poisson_gaussian import poisson_gaussian
 from tacit.accounting.renyi.selection import (

@@ -1,21 +1,12 @@
 r"""From a Rényi curve, or a rho of concentrated privacy, to epsilon and delta, rounded up.
 
-For every order :math:`\alpha > 1` a mechanism with curve r is :math:`(\varepsilon, \delta)`-private
-for
+At every order :math:`\alpha > 1` a curve r gives :math:`(\varepsilon, \delta)`-privacy for
 
 .. math:: \varepsilon = r(\alpha) + \log\frac{\alpha - 1}{\alpha}
-    - \frac{\log\delta + \log\alpha}{\alpha - 1}, \qquad
-    \delta = \frac{e^{(\alpha - 1)(r(\alpha) - \varepsilon)}}{\alpha}
-    \Bigl(1 - \frac{1}{\alpha}\Bigr)^{\alpha - 1},
+    - \frac{\log\delta + \log\alpha}{\alpha - 1}.
 
-and :math:`(0, \sqrt{1 - e^{-r}})`-private by the bound of Bretagnolle and Huber.
-
-Only implications that are theorems are here. Privacy with (epsilon, delta), delta > 0, implies no
-rho, and rho-zCDP implies no mu.
-
-References: Canonne, Kamath and Steinke (2020), Proposition 12. Asoodeh, Liao, Calmon, Kosut and
-Sankar (2020), Theorem 3. Bun and Steinke (2016), Propositions 1.6 and 1.9. Bun, Dwork, Rothblum and
-Steinke (2018), Lemma 6.
+Privacy with (epsilon, delta), delta > 0, implies no rho, and rho-zCDP implies no mu.
+Proofs and references: ``proofs/accounting/renyi/conversion.md``.
 """
 
 from __future__ import annotations
@@ -46,8 +37,7 @@ def epsilon(curve: Curve, delta: float, orders: ArrayLike | None = None) -> floa
     Guarantee
     ---------
     - Never below the true epsilon of a mechanism with this curve, whatever the orders.
-    - 0 where delta is at least the Bretagnolle-Huber bound; infinite at delta 0 unless the curve
-      vanishes.
+    - 0 from the Bretagnolle-Huber bound on; infinite at delta 0 unless the curve vanishes.
     - Non-negative, never NaN; it falls as delta grows, up to the precision of the search.
     """
     delta, grid = probability("delta", delta), _grid(orders)

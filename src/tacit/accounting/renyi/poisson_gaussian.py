@@ -1,15 +1,11 @@
 r"""The Rényi curve of a Gaussian release on a Poisson sample, for add-remove and zero-out.
 
-With :math:`L = e^{\mu X - \mu^2/2}`, :math:`X \sim N(0, 1)`, and sampling rate q,
+.. math:: r(\alpha) = \frac{\log A_\alpha}{\alpha - 1}, \qquad
+    A_\alpha = E[(1 - q + qL)^\alpha], \quad L = e^{\mu X - \mu^2/2}, \quad X \sim N(0, 1)
 
-.. math:: r(\alpha) = \frac{\log A_\alpha}{\alpha - 1}, \qquad A_\alpha = E[(1 - q + qL)^\alpha],
-
-the divergence of the mixture from the plain Gaussian; the reverse divergence is never larger.
 :math:`A_\alpha - 1` is summed from positive parts: binomially at integer orders, by the trapezoidal
-rule at fractional orders and mu up to 8, and by a series of Mills ratios beyond. Error bounds:
-``proofs/accounting/renyi/poisson_gaussian.md``.
-
-Reference: Mironov, Talwar and Zhang (2019), Theorems 4 and 5, section 3.3.
+rule at fractional orders and mu up to 8, and by a series of Mills ratios beyond. Proof and
+references: ``proofs/accounting/renyi/poisson_gaussian.md``.
 """
 
 from __future__ import annotations
@@ -21,7 +17,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from tacit.accounting.arguments import Floats, as_orders, non_negative, probability
-from tacit.accounting.renyi.log_moments import log_expm1, log_one_plus, log_sum
+from tacit.accounting.renyi.curve import log_expm1, log_one_plus, log_sum
 from tacit.accounting.renyi.mechanisms import gaussian
 from tacit.accounting.rounding import ALLOWANCE, UNDERFLOW, raised
 
@@ -44,19 +40,11 @@ def poisson_gaussian(orders: ArrayLike, mu: float, sampling_rate: float) -> Floa
 
     Guarantee
     ---------
-    - Never below the divergence in either direction, for add-remove and zero-out; not for
-      replace-one.
+    - Never below the divergence in either direction, for add-remove and zero-out only.
     - At most a relative 1e-8 above the first one for mu up to 8, orders from 1.001 to 32 and
       integers to 2^15, wherever the curve is above 1e-20; at most 1e-4 for larger mu and rates
       from 1e-6.
     - The plain Gaussian curve at rate 1, zero at rate 0, and never above the plain curve.
-
-    Parameters
-    ----------
-    orders
-        At least 1. Orders below 1 + 2^-10 are read there.
-    mu
-        Sensitivity of one record's contribution over noise scale.
     """
     array, mu = as_orders(orders), non_negative("mu", mu)
     rate = probability("sampling_rate", sampling_rate)

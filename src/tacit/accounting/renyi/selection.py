@@ -1,10 +1,8 @@
-r"""Rényi curves of keeping the best of a random number of private runs.
+r"""Rényi curves of releasing only the best of a random number of private runs.
 
-The number of runs K is drawn from a public distribution, each run is independent with the same
-curve and gives its own score, and only the best run is released. Fixing the number of runs in
-advance, or releasing the number, is not covered.
-
-References: Papernot and Steinke (2022), Theorems 2 and 6. Liu and Talwar (2019).
+The number of runs K is drawn from a public distribution; each run gives its own score. A number of
+runs that is fixed in advance, or released, is not covered.
+Reference: Papernot and Steinke (2022), Theorems 2 and 6.
 """
 
 from __future__ import annotations
@@ -48,19 +46,13 @@ def negative_binomial_selection(
         \Bigl(1 - \frac1\beta\Bigr) r(\beta) + \frac{\log(1/\gamma)}{\beta} \right]
         + \frac{\log E K}{\alpha - 1}
 
+    The curve is that of one run together with its score. Shape 1 is the geometric distribution, 0
+    the logarithmic one; a small gamma is many runs.
+
     Guarantee
     ---------
     - The bound of Theorem 2, rounded up, and non-decreasing in the order.
-    - For a curve that is epsilon at all orders it tends to (2 + shape) epsilon, which is 3 epsilon
-      for the geometric distribution.
-
-    Parameters
-    ----------
-    curve
-        The curve of one run together with its score, in both directions.
-    shape, gamma
-        Above -1 (1 is the geometric distribution, 0 the logarithmic one); in (0, 1), small is many
-        runs.
+    - For a curve that is epsilon at all orders it tends to (2 + shape) epsilon.
     """
     shape, gamma = _law(shape, gamma)
     log_mean = math.log(negative_binomial_mean(shape, gamma))
@@ -90,8 +82,7 @@ def poisson_selection(orders: ArrayLike, curve: Curve, mean: float) -> Floats:
 
     Guarantee
     ---------
-    - The bound of Theorem 6, rounded up, and non-decreasing in the order; log m below 0 counts as
-      0.
+    - The bound of Theorem 6, rounded up and non-decreasing in the order; log m is at least 0.
     """
     mean = positive("mean", mean)
     grid = default_orders()

@@ -1,12 +1,9 @@
-r"""Rényi curves of any mechanism on a random sample of the records.
+r"""Rényi curves of any mechanism on a fresh random sample of the records.
 
-Poisson samples: add-remove and zero-out. Samples of fixed size, without or with replacement:
-replace-one. The base curve holds for the same relation, on tables of the size of the sample (for
-sums of contributions bounded by C: sensitivity C and 2C). Amplification counts once for each fresh
-sample: releases from one sample are one mechanism, whose base curve is the sum of theirs.
-
-References: Zhu and Wang (2019), Theorem 5. Wang, Balle and Kasiviswanathan (2019), Theorems 9 and
-27. Proofs: ``proofs/accounting/renyi/subsampling.md``.
+Poisson samples: add-remove and zero-out. Samples of fixed size: replace-one. The base curve holds
+for the same relation, on tables of the size of the sample. Releases from one sample are one
+mechanism, whose base curve is the sum of theirs.
+Proofs and references: ``proofs/accounting/renyi/subsampling.md``.
 """
 
 from __future__ import annotations
@@ -19,8 +16,8 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from tacit.accounting.arguments import Floats, as_orders, non_negative, probability
-from tacit.accounting.renyi.curve import Curve
-from tacit.accounting.renyi.log_moments import (
+from tacit.accounting.renyi.curve import (
+    Curve,
     interpolated,
     log_expm1,
     log_moments_at,
@@ -52,8 +49,7 @@ def poisson(orders: ArrayLike, curve: Curve, sampling_rate: float) -> Floats:
 
     Guarantee
     ---------
-    - Never below the divergence in either direction for add-remove and zero-out, whatever the
-      mechanism with the given curve.
+    - Never below the divergence of any such mechanism, both ways, for add-remove and zero-out.
     - Never above the base curve; equal to it at rate 1, zero at rate 0.
     """
     array, rate = as_orders(orders), probability("sampling_rate", sampling_rate)
@@ -133,17 +129,12 @@ def with_replacement_gaussian(
 
     by joint convexity alone: it shrinks like m/n, not like its square.
 
+    mu is the replace-one sensitivity of one draw over the noise scale. More than `most` copies are
+    left out: charge their probability, at most 2^-50, as a leak.
+
     Guarantee
     ---------
     - Never below the divergence for replace-one; with `most`, given that no more copies are drawn.
-
-    Parameters
-    ----------
-    mu
-        Replace-one sensitivity of one drawn record's contribution over noise scale.
-    most
-        Copies beyond this number are left out: their probability, at most 2^-50, is to be charged
-        as a leak.
     """
     array, mu = as_orders(orders), non_negative("mu", mu)
     records, draws = whole("records", records), whole("draws", draws)

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from tacit.contract.gate import Progress
-from tacit.design.design import Design, Numeric
+from tacit.design.design import Design
+from tacit.design.factor import Numeric
 from tacit.errors import FileError
 from tacit.rows.admission.contribution_bounding import PersonAdmission
 from tacit.rows.admission.prepare import AnyPreparer, Preparer, RawPreparer
@@ -104,7 +105,7 @@ def admit(
     encoder = RecordEncoder.of(design, strict=invalid_rows == "error")
     require_columns(names_read(source), (*encoder.numbers, *encoder.labels))
     outcome = encoder.outcome
-    unit = design.beside.unit
+    unit = design.attached.unit
     layout = Layout(
         source.length or 0,
         design.width,
@@ -149,7 +150,7 @@ def stays_sparse(source: Source, design: Design) -> bool:
         isinstance(table, SparseSource)
         and design.feature_map is None
         and not design.open_places
-        and design.beside.unit is None
+        and design.attached.unit is None
         and tuple(column.factors for column in design.columns)
         == tuple((Numeric(name),) for name in table.names)
     )

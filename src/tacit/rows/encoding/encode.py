@@ -13,14 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.compiling import compiled
-from tacit.design.cell_rules import Cell, LabelCell, NumericCell
 from tacit.design.design import Design
 from tacit.design.factor import (
     Between,
+    Cell,
     Factor,
     Indicator,
+    LabelCell,
     Missing,
     Numeric,
+    NumericCell,
     Power,
     Spline,
     Transform,
@@ -214,14 +216,14 @@ class RecordEncoder:
     @property
     def numbers(self) -> tuple[str, ...]:
         """Columns whose numbers are needed: features, outcome, and the order of a person's."""
-        unit = self.design.beside.unit
+        unit = self.design.attached.unit
         order = () if unit is None or unit.order is None else (unit.order,)
         return tuple(dict.fromkeys((*self.reader.numeric, *self.outcome.numbers, *order)))
 
     @property
     def labels(self) -> tuple[str, ...]:
         """Columns whose labels are needed: factors, the response if it has classes, the person."""
-        unit = self.design.beside.unit
+        unit = self.design.attached.unit
         person = () if unit is None else (unit.column,)
         return tuple(dict.fromkeys((*self.reader.levels, *self.outcome.labels, *person)))
 
@@ -257,7 +259,7 @@ class RecordEncoder:
             more = len(self.numbers) - NAMED
             names = ", ".join(map(repr, self.numbers[:NAMED])) + (f", {more} more" * (more > 0))
             demands.insert(0, f"Numbers are needed in {names}.")
-        unit = self.design.beside.unit
+        unit = self.design.attached.unit
         if unit is not None:
             ranked = "" if unit.order is None else " and have a number that orders it"
             demands.append(f"Every record must say whose it is{ranked}.")

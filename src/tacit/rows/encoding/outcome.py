@@ -46,11 +46,11 @@ class OutcomeEncoder:
     @classmethod
     def of(cls, design: Design) -> OutcomeEncoder:
         """What a design declares; weights of classes that do not fit the response are refused."""
-        weighting = design.beside.weighting
+        weighting = design.attached.weighting
         by_class = None if weighting is None else weighting.by_class
         if by_class is not None and len(by_class) != len(design.response.classes):
             raise SettingError("Class weights need a response of classes, and one weight for each.")
-        return cls(design.response, weighting, design.beside.offset)
+        return cls(design.response, weighting, design.attached.offset)
 
     @property
     def count(self) -> int:

@@ -8,7 +8,7 @@ from scipy import integrate
 
 from tacit.accounting import pld
 from tacit.accounting.classical import replaced_by_poisson
-from tacit.accounting.pld.errors import GridTooLong
+from tacit.accounting.pld.grid import GridTooLong
 from tacit.accounting.pld.pairs.bounded_loss import ReplacedLaplace, ReplacedResponse
 from tacit.errors import SettingError
 

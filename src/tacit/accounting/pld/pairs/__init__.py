@@ -14,8 +14,7 @@ from tacit.accounting.pld.pairs.gaussian import (
     PoissonGaussian,
     WithoutReplacementGaussian,
 )
-from tacit.accounting.pld.pairs.pair import DIRECTIONS, Direction, Pair
-from tacit.accounting.pld.pairs.profile import Profile
+from tacit.accounting.pld.pairs.pair import DIRECTIONS, Direction, Pair, Profile
 from tacit.accounting.pld.pairs.sampled import FixedSizePair, PoissonPair
 
 __all__ = [

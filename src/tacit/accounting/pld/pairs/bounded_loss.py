@@ -11,23 +11,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.accounting.arguments import Floats
-from tacit.accounting.pld.errors import GridTooLong
-from tacit.accounting.pld.pairs.pair import (
-    NO_ATOMS,
-    NO_LOSS,
-    UNIT,
-    ClosedForm,
-    Direction,
-    require_non_negative,
-    require_probability,
-)
+from tacit.accounting.pld.grid import GridTooLong
+from tacit.accounting.pld.pairs.pair import NO_ATOMS, NO_LOSS, UNIT, Direction, Pair
 from tacit.errors import SettingError
 
 _LARGEST_EPSILON = 300.0
 
 
 @dataclass(frozen=True, slots=True)
-class LaplacePair(ClosedForm):
+class LaplacePair(Pair):
     r"""Scalar Laplace noise with epsilon = sensitivity / scale.
 
     .. math:: \delta(t) = 1 - e^{(t - \varepsilon)/2}, \quad |t| \le \varepsilon
@@ -38,9 +30,6 @@ class LaplacePair(ClosedForm):
     """
 
     epsilon: float
-
-    def __post_init__(self) -> None:
-        require_non_negative("epsilon", self.epsilon)
 
     @property
     def lattice(self) -> float:
@@ -66,7 +55,7 @@ class LaplacePair(ClosedForm):
 
 
 @dataclass(frozen=True, slots=True)
-class RandomisedResponse(ClosedForm):
+class RandomisedResponse(Pair):
     r"""Leaky randomised response, the worst of all :math:`(\varepsilon, \delta)` mechanisms.
 
     .. math:: P[Y = \infty] = \delta, \quad
@@ -79,10 +68,6 @@ class RandomisedResponse(ClosedForm):
 
     epsilon: float
     delta: float = 0.0
-
-    def __post_init__(self) -> None:
-        require_non_negative("epsilon", self.epsilon)
-        require_probability("delta", self.delta)
 
     @property
     def lattice(self) -> float:
@@ -105,25 +90,17 @@ class RandomisedResponse(ClosedForm):
 
 
 @dataclass(frozen=True, slots=True)
-class ExponentialPair(ClosedForm):
+class ExponentialPair(Pair):
     r"""All mechanisms of bounded range eta: the exponential mechanism.
 
     .. math:: \delta(t) = \frac{(1 - e^{(t - \eta)/2})^2}{1 - e^{-\eta}}, \quad |t| \le \eta
 
-    This is the supremum over all two-point pairs with losses :math:`\tau` and
-    :math:`\tau - \eta`, hence itself the profile of a dominating pair.
-
     Guarantee
     ---------
     - Never below the profile of any two-point pair of range eta, and attained at every epsilon.
-
-    Reference: Dong, Durfee and Rogers (2020), section 4.
     """
 
     eta: float
-
-    def __post_init__(self) -> None:
-        require_non_negative("eta", self.eta)
 
     def smooth(self, _: Direction, points: Floats) -> tuple[Floats, Floats]:
         """Return both tails of a loss with density proportional to exp(y / 2)."""
@@ -145,25 +122,19 @@ class ExponentialPair(ClosedForm):
 
 
 @dataclass(frozen=True, slots=True)
-class _Replaced(ClosedForm):
+class _Replaced(Pair):
     r"""A pure release on a Poisson sample under replace-one: a loss symmetric around 0.
 
-    With the record absent the release has distribution R, with the old record P, with the new one
-    P', each epsilon away from R. In the worst case dP/dR and -dP'/dR grow together:
+    `epsilon`, at most 300, is for adding or removing one record of the sample; the largest loss is
 
-    .. math:: ((1 - q) R + q P,\; (1 - q) R + q P'), \qquad
-        \varepsilon^* = \log\frac{1 - q + q e^{\varepsilon}}{1 - q + q e^{-\varepsilon}}
-
-    is the largest loss. `epsilon`, at most 300, is for adding or removing one record of the sample;
-    `rate` is above 0.
+    .. math:: \varepsilon^* = \log\frac{1 - q + q e^{\varepsilon}}{1 - q + q e^{-\varepsilon}}
     """
 
     epsilon: float
     rate: float
 
     def __post_init__(self) -> None:
-        require_non_negative("epsilon", self.epsilon)
-        require_probability("rate", self.rate)
+        Pair.__post_init__(self)
         if self.rate == 0.0:
             raise SettingError("rate is 0; expected a sample that is not always empty")
         if self.epsilon > _LARGEST_EPSILON:

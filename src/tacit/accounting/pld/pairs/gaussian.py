@@ -10,16 +10,8 @@ import numpy as np
 from scipy import special
 
 from tacit.accounting.arguments import Floats
-from tacit.accounting.pld.errors import GridTooLong
-from tacit.accounting.pld.pairs.pair import (
-    NO_ATOMS,
-    NO_LOSS,
-    UNIT,
-    ClosedForm,
-    Direction,
-    require_non_negative,
-    require_probability,
-)
+from tacit.accounting.pld.grid import GridTooLong
+from tacit.accounting.pld.pairs.pair import NO_ATOMS, NO_LOSS, UNIT, Direction, Pair
 from tacit.errors import SettingError
 
 # Beyond 39 standard deviations a mass is below the smallest float; the loss is then infinite.
@@ -32,7 +24,7 @@ SampledRelation: TypeAlias = Literal["add-remove", "zero-out", "replace-one"]
 
 
 @dataclass(frozen=True, slots=True)
-class GaussianPair(ClosedForm):
+class GaussianPair(Pair):
     r"""The Gaussian mechanism.
 
     .. math:: P = N(\mu, 1), \quad Q = N(0, 1), \quad Y \sim N(\mu^2/2, \mu^2)
@@ -43,9 +35,6 @@ class GaussianPair(ClosedForm):
     """
 
     mu: float
-
-    def __post_init__(self) -> None:
-        require_non_negative("mu", self.mu)
 
     def smooth(self, _: Direction, points: Floats) -> tuple[Floats, Floats]:
         """Return both tails of the loss."""
@@ -64,22 +53,17 @@ class GaussianPair(ClosedForm):
 
 
 @dataclass(frozen=True, slots=True)
-class DiscreteGaussianPair(ClosedForm):
+class DiscreteGaussianPair(Pair):
     r"""An integer moved by at most an integer shift, with discrete Gaussian noise.
 
     .. math:: P[X = x] \propto e^{-x^2 / (2 \sigma^2)}, \quad
         Y = \frac{\Delta^2 - 2 \Delta X}{2 \sigma^2}
 
+    `squared_sensitivity_root` is the shift, `sigma` at most 2^21 / 78.
+
     Guarantee
     ---------
     - The profile equals the sum over integers; the mass beyond 39 sigma is put at infinity.
-
-    Parameters
-    ----------
-    squared_sensitivity_root
-        The shift, a non-negative integer.
-    sigma
-        Parameter of the noise, above 0 and at most 2^21 / 78.
     """
 
     squared_sensitivity_root: int
@@ -90,7 +74,7 @@ class DiscreteGaussianPair(ClosedForm):
             raise SettingError(
                 "squared_sensitivity_root is not a count; expected an integer of at least 0"
             )
-        require_non_negative("sigma", self.sigma)
+        Pair.__post_init__(self)
         if self.sigma == 0.0:
             raise SettingError("sigma is 0; expected a number above 0")
         if 2.0 * _DEEPEST * self.sigma > _MOST_ATOMS:
@@ -126,27 +110,20 @@ class DiscreteGaussianPair(ClosedForm):
 
 
 @dataclass(frozen=True, slots=True)
-class ObjectivePerturbation(ClosedForm):
+class ObjectivePerturbation(Pair):
     r"""The loss that dominates a minimiser of a perturbed objective.
 
     .. math:: Y = c + \max(0, V), \quad V \sim N(\mu^2/2, \mu^2) \qquad\text{(one sign)}
 
     .. math:: Y = c + \mu^2/2 + |A|, \quad A \sim N(0, \mu^2) \qquad\text{(two signs)}
 
+    `c` bounds the logarithm of the Jacobian, and `c_add` that of the add direction (0 under
+    add-remove and zero-out; default `c`). `mu` is the gradient bound over the noise scale, doubled
+    for replace-one. `signs` is 1 if the loss's derivative has one sign given the record, else 2.
+
     Guarantee
     ---------
     - One sign, epsilon at least c: the profile is the Gaussian one at ``epsilon - c``.
-
-    Parameters
-    ----------
-    c
-        Bound of the logarithm of the Jacobian, at least 0.
-    mu
-        Gradient bound over the scale of the noise in the objective; twice that for replace-one.
-    signs
-        1 if the derivative of the loss has one sign given the record, else 2.
-    c_add
-        The same bound in the add direction; 0 under add-remove and zero-out. Default: ``c``.
     """
 
     c: float
@@ -155,10 +132,7 @@ class ObjectivePerturbation(ClosedForm):
     c_add: float | None = None
 
     def __post_init__(self) -> None:
-        require_non_negative("c", self.c)
-        require_non_negative("mu", self.mu)
-        if self.c_add is not None:
-            require_non_negative("c_add", self.c_add)
+        Pair.__post_init__(self)
         if self.signs not in (1, 2):
             raise SettingError(f"signs is {self.signs!r}; expected 1 or 2")
 
@@ -196,28 +170,19 @@ class ObjectivePerturbation(ClosedForm):
 
 
 @dataclass(frozen=True, slots=True)
-class PoissonGaussian(ClosedForm):
+class PoissonGaussian(Pair):
     r"""Gaussian noise on the sum over a sample in which each record is with probability q.
 
-    .. math:: P = (1 - q) N(0, 1) + q N(\mu, 1), \quad Q = N(0, 1) \qquad\text{(remove)}
+    .. math:: P = (1 - q) N(0, 1) + q N(\mu, 1), \quad Q = N(0, 1)
 
-    and the two exchanged (add). For replace-one both are mixtures and only one direction exists:
+    (remove), the two exchanged (add); for replace-one :math:`Q = (1 - q) N(0, 1) + q N(-\mu, 1)`.
 
-    .. math:: P = (1 - q) N(0, 1) + q N(\mu, 1), \quad Q = (1 - q) N(0, 1) + q N(-\mu, 1).
+    `mu` is the bound of one record's norm over the noise scale, for all relations.
 
     Guarantee
     ---------
     - The profile of each direction is the exact one, for one release checked against 50 digits.
     - Rate 1 is the Gaussian mechanism (of 2 mu for replace-one), rate 0 releases nothing.
-
-    Parameters
-    ----------
-    mu
-        Bound of one record's norm over the noise scale. The same number for all relations: it is
-        the norm that is bounded, not the difference of two records.
-
-    Reference: Zhu, Dong and Wang (2022), Theorem 11. Replace-one:
-    ``proofs/accounting/pld/pairs/gaussian.md``.
     """
 
     mu: float
@@ -225,8 +190,7 @@ class PoissonGaussian(ClosedForm):
     relation: SampledRelation = "add-remove"
 
     def __post_init__(self) -> None:
-        require_non_negative("mu", self.mu)
-        require_probability("rate", self.rate)
+        Pair.__post_init__(self)
         if self.relation not in ("add-remove", "zero-out", "replace-one"):
             raise SettingError(
                 f"relation is {self.relation!r}; expected add-remove, zero-out or replace-one"
@@ -265,7 +229,7 @@ class PoissonGaussian(ClosedForm):
 
 
 @dataclass(frozen=True, slots=True)
-class WithoutReplacementGaussian(ClosedForm):
+class WithoutReplacementGaussian(Pair):
     r"""Gaussian noise on the sum over a sample of fixed size, replace-one.
 
     .. math:: \delta(\log x) = H_x((1 - q) Q + q P \| Q), \; x \ge 1; \quad
@@ -273,26 +237,17 @@ class WithoutReplacementGaussian(ClosedForm):
 
     with :math:`P = N(\mu, 1)` and :math:`Q = N(0, 1)`. The loss has an atom at 0.
 
+    `mu_replace` is twice the bound of one record's norm, over the noise scale.
+
     Guarantee
     ---------
     - For epsilon at least 0 this is the amplified profile
       :math:`\delta'(\log(1 + q (e^\varepsilon - 1))) = q\, \delta(\varepsilon)`; below 0 it follows
       from it by exchanging the neighbours.
-
-    Parameters
-    ----------
-    mu_replace
-        Twice the bound of one record's norm, over the noise scale.
-
-    Reference: Balle, Barthe and Gaboardi (2018), Theorem 9.
     """
 
     mu_replace: float
     rate: float
-
-    def __post_init__(self) -> None:
-        require_non_negative("mu_replace", self.mu_replace)
-        require_probability("rate", self.rate)
 
     def smooth(self, _: Direction, points: Floats) -> tuple[Floats, Floats]:
         """Return both tails: above 0 as for removing from a sample, below 0 as for adding."""

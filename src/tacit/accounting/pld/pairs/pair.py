@@ -1,19 +1,20 @@
-r"""What the discretiser needs to know of a dominating pair.
+r"""What the discretiser needs to know of a dominating pair, and the pair of a known profile.
 
-A pair :math:`(P, Q)` dominates a mechanism if :math:`H_x(M(D) \| M(D')) \le H_x(P \| Q)` for all
-neighbours and all :math:`x > 0`. Its privacy loss is :math:`Y = \log(dP/dQ)` under :math:`P`, and
+The privacy loss of a pair (P, Q) is :math:`Y = \log(dP/dQ)` under P, and
 
-.. math:: \delta(\varepsilon) = E_P\left[(1 - e^{\varepsilon - Y})_+\right]
-    = P[Y > \varepsilon] - e^{\varepsilon} Q[Y > \varepsilon].
+.. math:: \delta(\varepsilon) = P[Y > \varepsilon] - e^{\varepsilon} Q[Y > \varepsilon].
 
-The distribution of the loss has three parts: a smooth part, given by both tails; atoms; and the
-mass at infinity. All proofs are in ``proofs/accounting/pld/pairs/``.
+Its distribution has a smooth part, given by both tails; atoms; and the mass at infinity.
+Proofs: ``proofs/accounting/pld/pairs/``.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Literal, Protocol, TypeAlias
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -27,8 +28,15 @@ NO_LOSS: tuple[Floats, Floats] = (np.zeros(1), np.ones(1))
 UNIT = 2.0**-53
 
 
-class Pair(Protocol):
+# Fields of one name mean the same in every pair.
+_NON_NEGATIVE = ("epsilon", "eta", "mu", "mu_replace", "sigma", "c", "c_add")
+_PROBABILITIES = ("rate", "delta", "limit")
+
+
+class Pair(ABC):
     """A dominating pair, seen from each of the two directions.
+
+    By default it is symmetric, in closed form, without smooth part, atoms and infinite loss.
 
     Guarantee
     ---------
@@ -36,71 +44,50 @@ class Pair(Protocol):
       error `tail_error`; both tails belong to the same event.
     """
 
+    __slots__ = ()
+
+    def __post_init__(self) -> None:
+        for field in fields(self):  # type: ignore[arg-type]
+            name, value = field.name, getattr(self, field.name)
+            if name in _NON_NEGATIVE and value is not None and not 0.0 <= value < math.inf:
+                raise SettingError(f"{name} is {value!r}; expected a finite number of at least 0")
+            if name in _PROBABILITIES and not 0.0 <= value <= 1.0:
+                raise SettingError(f"{name} is {value!r}; expected a number from 0 to 1")
+
     @property
     def symmetric(self) -> bool:
-        """Whether both directions have the same law of the loss."""
+        """Whether both directions have the same distribution of the loss."""
+        return True
 
     @property
     def lattice(self) -> float:
         """Spacing of a lattice that holds all atoms, or 0 if there is none."""
+        return 0.0
 
     @property
     def knows_slopes(self) -> bool:
         """Whether the tail of Q is an exact slope of the profile, not that of a chord."""
+        return True
 
-    def smooth(self, direction: Direction, points: Floats, /) -> tuple[Floats, Floats]:
+    def smooth(self, _: Direction, points: Floats, /) -> tuple[Floats, Floats]:
         """Return P[Y > point] and Q[Y > point] of the part without atoms."""
+        return np.zeros_like(points), np.zeros_like(points)
 
-    def atoms(self, direction: Direction, /) -> tuple[Floats, Floats]:
+    def atoms(self, _: Direction, /) -> tuple[Floats, Floats]:
         """Return the losses that have positive probability, and their probabilities under P."""
+        return NO_ATOMS
 
-    def infinite(self, direction: Direction, /) -> float:
+    def infinite(self, _: Direction, /) -> float:
         """Return the probability under P of an infinite loss."""
+        return 0.0
 
+    @abstractmethod
     def loss_error(self, largest: float, /) -> float:
         """Bound the error of the loss at which tails are computed, for losses up to largest."""
 
 
-class ClosedForm:
-    """What most pairs share: one distribution of the loss for both directions, in closed form.
-
-    Without more, there is no smooth part, no atom and no infinite loss.
-    """
-
-    __slots__ = ()
-
-    @property
-    def symmetric(self) -> bool:
-        """Both directions have the same distribution of the loss."""
-        return True
-
-    @property
-    def lattice(self) -> float:
-        """No lattice of atoms."""
-        return 0.0
-
-    @property
-    def knows_slopes(self) -> bool:
-        """Closed forms."""
-        return True
-
-    def smooth(self, _: Direction, points: Floats) -> tuple[Floats, Floats]:
-        """Nothing but atoms."""
-        return np.zeros_like(points), np.zeros_like(points)
-
-    def atoms(self, _: Direction) -> tuple[Floats, Floats]:
-        """No atoms."""
-        return NO_ATOMS
-
-    def infinite(self, _: Direction) -> float:
-        """No infinite loss."""
-        return 0.0
-
-
 def tail_error(tail: Floats) -> Floats:
     r"""Bound the absolute error of a tail probability S by :math:`2^{-53} S (16 - 8 \log S)`.
-
-    The relative error of a normal tail grows with the square of its argument, hence the logarithm.
 
     Guarantee
     ---------
@@ -109,13 +96,39 @@ def tail_error(tail: Floats) -> Floats:
     return UNIT * tail * (16.0 - 8.0 * np.log(np.maximum(tail, 1e-300)))
 
 
-def require_non_negative(name: str, value: float) -> None:
-    """Refuse a parameter that is not a finite number of at least 0."""
-    if not 0.0 <= value < math.inf:
-        raise SettingError(f"{name} is {value!r}; expected a finite number of at least 0")
+@dataclass(frozen=True, slots=True)
+class Profile(Pair):
+    r"""Any mechanism with a known profile :math:`\delta(\varepsilon)` for all real epsilon.
 
+    The chords through its values on a grid are the profile of a pair whose losses are on the grid.
+    `delta_of_epsilon` takes an array of real numbers and returns the divergences of one pair, or an
+    upper bound of them that is itself convex in exp(epsilon); `limit` is its limit at infinity.
 
-def require_probability(name: str, value: float) -> None:
-    """Refuse a parameter that is not in [0, 1]."""
-    if not 0.0 <= value <= 1.0:
-        raise SettingError(f"{name} is {value!r}; expected a number from 0 to 1")
+    Guarantee
+    ---------
+    - The upper version dominates the profile on and between the points of any grid.
+    """
+
+    delta_of_epsilon: Callable[[Floats], Floats]
+    limit: float = 0.0
+
+    @property
+    def knows_slopes(self) -> bool:
+        """The tail of Q below is the slope of a chord."""
+        return False
+
+    def smooth(self, _: Direction, points: Floats) -> tuple[Floats, Floats]:
+        """Return the tails of the pair whose losses are the points themselves."""
+        values = np.clip(self.delta_of_epsilon(points) - self.limit, 0.0, 1.0)
+        powers = np.exp(points)
+        slopes = np.zeros_like(values)
+        slopes[:-1] = (values[:-1] - values[1:]) / (powers[1:] - powers[:-1])
+        return values + powers * slopes, slopes
+
+    def infinite(self, _: Direction) -> float:
+        """Return the limit of the profile."""
+        return self.limit
+
+    def loss_error(self, _: float) -> float:
+        """The values are taken at the points themselves."""
+        return 0.0

@@ -1,13 +1,8 @@
 r"""The dominating pair of any symmetric pair on a random sample of the records.
 
-With base pair (P, Q), loss :math:`Y = \log(dP/dQ)` and rate q, a Poisson sample under add-remove or
-zero-out has
-
-.. math:: ((1 - q) Q + q P,\; Q) \text{ (remove)}, \qquad (Q,\; (1 - q) Q + q P) \text{ (add)},
-
-and the new loss is a monotone function of the old one: :math:`\log(1 - q + q e^{Y})`. A sample of
-fixed size under replace-one has above 0 the loss of removing, below 0 that of adding, and an atom
-at 0. Proof: ``proofs/accounting/pld/pairs/sampled.md``.
+Sampling maps a loss Y to :math:`\log(1 - q + q e^{Y})`. A sample of fixed size under replace-one
+has above 0 the loss of removing, below 0 that of adding, and an atom at 0.
+Proof: ``proofs/accounting/pld/pairs/sampled.md``.
 """
 
 from __future__ import annotations
@@ -18,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.accounting.arguments import Floats
-from tacit.accounting.pld.errors import GridTooLong
-from tacit.accounting.pld.pairs.pair import UNIT, ClosedForm, Direction, Pair
+from tacit.accounting.pld.grid import GridTooLong
+from tacit.accounting.pld.pairs.pair import UNIT, Direction, Pair
 from tacit.errors import SettingError
 
 # Closer to rate 1 the inverse of the loss loses too many digits.
@@ -27,20 +22,15 @@ LARGEST_RATE = 1.0 - 2.0**-30
 
 
 @dataclass(frozen=True, slots=True)
-class PoissonPair(ClosedForm):
+class PoissonPair(Pair):
     """A symmetric pair without infinite losses, on a Poisson sample.
+
+    `base` is a symmetric pair for adding or removing a record of the sample; the rate is below 1.
 
     Guarantee
     ---------
     - The profiles of both directions are the amplified ones of Zhu, Dong and Wang (2022),
       Theorem 11, exact up to the recorded rounding.
-
-    Parameters
-    ----------
-    base
-        A symmetric pair, for adding or removing a record of the sample.
-    rate
-        Probability of a record to be in the sample, above 0 and below 1.
     """
 
     base: Pair
@@ -91,20 +81,15 @@ class PoissonPair(ClosedForm):
 
 
 @dataclass(frozen=True, slots=True)
-class FixedSizePair(ClosedForm):
+class FixedSizePair(Pair):
     """A symmetric pair without infinite losses, on a sample of fixed size.
+
+    `base` is a symmetric pair for replacing one record of the sample; the rate is below 1.
 
     Guarantee
     ---------
     - For epsilon at least 0 the amplified profile of Balle, Barthe and Gaboardi (2018), Theorem 9;
       below 0 it follows by exchanging the neighbours.
-
-    Parameters
-    ----------
-    base
-        A symmetric pair, for replacing one record of the sample.
-    rate
-        Size of the sample over the number of records, above 0 and below 1.
     """
 
     base: Pair
