@@ -11,7 +11,7 @@ from tacit.contract.sensitivity import FINEST_BOUND
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary
 from tacit.mechanisms.gradient import integer_gradient_sum
-from tacit.rows.admission.admit import admit
+from tacit.rows.admission.admit_rows import admit
 from tacit.rows.sources.opening import open_source
 from tacit.rows.storage.memory_store import MemoryStore
 from tacit.rows.storage.tiles import to_rows

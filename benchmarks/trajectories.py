@@ -24,9 +24,9 @@ from tacit.contract.plan import Plan
 from tacit.contract.query import Answer, Query
 from tacit.engine.gate import PlannedGate
 from tacit.errors import SettingError
-from tacit.mechanisms.responder import Responder
+from tacit.mechanisms.query_responder import Responder
 from tacit.report.figure import FAINT, INK, STYLE
-from tacit.rows.admission.admit import admit
+from tacit.rows.admission.admit_rows import admit
 from tacit.rows.sources.opening import open_source
 
 if TYPE_CHECKING:

@@ -24,8 +24,8 @@ from tacit.errors import BudgetError, CertificateError
 from tacit.losses import logistic
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
-from tacit.solvers.driver import Descent
 from tacit.solvers.gradient import Gradient
+from tacit.solvers.noisy_steps import Descent
 
 BUDGET = Budget(epsilon=1.0, delta=1e-6)
 FACTS = (

@@ -26,8 +26,8 @@ from tacit.files import write_text
 from tacit.losses import logistic
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
-from tacit.solvers.driver import Descent
 from tacit.solvers.gradient import Gradient
+from tacit.solvers.noisy_steps import Descent
 
 BINARY = Binary("y", (np.str_("no"), np.str_("yes")))
 BOUNDED = matrix_design(["a", "b"], BINARY, bounds=([0, -5], [1, 9]), row_norm=None, intercept=True)

@@ -33,8 +33,8 @@ from tacit.errors import CertificateError
 from tacit.losses import logistic
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
-from tacit.solvers.driver import Descent
 from tacit.solvers.gradient import Gradient
+from tacit.solvers.noisy_steps import Descent
 
 BINARY = Binary("y", ("no", "yes"))
 COMPUTED = Design(

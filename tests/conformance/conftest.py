@@ -23,7 +23,7 @@ from tacit.mechanisms.counts import integer_counts, integer_residual_size
 from tacit.mechanisms.gradient import integer_gradient_sum
 from tacit.mechanisms.moments import integer_pairs, integer_second_moments
 from tacit.mechanisms.newton_direction import integer_curvature
-from tacit.mechanisms.responder import MECHANISMS
+from tacit.mechanisms.query_responder import MECHANISMS
 from tacit.rows.storage.store import Store
 
 NO_SUMS = frozenset({PerturbedMinimum, DampedDirection})

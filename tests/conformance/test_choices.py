@@ -9,7 +9,7 @@ import pytest
 
 import tacit
 from tacit.contract.plan import Plan
-from tacit.mechanisms.responder import Responder
+from tacit.mechanisms.query_responder import Responder
 
 FACTS: dict[str, Any] = {"epsilon": 2.0, "delta": 1e-6, "bounds": (-1, 1)}
 ROUTES: dict[str, Any] = {

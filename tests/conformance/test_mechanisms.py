@@ -27,9 +27,9 @@ from tacit.contract.sensitivity import Price, event_of, price_for, squared_sensi
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary
 from tacit.losses import logistic
-from tacit.mechanisms.responder import Responder
+from tacit.mechanisms.query_responder import Responder
 from tacit.privacy.relation import Relation
-from tacit.rows.admission.admit import admit
+from tacit.rows.admission.admit_rows import admit
 from tacit.rows.sources.opening import open_source
 from tacit.rows.storage.memory_store import MemoryStore
 from tacit.rows.storage.store import Store

@@ -34,9 +34,9 @@ from tacit.design.attached_columns import AttachedColumns, Unit
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary, Classes
 from tacit.losses import logistic, softmax, squared
-from tacit.mechanisms.responder import Responder
+from tacit.mechanisms.query_responder import Responder
 from tacit.privacy.relation import Relation
-from tacit.rows.admission.admit import admit
+from tacit.rows.admission.admit_rows import admit
 from tacit.rows.sources.opening import open_source
 from tacit.rows.storage.store import Store
 

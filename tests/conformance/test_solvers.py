@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from tacit import LogisticRegression
 from tacit.contract.query import KIND_OF, Answer, Query
 from tacit.contract.sensitivity import AnyPrice
-from tacit.mechanisms.responder import Responder
+from tacit.mechanisms.query_responder import Responder
 from tacit.solvers.choice import SOLVERS
 from tacit.solvers.solver import OUTPUTS
 

@@ -25,8 +25,8 @@ from tacit.errors import CertificateError, FileError, SettingError
 from tacit.losses import logistic
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
-from tacit.solvers.driver import Descent
 from tacit.solvers.gradient import Gradient
+from tacit.solvers.noisy_steps import Descent
 
 
 def make_certificate(epsilon: float = 1.0) -> Certificate:

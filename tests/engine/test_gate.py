@@ -18,7 +18,7 @@ from tacit.design.design import matrix_design
 from tacit.design.response import Binary
 from tacit.engine.gate import OpenGate, PlannedGate
 from tacit.errors import PlanViolation
-from tacit.mechanisms.responder import Responder
+from tacit.mechanisms.query_responder import Responder
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
 from tacit.rows.storage.memory_store import MemoryStore

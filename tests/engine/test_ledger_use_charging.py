@@ -12,7 +12,7 @@ from tacit.engine.table import Table
 from tacit.errors import BudgetError, LedgerError
 from tacit.ledger.ledger import Ledger
 from tacit.ledger.repeated_fits import RefitWarning
-from tacit.mechanisms.responder import Responder
+from tacit.mechanisms.query_responder import Responder
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
 from tacit.solvers.choice import make_plan

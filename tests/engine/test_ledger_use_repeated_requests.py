@@ -11,7 +11,7 @@ import tacit
 from tacit.engine.ledger_use import LedgerWarning
 from tacit.errors import LedgerError
 from tacit.ledger.ledger import Ledger
-from tacit.mechanisms.responder import Responder
+from tacit.mechanisms.query_responder import Responder
 from tacit.privacy.budget import Budget
 
 BUDGET = Budget(epsilon=20, delta=1e-6)

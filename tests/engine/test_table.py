@@ -13,7 +13,7 @@ from tacit.design.response import Binary
 from tacit.engine.ledger_use import Refusals
 from tacit.engine.table import Table
 from tacit.errors import DataError, SchemaError, SettingError
-from tacit.mechanisms.responder import Responder
+from tacit.mechanisms.query_responder import Responder
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
 from tacit.solvers.choice import make_plan

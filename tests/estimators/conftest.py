@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tacit.mechanisms.responder import Responder
+from tacit.mechanisms.query_responder import Responder
 
 
 @dataclass(frozen=True)

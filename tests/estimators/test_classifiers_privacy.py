@@ -24,7 +24,7 @@ from tacit.contract.query import (
 )
 from tacit.contract.sensitivity import Price, event_of
 from tacit.errors import BoundsError, DataError, SettingError
-from tacit.mechanisms.responder import Responder
+from tacit.mechanisms.query_responder import Responder
 
 SEEDED: dict[str, Any] = {"epsilon": 1.0, "bounds": (0, 10), "random_state": 7}
 ATTRIBUTES = {

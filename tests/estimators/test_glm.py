@@ -148,7 +148,7 @@ def test_the_plan_is_shown_before_anything_is_spent(
     def forbidden(*arguments: Any) -> None:
         raise AssertionError("A mechanism ran.")
 
-    monkeypatch.setattr("tacit.mechanisms.responder.Responder.answer", forbidden)
+    monkeypatch.setattr("tacit.mechanisms.query_responder.Responder.answer", forbidden)
     with pytest.raises(StopError):
         tacit.glm(CLINIC_FORMULA, clinic, SCHEMA, epsilon=1.0, on_plan=refuse)
     assert plans[0].guarantee().epsilon <= 1.0

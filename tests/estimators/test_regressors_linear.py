@@ -170,15 +170,15 @@ def test_t37_facts_are_listed_with_their_source() -> None:
 def test_a_private_fit_is_near_the_free_one() -> None:
     """One fit with the system's noise on n = 40,000 records, ε = 1.
 
-    Against the free fit a slope has an error of standard deviation 0.0012 (the predictor at the
-    centre, 0.003), measured over 20 fits; the bounds are more than ten of them away. False-alarm
-    rate below 1e-6.
+    Against the free fit the prediction at the centre has an error of standard deviation 0.012,
+    and slopes have less, measured over 600 fits; the largest were 0.086 and 0.024. The bounds are
+    20 standard deviations away. False-alarm rate below 1e-6.
     """
     X, y = table(40_000, 3)
     model = LinearRegression(epsilon=1.0, **FACTS).fit(X, y)
     free = LeastSquares().fit(X, y)
-    np.testing.assert_allclose(model.coef_, free.coef_, atol=0.03)
-    np.testing.assert_allclose(model.predict([[5.0] * 3]), free.predict([[5.0] * 3]), atol=0.05)
+    np.testing.assert_allclose(model.coef_, free.coef_, atol=0.15)
+    np.testing.assert_allclose(model.predict([[5.0] * 3]), free.predict([[5.0] * 3]), atol=0.25)
     assert model.certificate_.private
 
 

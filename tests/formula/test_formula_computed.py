@@ -24,7 +24,7 @@ from tacit.design.factor import (
 )
 from tacit.errors import BoundsError, FormulaError, InputError
 from tacit.formula.formula import design_from_formula
-from tacit.rows.encoding.encode import FeatureReader
+from tacit.rows.encoding.encode_rows import FeatureReader
 from tacit.rows.sources.opening import open_source
 from tacit.schema.schema import (
     BinaryColumn,

@@ -32,7 +32,7 @@ from tacit.errors import CertificateError
 from tacit.inference.results import Results
 from tacit.mechanisms.gradient import answer_gradient, integer_gradient_sum
 from tacit.mechanisms.moments import answer_second_moments, integer_second_moments
-from tacit.mechanisms.responder import Responder
+from tacit.mechanisms.query_responder import Responder
 from tacit.noise.entropy import SystemEntropy
 from tacit.privacy.relation import Relation
 from tacit.rows.storage.memory_store import MemoryStore

@@ -117,7 +117,7 @@ def test_reading_results_asks_no_query(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr("tacit.mechanisms.responder.Responder.answer", refuse)
+    monkeypatch.setattr("tacit.mechanisms.query_responder.Responder.answer", refuse)
     model.summary(exponentiate=True, simultaneous="scheffe")
     model.wald_test(["x0", "x1"])
     model.t_test("x0 - x1")

@@ -24,10 +24,10 @@ from tacit.errors import PlanViolation, SettingError
 from tacit.mechanisms.gradient import answer_gradient, integer_gradient_sum
 from tacit.mechanisms.kernels import add_gradients, enforceable, quantise_rows
 from tacit.mechanisms.moments import answer_second_moments, integer_second_moments
-from tacit.mechanisms.responder import Responder
+from tacit.mechanisms.query_responder import Responder
 from tacit.noise.entropy import SystemEntropy
 from tacit.privacy.relation import Relation
-from tacit.rows.admission.admit import admit
+from tacit.rows.admission.admit_rows import admit
 from tacit.rows.sources.opening import open_source
 from tacit.rows.storage.memory_store import MemoryStore
 from tacit.rows.storage.tiles import LANES, to_rows

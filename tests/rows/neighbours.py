@@ -18,7 +18,7 @@ import numpy as np
 from tacit.design.attached_columns import AttachedColumns, Offset, Unit, Weighting
 from tacit.design.design import Design
 from tacit.formula.formula import design_from_formula
-from tacit.rows.admission.admit import admit
+from tacit.rows.admission.admit_rows import admit
 from tacit.rows.storage.person_store import PersonStore
 from tacit.rows.storage.sparse_store import SparseStore
 from tacit.rows.storage.tiles import to_rows

@@ -25,7 +25,7 @@ from tacit.design.design import Design, matrix_design
 from tacit.design.response import Binary, Continuous, Count, Response
 from tacit.errors import DataError, SettingError
 from tacit.formula.formula import design_from_formula
-from tacit.rows.admission.admit import admit
+from tacit.rows.admission.admit_rows import admit
 from tacit.rows.admission.contribution_bounding import label_forms
 from tacit.rows.encoding.labels import normal_form
 from tacit.rows.sources.opening import open_source

@@ -24,8 +24,8 @@ from tacit.engine.gate import PlannedGate
 from tacit.errors import DataError, FileError, PlanViolation
 from tacit.formula.formula import design_from_formula
 from tacit.mechanisms.kernels import add_gradients, enforceable
-from tacit.mechanisms.responder import Responder
-from tacit.rows.admission.admit import admit
+from tacit.mechanisms.query_responder import Responder
+from tacit.rows.admission.admit_rows import admit
 from tacit.rows.encoding.labels import level_codes
 from tacit.rows.encoding.observed_classes import read_classes
 from tacit.rows.sources.opening import open_source

@@ -23,9 +23,9 @@ from tacit.privacy.relation import Relation
 from tacit.solvers import choice
 from tacit.solvers.choice import SOLVERS, make_plan
 from tacit.solvers.coordinates import gradient_bound
-from tacit.solvers.driver import take_steps
 from tacit.solvers.gradient import Gradient
 from tacit.solvers.newton import Newton
+from tacit.solvers.noisy_steps import take_steps
 from tacit.solvers.solver import (
     PublicFacts,
     Requirement,
@@ -35,7 +35,7 @@ from tacit.solvers.solver import (
     public_n,
     require,
 )
-from tacit.solvers.whitened import WhitenedGradient
+from tacit.solvers.whitened_gradient import WhitenedGradient
 
 NEWTON_FORMS = ("newton", "majorised-newton")
 

@@ -23,10 +23,10 @@ from tacit.design.design import Design, matrix_design
 from tacit.design.response import Binary, Continuous, Response
 from tacit.engine.gate import OpenGate, PlannedGate
 from tacit.errors import PlanViolation, SettingError
-from tacit.mechanisms.responder import Responder
+from tacit.mechanisms.query_responder import Responder
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
-from tacit.rows.admission.admit import admit
+from tacit.rows.admission.admit_rows import admit
 from tacit.rows.sources.opening import open_source
 from tacit.solvers.exact import Exact
 from tacit.solvers.locating import exact_locating, grid_value, locate, with_bounds, with_locating

@@ -17,7 +17,8 @@ from tacit.errors import SettingError
 from tacit.losses import huber, logistic, squared
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
-from tacit.solvers import moments, staged
+from tacit.solvers import moments
+from tacit.solvers import staged_gradient as staged
 from tacit.solvers.choice import make_plan
 from tacit.solvers.moments import predicted_error
 from tacit.solvers.solver import PublicFacts, SolverOptions

@@ -11,10 +11,10 @@ import tacit
 from tacit.contract.plan import Plan
 from tacit.contract.query import Answer, GradientSum, Query, SecondMoments, Weights
 from tacit.solvers.coordinates import Coordinates
-from tacit.solvers.driver import Descent
 from tacit.solvers.newton_polish import NewtonPolish
+from tacit.solvers.noisy_steps import Descent
 from tacit.solvers.rules import NEWTON_POLISH
-from tacit.solvers.whitened import Whitening
+from tacit.solvers.whitened_gradient import Whitening
 
 Vector = NDArray[np.float64]
 RECORDS, WIDTH = 4000, 4

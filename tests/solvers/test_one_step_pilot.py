@@ -8,7 +8,7 @@ import pytest
 
 import tacit
 from tacit.contract.plan import Plan
-from tacit.solvers.driver import Descent
+from tacit.solvers.noisy_steps import Descent
 from tacit.solvers.one_step import OneStep, counted_pilot, pilot_steps_of
 from tacit.solvers.standardised_start import clip_factor_of, counted_clip
 

@@ -23,7 +23,7 @@ from tacit.solvers.coordinates import Coordinates
 from tacit.solvers.recalibration import believed, recalibrate
 from tacit.solvers.rules import CORRECTIONS
 from tacit.solvers.solver import PublicFacts, SolverOptions
-from tacit.solvers.staged import Staged
+from tacit.solvers.staged_gradient import Staged
 
 Vector = NDArray[np.float64]
 RECORDS = 2000

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tacit.solvers.coordinates import Coordinates, triangular
-from tacit.solvers.driver import Descent
+from tacit.solvers.noisy_steps import Descent
 from tacit.solvers.shrinkage import shrink
 
 STAGE = Descent(4, 1.0, 0.4, 2.0, "tail")

@@ -10,7 +10,7 @@ from tacit.design.design import matrix_design
 from tacit.design.response import Binary
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
-from tacit.solvers.signal import evidence_of, plan_warnings, signal_of
+from tacit.solvers.signal import n_mu_of, plan_warnings, signal_of
 from tacit.solvers.solver import PublicFacts
 
 
@@ -20,7 +20,7 @@ def test_the_signal_is_records_times_mu_over_coefficients() -> None:
     )
     facts = PublicFacts(design, 2000, Relation.REPLACE_ONE, "row", Budget(mu=0.5), Penalty())
     assert signal_of(facts, Fraction(1, 4)) == signal(2000, 0.5, 4) == 250.0
-    assert evidence_of(facts, Fraction(1, 4)) == 1000.0
+    assert n_mu_of(facts, Fraction(1, 4)) == 1000.0
 
 
 @pytest.mark.parametrize(("mu", "warned"), [(0.0149, True), (0.0151, False)])

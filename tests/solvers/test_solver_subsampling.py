@@ -22,7 +22,7 @@ from tacit.solvers.solver import (
     one_in_of_moments,
     one_in_of_steps,
 )
-from tacit.solvers.staged import Staged
+from tacit.solvers.staged_gradient import Staged
 
 
 def facts(records: int, width: int, relation: Relation = Relation.REPLACE_ONE) -> PublicFacts:

@@ -19,7 +19,7 @@ from scipy import stats
 
 from tacit.contract.query import KIND_OF, GradientSum, Query, QueryKind, SecondMoments
 from tacit.contract.sensitivity import Price, event_of, price_for
-from tacit.mechanisms.responder import Responder
+from tacit.mechanisms.query_responder import Responder
 from tacit.privacy.relation import Relation
 from tacit.rows.storage.memory_store import MemoryStore
 

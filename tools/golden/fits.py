@@ -23,7 +23,7 @@ from threadpoolctl import threadpool_info
 import tacit
 from tacit.contract.query import Answer
 from tacit.inference.reliability import judge, not_offered
-from tacit.mechanisms.responder import Responder
+from tacit.mechanisms.query_responder import Responder
 
 N = 3000
 SEED = 20_251_116

@@ -23,7 +23,7 @@ from tacit.design.design import Design
 from tacit.errors import TacitError
 from tacit.losses.loss import Code
 from tacit.privacy.budget import Budget
-from tacit.solvers import staged
+from tacit.solvers import staged_gradient as staged
 from tacit.solvers.moments import predicted_error
 from tacit.solvers.signal import plan_warnings
 from tacit.solvers.solver import PublicFacts

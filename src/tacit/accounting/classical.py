@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 from scipy import special
 
-from tacit.accounting.arguments import Floats, non_negative, probability
+from tacit.accounting.argument_checks import Floats, non_negative, probability
 from tacit.accounting.renyi.curve import log_sum
 from tacit.accounting.rounding import ALLOWANCE, bisect, float_up
 from tacit.errors import BudgetError, SettingError

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from scipy import special
 
 from tacit.accounting import gaussian
-from tacit.accounting.arguments import non_negative, probability
+from tacit.accounting.argument_checks import non_negative, probability
 from tacit.accounting.composition import count_events
 from tacit.accounting.rounding import float_up, root_up
 from tacit.errors import AccountingError

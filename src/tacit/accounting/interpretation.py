@@ -11,7 +11,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
 from tacit.accounting import classical, renyi
 from tacit.accounting.accountants import required_delta
-from tacit.accounting.arguments import non_negative, probability
+from tacit.accounting.argument_checks import non_negative, probability
 from tacit.accounting.classical import TradeOff, power_at
 from tacit.accounting.composition import Composition
 from tacit.accounting.renyi_curves import total_curve

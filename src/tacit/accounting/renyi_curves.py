@@ -16,7 +16,7 @@ from functools import lru_cache, partial
 import numpy as np
 
 from tacit.accounting import renyi
-from tacit.accounting.arguments import Floats
+from tacit.accounting.argument_checks import Floats
 from tacit.accounting.classical import amplified
 from tacit.accounting.composition import EventCounts, Sampled, count_events, pure_epsilon
 from tacit.accounting.objective_perturbation import jacobian_term, objective_mu

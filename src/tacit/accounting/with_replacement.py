@@ -16,7 +16,7 @@ from functools import lru_cache, partial
 import numpy as np
 from scipy import special
 
-from tacit.accounting.arguments import Floats
+from tacit.accounting.argument_checks import Floats
 from tacit.accounting.composition import pure_epsilon
 from tacit.accounting.pld.pairs import Profile
 from tacit.accounting.rounding import float_up, root_up

@@ -7,7 +7,7 @@ from tacit.contract.plan import Plan
 from tacit.contract.query import KIND_OF, Answer, Query
 from tacit.contract.sensitivity import LARGEST_TOTAL, Price
 from tacit.errors import PlanViolation
-from tacit.mechanisms.responder import Responder
+from tacit.mechanisms.query_responder import Responder
 
 FINEST_OPEN = 2**50
 """Integer bound without noise: products may then round, by no more than a float's precision."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.design.design import Design
-from tacit.rows.encoding.encode import FeatureReader
+from tacit.rows.encoding.encode_rows import FeatureReader
 from tacit.rows.encoding.outcome import offset_terms
 from tacit.rows.sources.opening import open_source
 from tacit.rows.sources.source import require_columns

@@ -18,9 +18,9 @@ from tacit.engine.gate import OpenGate, PlannedGate
 from tacit.engine.ledger_use import Refusals, charge, require_declared
 from tacit.errors import PrivacyWarning, SettingError
 from tacit.ledger.repeated_fits import RefitWarning, refit_warning
-from tacit.mechanisms.responder import Responder
+from tacit.mechanisms.query_responder import Responder
 from tacit.mechanisms.subsampling import subsample_draw
-from tacit.rows.admission.admit import admit
+from tacit.rows.admission.admit_rows import admit
 from tacit.rows.encoding.observed_classes import read_classes
 from tacit.rows.sources.opening import open_source
 from tacit.rows.sources.source import attached_names, column_types

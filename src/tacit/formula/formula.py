@@ -32,7 +32,7 @@ from tacit.design.response import Family, find_family
 from tacit.errors import BoundsError, FormulaError, InputError
 from tacit.formula.atom import Atom, column_atom, computed_atoms
 from tacit.formula.contrast_coding import Coding, Term, codings
-from tacit.formula.outcome import offset_of, response_of
+from tacit.formula.response_and_offset import offset_of, response_of
 from tacit.schema.schema import DeclaredColumn, NumericColumn, Schema
 from tacit.validate import positive
 

@@ -18,7 +18,7 @@ from tacit.contract.query import Answer, ColumnCounts, Measure, ResidualSize
 from tacit.contract.sensitivity import Price
 from tacit.errors import SettingError
 from tacit.losses.float_bits import exp_negative
-from tacit.mechanisms.block_access import count_tiles, measure_tile, outcome_column
+from tacit.mechanisms.dense_and_sparse_blocks import count_tiles, measure_tile, outcome_column
 from tacit.mechanisms.gaussian_sum import noised_sum
 from tacit.mechanisms.kernels import Columns, add_offset, measure_records
 from tacit.noise.entropy import Entropy

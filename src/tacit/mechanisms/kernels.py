@@ -14,7 +14,7 @@ import numpy as np
 
 from tacit.compiling import compiled
 from tacit.losses.dispatch import curvatures, slopes
-from tacit.mechanisms.block_access import (
+from tacit.mechanisms.dense_and_sparse_blocks import (
     add_tile,
     count_tiles,
     measure_tile,

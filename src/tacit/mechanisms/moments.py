@@ -19,7 +19,12 @@ from tacit.compiling import compiled
 from tacit.contract.query import Answer, CurvatureAndScore, SecondMoments, Weights
 from tacit.contract.sensitivity import Price
 from tacit.losses.dispatch import curvatures, shape_of, slopes
-from tacit.mechanisms.block_access import count_tiles, measure_tile, outcome_column, write_tile
+from tacit.mechanisms.dense_and_sparse_blocks import (
+    count_tiles,
+    measure_tile,
+    outcome_column,
+    write_tile,
+)
 from tacit.mechanisms.gaussian_sum import noised_symmetric_sum
 from tacit.mechanisms.kernels import (
     CURVATURE,

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from tacit.compiling import compiled
 from tacit.losses.dispatch import slopes
-from tacit.mechanisms.block_access import TINY, add_tile, outcome_column
+from tacit.mechanisms.dense_and_sparse_blocks import TINY, add_tile, outcome_column
 from tacit.mechanisms.kernels import BALANCED, measure_records
 from tacit.mechanisms.softmax_gradient import class_margins, class_residuals
 from tacit.rows.storage.tiles import LANES, Floats, Integers

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from tacit.compiling import compiled
 from tacit.contract.sensitivity import FINEST_BOUND
 from tacit.losses.dispatch import curvatures
-from tacit.mechanisms.block_access import outcome_column, write_tile
+from tacit.mechanisms.dense_and_sparse_blocks import outcome_column, write_tile
 from tacit.mechanisms.kernels import CURVATURE, SCORE, Columns, Limits, measure_records
 from tacit.mechanisms.person_gradient import person_size, square_scores, sum_scores
 from tacit.rows.storage.person_store import PersonBlock

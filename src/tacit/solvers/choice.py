@@ -25,14 +25,14 @@ from tacit.solvers import (
     newton_polish,
     objective_perturbation,
     one_step,
-    staged,
-    whitened,
+    staged_gradient,
+    whitened_gradient,
 )
 from tacit.solvers.counting import with_counting
 from tacit.solvers.exact import Exact
 from tacit.solvers.locating import exact_locating, with_locating
 from tacit.solvers.rules import INTERCEPT_ONLY, NEWTON_POLISH
-from tacit.solvers.signal import evidence_of, signal_of
+from tacit.solvers.signal import n_mu_of, signal_of
 from tacit.solvers.solver import (
     PublicFacts,
     SolverOptions,
@@ -128,15 +128,15 @@ def _labels(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Pl
             return intercept_only.plan(facts, options, allowed)
         if facts.is_large and signal >= NEWTON_POLISH.signal:
             return newton_polish.plan(facts, options, allowed)
-    return whitened.plan(facts, options, allowed)
+    return whitened_gradient.plan(facts, options, allowed)
 
 
 def _numeric(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     """The level alone, moments where they are predicted to be better, or two stages."""
-    least = max(INTERCEPT_ONLY.evidence, INTERCEPT_ONLY.signal * facts.design.width)
-    if evidence_of(facts, allowed) < least and facts.design.intercept:
+    least = max(INTERCEPT_ONLY.n_mu, INTERCEPT_ONLY.signal * facts.design.width)
+    if n_mu_of(facts, allowed) < least and facts.design.intercept:
         return intercept_only.plan(facts, options, allowed)
-    stages = staged.plan(facts, options, allowed)
+    stages = staged_gradient.plan(facts, options, allowed)
     if facts.loss.code is not Code.SQUARED or options.iterations or options.step_size:
         return stages
     once, most = moments.plan(facts, options, allowed), options.max_passes
@@ -155,8 +155,8 @@ def _whitened(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> 
     if options.inference:
         return newton.plan(facts, options, allowed)
     if isinstance(facts.design.response, Continuous | Count):
-        return staged.plan(facts, options, allowed)
-    return whitened.plan(facts, options, allowed)
+        return staged_gradient.plan(facts, options, allowed)
+    return whitened_gradient.plan(facts, options, allowed)
 
 
 SOLVERS: Mapping[str, PlanSolver] = MappingProxyType(

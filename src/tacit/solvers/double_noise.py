@@ -27,8 +27,8 @@ from tacit.contract.query import CurvatureTrace, DampedDirection, GradientSum, Q
 from tacit.contract.sensitivity import price_for
 from tacit.losses.loss import Code
 from tacit.solvers.coordinates import Vector
-from tacit.solvers.driver import take_steps
 from tacit.solvers.interval_rules import DOUBLE_NOISE
+from tacit.solvers.noisy_steps import take_steps
 from tacit.solvers.solver import (
     PublicFacts,
     Requirement,

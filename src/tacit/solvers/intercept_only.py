@@ -27,7 +27,7 @@ from tacit.solvers.response_location import (
     locate_response,
 )
 from tacit.solvers.rules import INTERCEPT_ONLY, RESPONSE, STAGED, between
-from tacit.solvers.signal import evidence_of
+from tacit.solvers.signal import n_mu_of
 from tacit.solvers.solver import PublicFacts, SolverOptions, assembled, priced
 
 
@@ -115,7 +115,7 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     if facts.loss.code is Code.LOGISTIC:
         steps = (priced(facts, QueryKind.COUNTS, allowed, 1, Purpose.LABEL_SHARE),)
         return assembled(facts, InterceptOnly(), steps)
-    if evidence_of(facts, allowed) < INTERCEPT_ONLY.counts_pay:
+    if n_mu_of(facts, allowed) < INTERCEPT_ONLY.counts_pay:
         steps = (priced(facts, QueryKind.COUNTS, allowed, 1, Purpose.RESPONSE_MEAN),)
         return assembled(facts, InterceptOnly(), steps)
     locating = LocatingResponse(RESPONSE.medians, RESPONSE.radii)

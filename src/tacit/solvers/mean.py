@@ -25,7 +25,7 @@ from tacit.solvers.counting import with_counting
 from tacit.solvers.rules import LABELS, MEAN, between
 from tacit.solvers.signal import signal_of
 from tacit.solvers.solver import PublicFacts, SolverOptions, assembled, priced
-from tacit.solvers.whitened import Whitening, whiten
+from tacit.solvers.whitened_gradient import Whitening, whiten
 
 SMALLEST_SHARE = 1e-6
 """Floor of the sum of the weights, as a share of n times the largest."""

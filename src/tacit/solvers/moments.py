@@ -24,8 +24,8 @@ from tacit.contract.query import QueryKind
 from tacit.contract.sensitivity import event_of
 from tacit.errors import SettingError
 from tacit.losses.loss import Code
-from tacit.solvers import staged
-from tacit.solvers.driver import Descent
+from tacit.solvers import staged_gradient as staged
+from tacit.solvers.noisy_steps import Descent
 from tacit.solvers.rules import STAGED
 from tacit.solvers.shrinkage import unclipped_share
 from tacit.solvers.signal import signal_of

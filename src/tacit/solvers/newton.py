@@ -29,7 +29,6 @@ from tacit.losses import smooth_huber
 from tacit.losses.huber_constants import expected_curvature
 from tacit.losses.loss import Code
 from tacit.solvers.coordinates import Matrix, Vector
-from tacit.solvers.driver import first_averaged, take_steps
 from tacit.solvers.interval_rules import NEWTON, ONE_STEP
 from tacit.solvers.newton_schedule import (
     joined,
@@ -40,6 +39,7 @@ from tacit.solvers.newton_schedule import (
     step_sizes,
 )
 from tacit.solvers.noise_propagation import carry_noise
+from tacit.solvers.noisy_steps import first_averaged, take_steps
 from tacit.solvers.nuisance import Level, dispersed_level, rescale, threshold_of
 from tacit.solvers.one_step import has_intervals, shares_of
 from tacit.solvers.sandwich import ask_sandwich, coefficient_errors

@@ -23,7 +23,7 @@ from tacit.contract.gate import Gate
 from tacit.contract.plan import Plan, Purpose, Solution
 from tacit.contract.query import GradientSum, QueryKind, SecondMoments, Weights
 from tacit.solvers.coordinates import Coordinates, Matrix, Vector
-from tacit.solvers.driver import Descent, descend, take_steps
+from tacit.solvers.noisy_steps import Descent, descend, take_steps
 from tacit.solvers.rules import LABELS, NEWTON_POLISH
 from tacit.solvers.signal import signal_of
 from tacit.solvers.solver import (
@@ -36,7 +36,7 @@ from tacit.solvers.solver import (
 )
 from tacit.solvers.spectrum import Spectrum, noise_norm
 from tacit.solvers.step_size import counted, shortened
-from tacit.solvers.whitened import (
+from tacit.solvers.whitened_gradient import (
     Whitening,
     forecast,
     moment_queries,

@@ -22,8 +22,8 @@ from tacit.contract.query import GradientSum, QueryKind
 from tacit.contract.release import Sandwich
 from tacit.losses.loss import Code, Loss
 from tacit.solvers.coordinates import Coordinates, Matrix, Vector
-from tacit.solvers.driver import Descent, descend
 from tacit.solvers.interval_rules import LEVEL, ONE_STEP, START, Shares
+from tacit.solvers.noisy_steps import Descent, descend
 from tacit.solvers.nuisance import Level, dispersed_level, scaled_level
 from tacit.solvers.rules import TABLES, between
 from tacit.solvers.sandwich import ask_sandwich, coefficient_errors, solved

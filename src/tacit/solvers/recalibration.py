@@ -27,7 +27,7 @@ from tacit.solvers.rules import CORRECTIONS, RESPONSE, between
 def recalibrate(
     gate: Gate,
     plan: Plan,
-    evidence: float,
+    n_mu: float,
     coordinates: Coordinates,
     theta: Vector,
     sizes: tuple[float, float],
@@ -37,7 +37,7 @@ def recalibrate(
 
     Parameters
     ----------
-    evidence
+    n_mu
         n·μ of each number, n as declared.
     sizes
         Measured mean sizes of the response around its median and of the residuals.
@@ -46,7 +46,7 @@ def recalibrate(
     """
     size = sizes[1]
     low, high = response_ends(plan)
-    cut = CORRECTIONS.cut.at(evidence * plan.count / plan.records)
+    cut = CORRECTIONS.cut.at(n_mu * plan.count / plan.records)
     level = 0.0
     if plan.design.intercept:
         cap = min(2 * cut * size, 2 * (high - low))

@@ -119,7 +119,7 @@ class InterceptOnly:
 
     study: ClassVar[str] = SIMULATED
     signal: float = rule(4.0, "signal below which slopes of numbers and counts are noise")
-    evidence: float = rule(80.0, "n·μ below which slopes of numbers are noise for any d")
+    n_mu: float = rule(80.0, "n·μ below which slopes of numbers are noise for any d")
     labels: float = rule(1.0, "signal below which slopes raised the log-loss of two labels")
     counts_pay: float = rule(25.0, "n·μ below which counts are noise: one mean of the range")
     counts_share: Fraction = rule(Fraction(3, 5), "share of the counts for median and scale")

@@ -16,7 +16,7 @@ import math
 import numpy as np
 
 from tacit.solvers.coordinates import Coordinates, Vector
-from tacit.solvers.driver import Descent
+from tacit.solvers.noisy_steps import Descent
 from tacit.solvers.rules import CORRECTIONS
 from tacit.solvers.step_size import tail_variance
 

@@ -15,7 +15,7 @@ def signal_of(facts: PublicFacts, allowed: Fraction) -> float:
     return signal(facts.records, math.sqrt(allowed), facts.design.width)
 
 
-def evidence_of(facts: PublicFacts, allowed: Fraction) -> float:
+def n_mu_of(facts: PublicFacts, allowed: Fraction) -> float:
     """Return n·μ, the signal of a single number."""
     return signal(facts.records, math.sqrt(allowed), 1)
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from tacit.contract.plan import Plan, Purpose
 from tacit.solvers.coordinates import Coordinates, Vector
-from tacit.solvers.driver import Descent
+from tacit.solvers.noisy_steps import Descent
 from tacit.solvers.rules import LABELS
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from dp_accounting.rdp import rdp_privacy_accountant as oracle
 
-from tacit.accounting.arguments import Floats
+from tacit.accounting.argument_checks import Floats
 from tacit.accounting.renyi import selection
 from tacit.accounting.renyi.curve import default_orders
 from tacit.accounting.renyi.mechanisms import gaussian

@@ -7,7 +7,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from tacit.accounting.arguments import Floats
+from tacit.accounting.argument_checks import Floats
 from tacit.accounting.renyi import subsampling
 from tacit.accounting.renyi.mechanisms import gaussian, laplace, pure
 from tacit.accounting.renyi.poisson_gaussian import poisson_gaussian

@@ -17,9 +17,9 @@ from tacit.design.attached_columns import AttachedColumns, Unit, Weighting
 from tacit.design.design import Design, matrix_design
 from tacit.design.response import Binary, Continuous
 from tacit.errors import DataError, SchemaError
-from tacit.rows.admission import admit as admission
-from tacit.rows.admission.admit import admit
-from tacit.rows.admission.prepare import rescale
+from tacit.rows.admission import admit_rows as admission
+from tacit.rows.admission.admit_rows import admit
+from tacit.rows.admission.clip_and_scale import rescale
 from tacit.rows.sources.opening import open_source
 from tacit.rows.storage.person_store import PersonStore
 

@@ -18,8 +18,8 @@ from tacit.design.design import Design, matrix_design
 from tacit.design.feature_map import Custom, FeatureMap, Polynomial, RandomFourier
 from tacit.design.response import Binary
 from tacit.errors import DataError, SettingError
-from tacit.rows.admission.admit import admit
-from tacit.rows.encoding.encode import FeatureReader
+from tacit.rows.admission.admit_rows import admit
+from tacit.rows.encoding.encode_rows import FeatureReader
 from tacit.rows.encoding.feature_maps import FeatureMapper, frequencies_in_turns
 from tacit.rows.sources.opening import open_source
 from tacit.rows.storage.tiles import to_rows

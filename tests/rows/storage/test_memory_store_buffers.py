@@ -15,8 +15,8 @@ import tacit
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary
 from tacit.errors import DataError
-from tacit.rows.admission import prepare
-from tacit.rows.admission.admit import admit
+from tacit.rows.admission import clip_and_scale as prepare
+from tacit.rows.admission.admit_rows import admit
 from tacit.rows.sources.opening import open_source
 from tacit.rows.storage import memory_store as pool
 from tacit.rows.storage import store

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary
 from tacit.errors import DataError, SettingError
-from tacit.rows.admission.admit import admit
+from tacit.rows.admission.admit_rows import admit
 from tacit.rows.sources.opening import open_source
 from tacit.rows.storage import sparse_store
 from tacit.rows.storage.memory_store import MemoryStore

@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.accounting.arguments import Floats
+from tacit.accounting.argument_checks import Floats
 from tacit.accounting.pld.grid import Grid
 from tacit.accounting.pld.pairs.pair import UNIT, Direction, Pair, tail_error
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.accounting.arguments import Floats
+from tacit.accounting.argument_checks import Floats
 from tacit.accounting.pld.distribution import from_pair
 from tacit.accounting.pld.grid import (
     LARGEST_LOSS,

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import fft
 
-from tacit.accounting.arguments import Floats
+from tacit.accounting.argument_checks import Floats
 from tacit.accounting.pld.distribution import Bound, LossDistribution
 from tacit.accounting.pld.grid import BelowRoundOff, GridTooLong
 from tacit.accounting.pld.pairs.pair import UNIT

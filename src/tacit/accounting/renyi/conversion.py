@@ -18,7 +18,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tacit.accounting.arguments import Floats, above_one, as_orders, non_negative, probability
+from tacit.accounting.argument_checks import Floats, above_one, as_orders, non_negative, probability
 from tacit.accounting.renyi.curve import Curve, default_orders
 from tacit.accounting.renyi.mechanisms import tcdp, zcdp
 from tacit.accounting.rounding import ALLOWANCE, UNDERFLOW

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from tacit.accounting.arguments import Floats, as_orders
+from tacit.accounting.argument_checks import Floats, as_orders
 from tacit.accounting.rounding import ALLOWANCE, raised
 from tacit.validate import whole
 

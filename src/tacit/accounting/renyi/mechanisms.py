@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from tacit.accounting.arguments import Floats, above_one, as_orders, non_negative
+from tacit.accounting.argument_checks import Floats, above_one, as_orders, non_negative
 from tacit.accounting.renyi.curve import log_one_plus
 from tacit.accounting.rounding import ALLOWANCE, raised
 

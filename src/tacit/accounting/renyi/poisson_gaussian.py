@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from tacit.accounting.arguments import Floats, as_orders, non_negative, probability
+from tacit.accounting.argument_checks import Floats, as_orders, non_negative, probability
 from tacit.accounting.renyi.curve import log_expm1, log_one_plus, log_sum
 from tacit.accounting.renyi.mechanisms import gaussian
 from tacit.accounting.rounding import ALLOWANCE, UNDERFLOW, raised

@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tacit.accounting.arguments import Floats, as_orders
+from tacit.accounting.argument_checks import Floats, as_orders
 from tacit.accounting.renyi import conversion
 from tacit.accounting.renyi.curve import Curve, default_orders
 from tacit.accounting.rounding import ALLOWANCE, raised

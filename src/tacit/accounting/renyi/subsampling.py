@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from tacit.accounting.arguments import Floats, as_orders, non_negative, probability
+from tacit.accounting.argument_checks import Floats, as_orders, non_negative, probability
 from tacit.accounting.renyi.curve import (
     Curve,
     interpolated,

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from tacit.compiling import compiled
 from tacit.design.attached_columns import Unit
 from tacit.errors import DataError
-from tacit.rows.admission.prepare import AnyPreparer
-from tacit.rows.encoding.encode import RecordEncoder
+from tacit.rows.admission.clip_and_scale import AnyPreparer
+from tacit.rows.encoding.encode_rows import RecordEncoder
 from tacit.rows.encoding.labels import normal_form, remembering
 from tacit.rows.sources.source import Batch
 from tacit.rows.storage.person_store import PersonBlock, PersonStore, place_groups

@@ -23,7 +23,7 @@ from pyarrow import parquet, types
 from tacit.errors import DataError
 from tacit.rows.encoding.cells import NUMBER, cell_number, not_numeric
 from tacit.rows.encoding.labels import plain_labels
-from tacit.rows.sources.files import FileState, unreadable
+from tacit.rows.sources.file_kinds import FileState, unreadable
 from tacit.rows.sources.source import Batch, Source, require_distinct, require_table
 from tacit.rows.storage.tiles import Floats
 

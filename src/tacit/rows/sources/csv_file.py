@@ -20,7 +20,7 @@ from tacit.errors import SchemaError
 from tacit.rows.encoding.cells import MISSING_WORDS
 from tacit.rows.sources.arrow import arrow_batches
 from tacit.rows.sources.csv_lines import line_chunks, read_header, regular
-from tacit.rows.sources.files import FileState, unreadable
+from tacit.rows.sources.file_kinds import FileState, unreadable
 from tacit.rows.sources.source import Batch, Source, require_distinct
 
 BLOCK_BYTES = 1 << 20

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from tacit.compiling import compiled
 from tacit.errors import FileError
-from tacit.rows.sources.files import unreadable
+from tacit.rows.sources.file_kinds import unreadable
 from tacit.rows.storage.tiles import Flags, Integers
 
 CHUNK_BYTES = 4 << 20

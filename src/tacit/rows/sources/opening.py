@@ -20,7 +20,7 @@ from tacit.rows.encoding.cells import READABLE_KINDS, not_numeric
 from tacit.rows.sources.arrays import MatrixSource, as_column, as_matrix, is_sequence, typed_by
 from tacit.rows.sources.csv_lines import read_header
 from tacit.rows.sources.data_frame import FrameSource, as_frame, holds_objects
-from tacit.rows.sources.files import FileState, file_kind
+from tacit.rows.sources.file_kinds import FileState, file_kind
 from tacit.rows.sources.source import (
     AttachedSource,
     Source,

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from scipy import special
 
-from tacit.accounting.arguments import Floats
+from tacit.accounting.argument_checks import Floats
 from tacit.accounting.pld.grid import GridTooLong
 from tacit.accounting.pld.pairs.pair import NO_ATOMS, NO_LOSS, UNIT, Direction, Pair
 from tacit.errors import SettingError

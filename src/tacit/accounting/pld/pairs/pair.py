@@ -18,7 +18,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from tacit.accounting.arguments import Floats
+from tacit.accounting.argument_checks import Floats
 from tacit.errors import SettingError
 
 Direction: TypeAlias = Literal["remove", "add"]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.accounting.arguments import Floats
+from tacit.accounting.argument_checks import Floats
 from tacit.accounting.pld.grid import GridTooLong
 from tacit.accounting.pld.pairs.pair import UNIT, Direction, Pair
 from tacit.errors import SettingError

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tacit.solvers.driver import FARTHEST, first_averaged, take_steps
+from tacit.solvers.noisy_steps import FARTHEST, first_averaged, take_steps
 
 
 def test_iterates_follow_the_recursion_with_momentum() -> None:

@@ -29,8 +29,8 @@ from tacit.design.factor import (
 from tacit.design.response import Binary
 from tacit.errors import SchemaError
 from tacit.formula.formula import design_from_formula
-from tacit.rows.admission.admit import admit
-from tacit.rows.encoding.encode import FeatureReader
+from tacit.rows.admission.admit_rows import admit
+from tacit.rows.encoding.encode_rows import FeatureReader
 from tacit.rows.encoding.transforms import spline_basis
 from tacit.rows.sources.opening import open_source
 from tacit.rows.storage.tiles import to_rows

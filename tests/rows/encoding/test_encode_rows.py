@@ -11,7 +11,7 @@ from tacit.design.design import Column, Design, matrix_design
 from tacit.design.factor import Factor, Indicator, Numeric
 from tacit.design.response import Absent, Binary, Count, Response
 from tacit.errors import SchemaError
-from tacit.rows.encoding.encode import RecordEncoder
+from tacit.rows.encoding.encode_rows import RecordEncoder
 from tacit.rows.sources.opening import open_source
 
 LEVELS = {"ward": ("a", "b", "c"), "sex": ("0", "1")}

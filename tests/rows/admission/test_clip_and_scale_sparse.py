@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from tacit.design.design import Design, matrix_design
 from tacit.design.response import Binary
 from tacit.errors import BoundsError, SettingError
-from tacit.rows.admission.prepare import Preparer
-from tacit.rows.admission.prepare_sparse import prepare_sparse, sparse_preparer
+from tacit.rows.admission.clip_and_scale import Preparer
+from tacit.rows.admission.clip_and_scale_sparse import prepare_sparse, sparse_preparer
 from tacit.rows.sources.source import SparseRows
 from tacit.rows.sources.sparse_matrix import SparseSource
 from tacit.rows.storage.sparse_store import SparseBlock

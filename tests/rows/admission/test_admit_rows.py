@@ -17,7 +17,7 @@ from tacit.design.design import Column, Design, matrix_design
 from tacit.design.factor import Indicator, Numeric
 from tacit.design.response import Binary
 from tacit.errors import DataError, FileError, SchemaError, SettingError
-from tacit.rows.admission.admit import admit
+from tacit.rows.admission.admit_rows import admit
 from tacit.rows.sources.opening import open_source
 from tacit.rows.sources.source import Batch, Source
 from tacit.rows.storage import store as store_module

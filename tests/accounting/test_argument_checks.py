@@ -3,7 +3,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tacit.accounting import arguments
+from tacit.accounting import argument_checks as arguments
 from tacit.errors import InputError
 
 

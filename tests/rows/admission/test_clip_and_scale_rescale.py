@@ -12,8 +12,8 @@ from tacit.design.attached_columns import AttachedColumns, Offset, Weighting
 from tacit.design.design import Design, matrix_design
 from tacit.design.response import Binary, Continuous, Response
 from tacit.errors import DataError, SettingError
-from tacit.rows.admission.admit import admit
-from tacit.rows.admission.prepare import rescale
+from tacit.rows.admission.admit_rows import admit
+from tacit.rows.admission.clip_and_scale import rescale
 from tacit.rows.sources.opening import open_source
 from tacit.rows.storage import store as store_module
 from tacit.rows.storage.scratch_store import ScratchStore

@@ -22,7 +22,7 @@ from tacit.design.response import Count
 from tacit.losses import huber
 from tacit.losses.loss import Code
 from tacit.solvers.coordinates import Vector
-from tacit.solvers.driver import Descent, descend
+from tacit.solvers.noisy_steps import Descent, descend
 from tacit.solvers.recalibration import recalibrate
 from tacit.solvers.residual_scale import (
     Residuals,
@@ -34,7 +34,7 @@ from tacit.solvers.residual_scale import (
 from tacit.solvers.response_location import LocatingResponse, ResponseLocation, locate_response
 from tacit.solvers.rules import CORRECTIONS, LABELS, RESPONSE, STAGED, Pace, between
 from tacit.solvers.shrinkage import shrink, unclipped_share
-from tacit.solvers.signal import evidence_of, signal_of
+from tacit.solvers.signal import n_mu_of, signal_of
 from tacit.solvers.solver import (
     PublicFacts,
     SolverOptions,
@@ -45,7 +45,7 @@ from tacit.solvers.solver import (
     priced,
     require_passes,
 )
-from tacit.solvers.whitened import Whitening, whiten
+from tacit.solvers.whitened_gradient import Whitening, whiten
 
 
 @dataclass(frozen=True)
@@ -106,8 +106,8 @@ class Staged:
             theta = start + shrink(theta - start, coordinates, planned, noise, self.shrinkage)
         if self.recalibration is not None:
             ends = sizes[0], sizes[-1]
-            evidence, median = self.recalibration, location.median
-            theta = recalibrate(gate, plan, evidence, coordinates, theta, ends, median)
+            n_mu, median = self.recalibration, location.median
+            theta = recalibrate(gate, plan, n_mu, coordinates, theta, ends, median)
         return Solution(coordinates.prepared(theta))
 
 
@@ -146,7 +146,7 @@ def priced_stages(
     """Price location, second moments and stages; `shares` are of the gradients' budget."""
     queries, share = moments
     code, free = facts.loss.code, facts.penalty == Penalty()
-    wanted = STAGED.location_share / evidence_of(facts, allowed) ** 2
+    wanted = STAGED.location_share / n_mu_of(facts, allowed) ** 2
     location = Fraction(between(wanted, *STAGED.location_ends))
     recalibrates = code is Code.SQUARED and free
     last = CORRECTIONS.share if recalibrates else Fraction(0)
@@ -171,7 +171,7 @@ def priced_stages(
         numbers = 1 + facts.design.intercept
         steps.append(priced(facts, QueryKind.COUNTS, allowed * last, numbers, purpose))
     signal = signal_of(facts, allowed)
-    one = evidence_of(facts, allowed) * math.sqrt(CORRECTIONS.share / 2)
+    one = n_mu_of(facts, allowed) * math.sqrt(CORRECTIONS.share / 2)
     solver = Staged(
         locating,
         _whitening(facts, allowed, queries, share),

@@ -14,8 +14,8 @@ from tacit.design.response import Binary
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
 from tacit.solvers.choice import make_plan
-from tacit.solvers.driver import Descent
 from tacit.solvers.exact import minimise
+from tacit.solvers.noisy_steps import Descent
 from tacit.solvers.solver import PublicFacts, SolverOptions
 
 RNG = np.random.default_rng(15)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 import tacit
 from tacit.contract.query import Answer, Query
 from tacit.rows.storage.tiles import LARGEST, public_matrix
-from tacit.solvers.whitened import Whitening, whiten
+from tacit.solvers.whitened_gradient import Whitening, whiten
 
 WIDTH = 4
 TABLES = {

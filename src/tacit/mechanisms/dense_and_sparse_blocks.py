@@ -6,7 +6,8 @@ after record, and the same outcome columns. The five functions below are compile
 other by the type of their first argument, so a pass is written once for both.
 
 Every sum over a record runs over the columns in order, and a zero that is not stored would add
-nothing. So a record has the same integers in both. Proof: proofs/mechanisms/block_access.md.
+nothing. So a record has the same integers in both.
+Proof: proofs/mechanisms/dense_and_sparse_blocks.md.
 """
 
 from __future__ import annotations

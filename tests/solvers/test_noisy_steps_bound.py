@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import optimize
 
-from tacit.solvers.driver import Noise, best_time, excess_bound
+from tacit.solvers.noisy_steps import Noise, best_time, excess_bound
 
 
 def exact_excess(

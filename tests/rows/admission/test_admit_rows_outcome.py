@@ -17,7 +17,7 @@ from tacit.design.design import Column, Design
 from tacit.design.factor import Numeric
 from tacit.design.response import Absent, Binary, Classes, Continuous, Count, Response
 from tacit.errors import DataError, SchemaError, SettingError
-from tacit.rows.admission.admit import admit
+from tacit.rows.admission.admit_rows import admit
 from tacit.rows.sources.opening import open_source
 from tacit.rows.storage import store as store_module
 from tacit.rows.storage.memory_store import MemoryStore

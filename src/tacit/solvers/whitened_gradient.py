@@ -19,8 +19,8 @@ from tacit.contract.plan import Forecast, Penalty, Plan, Purpose, Solution
 from tacit.contract.query import QueryKind, SecondMoments
 from tacit.losses.loss import Code
 from tacit.solvers.coordinates import Coordinates, triangular
-from tacit.solvers.driver import Descent, Noise, descend, excess_bound
 from tacit.solvers.label_start import label_start
+from tacit.solvers.noisy_steps import Descent, Noise, descend, excess_bound
 from tacit.solvers.rules import DESCENT, LABELS, WHITENING, between
 from tacit.solvers.signal import signal_of
 from tacit.solvers.solver import (

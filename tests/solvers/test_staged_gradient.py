@@ -8,7 +8,7 @@ import pytest
 import tacit
 from tacit.contract.plan import Purpose
 from tacit.solvers.rules import CORRECTIONS, STAGED
-from tacit.solvers.staged import Staged
+from tacit.solvers.staged_gradient import Staged
 
 MODELS: dict[str, Any] = {
     "linear": lambda **s: tacit.LinearRegression(y_bounds=(-1, 1), **s),

@@ -5,7 +5,7 @@ import pytest
 
 from tacit.errors import FileError
 from tacit.rows.sources.csv_lines import read_header
-from tacit.rows.sources.files import FileState, file_kind
+from tacit.rows.sources.file_kinds import FileState, file_kind
 
 
 @pytest.mark.parametrize(

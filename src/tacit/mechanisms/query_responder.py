@@ -28,7 +28,7 @@ from tacit.mechanisms.moments import answer_curvature_and_score, answer_second_m
 from tacit.mechanisms.newton_direction import answer_curvature_trace, answer_damped_direction
 from tacit.mechanisms.objective_perturbation import answer_perturbed_minimum
 from tacit.noise.entropy import Entropy, SeededEntropy, SystemEntropy
-from tacit.rows.admission.prepare import rescale
+from tacit.rows.admission.clip_and_scale import rescale
 from tacit.rows.storage.store import Store
 from tacit.rows.storage.tiles import Floats
 

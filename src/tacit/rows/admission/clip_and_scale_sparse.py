@@ -15,8 +15,14 @@ from numba import njit
 from tacit.compiling import compiled
 from tacit.design.design import Design
 from tacit.errors import BoundsError, SettingError
-from tacit.rows.admission.prepare import LARGEST, Preparer, moderation, norm_limits, shrink_factor
-from tacit.rows.encoding.encode import RecordEncoder
+from tacit.rows.admission.clip_and_scale import (
+    LARGEST,
+    Preparer,
+    moderation,
+    norm_limits,
+    shrink_factor,
+)
+from tacit.rows.encoding.encode_rows import RecordEncoder
 from tacit.rows.sources.source import Batch, SparseRows
 from tacit.rows.storage.sparse_store import BLOCK_ROWS, SparseBlock, SparseStore
 from tacit.rows.storage.store import Layout

@@ -16,8 +16,8 @@ from tacit.contract.sensitivity import Price
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary
 from tacit.errors import DataError, SettingError
-from tacit.mechanisms.responder import MECHANISMS, Responder
-from tacit.rows.admission.admit import admit
+from tacit.mechanisms.query_responder import MECHANISMS, Responder
+from tacit.rows.admission.admit_rows import admit
 from tacit.rows.sources.opening import open_source
 from tacit.rows.storage.memory_store import MemoryStore
 

@@ -13,7 +13,7 @@ from tacit.design.design import Design, matrix_design
 from tacit.design.feature_map import Polynomial
 from tacit.design.response import Binary, Continuous
 from tacit.errors import BoundsError, DataError
-from tacit.rows.admission.admit import admit, stays_sparse
+from tacit.rows.admission.admit_rows import admit, stays_sparse
 from tacit.rows.sources.opening import open_source
 from tacit.rows.sources.source import Source
 from tacit.rows.storage.sparse_store import BLOCK_ROWS, SparseStore

@@ -17,10 +17,10 @@ from tacit.contract.gate import Progress
 from tacit.design.design import Design
 from tacit.design.factor import Numeric
 from tacit.errors import FileError
+from tacit.rows.admission.clip_and_scale import AnyPreparer, Preparer, RawPreparer
+from tacit.rows.admission.clip_and_scale_sparse import SparseAdmission
 from tacit.rows.admission.contribution_bounding import PersonAdmission
-from tacit.rows.admission.prepare import AnyPreparer, Preparer, RawPreparer
-from tacit.rows.admission.prepare_sparse import SparseAdmission
-from tacit.rows.encoding.encode import RecordEncoder
+from tacit.rows.encoding.encode_rows import RecordEncoder
 from tacit.rows.sources.source import (
     AttachedSource,
     Batch,

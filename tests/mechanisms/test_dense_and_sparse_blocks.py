@@ -18,7 +18,7 @@ from tacit.losses.loss import Loss
 from tacit.mechanisms.gradient import integer_gradient_sum
 from tacit.mechanisms.kernels import add_gradients, enforceable, quantise_rows
 from tacit.mechanisms.moments import integer_pairs, integer_second_moments
-from tacit.rows.admission.admit import admit
+from tacit.rows.admission.admit_rows import admit
 from tacit.rows.sources.opening import open_source
 from tacit.rows.storage.memory_store import MemoryStore
 from tacit.rows.storage.sparse_store import BLOCK_ROWS, SparseBlock, SparseStore

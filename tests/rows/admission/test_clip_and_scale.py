@@ -12,7 +12,7 @@ from tacit.design.design import Column, Design, matrix_design
 from tacit.design.factor import Numeric
 from tacit.design.response import Binary
 from tacit.errors import BoundsError
-from tacit.rows.admission.prepare import Preparer
+from tacit.rows.admission.clip_and_scale import Preparer
 from tacit.rows.storage.tiles import LANES, tile_count, to_rows
 
 RESPONSE = Binary("y", (0, 1))
