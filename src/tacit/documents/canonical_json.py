@@ -40,6 +40,8 @@ def digest_of(document: Mapping[str, Any]) -> str:
 
 def plain(value: Any) -> Any:
     """Return a public fact as plain data: numpy's types unwrapped, infinities as ``"inf"``."""
+    if type(value) is str:
+        return _text(value)
     if isinstance(value, np.generic | np.ndarray):
         value = value.tolist()
     if isinstance(value, Mapping):
@@ -57,4 +59,5 @@ def plain(value: Any) -> Any:
 
 
 def _text(value: object) -> str:
-    return str(value).encode("utf-8", "backslashreplace").decode("utf-8")
+    text = str(value)
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -30,11 +30,14 @@ def stored_as(key: str) -> Mapping[str, Any]:
     return {"stored_as": key}
 
 
+_SCALARS = frozenset({str, int, float, bool, types.NoneType})
 _SPECIAL = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
 
 def to_plain(value: Any) -> Any:
     """Return a dataclass, and all that it holds, as dictionaries and lists."""
+    if type(value) in _SCALARS:
+        return value
     if is_dataclass(value):
         kind: Any = type(value)
         written = {key: to_plain(getattr(value, item.name)) for key, item in _stored(kind).items()}
@@ -61,6 +64,9 @@ def from_plain(kind: type[T], data: object, place: str) -> T:
 
 
 def _read(kind: Any, data: Any, place: str) -> Any:
+    if type(data) is kind:
+        # bool is an int to isinstance, and 1 is not true.
+        return data
     if get_origin(kind) in (Union, types.UnionType):
         return _read_union(get_args(kind), data, place)
     if is_dataclass(kind):
@@ -69,15 +75,16 @@ def _read(kind: Any, data: Any, place: str) -> Any:
         return _read_number(data, place)
     if isinstance(data, list | dict) and get_origin(kind) is not None:
         return _read_container(get_origin(kind), get_args(kind), data, place)
-    # bool is an int to isinstance, and 1 is not true.
-    _require(kind is Any or type(data) is kind, _wrong_type(data, place))
+    if kind is not Any:
+        raise _wrong_type(data, place)
     return data
 
 
 def _read_container(origin: Any, inner: tuple[Any, ...], data: Any, place: str) -> Any:
-    expected = dict if issubclass(origin, Mapping) else list
-    _require(isinstance(data, expected), _wrong_type(data, place))
-    if expected is dict:
+    keyed = issubclass(origin, Mapping)
+    if keyed != isinstance(data, dict):
+        raise _wrong_type(data, place)
+    if keyed:
         return {name: _read(inner[1], item, place) for name, item in data.items()}
     if origin is np.ndarray:
         return np.array(_read_numbers(data, place), dtype=np.float64)
@@ -95,7 +102,8 @@ def _read_union(members: tuple[Any, ...], data: Any, place: str) -> Any:
     if len(classes) == 1:
         return _read_fields(classes[0], data, place)
     if classes:
-        _require(isinstance(data, dict), _wrong_type(data, place))
+        if not isinstance(data, dict):
+            raise _wrong_type(data, place)
         for member in classes:
             kind = _kind_of(member)
             if data.get("kind") == kind["kind"] if kind else set(data) == _names(member):
@@ -106,9 +114,12 @@ def _read_union(members: tuple[Any, ...], data: Any, place: str) -> Any:
 
 
 def _read_fields(kind: Any, data: Any, place: str) -> Any:
-    _require(isinstance(data, dict), _wrong_type(data, place))
-    require_fields(data, dict.fromkeys(_names(kind), (object,)), place)
-    _require({**data, **_kind_of(kind)} == data, f"{place} is of another kind")
+    if not isinstance(data, dict):
+        raise _wrong_type(data, place)
+    if data.keys() != _names(kind):
+        require_fields(data, dict.fromkeys(_names(kind), (object,)), place)
+    if "kind" in _kind_of(kind) and data["kind"] != kind.kind:
+        raise CertificateError(f"{place} is of another kind")
     hints = _hints(kind)
     read = {item.name: None for item in fields(kind) if item.init}
     for key, item in _stored(kind).items():
@@ -151,8 +162,8 @@ def _kind_of(kind: Any) -> dict[str, str]:
     return {"kind": kind.kind} if hasattr(kind, "kind") else {}
 
 
-def _wrong_type(data: object, place: str) -> str:
-    return f"{place} has the wrong type {type(data).__name__}"
+def _wrong_type(data: object, place: str) -> CertificateError:
+    return CertificateError(f"{place} has the wrong type {type(data).__name__}")
 
 
 def _require(holds: bool, fault: str) -> None:
