@@ -109,3 +109,18 @@ def test_facts_are_added() -> None:
     made = plan()
     assert made.with_facts(fact).facts == (*made.facts, fact)
     assert "whitened-gradient on 4000 records" in str(made)
+
+
+@pytest.mark.parametrize(
+    ("solver", "whole"),
+    [
+        ("auto", False),
+        ("newton", False),
+        ("gradient", False),
+        ("objective-perturbation", True),
+        ("double-noise-newton", True),
+    ],
+)
+def test_a_plan_says_whether_partial_sums_give_its_answers(solver: str, whole: bool) -> None:
+    budget = Budget(epsilon=1.0, delta=1e-6)
+    assert plan(solver=solver, budget=budget).requires_whole_table is whole

@@ -205,6 +205,11 @@ class Plan:
         return sum(step.times for step in self.steps)
 
     @property
+    def requires_whole_table(self) -> bool:
+        """Whether some answer is no sum over the records: partial sums do not give it."""
+        return not all(step.kind.is_sum for step in self.steps)
+
+    @property
     def signal(self) -> float:
         """n·μ/d, by which intervals are judged; infinite where there is no noise.
 

@@ -41,6 +41,11 @@ class QueryKind(StrEnum):
     MINIMUM = "perturbed-minimum"
     DIRECTION = "damped-direction"
 
+    @property
+    def is_sum(self) -> bool:
+        """Whether an answer is one sum over the records plus noise: partial sums then add up."""
+        return self not in {QueryKind.MINIMUM, QueryKind.DIRECTION}
+
 
 @dataclass(frozen=True)
 class GradientSum:
