@@ -38,6 +38,7 @@ bench: $(BENCHMARKS) ## Run the benchmarks
 	$(BIN)/python -m benchmarks $(TOPICS)
 
 # All cells, or some: make coverage CELLS="--families poisson --cells 1000,4,1 --replications 250"
+# One of the two targets: make coverage CELLS="--targets plain --populations lpm,poly3_lin"
 coverage: $(BENCHMARKS) ## Measure how often intervals cover; can be stopped and taken up again
 	$(BIN)/python -m benchmarks coverage --processes $(PROCESSES) $(CELLS)
 

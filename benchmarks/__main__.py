@@ -23,6 +23,7 @@ TOPICS = (
     "people",
     "noninterference",
     "inference",
+    "fit_with_intervals",
     "trajectories",
     "newton",
     "accuracy",

@@ -13,7 +13,7 @@ from benchmarks.record import Figure, interleaved, write
 from tacit.contract.query import GradientSum
 from tacit.contract.sensitivity import FINEST_BOUND
 from tacit.mechanisms.gradient import integer_gradient_sum
-from tacit.rows.storage.memory_store import MemoryStore
+from tacit.rows.storage.record_store import MemoryStore
 
 ROWS, WIDTH, THREADS = 10**6, 100, 2
 

@@ -17,8 +17,8 @@ from benchmarks.simulated_gate import SimulatedGate
 from tacit.contract.plan import Penalty, Plan, Solution
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary, Continuous, Response
-from tacit.losses import logistic, squared
-from tacit.losses.huber_constants import expected_square
+from tacit.losses import classification, regression
+from tacit.losses.constants import expected_square
 from tacit.losses.loss import Loss
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
@@ -50,7 +50,7 @@ def plan_for(
 ) -> Plan:
     """Plan of a fit at bounds of ±10, and ±20 for the response."""
     labels: Response = Binary("y", (0, 1))
-    if loss is squared.LOSS:
+    if loss is regression.SQUARED:
         labels = Continuous.of("y", -RESPONSE_BOUND, RESPONSE_BOUND)
     names = [f"x{j}" for j in range(coefficients - 1)]
     design = matrix_design(names, labels, bounds=(-BOUND, BOUND), row_norm=None, intercept=True)
@@ -66,8 +66,8 @@ def simulate(plan: Plan, generator: np.random.Generator) -> Solution:
     X = generator.standard_normal((plan.records, plan.design.width - 1))
     beta = truth(plan.design.width)
     linear = beta[0] + X @ beta[1:]
-    if plan.loss.name == logistic.LOSS.name:
-        y = (generator.random(len(X)) < logistic.probability(linear)).astype(float)
+    if plan.loss.name == classification.LOGISTIC.name:
+        y = (generator.random(len(X)) < classification.logistic_probability(linear)).astype(float)
     else:
         y = (linear + generator.standard_normal(len(X))) / RESPONSE_BOUND
     rows = np.column_stack([np.clip(X / BOUND, -1, 1), np.ones(len(X))])
@@ -155,12 +155,18 @@ def run() -> None:
     figures.append(
         Figure("talk's form, undamped: ran away", percent, "%", "about 98", percent > 90)
     )
-    for name, loss in (("least squares", squared.LOSS), ("logistic", logistic.LOSS)):
+    for name, loss in (
+        ("least squares", regression.SQUARED),
+        ("logistic", classification.LOGISTIC),
+    ):
         far, farthest = count_far(plan_for(loss, 1000, 4, 2.0), RUNS, seed=6)
         figures.append(Figure(f"{name}: ran away of {RUNS}", far, "", "0", far == 0))
         details[f"{name}: farthest"] = farthest
     worst, most = 0.0, 0
-    for name, loss in (("logistic", logistic.LOSS), ("least squares", squared.LOSS)):
+    for name, loss in (
+        ("logistic", classification.LOGISTIC),
+        ("least squares", regression.SQUARED),
+    ):
         for coefficients, mu in CELLS:
             own, other, rounds = compare(loss, coefficients, mu, TABLES)
             worst, most = max(worst, own / other), max(most, rounds)

@@ -17,6 +17,7 @@ from tacit.contract.query import (
     Answer,
     ColumnCounts,
     CurvatureAndScore,
+    GradientNorm,
     GradientSum,
     Measure,
     Query,
@@ -24,7 +25,8 @@ from tacit.contract.query import (
     SecondMoments,
     Weights,
 )
-from tacit.losses import logistic
+from tacit.losses import classification
+from tacit.losses.dispatch import curvatures, shape_of, slopes
 from tacit.losses.loss import Code
 
 Vector = NDArray[np.float64]
@@ -60,12 +62,14 @@ class SimulatedGate:
                 return self._noised(inside.sum(axis=0).astype(float), unit)
             case ResidualSize():
                 return self._noised(np.array([self._residuals(query)]), unit)
+            case GradientNorm():
+                return self._noised(np.array([self._norms(query)]), unit)
             case GradientSum():
                 return self._noised(self._gradient(query), unit * query.clip)
             case SecondMoments():
                 return self._symmetric(self._moments(query), unit * query.row_bound**2)
             case CurvatureAndScore():
-                joint = math.sqrt(query.loss.joint)
+                joint = math.sqrt(query.joint)
                 return self._symmetric(self._pair(query), unit * query.row_bound**2 * joint)
         raise AssertionError("Such queries are not simulated.")
 
@@ -73,13 +77,18 @@ class SimulatedGate:
         return self._rows if matrix is None else self._rows @ matrix
 
     def _derivatives(
-        self, query: GradientSum | SecondMoments | CurvatureAndScore, z: Matrix
+        self, query: GradientSum | GradientNorm | SecondMoments | CurvatureAndScore, z: Matrix
     ) -> tuple[Vector, Vector]:
-        """Slopes and curvatures of the two losses that are simulated, written out once more."""
+        """Slopes and curvatures; those of two losses are written out once more."""
         margin = z @ np.asarray(query.theta, dtype=np.float64)
         if query.loss.code is Code.LOGISTIC:
-            probability = logistic.probability(margin)
+            probability = classification.logistic_probability(margin)
             return probability - self._response, probability * (1 - probability)
+        if query.loss.code is not Code.SMOOTH_HUBER:
+            found = np.empty((2, len(margin)))
+            for fill, out in zip((slopes, curvatures), found, strict=True):
+                fill(int(query.loss.code), shape_of(query.loss), margin, self._response, out)
+            return found[0], found[1]
         threshold = query.loss.shape[0]
         ratio = (margin - self._response) / threshold
         root = np.sqrt(1 + 4 * ratio**2)
@@ -88,13 +97,29 @@ class SimulatedGate:
     def _gradient(self, query: GradientSum) -> Vector:
         z = self._mapped(query.matrix)
         slope, _ = self._derivatives(query, z)
-        norm = np.linalg.norm(z, axis=1)
-        weight = np.minimum(1.0, (query.clip / query.loss.lipschitz / norm) ** 2)
+        norm = lengths_of(z)
+        weight = np.ones(len(z))
+        if query.downweighted:
+            weight = np.minimum(1.0, (query.clip / query.loss.lipschitz / norm) ** 2)
+        elif query.balanced:
+            larger = np.maximum(np.abs(slope), 1 - np.abs(slope))
+            weight = np.minimum(1.0, query.clip / (norm * larger))
+        length = np.abs(slope) * weight * norm
+        weight = weight * np.minimum(1.0, query.clip / np.maximum(length, 1e-300))
         return np.asarray(z.T @ (slope * weight))
+
+    def _norms(self, query: GradientNorm) -> float:
+        z = self._mapped(query.matrix)
+        norm = lengths_of(z)
+        weight = np.minimum(1.0, (query.row_bound / norm) ** 2)
+        place = np.abs(self._derivatives(query, z)[0]) * weight * norm - query.start
+        if query.measure is Measure.WITHIN:
+            return float(((place > 0) & (place <= query.cap)).sum())
+        return float(np.clip(place / query.cap, 0.0, 1.0).sum())
 
     def _moments(self, query: SecondMoments) -> Matrix:
         z = self._mapped(query.matrix)
-        weight = np.minimum(1.0, (query.row_bound / np.linalg.norm(z, axis=1)) ** 2)
+        weight = np.minimum(1.0, (query.row_bound / lengths_of(z)) ** 2)
         if query.weights is Weights.CURVATURE:
             weight = weight * self._derivatives(query, z)[1] / query.loss.smoothness
         return np.asarray((z.T * weight) @ z)
@@ -102,10 +127,14 @@ class SimulatedGate:
     def _pair(self, query: CurvatureAndScore) -> Matrix:
         z, loss = self._mapped(query.matrix), query.loss
         slope, bend = self._derivatives(query, z)
-        weight = np.minimum(1.0, (query.row_bound / np.linalg.norm(z, axis=1)) ** 2)
+        weight = np.minimum(1.0, (query.row_bound / lengths_of(z)) ** 2)
+        score = weight * slope / loss.lipschitz
+        if query.score_share is not None:
+            length = np.abs(score) * lengths_of(z) / query.row_bound
+            bend = np.where(length > 1.0, 0.0, bend)
+            score = math.sqrt(query.score_share) * score / np.maximum(length, 1.0)
         bread = (z.T * (weight * bend / loss.smoothness)) @ z
-        filling = (z.T * (weight * slope / loss.lipschitz) ** 2) @ z
-        return np.stack([bread, filling])
+        return np.stack([bread, (z.T * score**2) @ z])
 
     def _residuals(self, query: ResidualSize) -> float:
         margin = np.clip(self._mapped(query.matrix) @ query.theta, query.lowest, query.highest)
@@ -131,3 +160,8 @@ class SimulatedGate:
             return Answer(value, scale)
         noise = self._generator.standard_normal(value.shape)
         return Answer(value + scale / 2 * (noise + np.swapaxes(noise, -1, -2)), scale)
+
+
+def lengths_of(rows: Matrix) -> Vector:
+    """Norms of rows; those of zeros are positive, and divide."""
+    return np.asarray(np.maximum(np.linalg.norm(rows, axis=1), 1e-150))

@@ -13,7 +13,7 @@ from tacit.design.response import Binary
 from tacit.mechanisms.gradient import integer_gradient_sum
 from tacit.rows.admission.admit_rows import admit
 from tacit.rows.sources.opening import open_source
-from tacit.rows.storage.memory_store import MemoryStore
+from tacit.rows.storage.record_store import MemoryStore
 from tacit.rows.storage.tiles import to_rows
 
 ROWS, COLUMNS, SHARE = 20_000, 2000, 0.01

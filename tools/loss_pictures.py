@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import SettingError
-from tacit.losses import bounded_poisson, hinge, huber, logistic, poisson, smooth_huber, squared
+from tacit.losses import classification, poisson, regression
 from tacit.losses.dispatch import curvatures, shape_of, slopes, value
 from tacit.losses.loss import Code, Loss
 from tacit.report.figure import BLUE, INK, ORANGE, drawn, empty_figure, tidy
@@ -66,13 +66,13 @@ class Row:
 def usual() -> tuple[Loss, ...]:
     """The losses behind the estimators, plain and of bounded influence."""
     return (
-        squared.LOSS,
-        huber.loss(huber.EFFICIENT),
-        smooth_huber.loss(huber.EFFICIENT),
-        hinge.loss(),
-        logistic.LOSS,
+        regression.SQUARED,
+        regression.huber(regression.EFFICIENT),
+        regression.smooth_huber(regression.EFFICIENT),
+        classification.hinge(),
+        classification.LOGISTIC,
         poisson.loss(5.0, 100.0),
-        bounded_poisson.loss(COUNT, 0.0, LARGEST_RATE),
+        poisson.bounded(COUNT, 0.0, LARGEST_RATE),
     )
 
 
@@ -88,7 +88,7 @@ def plot_losses(
     if not shown or not all(isinstance(each, Loss) and each.code in NAMES for each in shown):
         raise SettingError(
             "plot_losses draws losses of tacit.losses with one margin, for example "
-            "[huber.loss(1.345), smooth_huber.loss(1.345)]."
+            "[regression.huber(1.345), regression.smooth_huber(1.345)]."
         )
     return drawn(lambda: _figure(rows_of(shown)), path)
 

@@ -98,9 +98,12 @@ def plan_of(cell: Cell) -> Plan:
 
 def row_bound(plan: Plan) -> float:
     """C of the row weights min(1, (C / ‖z‖)²)."""
-    if not isinstance(plan.solver, OneStep | Newton):
-        raise TypeError("The plan pays for no intervals.")
-    return plan.solver.start.clip_factor * math.sqrt(plan.design.width)
+    match plan.solver:
+        case OneStep(clip_factor=factor):
+            return factor * math.sqrt(plan.design.width)
+        case Newton(start=start):
+            return start.clip_factor * math.sqrt(plan.design.width)
+    raise TypeError("The plan pays for no intervals.")
 
 
 def grid(

@@ -15,6 +15,9 @@ from benchmarks.coverage.cells import GRID, Cell, grid, hard_cells, width_cells
 from benchmarks.coverage.designs import FAMILIES, SCENARIOS
 from benchmarks.coverage.page import brief, page
 from benchmarks.coverage.pictures import pictures
+from benchmarks.coverage.plain_page import REPLICATIONS as PLAIN_REPLICATIONS
+from benchmarks.coverage.plain_page import run_plain, write_plain
+from benchmarks.coverage.populations import chosen as some_populations
 from benchmarks.coverage.replications import run_batch
 from benchmarks.coverage.results import figures, measured
 from benchmarks.coverage.store import Store
@@ -25,6 +28,7 @@ from benchmarks.record import RESULTS, write
 ROWS, TARGETS, PAGE = "coverage.jsonl", "coverage-targets.json", "coverage.md"
 REPLICATIONS, BATCH, WIDTH_REPLICATIONS = 1000, 250, 200
 NICENESS = 10
+STUDIES = ("own", "plain")
 DOCUMENT = Path(__file__).parents[2] / "docs" / "inference.md"
 BEGIN, END = "<!-- coverage: written by make coverage -->", "<!-- end of coverage -->"
 
@@ -51,6 +55,15 @@ def parser() -> argparse.ArgumentParser:
     )
     found.add_argument("--replications", type=int, default=REPLICATIONS, metavar="N")
     found.add_argument("--processes", type=int, default=2, metavar="N")
+    found.add_argument(
+        "--targets",
+        nargs="+",
+        choices=STUDIES,
+        default=list(STUDIES),
+        help="the estimators' own target on few populations, the plain one on many",
+    )
+    found.add_argument("--populations", default="all", help="of the plain target, with commas")
+    found.add_argument("--plain-replications", type=int, default=PLAIN_REPLICATIONS, metavar="N")
     found.add_argument("--page", action="store_true", help="run nothing, only write")
     found.add_argument("--results", type=Path, default=RESULTS, help="folder of the results")
     return found
@@ -128,9 +141,17 @@ def main(arguments: Sequence[str]) -> None:
     """Parse, run, write."""
     options = parser().parse_args(arguments)
     store, targets = Store(options.results / ROWS), Targets(options.results / TARGETS)
-    if not options.page:
-        run_missing(store, targets, chosen(options), options.processes)
-    write_results(store, options.results)
+    if "own" in options.targets:
+        if not options.page:
+            run_missing(store, targets, chosen(options), options.processes)
+        write_results(store, options.results)
+    if "plain" in options.targets:
+        if not options.page:
+            populations = some_populations(options.populations.split(","))
+            how = options.plain_replications, options.processes
+            run_plain(options.results, populations, *how)
+        written = write_plain(options.results)
+        print(f"  {written}" if written else "  nothing has been run yet: no page")
 
 
 def with_table(document: str, table: str) -> str:

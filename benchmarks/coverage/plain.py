@@ -14,14 +14,12 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.coverage.designs import Family
+from benchmarks.coverage.designs import LARGEST_COUNT, Family
 from tacit.contract.plan import Plan
-from tacit.losses import bounded_poisson, huber, logistic, smooth_huber
+from tacit.losses import classification, poisson, regression
 from tacit.losses.dispatch import curvatures, slopes
 from tacit.losses.loss import Loss
-from tacit.solvers.interval_rules import LEVEL
-from tacit.solvers.nuisance import count_cap, solve_dispersion, top_rate
-from tacit.solvers.rules import RESPONSE
+from tacit.solvers.nuisance import top_rate
 
 Matrix = NDArray[np.float64]
 ROUNDS, NEAR = 50, 1e-7
@@ -93,30 +91,15 @@ def _symmetric(lower: Matrix) -> Matrix:
     return np.asarray(lower + lower.T - np.diag(np.diagonal(lower)))
 
 
-def first_loss(family: Family, plan: Plan, sample: Sample, theta: Matrix) -> Loss:
-    """The pilot's loss; residuals are those of `theta`."""
+def loss_of(family: Family, plan: Plan, sample: Sample) -> Loss:
+    """The loss of the last step, without a clip."""
     match family:
         case "logistic":
-            return logistic.LOSS
+            return classification.LOGISTIC
         case "linear":
-            radius = float(np.quantile(np.abs(sample.Z @ theta - sample.y), RESPONSE.held))
-            return smooth_huber.loss(huber.EFFICIENT * radius / RESPONSE.deviation)
-    mean = float(np.minimum(sample.y, count_cap(plan)).mean())
-    return bounded_poisson.loss(mean, 0.0, top_rate(plan, mean))
-
-
-def second_loss(family: Family, plan: Plan, sample: Sample, pilot: Matrix) -> Loss:
-    """The last step's loss, from the residuals of the pilot."""
-    if family != "poisson":
-        return first_loss(family, plan, sample, pilot)
-    mean = float(np.minimum(sample.y, count_cap(plan)).mean())
-    # Rates are kept within the table, as in the private route.
-    center = math.log(mean)
-    ends = center - bounded_poisson.BELOW, center + bounded_poisson.ABOVE
-    rates = np.exp(np.clip(sample.Z @ pilot, *ends))
-    squares = (sample.y - rates) ** 2 / np.maximum(1.0, rates)
-    seen = float(np.minimum(squares, LEVEL.squares).mean())
-    return bounded_poisson.loss(mean, solve_dispersion(mean, seen)[0], top_rate(plan, mean))
+            return regression.SQUARED
+    mean = float(sample.y.mean())
+    return poisson.weighted(mean, top_rate(plan, mean), float(LARGEST_COUNT))
 
 
 def root(loss: Loss, sample: Sample, start: Matrix, rounds: int = ROUNDS) -> Matrix:
@@ -145,10 +128,7 @@ def fit(family: Family, plan: Plan, sample: Sample, near: Matrix) -> Plain:
 
     Two Newton steps from there leave an error of order n^-2.
     """
-    pilot = near
-    if family == "poisson":
-        pilot = root(first_loss(family, plan, sample, near), sample, near, rounds=2)
-    loss = second_loss(family, plan, sample, pilot)
+    loss = loss_of(family, plan, sample)
     theta = root(loss, sample, near, rounds=2)
     count = len(sample.y)
     errors = []

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from benchmarks.coverage.cells import Cell, plan_of, row_bound
 from benchmarks.coverage.designs import Design
-from benchmarks.coverage.plain import Sample, first_loss, root, second_loss, sums_of
+from benchmarks.coverage.plain import Sample, loss_of, root, sums_of
 
 RECORDS, FIRST, BLOCK = 10_000_000, 1_000_000, 50_000
 
@@ -45,10 +45,8 @@ def population_values(cells: Sequence[Cell], records: int = RECORDS) -> dict[str
     for cell in cells:
         plan = plan_of(cell)
         sample = Sample.of(X, y, row_bound(plan))
-        first = first_loss(cell.family, plan, sample, design.coefficients())
-        near = root(first, sample, design.coefficients())
-        loss = second_loss(cell.family, plan, sample, near)
-        found[key_of(cell)] = (row_bound(plan), loss, root(loss, sample, near))
+        loss = loss_of(cell.family, plan, sample)
+        found[key_of(cell)] = (row_bound(plan), loss, root(loss, sample, design.coefficients()))
     del X, y, blocks, sample
     gradients = {key: np.zeros(design.d) for key in found}
     curvatures = {key: np.zeros((design.d, design.d)) for key in found}

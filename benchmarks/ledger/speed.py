@@ -6,6 +6,7 @@ import sqlite3
 import time
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import astuple
 from pathlib import Path
 
 from tacit.ledger import Ledger
@@ -41,7 +42,7 @@ def appends_per_second(folder: Path) -> tuple[float, float]:
     given, same = iter(entries[1:]), iter(entries[1:])
 
     def append() -> None:
-        with storage.writing() as session:
+        with storage.session(alone=True) as session:
             session.append(next(given))
 
     rates = [
@@ -66,7 +67,7 @@ def insert(path: Path, entry: Entry) -> None:
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA wal_autocheckpoint = 0")
         connection.execute("BEGIN IMMEDIATE")
-        connection.execute(f"INSERT INTO entries VALUES ({', '.join('?' * 7)})", entry.row())
+        connection.execute(f"INSERT INTO entries VALUES ({', '.join('?' * 7)})", astuple(entry))
         connection.execute("COMMIT")
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tacit.estimators.fit import Fit as Fit
     from tacit.estimators.fit import load as load
     from tacit.estimators.glm import glm as glm
-    from tacit.estimators.mean import GaussianMean as GaussianMean
+    from tacit.estimators.regressors import GaussianMean as GaussianMean
     from tacit.estimators.regressors import HuberRegressor as HuberRegressor
     from tacit.estimators.regressors import LinearRegression as LinearRegression
     from tacit.estimators.regressors import PoissonRegressor as PoissonRegressor
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from tacit.privacy.budget import Budget as Budget
     from tacit.privacy.relation import Relation as Relation
     from tacit.report.coefficients import plot as plot
+    from tacit.report.region_picture import plot_region as plot_region
     from tacit.schema.schema import Schema as Schema
 
 __version__ = "0.1.0"
@@ -35,7 +36,7 @@ _HOMES = {
     "Budget": "tacit.privacy.budget",
     "Certificate": "tacit.certificate.certificate",
     "Fit": "tacit.estimators.fit",
-    "GaussianMean": "tacit.estimators.mean",
+    "GaussianMean": "tacit.estimators.regressors",
     "HuberRegressor": "tacit.estimators.regressors",
     "Ledger": "tacit.ledger.ledger",
     "LinearRegression": "tacit.estimators.regressors",
@@ -51,6 +52,7 @@ _HOMES = {
     "glm": "tacit.estimators.glm",
     "load": "tacit.estimators.fit",
     "plot": "tacit.report.coefficients",
+    "plot_region": "tacit.report.region_picture",
 }
 _PACKAGES = ("accounting", "constraints", "errors", "ledger", "privacy")
 

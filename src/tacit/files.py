@@ -10,14 +10,13 @@ from pathlib import Path
 
 from tacit.errors import FileError, InputError
 
+Name = str | os.PathLike[str]
 LARGEST_FILE = 2**24
 """Bytes of a file that is read or written at once."""
 
 
 def read_bytes(
-    path: str | os.PathLike[str],
-    largest: int = LARGEST_FILE,
-    too_large: type[InputError] = FileError,
+    path: Name, largest: int = LARGEST_FILE, too_large: type[InputError] = FileError
 ) -> bytes:
     """Read a file of at most `largest` bytes; a longer one raises `too_large`."""
     try:
@@ -26,11 +25,11 @@ def read_bytes(
     except (OSError, ValueError) as error:
         raise _failed(path, "read", error) from error
     if len(content) > largest:
-        raise too_large(f"{_shown(path)} is larger than {largest} bytes")
+        raise too_large(f"{os.fspath(path)[:200]!r} is larger than {largest} bytes")
     return content
 
 
-def write_text(path: str | os.PathLike[str], text: str) -> None:
+def write_text(path: Name, text: str) -> None:
     """Replace a file by this text, in UTF-8, as `replacing` does."""
     content = text.encode("utf-8")
     if len(content) > LARGEST_FILE:
@@ -40,7 +39,7 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 
 
 @contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
+def replacing(path: Name) -> Iterator[Path]:
     """Give the name of a draft, which takes the place of the file when the block ends.
 
     The draft has the suffix of the file. A link is followed, not replaced.
@@ -49,11 +48,6 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     ---------
     - At no time does the name lead to an incomplete file.
     - If the block fails, the file is what it was before and nothing else is left behind.
-
-    Raises
-    ------
-    FileError
-        If the file cannot be written.
     """
     try:
         target = Path(path).resolve()
@@ -72,10 +66,6 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         raise _failed(path, "written", error) from error
 
 
-def _failed(path: str | os.PathLike[str], done: str, error: Exception) -> FileError:
+def _failed(path: Name, done: str, error: Exception) -> FileError:
     reason = getattr(error, "strerror", None) or "its name is no name of a file"
-    return FileError(f"{_shown(path)} cannot be {done}: {reason}")
-
-
-def _shown(path: str | os.PathLike[str]) -> str:
-    return repr(os.fspath(path)[:200])
+    return FileError(f"{os.fspath(path)[:200]!r} cannot be {done}: {reason}")

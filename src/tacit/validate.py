@@ -12,28 +12,14 @@ from numbers import Integral, Real
 
 from tacit.errors import InputError, SettingError
 
-_LONGEST_SHOWN = 60
-
 
 def is_number(value: object) -> bool:
-    """Whether a value is a real number of any type, infinity and NaN included.
-
-    Examples
-    --------
-    >>> is_number(2), is_number(2.5), is_number(True), is_number("2")
-    (True, True, False, False)
-    """
+    """Whether a value is a real number of any type, infinity and NaN included."""
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def is_whole(value: object, least: int | None = None) -> bool:
-    """Whether a value is of an integer type, and at least `least` if that is given.
-
-    Examples
-    --------
-    >>> is_whole(2), is_whole(2.0), is_whole(True), is_whole(2, least=3)
-    (True, False, False, False)
-    """
+    """Whether a value is of an integer type, and at least `least` if that is given."""
     if not isinstance(value, Integral) or isinstance(value, bool):
         return False
     return least is None or int(value) >= least
@@ -56,21 +42,9 @@ def positive(name: str, value: object, error: type[InputError] = SettingError) -
 
 
 def within(
-    name: str,
-    value: object,
-    least: float,
-    largest: float,
-    error: type[InputError] = SettingError,
+    name: str, value: object, least: float, largest: float, error: type[InputError] = SettingError
 ) -> float:
-    """Return a number in [least, largest] as a float, or refuse it.
-
-    Examples
-    --------
-    >>> within("level", 2, 0.0, 1.0)
-    Traceback (most recent call last):
-    ...
-    tacit.errors.SettingError: level must lie in [0, 1]; got 2.0.
-    """
+    """Return a number in [least, largest] as a float, or refuse it."""
     number = _as_float(name, value, error)
     if not least <= number <= largest:
         raise error(f"{name} must lie in [{least:g}, {largest:g}]; got {number}.")
@@ -94,15 +68,7 @@ def whole(
     largest: int | None = None,
     error: type[InputError] = SettingError,
 ) -> int:
-    """Return an integer from `least` to `largest`, both included, or refuse it.
-
-    Examples
-    --------
-    >>> whole("iterations", 0)
-    Traceback (most recent call last):
-    ...
-    tacit.errors.SettingError: iterations must be a whole number of at least 1; got 0.
-    """
+    """Return an integer from `least` to `largest`, both included, or refuse it."""
     if isinstance(value, Integral) and is_whole(value, least):
         number = int(value)
         if largest is None or number <= largest:
@@ -114,15 +80,7 @@ def whole(
 def one_of(
     name: str, value: object, choices: Iterable[str], error: type[InputError] = SettingError
 ) -> str:
-    """Return one of the listed texts, or refuse what is none.
-
-    Examples
-    --------
-    >>> one_of("output", "first", ("tail", "last"))
-    Traceback (most recent call last):
-    ...
-    tacit.errors.SettingError: output must be one of 'tail', 'last'; got 'first'.
-    """
+    """Return one of the listed texts, or refuse what is none."""
     listed = tuple(choices)
     if isinstance(value, str) and value in listed:
         return value
@@ -130,9 +88,9 @@ def one_of(
 
 
 def shown(value: object) -> str:
-    """Spell a refused value for a message, cut to a bounded length."""
+    """Spell a refused value for a message, in at most 60 characters."""
     text = repr(value)
-    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
+    return text if len(text) <= 60 else f"{text[:60]}…"
 
 
 def _as_float(name: str, value: object, error: type[InputError]) -> float:

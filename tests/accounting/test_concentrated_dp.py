@@ -8,8 +8,8 @@ from tacit.accounting.concentrated_dp import (
     concentrated,
     total_concentrated,
     truncated_epsilon,
-    without_leak,
 )
+from tacit.accounting.renyi_curves import without_leak
 from tacit.privacy.event import (
     Approximate,
     BoundedRange,

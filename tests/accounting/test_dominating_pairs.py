@@ -5,18 +5,21 @@ import pytest
 
 from tacit.accounting.composition import count_events
 from tacit.accounting.dominating_pairs import attained_pair, pair_of, pairs_of
-from tacit.accounting.pld.pairs import (
-    DiscreteGaussianPair,
+from tacit.accounting.pld.pairs.bounded_loss import (
     ExponentialPair,
-    GaussianPair,
     LaplacePair,
-    PoissonGaussian,
     RandomisedResponse,
+    ReplacedLaplace,
+    ReplacedResponse,
+)
+from tacit.accounting.pld.pairs.gaussian import (
+    DiscreteGaussianPair,
+    GaussianPair,
+    PoissonGaussian,
     WithoutReplacementGaussian,
 )
-from tacit.accounting.pld.pairs import ObjectivePerturbation as ObjectivePair
-from tacit.accounting.pld.pairs.bounded_loss import ReplacedLaplace, ReplacedResponse
-from tacit.accounting.pld.pairs.sampled import FixedSizePair, PoissonPair
+from tacit.accounting.pld.pairs.gaussian import ObjectivePerturbation as ObjectivePair
+from tacit.accounting.pld.pairs.pair import FixedSizePair, PoissonPair
 from tacit.privacy.event import (
     Approximate,
     BoundedRange,

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.accounting import renyi
 from tacit.accounting.composition import compose, mu_squared_of
 from tacit.accounting.filters import UNIT_BITS, Filter, Law, amount, capacity, shares
+from tacit.accounting.renyi import conversion
 from tacit.errors import AccountingError, BudgetError, SettingError
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import (
@@ -76,12 +76,12 @@ def test_the_capacity_of_mixed_releases_converts_to_the_budget(law: Law) -> None
     filter_ = Filter(BUDGET, REPLACE, law)
     value = float(filter_.capacity)
     if law == "zcdp":
-        assert renyi.zcdp_to_epsilon(value, 1e-6) <= 2.0
-        assert renyi.zcdp_to_epsilon(value * 1.001, 1e-6) > 2.0
+        assert conversion.zcdp_to_epsilon(value, 1e-6) <= 2.0
+        assert conversion.zcdp_to_epsilon(value * 1.001, 1e-6) > 2.0
     else:
         assert filter_.order is not None
-        assert renyi.epsilon_from_values([filter_.order], [value], 1e-6) <= 2.0
-        assert renyi.epsilon_from_values([filter_.order], [value * 1.001], 1e-6) > 2.0
+        assert conversion.epsilon_from_values([filter_.order], [value], 1e-6) <= 2.0
+        assert conversion.epsilon_from_values([filter_.order], [value * 1.001], 1e-6) > 2.0
         # At the chosen order a Gaussian may spend as much as by zcdp, to two per cent.
         best = Filter(BUDGET, REPLACE, "zcdp").capacity
         assert value / filter_.order == pytest.approx(float(best), rel=0.02)

@@ -144,6 +144,22 @@ def test_generators_and_entropy_stay_in_their_packages() -> None:
     assert [fault for path, text in sources() for fault in randomness_violations(path, text)] == []
 
 
+def test_public_draws_come_from_a_seed_that_is_a_rule() -> None:
+    """Every call passes a field of a group of rules, which is a constant, and nothing else."""
+    calls = [
+        (path, node.args)
+        for path, text in sources()
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "public_generator"
+    ]
+    assert calls
+    for path, args in calls:
+        assert [type(arg) for arg in args] == [ast.Attribute], path
+        group = args[0].value  # type: ignore[attr-defined]
+        assert isinstance(group, ast.Name), path
+        assert group.id.isupper(), path
+
+
 def test_third_party_libraries_stay_in_their_packages() -> None:
     assert [fault for path, text in sources() for fault in third_party_violations(path, text)] == []
 
@@ -152,6 +168,9 @@ def test_third_party_libraries_stay_in_their_packages() -> None:
     ("path", "text"),
     [
         ("solvers/gradient.py", "import random"),
+        ("solvers/one_step.py", "import numpy as np\nnp.random.default_rng(1)"),
+        ("solvers/public_draws.py", "import os\nos.urandom(8)"),
+        ("solvers/public_draws.py", "import numpy as np\nnp.random.default_rng(1)"),
         ("solvers/gradient.py", "import random as dice"),
         ("solvers/gradient.py", "import secrets"),
         ("mechanisms/sum.py", "from random import gauss"),

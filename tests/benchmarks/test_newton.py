@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from benchmarks.newton import FAR, count_far, error, plan_for, simulate, unguarded
-from tacit.losses import logistic, squared
+from tacit.losses import classification, regression
 from tacit.losses.loss import Loss
 from tacit.solvers.newton import Newton
 from tacit.solvers.solver import SolverOptions
 
-LOSSES = (logistic.LOSS, squared.LOSS)
+LOSSES = (classification.LOGISTIC, regression.SQUARED)
 
 
 def test_the_talk_s_undamped_form_runs_away() -> None:

@@ -21,7 +21,7 @@ from tacit.design.design import matrix_design
 from tacit.design.response import Binary
 from tacit.documents.canonical_json import canonical, digest_of
 from tacit.errors import BudgetError, CertificateError
-from tacit.losses import logistic
+from tacit.losses import classification
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
 from tacit.solvers.gradient import Gradient
@@ -49,7 +49,7 @@ def make_plan(relation: Relation = Relation.REPLACE_ONE, budget: Budget = BUDGET
         steps.append(Step(kind, price, times, Purpose.GRADIENT))
     return Plan(
         solver=Gradient(Descent(20, 1.0, 0.0, None, "average")),
-        loss=logistic.LOSS,
+        loss=classification.LOGISTIC,
         design=design,
         records=1000,
         relation=relation,

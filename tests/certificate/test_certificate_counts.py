@@ -16,7 +16,7 @@ from tacit.design.design import matrix_design
 from tacit.design.response import Binary
 from tacit.documents.canonical_json import digest_of
 from tacit.errors import CertificateError
-from tacit.losses import logistic
+from tacit.losses import classification
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
 from tacit.solvers.gradient import Gradient
@@ -34,7 +34,7 @@ def issued(relation: Relation) -> Certificate:
         steps.append(Step(kind, price, times, Purpose.GRADIENT, size))
     plan = Plan(
         solver=Gradient(Descent(20, 1.0, 0.0, None, "average")),
-        loss=logistic.LOSS,
+        loss=classification.LOGISTIC,
         design=matrix_design(
             ["a"], Binary("y", (0, 1)), bounds=(0, 1), row_norm=None, intercept=True
         ),

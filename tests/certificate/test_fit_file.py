@@ -23,7 +23,7 @@ from tacit.documents.canonical_json import canonical, digest_of
 from tacit.documents.signature import new_key, sign
 from tacit.errors import CertificateError, FileError, SettingError
 from tacit.files import write_text
-from tacit.losses import logistic
+from tacit.losses import classification
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
 from tacit.solvers.gradient import Gradient
@@ -47,7 +47,7 @@ def make_release(design: Design = BOUNDED, epsilon: float = 1.0) -> Release:
     price = price_for(QueryKind.GRADIENT, share, relation, records=100, width=design.width)
     plan = Plan(
         solver=Gradient(Descent(20, 1.0, 0.0, None, "average")),
-        loss=logistic.LOSS,
+        loss=classification.LOGISTIC,
         design=design,
         records=100,
         relation=relation,

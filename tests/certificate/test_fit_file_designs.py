@@ -30,7 +30,7 @@ from tacit.design.feature_map import Custom, FeatureMap, Polynomial, RandomFouri
 from tacit.design.response import Binary
 from tacit.documents.canonical_json import canonical, digest_of
 from tacit.errors import CertificateError
-from tacit.losses import logistic
+from tacit.losses import classification
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
 from tacit.solvers.gradient import Gradient
@@ -69,7 +69,7 @@ def make_release(design: Design, epsilon: float = 1.0) -> Release:
     price = price_for(QueryKind.GRADIENT, share, relation, records=100, width=design.width)
     plan = Plan(
         solver=Gradient(Descent(20, 1.0, 0.0, None, "average")),
-        loss=logistic.LOSS,
+        loss=classification.LOGISTIC,
         design=design,
         records=100,
         relation=relation,

@@ -16,6 +16,7 @@ from tacit.contract.plan import Plan, PublicFact
 from tacit.contract.release import Release, Sandwich
 from tacit.design.feature_map import Custom
 from tacit.errors import CertificateError, LedgerError
+from tacit.inference.results import Results
 
 PLAN = tacit.LogisticRegression(epsilon=1.0, bounds=(0, 1), inference=True).plan(n=5000, d=2)
 
@@ -34,8 +35,33 @@ def released() -> Release:
         score_noise=0.0,
         nuisance_error=rng.normal(size=3),
         privacy=square.T,
+        step=rng.normal(size=3),
+        visible=0.3,
+        bias=1e-9,
+        pilot_error=0.01,
+        hidden_size=1.5,
+        asymmetry=0.3,
     )
     return Release(PLAN, rng.normal(size=3), sandwich=sandwich, decrements=(0.1, float("inf")))
+
+
+def test_words_of_a_step_are_those_of_the_stored_release() -> None:
+    """A fit that is answered from the ledger says what it said at first."""
+    kept = released().sandwich
+    assert kept is not None
+    sandwich = replace(
+        kept,
+        curvature=np.diag([0.01, 0.2, 0.25]),
+        score=np.eye(3) / 5,
+        curvature_noise=0.01,
+        score_noise=0.01,
+        capped=False,
+        visible=0.05,
+    )
+    release = Release(PLAN, np.zeros(3), sandwich=sandwich)
+    again = release_from_json(PLAN, json.loads(json.dumps(release_to_json(release))))
+    assert Results(again).summary() == Results(release).summary()
+    assert Results(again).coefficients.statements[0] == "withheld"
 
 
 def test_every_number_comes_back_to_the_bit() -> None:

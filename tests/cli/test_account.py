@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tacit.cli.account import _run
+from tacit.cli.account import RunOptions
 
 Command = Callable[..., Any]
 NAMES = ["basic", "advanced", "optimal", "zcdp", "tcdp", "rdp", "gdp", "gdp-clt", "pld"]
@@ -95,9 +95,9 @@ def test_at_least_is_said_only_of_what_a_release_attains(command: Command) -> No
 @pytest.mark.parametrize(("rate", "records"), [("0.01", 100_000), ("1e-6", 10**9)])
 def test_draws_with_replacement_assume_a_large_table(rate: str, records: int) -> None:
     # With few draws of a small table no record would be drawn twice, which would cost less.
-    run = _run(10, 1.0, rate, "with-replacement", None, None)
+    run = RunOptions(10, 1e-5, 1.0, None, rate, "with-replacement").run()
     assert run.population == records
-    assert _run(10, 1.0, rate, "without-replacement", None, None).population is None
+    assert RunOptions(10, 1e-5, 1.0, None, rate, "without-replacement").run().population is None
 
 
 def test_poisson_samples_under_replace_one_have_a_pair_of_their_own(command: Command) -> None:

@@ -106,7 +106,7 @@ def test_missing_libraries_are_named(command: Command, monkeypatch: pytest.Monke
     def fail(*_: object) -> None:
         raise ImportError("no module named ink")
 
-    monkeypatch.setattr("tacit.documents.reading.read_bytes", fail)
+    monkeypatch.setattr("tacit.documents.canonical_json.read_bytes", fail)
     done = command("verify", "certificate.json")
     assert done.code == 1
     assert "ImportError: no module named ink" in done.err
@@ -116,7 +116,7 @@ def test_interruption(command: Command, monkeypatch: pytest.MonkeyPatch) -> None
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("tacit.documents.reading.read_bytes", stop)
+    monkeypatch.setattr("tacit.documents.canonical_json.read_bytes", stop)
     done = command("verify", "certificate.json")
     assert (done.code, done.err) == (130, "error: interrupted.\n")
     assert command("verify", "x", "--json").document["error"]["kind"] == "Interrupted"

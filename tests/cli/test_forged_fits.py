@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
-from tacit.certificate.certificate import first_fingerprint_of
-from tacit.certificate.certificate_entry import entry_of
-from tacit.cli.app import run
-from tacit.cli.verify import verify
+from tacit.certificate.certificate import entry_of, first_fingerprint_of
+from tacit.cli.app import run, verify
+from tacit.cli.output import Screen
 from tacit.contract.plan import Purpose, Step
 from tacit.contract.query import QueryKind
 from tacit.contract.sensitivity import Price
@@ -34,7 +33,7 @@ def seconds(text: str) -> tuple[bool, float]:
     Path("forged.json").write_text(text, encoding="utf-8")
     accepted, began = False, time.process_time()
     with contextlib.suppress(CertificateError):
-        verify(Path("forged.json"))
+        verify(Path("forged.json"), screen=Screen())
         accepted = True
     return accepted, time.process_time() - began
 

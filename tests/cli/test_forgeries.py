@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from tacit.cli.app import run
-from tacit.cli.verify import verify
+from tacit.cli.app import run, verify
+from tacit.cli.output import Screen
 from tacit.documents.canonical_json import canonical, digest_of
 from tacit.errors import CertificateError
 
@@ -208,7 +208,7 @@ def seconds(text: str, capsys: pytest.CaptureFixture[str]) -> tuple[bool, float]
     Path("forged.json").write_bytes(text.encode("utf-8", "surrogateescape"))
     accepted, began = False, time.process_time()
     with contextlib.suppress(CertificateError):
-        verify(Path("forged.json"))
+        verify(Path("forged.json"), screen=Screen())
         accepted = True
     took = time.process_time() - began
     assert len(capsys.readouterr().out) < 20_000

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from tacit.certificate.certificate import fingerprint_of
-from tacit.cli.verify import verify
+from tacit.cli.app import verify
+from tacit.cli.output import Screen
 from tacit.documents.canonical_json import canonical, digest_of
 from tacit.errors import CertificateError
 
@@ -122,7 +123,7 @@ def passing(cases: list[tuple[Place, Document]], key: str | None) -> list[Place]
         Path("altered.json").write_text(json.dumps(document), encoding="utf-8")
         # Any other error would be a traceback, and fails here.
         with contextlib.suppress(CertificateError):
-            verify(Path("altered.json"), key)
+            verify(Path("altered.json"), key=key, screen=Screen())
             passed.append(path)
     return passed
 

@@ -4,6 +4,7 @@ import itertools
 import math
 import multiprocessing
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -17,7 +18,9 @@ from tacit.contract.query import (
     ColumnCounts,
     CurvatureAndScore,
     CurvatureTrace,
+    GradientNorm,
     GradientSum,
+    Measure,
     Query,
     ResidualSize,
     SecondMoments,
@@ -26,17 +29,18 @@ from tacit.contract.query import (
 from tacit.contract.sensitivity import Price, event_of, price_for, squared_sensitivity
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary
-from tacit.losses import logistic
+from tacit.losses import classification, regression
 from tacit.mechanisms.query_responder import Responder
 from tacit.privacy.relation import Relation
 from tacit.rows.admission.admit_rows import admit
 from tacit.rows.sources.opening import open_source
-from tacit.rows.storage.memory_store import MemoryStore
+from tacit.rows.storage.record_store import MemoryStore
 from tacit.rows.storage.store import Store
 from tacit.rows.storage.tiles import to_rows
 
 THETA = np.array([1.5, -0.7, 0.4])
 MATRIX = np.array([[3.0, 0.2, 0.0], [0.1, 0.5, -2.0], [0.0, 0.3, 1.0]])
+CLIPPED = replace(regression.SQUARED, lipschitz=0.7)
 QUERIES: dict[str, Query] = {
     "gradient": GradientSum(THETA, 0.4),
     "gradient at zero": GradientSum(np.zeros(3), 2.0),
@@ -48,8 +52,13 @@ QUERIES: dict[str, Query] = {
     "moments, score": SecondMoments(0.9, MATRIX, THETA, Weights.SCORE),
     "counts": ColumnCounts((0, 1, 3), np.array([-0.5, -np.inf, 0.2]), np.array([0.7, 0.1, np.inf])),
     "counts of both sides": ColumnCounts((1, 1), np.array([0, -np.inf]), np.array([np.inf, 0])),
-    "sandwich": CurvatureAndScore(THETA, 0.9, None, logistic.LOSS),
-    "sandwich, mapped": CurvatureAndScore(THETA, 1.4, MATRIX, logistic.LOSS),
+    "sandwich": CurvatureAndScore(THETA, 0.9, None, classification.LOGISTIC),
+    "sandwich, mapped": CurvatureAndScore(THETA, 1.4, MATRIX, classification.LOGISTIC),
+    "sandwich, clipped score": CurvatureAndScore(THETA, 0.9, MATRIX, CLIPPED, 0.4),
+    "norms": GradientNorm(THETA, 0.9, 0.5, None, regression.SQUARED),
+    "norms, tail": GradientNorm(
+        THETA, 0.9, 0.7, MATRIX, classification.LOGISTIC, Measure.SHARE, 0.1
+    ),
     "residuals": ResidualSize(THETA, 0.7),
     "residuals, mapped": ResidualSize(THETA, 2.0, MATRIX, 0.1, 0.9),
     "trace": CurvatureTrace(THETA, 1.8),

@@ -22,7 +22,9 @@ from tacit.contract.query import (
     ColumnCounts,
     CurvatureAndScore,
     CurvatureTrace,
+    GradientNorm,
     GradientSum,
+    Measure,
     Query,
     QueryKind,
     ResidualSize,
@@ -33,7 +35,7 @@ from tacit.contract.sensitivity import Price, event_of, price_for, squared_sensi
 from tacit.design.attached_columns import AttachedColumns, Unit
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary, Classes
-from tacit.losses import logistic, softmax, squared
+from tacit.losses import classification, regression
 from tacit.mechanisms.query_responder import Responder
 from tacit.privacy.relation import Relation
 from tacit.rows.admission.admit_rows import admit
@@ -45,20 +47,26 @@ THETA = np.array([1.5, -0.7, 0.4])
 MATRIX = np.array([[3.0, 0.2, 0.0], [0.1, 0.5, -2.0], [0.0, 0.3, 1.0]])
 CLASSES = np.outer(THETA, [1.0, -1.0, 0.5])
 INTERVALS = np.array([-0.5, -np.inf, 0.2]), np.array([0.7, 0.1, np.inf])
+CLIPPED = replace(regression.SQUARED, lipschitz=0.7)
 QUERIES: dict[str, Query] = {
     "gradient": GradientSum(THETA, 0.4),
-    "gradient, squared": GradientSum(THETA, 0.4, loss=squared.LOSS),
+    "gradient, squared": GradientSum(THETA, 0.4, loss=regression.SQUARED),
     "gradient, mapped": GradientSum(THETA, 1.0, MATRIX),
     "gradient, downweighted": GradientSum(THETA, 0.6, MATRIX, downweighted=True),
     "gradient, balanced": GradientSum(THETA, 0.6, balanced=True),
-    "gradient, classes": GradientSum(CLASSES, 0.7, loss=softmax.LOSS),
+    "gradient, classes": GradientSum(CLASSES, 0.7, loss=classification.SOFTMAX),
     "moments": SecondMoments(1.8),
     "moments, mapped and shrunk": SecondMoments(0.5, MATRIX),
     "moments, curvature": SecondMoments(1.8, None, THETA, Weights.CURVATURE),
     "moments, score": SecondMoments(0.9, MATRIX, THETA, Weights.SCORE),
-    "sandwich": CurvatureAndScore(THETA, 1.4, None, logistic.LOSS),
+    "sandwich": CurvatureAndScore(THETA, 1.4, None, classification.LOGISTIC),
     "counts": ColumnCounts((0, 1, 3), *INTERVALS),
     "counts of both sides": ColumnCounts((1, 1), np.array([0, -np.inf]), np.array([np.inf, 0])),
+    "sandwich, clipped score": CurvatureAndScore(THETA, 0.9, MATRIX, CLIPPED, 0.4),
+    "norms": GradientNorm(THETA, 0.9, 0.5, None, regression.SQUARED),
+    "norms, tail": GradientNorm(
+        THETA, 0.9, 0.7, MATRIX, classification.LOGISTIC, Measure.SHARE, 0.1
+    ),
     "residuals": ResidualSize(THETA, 0.7),
     "residuals, mapped": ResidualSize(THETA, 2.0, MATRIX, 0.1, 0.9),
     "trace": CurvatureTrace(THETA, 1.8),

@@ -1,6 +1,7 @@
 """Queries refuse parameters that could make a margin overflow, and each has its kind."""
 
 import math
+from dataclasses import replace
 from typing import Any, get_args
 
 import numpy as np
@@ -14,7 +15,9 @@ from tacit.contract.query import (
     CurvatureAndScore,
     CurvatureTrace,
     DampedDirection,
+    GradientNorm,
     GradientSum,
+    Measure,
     PerturbedMinimum,
     Query,
     QueryKind,
@@ -23,14 +26,26 @@ from tacit.contract.query import (
     Weights,
 )
 from tacit.errors import SettingError
-from tacit.losses import logistic, squared
+from tacit.losses import classification, regression
 
 THETA, MATRIX = np.array([0.5, -1.0]), np.eye(2)
 VALID: dict[type, dict[str, Any]] = {
     GradientSum: {"theta": THETA, "clip": 1.0, "matrix": MATRIX},
     SecondMoments: {"row_bound": 1.0, "matrix": MATRIX},
-    CurvatureAndScore: {"theta": THETA, "row_bound": 1.0, "matrix": MATRIX, "loss": logistic.LOSS},
+    CurvatureAndScore: {
+        "theta": THETA,
+        "row_bound": 1.0,
+        "matrix": MATRIX,
+        "loss": classification.LOGISTIC,
+    },
     ResidualSize: {"theta": THETA, "cap": 1.0, "matrix": MATRIX},
+    GradientNorm: {
+        "theta": THETA,
+        "row_bound": 1.0,
+        "cap": 1.0,
+        "matrix": MATRIX,
+        "loss": regression.SQUARED,
+    },
     PerturbedMinimum: {"clip": 1.0, "matrix": MATRIX},
     DampedDirection: {
         "theta": THETA,
@@ -83,9 +98,37 @@ def test_the_range_of_predictions_is_finite(name: str) -> None:
 
 def test_scores_need_a_bounded_slope() -> None:
     with pytest.raises(SettingError, match="bounded score"):
-        CurvatureAndScore(THETA, 1.0, None, squared.LOSS)
+        CurvatureAndScore(THETA, 1.0, None, regression.SQUARED)
     with pytest.raises(SettingError, match="bounded score"):
-        SecondMoments(1.0, theta=THETA, weights=Weights.SCORE, loss=squared.LOSS)
+        SecondMoments(1.0, theta=THETA, weights=Weights.SCORE, loss=regression.SQUARED)
+
+
+@pytest.mark.parametrize("share", [0.0, -0.1, 1.1, math.nan, math.inf])
+def test_the_share_of_the_score_lies_above_0_and_up_to_1(share: float) -> None:
+    with pytest.raises(SettingError, match=r"\(0, 1\]"):
+        CurvatureAndScore(THETA, 1.0, None, classification.LOGISTIC, share)
+
+
+def test_the_joint_bound_is_the_losss_or_that_of_a_clipped_gradient() -> None:
+    """A record's curvature is at most 1 and its score at most ρ, over their bounds."""
+    pair = CurvatureAndScore(THETA, 1.0, None, classification.LOGISTIC)
+    assert pair.joint == classification.LOGISTIC.joint
+    for share in (0.4, 1.0):
+        assert replace(pair, score_share=share).joint == 1 + share**2
+
+
+def test_gradient_norms_are_counted_or_shared_and_nothing_else() -> None:
+    """A norm has no sign, no prediction beside it, and no square that a query asks for."""
+    for measure in Measure:
+        values = {**VALID[GradientNorm], "measure": measure}
+        if measure in {Measure.WITHIN, Measure.SHARE}:
+            assert GradientNorm(**values).measure is measure
+        else:
+            with pytest.raises(SettingError, match="counted within"):
+                GradientNorm(**values)
+    for bad in (math.nan, math.inf, -10 * LARGEST):
+        with pytest.raises(SettingError):
+            GradientNorm(**VALID[GradientNorm], start=bad)
 
 
 def test_weights_and_theta_go_together() -> None:
@@ -97,7 +140,7 @@ def test_weights_and_theta_go_together() -> None:
 
 def test_the_objective_is_perturbed_for_the_logistic_loss_alone() -> None:
     with pytest.raises(SettingError, match="logistic"):
-        PerturbedMinimum(1.0, loss=squared.LOSS)
+        PerturbedMinimum(1.0, loss=regression.SQUARED)
 
 
 def test_counts_have_an_interval_for_every_column() -> None:

@@ -5,8 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from tacit.documents.canonical_json import canonical, digest_of, plain
-from tacit.documents.reading import parse_document
+from tacit.documents.canonical_json import canonical, digest_of, parse_document, plain
 from tacit.privacy.relation import Relation
 
 

@@ -5,9 +5,8 @@ from typing import Any, ClassVar
 
 import pytest
 
-from tacit.documents.canonical_json import canonical, digest_of
+from tacit.documents.canonical_json import FieldTypes, canonical, digest_of
 from tacit.documents.document import Document
-from tacit.documents.reading import FieldTypes
 from tacit.errors import BudgetError, CertificateError
 from tacit.privacy.budget import Guarantee
 from tacit.privacy.relation import Relation

@@ -22,7 +22,7 @@ from tacit.design.response import Binary
 from tacit.documents.canonical_json import canonical, digest_of
 from tacit.documents.signature import PREFIX, new_key, read_public_key, sign, verify
 from tacit.errors import CertificateError, FileError, SettingError
-from tacit.losses import logistic
+from tacit.losses import classification
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
 from tacit.solvers.gradient import Gradient
@@ -35,7 +35,7 @@ def make_certificate(epsilon: float = 1.0) -> Certificate:
     price = price_for(QueryKind.GRADIENT, mu_squared_of(budget) / 5, relation, records=100, width=2)
     plan = Plan(
         solver=Gradient(Descent(20, 1.0, 0.0, None, "average")),
-        loss=logistic.LOSS,
+        loss=classification.LOGISTIC,
         design=matrix_design(
             ["a"], Binary("y", (0, 1)), bounds=(0, 1), row_norm=None, intercept=True
         ),

@@ -21,7 +21,7 @@ from tacit.errors import PlanViolation
 from tacit.mechanisms.query_responder import Responder
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
-from tacit.rows.storage.memory_store import MemoryStore
+from tacit.rows.storage.record_store import MemoryStore
 from tacit.solvers.choice import make_plan
 from tacit.solvers.solver import PublicFacts, SolverOptions
 

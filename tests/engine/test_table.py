@@ -110,7 +110,7 @@ def test_a_wide_sparse_table_is_refused_before_the_charge(
     # Whitening writes rows out, and wide ones are not written out: that must not burn the budget.
     charged: list[Any] = []
     monkeypatch.setattr("tacit.engine.table.charge", lambda *asked, **_: charged.append(asked))
-    monkeypatch.setattr("tacit.rows.storage.sparse_store.WIDEST_IMAGE", 2)
+    monkeypatch.setattr("tacit.rows.storage.record_store.WIDEST_IMAGE", 2)
     unshifted = matrix_design(
         ("x0", "x1"),
         Binary("y", (0, 1)),

@@ -9,7 +9,7 @@ import tacit
 from tacit import LinearSVC, LogisticRegression
 from tacit.design.response import Binary, Classes
 from tacit.errors import DataError, SettingError
-from tacit.losses import logistic, softmax
+from tacit.losses import classification
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(0, 10, (300, 2))
@@ -45,8 +45,8 @@ def test_weights_of_labels_that_are_not_there_are_refused() -> None:
 
 def test_the_loss_goes_by_the_number_of_classes() -> None:
     model = LogisticRegression(**GOOD)
-    assert model._loss(Binary.of("y", [0, 1])) is logistic.LOSS
-    assert model._loss(Classes.of("y", [0, 1, 2])) is softmax.LOSS
+    assert model._loss(Binary.of("y", [0, 1])) is classification.LOGISTIC
+    assert model._loss(Classes.of("y", [0, 1, 2])) is classification.SOFTMAX
 
 
 def test_fractions_are_no_classes() -> None:

@@ -73,13 +73,16 @@ def test_to_disk_and_back(fit: tacit.Fit, table: pd.DataFrame, tmp_path: Path) -
 
 
 def test_t41_the_file_holds_no_record(fit: tacit.Fit, table: pd.DataFrame, tmp_path: Path) -> None:
-    """As long a file from ten times the records: nothing of length n is in it."""
+    """As long a file from ten times the records: nothing of length n is in it.
+
+    A plan for more records may hold a step more. One letter for each of 5400 records would show.
+    """
     path, other = tmp_path / "fit.json", tmp_path / "other.json"
     fit.save(path)
     schema = tacit.Schema.parse(CLINIC_SCHEMA)
     large = tacit.glm(CLINIC_FORMULA, pd.concat([table] * 10), schema, epsilon=4.0)
     large.save(other)
-    assert abs(other.stat().st_size - path.stat().st_size) < 600
+    assert abs(other.stat().st_size - path.stat().st_size) < 2000
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[1]", '{"format": "tacit-fit/2"}'])

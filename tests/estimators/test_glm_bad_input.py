@@ -25,6 +25,8 @@ CANARY = "7654.321"
 ROW, N = 617, 800
 AGE = '[columns.age]\ntype = "numeric"\nlower = 0\nupper = 110\n'
 
+LOS = '[columns.los]\ntype = "numeric"\nlower = 0\nupper = 60\n'
+
 pytestmark = pytest.mark.usefixtures("nothing_spent")
 
 
@@ -99,6 +101,29 @@ def test_settings(case: str) -> None:
     settings, kind, words = SETTINGS[case]
     with pytest.raises(kind, match=words) as caught:
         call(**settings)
+    check_words(caught.value)
+
+
+NEGATIVE, BROKEN = AGE.replace("lower = 0", "lower = -5"), AGE.replace("110", "109.5")
+OUTSIDE: dict[str, tuple[str, str, str, type[InputError], str]] = {
+    "counts below zero": ("age ~ bmi", "poisson", NEGATIVE, FormulaError, "counts: declare lower"),
+    "counts up to a half": ("age ~ bmi", "poisson", BROKEN, FormulaError, "a whole number"),
+    "labels counted": ("readmit ~ bmi", "poisson", AGE, FormulaError, "numeric column"),
+    "numbers as labels": ("age ~ bmi", "binomial", AGE, FormulaError, "binary column"),
+    "labels as numbers": ("readmit ~ bmi", "gaussian", AGE, FormulaError, "numeric column"),
+    "numbers as classes": ("age ~ bmi", "multinomial", AGE, FormulaError, "must be a factor"),
+    "exposure of zero": ("los ~ bmi + exposure(age)", "poisson", AGE, FormulaError, "lower > 0"),
+    "logarithm of zero": ("los ~ offset(log(age))", "poisson", AGE, FormulaError, "lower > 0"),
+    "exposure of labels": ("readmit ~ exposure(bmi)", "binomial", AGE, FormulaError, "log link"),
+    "exposure of numbers": ("los ~ exposure(bmi)", "gaussian", AGE, FormulaError, "subtract it"),
+}
+
+
+@pytest.mark.parametrize("case", OUTSIDE)
+def test_outcomes_and_exposures_outside_of_a_family(case: str) -> None:
+    formula, family, age, kind, words = OUTSIDE[case]
+    with pytest.raises(kind, match=words) as caught:
+        call(formula=formula, family=family, schema=schema(age + LOS))
     check_words(caught.value)
 
 

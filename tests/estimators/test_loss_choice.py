@@ -10,7 +10,7 @@ from tacit.design.attached_columns import Offset
 from tacit.design.response import FAMILIES, Absent, Binary, Classes, Continuous, Count
 from tacit.errors import SettingError
 from tacit.estimators.loss_choice import LossShape, loss_of, predicted
-from tacit.losses import logistic, softmax, squared
+from tacit.losses import classification, regression
 
 BINARY = Binary("y", (0, 1))
 CLASSES = Classes("y", ("a", "b", "c"))
@@ -30,9 +30,9 @@ def test_every_family_has_a_loss_for_its_response_and_no_other() -> None:
 
 
 def test_losses_without_shape() -> None:
-    assert loss_of("binomial", BINARY) is logistic.LOSS
-    assert loss_of("multinomial", CLASSES) is softmax.LOSS
-    assert loss_of("gaussian", NUMBER) is squared.LOSS
+    assert loss_of("binomial", BINARY) is classification.LOGISTIC
+    assert loss_of("multinomial", CLASSES) is classification.SOFTMAX
+    assert loss_of("gaussian", NUMBER) is regression.SQUARED
 
 
 def test_numbers_in_units_of_the_response_become_prepared_ones() -> None:

@@ -1,6 +1,7 @@
 """From settings to a release: defaults, facts and the order of things."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,13 @@ from tacit.design.design import matrix_design
 from tacit.design.response import Binary
 from tacit.errors import BudgetError, SettingError
 from tacit.estimators.settings import check_settings, make_budget
-from tacit.losses import logistic, squared
+from tacit.losses import classification, regression
 from tacit.privacy.budget import Budget
 
 DESIGN = matrix_design(["x0"], Binary("y", (0, 1)), bounds=(0, 1), row_norm=None, intercept=True)
+
+
+TABLE: Any = SimpleNamespace(names=["a"], column_types={})
 
 
 def request(**settings: Any) -> Any:
@@ -58,13 +62,13 @@ def test_a_public_n_must_be_known(records: int | None) -> None:
 
 
 def test_common_facts_name_n_where_it_is_public() -> None:
-    public = request().facts(["a"], {}, invalid_rows="zero", units=False)
+    public = request().facts(TABLE, "zero", units=False)
     assert [(fact.name, fact.source) for fact in public] == [
         ("columns", "assumed"),
         ("number of records", "assumed"),
     ]
     asked = request(relation="add-remove", n_at_least=9)
-    private = asked.facts(["a"], {}, invalid_rows="zero", units=False)
+    private = asked.facts(TABLE, "zero", units=False)
     assert (private[1].name, private[1].value, private[1].source) == ("n_at_least", 9, "declared")
 
 
@@ -76,19 +80,19 @@ def test_numpy_numbers_are_numbers() -> None:
 def test_settings_are_refused_only_if_they_are_for_every_number_of_records() -> None:
     """Where n is to be read, a plan for one number is enough."""
     tight = request(max_passes=8, iterations=8, solver="gradient")
-    assert tight.first_plan([(DESIGN, logistic.LOSS)], None).queries <= 8
+    assert tight.first_plan([(DESIGN, classification.LOGISTIC)], None).queries <= 8
     hopeless = request(max_passes=2, iterations=8)
     with pytest.raises(SettingError, match="max_passes"):
-        hopeless.first_plan([(DESIGN, logistic.LOSS)], None)
-    many = [(DESIGN, squared.LOSS), (DESIGN, logistic.LOSS)]
+        hopeless.first_plan([(DESIGN, classification.LOGISTIC)], None)
+    many = [(DESIGN, regression.SQUARED), (DESIGN, classification.LOGISTIC)]
     perturbed = request(solver="objective-perturbation")
     with pytest.raises(SettingError, match="objective-perturbation"):
         perturbed.first_plan(many[:1], 1000)
-    assert perturbed.first_plan(many, 1000).loss == logistic.LOSS
+    assert perturbed.first_plan(many, 1000).loss == classification.LOGISTIC
 
 
 def test_t37_that_no_record_was_refused_is_assumed_where_records_are_refused() -> None:
-    last = request().facts(["a"], {}, invalid_rows="error", units=False)[-1]
+    last = request().facts(TABLE, "error", units=False)[-1]
     assert (last.name, last.value, last.source) == ("every record is valid", True, "assumed")
 
 

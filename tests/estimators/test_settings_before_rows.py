@@ -43,7 +43,11 @@ BAD: dict[str, tuple[dict[str, Any], type[InputError], str]] = {
     "unknown solver": ({"solver": "simplex"}, SettingError, "solver"),
     "solver of another loss": ({"solver": "moments"}, SettingError, "moments"),
     "inference with l2": ({"inference": True, "l2": 1.0}, SettingError, "Intervals"),
-    "too few passes": ({"max_passes": 2, "inference": True}, SettingError, "max_passes"),
+    "too few passes": (
+        {"max_passes": 2, "inference": True, "solver": "newton"},
+        SettingError,
+        "max_passes",
+    ),
     "passes and iterations": ({"iterations": 50, "max_passes": 5}, SettingError, "max_passes"),
     "no bounds": ({"bounds": None}, BoundsError, "never read off the data"),
     "bounds": ({"bounds": (10, 0)}, BoundsError, "lower"),

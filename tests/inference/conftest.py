@@ -101,6 +101,30 @@ def _altered(release: Release, **numbers: Any) -> Release:
     return replace(release, sandwich=replace(release.sandwich, **numbers))
 
 
+@cache
+def _stepped(signal: float = 400.0, model: str = "binomial") -> Release:
+    """Release of one step in whose curvature nothing hides; other numbers are chosen by tests."""
+    release = _release(signal, model=model)
+    return _altered(
+        release,
+        curvature=np.diag([0.05, 0.15, 0.2, 0.25]),
+        to_user=np.eye(4),
+        step=np.array([0.01, 0.0, -0.01, 0.0]),
+        visible=0.02,
+        step_noise=0.004,
+        curvature_noise=0.002,
+        pilot_error=1e-3,
+        hidden_size=1.0,
+        asymmetry=1.0 if model == "poisson" else 0.0,
+    )
+
+
+@pytest.fixture
+def make_stepped() -> Any:
+    """Make a release of one step by its signal and its model."""
+    return _stepped
+
+
 @pytest.fixture
 def make_release() -> Any:
     """Make a release by evidence, features, model and relation."""

@@ -35,12 +35,10 @@ from tacit.mechanisms.moments import answer_second_moments, integer_second_momen
 from tacit.mechanisms.query_responder import Responder
 from tacit.noise.entropy import SystemEntropy
 from tacit.privacy.relation import Relation
-from tacit.rows.storage.memory_store import MemoryStore
+from tacit.rows.storage.record_store import MemoryStore
 from tacit.solvers.coordinates import Coordinates
 from tacit.solvers.interval_rules import ONE_STEP
-from tacit.solvers.nuisance import Level
-from tacit.solvers.one_step import take_step
-from tacit.solvers.standardised_start import Known
+from tacit.solvers.last_step import Pilot, take_step
 
 # --- to be mended -------------------------------------------------------------------------------
 
@@ -65,13 +63,12 @@ class Steep:
 def test_a_step_that_was_cut_short_is_not_called_nominal() -> None:
     model = tacit.LogisticRegression(epsilon=5.0, delta=1e-6, bounds=(-1, 1), inference=True)
     plan = model.plan(10_000, 3)
-    start, level = np.zeros(4), Level(plan.loss, 0.0, 0.25, 0.5)
-    known = Known(Coordinates(None, 4.0), start, level, 2.0, start, 1.0)
-    theta, sandwich = take_step(Steep(), plan, known, start, level)
+    pilot = Pilot(np.zeros(4), np.zeros(4), plan.loss, share=0.5)
+    theta, sandwich = take_step(Steep(), plan, Coordinates(None, 4.0), pilot, 2.0, None)
     assert np.linalg.norm(theta) == pytest.approx(ONE_STEP.longest)
-    judged = Results(Release(plan, theta, sandwich=sandwich)).judgement
-    assert judged.statement == "conservative"
-    assert judged.reasons == ("the last step was too long and was cut",)
+    judged = Results(Release(plan, theta, sandwich=sandwich))
+    assert set(judged.coefficients.statements) == {"withheld"}
+    assert "too long and was cut" in judged.summary().notes[0]
 
 
 def test_a_signature_vouches_for_the_intervals_as_well(tmp_path: Path) -> None:

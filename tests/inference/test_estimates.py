@@ -102,3 +102,30 @@ def test_it_reads_as_a_table() -> None:
     assert list(frame.index) == ["a", "b", "c"]
     np.testing.assert_allclose(frame[["lower", "upper"]], FOUND.conf_int(0.9))
     assert "P>|z|" in str(FOUND)
+
+
+@pytest.mark.parametrize("method", ["bonferroni", "scheffe"])
+def test_withheld_estimates_do_not_widen_the_others(method: str) -> None:
+    withheld = replace(
+        FOUND,
+        statements=("nominal", "withheld", "conservative"),
+        sampling=np.array([0.04, np.inf, 0.09]),
+        privacy=np.array([0.05, np.inf, 0.0]),
+    )
+    chosen = np.array([0, 2])
+    columns = ("values", "sampling", "privacy", "degrees", "null")
+    rest = {name: getattr(FOUND, name)[chosen] for name in columns}
+    two = replace(FOUND, names=("a", "c"), statements=("nominal", "nominal"), **rest)
+    ends = withheld.conf_int(simultaneous=method)
+    np.testing.assert_allclose(ends[chosen], two.conf_int(simultaneous=method))
+    assert ends[1].tolist() == [-math.inf, math.inf]
+    lines = withheld.lines(ends)
+    assert (lines[1].lower, lines[1].upper) == (None, None)
+
+
+def test_nothing_offered_breaks_nothing() -> None:
+    none = replace(FOUND, statements=("withheld",) * 3, sampling=np.full(3, np.inf))
+    for method in ("bonferroni", "scheffe"):
+        assert not np.isfinite(none.conf_int(simultaneous=method)).any()
+    missing = replace(FOUND, values=np.array([1.0, np.nan, 0.0]))
+    assert missing.offered == [True, False, True]

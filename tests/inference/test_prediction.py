@@ -1,5 +1,6 @@
 """Mean predictions with intervals: statsmodels' without noise, and sensible with it."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -76,3 +77,25 @@ def test_without_intervals_there_is_none(fit: tacit.Fit) -> None:
     plain = tacit.glm(CLINIC_FORMULA, table, schema, epsilon=np.inf, inference=False)
     with pytest.raises(SettingError, match="inference=True"):
         plain.get_prediction(table)
+
+
+def test_what_is_withheld_is_blank_in_the_table(make_release: Any, altered: Any) -> None:
+    release = altered(
+        make_release(model="gaussian"), step=np.zeros(4), visible=0.21, hidden_size=50.0
+    )
+    found = Results(release).get_prediction(np.eye(4), lambda margins: np.clip(margins, -1, 1))
+    withheld = np.array([word == "withheld" for word in found.linear.statements])
+    assert withheld.any()
+    assert found.response_int()[withheld].tolist() == [[-1.0, 1.0]] * int(withheld.sum())
+    frame = found.summary_frame()
+    for name in ("mean_ci_lower", "mean_ci_upper", "obs_ci_lower", "obs_ci_upper"):
+        assert np.isnan(frame[name][withheld]).all()
+    assert np.isfinite(frame["mean"]).all()
+    with pytest.raises(SettingError, match="between 0 and 1"):
+        found.response_int(95)
+
+
+def test_without_a_release_there_is_no_law(make_release: Any) -> None:
+    found = Results(make_release()).get_prediction(np.eye(4), lambda margins: margins)
+    with pytest.raises(SettingError, match="Nothing is known"):
+        replace(found, find_law=None).response_int()

@@ -1,4 +1,4 @@
-"""What is said of intervals: by public numbers and released values, and never too much."""
+"""What is said of intervals of solvers without steps, of 0.1 and without noise."""
 
 from dataclasses import replace
 from typing import Any
@@ -9,14 +9,16 @@ import pytest
 from tacit import Budget, LogisticRegression, PoissonRegressor
 from tacit.contract.plan import Plan
 from tacit.contract.release import Release
-from tacit.inference.reliability import Judgement, judge, not_offered
+from tacit.inference.reliability import Judgement, judge, not_offered, overall
 from tacit.solvers.rules import WARNINGS
 from tacit.solvers.signal import plan_warnings
 
 
 def judged(release: Release) -> Judgement:
     assert release.sandwich is not None
-    return judge(release, release.sandwich)
+    found = judge(release, release.sandwich)
+    assert isinstance(found, Judgement)
+    return found
 
 
 def test_nominal_where_it_was_measured(make_release: Any) -> None:
@@ -132,20 +134,20 @@ def test_low_evidence_is_told_before_anything_is_spent() -> None:
     assert offers(free.plan(10, 3)) == []
 
 
-def test_other_solvers_are_never_called_nominal(make_release: Any) -> None:
-    """However much evidence there is: their intervals were measured in few cases."""
+def test_intervals_of_other_solvers_are_withheld(make_release: Any) -> None:
+    """However much evidence there is: their coverage was not shown."""
     release = make_release(evidence=10_000.0)
     for solver in ("newton", "majorised-newton", "gradient"):
         model = LogisticRegression(
             budget=Budget(mu=1.0, delta=1e-6), bounds=(-1, 1), solver=solver, inference=True
         )
         found = judged(replace(release, plan=model.plan(40_000, 3)))
-        assert (found.statement, found.intercept) == ("approximate", "approximate")
+        assert (found.statement, found.intercept) == ("withheld", "withheld")
         assert found.safe
-        assert "few cases" in found.reasons[0]
+        assert "was not shown for this solver" in found.reasons[0]
 
 
-def test_a_perturbed_objective_is_called_approximate() -> None:
+def test_a_perturbed_objective_has_coefficients_and_no_intervals() -> None:
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, (4000, 2))
     y = (rng.random(4000) < 1 / (1 + np.exp(-X[:, 0]))).astype(int)
@@ -160,6 +162,24 @@ def test_a_perturbed_objective_is_called_approximate() -> None:
             solver=solver,
             random_state=0,
         ).fit(X, y)
-        said[solver] = str(model.summary())
-    assert "nominal 95%" in said["auto"]
-    assert "approximate 95%" in said["objective-perturbation"]
+        said[solver] = model.summary()
+    assert said["auto"].statement == "nominal"
+    assert said["objective-perturbation"].statement == "withheld"
+    for line in said["objective-perturbation"].lines:
+        assert np.isfinite(line.coef)
+        assert (line.lower, line.upper, line.std_err, line.pvalue) == (None,) * 4
+    assert "was not shown" in str(said["objective-perturbation"]).replace("\n", " ")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("nominal", "nominal"), "nominal"),
+        (("nominal", "withheld"), "nominal"),
+        (("nominal", "conservative", "withheld"), "conservative"),
+        (("approximate", "conservative"), "approximate"),
+        (("withheld", "withheld"), "withheld"),
+    ],
+)
+def test_one_word_for_all_is_the_weakest_of_those_given(words: tuple[str, ...], said: str) -> None:
+    assert overall(words) == said

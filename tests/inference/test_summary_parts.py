@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tacit.design.attached_columns import AttachedColumns, Unit
 from tacit.design.response import Absent
 from tacit.errors import SettingError
 from tacit.inference.results import Results
@@ -59,3 +60,42 @@ def test_notes_say_why(make_release: Any, altered: Any) -> None:
     assert note.startswith("Intercept: approximate, because n·μ/d times the share")
     (note,) = Results(make_release(model="gaussian")).summary().notes
     assert "Huber" in note
+
+
+def stepped(release: Any, altered: Any) -> Any:
+    """The release of one step in which no direction hides."""
+    return altered(release, step=np.full(4, 0.01), visible=0.05)
+
+
+@pytest.mark.parametrize(
+    ("model", "words"), [("gaussian", "least squares"), ("poisson", "the mean count")]
+)
+def test_notes_name_the_plain_target(
+    make_release: Any, altered: Any, model: str, words: str
+) -> None:
+    (note,) = Results(stepped(make_release(model=model), altered)).summary().notes
+    assert note.startswith(f"Target: {words}")
+    assert "Huber" not in note
+    assert Results(stepped(make_release(), altered)).summary().notes == ()
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_notes_name_the_estimand_of_units_with_several_rows(
+    make_release: Any, altered: Any, rows: int
+) -> None:
+    release = make_release()
+    attached = AttachedColumns(unit=Unit("patient_nbr", rows))
+    design = replace(release.plan.design, attached=attached)
+    release = replace(release, plan=replace(release.plan, design=design, unit="patient"))
+    for each in (release, stepped(release, altered)):
+        notes = Results(each).summary().notes
+        assert len(notes) == (rows > 1)
+        assert all("a patient with many rows counts less" in note for note in notes)
+
+
+def test_without_noise_all_rows_count_alike(twins: Any) -> None:
+    release = twins.ours.release_
+    attached = AttachedColumns(unit=Unit("patient_nbr", 3))
+    design = replace(release.plan.design, attached=attached)
+    release = replace(release, plan=replace(release.plan, design=design))
+    assert not any("counts less" in note for note in Results(release).summary().notes)

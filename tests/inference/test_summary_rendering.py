@@ -185,3 +185,57 @@ def test_infinite_ends_are_drawn() -> None:
     lines = (replace(LINES[0], lower=-math.inf, upper=math.inf), *LINES[1:])
     for draw in (summary_text, summary_html, summary_latex):
         assert "inf" in draw(replace(SUMMARY, lines=lines))
+
+
+WITHHELD = Line("Intercept", -5.6, statement="withheld")
+"""The first of the lines, which used to decide for all of them."""
+PARTLY = replace(
+    SUMMARY,
+    lines=(WITHHELD, *LINES[1:]),
+    notes=("Withheld (Intercept): noise hides a direction.",),
+)
+
+
+def test_a_withheld_interval_is_a_blank_and_a_word() -> None:
+    table = summary_table(PARTLY)
+    assert table.headers[-1] == "interval"
+    name, coef, *blanks, word = table.rows[0]
+    assert (name, coef, word) == ("Intercept", "-5.6000", "withheld")
+    assert set(blanks) == {""}
+    assert [row[1:-1] for row in table.rows[1:]] == [
+        row[1:] for row in summary_table(SUMMARY).rows[1:]
+    ]
+    text = summary_text(PARTLY)
+    assert "Withheld (Intercept): noise hides a direction." in text
+    assert "nominal 95%" in text
+    assert "inf" not in text
+    assert "None" not in text
+
+
+def test_html_and_latex_have_the_blanks_and_the_word() -> None:
+    tags = Tags()
+    html = summary_html(PARTLY)
+    tags.feed(html)
+    place = tags.cells.index("withheld")
+    assert "nominal" in tags.cells
+    assert tags.cells[place - 1] in {"", "-5.6000"}
+    latex = summary_latex(PARTLY)
+    (row,) = [line for line in latex.splitlines() if "withheld" in line and "Intercept &" in line]
+    assert row.count("&") == len(summary_table(PARTLY).headers) - 1
+    for drawn in (html, latex):
+        assert "inf" not in drawn
+        assert "None" not in drawn
+
+
+def test_where_all_are_withheld_the_coefficients_and_the_reason_are_left() -> None:
+    lines = tuple(Line(line.name, line.coef, statement="withheld") for line in LINES)
+    nothing = replace(SUMMARY, lines=lines, statement="withheld", notes=("Withheld: why.",))
+    assert summary_table(nothing).headers == ("", "coef")
+    assert summary_notes(nothing) == ["Withheld: why."]
+    for draw in (summary_text, summary_html, summary_latex):
+        assert "Withheld: why." in draw(nothing)
+
+
+def test_no_star_for_what_is_withheld() -> None:
+    starred = summary_table(replace(PARTLY, stars=True))
+    assert starred.rows[0][4] == ""

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tacit.ledger import current_ledger as blocks
-from tacit.ledger import worker_notices as notices
+from tacit.ledger import with_blocks as blocks
+from tacit.ledger import with_blocks as notices
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tacit.errors import BudgetError
-from tacit.ledger.exact_amounts import capacity_of, root_down
+from tacit.ledger.accounts import capacity_of, root_down
 from tacit.ledger.ledger import Ledger
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Gaussian

@@ -143,7 +143,7 @@ def test_a_reader_does_not_make_refused_charges_cost(
     monkeypatch.setattr(storage, "PATIENCE", 0.1)
     path = tmp_path / "clinic.db"
     ledger = Ledger(path, budget=Budget(mu=1.0))
-    with FileStorage(path).reading():
+    with FileStorage(path).session(alone=False):
         for _ in range(3):
             with pytest.raises(LedgerError, match="nothing was spent"):
                 ledger.reserve(PART, **TERMS)

@@ -22,7 +22,7 @@ from tacit.errors import LedgerError
 from tacit.ledger import Ledger, storage
 from tacit.ledger import locked_file as descriptor
 from tacit.ledger.locked_file import Descriptor, locked
-from tacit.ledger.log_file import HEADER_BYTES
+from tacit.ledger.storage import HEADER_BYTES
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Gaussian
 
@@ -87,7 +87,7 @@ def test_a_charge_to_a_file_that_lost_its_name_is_not_acknowledged(
             old.replace(path) if how == "replaced" else path.unlink()
         real(number)
 
-    monkeypatch.setattr("tacit.ledger.log_file.sync", meanwhile)
+    monkeypatch.setattr("tacit.ledger.storage.sync", meanwhile)
     with pytest.raises(LedgerError, match=r"replaced, removed.*may count all the same"):
         ledger.reserve(SMALL, **TERMS)
     if how == "replaced":

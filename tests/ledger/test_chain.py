@@ -2,19 +2,19 @@
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from fractions import Fraction
 
 import pytest
 
 from tacit.documents.canonical_json import canonical
 from tacit.errors import BudgetError, LedgerError, SettingError
-from tacit.ledger.chain import Chain, charge_document
-from tacit.ledger.entry import COLUMNS, Entry, Kind, Purpose, Reservation
-from tacit.ledger.exact_amounts import WHOLE
-from tacit.ledger.terms import Terms
+from tacit.ledger.accounts import WHOLE
+from tacit.ledger.chain import Chain
+from tacit.ledger.entry import Entry, Kind, Purpose, Reservation, Terms
 from tacit.privacy.budget import Budget
-from tacit.privacy.event import Gaussian, to_json
+from tacit.privacy.event import Gaussian
+from tacit.privacy.event_json import to_json
 from tacit.privacy.relation import Relation
 
 TENTH = Gaussian(1, 10)
@@ -23,6 +23,13 @@ TENTH = Gaussian(1, 10)
 def opened(terms: Terms | None = None) -> Chain:
     terms = Terms(Budget(mu=1.0)) if terms is None else terms
     return Chain([Entry.follow(None, Kind.OPEN, 0, terms.document())])
+
+
+def charge_document(
+    events: list[Gaussian], relation: str, unit: str, purpose: Purpose
+) -> dict[str, object]:
+    charged = {"events": [to_json(event) for event in events], "relation": relation, "unit": unit}
+    return {**charged, **purpose.document()}
 
 
 def charge(chain: Chain, event: Gaussian = TENTH, label: str = "") -> Reservation:
@@ -133,7 +140,7 @@ def test_a_forged_entry_is_refused_and_changes_nothing(forge: Callable[[Chain], 
 
 def test_a_chain_without_terms_has_no_budget() -> None:
     with pytest.raises(LedgerError, match="no first entry"):
-        _ = Chain().terms
+        Chain([])
     stray = Entry.follow(None, Kind.COMMIT, 0, {})
     with pytest.raises(LedgerError, match="only the first entry opens"):
         Chain([stray])
@@ -159,7 +166,7 @@ def test_an_entry_without_a_time_is_refused(time: object) -> None:
     if time is None:
         del document["time"]
     body = canonical(document)
-    fields = {**dict(zip(COLUMNS, drafted.row(), strict=True)), "body": body}
+    fields = {**asdict(drafted), "body": body}
     del fields["hash"]
     digest = hashlib.sha256(canonical(fields).encode("ascii")).hexdigest()
     with pytest.raises(LedgerError, match="has no time"):

@@ -70,7 +70,7 @@ def test_t44_no_acknowledged_entry_is_lost(
         which = generator.randrange(2)
         fate.draw()
         try:
-            with storages[which].writing() as session:
+            with storages[which].session(alone=True) as session:
                 last = session.entries(acknowledged[-1].sequence - 1)[-1]
                 label = {"label": "x" * generator.randrange(300)}
                 entry = Entry.follow(last, Kind.RESERVE, 0, label)
@@ -83,7 +83,7 @@ def test_t44_no_acknowledged_entry_is_lost(
             acknowledged.append(entry)
     monkeypatch.undo()
     for path in names:
-        with FileStorage(path).reading() as session:
+        with FileStorage(path).session(alone=False) as session:
             kept = session.entries()
         # Every one that was told of, and no other but those that were being written.
         assert set(acknowledged) <= set(kept) <= written

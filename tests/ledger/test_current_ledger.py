@@ -8,12 +8,13 @@ import threading
 from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from tacit.errors import LedgerError, SettingError
-from tacit.ledger import current_ledger as blocks
 from tacit.ledger import uncharged
+from tacit.ledger import with_blocks as blocks
 from tacit.ledger.current_ledger import active_ledger
 from tacit.ledger.ledger import Ledger
 from tacit.privacy.budget import Budget
@@ -211,7 +212,8 @@ def test_an_empty_context_within_a_block_is_not_free() -> None:
 def test_threads_that_inherit_contexts_do_not_keep_the_first_ledger(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(blocks, "_threads_inherit", lambda: True)
+    flags = SimpleNamespace(thread_inherit_context=True)
+    monkeypatch.setattr(blocks, "sys", SimpleNamespace(flags=flags))
     with new() as ledger:
         inherited = contextvars.copy_context()
         assert in_thread(lambda: inherited.run(active_ledger)) is ledger

@@ -14,7 +14,7 @@ import pytest
 
 from tacit.errors import LedgerError
 from tacit.ledger import Ledger, uncharged
-from tacit.ledger import current_ledger as blocks
+from tacit.ledger import with_blocks as blocks
 from tacit.ledger.current_ledger import active_ledger
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Gaussian
@@ -281,7 +281,7 @@ sys.path[:0] = {path!r}
 from concurrent.futures import ThreadPoolExecutor
 from tacit.errors import LedgerError
 from tacit.ledger import Ledger, uncharged
-from tacit.ledger import worker_notices as notices
+from tacit.ledger import with_blocks as notices
 from tacit.ledger.current_ledger import active_ledger
 from tacit.privacy.event import Gaussian
 def fit():

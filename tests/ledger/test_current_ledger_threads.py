@@ -15,7 +15,7 @@ import pytest
 
 from tacit.errors import LedgerError
 from tacit.estimators.glm import glm
-from tacit.estimators.mean import GaussianMean
+from tacit.estimators.regressors import GaussianMean
 from tacit.ledger import Ledger, uncharged
 from tacit.ledger.current_ledger import active_ledger
 from tacit.privacy.budget import Budget

@@ -20,14 +20,18 @@ def test_an_entry_follows_the_last_one() -> None:
     assert (second.sequence, second.previous, second.amount, second.spent) == (1, first.hash, 7, 7)
 
 
+def row_of(entry: Entry) -> list[Any]:
+    return [str(entry.kind) if name == "kind" else getattr(entry, name) for name in COLUMNS]
+
+
 def test_reading_a_row_gives_the_entry_back() -> None:
     for entry in chain():
-        assert Entry.from_row(entry.row()) == entry
+        assert Entry.from_row(row_of(entry)) == entry
 
 
 @pytest.mark.parametrize("place", range(len(COLUMNS)))
 def test_any_altered_field_is_found(place: int) -> None:
-    row: list[Any] = list(chain()[1].row())
+    row: list[Any] = list(row_of(chain()[1]))
     row[place] += 1 if isinstance(row[place], int) else "0"
     with pytest.raises(LedgerError, match="does not fit its hash"):
         Entry.from_row(row)
@@ -35,7 +39,7 @@ def test_any_altered_field_is_found(place: int) -> None:
 
 @pytest.mark.parametrize("place", range(len(COLUMNS)))
 def test_a_field_of_another_type_is_refused(place: int) -> None:
-    row: list[object] = list(chain()[1].row())
+    row: list[object] = list(row_of(chain()[1]))
     row[place] = 1.0
     with pytest.raises(LedgerError, match="wrong type"):
         Entry.from_row(row)
@@ -44,7 +48,7 @@ def test_a_field_of_another_type_is_refused(place: int) -> None:
 def test_an_unknown_kind_is_refused() -> None:
     odd = Entry.follow(None, "refund", 0, {})  # type: ignore[arg-type]
     with pytest.raises(LedgerError, match="unknown kind"):
-        Entry.from_row(odd.row())
+        Entry.from_row(row_of(odd))
 
 
 def test_the_body_has_a_time_and_one_spelling() -> None:

@@ -15,9 +15,9 @@ from tacit.documents.canonical_json import canonical, digest_of
 from tacit.documents.signature import new_key, sign
 from tacit.errors import CertificateError, LedgerError
 from tacit.ledger.accounts import Accounts
+from tacit.ledger.entry import Terms
 from tacit.ledger.joint_certificate import FORMAT, WHO, JointCertificate
 from tacit.ledger.ledger import Ledger
-from tacit.ledger.terms import Terms
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Gaussian
 from tacit.privacy.relation import Relation
@@ -159,7 +159,7 @@ def chain_of(count: int, size: int = 1, **further: Any) -> Any:
         relation=Relation.REPLACE_ONE,
         unit="patient",
         length=2 * count,
-        head_hash="0" * 64,
+        head=SimpleNamespace(hash="0" * 64),
     )
 
 

@@ -3,6 +3,7 @@
 import shutil
 import sqlite3
 from contextlib import closing
+from dataclasses import astuple
 from pathlib import Path
 
 import pytest
@@ -50,7 +51,7 @@ def test_what_a_crash_left_in_its_log_counts(path: Path, tmp_path: Path) -> None
     after.mkdir()
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("PRAGMA wal_autocheckpoint = 0")
-        connection.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?)", entry.row())
+        connection.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?)", astuple(entry))
         # As the files are when the process is killed.
         for suffix in ("", "-wal"):
             shutil.copy(f"{path}{suffix}", after / f"old.db{suffix}")

@@ -18,8 +18,7 @@ from tacit.errors import FileError, LedgerError
 from tacit.ledger import storage as storage_module
 from tacit.ledger.entry import Entry, Kind
 from tacit.ledger.ledger import Ledger
-from tacit.ledger.log_file import encode, written
-from tacit.ledger.storage import FileStorage, MemoryStorage, Storage
+from tacit.ledger.storage import FileStorage, MemoryStorage, Storage, encode, written
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Gaussian
 
@@ -150,13 +149,13 @@ def test_t44_a_killed_process_loses_no_charge_and_doubles_none(tmp_path: Path) -
 
 
 def interrupted(storage: Storage) -> None:
-    with storage.writing() as session:
+    with storage.session(alone=True) as session:
         session.append(SECOND)
         raise KeyboardInterrupt
 
 
 def entries_of(storage: Storage) -> list[Entry]:
-    with storage.reading() as session:
+    with storage.session(alone=False) as session:
         return session.entries()
 
 
@@ -171,18 +170,18 @@ def test_what_is_interrupted_before_its_end_is_not_written(tmp_path: Path) -> No
 def test_entries_go_in_and_come_out(tmp_path: Path) -> None:
     for storage in (FileStorage(tmp_path / "clinic.ledger"), MemoryStorage()):
         assert storage.create(FIRST)
-        with storage.writing() as session:
+        with storage.session(alone=True) as session:
             assert session.entries() == [FIRST]
             session.append(SECOND)
             with pytest.raises(LedgerError, match="breaks the chain"):
                 session.append(SECOND)
             session.append(THIRD)
             assert session.entries(after=0) == [SECOND, THIRD]
-        with storage.reading() as session:
+        with storage.session(alone=False) as session:
             assert session.entries() == [FIRST, SECOND, THIRD]
             assert session.entries(after=1) == [THIRD]
             assert session.entries(after=2) == []
-            with pytest.raises(LedgerError, match="within `writing` alone"):
+            with pytest.raises(LedgerError, match="one who is alone"):
                 session.append(THIRD)
 
 
@@ -191,7 +190,7 @@ def test_t44_the_file_alone_holds_what_was_acknowledged(tmp_path: Path) -> None:
     storage = FileStorage(path)
     assert storage.create(FIRST)
     assert not storage.create(FIRST)
-    with storage.writing() as session:
+    with storage.session(alone=True) as session:
         session.append(SECOND)
     assert path.read_bytes() == written([FIRST, SECOND])
     assert [file.name for file in tmp_path.iterdir()] == ["clinic.ledger"]
@@ -201,10 +200,10 @@ def test_t44_a_replaced_or_shortened_file_is_read_anew(tmp_path: Path) -> None:
     path = tmp_path / "clinic.ledger"
     storage = FileStorage(path)
     path.write_bytes(written([FIRST, SECOND, THIRD]))
-    with storage.reading() as session:
+    with storage.session(alone=False) as session:
         assert session.entries(after=1) == [THIRD]
     path.write_bytes(written([FIRST, SECOND]))
-    with storage.reading() as session:
+    with storage.session(alone=False) as session:
         assert session.entries(after=1) == []
         assert session.entries() == [FIRST, SECOND]
     other = Entry.follow(None, Kind.OPEN, 0, {"label": "another ledger"})
@@ -280,7 +279,7 @@ def test_t44_a_full_disk_at_any_step_leaves_the_ledger_usable(
 
 
 def append(storage: Storage, entry: Entry) -> None:
-    with storage.writing() as session:
+    with storage.session(alone=True) as session:
         session.append(entry)
 
 
@@ -307,7 +306,10 @@ def test_t44_a_disk_that_fills_up_refuses_and_loses_nothing(tmp_path: Path) -> N
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="cannot be written"):
         FileStorage(tmp_path / "none" / "clinic.ledger").create(FIRST)
-    with pytest.raises(FileError, match="no such file"), FileStorage(tmp_path / "x").reading():
+    with (
+        pytest.raises(FileError, match="no such file"),
+        FileStorage(tmp_path / "x").session(alone=False),
+    ):
         pass
 
 
@@ -320,7 +322,10 @@ def test_what_the_system_refuses_is_a_ledger_error(
     storage = FileStorage(tmp_path / "clinic.ledger")
     storage.create(FIRST)
     monkeypatch.setattr(os, "pread", broken)
-    with pytest.raises(LedgerError, match=r"cannot be used.*output error"), storage.reading():
+    with (
+        pytest.raises(LedgerError, match=r"cannot be used.*output error"),
+        storage.session(alone=False),
+    ):
         pass
 
 
@@ -330,7 +335,10 @@ def test_memory_is_not_shared_with_a_forked_process(monkeypatch: pytest.MonkeyPa
     # Also where another thread held its lock when the process was forked.
     with storage._lock:
         monkeypatch.setattr(os, "getpid", lambda: -1)
-        with pytest.raises(LedgerError, match="belongs to the process"), storage.reading():
+        with (
+            pytest.raises(LedgerError, match="belongs to the process"),
+            storage.session(alone=False),
+        ):
             pass
 
 
@@ -338,5 +346,5 @@ def test_threads_wait_for_memory_for_a_bounded_time(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(storage_module, "PATIENCE", 0.1)
     storage = MemoryStorage()
     storage.create(FIRST)
-    with storage._lock, pytest.raises(LedgerError, match="kept busy"), storage.reading():
+    with storage._lock, pytest.raises(LedgerError, match="kept busy"), storage.session(alone=False):
         pass

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from tacit.errors import LedgerError
-from tacit.ledger import current_ledger as blocks
 from tacit.ledger import uncharged
-from tacit.ledger import worker_notices as notices
+from tacit.ledger import with_blocks as blocks
+from tacit.ledger import with_blocks as notices
 from tacit.ledger.current_ledger import active_ledger
 from tacit.ledger.ledger import Ledger
 from tacit.privacy.budget import Budget

@@ -9,8 +9,8 @@ import mpmath
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.losses.constants import self_concordance
 from tacit.losses.dispatch import curvatures, shape_of, slopes, value
-from tacit.losses.influence import self_concordance
 from tacit.losses.loss import Loss
 
 Vector = NDArray[np.float64]

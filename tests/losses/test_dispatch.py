@@ -7,31 +7,24 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tacit.losses import (
-    bounded_poisson,
-    hinge,
-    huber,
-    logistic,
-    pinball,
-    poisson,
-    smooth_huber,
-    squared,
-)
+from tacit.losses import classification, poisson, regression
 from tacit.losses.dispatch import SHAPELESS, curvatures, shape_of, slopes, value
 from tacit.losses.loss import Code, Loss
 
 LOSSES = {
     each.code: each
     for each in (
-        logistic.LOSS,
-        squared.LOSS,
-        huber.loss(1.345),
-        smooth_huber.loss(0.7),
-        hinge.loss(),
+        classification.LOGISTIC,
+        regression.SQUARED,
+        regression.huber(1.345),
+        regression.smooth_huber(0.7),
+        classification.hinge(),
         poisson.loss(2.0, 5.0),
-        pinball.loss(0.3),
-        squared.DISTANCE,
-        bounded_poisson.loss(2.5, 0.5, 3.25),
+        regression.pinball(0.3),
+        regression.DISTANCE,
+        poisson.bounded(2.5, 0.5, 3.25),
+        poisson.weighted(2.5, 3.25, 20.0),
+        classification.weighted_logistic(0.07),
     )
 }
 RNG = np.random.default_rng(11)
@@ -41,21 +34,26 @@ def formulas(loss: Loss, z: float, y: float) -> tuple[float, float]:
     """Slope and curvature by the functions of the loss's own module."""
     shape = np.array(loss.shape)
     a, b = float(shape[0]), float(shape[1])
-    by_code: dict[Code, tuple[ModuleType, tuple[Any, ...], tuple[Any, ...]]] = {
-        Code.LOGISTIC: (logistic, (z, y), (z,)),
-        Code.HUBER: (huber, (z, y, a), (z, y, a)),
-        Code.SMOOTH_HUBER: (smooth_huber, (z, y, a), (z, y, a)),
-        Code.HINGE: (hinge, (z, y, a), (z, y, a)),
-        Code.POISSON: (poisson, (z, y, a, b), (z, a, b)),
-        Code.PINBALL: (pinball, (z, y, a, b), (z, y, b)),
-        Code.BOUNDED_POISSON: (bounded_poisson, (z, y, shape), (z, y, shape)),
+    by_code: dict[Code, tuple[ModuleType, str, tuple[Any, ...], tuple[Any, ...]]] = {
+        Code.LOGISTIC: (classification, "logistic_", (z, y), (z,)),
+        Code.HUBER: (regression, "huber_", (z, y, a), (z, y, a)),
+        Code.SMOOTH_HUBER: (regression, "smooth_huber_", (z, y, a), (z, y, a)),
+        Code.HINGE: (classification, "hinge_", (z, y, a), (z, y, a)),
+        Code.POISSON: (poisson, "", (z, y, a, b), (z, a, b)),
+        Code.PINBALL: (regression, "pinball_", (z, y, a, b), (z, y, b)),
+        Code.BOUNDED_POISSON: (poisson, "bounded_", (z, y, shape), (z, y, shape)),
+        Code.WEIGHTED_POISSON: (poisson, "weighted_", (z, y, shape), (z, shape)),
     }
     if loss.code is Code.SQUARED:
         return z - y, 1.0
     if loss.code is Code.DISTANCE:
         return -1.0, 0.0
-    module, first, second = by_code[loss.code]
-    return module.derivative.py_func(*first), module.curvature.py_func(*second)
+    if loss.code is Code.WEIGHTED_LOGISTIC:
+        slope = classification.weighted_logistic_slope.py_func(z, y, a)
+        return slope, min(classification.logistic_curvature.py_func(z), a)
+    module, name, first, second = by_code[loss.code]
+    slope, curvature = (getattr(module, name + each) for each in ("slope", "curvature"))
+    return slope.py_func(*first), curvature.py_func(*second)
 
 
 def test_every_margin_loss_has_a_case() -> None:
@@ -67,9 +65,8 @@ def test_every_margin_loss_has_a_case() -> None:
 def test_compiled_branches_are_the_formulas(code: Code, dtype: type) -> None:
     loss = LOSSES[code]
     z = np.concatenate([RNG.uniform(-4, 4, 61), [-1e300, 0.0, 1e300]])
-    y: NDArray[Any] = RNG.integers(
-        0, 5 if code in (Code.POISSON, Code.BOUNDED_POISSON) else 2, 64
-    ).astype(dtype)
+    counts = (Code.POISSON, Code.BOUNDED_POISSON, Code.WEIGHTED_POISSON)
+    y: NDArray[Any] = RNG.integers(0, 5 if code in counts else 2, 64).astype(dtype)
     slope, curvature = np.empty(64), np.empty(64)
     slopes(int(code), shape_of(loss), z, y, slope)
     curvatures(int(code), shape_of(loss), z, y, curvature)
@@ -83,7 +80,11 @@ def test_shapes_are_left_out_where_there_are_none() -> None:
         assert (shape_of(loss) is None) == (code in SHAPELESS) == (not any(loss.shape))
 
 
-@pytest.mark.parametrize("code", sorted(set(LOSSES) - {Code.BOUNDED_POISSON}))
+SCORES = {Code.BOUNDED_POISSON, Code.WEIGHTED_POISSON, Code.WEIGHTED_LOGISTIC}
+"""Slopes that are the derivative of no value."""
+
+
+@pytest.mark.parametrize("code", sorted(set(LOSSES) - SCORES))
 def test_values_are_convex(code: Code) -> None:
     z = np.linspace(-5, 5, 401)
     height = value(LOSSES[code], z, np.ones_like(z))

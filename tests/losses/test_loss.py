@@ -4,13 +4,13 @@ import dataclasses
 
 import pytest
 
-from tacit.losses import logistic, squared
+from tacit.losses import classification, regression
 from tacit.losses.loss import Code, Loss
 
 
 def test_a_loss_cannot_be_changed() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
-        logistic.LOSS.lipschitz = 0.5  # type: ignore[misc]
+        classification.LOGISTIC.lipschitz = 0.5  # type: ignore[misc]
 
 
 def test_codes_are_those_of_stored_plans() -> None:
@@ -26,12 +26,14 @@ def test_codes_are_those_of_stored_plans() -> None:
         "DISTANCE",
         "SOFTMAX",
         "BOUNDED_POISSON",
+        "WEIGHTED_POISSON",
+        "WEIGHTED_LOGISTIC",
     ]
-    assert [int(code) for code in sorted(Code)] == list(range(10))
+    assert [int(code) for code in sorted(Code)] == list(range(12))
 
 
 def test_defaults_claim_nothing() -> None:
     plain = Loss("plain", Code.SQUARED, 1.0, 1.0)
     # Each of the two terms of the joint bound is at most 1.
     assert (plain.one_signed, plain.relative, plain.degree, plain.joint) == (False, False, 0, 2.0)
-    assert plain != squared.LOSS
+    assert plain != regression.SQUARED

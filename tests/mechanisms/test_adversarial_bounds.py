@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from tacit.contract.query import (
     KIND_OF,
     ColumnCounts,
     CurvatureAndScore,
+    GradientNorm,
     GradientSum,
     Measure,
     Query,
@@ -23,24 +25,14 @@ from tacit.contract.query import (
     Weights,
 )
 from tacit.contract.sensitivity import squared_sensitivity
-from tacit.losses import (
-    bounded_poisson,
-    hinge,
-    huber,
-    logistic,
-    pinball,
-    poisson,
-    smooth_huber,
-    softmax,
-    squared,
-)
+from tacit.losses import classification, poisson, regression
 from tacit.losses.loss import Loss
 from tacit.mechanisms.counts import integer_counts, integer_residual_size
 from tacit.mechanisms.gradient import integer_gradient_sum
+from tacit.mechanisms.gradient_norms import integer_gradient_norms
 from tacit.mechanisms.moments import integer_pairs, integer_second_moments
 from tacit.privacy.relation import Relation
-from tacit.rows.storage.memory_store import MemoryStore
-from tacit.rows.storage.sparse_store import BLOCK_ROWS, SparseBlock, SparseStore
+from tacit.rows.storage.record_store import BLOCK_ROWS, MemoryStore, SparseBlock, SparseStore
 from tacit.rows.storage.store import Layout, Store
 from tacit.rows.storage.tiles import LANES, tile_count
 from tests.rows.person_stores import person_store
@@ -50,15 +42,17 @@ Table = NDArray[Any]
 
 UNIT_ROWS = 4
 LOSSES = (
-    logistic.LOSS,
-    squared.LOSS,
-    huber.loss(0.5),
-    smooth_huber.loss(1.3),
-    hinge.loss(),
+    classification.LOGISTIC,
+    regression.SQUARED,
+    regression.huber(0.5),
+    regression.smooth_huber(1.3),
+    classification.hinge(),
     poisson.loss(2.0, 5.0),
-    pinball.loss(0.3),
-    squared.DISTANCE,
-    bounded_poisson.loss(2.0, 0.3, 4.0),
+    regression.pinball(0.3),
+    regression.DISTANCE,
+    poisson.bounded(2.0, 0.3, 4.0),
+    poisson.weighted(2.0, 3.0, 50.0),
+    classification.weighted_logistic(0.05),
 )
 LABELS = [0, 1, 0, 1, 0.5, 2, 7, -3, 1e30, -1e300, math.nan, math.inf]
 OFFSETS = [0, 1, -1e6, 1e300, math.nan, math.inf, -math.inf]
@@ -100,7 +94,7 @@ def hostile_table(
 def hostile_query(rng: Rng, width: int) -> Query:
     """A query of any kind, at parameters as large as they may be."""
     loss = LOSSES[rng.integers(len(LOSSES))]
-    bounded = loss if math.isfinite(loss.lipschitz) else logistic.LOSS
+    bounded = loss if math.isfinite(loss.lipschitz) else classification.LOGISTIC
     theta = rng.choice([0.0, 1e100, -1e100, 1.0, 1.0], width) * rng.uniform(-1, 1, width)
     bound = float(10.0 ** rng.uniform(*((-100, 100) if rng.random() < 0.5 else (-2, 2))))
     classes = rng.normal(size=(width, 3)) * 10.0 ** rng.uniform(-3, 9)
@@ -110,11 +104,27 @@ def hostile_query(rng: Rng, width: int) -> Query:
     makers: list[Callable[[], Query]] = [
         lambda: GradientSum(theta, bound, downweighted=bool(rng.integers(2)), loss=loss),
         lambda: GradientSum(theta, bound, balanced=True),
-        lambda: GradientSum(classes, bound, loss=softmax.LOSS),
+        lambda: GradientSum(classes, bound, loss=classification.SOFTMAX),
         lambda: SecondMoments(bound, matrix),
         lambda: SecondMoments(bound, matrix, theta, Weights.CURVATURE, loss),
         lambda: SecondMoments(bound, matrix, theta, Weights.SCORE, bounded),
         lambda: CurvatureAndScore(theta, bound, matrix, bounded),
+        lambda: CurvatureAndScore(
+            theta,
+            bound,
+            matrix,
+            replace(loss, lipschitz=float(10.0 ** rng.uniform(-5, 5))),
+            score_share=float(rng.choice([1e-6, 0.4, 1.0])),
+        ),
+        lambda: GradientNorm(
+            theta,
+            bound,
+            float(10.0 ** rng.uniform(-5, 5)),
+            matrix,
+            loss,
+            measure=[Measure.WITHIN, Measure.SHARE][rng.integers(2)],
+            start=float(rng.choice([0, -1, 0.5, 1e100])),
+        ),
         lambda: ColumnCounts(
             columns, rng.choice([-math.inf, -1, 0, 0.5], 3), rng.choice([math.inf, 1, 0, 0.7], 3)
         ),
@@ -146,11 +156,13 @@ def integers(query: Query, bound: int, store: Store) -> list[int]:
                 total = integer_counts(query, bound, store)
             case ResidualSize():
                 total = integer_residual_size(query, bound, store)
+            case GradientNorm():
+                total = integer_gradient_norms(query, bound, store)
     return [int(number) for number in total.ravel()]
 
 
 def within(query: Query, total: list[int], bound: int) -> bool:
-    if isinstance(query, ColumnCounts | ResidualSize):
+    if isinstance(query, ColumnCounts | GradientNorm | ResidualSize):
         return all(0 <= number <= bound for number in total)
     return sum(number**2 for number in total) <= bound**2
 
@@ -272,7 +284,7 @@ def test_no_pair_of_units_is_further_apart_than_the_relation_says(
 @pytest.mark.parametrize("weight", [2.0, 100.0, -100.0, 1e300, math.inf, -math.inf, math.nan])
 def test_a_weight_that_no_store_holds_does_not_lengthen_a_score(weight: float, loss: Loss) -> None:
     """Regression: the score's factor was multiplied by any weight, after the norm was bounded."""
-    bounded = loss if math.isfinite(loss.lipschitz) else huber.loss(0.5)
+    bounded = loss if math.isfinite(loss.lipschitz) else regression.huber(0.5)
     query = SecondMoments(0.1, None, np.array([0.3, -0.2]), Weights.SCORE, bounded)
     for length in (0.05, 1.0, 30.0):
         table = np.array([[length, -length, 1.0, weight, 0.0]])
@@ -282,7 +294,7 @@ def test_a_weight_that_no_store_holds_does_not_lengthen_a_score(weight: float, l
 @pytest.mark.parametrize("weight", [math.inf, -math.inf, math.nan, 1e300])
 def test_a_weight_that_no_store_holds_does_not_lengthen_a_class_gradient(weight: float) -> None:
     """Regression: min(scale, not a number) is the scale, which bounds nothing."""
-    query = GradientSum(np.array([[40.0, -40.0, -900.0]]), 1e-3, loss=softmax.LOSS)
+    query = GradientSum(np.array([[40.0, -40.0, -900.0]]), 1e-3, loss=classification.SOFTMAX)
     for label in (0.0, 1.0, 5.0):
         table = np.array([[30.0, label, weight, 0.0]])
         assert within(query, integers(query, 2**36, dense(table)), 2**36)

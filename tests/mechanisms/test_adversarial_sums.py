@@ -29,11 +29,11 @@ from tacit.noise.entropy import SystemEntropy
 from tacit.privacy.relation import Relation
 from tacit.rows.admission.admit_rows import admit
 from tacit.rows.sources.opening import open_source
-from tacit.rows.storage.memory_store import MemoryStore
+from tacit.rows.storage.record_store import MemoryStore
 from tacit.rows.storage.tiles import LANES, to_rows
 
-LOGISTIC = (0, np.zeros(2), False, False)
-LOGISTIC_MOMENTS = (0, np.zeros(2), (0.25, 1.0), False, False)
+LOGISTIC = ((0, np.zeros(2)), (False, False))
+LOGISTIC_MOMENTS = ((0, np.zeros(2), (0.25, 1.0)), (False, False))
 
 # --- sums, noise and plans ----------------------------------------------------------------------
 
@@ -74,16 +74,14 @@ def test_no_row_outgrows_its_bound(dtype: Any) -> None:
             tile,
             theta,
             *LOGISTIC,
-            scale,
-            limit,
-            (float(np.divide(limit, scale or 1.0)) if rng.random() < 0.5 else np.inf),
+            (scale, limit, float(np.divide(limit, scale or 1.0)) if rng.random() < 0.5 else np.inf),
             total,
         )
         assert sum(int(q) ** 2 for q in total) <= bound**2
         out = np.full((width, LANES), 7.0)
         room = enforceable(math.isqrt(bound), width)
         row_bound = float(10.0 ** rng.uniform(-100, 100))
-        quantise_rows(tile, theta, int(rng.integers(3)), *LOGISTIC_MOMENTS, row_bound, room, out)
+        quantise_rows(tile, theta, int(rng.integers(3)), *LOGISTIC_MOMENTS, (row_bound, room), out)
         assert sum(int(v) ** 2 for v in out[:, lane]) <= bound
         assert not np.delete(out, lane, axis=1).any()
 
@@ -97,9 +95,11 @@ def test_zero_rows_add_nothing_whatever_the_scale(scale: float, downweighted: bo
         tiles,
         np.full(4, 1e100),
         *LOGISTIC,
-        scale,
-        enforceable(2**36, 4),
-        (enforceable(2**36, 4) / (scale or 1.0) if downweighted else np.inf),
+        (
+            scale,
+            enforceable(2**36, 4),
+            enforceable(2**36, 4) / (scale or 1.0) if downweighted else np.inf,
+        ),
         total,
     )
     assert not total.any()

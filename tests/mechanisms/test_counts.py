@@ -22,8 +22,7 @@ from tacit.mechanisms.counts import (
     residual_share,
 )
 from tacit.noise.entropy import SeededEntropy
-from tacit.rows.storage.memory_store import MemoryStore
-from tacit.rows.storage.sparse_store import SparseBlock, SparseStore
+from tacit.rows.storage.record_store import MemoryStore, SparseBlock, SparseStore
 from tacit.rows.storage.store import Layout
 from tacit.rows.storage.tiles import LANES, to_tiles
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tacit.contract.query import ColumnCounts, Measure, ResidualSize
 from tacit.mechanisms.counts import integer_counts, integer_residual_size
-from tacit.rows.storage.memory_store import MemoryStore
+from tacit.rows.storage.record_store import MemoryStore
 from tests.rows.person_stores import person_store
 
 BOUND = 2**30

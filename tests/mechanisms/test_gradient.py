@@ -12,7 +12,7 @@ from tacit.contract.query import GradientSum
 from tacit.contract.sensitivity import Price
 from tacit.mechanisms.gradient import answer_gradient, integer_gradient_sum
 from tacit.noise.entropy import SeededEntropy
-from tacit.rows.storage.memory_store import MemoryStore
+from tacit.rows.storage.record_store import MemoryStore
 
 RNG = np.random.default_rng(11)
 WIDTH = 5

@@ -20,8 +20,8 @@ from tacit.mechanisms.kernels import (
 )
 from tacit.rows.storage.tiles import LANES
 
-LOGISTIC = (0, np.zeros(2), False, False)
-LOGISTIC_MOMENTS = (0, np.zeros(2), (0.25, 1.0), False, False)
+LOGISTIC = ((0, np.zeros(2)), (False, False))
+LOGISTIC_MOMENTS = ((0, np.zeros(2), (0.25, 1.0)), (False, False))
 
 ADVERSARIAL = [
     0.0,
@@ -67,9 +67,7 @@ def gradient_integers(
         one_tile([row], [response]),
         np.array(theta),
         *LOGISTIC,
-        scale,
-        limit,
-        (limit / scale if downweighted else np.inf),
+        (scale, limit, limit / scale if downweighted else np.inf),
         total,
     )
     return [int(value) for value in total]
@@ -123,7 +121,9 @@ def test_t04_outer_products_stay_within_their_bound(
     theta = np.array(data.draw(st.lists(entries, min_size=width, max_size=width)))
     out = np.empty((width, LANES))
     limit = enforceable(math.isqrt(bound), width)
-    quantise_rows(one_tile([row], [0.0]), theta, weights, *LOGISTIC_MOMENTS, row_bound, limit, out)
+    quantise_rows(
+        one_tile([row], [0.0]), theta, weights, *LOGISTIC_MOMENTS, (row_bound, limit), out
+    )
     assert (out == np.rint(out)).all()
     assert squared_norm([int(value) for value in out[:, 0]]) <= bound
     assert not out[:, 1:].any()
@@ -145,9 +145,8 @@ def test_t11_weighted_outer_products_stay_within_their_bound(
     out = np.empty((width, LANES))
     tile = np.concatenate([one_tile([row], [0.0]), np.zeros((1, 1, LANES))], axis=1)
     tile[0, width + 1, 0] = weight
-    code, shape, bounds = LOGISTIC_MOMENTS[:3]
-    how = code, shape, bounds, True, False
-    quantise_rows(tile, np.zeros(width), weights, *how, row_bound, limit, out)
+    how = LOGISTIC_MOMENTS[0], (True, False), (row_bound, limit)
+    quantise_rows(tile, np.zeros(width), weights, *how, out)
     assert squared_norm([int(value) for value in out[:, 0]]) <= bound
 
 
@@ -156,8 +155,8 @@ def test_t11_a_weight_that_is_no_number_adds_nothing() -> None:
         tile = np.concatenate([one_tile([[0.5]], [0.0]), np.zeros((1, 1, LANES))], axis=1)
         tile[0, 2, 0] = weight
         out = np.empty((1, LANES))
-        code, shape, bounds = LOGISTIC_MOMENTS[:3]
-        quantise_rows(tile, np.zeros(1), PLAIN, code, shape, bounds, True, False, 1.0, 1e3, out)
+        how = LOGISTIC_MOMENTS[0], (True, False), (1.0, 1e3)
+        quantise_rows(tile, np.zeros(1), PLAIN, *how, out)
         assert not out.any()
 
 
@@ -177,7 +176,7 @@ def test_t01_replacing_a_record_moves_the_sum_by_at_most_twice_the_bound(
         total = np.zeros(width, dtype=np.int64)
         limit = enforceable(bound, width)
         tile = one_tile(rows, [1.0] * len(rows))
-        add_gradients(tile, np.array(theta), *LOGISTIC, 2.0**20, limit, np.inf, total)
+        add_gradients(tile, np.array(theta), *LOGISTIC, (2.0**20, limit, np.inf), total)
         totals.append([int(value) for value in total])
     gap = [a - b for a, b in zip(*totals, strict=True)]
     assert squared_norm(gap) <= 4 * bound * bound
@@ -196,7 +195,7 @@ def test_the_check_would_catch_a_missing_clip() -> None:
     """Seeded bug: with a limit beyond the bound the property fails."""
     total = np.zeros(2, dtype=np.int64)
     add_gradients(
-        one_tile([[3.0, 4.0]], [1.0]), np.zeros(2), *LOGISTIC, 1e15, 2.0 * 2**30, np.inf, total
+        one_tile([[3.0, 4.0]], [1.0]), np.zeros(2), *LOGISTIC, (1e15, 2.0 * 2**30, np.inf), total
     )
     assert squared_norm([int(value) for value in total]) > (2**30) ** 2
 
@@ -217,14 +216,14 @@ def test_a_records_integers_do_not_depend_on_its_place(dtype: Any) -> None:
         block[:, width] = responses[order].reshape(5, LANES)
         for first in range(0, 5, tiles_at_once):
             part = block[first : first + tiles_at_once]
-            add_gradients(part, theta, *LOGISTIC, 2.0**35, limit, np.inf, total)
+            add_gradients(part, theta, *LOGISTIC, (2.0**35, limit, np.inf), total)
         return total
 
     reference = summed(np.arange(LANES * 5), 5)
     alone = np.zeros(width, dtype=np.int64)
     for row, response in zip(rows, responses, strict=True):
         tile = one_tile([row.tolist()], [float(response)], dtype)
-        add_gradients(tile, theta, *LOGISTIC, 2.0**35, limit, np.inf, alone)
+        add_gradients(tile, theta, *LOGISTIC, (2.0**35, limit, np.inf), alone)
     assert (reference == alone).all()
     for tiles_at_once in (1, 2, 3):
         assert (summed(rng.permutation(LANES * 5), tiles_at_once) == reference).all()
@@ -240,7 +239,7 @@ def test_gradient_equals_the_formula() -> None:
     limit = enforceable(bound, width)
     total = np.zeros(width, dtype=np.int64)
     tile = one_tile(rows.tolist(), responses.tolist())
-    add_gradients(tile, theta, *LOGISTIC, limit / clip, limit, np.inf, total)
+    add_gradients(tile, theta, *LOGISTIC, (limit / clip, limit, np.inf), total)
     slope = 1 / (1 + np.exp(-rows @ theta)) - responses
     norms = np.linalg.norm(rows, axis=1)
     slope *= np.minimum(1, clip / (np.abs(slope) * norms))

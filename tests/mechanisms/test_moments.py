@@ -11,7 +11,7 @@ from tacit.contract.sensitivity import Price, squared_sensitivity
 from tacit.mechanisms.moments import answer_second_moments, integer_second_moments
 from tacit.noise.entropy import SeededEntropy
 from tacit.privacy.relation import Relation
-from tacit.rows.storage.memory_store import MemoryStore
+from tacit.rows.storage.record_store import MemoryStore
 
 RNG = np.random.default_rng(12)
 WIDTH = 4

@@ -8,14 +8,19 @@ from numpy.typing import NDArray
 
 from tacit.contract.query import CurvatureAndScore, QueryKind
 from tacit.contract.sensitivity import Price, squared_sensitivity
-from tacit.losses import hinge, huber, logistic, smooth_huber
+from tacit.losses import classification, regression
 from tacit.losses.loss import Loss
 from tacit.mechanisms.moments import answer_curvature_and_score, integer_pairs
 from tacit.noise.entropy import SeededEntropy
 from tacit.privacy.relation import Relation
-from tacit.rows.storage.memory_store import MemoryStore
+from tacit.rows.storage.record_store import MemoryStore
 
-LOSSES = [logistic.LOSS, smooth_huber.loss(1.345), huber.loss(0.5), hinge.loss()]
+LOSSES = [
+    classification.LOGISTIC,
+    regression.smooth_huber(1.345),
+    regression.huber(0.5),
+    classification.hinge(),
+]
 THETA = np.array([0.7, -0.4, 0.2])
 MATRIX = np.array([[2.0, 0.1, 0.0], [0.1, 0.5, 0.2], [0.0, 0.2, 1.0]])
 
@@ -31,10 +36,10 @@ def test_the_sums_are_those_of_downweighted_logistic_scores(
     matrix: NDArray[np.float64] | None,
 ) -> None:
     records, clip = table(200), 1.5
-    query = CurvatureAndScore(THETA, clip, matrix, logistic.LOSS)
+    query = CurvatureAndScore(THETA, clip, matrix, classification.LOGISTIC)
     answer = answer_curvature_and_score(query, Price(2**36, 0), MemoryStore.of(records), None)
     Z = records[:, :3] if matrix is None else records[:, :3] @ matrix
-    p = logistic.probability(Z @ THETA)
+    p = classification.logistic_probability(Z @ THETA)
     w = np.minimum(1, clip**2 / (Z**2).sum(axis=1))
     curvature = (Z.T * (4 * w * p * (1 - p))) @ Z
     score = (Z.T * (w * (p - records[:, 3])) ** 2) @ Z
@@ -60,7 +65,7 @@ def test_t04_no_pair_of_records_exceeds_the_claimed_sensitivity(loss: Loss) -> N
 
 
 def test_a_loss_that_claims_too_little_is_shrunk_not_believed() -> None:
-    liar = Loss("liar", logistic.LOSS.code, lipschitz=0.01, smoothness=0.001, joint=1.0)
+    liar = Loss("liar", classification.LOGISTIC.code, lipschitz=0.01, smoothness=0.001, joint=1.0)
     query = CurvatureAndScore(THETA, 1.0, None, liar)
     for seed in range(30):
         q = integer_pairs(query, 2**14, MemoryStore.of(table(1, seed))).ravel().astype(object)
@@ -69,7 +74,7 @@ def test_a_loss_that_claims_too_little_is_shrunk_not_believed() -> None:
 
 def test_weights_shrink_a_record_and_order_does_not_matter() -> None:
     records = table(130)
-    query = CurvatureAndScore(THETA, 1.0, None, logistic.LOSS)
+    query = CurvatureAndScore(THETA, 1.0, None, classification.LOGISTIC)
     whole = integer_pairs(query, 2**30, MemoryStore.of(records))
     turned = integer_pairs(query, 2**30, MemoryStore.of(records[::-1].copy(), block_rows=64))
     np.testing.assert_array_equal(whole, turned)
@@ -77,7 +82,7 @@ def test_weights_shrink_a_record_and_order_does_not_matter() -> None:
 
 def test_both_matrices_are_noised_and_stay_symmetric() -> None:
     store = MemoryStore.of(table(50))
-    query = CurvatureAndScore(THETA, 1.0, None, logistic.LOSS)
+    query = CurvatureAndScore(THETA, 1.0, None, classification.LOGISTIC)
     noisy = answer_curvature_and_score(query, Price(2**20, 18), store, SeededEntropy(1)).value
     quiet = answer_curvature_and_score(query, Price(2**20, 18), store, None).value
     np.testing.assert_array_equal(noisy, noisy.transpose(0, 2, 1))

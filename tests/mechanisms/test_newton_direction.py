@@ -24,7 +24,7 @@ from tacit.mechanisms.newton_direction import (
     solve_within,
 )
 from tacit.noise.entropy import SeededEntropy
-from tacit.rows.storage.memory_store import MemoryStore
+from tacit.rows.storage.record_store import MemoryStore
 from tests.rows.person_stores import person_store
 
 RNG = np.random.default_rng(17)

@@ -9,22 +9,21 @@ import pytest
 from numpy.typing import NDArray
 from scipy import optimize, stats
 
-from tacit.contract.perturbation_precision import FARTHEST, Accuracy, ridge_of
 from tacit.contract.query import PerturbedMinimum
-from tacit.contract.sensitivity import MinimumPrice, Price
+from tacit.contract.sensitivity import FARTHEST, Accuracy, MinimumPrice, Price, ridge_of
 from tacit.errors import SettingError
-from tacit.losses import huber, logistic
+from tacit.losses import classification, regression
 from tacit.mechanisms import objective_perturbation as objective
+from tacit.mechanisms.newton_direction import square
 from tacit.mechanisms.objective_perturbation import (
     Objective,
     answer_perturbed_minimum,
     descend_to_minimum,
     find_minimum,
-    square,
 )
 from tacit.noise.entropy import SeededEntropy
 from tacit.noise.gaussian import rounded_gaussian
-from tacit.rows.storage.memory_store import MemoryStore
+from tacit.rows.storage.record_store import MemoryStore
 from tests.rows.person_stores import person_store
 
 RNG = np.random.default_rng(23)
@@ -67,7 +66,7 @@ def make(values: Rows, drawn: list[int], price: MinimumPrice = PRICE, **layout: 
     store = MemoryStore.of(values, **layout)
     accuracy = Accuracy.of(price, records=store.length, width=store.width, smoothness=0.25)
     linear = [draw * Fraction(CLIP) / price.bound for draw in drawn]
-    return Objective(QUERY, store, ridge_of(price, CLIP, logistic.LOSS), linear, accuracy)
+    return Objective(QUERY, store, ridge_of(price, CLIP, classification.LOGISTIC), linear, accuracy)
 
 
 def exact_gradient(found: Objective, values: Rows, theta: Any) -> list[Any]:
@@ -222,7 +221,7 @@ def test_any_noise_is_answered(draw: int, monkeypatch: pytest.MonkeyPatch) -> No
 def test_t12_the_linear_noise_has_the_scale_that_is_stated() -> None:
     """900 coordinates on a table of zeros; ratio of variances chi-square, false alarms 1e-6."""
     store, entropy = MemoryStore.of(np.zeros((5, WIDTH + 1))), SeededEntropy(8)
-    ridge = ridge_of(PRICE, CLIP, logistic.LOSS)
+    ridge = ridge_of(PRICE, CLIP, classification.LOGISTIC)
     answers = [answer_perturbed_minimum(QUERY, PRICE, store, entropy) for _ in range(300)]
     noise = np.array([answer.value for answer in answers]) * ridge / answers[0].noise_scale
     low, high = stats.chi2.ppf([5e-7, 1 - 5e-7], noise.size)
@@ -266,7 +265,7 @@ def test_the_compiled_sigmoid_is_as_exact_as_the_proof_says() -> None:
     """Slopes within 8 units of 2^-53 of the true ones, over all scales of margins."""
     margins = np.concatenate([RNG.normal(size=400) * 10.0 ** RNG.integers(-8, 4, 400), [0.0, 800]])
     for label in (0.0, 1.0):
-        found = [logistic.derivative(float(m), label) for m in margins]
+        found = [classification.logistic_slope(float(m), label) for m in margins]
         with mpmath.workdps(40):
             true = [1 / (1 + mpmath.exp(-mpmath.mpf(float(m)))) - label for m in margins]
             worst = max(abs(mpmath.mpf(float(a)) - b) for a, b in zip(found, true, strict=True))
@@ -275,7 +274,7 @@ def test_the_compiled_sigmoid_is_as_exact_as_the_proof_says() -> None:
 
 def test_what_has_no_proof_is_refused() -> None:
     with pytest.raises(SettingError, match="logistic"):
-        PerturbedMinimum(1.0, loss=huber.loss(1.0))
+        PerturbedMinimum(1.0, loss=regression.huber(1.0))
     shifted = MemoryStore.of(np.zeros((4, WIDTH + 2)), shifted=True)
     people = person_store([np.zeros((2, WIDTH + 1))], unit_rows=2)
     for store in (shifted, people):

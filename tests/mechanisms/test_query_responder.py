@@ -19,7 +19,7 @@ from tacit.errors import DataError, SettingError
 from tacit.mechanisms.query_responder import MECHANISMS, Responder
 from tacit.rows.admission.admit_rows import admit
 from tacit.rows.sources.opening import open_source
-from tacit.rows.storage.memory_store import MemoryStore
+from tacit.rows.storage.record_store import MemoryStore
 
 RNG = np.random.default_rng(13)
 PRICE = Price(2**36, 0)

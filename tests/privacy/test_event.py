@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.errors import CertificateError, SettingError
-from tacit.privacy.event import DEEPEST_NESTING, Event, Gaussian, Repeated, from_json, to_json
+from tacit.privacy.event import DEEPEST_NESTING, Event, Gaussian, Repeated
+from tacit.privacy.event_json import from_json, to_json
 
 SETTINGS = settings(max_examples=150, deadline=None)
 

@@ -4,9 +4,9 @@ from fractions import Fraction
 import pytest
 
 from tacit.errors import SettingError
-from tacit.privacy.basic_events import Gaussian
 from tacit.privacy.event import (
     Composed,
+    Gaussian,
     NegativeBinomial,
     PoissonRuns,
     RandomStopping,

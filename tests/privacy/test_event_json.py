@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.errors import CertificateError, SettingError
-from tacit.privacy import event as event_module
+from tacit.privacy import event_json
 from tacit.privacy.event import (
     Approximate,
     BoundedRange,
@@ -27,9 +27,8 @@ from tacit.privacy.event import (
     SampledWithoutReplacement,
     SampledWithReplacement,
     Votes,
-    from_json,
-    to_json,
 )
+from tacit.privacy.event_json import from_json, to_json
 
 SETTINGS = settings(max_examples=100, deadline=None)
 
@@ -70,7 +69,7 @@ def test_every_event_survives_json(event: Event) -> None:
 
 
 def test_every_kind_has_a_tag() -> None:
-    assert {type(event) for event in EVENTS} == set(event_module._TAGS.values())
+    assert {type(event) for event in EVENTS} == set(event_json._KINDS["event"].values())
 
 
 def test_the_format_is_pinned() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 import tacit
 from tacit.planning.clinic import CLINIC_SCHEMA, clinic_table
-from tacit.report.coefficients import interval_document, term_documents
+from tacit.report.coefficients import comparison_table, interval_document, term_documents
 
 FIELDS = [
     "name", "coef", "std_err", "lower", "upper", "statistic", "pvalue", "privacy_share",
@@ -29,7 +29,7 @@ def test_every_number_of_a_term() -> None:
     assert [term["pvalue"] for term in terms] == list(fit.pvalues.values())
     ends = [[term["sampling_lower"], term["sampling_upper"]] for term in terms]
     np.testing.assert_array_equal(ends, fit.conf_int(which="sampling"))
-    assert {term["statement"] for term in terms} <= {"nominal", "conservative", "approximate"}
+    assert {term["statement"] for term in terms} <= {"nominal", "conservative", "withheld"}
     said = interval_document(fit)
     assert said is not None
     assert (said["offered"], said["level"]) == (True, 0.95)
@@ -58,3 +58,28 @@ def test_nothing_is_offered_where_it_would_mean_nothing() -> None:
 
 def test_what_was_not_paid_for_is_null() -> None:
     assert interval_document(fit_of(epsilon=2.0, inference=False)) is None
+
+
+def test_withheld_terms_are_null_but_for_their_coefficient_and_word() -> None:
+    """A solver without intervals that cover: every term is withheld, and says so."""
+    fit = fit_of(epsilon=4.0, solver="newton", inference=True)
+    said, terms = interval_document(fit), term_documents(fit)
+    assert said is not None
+    assert (said["offered"], said["statement"]) == (True, "withheld")
+    assert said["notes"]
+    for term in terms:
+        assert isinstance(term["coef"], float)
+        assert term["statement"] == "withheld"
+        assert all(term[name] is None for name in FIELDS[2:-1])
+    json.dumps([terms, said], allow_nan=False)
+
+
+def test_tables_beside_a_truth_leave_withheld_errors_blank() -> None:
+    terms = [
+        {"name": "a", "coef": 1.0, "std_err": None, "lower": None, "upper": None},
+        {"name": "b", "coef": 2.0, "std_err": 0.5, "lower": 1.0, "upper": 3.0},
+    ]
+    known = {"a": 1.0, "b": 2.0}
+    table = comparison_table(terms, known, known)
+    assert table.headers == ("term", "truth", "not private", "private", "std. error")
+    assert [row[-1] for row in table.rows] == ["", "0.500"]

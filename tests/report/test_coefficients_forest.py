@@ -1,5 +1,6 @@
 """The forest plot: what is drawn is what was released, the same every time."""
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 
 import tacit
 from tacit.errors import SettingError
+from tacit.inference.estimates import Line
 from tacit.planning.clinic import CLINIC_FORMULA, CLINIC_SCHEMA, CLINIC_UNITS, clinic_table
 from tacit.report.coefficients import PRIVATE, SAMPLED, plot
 
@@ -85,3 +87,29 @@ def test_what_is_no_fit_is_refused(tmp_path: Path) -> None:
         plot({"age": 1.0})
     with pytest.raises(SettingError, match=r"\.png or \.svg"):
         plot(fit_of(), tmp_path / "a.pdf")
+
+
+class Withholding:
+    """A fit whose first columns have no interval."""
+
+    def __init__(self, fit: tacit.Fit, withheld: int) -> None:
+        self._fit, self._withheld = fit, withheld
+
+    def summary(self, *asked: Any, **more: Any) -> Any:
+        whole = self._fit.summary(*asked, **more)
+        lines = tuple(
+            Line(line.name, line.coef, statement="withheld") if place < self._withheld else line
+            for place, line in enumerate(whole.lines)
+        )
+        return replace(whole, lines=lines)
+
+
+@pytest.mark.parametrize("withheld", [1, 3, 8])
+def test_withheld_intervals_have_a_dot_and_no_bar(withheld: int) -> None:
+    """The intercept is among them, and not drawn. The legend is that of the bars there are."""
+    figure = plot(Withholding(fit_of(), withheld))
+    drawn = np.array(bars(figure, PRIVATE)).reshape(-1, 2)
+    np.testing.assert_allclose(drawn, fit_of().conf_int()[withheld:])
+    assert len(figure.axes[0].collections) == 7
+    words = {text.get_text() for legend in figure.legends for text in legend.get_texts()}
+    assert ("total interval, nominal" in words) is (withheld < 8)

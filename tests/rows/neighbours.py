@@ -20,7 +20,7 @@ from tacit.design.design import Design
 from tacit.formula.formula import design_from_formula
 from tacit.rows.admission.admit_rows import admit
 from tacit.rows.storage.person_store import PersonStore
-from tacit.rows.storage.sparse_store import SparseStore
+from tacit.rows.storage.record_store import SparseStore
 from tacit.rows.storage.tiles import to_rows
 from tacit.schema.schema import Schema
 

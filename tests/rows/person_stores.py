@@ -26,13 +26,13 @@ def person_store(
     sizes = np.array([len(person) for person in persons])
     dtype, width = require_dtype(rows.dtype), rows.shape[1] - 1 - weighted - shifted
     block_rows = default_block_rows(width, dtype, rows.shape[1] - width)
-    places = place_groups(sizes)
+    first, lane, starts, counts = place_groups(sizes)
     person = np.repeat(np.arange(len(sizes)), sizes)
     slot = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    tiles = np.zeros((int(places.starts[-1]), rows.shape[1], LANES), dtype=dtype)
-    tiles[places.first[person] + slot, :, places.lane[person]] = rows
+    tiles = np.zeros((int(starts[-1]), rows.shape[1], LANES), dtype=dtype)
+    tiles[first[person] + slot, :, lane[person]] = rows
     layout = Layout(
         len(persons), width, dtype, block_rows, weighted, shifted, max_unit_rows=unit_rows
     )
-    blocks = PersonBlock(tiles, places.starts, places.counts)
+    blocks = PersonBlock(tiles, starts, counts)
     return PersonStore(layout, [*blocks.parts(block_tiles or block_rows // LANES)])

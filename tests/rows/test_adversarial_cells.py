@@ -27,7 +27,7 @@ from tacit.errors import DataError, SettingError
 from tacit.formula.formula import design_from_formula
 from tacit.rows.admission.admit_rows import admit
 from tacit.rows.admission.contribution_bounding import label_forms
-from tacit.rows.encoding.labels import normal_form
+from tacit.rows.encoding.cells import normal_form
 from tacit.rows.sources.opening import open_source
 from tacit.rows.storage import store as store_module
 from tacit.rows.storage.store import Store

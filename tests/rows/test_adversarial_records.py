@@ -26,14 +26,14 @@ from tacit.formula.formula import design_from_formula
 from tacit.mechanisms.kernels import add_gradients, enforceable
 from tacit.mechanisms.query_responder import Responder
 from tacit.rows.admission.admit_rows import admit
-from tacit.rows.encoding.labels import level_codes
-from tacit.rows.encoding.observed_classes import read_classes
+from tacit.rows.encoding.cells import level_codes
+from tacit.rows.encoding.outcome import read_classes
 from tacit.rows.sources.opening import open_source
-from tacit.rows.storage.memory_store import MemoryStore
+from tacit.rows.storage.record_store import MemoryStore
 from tacit.rows.storage.tiles import LANES, to_rows
 from tacit.schema.schema import Schema
 
-LOGISTIC = (0, np.zeros(2), False, False)
+LOGISTIC = ((0, np.zeros(2)), (False, False))
 
 ROWS = 10
 
@@ -149,7 +149,7 @@ def test_a_row_that_is_not_finite_contributes_nothing(bad: float) -> None:
     tile = np.zeros((1, 3, LANES))
     tile[0, :2, 0] = bad, 1.0
     total = np.zeros(2, dtype=np.int64)
-    add_gradients(tile, np.ones(2), *LOGISTIC, 1e9, enforceable(2**30, 2), np.inf, total)
+    add_gradients(tile, np.ones(2), *LOGISTIC, (1e9, enforceable(2**30, 2), np.inf), total)
     assert not total.any()
 
 

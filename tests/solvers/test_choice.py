@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.accounting.composition import compose
-from tacit.contract.gate import Gate
 from tacit.contract.plan import Penalty, Plan, Purpose, Solution
-from tacit.contract.query import GradientSum, QueryKind
+from tacit.contract.query import Gate, GradientSum, QueryKind
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary
 from tacit.errors import BudgetError, SettingError

@@ -15,7 +15,7 @@ from tacit.design.attached_columns import AttachedColumns, Weighting
 from tacit.design.design import matrix_design
 from tacit.design.response import Absent, Binary, Continuous, Count, Response
 from tacit.errors import SettingError
-from tacit.losses import huber, logistic, pinball, poisson, squared
+from tacit.losses import classification, poisson, regression
 from tacit.losses.loss import Loss
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
@@ -25,13 +25,13 @@ from tacit.solvers.solver import PublicFacts, SolverOptions
 
 NUMBER = Continuous.of("y", -1.0, 1.0)
 ROUTES: dict[str, tuple[Response, Loss, SolverOptions]] = {
-    "labels": (Binary("y", (0, 1)), logistic.LOSS, SolverOptions()),
-    "linear": (NUMBER, squared.LOSS, SolverOptions()),
-    "huber": (NUMBER, replace(huber.loss(1.345), relative=True), SolverOptions()),
-    "quantile": (NUMBER, pinball.loss(0.5, 0.3), SolverOptions()),
+    "labels": (Binary("y", (0, 1)), classification.LOGISTIC, SolverOptions()),
+    "linear": (NUMBER, regression.SQUARED, SolverOptions()),
+    "huber": (NUMBER, replace(regression.huber(1.345), relative=True), SolverOptions()),
+    "quantile": (NUMBER, regression.pinball(0.5, 0.3), SolverOptions()),
     "counts": (Count("y", 20.0), poisson.loss(math.log(20) + 1, 20.0), SolverOptions()),
-    "intervals": (Binary("y", (0, 1)), logistic.LOSS, SolverOptions(inference=True)),
-    "mean": (Absent(), squared.DISTANCE, SolverOptions()),
+    "intervals": (Binary("y", (0, 1)), classification.LOGISTIC, SolverOptions(inference=True)),
+    "mean": (Absent(), regression.DISTANCE, SolverOptions()),
 }
 CASES = {"weights": (True, Relation.REPLACE_ONE), "private n": (False, Relation.ADD_REMOVE)}
 

@@ -13,7 +13,7 @@ from tacit.design.attached_columns import AttachedColumns, Unit
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary
 from tacit.errors import SettingError
-from tacit.losses import softmax
+from tacit.losses import classification
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
 from tacit.solvers.choice import make_plan
@@ -48,7 +48,7 @@ def test_the_passes_that_are_allowed_set_the_rounds() -> None:
 @pytest.mark.parametrize(
     ("changes", "wish", "match"),
     [
-        ({"loss": softmax.LOSS}, {}, "two classes"),
+        ({"loss": classification.SOFTMAX}, {}, "two classes"),
         ({"penalty": Penalty(l2=1.0)}, {}, "takes no l2"),
         ({}, {"inference": True}, "no intervals"),
         ({}, {"step_size": 0.5}, "takes no step_size"),

@@ -14,7 +14,7 @@ from tacit.contract.query import QueryKind
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary, Continuous
 from tacit.errors import SettingError
-from tacit.losses import huber, logistic, squared
+from tacit.losses import classification, regression
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
 from tacit.solvers import moments
@@ -35,7 +35,7 @@ def facts(
         row_norm=None,
         intercept=True,
     )
-    chosen: dict[str, Any] = {"loss": squared.LOSS, **changes}
+    chosen: dict[str, Any] = {"loss": regression.SQUARED, **changes}
     budget = Budget(epsilon=epsilon, delta=1e-6)
     return PublicFacts(design, records, Relation.REPLACE_ONE, "row", budget, Penalty(), **chosen)
 
@@ -58,8 +58,8 @@ def test_it_takes_no_steps(wishes: dict[str, Any]) -> None:
 @pytest.mark.parametrize("inference", [False, True])
 def test_it_is_for_squared_loss_alone(inference: bool) -> None:
     for known in (
-        facts(loss=huber.loss(0.3)),
-        facts(loss=logistic.LOSS, response=Binary("y", (0, 1))),
+        facts(loss=regression.huber(0.3)),
+        facts(loss=classification.LOGISTIC, response=Binary("y", (0, 1))),
     ):
         with pytest.raises(SettingError, match="LinearRegression"):
             make_plan(known, SolverOptions(solver="moments", inference=inference))

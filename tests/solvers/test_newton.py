@@ -13,13 +13,13 @@ from tacit.contract.plan import Plan
 from tacit.contract.query import Answer, GradientSum, Query, SecondMoments, Weights
 from tacit.contract.release import Release
 from tacit.inference.covariance import Covariance
-from tacit.losses import logistic, squared
+from tacit.losses import classification, regression
 from tacit.losses.loss import Loss
 from tacit.solvers.newton import Newton
 from tacit.solvers.solver import SolverOptions
 
 SOLVERS = ("newton", "majorised-newton", "gradient")
-LOSSES = (logistic.LOSS, squared.LOSS)
+LOSSES = (classification.LOGISTIC, regression.SQUARED)
 
 
 def table(plan: Plan, seed: int) -> tuple[Any, Any]:
@@ -27,7 +27,7 @@ def table(plan: Plan, seed: int) -> tuple[Any, Any]:
     X = rng.standard_normal((plan.records, plan.design.width - 1))
     beta = truth(plan.design.width)
     linear = beta[0] + X @ beta[1:]
-    labels = (rng.random(len(X)) < logistic.probability(linear)).astype(float)
+    labels = (rng.random(len(X)) < classification.logistic_probability(linear)).astype(float)
     numbers = np.clip((linear + rng.standard_normal(len(X))) / 20, -1, 1)
     rows = np.column_stack([np.clip(X / 10, -1, 1), np.ones(len(X))])
     return rows, labels if plan.loss.name == "logistic" else numbers
@@ -113,7 +113,9 @@ class Shouting(SimulatedGate):
         return replace(answer, value=answer.value * 1e6) if type(query) is GradientSum else answer
 
 
-@pytest.mark.parametrize(("loss", "spread"), [(logistic.LOSS, 1.0), (squared.LOSS, 0.1)])
+@pytest.mark.parametrize(
+    ("loss", "spread"), [(classification.LOGISTIC, 1.0), (regression.SQUARED, 0.1)]
+)
 def test_a_step_is_no_longer_than_its_cap(loss: Loss, spread: float) -> None:
     """Three spreads of the response; that of the numbers is √3 of twenty, or about 0.09."""
     plan = planned(loss, "newton")
@@ -133,7 +135,7 @@ def test_the_whole_recursion_covers_where_the_last_noise_does_not() -> None:
     The talk's variance has the last noise alone. Seeds are fixed; over other seeds the difference
     has a standard error of about one point, and it is some three.
     """
-    plan = planned(logistic.LOSS, "newton", 500, iterations=10, step_size=0.5)
+    plan = planned(classification.LOGISTIC, "newton", 500, iterations=10, step_size=0.5)
     covered = np.zeros(2)
     for seed in range(150):
         rows, response = table(plan, seed)

@@ -12,7 +12,7 @@ from tacit.contract.sensitivity import event_of
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary, Continuous
 from tacit.errors import SettingError
-from tacit.losses import hinge, huber, logistic, squared
+from tacit.losses import classification, regression
 from tacit.losses.loss import Loss
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
@@ -25,7 +25,7 @@ FORMS = ("newton", "majorised-newton")
 
 def planned(
     solver: str,
-    loss: Loss = logistic.LOSS,
+    loss: Loss = classification.LOGISTIC,
     *,
     n: int = 4000,
     d: int = 3,
@@ -58,7 +58,9 @@ def cost(plan: Plan, step: Step) -> Fraction:
 
 
 @pytest.mark.parametrize("inference", [True, False])
-@pytest.mark.parametrize("loss", [logistic.LOSS, squared.LOSS], ids=lambda loss: loss.name)
+@pytest.mark.parametrize(
+    "loss", [classification.LOGISTIC, regression.SQUARED], ids=lambda loss: loss.name
+)
 @pytest.mark.parametrize("solver", FORMS)
 @pytest.mark.parametrize("n", [200, 4000, 10**6])
 def test_the_whole_budget_is_spent(solver: str, loss: Loss, inference: bool, n: int) -> None:
@@ -115,7 +117,7 @@ def test_curvature_has_its_own_price() -> None:
 @pytest.mark.parametrize("relation", [Relation.REPLACE_ONE, Relation.ZERO_OUT])
 def test_squares_are_as_noisy_as_a_coordinate_of_the_gradient(relation: Relation) -> None:
     """As if both had been one answer: noise of (min(r², c²) - κ)/2 and of -ψ(r) w z."""
-    plan = planned("newton", huber.loss(1.345, relative=True), relation=relation)
+    plan = planned("newton", regression.huber(1.345, relative=True), relation=relation)
     clip = rounds_of(plan).start.clip_factor * math.sqrt(plan.design.width)
     noise = {}
     for label, unit in (("gradient", 1.345 * clip), ("squared residuals", 1.345**2 / 2)):
@@ -146,8 +148,8 @@ def test_descent_with_intervals_is_whitened_by_either_name() -> None:
 
 
 def test_a_declared_scale_is_not_found_again() -> None:
-    assert costs(planned("newton", huber.loss(0.2)), "squared residuals") == []
-    assert len(costs(planned("newton", squared.LOSS), "squared residuals")) >= 6
+    assert costs(planned("newton", regression.huber(0.2)), "squared residuals") == []
+    assert len(costs(planned("newton", regression.SQUARED), "squared residuals")) >= 6
 
 
 def test_answers_that_take_turns_are_read_together() -> None:
@@ -160,7 +162,7 @@ def test_answers_that_take_turns_are_read_together() -> None:
 @pytest.mark.parametrize("solver", FORMS)
 def test_what_has_no_rounds_is_refused(solver: str) -> None:
     with pytest.raises(SettingError, match="no rounds"):
-        planned(solver, hinge.loss(1.0), inference=False)
+        planned(solver, classification.hinge(1.0), inference=False)
     with pytest.raises(SettingError, match="without l2"):
         planned(solver, penalty=Penalty(l2=1.0), inference=False)
     with pytest.raises(SettingError, match="at most 1"):

@@ -6,13 +6,22 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from tacit import PoissonRegressor
-from tacit.contract.query import Answer, Query, ResidualSize
-from tacit.losses.bounded_poisson import expected_clip, loss
+from tacit import HuberRegressor, PoissonRegressor
+from tacit.contract.plan import Purpose
+from tacit.contract.query import Answer, Measure, Query, ResidualSize
+from tacit.losses.loss import Code
+from tacit.losses.poisson import bounded, expected_clip
 from tacit.solvers.coordinates import Coordinates
 from tacit.solvers.interval_rules import LEVEL
-from tacit.solvers.nuisance import Level, count_cap, sampling_variance, solve_dispersion
-from tacit.solvers.one_step import OneStep
+from tacit.solvers.nuisance import (
+    Level,
+    count_cap,
+    dispersed_level,
+    residual_threshold,
+    sampling_variance,
+    solve_dispersion,
+    threshold_of,
+)
 
 DRAWS = 400_000
 
@@ -74,7 +83,9 @@ def test_what_the_estimated_dispersion_adds(mean: float, dispersion: float, fact
 
 def test_counts_are_cut_where_their_mean_would_be_noise() -> None:
     def cap(n: int, largest: int) -> float:
-        model = PoissonRegressor(epsilon=1.0, bounds=(-1, 1), y_max=largest, inference=True)
+        model = PoissonRegressor(
+            epsilon=1.0, bounds=(-1, 1), y_max=largest, inference=True, solver="newton"
+        )
         return count_cap(model.plan(n, 3))
 
     assert cap(500, 100) == 4.0
@@ -91,22 +102,43 @@ class HalfOfThem:
         return Answer(np.array([1000.0]), 0.0)
 
 
-def test_what_a_pilots_noise_adds_to_squares_goes_by_the_iterates_that_were_averaged() -> None:
-    def dispersion(output: str) -> float:
-        model = PoissonRegressor(
-            epsilon=1.0, bounds=(-1, 1), y_max=50, inference=True, iterations=10, output=output
+def test_what_noise_added_to_squares_is_taken_off_before_they_are_explained() -> None:
+    model = PoissonRegressor(epsilon=1.0, bounds=(-1, 1), y_max=50, inference=True, solver="newton")
+    plan, level = model.plan(2000, 3), Level(bounded(2.0, 0.0, 5.0), math.log(2.0), 2.0, 2.0)
+
+    def dispersion(added: float) -> float:
+        found = dispersed_level(
+            HalfOfThem(), plan, Coordinates(None, 4.0), np.zeros(4), level, added
         )
-        level = Level(loss(2.0, 0.0, 5.0), math.log(2.0), 2.0, 2.0)
-        plan, pilot = model.plan(2000, 3), np.zeros(4)
-        assert isinstance(plan.solver, OneStep)
-        found = plan.solver.second_level(
-            HalfOfThem(), plan, Coordinates(None, 4.0), pilot, level, 0.7
-        )
+        assert found.loss.code is Code.BOUNDED_POISSON
         return found.dispersion
 
-    def by_hand(averaged: int) -> float:
-        return solve_dispersion(2.0, LEVEL.squares / 2 - 4 * 0.7**2 / (0.81 * averaged * 2.0))[0]
+    for added in (1.0, 1.8, 100.0):
+        expected = solve_dispersion(2.0, LEVEL.squares / 2 - added)[0]
+        assert dispersion(added) == pytest.approx(expected, rel=1e-6)
+    assert dispersion(1.0) > dispersion(1.8) > dispersion(100.0) == 0.0
 
-    for output, averaged in (("tail", 6), ("average", 10), ("last", 1)):
-        assert dispersion(output) == pytest.approx(by_hand(averaged), rel=1e-6)
-    assert dispersion("last") < dispersion("tail")
+
+class Residuals:
+    """Normal residuals of deviation 0.2, without noise."""
+
+    def __init__(self) -> None:
+        self.values = 0.2 * np.random.default_rng(0).standard_normal(20_000)
+        self.asked = 0
+
+    def ask(self, query: Query) -> Answer:
+        assert isinstance(query, ResidualSize)
+        assert query.measure is Measure.WITHIN
+        self.asked += 1
+        within = (self.values > query.start) & (self.values <= query.start + query.cap)
+        return Answer(np.array([float(within.sum())]), 0.0)
+
+
+@pytest.mark.parametrize("size", [0.1, 0.16, 0.4])
+def test_the_threshold_of_a_robust_score_goes_by_the_residuals_not_by_a_guess(size: float) -> None:
+    """Six halvings of six octaves: the radius is known within 7%."""
+    model = HuberRegressor(epsilon=3.0, bounds=(-8, 8), y_bounds=(-20, 20), inference=True)
+    plan, gate = model.plan(20_000, 3), Residuals()
+    found = residual_threshold(gate, plan, None, np.zeros(4), size)
+    assert found == pytest.approx(threshold_of(plan) * 0.2, rel=0.08)
+    assert gate.asked == plan.step(Purpose.RESIDUALS).times

@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 
 from benchmarks.newton import plan_for
 from tacit.contract.query import Answer, Measure, Query, ResidualSize
-from tacit.losses import squared
-from tacit.losses.huber_constants import expected_square
+from tacit.losses import regression
+from tacit.losses.constants import expected_square
 from tacit.solvers.coordinates import Coordinates
 from tacit.solvers.interval_rules import NEWTON
 from tacit.solvers.nuisance import rescale
 
 SMALLEST, LARGEST = NEWTON.scale_ends
 
-PLAN = plan_for(squared.LOSS, 20_000, 3, 1.0)
+PLAN = plan_for(regression.SQUARED, 20_000, 3, 1.0)
 NOWHERE = Coordinates(None, 3.0)
 
 

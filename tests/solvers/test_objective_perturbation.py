@@ -7,7 +7,6 @@ import pytest
 from numpy.typing import NDArray
 from scipy import optimize
 
-from tacit.contract.perturbation_precision import ridge_of
 from tacit.contract.plan import Penalty, Plan
 from tacit.contract.query import (
     Answer,
@@ -17,7 +16,7 @@ from tacit.contract.query import (
     Query,
     SecondMoments,
 )
-from tacit.contract.sensitivity import MinimumPrice
+from tacit.contract.sensitivity import MinimumPrice, ridge_of
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary
 from tacit.errors import SettingError

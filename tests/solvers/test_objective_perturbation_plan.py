@@ -15,7 +15,7 @@ from tacit.design.attached_columns import AttachedColumns, Offset, Unit
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary
 from tacit.errors import BudgetError, SettingError
-from tacit.losses import softmax
+from tacit.losses import classification
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Gaussian
 from tacit.privacy.relation import Relation
@@ -130,7 +130,7 @@ def test_private_bounds_are_paid_for_together_with_the_minimum() -> None:
         ({"relation": Relation.ADD_REMOVE}, "public n"),
         ({"penalty": Penalty(l2=1.0)}, "ridge of its own"),
         ({"penalty": Penalty(radius=1.0)}, "ridge of its own"),
-        ({"loss": softmax.LOSS}, "two classes"),
+        ({"loss": classification.SOFTMAX}, "two classes"),
     ],
 )
 def test_facts_that_have_no_proof_are_refused(changes: dict[str, Any], match: str) -> None:

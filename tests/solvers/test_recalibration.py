@@ -15,7 +15,7 @@ from tacit.contract.plan import Penalty, Plan
 from tacit.contract.query import Answer, Measure, Query, ResidualSize
 from tacit.design.design import matrix_design
 from tacit.design.response import Continuous
-from tacit.losses import squared
+from tacit.losses import regression
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
 from tacit.solvers.choice import make_plan
@@ -63,7 +63,7 @@ def plan(*, intercept: bool = True, **facts: Penalty) -> Plan:
         "row",
         Budget(mu=1.0),
         facts.get("penalty", Penalty()),
-        squared.LOSS,
+        regression.SQUARED,
     )
     return make_plan(known, SolverOptions())
 

@@ -7,7 +7,7 @@ import pytest
 
 import tacit
 from tacit.contract.query import Answer, Measure, Query, ResidualSize
-from tacit.losses import huber, pinball
+from tacit.losses import regression
 from tacit.losses.loss import Code
 from tacit.solvers.coordinates import Coordinates
 from tacit.solvers.residual_scale import (
@@ -59,9 +59,9 @@ def test_the_intercept_moves_to_the_quantile() -> None:
 
 
 def test_relative_losses_are_scaled() -> None:
-    scaled = in_units(huber.loss(1.345, relative=True), 0.2)
+    scaled = in_units(regression.huber(1.345, relative=True), 0.2)
     assert (scaled.shape[0], scaled.lipschitz, scaled.relative) == (0.269, 0.269, False)
-    corner = in_units(pinball.loss(0.3, 0.5), 0.2)
+    corner = in_units(regression.pinball(0.3, 0.5), 0.2)
     assert corner.smoothness == pytest.approx(0.5 / 0.1)
 
 

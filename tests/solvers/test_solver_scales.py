@@ -8,7 +8,7 @@ from tacit.contract.plan import Penalty
 from tacit.design.design import matrix_design
 from tacit.design.response import Absent, Binary, Continuous, Response
 from tacit.errors import SettingError
-from tacit.losses import logistic, squared
+from tacit.losses import classification, regression
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
 from tacit.solvers.choice import make_plan
@@ -28,7 +28,7 @@ def facts(
 ) -> PublicFacts:
     about = response or Continuous.of("y", -1.0, 1.0)
     design = matrix_design(["a", "b"], about, bounds=bounds, row_norm=row_norm, intercept=True)
-    loss = squared.LOSS if isinstance(about, Continuous) else logistic.LOSS
+    loss = regression.SQUARED if isinstance(about, Continuous) else classification.LOGISTIC
     budget = Budget(epsilon=1.0, delta=1e-6)
     return PublicFacts(design, 1000, Relation.REPLACE_ONE, "row", budget, Penalty(**penalty), loss)
 

@@ -10,7 +10,7 @@ from tacit.contract.plan import Penalty
 from tacit.contract.query import PART
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary, Continuous
-from tacit.losses import squared
+from tacit.losses import regression
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
 from tacit.solvers.choice import make_plan
@@ -73,7 +73,9 @@ def test_a_first_stage_reads_a_part_and_the_last_reads_all() -> None:
     budget = Budget(epsilon=1.0, delta=1e-6)
     every = []
     for relation in (Relation.REPLACE_ONE, Relation.ADD_REMOVE):
-        about = PublicFacts(design, 10**7, relation, "row", budget, Penalty(), loss=squared.LOSS)
+        about = PublicFacts(
+            design, 10**7, relation, "row", budget, Penalty(), loss=regression.SQUARED
+        )
         solver = make_plan(about, SolverOptions()).solver
         assert isinstance(solver, Staged)
         every.append([stage.descent.one_in for stage in solver.stages])

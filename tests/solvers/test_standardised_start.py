@@ -9,6 +9,7 @@ from scipy import sparse
 import tacit
 from tacit.contract.plan import Plan
 from tacit.contract.query import Answer, ColumnCounts, Query
+from tacit.inference.results import Results
 from tacit.solvers.interval_rules import START
 from tacit.solvers.standardised_start import StandardisedStart, Standards, standardise
 
@@ -66,8 +67,7 @@ def test_zero_is_the_user_s_zero() -> None:
 def test_slopes_of_rare_columns_are_where_the_truth_is(family: str) -> None:
     """CSR columns with 0.2% that are not zero; seeded, so there are no false alarms.
 
-    Standard errors without noise are 0.09 and 0.18. They were 0.5 and 0.9, and 10,000 where a
-    column without a visible scale was taken for a narrow one; they are 0.19 and 0.35 now.
+    Standard errors without noise are 0.09 and 0.18.
     """
     rng = np.random.default_rng(0)
     X = sparse.random_array(
@@ -82,7 +82,9 @@ def test_slopes_of_rare_columns_are_where_the_truth_is(family: str) -> None:
         y = X @ slopes + rng.normal(size=N)
         model = tacit.LinearRegression(**settings, y_bounds=(-10, 10), random_state=1)
     model.fit(X, y)
+    words = Results(model.release_).coefficients.statements[1:]
     ends = np.asarray(model.conf_int())[1:]
+    given = np.array([word != "withheld" for word in words])
+    assert np.isfinite(ends).all(axis=1).tolist() == given.tolist()
     assert np.all((ends[:, 0] - 0.5 <= slopes) & (slopes <= ends[:, 1] + 0.5))
-    assert np.all(ends[:, 1] - ends[:, 0] < 3.92 * 0.8)
-    assert "few records" in str(model.summary())
+    assert np.all(ends[given, 1] - ends[given, 0] < 3.92 * (6.0 if family == "binomial" else 1.0))

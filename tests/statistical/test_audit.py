@@ -21,7 +21,7 @@ from tacit.contract.query import KIND_OF, GradientSum, Query, QueryKind, SecondM
 from tacit.contract.sensitivity import Price, event_of, price_for
 from tacit.mechanisms.query_responder import Responder
 from tacit.privacy.relation import Relation
-from tacit.rows.storage.memory_store import MemoryStore
+from tacit.rows.storage.record_store import MemoryStore
 
 RUNS = 6000
 """Resolves μ = 1 to 3%: at α = 1e-6 the lower bound is 0.84, six of its deviations above 0.7."""

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tacit.errors import FileError, SettingError
-from tacit.losses import huber, logistic, smooth_huber, softmax
+from tacit.losses import classification, regression
 from tacit.losses.loss import Loss
 from tools.loss_pictures import curves_of, main, plot_losses, rows_of, usual
 
@@ -29,11 +29,11 @@ def test_losses_stand_in_the_row_of_their_response() -> None:
     rows = rows_of(usual())
     assert [row.title for row in rows] == ["Residuals", "Two classes", "Counts"]
     assert [len(row.losses) for row in rows] == [3, 2, 2]
-    assert [row.title for row in rows_of([logistic.LOSS])] == ["Two classes"]
+    assert [row.title for row in rows_of([classification.LOGISTIC])] == ["Two classes"]
 
 
 def test_three_panels_a_row_and_the_same_file_again(tmp_path: Path) -> None:
-    losses = [huber.loss(1.345), smooth_huber.loss(1.345)]
+    losses = [regression.huber(1.345), regression.smooth_huber(1.345)]
     figure = plot_losses(losses, tmp_path / "a.svg")
     assert len(figure.axes) == 3
     legend = figure.axes[0].get_legend()
@@ -47,13 +47,13 @@ def test_refusals(tmp_path: Path) -> None:
     with pytest.raises(SettingError, match="draws losses"):
         plot_losses([])
     with pytest.raises(SettingError, match="draws losses"):
-        plot_losses([softmax.LOSS])
+        plot_losses([classification.SOFTMAX])
     with pytest.raises(SettingError, match="draws losses"):
         plot_losses(["huber"])  # type: ignore[list-item]
     with pytest.raises(SettingError, match=r"\.png or \.svg"):
         plot_losses(path=tmp_path / "a.pdf")
     with pytest.raises(FileError):
-        plot_losses([logistic.LOSS], tmp_path / "nowhere" / "a.png")
+        plot_losses([classification.LOGISTIC], tmp_path / "nowhere" / "a.png")
 
 
 def test_the_command_draws_the_picture_of_the_page(tmp_path: Path) -> None:

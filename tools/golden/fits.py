@@ -22,7 +22,7 @@ from threadpoolctl import threadpool_info
 
 import tacit
 from tacit.contract.query import Answer
-from tacit.inference.reliability import judge, not_offered
+from tacit.inference.reliability import StepJudgement, judge, not_offered
 from tacit.mechanisms.query_responder import Responder
 
 N = 3000
@@ -209,6 +209,11 @@ def _intervals(model: Any) -> dict[str, Any] | None:
     if reason is not None:
         return {"not offered": reason}
     judged, ends = judge(release, release.sandwich), np.ravel(np.asarray(model.conf_int()))
+    if isinstance(judged, StepJudgement):
+        names = release.plan.design.terms
+        words = judged.of(names, np.eye(len(names)))
+        said: dict[str, Any] = {"words": list(words), "notes": judged.notes(names)}
+        return {**said, "ends": [float(end) if np.isfinite(end) else str(end) for end in ends]}
     return {"judgement": dataclasses.asdict(judged), "ends": list(map(float, ends))}
 
 

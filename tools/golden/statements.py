@@ -14,7 +14,7 @@ import numpy as np
 
 import tacit
 from tacit.contract.release import Release, Sandwich
-from tacit.inference.reliability import judge, not_offered
+from tacit.inference.reliability import StepJudgement, judge, not_offered
 from tacit.privacy.budget import Budget
 
 MODELS: Mapping[str, tuple[Callable[..., Any], Mapping[str, Any]]] = {
@@ -46,6 +46,42 @@ def cases() -> Iterator[tuple[str, Callable[[], Any]]]:
             yield _named(model, 400.0, 4, {flag: True})
         for total in (0.05, 0.09, 0.11, 0.2):
             yield _named(model, 4000.0, 4, {}, total)
+        yield from _stepped(model)
+
+
+def _stepped(model: str) -> Iterator[tuple[str, Callable[[], Any]]]:
+    """Statements after one step: each number over the thresholds that it decides by."""
+    plain = {
+        "visible": 0.02,
+        "step_noise": 0.004,
+        "pilot_error": 1e-3,
+        "hidden_size": 0.01,
+        "asymmetry": 0.0 if model == "linear" else 1.0,
+    }
+    numbers: list[tuple[float, dict[str, Any]]] = [
+        *((signal, {}) for signal in (90.0, 110.0)),
+        *((400.0, {"bias": value}) for value in np.geomspace(1e-3, 0.1, 60).tolist()),
+        *((400.0, {"curvature_noise": value}) for value in np.geomspace(0.01, 10, 90).tolist()),
+        *((400.0, {"pilot_error": value}) for value in np.geomspace(1e-3, 4, 100).tolist()),
+        *(
+            (400.0, {"asymmetry": 1e-6, "pilot_error": value**2})
+            for value in np.geomspace(0.5, 2.5, 25).tolist()
+        ),
+        *(
+            (400.0, {"visible": 0.15, "hidden_size": value})
+            for value in np.geomspace(1e-4, 0.1, 90).tolist()
+        ),
+        *((400.0, {flag: True}) for flag in ("capped", "flat")),
+        (400.0, {"flat": True, "score_noise": 3.0}),
+        (400.0, {"visible": 9.0}),
+    ]
+    for signal, chosen in numbers:
+        name, _ = _named(model, signal, 4, chosen)
+        step = {
+            "step": np.array([0.01, 0.0, -0.01, 0.0]),
+            "curvature": np.diag([0.1, 0.2, 0.2, 0.2]),
+        }
+        yield f"step {name}", partial(_release, model, signal, 4, {**plain, **chosen, **step}, None)
 
 
 def _named(
@@ -87,6 +123,20 @@ def described(make: Callable[[], Release]) -> dict[str, Any]:
     release = make()
     assert release.sandwich is not None
     judgement = judge(release, release.sandwich)
+    if isinstance(judgement, StepJudgement):
+        names = release.plan.design.terms
+        everyone, flat = np.eye(len(names)), release.sandwich.flat
+        found = judgement.covariance.scatter(everyone)
+        # The law of a joint test takes a while: one case of each model has one.
+        tail = judgement.covariance.simulated_tail(everyone[:2], 5.0) if flat else None
+        joint = np.ravel(judgement.covariance.joint(everyone[:2])).tolist() if flat else None
+        return {
+            "words": list(judgement.of(names, everyone)),
+            "notes": judgement.notes(names),
+            "not offered": not_offered(release.plan),
+            "variances": np.ravel(found.sampling + found.privacy).tolist(),
+            "joint": [tail, joint],
+        }
     return {
         **dataclasses.asdict(judgement),
         "safe": bool(judgement.safe),

@@ -23,19 +23,15 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import TypeAlias
 
-from tacit.accounting import gaussian, pld, renyi
+from tacit.accounting import gaussian, pld
 from tacit.accounting.approximate_dp import PricedReleases, epsilon_at, priced_releases
 from tacit.accounting.classical import optimal_epsilon
 from tacit.accounting.composition import EventCounts, count_events, total_mu_squared
-from tacit.accounting.concentrated_dp import (
-    concentrated,
-    total_concentrated,
-    truncated_epsilon,
-    without_leak,
-)
+from tacit.accounting.concentrated_dp import concentrated, total_concentrated, truncated_epsilon
 from tacit.accounting.dominating_pairs import pair_of, pairs_of
-from tacit.accounting.pld.pairs import Pair, RandomisedResponse
-from tacit.accounting.renyi_curves import curve_of, total_curve
+from tacit.accounting.pld.pairs.bounded_loss import RandomisedResponse
+from tacit.accounting.renyi import conversion
+from tacit.accounting.renyi_curves import curve_of, total_curve, without_leak
 from tacit.accounting.rounding import float_down, float_up, root_up
 from tacit.errors import AccountingError, BudgetError
 from tacit.privacy.event import Event, Gaussian
@@ -43,10 +39,6 @@ from tacit.privacy.relation import Relation
 
 Bracket: TypeAlias = tuple[float, float]
 Law: TypeAlias = Callable[[EventCounts, Relation | None, float], Bracket | None]
-
-_SLACK = 2.0**-46
-# Up to here the closed form of equal releases is summed; beyond, their loss distribution is used.
-_MOST_EQUAL_RELEASES = 10**7
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +165,7 @@ def _advanced(counts: EventCounts, relation: Relation | None, delta: float) -> B
     mean = math.fsum(one.times * (one.epsilon * math.tanh(0.5 * one.epsilon)) for one in releases)
     squares = math.fsum(one.times * (one.epsilon * one.epsilon) for one in releases)
     total = mean + math.sqrt(-2.0 * math.log(slack) * squares)
-    return 0.0, min(whole, total * (1.0 + _SLACK))
+    return 0.0, min(whole, total * (1.0 + 2.0**-46))
 
 
 def _optimal(counts: EventCounts, relation: Relation | None, delta: float) -> Bracket | None:
@@ -185,10 +177,9 @@ def _optimal(counts: EventCounts, relation: Relation | None, delta: float) -> Br
         return 0.0, whole
     kinds = {(one.epsilon, one.delta) for one in releases}
     times = sum(one.times for one in releases)
-    if len(kinds) == 1 and times <= _MOST_EQUAL_RELEASES:
-        return 0.0, min(
-            whole, optimal_epsilon(releases[0].epsilon, releases[0].delta, times, delta)
-        )
+    # Few equal releases have a closed form; beyond, their loss distribution is used.
+    if len(kinds) == 1 and times <= 10**7:
+        return 0.0, min(whole, optimal_epsilon(*kinds.pop(), times, delta))
     items = [(RandomisedResponse(one.epsilon, one.delta), one.times) for one in releases]
     # Of their epsilon and delta only: what else is known of a release may cost less.
     upper = _by_distribution("optimal", lambda: (0.0, pld.compose(items).safe_epsilon(delta)))[1]
@@ -212,7 +203,7 @@ def _zcdp(counts: EventCounts, relation: Relation | None, delta: float) -> Brack
     rest = without_leak(delta, found.leak)
     if rest <= 0.0:
         return 0.0, math.inf if found.rho > 0 or found.leak > 0.0 else 0.0
-    return 0.0, renyi.zcdp_to_epsilon(float_up(found.rho), rest)
+    return 0.0, conversion.zcdp_to_epsilon(float_up(found.rho), rest)
 
 
 def _tcdp(counts: EventCounts, relation: Relation | None, delta: float) -> Bracket | None:
@@ -227,15 +218,12 @@ def _rdp(counts: EventCounts, relation: Relation | None, delta: float) -> Bracke
     rest = without_leak(delta, found.leak)
     if rest <= 0.0:
         return 0.0, math.inf if counts else 0.0
-    return 0.0, renyi.epsilon(found.curve, rest)
+    return 0.0, conversion.epsilon(found.curve, rest)
 
 
-def _gdp(counts: EventCounts, relation: Relation | None, delta: float) -> Bracket | None:
-    del relation
+def _gdp(counts: EventCounts, _: Relation | None, delta: float) -> Bracket | None:
     square = total_mu_squared(counts)
-    if square is None:
-        return None
-    return 0.0, gaussian.epsilon(root_up(square), delta)
+    return None if square is None else (0.0, gaussian.epsilon(root_up(square), delta))
 
 
 def _pld(counts: EventCounts, relation: Relation | None, delta: float) -> Bracket | None:
@@ -247,21 +235,16 @@ def _pld(counts: EventCounts, relation: Relation | None, delta: float) -> Bracke
     if delta == 0.0:
         # At delta 0 only the largest loss counts: the sum of all.
         return _basic(counts, relation, delta)
+    # Only pairs that actual releases have on actual neighbours give a lower bound.
     attained = pairs_of(counts, relation, attained=True)
     if attained == items:
         return _by_distribution("pld", lambda: pld.compose(items).epsilon(delta))
     upper = _by_distribution("pld", lambda: (0.0, pld.compose(items).safe_epsilon(delta)))[1]
-    return min(_attained_epsilon(attained, delta), upper), upper
-
-
-def _attained_epsilon(attained: list[tuple[Pair, int]] | None, delta: float) -> float:
-    """Return a lower bound of the epsilon of actual releases, 0 where none is known."""
-    if attained is None:
-        return 0.0
     try:
-        return pld.compose(attained).epsilon(delta)[0]
+        lower = 0.0 if attained is None else pld.compose(attained).epsilon(delta)[0]
     except (pld.GridTooLong, pld.BelowRoundOff):
-        return 0.0
+        lower = 0.0
+    return min(lower, upper), upper
 
 
 def _by_distribution(name: str, compute: Callable[[], Bracket]) -> Bracket:

@@ -13,23 +13,19 @@ from fractions import Fraction
 
 import numpy as np
 
-from tacit.accounting import gaussian, renyi
+from tacit.accounting import gaussian
 from tacit.accounting.classical import amplified, amplified_without_replacement
 from tacit.accounting.composition import EventCounts, pure_epsilon
 from tacit.accounting.objective_perturbation import objective_epsilon
+from tacit.accounting.renyi import conversion
 from tacit.accounting.renyi_curves import curve_of, own_pair
 from tacit.accounting.rounding import bisect, float_up, root_up
 from tacit.accounting.with_replacement import copies, with_replacement_profile
 from tacit.privacy import event as kinds
 from tacit.privacy.relation import Relation
 
-# A share of delta below the smallest normal float is no share.
-_SMALLEST_SHARE = 1e-300
-_DOWN = 1.0 - 2.0**-50
 # Beyond it no profile is tabulated.
 _LARGEST_EPSILON = 690.0
-# More than the rounding upwards of an amplified delta.
-_BELOW = 1.0 - 2.0**-44
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +56,7 @@ def priced_releases(
     spent = sum(Fraction(pair[1]) * times for (_, times), pair in paired if pair is not None)
     needy = sum(times for (_, times), pair in paired if pair is None)
     rest = max(Fraction(delta) - spent, Fraction(0))
-    share = float(rest / (2 * needy)) * _DOWN if needy else 0.0
+    share = float(rest / (2 * needy)) * (1.0 - 2.0**-50) if needy else 0.0
     found = []
     for (event, times), pair in paired:
         at = share if pair is None else pair[1]
@@ -89,11 +85,11 @@ def epsilon_at(event: kinds.Event, relation: Relation | None, delta: float) -> f
             epsilon = _with_replacement(event, delta)
         case kinds.RandomStopping():
             found = curve_of(event, relation)
-            epsilon = None if found is None else renyi.epsilon(found.curve, delta)
+            epsilon = None if found is None else conversion.epsilon(found.curve, delta)
         case kinds.Gaussian():
             epsilon = gaussian.epsilon(root_up(event.mu_squared), delta)
         case kinds.DiscreteGaussian():
-            epsilon = renyi.zcdp_to_epsilon(float_up(event.mu_squared / 2), delta)
+            epsilon = conversion.zcdp_to_epsilon(float_up(event.mu_squared / 2), delta)
         case kinds.ObjectivePerturbation() if relation is not None:
             epsilon = objective_epsilon(event, relation, delta)
     return epsilon
@@ -107,8 +103,10 @@ def _sampled(
     """Amplify a release with a curve: find the base delta whose amplified delta fits."""
     poisson = isinstance(event, kinds.PoissonSampled)
     fixed = Relation.ADD_REMOVE if poisson else Relation.REPLACE_ONE
-    base = min(delta / float_up(event.rate), 1.0) * _BELOW
-    while base > _SMALLEST_SHARE:
+    # Lowered by more than the rounding upwards of an amplified delta.
+    base = min(delta / float_up(event.rate), 1.0) * (1.0 - 2.0**-44)
+    # A share of delta below the smallest normal float is no share.
+    while base > 1e-300:
         epsilon = epsilon_at(event.event, fixed, base)
         if epsilon is None:
             return None

@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 
-from tacit.accounting import gaussian, pld, renyi
+from tacit.accounting import gaussian, pld
 from tacit.accounting.accountants import ACCOUNTANTS, Price, required_delta
 from tacit.accounting.clt_forecast import Forecast, forecast
 from tacit.accounting.composition import EventCounts, Sampled, count_events, total_mu_squared
 from tacit.accounting.dominating_pairs import pairs_of
+from tacit.accounting.renyi import conversion
 from tacit.accounting.renyi_curves import total_curve
 from tacit.accounting.rounding import root_up
 from tacit.errors import AccountingError, BudgetError
@@ -23,7 +24,6 @@ from tacit.privacy.relation import Relation
 # A bracket this narrow leaves nothing to gain for another accountant.
 _NARROW = 0.03
 _NEGLIGIBLE = 1e-6
-_FALLBACKS = ("rdp", "zcdp", "basic")
 
 
 def best(events: Iterable[Event], *, delta: float, relation: Relation | str | None = None) -> Price:
@@ -64,7 +64,7 @@ def best_of_counts(counts: EventCounts, relation: Relation | None, delta: float)
             return first
         note = "the bracket of the loss distributions is wide" if wide else ""
         found.append(first)
-    for name in _FALLBACKS:
+    for name in ("rdp", "zcdp", "basic"):
         try:
             found.append(ACCOUNTANTS[name].price_counts(counts, relation, delta))
         except AccountingError:
@@ -102,7 +102,7 @@ def delta_of_counts(counts: EventCounts, relation: Relation | None, epsilon: flo
             candidates.append(upper)
     found = total_curve(counts, relation)
     if found is not None:
-        rest = renyi.delta(found.curve, epsilon)
+        rest = conversion.delta(found.curve, epsilon)
         candidates.append(min((found.leak + rest) * (1.0 + 2.0**-50), 1.0))
     elif items is None:
         raise ACCOUNTANTS["rdp"].refusal(counts, relation)
@@ -132,7 +132,11 @@ def compare(
     table: dict[str, Price | Forecast | None] = {}
     for name, accountant in ACCOUNTANTS.items():
         if name == "pld":
-            table["gdp-clt"] = _forecast(counts, known)
+            try:
+                releases = (Repeated(event, times) for event, times in counts)
+                table["gdp-clt"] = forecast(releases, relation=known)
+            except AccountingError:
+                table["gdp-clt"] = None
         try:
             table[name] = accountant.price_counts(counts, known, target)
         except AccountingError:
@@ -148,10 +152,3 @@ def _is_loose(counts: EventCounts) -> bool:
         or isinstance(event, SampledWithReplacement)
         for event, _ in counts
     )
-
-
-def _forecast(counts: EventCounts, relation: Relation | None) -> Forecast | None:
-    try:
-        return forecast((Repeated(event, times) for event, times in counts), relation=relation)
-    except AccountingError:
-        return None

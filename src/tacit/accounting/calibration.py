@@ -17,8 +17,8 @@ from tacit.accounting import pld
 from tacit.accounting.best_epsilon import best_of_counts
 from tacit.accounting.composition import count_events, mu_squared_of, total_mu_squared
 from tacit.accounting.dominating_pairs import pairs_of
-from tacit.accounting.pld.calibration import largest_count, largest_rate, smallest_noise
-from tacit.accounting.pld.pairs import Pair
+from tacit.accounting.pld.calibration import best_within, largest_count
+from tacit.accounting.pld.pairs.pair import Pair
 from tacit.accounting.rounding import root_up
 from tacit.accounting.training_run import Run
 from tacit.errors import AccountingError, BudgetError, SettingError
@@ -28,11 +28,6 @@ from tacit.privacy.relation import Relation
 Unknown = Literal["noise", "steps", "sample_rate", "population"]
 
 _LEAST_NOISE = 0.01
-_LEAST_RATE = 1e-9
-_MOST_STEPS = 10**7
-_LARGEST_TABLE = 10**12
-# A relative step to the safe side, where the two ways of pricing differ by less than this.
-_NUDGE = Fraction(1, 10**4)
 _ACCURACY = 1e-4
 
 
@@ -88,9 +83,15 @@ def calibrate(
     _require_known(find, noise, sample_rate, sample)
     if sample_rate is None and find in ("noise", "steps"):
         return _whole_table(run, budget, find)
-    epsilon, delta = _sampled_budget(budget)
+    if budget.epsilon is None:
+        raise AccountingError(
+            "sampled steps have no mu and no rho; expected a budget of epsilon and delta"
+        )
+    if budget.delta is None:
+        raise BudgetError("the budget has no delta; sampled Gaussian steps need one")
+    epsilon, delta = budget.epsilon, budget.delta
     if find == "noise":
-        return _least_noise(run, budget)
+        return _least_noise(run, budget, epsilon, delta)
     if find == "steps":
         return _most_steps(run, epsilon, delta)
     if find == "sample_rate":
@@ -127,18 +128,7 @@ def _whole_table(run: Run, budget: Budget, find: str) -> Run:
     return replace(run, steps=steps)
 
 
-def _sampled_budget(budget: Budget) -> tuple[float, float]:
-    if budget.epsilon is None:
-        raise AccountingError(
-            "sampled steps have no mu and no rho; expected a budget of epsilon and delta"
-        )
-    if budget.delta is None:
-        raise BudgetError("the budget has no delta; sampled Gaussian steps need one")
-    return budget.epsilon, budget.delta
-
-
-def _least_noise(run: Run, budget: Budget) -> Run:
-    epsilon, delta = _sampled_budget(budget)
+def _least_noise(run: Run, budget: Budget, epsilon: float, delta: float) -> Run:
     # Without sampling the same noise costs more, so that noise is a safe end of the range.
     whole = _whole_table(replace(run, sample_rate=None), budget, "noise")
     high = max(float(whole.noise) * (1.0 + _ACCURACY), _LEAST_NOISE)
@@ -158,7 +148,7 @@ def _largest_rate(run: Run, epsilon: float, delta: float) -> Run:
     def at(rate: float) -> Run:
         return replace(run, sample_rate=rate)
 
-    found = _search(at, epsilon, delta, _LEAST_RATE, 1.0, rising=True)
+    found = _search(at, epsilon, delta, 1e-9, 1.0, rising=True)
     return _settled(
         found, epsilon, delta, lambda it, part: at(float(it.sample_rate or 0) * float(1 - part))
     )
@@ -169,7 +159,17 @@ def _smallest_table(run: Run, epsilon: float, delta: float, sample: int) -> Run:
         return replace(run, sample_rate=Fraction(sample, records), population=records)
 
     if run.sampling == "with-replacement":
-        return at(_least_count(lambda records: _epsilon(at(records), delta) <= epsilon, sample))
+        # More records cost less; the answer is the least number to one per cent.
+        low, high = sample - 1, sample
+        while _epsilon(at(high), delta) > epsilon:
+            low, high = high, 4 * high
+            if high > 10**12:
+                raise BudgetError("no table is large enough for the budget; expected more noise")
+        while high - low > max(1, low // 100):
+            middle = (low + high) // 2
+            fits = _epsilon(at(middle), delta) <= epsilon
+            low, high = (low, middle) if fits else (middle, high)
+        return at(high)
     rate = Fraction(_largest_rate(replace(run, population=None), epsilon, delta).sample_rate or 0)
     return _settled(
         at(max(math.ceil(sample / rate), sample)),
@@ -179,34 +179,18 @@ def _smallest_table(run: Run, epsilon: float, delta: float, sample: int) -> Run:
     )
 
 
-def _least_count(fits: Callable[[int], bool], least: int) -> int:
-    """The least count that fits, to one per cent, where larger counts fit better."""
-    low, high = least - 1, least
-    while not fits(high):
-        low, high = high, 4 * high
-        if high > _LARGEST_TABLE:
-            raise BudgetError("no table is large enough for the budget; expected more noise")
-    while high - low > max(1, low // 100):
-        middle = (low + high) // 2
-        if fits(middle):
-            high = middle
-        else:
-            low = middle
-    return high
-
-
 def _most_steps(run: Run, epsilon: float, delta: float) -> Run:
     steps = largest_count(
-        lambda steps: _pairs(replace(run, steps=steps)), epsilon, delta, most=_MOST_STEPS
+        lambda steps: _pairs(replace(run, steps=steps)), epsilon, delta, most=10**7
     )
     if steps == 0 and _epsilon(replace(run, steps=1), delta) > epsilon:
         raise BudgetError("one step already costs more than the budget; expected more noise")
-    found = replace(run, steps=max(steps, 1))
-
-    def fewer(it: Run, part: Fraction) -> Run:
-        return replace(it, steps=max(math.floor(it.steps * (1 - part)), 1))
-
-    return _settled(found, epsilon, delta, fewer)
+    return _settled(
+        replace(run, steps=max(steps, 1)),
+        epsilon,
+        delta,
+        lambda it, part: replace(it, steps=max(math.floor(it.steps * (1 - part)), 1)),
+    )
 
 
 def _search(
@@ -219,9 +203,10 @@ def _search(
     rising: bool,
 ) -> Run:
     """Search by loss distributions, and by bisection of the best price where these end."""
-    solve = largest_rate if rising else smallest_noise
     try:
-        found = solve(lambda value: _pairs(at(value)), epsilon, delta, low, high)
+        found = best_within(
+            lambda value: _pairs(at(value)), epsilon, delta, low, high, rising=rising
+        )
         if _epsilon(at(found), delta) >= (1.0 - 2e-3) * epsilon:
             return at(found)
         # The loss distributions end here, not the budget.
@@ -237,16 +222,15 @@ def _search(
         return at(unsafe)
     while abs(math.log(safe / unsafe)) > _ACCURACY:
         middle = math.sqrt(safe * unsafe)
-        if _epsilon(at(middle), delta) <= epsilon:
-            safe = middle
-        else:
-            unsafe = middle
+        fits = _epsilon(at(middle), delta) <= epsilon
+        safe, unsafe = (middle, unsafe) if fits else (safe, middle)
     return at(safe)
 
 
 def _settled(run: Run, epsilon: float, delta: float, safer: Callable[[Run, Fraction], Run]) -> Run:
     """Move to the safe side, further each time, until the best price is within the budget."""
-    part = _NUDGE
+    # A relative step to the safe side, where the two ways of pricing differ by less than this.
+    part = Fraction(1, 10**4)
     while _epsilon(run, delta) > epsilon:
         moved = safer(run, part)
         if moved == run or part > 1:

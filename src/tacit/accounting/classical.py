@@ -12,22 +12,18 @@ from typing import Protocol
 import numpy as np
 from scipy import special
 
-from tacit.accounting.argument_checks import Floats, non_negative, probability
 from tacit.accounting.renyi.curve import log_sum
-from tacit.accounting.rounding import ALLOWANCE, bisect, float_up
+from tacit.accounting.rounding import ALLOWANCE, bisect, float_up, non_negative, probability
 from tacit.errors import BudgetError, SettingError
 from tacit.privacy.event import PoissonSampled, SampledWithoutReplacement
 from tacit.privacy.relation import Relation
 from tacit.validate import whole
 
-_LARGEST_EXPONENT = 700.0
 _LARGEST_COUNT = 10**7
 
 
 def classical_gaussian_sigma(epsilon: float, delta: float, sensitivity: float = 1.0) -> float:
-    r"""Return the textbook noise scale of the Gaussian mechanism, valid for epsilon below 1 only.
-
-    .. math:: \sigma = \frac{\Delta}{\varepsilon}\sqrt{2\log(1.25/\delta)}
+    """Return the textbook noise scale of Gaussian noise, Δ/ε √(2 log(1.25/δ)), for ε < 1 only.
 
     Guarantee
     ---------
@@ -78,9 +74,7 @@ def amplified_by_poisson(
     sampling_rate: float,
     relation: Relation | str = Relation.ADD_REMOVE,
 ) -> Amplified:
-    r"""Return the guarantee of a mechanism on a Poisson sample.
-
-    .. math:: (\log(1 + q(e^{\varepsilon} - 1)),\ q\delta)
+    """Return the guarantee of a mechanism on a Poisson sample, (log(1 + q(e^ε - 1)), qδ).
 
     Guarantee
     ---------
@@ -119,16 +113,14 @@ def replaced_by_poisson(epsilon: float, delta: float, sampling_rate: float) -> A
     fall = -math.log1p(-lost) if lost < 0.5 else (-math.log(left) if left > 0.0 else epsilon)
     fall = min(fall * (1.0 + ALLOWANCE) + math.ulp(0.0), epsilon)
     size = (_log_mixture(epsilon, rate) + fall) * (1.0 + ALLOWANCE)
-    factor = rate * (1.0 + math.exp(min(size - epsilon, _LARGEST_EXPONENT))) * (1.0 + ALLOWANCE)
+    factor = rate * (1.0 + math.exp(min(size - epsilon, 700.0))) * (1.0 + ALLOWANCE)
     factor *= 1.0 + ALLOWANCE * (size + epsilon)
     small = min(factor * delta + math.ulp(0.0), 1.0) if delta > 0.0 else 0.0
     return Amplified(size, small, Relation.REPLACE_ONE)
 
 
 def amplified_without_replacement(epsilon: float, delta: float, sampling_rate: float) -> Amplified:
-    r"""Return the guarantee of a mechanism on a fixed number m = qn of records, replace-one.
-
-    .. math:: (\log(1 + q(e^{\varepsilon} - 1)),\ q\delta)
+    """Return the guarantee on a fixed number m = qn of records, (log(1 + q(e^ε - 1)), qδ).
 
     Guarantee
     ---------
@@ -227,20 +219,15 @@ def _response_delta(epsilon: float, times: int, target: float) -> float:
     losses = (times - 2.0 * index) * epsilon
     # A loss and the target may each be off by a rounding where they nearly cancel.
     gaps = losses - target + 2.0**-51 * (np.abs(losses) + target)
-    with np.errstate(divide="ignore"):
-        logs = _log_weights(index, times, epsilon) + np.log(-np.expm1(-np.maximum(gaps, 0.0)))
-    value = math.exp(min(log_sum(logs), 0.0))
-    return min(value * (1.0 + ALLOWANCE) + 8.0 * math.ulp(0.0), 1.0)
-
-
-def _log_weights(index: Floats, times: int, epsilon: float) -> Floats:
-    """Logarithms of the binomial probabilities, rounded up."""
+    # Logarithms of the binomial probabilities, rounded up.
     log_factorial = float(special.gammaln(times + 1.0))
     logs = log_factorial - special.gammaln(index + 1.0) - special.gammaln(times - index + 1.0)
     logs = logs - index * epsilon - times * math.log1p(math.exp(-epsilon))
-    return np.asarray(
-        logs + 2.0**-50 * (3.0 * log_factorial + index * epsilon + times), dtype=np.float64
-    )
+    logs = logs + 2.0**-50 * (3.0 * log_factorial + index * epsilon + times)
+    with np.errstate(divide="ignore"):
+        logs = logs + np.log(-np.expm1(-np.maximum(gaps, 0.0)))
+    value = math.exp(min(log_sum(logs), 0.0))
+    return min(value * (1.0 + ALLOWANCE) + 8.0 * math.ulp(0.0), 1.0)
 
 
 def _total(response: float, delta: float, times: int) -> float:

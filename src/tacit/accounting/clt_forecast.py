@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from scipy import special
 
 from tacit.accounting import gaussian
-from tacit.accounting.argument_checks import non_negative, probability
 from tacit.accounting.composition import count_events
-from tacit.accounting.rounding import float_up, root_up
+from tacit.accounting.rounding import float_up, non_negative, probability, root_up
 from tacit.errors import AccountingError
 from tacit.privacy.event import Event, Gaussian, PoissonSampled, SampledWithoutReplacement
 from tacit.privacy.relation import Relation
@@ -71,10 +70,10 @@ def forecast(events: Iterable[Event], *, relation: Relation | str | None = None)
                 square = float_up(event.mu_squared * times)
             case PoissonSampled(event=Gaussian() as release) if known is not Relation.REPLACE_ONE:
                 mu, rate = root_up(release.mu_squared), float_up(event.rate)
-                square = forecast_poisson(mu, rate, times).approximate_mu ** 2
+                square = limit_mu(mu, rate, times, poisson=True) ** 2
             case SampledWithoutReplacement(event=Gaussian() as release):
                 mu, rate = root_up(release.mu_squared), float_up(event.rate)
-                square = forecast_without_replacement(mu, rate, times).approximate_mu ** 2
+                square = limit_mu(mu, rate, times, poisson=False) ** 2
             case _:
                 raise AccountingError(
                     f"gdp-clt has no forecast for {type(event).__name__} here; expected Gaussian "
@@ -84,35 +83,22 @@ def forecast(events: Iterable[Event], *, relation: Relation | str | None = None)
     return Forecast(math.sqrt(squares), steps)
 
 
-def forecast_poisson(mu: float, sampling_rate: float, steps: int) -> Forecast:
-    r"""Forecast many Gaussian steps on Poisson samples (add-remove). Not a guarantee.
+def limit_mu(mu: float, sampling_rate: float, steps: int, *, poisson: bool) -> float:
+    r"""Return the limit of many Gaussian steps on samples. Not a guarantee.
 
-    .. math:: \mu_{\text{limit}} = q\sqrt{T(e^{\mu^2} - 1)}
+    .. math:: q\sqrt{T(e^{\mu^2} - 1)} \qquad\text{(Poisson samples, add-remove)}, \qquad
+        \sqrt2\, q \sqrt{T} \sqrt{e^{\mu^2}\Phi(3\mu/2) + 3\Phi(-\mu/2) - 2}
     """
     mu, rate = non_negative("mu", mu), probability("sampling_rate", sampling_rate)
-    steps = whole("steps", steps)
+    steps, square = whole("steps", steps), mu * mu
     if rate == 0.0 or mu == 0.0:
-        return Forecast(0.0, steps)
-    square = mu * mu
-    growth = math.sqrt(math.expm1(square)) if square < 700.0 else math.inf
-    return Forecast(rate * math.sqrt(steps) * growth, steps)
-
-
-def forecast_without_replacement(mu: float, sampling_rate: float, steps: int) -> Forecast:
-    r"""Forecast many Gaussian steps on samples without replacement. Not a guarantee.
-
-    .. math:: \mu_{\text{limit}} = \sqrt2\, q \sqrt{T}
-        \sqrt{e^{\mu^2}\Phi(3\mu/2) + 3\Phi(-\mu/2) - 2}
-    """
-    mu, rate = non_negative("mu", mu), probability("sampling_rate", sampling_rate)
-    steps = whole("steps", steps)
-    if rate == 0.0 or mu == 0.0:
-        return Forecast(0.0, steps)
-    square = mu * mu
+        return 0.0
     if square >= 700.0:
-        return Forecast(math.inf, steps)
+        return math.inf
+    if poisson:
+        return rate * math.sqrt(steps) * math.sqrt(math.expm1(square))
     root = math.sqrt(0.5)
     # Written around 0, where the three terms of the formula cancel.
     odd = 0.5 * (math.erf(1.5 * mu * root) - 3.0 * math.erf(0.5 * mu * root))
     inside = float(special.ndtr(1.5 * mu)) * math.expm1(square) + odd
-    return Forecast(math.sqrt(2.0 * steps) * rate * math.sqrt(max(inside, 0.0)), steps)
+    return math.sqrt(2.0 * steps) * rate * math.sqrt(max(inside, 0.0))

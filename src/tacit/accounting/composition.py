@@ -17,9 +17,9 @@ from tacit.accounting import gaussian
 from tacit.accounting.rounding import root_up
 from tacit.errors import AccountingError, BudgetError, SettingError
 from tacit.privacy import event as kinds
-from tacit.privacy.basic_events import LARGEST_BITS
 from tacit.privacy.budget import Budget, Guarantee
 from tacit.privacy.event import Event, Gaussian, PoissonSampled, Repeated
+from tacit.privacy.event_fields import LARGEST_BITS
 from tacit.privacy.relation import Relation
 
 if TYPE_CHECKING:
@@ -112,13 +112,11 @@ def compose(events: Iterable[Event], relation: Relation | str | None = None) -> 
     known = None if relation is None else Relation.parse(relation)
     counts = count_events(events, known)
     square = total_mu_squared(counts)
-    return Composition(square) if square is not None else Composition(None, counts, known)
+    return Composition(None, counts, known) if square is None else Composition(square)
 
 
 def mu_squared_of(budget: Budget) -> Fraction:
-    r"""Return the largest exact :math:`\mu^2` that a budget allows, rounded down.
-
-    .. math:: \mu(\varepsilon, \delta)^2, \quad \mu^2 \quad\text{or}\quad 2\rho
+    """Return the largest exact μ² that a budget allows, rounded down: μ(ε, δ)², μ² or 2ρ.
 
     Guarantee
     ---------
@@ -162,14 +160,9 @@ def guarantee_of(
     (ε = 0, δ = 1e-06), zero-out, per row
     """
     known = Relation.parse(relation)
-    composition = compose(events, known)
-    return Guarantee(
-        relation=known,
-        unit=unit,
-        epsilon=composition.epsilon(delta),
-        delta=float(delta),
-        mu=composition.mu,
-    )
+    total = compose(events, known)
+    epsilon = total.epsilon(delta)
+    return Guarantee(relation=known, unit=unit, epsilon=epsilon, delta=float(delta), mu=total.mu)
 
 
 def count_events(events: Iterable[Event], relation: Relation | str | None = None) -> EventCounts:
@@ -251,20 +244,22 @@ def _unfold_release(
                 yield kinds.Laplace(event.epsilon, 1), times
         case kinds.Approximate() if event.delta == 0:
             yield from _unfold_release(kinds.Pure(event.epsilon), times, relation)
-        case (
-            kinds.Pure(epsilon=0)
-            | kinds.BoundedRange(eta=0)
-            | kinds.DiscreteGaussian(squared_sensitivity=0)
-        ):
+        case kinds.Pure(epsilon=0) | kinds.BoundedRange(eta=0):
             return
-        case kinds.ObjectivePerturbation():
-            if relation is None:
-                raise AccountingError(
-                    "objective perturbation has no price without a relation, because its facts "
-                    'are those of one record; pass relation="replace-one" or another'
-                )
-            yield replace(event, label=""), times
-        case kinds.Pure() | kinds.Approximate() | kinds.BoundedRange() | kinds.DiscreteGaussian():
+        case kinds.DiscreteGaussian(squared_sensitivity=0):
+            return
+        case kinds.ObjectivePerturbation() if relation is None:
+            raise AccountingError(
+                "objective perturbation has no price without a relation, because its facts "
+                'are those of one record; pass relation="replace-one" or another'
+            )
+        case (
+            kinds.Pure()
+            | kinds.Approximate()
+            | kinds.BoundedRange()
+            | kinds.DiscreteGaussian()
+            | kinds.ObjectivePerturbation()
+        ):
             yield replace(event, label=""), times
         case _:
             raise SettingError(

@@ -13,9 +13,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from tacit.accounting import renyi
 from tacit.accounting.composition import EventCounts
-from tacit.accounting.renyi_curves import curve_of, joint_leak, own_pair
+from tacit.accounting.renyi import conversion
+from tacit.accounting.renyi_curves import curve_of, joint_leak, own_pair, without_leak
 from tacit.accounting.rounding import float_up
 from tacit.privacy.event import BoundedRange, DiscreteGaussian, Event, Gaussian
 from tacit.privacy.relation import Relation
@@ -61,7 +61,7 @@ def concentrated(event: Event, relation: Relation | None) -> Concentrated | None
             pair = own_pair(event, relation)
             if pair is None or math.isinf(pair[0]):
                 return None
-            return Concentrated(Fraction(renyi.pure_to_zcdp(pair[0])), pair[1])
+            return Concentrated(Fraction(conversion.pure_to_zcdp(pair[0])), pair[1])
 
 
 def total_concentrated(counts: EventCounts, relation: Relation | None) -> Concentrated | None:
@@ -110,7 +110,7 @@ def truncated_epsilon(counts: EventCounts, relation: Relation | None, delta: flo
     if rest <= 0.0:
         return math.inf
     if not curves:
-        return renyi.zcdp_to_epsilon(float_up(base.rho), rest)
+        return conversion.zcdp_to_epsilon(float_up(base.rho), rest)
     starts = np.concatenate([[1.0], _ORDERS[:-1]])
     rhos = np.full_like(_ORDERS, float_up(base.rho))
     for curve_at, times in curves:
@@ -121,20 +121,8 @@ def truncated_epsilon(counts: EventCounts, relation: Relation | None, delta: flo
 
     def at(index: int) -> float:
         rho, omega = float(rhos[index]), float(_ORDERS[index])
-        return renyi.tcdp_to_epsilon(rho, omega, rest) if math.isfinite(rho) else math.inf
+        return conversion.tcdp_to_epsilon(rho, omega, rest) if math.isfinite(rho) else math.inf
 
     coarse = min(range(_FIRST_OMEGA, len(_ORDERS), _STRIDE), key=at)
     near = range(max(coarse - _STRIDE, _FIRST_OMEGA), min(coarse + _STRIDE, len(_ORDERS)), 2)
     return min(at(index) for index in (coarse, *near))
-
-
-def without_leak(delta: float, leak: float) -> float:
-    r"""Return what a leak leaves of delta, :math:`(\delta - l)/(1 - l)`, rounded down.
-
-    Guarantee
-    ---------
-    - ``1 - (1 - leak)(1 - answer)`` is at most delta; 0 if nothing is left.
-    """
-    if leak == 0.0:
-        return delta
-    return max((delta - leak) / (1.0 - leak) * (1.0 - _SLACK), 0.0) if leak < 1.0 else 0.0

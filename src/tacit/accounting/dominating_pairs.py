@@ -10,10 +10,14 @@ from fractions import Fraction
 
 from tacit.accounting.composition import EventCounts, pure_epsilon
 from tacit.accounting.objective_perturbation import jacobian_term, objective_mu
-from tacit.accounting.pld import pairs
-from tacit.accounting.pld.grid import GridTooLong
-from tacit.accounting.pld.pairs import Pair
-from tacit.accounting.pld.pairs.sampled import LARGEST_RATE
+from tacit.accounting.pld.pairs import bounded_loss, gaussian
+from tacit.accounting.pld.pairs.pair import (
+    LARGEST_RATE,
+    FixedSizePair,
+    GridTooLong,
+    Pair,
+    PoissonPair,
+)
 from tacit.accounting.renyi_curves import own_pair
 from tacit.accounting.rounding import float_up, root_down, root_up
 from tacit.accounting.with_replacement import copies, with_replacement_profile
@@ -56,21 +60,17 @@ def attained_pair(event: kinds.Event, relation: Relation | None) -> Pair | None:
             return pair_of(event, relation)
         case kinds.PoissonSampled(event=kinds.Gaussian() | kinds.Laplace() | kinds.Pure()):
             pair = pair_of(event, relation)
-            return None if isinstance(pair, pairs.RandomisedResponse) else pair
+            return None if isinstance(pair, bounded_loss.RandomisedResponse) else pair
         case kinds.SampledWithoutReplacement(event=kinds.Gaussian() as release):
             # The others are all alike and far from the one that differs.
-            return pairs.PoissonGaussian(root_up(release.mu_squared), float_up(event.rate))
+            return gaussian.PoissonGaussian(root_up(release.mu_squared), float_up(event.rate))
         case kinds.SampledWithoutReplacement(event=kinds.Laplace() | kinds.Pure()):
             pair = pair_of(event, relation)
-            return (
-                pairs.PoissonPair(pair.base, pair.rate)
-                if isinstance(pair, pairs.FixedSizePair)
-                else None
-            )
+            return PoissonPair(pair.base, pair.rate) if isinstance(pair, FixedSizePair) else None
         case kinds.SampledWithReplacement(event=kinds.Gaussian() as release):
             # One copy counts for all: a post-processing of what the sum of the copies tells.
             drawn = copies(event.draws, event.population).drawn * (1.0 - 2.0**-40)
-            return pairs.PoissonGaussian(root_up(release.mu_squared), drawn)
+            return gaussian.PoissonGaussian(root_up(release.mu_squared), drawn)
         case _:
             return None
 
@@ -99,7 +99,7 @@ def pairs_of(
         mu = root_up(squares)
         if mu > 1e150:
             return None
-        items.append((pairs.GaussianPair(mu), 1))
+        items.append((gaussian.GaussianPair(mu), 1))
     return items
 
 
@@ -107,61 +107,54 @@ def _pair_of(event: kinds.Event, relation: Relation | None) -> Pair | None:
     pair: Pair | None
     match event:
         case kinds.PoissonSampled():
-            pair = None if relation is None else _poisson(event, relation)
+            pair = None if relation is None else _sampled(event, relation)
         case kinds.SampledWithoutReplacement():
-            pair = _without_replacement(event)
+            pair = _sampled(event, None)
         case kinds.SampledWithReplacement():
             pair = with_replacement_profile(event)
         case kinds.ObjectivePerturbation():
             pair = None if relation is None else _objective(event, relation)
         case kinds.Gaussian():
-            pair = pairs.GaussianPair(root_up(event.mu_squared))
+            pair = gaussian.GaussianPair(root_up(event.mu_squared))
         case kinds.Laplace():
-            pair = pairs.LaplacePair(float_up(event.epsilon))
+            pair = bounded_loss.LaplacePair(float_up(event.epsilon))
         case kinds.BoundedRange():
-            pair = pairs.ExponentialPair(float_up(event.eta))
+            pair = bounded_loss.ExponentialPair(float_up(event.eta))
         case kinds.DiscreteGaussian(coordinates=1):
             # Larger shifts dominate smaller ones; an integer moves by a whole number.
             shift = math.isqrt(event.squared_sensitivity)
-            pair = pairs.DiscreteGaussianPair(shift, root_down(Fraction(event.variance)))
+            pair = gaussian.DiscreteGaussianPair(shift, root_down(Fraction(event.variance)))
         case _:
             own = own_pair(event, relation)
-            pair = None if own is None else pairs.RandomisedResponse(*own)
+            pair = None if own is None else bounded_loss.RandomisedResponse(*own)
     return pair
 
 
-def _poisson(event: kinds.PoissonSampled, relation: Relation) -> Pair | None:
-    release, rate = event.event, float_up(event.rate)
-    replaces = relation is Relation.REPLACE_ONE
+def _sampled(
+    event: kinds.PoissonSampled | kinds.SampledWithoutReplacement, relation: Relation | None
+) -> Pair | None:
+    release, rate, pure = event.event, float_up(event.rate), pure_epsilon(event.event)
+    poisson = isinstance(event, kinds.PoissonSampled)
+    replaces = poisson and relation is Relation.REPLACE_ONE
     if isinstance(release, kinds.Gaussian):
         mu = root_up(release.mu_squared)
-        return pairs.PoissonGaussian(mu, rate, "replace-one" if replaces else "add-remove")
-    pure = pure_epsilon(release)
+        if not poisson:
+            return gaussian.WithoutReplacementGaussian(mu, rate)
+        return gaussian.PoissonGaussian(mu, rate, "replace-one" if replaces else "add-remove")
     if pure is not None and replaces:
         laplace = isinstance(release, kinds.Laplace)
-        kind = pairs.ReplacedLaplace if laplace else pairs.ReplacedResponse
+        kind = bounded_loss.ReplacedLaplace if laplace else bounded_loss.ReplacedResponse
         return kind(float_up(pure), rate)
     if pure is not None and rate <= LARGEST_RATE:
         base = _pair_of(release, None)
-        return None if base is None else pairs.PoissonPair(base, rate)
+        return None if base is None else (PoissonPair if poisson else FixedSizePair)(base, rate)
     own = own_pair(event, relation)
-    return None if own is None else pairs.RandomisedResponse(*own)
-
-
-def _without_replacement(event: kinds.SampledWithoutReplacement) -> Pair | None:
-    release, rate = event.event, float_up(event.rate)
-    if isinstance(release, kinds.Gaussian):
-        return pairs.WithoutReplacementGaussian(root_up(release.mu_squared), rate)
-    if pure_epsilon(release) is not None and rate <= LARGEST_RATE:
-        base = _pair_of(release, None)
-        return None if base is None else pairs.FixedSizePair(base, rate)
-    own = own_pair(event, None)
-    return None if own is None else pairs.RandomisedResponse(*own)
+    return None if own is None else bounded_loss.RandomisedResponse(*own)
 
 
 def _objective(event: kinds.ObjectivePerturbation, relation: Relation) -> Pair | None:
     c, mu = jacobian_term(event), objective_mu(event, relation)
     if relation is Relation.REPLACE_ONE:
         # For two signs no dominating loss is proven; the Rényi curve of a group of two is.
-        return pairs.ObjectivePerturbation(c, mu, 1) if event.signs == 1 else None
-    return pairs.ObjectivePerturbation(c, mu, 1 if event.signs == 1 else 2, c_add=0.0)
+        return gaussian.ObjectivePerturbation(c, mu, 1) if event.signs == 1 else None
+    return gaussian.ObjectivePerturbation(c, mu, 1 if event.signs == 1 else 2, c_add=0.0)

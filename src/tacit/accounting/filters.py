@@ -21,10 +21,11 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from tacit.accounting import renyi
 from tacit.accounting.accountants import ACCOUNTANTS, required_delta
 from tacit.accounting.composition import EventCounts, count_events, mu_squared_of, total_mu_squared
 from tacit.accounting.concentrated_dp import total_concentrated
+from tacit.accounting.renyi import conversion
+from tacit.accounting.renyi import curve as curves
 from tacit.accounting.renyi_curves import total_curve
 from tacit.accounting.rounding import bisect, float_up
 from tacit.errors import AccountingError, BudgetError, SettingError
@@ -38,8 +39,6 @@ Events: TypeAlias = Iterable[Event] | Event
 # Amounts as integers count units of 2^-80.
 UNIT_BITS = 80
 _UNIT = Fraction(1, 2**UNIT_BITS)
-# Below this rho is no budget.
-_LEAST_RHO = 1e-300
 # Readings of an odometer are taken at rhos of this ladder; delta is split over its rungs.
 _LOWEST_RHO = 2.0**-14
 _RATIO = 1.25
@@ -125,17 +124,17 @@ class Filter:
 
     def admits(self, events: Events, relation: Relation | str | None = None) -> bool:
         """Whether releases still fit."""
-        return self.spent + self.amount(events, relation) <= self.capacity
+        return self.amount(events, relation) <= self.remaining
 
     def after(self, events: Events, relation: Relation | str | None = None) -> Filter:
         """Return the filter after releases; they are refused if they do not fit."""
-        total = self.spent + self.amount(events, relation)
-        if total > self.capacity:
+        amount = self.amount(events, relation)
+        if amount > self.remaining:
             raise BudgetError(
                 "the budget does not cover this release; nothing was spent. Expected less, or a "
                 "larger budget from the start"
             )
-        return replace(self, spent=total)
+        return replace(self, spent=self.spent + amount)
 
     def units(self, events: Events) -> int:
         """Return what releases cost in whole units of 2^-80, rounded up."""
@@ -189,10 +188,8 @@ class Odometer:
         target = required_delta(delta)
         if self.spent == 0:
             return 0.0
-        if target == 0.0:
-            return math.inf
         spent = float_up(self.spent)
-        if spent > 1e300:
+        if target == 0.0 or spent > 1e300:
             return math.inf
         rung = max(math.ceil(math.log(spent / _LOWEST_RHO) / math.log(_RATIO)), 0)
         while _LOWEST_RHO * _RATIO**rung * (1.0 - _SLACK) < spent:
@@ -265,10 +262,10 @@ def _largest_rho(budget: Budget) -> float:
     epsilon, delta = _pair(budget, "zcdp")
 
     def exceeds(rho: float) -> bool:
-        return renyi.zcdp_to_epsilon(rho, delta) > epsilon
+        return conversion.zcdp_to_epsilon(rho, delta) > epsilon
 
     found = bisect(0.0, max(epsilon, 1.0), exceeds, 1e-10)[0]
-    return found if found > _LEAST_RHO else 0.0
+    return found if found > 1e-300 else 0.0
 
 
 def _renyi_capacity(budget: Budget, order: float) -> float:
@@ -276,7 +273,7 @@ def _renyi_capacity(budget: Budget, order: float) -> float:
     epsilon, delta = _pair(budget, "rdp")
     gain = (math.log(delta) + math.log(order)) / (order - 1.0) - math.log1p(-1.0 / order)
     value, step = epsilon + gain, 2.0**-46 * (epsilon + abs(gain) + 1.0)
-    while value > 0.0 and renyi.epsilon_from_values([order], [value], delta) > epsilon:
+    while value > 0.0 and conversion.epsilon_from_values([order], [value], delta) > epsilon:
         value, step = value - step, 2.0 * step
     return max(value, 0.0)
 
@@ -284,7 +281,7 @@ def _renyi_capacity(budget: Budget, order: float) -> float:
 @lru_cache(maxsize=256)
 def _best_order(budget: Budget) -> float:
     """The order at which a Gaussian release could spend most."""
-    grid = renyi.default_orders()
+    grid = curves.default_orders()
     values = [_renyi_capacity(budget, float(order)) / float(order) for order in grid]
     return float(grid[int(np.argmax(values))])
 

@@ -9,21 +9,20 @@ import math
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
-from tacit.accounting import classical, renyi
+from tacit.accounting import classical
 from tacit.accounting.accountants import required_delta
-from tacit.accounting.argument_checks import non_negative, probability
 from tacit.accounting.classical import TradeOff, power_at
 from tacit.accounting.composition import Composition
+from tacit.accounting.renyi import conversion
+from tacit.accounting.renyi import curve as curves
 from tacit.accounting.renyi_curves import total_curve
-from tacit.accounting.rounding import ALLOWANCE
+from tacit.accounting.rounding import ALLOWANCE, non_negative, probability
 from tacit.privacy.budget import Guarantee
 from tacit.validate import whole
 
 # Epsilons at which a profile is read, as fractions of epsilon at the smallest delta of interest.
 _FRACTIONS = (0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.55, 0.75, 1.0)
 _SMALLEST_DELTA = 1e-6
-_DOWN = 1.0 - 2.0**-50
-_LARGEST_EXPONENT = 709.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,11 +116,20 @@ def group_epsilon(composition: Composition, size: int, *, delta: float) -> float
         return Composition(composition.square * size * size).epsilon(target)
     if size == 1:
         return composition.epsilon(target)
-    candidates = [_by_lemma(composition, size, target)]
-    curve = total_curve(composition.counts, composition.relation)
+    curve, least = total_curve(composition.counts, composition.relation), math.inf
     if curve is not None and curve.leak == 0.0:
-        candidates.append(renyi.epsilon(renyi.group(curve.curve, size), target))
-    return min(candidates)
+        least = conversion.epsilon(curves.group(curve.curve, size), target)
+    # The pair of a group from a pair of one record, at the largest delta that fits.
+    share = target / size
+    for _ in range(60):
+        epsilon = composition.epsilon(share)
+        if math.isinf(epsilon):
+            break
+        found = group_approximate(epsilon, share, size)
+        if found[1] <= target:
+            return min(found[0], least)
+        share = min(0.5 * share, 0.9 * share * target / found[1]) * (1.0 - 2.0**-50)
+    return least
 
 
 def group_approximate(epsilon: float, delta: float, size: int) -> tuple[float, float]:
@@ -137,37 +145,17 @@ def group_approximate(epsilon: float, delta: float, size: int) -> tuple[float, f
     """
     epsilon, delta = non_negative("epsilon", epsilon), probability("delta", delta)
     size = whole("size", size)
-    total = epsilon if size == 1 else size * epsilon * (1.0 + 2.0**-52)
-    return total, _weighted(size, epsilon, delta)
-
-
-def _by_lemma(composition: Composition, size: int, delta: float) -> float:
-    """The pair of a group from a pair of one record, at the largest delta that fits."""
-    share = delta / size
-    for _ in range(60):
-        epsilon = composition.epsilon(share)
-        if math.isinf(epsilon):
-            return math.inf
-        found = group_approximate(epsilon, share, size)
-        if found[1] <= delta:
-            return found[0]
-        share = min(0.5 * share, 0.9 * share * delta / found[1]) * _DOWN
-    return math.inf
-
-
-def _weighted(size: int, epsilon: float, delta: float) -> float:
-    """Delta (1 + e^epsilon + ... + e^((k - 1) epsilon)), rounded up and cut at 1."""
-    if delta == 0.0:
-        return 0.0
     if size == 1:
-        return delta
-    exponent = size * epsilon
-    if exponent > _LARGEST_EXPONENT:
+        return epsilon, delta
+    total, exponent = size * epsilon * (1.0 + 2.0**-52), size * epsilon
+    if delta == 0.0:
+        return total, 0.0
+    if exponent > 709.0:
         # The largest of k terms in logarithms: the product with delta may still be small.
         logarithm = math.log(size) + (size - 1) * epsilon + math.log(delta)
-        return math.exp(logarithm) * (1.0 + 1e-9) if logarithm < -1e-6 else 1.0
+        return total, math.exp(logarithm) * (1.0 + 1e-9) if logarithm < -1e-6 else 1.0
     weight = math.expm1(exponent) / math.expm1(epsilon) if epsilon > 0.0 else float(size)
-    return min(weight * delta * (1.0 + ALLOWANCE) + math.ulp(0.0), 1.0)
+    return total, min(weight * delta * (1.0 + ALLOWANCE) + math.ulp(0.0), 1.0)
 
 
 def _percent(rate: float, rounding: str) -> str:

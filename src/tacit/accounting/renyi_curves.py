@@ -15,21 +15,19 @@ from functools import lru_cache, partial
 
 import numpy as np
 
-from tacit.accounting import renyi
-from tacit.accounting.argument_checks import Floats
 from tacit.accounting.classical import amplified
 from tacit.accounting.composition import EventCounts, Sampled, count_events, pure_epsilon
 from tacit.accounting.objective_perturbation import jacobian_term, objective_mu
-from tacit.accounting.renyi import Curve
-from tacit.accounting.rounding import float_down, float_up, root_up
+from tacit.accounting.renyi import curve as curves
+from tacit.accounting.renyi import selection, subsampling
+from tacit.accounting.renyi.curve import Curve
+from tacit.accounting.rounding import Floats, float_down, float_up, root_up
 from tacit.accounting.with_replacement import copies
 from tacit.privacy import event as kinds
 from tacit.privacy.relation import Relation
 
 # The exponent of many small leaks is a sum of as many roundings.
 _LEAK_SLACK = 2.0**-40
-# So many copies of a record are summed at each order.
-_MOST_COPIES = 20_000
 
 
 @dataclass(frozen=True)
@@ -66,14 +64,16 @@ def curve_of(event: kinds.Event, relation: Relation | None) -> LeakyCurve | None
             found = _selection(event, relation)
         case kinds.Gaussian() | kinds.DiscreteGaussian():
             # rho = mu^2 / 2 for both, and the Gaussian curve is that of rho.
-            found = LeakyCurve(partial(renyi.gaussian, mu=root_up(event.mu_squared)))
+            found = LeakyCurve(partial(curves.gaussian, mu=root_up(event.mu_squared)))
         case kinds.Laplace():
-            found = LeakyCurve(partial(renyi.laplace, epsilon=float_up(event.epsilon)))
+            found = LeakyCurve(partial(curves.laplace, epsilon=float_up(event.epsilon)))
         case kinds.BoundedRange():
-            found = LeakyCurve(partial(renyi.bounded_range, eta=float_up(event.eta)))
+            found = LeakyCurve(partial(curves.bounded_range, eta=float_up(event.eta)))
         case _:
             own = own_pair(event, relation)
-            found = None if own is None else _leaky(*own)
+            found = (
+                None if own is None else LeakyCurve(partial(curves.pure, epsilon=own[0]), own[1])
+            )
     return found
 
 
@@ -85,7 +85,7 @@ def total_curve(counts: EventCounts, relation: Relation | None) -> LeakyCurve | 
     - Gaussian releases enter through their exact total.
     - k times a release costs k times its curve.
     """
-    curves, leaks, squares = [], [], Fraction(0)
+    parts, leaks, squares = [], [], Fraction(0)
     for event, times in counts:
         if isinstance(event, kinds.Gaussian):
             squares += times * event.mu_squared
@@ -93,11 +93,11 @@ def total_curve(counts: EventCounts, relation: Relation | None) -> LeakyCurve | 
         found = curve_of(event, relation)
         if found is None:
             return None
-        curves.append(renyi.repeat(found.curve, times))
+        parts.append(curves.repeat(found.curve, times))
         leaks.append((found.leak, times))
     if squares > 0:
-        curves.append(partial(renyi.gaussian, mu=root_up(squares)))
-    return LeakyCurve(renyi.add(curves), joint_leak(leaks))
+        parts.append(partial(curves.gaussian, mu=root_up(squares)))
+    return LeakyCurve(curves.add(parts), joint_leak(leaks))
 
 
 def own_pair(event: kinds.Event, relation: Relation | None) -> tuple[float, float] | None:
@@ -152,65 +152,68 @@ def joint_leak(leaks: Iterable[tuple[float, int]]) -> float:
     return min(-math.expm1(stays) * (1.0 + _LEAK_SLACK), 1.0) if stays < 0.0 else 0.0
 
 
-def _leaky(epsilon: float, leak: float) -> LeakyCurve:
-    return LeakyCurve(partial(renyi.pure, epsilon=epsilon), leak)
+def without_leak(delta: float, leak: float) -> float:
+    r"""Return what a leak leaves of delta, :math:`(\delta - l)/(1 - l)`, rounded down.
+
+    Guarantee
+    ---------
+    - ``1 - (1 - leak)(1 - answer)`` is at most delta; 0 if nothing is left.
+    """
+    if leak == 0.0:
+        return delta
+    return max((delta - leak) / (1.0 - leak) * (1.0 - _LEAK_SLACK), 0.0) if leak < 1.0 else 0.0
 
 
 def _objective(event: kinds.ObjectivePerturbation, relation: Relation) -> LeakyCurve:
     determinant = jacobian_term(event)
     if event.signs == 1:
         mu = objective_mu(event, relation)
-        return LeakyCurve(partial(renyi.one_signed_objective, determinant=determinant, mu=mu))
+        return LeakyCurve(partial(curves.one_signed_objective, determinant=determinant, mu=mu))
     mu = objective_mu(event, Relation.ADD_REMOVE)
-    curve: Curve = partial(renyi.two_signed_objective, determinant=determinant, mu=mu)
+    curve: Curve = partial(curves.two_signed_objective, determinant=determinant, mu=mu)
     # Replacing is removing and adding.
-    return LeakyCurve(renyi.group(curve, 2) if relation is Relation.REPLACE_ONE else curve)
+    return LeakyCurve(curves.group(curve, 2) if relation is Relation.REPLACE_ONE else curve)
 
 
 def _sampled(
     event: kinds.PoissonSampled | kinds.SampledWithoutReplacement, relation: Relation | None
 ) -> LeakyCurve | None:
-    release, rate = event.event, float_up(event.rate)
+    release, poisson = event.event, isinstance(event, kinds.PoissonSampled)
     own, pure = own_pair(event, relation), pure_epsilon(release)
     if own is not None and pure is None:
-        return _leaky(*own)
-    curve: Curve
-    if isinstance(event, kinds.PoissonSampled):
-        # Replacing is removing and adding.
-        steps = 2 if relation is Relation.REPLACE_ONE else 1
-        if isinstance(release, kinds.Gaussian):
-            mu = root_up(release.mu_squared)
-            curve = partial(renyi.poisson_gaussian, mu=mu, sampling_rate=rate)
-            return LeakyCurve(renyi.group(curve, steps))
-        base = curve_of(release, Relation.ADD_REMOVE)
-        if base is None:
-            return None
-        curve = renyi.group(partial(renyi.poisson, curve=base.curve, sampling_rate=rate), steps)
+        return LeakyCurve(partial(curves.pure, epsilon=own[0]), own[1])
+    rate = float_up(event.rate)
+    if isinstance(release, kinds.Gaussian):
+        of = subsampling.poisson_gaussian if poisson else subsampling.without_replacement_gaussian
+        curve: Curve = partial(of, mu=root_up(release.mu_squared), sampling_rate=rate)
     else:
-        if isinstance(release, kinds.Gaussian):
-            mu = root_up(release.mu_squared)
-            curve = partial(renyi.without_replacement_gaussian, mu=mu, sampling_rate=rate)
-            return LeakyCurve(curve)
-        base = curve_of(release, Relation.REPLACE_ONE)
+        base = curve_of(release, Relation.ADD_REMOVE if poisson else Relation.REPLACE_ONE)
         if base is None:
             return None
-        bound = math.inf if pure is None else float_up(pure)
-        curve = partial(
-            renyi.without_replacement, curve=base.curve, sampling_rate=rate, pure_epsilon=bound
-        )
-    if own is not None:
-        curve = _least(curve, partial(renyi.pure, epsilon=own[0]))
-    return LeakyCurve(curve)
+        if poisson:
+            curve = partial(subsampling.poisson, curve=base.curve, sampling_rate=rate)
+        else:
+            bound = math.inf if pure is None else float_up(pure)
+            curve = partial(subsampling.without_replacement, curve=base.curve, sampling_rate=rate)
+            curve = partial(curve, pure_epsilon=bound)
+    if poisson:
+        # Replacing is removing and adding.
+        curve = curves.group(curve, 2 if relation is Relation.REPLACE_ONE else 1)
+    if own is None:
+        return LeakyCurve(curve)
+    # Both curves hold for the same release.
+    return LeakyCurve(lambda orders: np.minimum(curve(orders), curves.pure(orders, own[0])))
 
 
 def _with_replacement(event: kinds.SampledWithReplacement) -> LeakyCurve | None:
     if not isinstance(event.event, kinds.Gaussian):
         return None
     drawn = copies(event.draws, event.population)
-    if drawn.numbers[-1] > _MOST_COPIES:
+    # So many copies of a record are summed at each order.
+    if drawn.numbers[-1] > 20_000:
         return None
     curve = partial(
-        renyi.with_replacement_gaussian,
+        subsampling.with_replacement_gaussian,
         mu=root_up(event.event.mu_squared),
         records=event.population,
         draws=event.draws,
@@ -223,7 +226,7 @@ def _selection(event: kinds.RandomStopping, relation: Relation | None) -> LeakyC
     values = _selection_table(event, relation)
     if values is None:
         return None
-    grid, table = renyi.default_orders(), np.append(values, math.inf)
+    grid, table = curves.default_orders(), np.append(values, math.inf)
 
     def tabulated(orders: Floats) -> Floats:
         # Divergences grow with the order, so the next larger order of the table is safe.
@@ -238,24 +241,15 @@ def _selection_table(event: kinds.RandomStopping, relation: Relation | None) -> 
     base = total_curve(count_events([event.event], relation), relation)
     if base is None or base.leak > 0.0:
         return None
-    grid, law = renyi.default_orders(), event.law
+    grid, law = curves.default_orders(), event.law
     if isinstance(law, kinds.NegativeBinomial):
         # More runs cost more: a smaller gamma and a larger shape are the safe sides.
         shape, gamma = float_up(law.shape), float_down(law.gamma)
         if gamma < 1e-300 or not shape < math.inf:
             return np.full_like(grid, math.inf)
         shape = 1e-300 if 0.0 < shape < 1e-300 else shape
-        return renyi.negative_binomial_selection(grid, base.curve, shape, gamma)
+        return selection.negative_binomial_selection(grid, base.curve, shape, gamma)
     mean = float_up(law.mean)
     if not mean < math.inf:
         return np.full_like(grid, math.inf)
-    return renyi.poisson_selection(grid, base.curve, mean)
-
-
-def _least(first: Curve, second: Curve) -> Curve:
-    """The lesser of two curves that hold for the same release."""
-
-    def least(orders: Floats) -> Floats:
-        return np.minimum(first(orders), second(orders))
-
-    return least
+    return selection.poisson_selection(grid, base.curve, mean)

@@ -1,4 +1,4 @@
-"""Numbers on the safe side: floats never below or above an exact number, and bisection.
+"""Numbers of the accountants: checked arguments, rounding to the safe side, and bisection.
 
 Proof: ``proofs/accounting/rounding.md``.
 """
@@ -10,14 +10,15 @@ from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+
+from tacit.errors import BudgetError, SettingError
+from tacit.validate import within
 
 # Relative error granted to a short chain of float operations and one special function.
 ALLOWANCE = 2.0**-46
 # More than what underflow can hide in any product formed here, and far below any budget.
 UNDERFLOW = 2.0**-1000
-# Bits of the integer square root: 53 for the float and enough more that one check settles it.
-_ROOT_BITS = 64
 
 
 def float_up(number: Fraction | float) -> float:
@@ -55,7 +56,8 @@ def root_up(square: Fraction) -> float:
     if square == 0:
         return 0.0
     numerator, denominator = square.numerator, square.denominator
-    shift = _ROOT_BITS - (numerator.bit_length() - denominator.bit_length()) // 2
+    # Bits of the integer square root: 53 for the float and enough more that one check settles it.
+    shift = 64 - (numerator.bit_length() - denominator.bit_length()) // 2
     scaled = square * Fraction(4) ** shift
     root = Fraction(math.isqrt(math.ceil(scaled) - 1) + 1) / Fraction(2) ** shift
     try:
@@ -101,8 +103,33 @@ def bisect(
     """
     while high - low > accuracy * high:
         middle = 0.5 * (low + high)
-        if holds(middle):
-            high = middle
-        else:
-            low = middle
+        low, high = (low, middle) if holds(middle) else (middle, high)
     return low, high
+
+
+Floats = NDArray[np.float64]
+
+
+def non_negative(name: str, value: float) -> float:
+    """Return a number of at least 0, infinity included."""
+    return within(name, value, 0.0, math.inf, BudgetError)
+
+
+def probability(name: str, value: float) -> float:
+    """Return a number from 0 to 1."""
+    return within(name, value, 0.0, 1.0, BudgetError)
+
+
+def above_one(name: str, value: float) -> float:
+    """Return a number above 1, infinity included."""
+    if not value > 1.0:
+        raise SettingError(f"{name} must be above 1; got {value!r}.")
+    return value
+
+
+def as_orders(orders: ArrayLike) -> Floats:
+    """Return Rényi orders as an array; each is finite and at least 1."""
+    array = np.asarray(orders, dtype=np.float64)
+    if not np.all((array >= 1.0) & np.isfinite(array)):
+        raise SettingError("an order is not a finite number of at least 1; expected orders like 8")
+    return array

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from tacit.errors import SettingError
-from tacit.privacy.basic_events import exact, probability
 from tacit.privacy.event import (
     Event,
     Gaussian,
@@ -20,6 +19,7 @@ from tacit.privacy.event import (
     SampledWithoutReplacement,
     SampledWithReplacement,
 )
+from tacit.privacy.event_fields import exact, probability
 from tacit.privacy.relation import Relation
 
 SAMPLINGS = ("poisson", "without-replacement", "with-replacement")

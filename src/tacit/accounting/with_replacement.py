@@ -16,18 +16,15 @@ from functools import lru_cache, partial
 import numpy as np
 from scipy import special
 
-from tacit.accounting.argument_checks import Floats
 from tacit.accounting.composition import pure_epsilon
-from tacit.accounting.pld.pairs import Profile
-from tacit.accounting.rounding import float_up, root_up
+from tacit.accounting.pld.pairs.pair import Profile
+from tacit.accounting.rounding import Floats, float_up, root_up
 from tacit.privacy.event import Gaussian, SampledWithReplacement
 
 # Weight of all numbers that are not listed: no delta in use comes near it.
 _NEGLIGIBLE = 1e-40
 # So many different numbers are listed one by one.
 _MOST_NUMBERS = 400
-# Beyond this many the largest stands for all: it is then within 1.5% of the mean.
-_MOST_LISTED = 10**6
 _TINY_SLACK = 2.0**-46
 # Relative distance of the lower bound of the weight of no copy from that weight, at most.
 NONE_WIDTH = 2.0**-38
@@ -35,9 +32,7 @@ _SLACK = 2.0**-42
 _ROOT_HALF = math.sqrt(0.5)
 # Losses at which the bound is computed: as fine everywhere as the loss distributions need it.
 _PER_OCTAVE, _SMALLEST, _LARGEST = 128, 2.0**-44, 690.0
-_LOWEST = 30.0
 _LARGEST_MU = 1e50
-_SMALLEST_MU = 1e-50
 _NEWTON_STEPS, _ENOUGH = 24, 1e-12
 # Averages that rise by less could be equal; numbers of copies this rare are revealed.
 _MARGIN, _RARE = 1e-12, 1e-6
@@ -79,8 +74,13 @@ def copies(draws: int, population: int) -> Copies:
     exponent = draws * math.log1p(-1.0 / population)
     none = math.exp(exponent * (1.0 + 2.0**-50)) * (1.0 - _TINY_SLACK)
     drawn = min(-math.expm1(exponent) * (1.0 + _TINY_SLACK), 1.0)
-    last, tail = _last(draws, population)
-    if last > _MOST_LISTED:
+    # By Bernstein's inequality the most probability to exceed the last number.
+    mean, level = draws / population, -math.log(_NEGLIGIBLE)
+    excess = level / 3.0 + math.sqrt(level * level / 9.0 + 2.0 * level * mean)
+    last = math.ceil((mean + excess) * (1.0 + _TINY_SLACK)) + 1
+    last, tail = (draws, 0.0) if draws <= last else (last, _NEGLIGIBLE)
+    # Beyond this many the largest stands for all: it is then within 1.5% of the mean.
+    if last > 10**6:
         return Copies(np.array([float(last)]), np.ones(1), np.zeros(1), none, drawn, tail)
     before = np.arange(0.0, float(last))
     steps = np.log((draws - before) / ((before + 1.0) * (population - 1.0)))
@@ -97,14 +97,6 @@ def copies(draws: int, population: int) -> Copies:
     return Copies(*_merged(numbers, upper, lower), none, drawn, tail)
 
 
-def _last(draws: int, population: int) -> tuple[int, float]:
-    """A number and, by Bernstein's inequality, the most probability to exceed it."""
-    mean, level = draws / population, -math.log(_NEGLIGIBLE)
-    excess = level / 3.0 + math.sqrt(level * level / 9.0 + 2.0 * level * mean)
-    last = math.ceil((mean + excess) * (1.0 + _TINY_SLACK)) + 1
-    return (draws, 0.0) if draws <= last else (last, _NEGLIGIBLE)
-
-
 def _merged(numbers: Floats, upper: Floats, lower: Floats) -> tuple[Floats, Floats, Floats]:
     """Read numbers as the next larger one of at most `_MOST_NUMBERS`."""
     if numbers.size <= _MOST_NUMBERS:
@@ -114,10 +106,8 @@ def _merged(numbers: Floats, upper: Floats, lower: Floats) -> tuple[Floats, Floa
     edges = np.unique(np.ceil(np.linspace(first, numbers[-1], _MOST_NUMBERS)))
     cells = np.searchsorted(edges, numbers)
     size = edges.size
-    above: Floats = np.minimum(np.bincount(cells, upper, size) * (1.0 + _TINY_SLACK), 1.0)
-    below: Floats = np.asarray(
-        np.bincount(cells, lower, size) * (1.0 - _TINY_SLACK), dtype=np.float64
-    )
+    above = np.minimum(np.bincount(cells, upper, size) * (1.0 + _TINY_SLACK), 1.0)
+    below: Floats = np.bincount(cells, lower, size).astype(np.float64) * (1.0 - _TINY_SLACK)
     return edges, above, below
 
 
@@ -132,7 +122,7 @@ def with_replacement_profile(event: SampledWithReplacement) -> Profile | None:
     - Equal events give equal profiles, so that counts add up.
     """
     if isinstance(event.event, Gaussian):
-        mu, epsilon = max(root_up(event.event.mu_squared), _SMALLEST_MU), 0.0
+        mu, epsilon = max(root_up(event.event.mu_squared), 1e-50), 0.0
     else:
         pure = pure_epsilon(event.event)
         if pure is None:
@@ -157,7 +147,7 @@ def _profile(mu: float, epsilon: float, draws: int, population: int) -> Profile:
     tail = min(drawn.tail, 1.0)
     above = np.minimum.accumulate(np.minimum(above * (1.0 + _SLACK) + tail, 1.0))
     # Further below 0 the profile is 1 - exp(epsilon) up to rounding, which the last chord is too.
-    near = np.flatnonzero((nodes > 0.0) & (nodes < _LOWEST))[::-1]
+    near = np.flatnonzero((nodes > 0.0) & (nodes < 30.0))[::-1]
     below = -np.expm1(-nodes[near]) + np.exp(-nodes[near]) * above[near]
     powers = np.concatenate([[-1.0], np.expm1(-nodes[near]), np.expm1(nodes)])
     corners = _convex(powers, np.concatenate([[1.0], np.minimum(below, 1.0), above]))
@@ -231,8 +221,7 @@ def _levels(drawn: Copies) -> tuple[Floats, Floats, float, float]:
 
 def _sums_above(values: Floats) -> Floats:
     """Sum over this index of the last axis and all above it."""
-    sums: Floats = np.cumsum(values[..., ::-1], axis=-1)[..., ::-1]
-    return sums
+    return np.asarray(np.cumsum(values[..., ::-1], axis=-1)[..., ::-1])
 
 
 def _thresholds(nodes: Floats, weights: Floats, shifts: Floats) -> Floats:
@@ -266,8 +255,10 @@ def _pure_bound(nodes: Floats, epsilon: float, drawn: Copies) -> tuple[Floats, F
     ratio = (nodes - np.log1p(-first)) * (1.0 - _SLACK)
     sizes = drawn.numbers * epsilon * (1.0 + _SLACK)
     revealed = np.zeros_like(nodes)
-    for size, weight in zip(sizes, drawn.upper, strict=True):
-        revealed += weight * _response_delta(ratio, float(size))
+    for size, weight in zip(sizes.tolist(), drawn.upper, strict=True):
+        # The curve of randomised response at its own epsilon, rounded up.
+        response = np.maximum(-np.expm1(ratio - size), 0.0) / (1.0 + math.exp(-size))
+        revealed += weight * response
     hidden = _one_staircase(np.log(level) - _SLACK, sizes, drawn.upper)
     return nodes, first * hidden + (1.0 - first) * (1.0 + _SLACK) * revealed
 
@@ -306,8 +297,3 @@ def _gaussian_delta(epsilon: Floats, mu: float) -> Floats:
     left = special.ndtr(-safe) * (1.0 + 2.0**-46) - density * beyond * (1.0 - 2.0**-46)
     value = np.where(u >= 0.0, right, left) * (1.0 + _SLACK)
     return np.where(u > 38.0, 1e-300, np.where(u < -38.0, 1.0, np.clip(value, 0.0, 1.0)))
-
-
-def _response_delta(epsilon: Floats, largest: float) -> Floats:
-    """The curve of randomised response at its own epsilon, rounded up."""
-    return np.maximum(-np.expm1(epsilon - largest), 0.0) / (1.0 + math.exp(-largest))

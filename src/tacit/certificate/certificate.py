@@ -1,7 +1,8 @@
 """The certificate of a fit: its guarantee, and everything needed to derive that again.
 
 It is JSON. Infinity is the string ``"inf"``, and numbers that enter the proof are exact strings.
-Nothing in it was read from a record beyond what is listed as public.
+Nothing in it was read from a record beyond what is listed as public. What it says of a step follows
+from a few numbers (bounds, bits, how often) and the relation, and is derived again when it is read.
 """
 
 from __future__ import annotations
@@ -13,21 +14,22 @@ import math
 import platform
 import re
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from importlib import metadata
 from types import NoneType
 from typing import Any, ClassVar
 
 from tacit.accounting.composition import Composition, compose, mu_squared_of
-from tacit.certificate.certificate_entry import LARGEST_COUNT, entry_of, read_entry
-from tacit.contract.guarantee_caveats import premise_of
-from tacit.contract.plan import Plan
+from tacit.contract.plan import Plan, Step, premise_of
 from tacit.contract.query import QueryKind
 from tacit.contract.release import Release
-from tacit.documents.canonical_json import canonical, plain
+from tacit.contract.sensitivity import LARGEST_BITS, MinimumPrice, Price, events_of
+from tacit.documents.canonical_json import FieldTypes, canonical, plain, require_fields
 from tacit.documents.document import TOLERANCE, Document, require_total
-from tacit.documents.reading import FieldTypes, require_fields
 from tacit.errors import BudgetError, CertificateError
+from tacit.privacy import event_json as events
 from tacit.privacy.budget import Budget, Guarantee
+from tacit.privacy.event import Composed, Event, Repeated
 from tacit.privacy.relation import Relation
 
 FORMAT = "tacit-certificate/2"
@@ -40,7 +42,6 @@ ROUNDING = 5e-10
 
 _NOTHING = {"epsilon": "inf", "delta": 1.0, "mu": "inf", "mu_squared": "inf"}
 _VERSIONED = ("tacit", "python", "numpy", "numba")
-_NUMBER = (float, str)
 _MOST_PARTS = 64
 _SHA256 = re.compile(r"[0-9a-f]{64}", re.ASCII)
 
@@ -67,17 +68,21 @@ _LAYOUT: FieldTypes = {
     "signature": (dict, NoneType),
 }
 _RELEASED: FieldTypes = {"covers": (list,), "sha256": (str,)}
+_NUMBER, _MAYBE = (float, str), (float, str, NoneType)
 _INNER: Mapping[str, FieldTypes] = {
-    "total": {
-        "epsilon": _NUMBER,
-        "delta": (float,),
-        "mu": (*_NUMBER, NoneType),
-        "mu_squared": (str, NoneType),
-    },
+    "total": {"epsilon": _NUMBER, "delta": (float,), "mu": _MAYBE, "mu_squared": (str, NoneType)},
     "records": {"which": (str,), "value": (int,)},
-    "budget": dict.fromkeys(("epsilon", "delta", "mu", "rho"), (*_NUMBER, NoneType)),
+    "budget": dict.fromkeys(("epsilon", "delta", "mu", "rho"), _MAYBE),
     "versions": dict.fromkeys(_VERSIONED, (str,)),
 }
+LARGEST_COUNT = 2**63
+
+_DIGITS = re.compile(r"0|[1-9][0-9]{0,30}", re.ASCII)
+_RATIO = re.compile(r"[1-9][0-9]{0,30}(/[1-9][0-9]{0,30})?", re.ASCII)
+_SENSITIVITY: FieldTypes = {"bound": (str,), "squared": (str,)}
+_NOISE: FieldTypes = {"law": (str,), "bits": (int,), "variance": (str,)}
+_MINIMUM: FieldTypes = {**_SENSITIVITY, "ratio": (str,), "drift": (str,)}
+_MINIMUM_NOISE: FieldTypes = {**_NOISE, "drift_bits": (int,)}
 _FACT: FieldTypes = {"name": (str,), "value": (object,), "source": (str,)}
 _ENTRY: FieldTypes = {
     **dict.fromkeys(("query", "label", "arithmetic"), (str,)),
@@ -117,7 +122,13 @@ class Certificate(Document):
 
     def _require(self, document: Mapping[str, Any]) -> None:
         if document["format"] != FIRST:
-            _require_released(document["released"])
+            require_fields(document["released"], _RELEASED, "released")
+            covers, digest = document["released"]["covers"], document["released"]["sha256"]
+            names = all(isinstance(name, str) and name.isidentifier() for name in covers)
+            if not names or not 0 < len(covers) <= _MOST_PARTS or covers != sorted(set(covers)):
+                raise CertificateError("released.covers is not a sorted list of names")
+            if not _SHA256.fullmatch(digest):
+                raise CertificateError("released.sha256 is not 64 lower-case hexadecimal digits")
         for number, fact in enumerate(document["public"], start=1):
             require_fields(fact, _FACT, f"public fact {number}")
         for number, entry in enumerate(document["events"], start=1):
@@ -134,11 +145,10 @@ class Certificate(Document):
         *,
         covered: Mapping[str, Any] | None = None,
     ) -> Certificate:
-        """State what a release guarantees.
+        """State what a release guarantees, for the `covered` parts of a stored fit, by name.
 
-        `estimates` are its terms, with intervals if any; by default the coefficients alone.
-        `covered` are the parts of a stored fit, by name, that the certificate is for; by default
-        the terms and the design. A feature map that is a function is covered by its declaration.
+        By default those are the terms (`estimates`, or the coefficients alone) and the design. A
+        feature map that is a function is covered by its declaration.
         """
         plan = release.plan
         why = INFINITE if not plan.private else SEEDED if release.reproducible else None
@@ -216,6 +226,74 @@ class Certificate(Document):
         return f"Certificate(private={self.private}, digest={self.digest!r})"
 
 
+def entry_of(step: Step, relation: Relation) -> dict[str, Any]:
+    """Everything the certificate says of one step, derived from the few facts that fix it."""
+    times, price = int(step.times), step.price
+    # Answers computed in floats have their proven error inside the sensitivity.
+    exact = step.kind not in (QueryKind.MINIMUM, QueryKind.DIRECTION)
+    entry: dict[str, Any] = {
+        "query": str(step.kind),
+        "label": step.label,
+        "times": times,
+        "size": int(step.size),
+        "arithmetic": "exact" if exact else "bounded-float",
+    }
+    if price is None:
+        return {**entry, "event": None, "sensitivity": None, "noise": None}
+    found = events_of(step.kind, price, relation, step.size)
+    event = found[0] if len(found) == 1 else Composed(found)
+    squared = found[0].squared_sensitivity  # type: ignore[attr-defined]
+    sensitivity = {"bound": str(price.bound), "squared": str(squared)}
+    noise: dict[str, Any] = {"law": "gaussian rounded to integers", "bits": price.bits}
+    noise["variance"] = str(4**price.bits)
+    if isinstance(price, MinimumPrice):
+        sensitivity |= {"ratio": str(price.ratio), "drift": str(price.drift.bound)}
+        noise["drift_bits"] = price.drift.bits
+    priced = events.to_json(Repeated(event, times))
+    return {**entry, "event": priced, "sensitivity": sensitivity, "noise": noise}
+
+
+def read_entry(entry: Mapping[str, Any], relation: Relation, place: str) -> Event | None:
+    """Return the event of an entry; all it states must follow from the relation and the price."""
+    if entry["query"] not in list(QueryKind):
+        raise CertificateError(f"{place}: unknown query; a newer version may have written it")
+    if not 0 <= entry["times"] < LARGEST_COUNT:
+        raise CertificateError(f"{place}: times is not a count")
+    kind, size = QueryKind(entry["query"]), entry["size"]
+    if not 1 <= size < (LARGEST_COUNT if kind is QueryKind.COUNTS else 2):
+        raise CertificateError(f"{place}: size is not a number of counts")
+    price = None if entry["event"] is None else _read_price(entry, kind, place)
+    derived = entry_of(Step(kind, price, entry["times"], entry["label"], size), relation)
+    for name, value in derived.items():
+        if canonical({name: entry[name]}) != canonical({name: value}):
+            raise CertificateError(
+                f"{place}: {name} does not follow from the bound, the noise, the count and the "
+                f"relation {relation}"
+            )
+    return None if price is None else events.from_json(entry["event"])
+
+
+def _read_price(entry: Mapping[str, Any], kind: QueryKind, place: str) -> Price | MinimumPrice:
+    perturbed = kind is QueryKind.MINIMUM
+    sensitivity, noise = entry["sensitivity"], entry["noise"]
+    require_fields(sensitivity, _MINIMUM if perturbed else _SENSITIVITY, f"{place}: sensitivity")
+    require_fields(noise, _MINIMUM_NOISE if perturbed else _NOISE, f"{place}: noise")
+    names = (("bound", "bits"), ("drift", "drift_bits")) if perturbed else (("bound", "bits"),)
+    prices = []
+    for bound, bits in names:
+        if not _DIGITS.fullmatch(sensitivity[bound]):
+            raise CertificateError(f"{place}: sensitivity.{bound} is not a whole number")
+        if not 0 <= noise[bits] <= LARGEST_BITS:
+            raise CertificateError(f"{place}: noise.{bits} is not from 0 to {LARGEST_BITS}")
+        prices.append(Price(int(sensitivity[bound]), noise[bits]))
+    if not perturbed:
+        return prices[0]
+    if not _RATIO.fullmatch(sensitivity["ratio"]):
+        raise CertificateError(f"{place}: sensitivity.ratio is not a positive fraction")
+    price, drift = prices
+    return MinimumPrice(price.bound, price.bits, Fraction(sensitivity["ratio"]), drift)
+
+
 @functools.cache
 def version_of(name: str) -> str:
     """Version of Python or of an installed package; looked up once: that takes milliseconds."""
@@ -237,16 +315,6 @@ def first_fingerprint_of(estimates: Sequence[Sequence[Any]]) -> str:
     """Return the fingerprint of 0.1.0: of (name, coef, std_err, lower, upper) of each term."""
     text = json.dumps(plain(estimates), ensure_ascii=True, allow_nan=False)
     return "sha256:" + hashlib.sha256(text.encode("ascii")).hexdigest()
-
-
-def _require_released(released: Mapping[str, Any]) -> None:
-    require_fields(released, _RELEASED, "released")
-    covers, digest = released["covers"], released["sha256"]
-    names = all(isinstance(name, str) and name.isidentifier() for name in covers)
-    if not names or not 0 < len(covers) <= _MOST_PARTS or covers != sorted(set(covers)):
-        raise CertificateError("released.covers is not a sorted list of names")
-    if not _SHA256.fullmatch(digest):
-        raise CertificateError("released.sha256 is not 64 lower-case hexadecimal digits")
 
 
 def _which(relation: Relation) -> str:
@@ -287,19 +355,18 @@ def _compare_total(
         derived["mu"] = composition.mu or 0.0
     stated = {name: _number(f"total.{name}", total[name]) for name in derived}
     require_total(stated, derived)
-    if not _is_within(composition, stated["epsilon"], budget):
+    if square is not None:
+        within = square <= mu_squared_of(budget) * (1 + TOLERANCE)
+    else:
+        # Without a μ only a budget of ε and δ can say so.
+        most = -math.inf if budget.epsilon is None else budget.epsilon
+        within = stated["epsilon"] <= most * (1.0 + float(TOLERANCE))
+    if not within:
         raise CertificateError("the events add up to more than the budget")
     premise = premise_of([fact["name"] for fact in document["public"]])
     return Guarantee(
         relation, document["unit"], stated["epsilon"], total["delta"], stated.get("mu"), premise
     )
-
-
-def _is_within(composition: Composition, epsilon: float, budget: Budget) -> bool:
-    """Whether events are within a budget; without a μ only one of ε and δ can say so."""
-    if composition.square is not None:
-        return composition.square <= mu_squared_of(budget) * (1 + TOLERANCE)
-    return budget.epsilon is not None and epsilon <= budget.epsilon * (1.0 + float(TOLERANCE))
 
 
 def _number(place: str, value: Any) -> Any:

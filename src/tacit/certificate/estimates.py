@@ -1,7 +1,4 @@
-"""Coefficients as a fit file stores them, with their variances and what may be said of them.
-
-Everything here was released and paid for; intervals at any level follow from it at no cost.
-"""
+"""Coefficients as a fit file stores them: released, with their variances and their reliability."""
 
 from __future__ import annotations
 
@@ -52,10 +49,7 @@ class Scatter:
 
 @dataclass(frozen=True)
 class Reliability:
-    """What may be said of the intervals: in a word, of each term, and in sentences.
-
-    `offered` is False where intervals were paid for and would mean nothing.
-    """
+    """What may be said of the intervals; not `offered` where they would mean nothing."""
 
     offered: bool = True
     statement: str | None = None
@@ -89,8 +83,7 @@ class Estimates:
 
     def document(self) -> dict[str, Any]:
         """The parts of a fit file, as plain data; infinity is "inf"."""
-        document: dict[str, Any] = plain(to_plain(self))
-        return document
+        return dict(plain(to_plain(self)))
 
     @classmethod
     def read(cls, document: Mapping[str, Any]) -> Estimates:

@@ -1,14 +1,11 @@
-"""The file of a fit: what is stored of a release, enough to report it and to predict.
-
-It is JSON, never pickle: reading one runs no code.
-"""
+"""The file of a fit, to report it and to predict: JSON, never pickle, so that no code is run."""
 
 from __future__ import annotations
 
 import json
 import math
 import os
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, field, replace
 from itertools import zip_longest
 from typing import Any
@@ -20,12 +17,12 @@ from tacit.certificate import certificate as certificates
 from tacit.certificate.certificate import Certificate, fingerprint_of, first_fingerprint_of
 from tacit.certificate.estimates import Estimates, Term
 from tacit.contract.release import Release
-from tacit.design.design import Column, Design
+from tacit.design.design import Design
 from tacit.design.factor import Indicator, LabelCell, Numeric, require_declared
 from tacit.design.feature_map import Custom
 from tacit.design.response import FAMILIES
-from tacit.documents.canonical_json import canonical, digest_of, plain
-from tacit.documents.reading import FieldTypes, parse_document, read_document, require_fields
+from tacit.documents import canonical_json
+from tacit.documents.canonical_json import FieldTypes, canonical, digest_of, plain
 from tacit.documents.signature import Verification
 from tacit.errors import CertificateError, InputError, SettingError
 from tacit.files import write_text
@@ -35,21 +32,17 @@ SECOND = "tacit-fit/2"
 """The format of 0.1.0: its certificate covers the terms, and neither family nor design."""
 
 _SECOND_LAYOUT: FieldTypes = {
-    "format": (str,),
-    "family": (str,),
+    **dict.fromkeys(("format", "family", "digest"), (str,)),
+    **dict.fromkeys(("design", "certificate"), (dict,)),
     "terms": (list,),
-    "design": (dict,),
-    "certificate": (dict,),
-    "digest": (str,),
+}
+_ADDED: FieldTypes = {
+    **dict.fromkeys(("reliability", "further"), (dict,)),
+    "scatter": (dict, type(None)),
+    "covariance": (list, type(None)),
 }
 _LAYOUTS: Mapping[str, FieldTypes] = {
-    FORMAT: {
-        **_SECOND_LAYOUT,
-        "scatter": (dict, type(None)),
-        "covariance": (list, type(None)),
-        "reliability": (dict,),
-        "further": (dict,),
-    },
+    FORMAT: {**_SECOND_LAYOUT, **_ADDED},
     SECOND: _SECOND_LAYOUT,
 }
 _CERTIFICATES = {FORMAT: certificates.FORMAT, SECOND: certificates.FIRST}
@@ -70,9 +63,8 @@ class StoredFit:
     - The certificate is for this fit alone: its digest covers every part of the file that
       predictions, summaries and reports use, except the parts that `not_covered` names.
 
-    `family` is one of `tacit.design.response.FAMILIES`. `estimates` are in the order of
-    ``design.terms``. `further` are parts that a later version added: covered, and stored unchanged.
-    `format` is that of the file it was read from, in which it is also written.
+    `further` are parts that a later version added: covered, and stored unchanged. `format` is that
+    of the file it was read from, in which it is also written.
     """
 
     design: Design
@@ -92,7 +84,8 @@ class StoredFit:
             raise CertificateError(f"unknown family {self.family[:60]!r}; expected {known}")
         if not isinstance(self.design.response, FAMILIES[self.family].response):
             raise CertificateError("the response of the fit is not of its family's kind")
-        object.__setattr__(self, "design", _unwrapped(self.design))
+        # Labels that JSON can hold: numpy's scalars as Python's.
+        object.__setattr__(self, "design", Design.from_json(self.design.to_json()))
         require_design(self.design)
 
     @classmethod
@@ -103,16 +96,12 @@ class StoredFit:
         estimates: Estimates | Sequence[Term] | None = None,
         certificate: Certificate | None = None,
     ) -> StoredFit:
-        """Make the fit of a release.
-
-        `estimates` are the coefficients with their errors and intervals, where they were paid for.
-        `certificate` is the one of this fit if it was signed meanwhile; otherwise one is issued.
-        """
+        """Make the fit of a release; `certificate` is its own, if it was signed meanwhile."""
         if estimates is None:
             estimates = [Term(*row) for row in release.estimates()]
         if not isinstance(estimates, Estimates):
             estimates = Estimates(tuple(estimates))
-        design = _unwrapped(release.plan.design)
+        design = Design.from_json(release.plan.design.to_json())
         issued = Certificate.issue(release, covered=_parts(family, estimates, design, {}))
         if certificate is not None and certificate.digest != issued.digest:
             raise SettingError(
@@ -168,7 +157,7 @@ class StoredFit:
     @classmethod
     def from_json(cls, text: str | bytes) -> StoredFit:
         """Read a fit strictly, and check that its certificate adds up and is for this fit."""
-        return from_document(parse_document(text))
+        return from_document(canonical_json.parse_document(text))
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the fit to a file, whole or not at all."""
@@ -177,12 +166,12 @@ class StoredFit:
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> StoredFit:
         """Read a fit from a file."""
-        return from_document(read_document(path))
+        return from_document(canonical_json.read_document(path))
 
 
 def read_certificate(path: str | os.PathLike[str]) -> Certificate:
     """Read the certificate in a file: a certificate alone, or the one inside a stored fit."""
-    document = read_document(path)
+    document = canonical_json.read_document(path)
     if is_fit(document):
         return from_document(document).certificate
     return Certificate.of(document)
@@ -195,9 +184,10 @@ def is_fit(document: Mapping[str, Any]) -> bool:
 
 def from_document(document: Mapping[str, Any]) -> StoredFit:
     """Read a fit from plain data strictly, and check that its certificate is for this fit."""
-    _require_format(document)
+    if not is_fit(document):
+        raise CertificateError(_why_no_fit(str(document.get("format"))))
     layout = _LAYOUTS[document["format"]]
-    require_fields(document, layout, "the stored fit")
+    canonical_json.require_fields(document, layout, "the stored fit")
     if digest_of(document) != document["digest"]:
         raise CertificateError("digest does not fit: the stored fit was altered")
     certificate = Certificate.of(document["certificate"])
@@ -229,23 +219,15 @@ def from_document(document: Mapping[str, Any]) -> StoredFit:
     return fit
 
 
-def _require_format(document: Mapping[str, Any]) -> None:
-    stated = document.get("format")
-    if is_fit(document):
-        return
-    if isinstance(stated, str) and stated in Certificate.formats:
-        raise CertificateError("this is a certificate alone; expected a stored fit")
-    if isinstance(stated, str) and stated.startswith(FORMAT.rstrip("0123456789")):
-        raise CertificateError(
+def _why_no_fit(stated: str) -> str:
+    if stated in Certificate.formats:
+        return "this is a certificate alone; expected a stored fit"
+    if stated.startswith(FORMAT.rstrip("0123456789")):
+        return (
             f'this fit was written in another format than "{FORMAT}", by another version of '
             "Tacit; read it with that version, or fit again"
         )
-    raise CertificateError(f'this is no stored fit; expected the format "{FORMAT}"')
-
-
-def _unwrapped(design: Design) -> Design:
-    """Return the design with labels that JSON can hold, numpy's scalars as Python's."""
-    return Design.from_json(design.to_json())
+    return f'this is no stored fit; expected the format "{FORMAT}"'
 
 
 def _parts(
@@ -262,9 +244,7 @@ def _parts(
 
 def require_design(design: Design) -> None:
     """Refuse a design that contradicts itself, with `CertificateError`."""
-    _require_labels(design)
-    if len(set(design.names)) != design.width:
-        raise CertificateError("two columns of the design share a name")
+    _require_names(design)
     if not 0.0 < design.feature_norm < math.inf and design.columns:
         raise CertificateError("feature_norm of the design is not positive and finite")
     for column in (*design.columns, *design.inputs):
@@ -277,11 +257,18 @@ def require_design(design: Design) -> None:
     if design.inputs or design.input_norm is not None:
         raise CertificateError("the design has inputs and no feature map")
     levels = {name: frozenset(own) for name, own in design.levels.items()}
-    for column in design.columns:
-        _require_factors(column, design, levels)
+    if not all(column.factors for column in design.columns):
+        raise CertificateError("a column of the design has no factors")
+    for factor in (factor for column in design.columns for factor in column.factors):
+        try:
+            require_declared(factor, design.levels, design.cells)
+        except InputError as error:
+            raise CertificateError(str(error)) from error
+        if isinstance(factor, Indicator) and factor.level not in levels[factor.column]:
+            raise CertificateError("an indicator in the design is of an undeclared level")
 
 
-def _require_labels(design: Design) -> None:
+def _require_names(design: Design) -> None:
     classes = design.response.classes
     for label in classes:
         if type(label) not in (str, int, float, bool) or label in (math.inf, -math.inf):
@@ -294,18 +281,8 @@ def _require_labels(design: Design) -> None:
         declared = {None, *design.levels.get(name, ())}
         if isinstance(cell, LabelCell) and not {cell.missing, cell.other} <= declared:
             raise CertificateError("what stands for a missing label is an undeclared level")
-
-
-def _require_factors(column: Column, design: Design, levels: Mapping[str, Set[str]]) -> None:
-    if not column.factors:
-        raise CertificateError("a column of the design has no factors")
-    for factor in column.factors:
-        try:
-            require_declared(factor, design.levels, design.cells)
-        except InputError as error:
-            raise CertificateError(str(error)) from error
-        if isinstance(factor, Indicator) and factor.level not in levels[factor.column]:
-            raise CertificateError("an indicator in the design is of an undeclared level")
+    if len(set(design.names)) != design.width:
+        raise CertificateError("two columns of the design share a name")
 
 
 def _require_map(design: Design) -> None:

@@ -73,9 +73,7 @@ def release_to_json(release: Release) -> dict[str, Any]:
     plan = release.plan
     design = None if plan.locating is None else plan.design.to_json()
     held = (release.theta, release.moments, release.decrements, release.sandwich)
-    stored = _Stored(FORMAT, *held, plan.total, design)
-    document: dict[str, Any] = plain(to_plain(stored))
-    return document
+    return dict(plain(to_plain(_Stored(FORMAT, *held, plan.total, design))))
 
 
 def release_from_json(plan: Plan, document: Mapping[str, Any]) -> Release:
@@ -89,10 +87,6 @@ def release_from_json(plan: Plan, document: Mapping[str, Any]) -> Release:
             plan = replace(plan, design=replace(found, feature_map=plan.design.feature_map))
     except (TypeError, ValueError) as error:
         raise CertificateError(f"the stored answer cannot be read: {error}") from error
-    return Release(
-        replace(plan, total=stored.total),
-        stored.theta,
-        sandwich=stored.sandwich,
-        moments=stored.moments,
-        decrements=stored.decrements,
-    )
+    names = ("theta", "sandwich", "moments", "decrements")
+    held = {name: getattr(stored, name) for name in names}
+    return Release(replace(plan, total=stored.total), **held)

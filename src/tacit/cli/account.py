@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from tacit.cli import options
 from tacit.cli.options import flag
@@ -22,18 +23,20 @@ _ASSUMED_RECORDS, _FEWEST_DRAWS = 100_000, 1000
 _LONGEST_RATE, _LARGEST_EXPONENT = 60, 300
 
 
-def account(
-    *,
-    steps: Annotated[int, flag("T", "How many noisy sums.")],
-    delta: Annotated[float, flag("D", "From 0 to below 1.")],
-    noise: Annotated[float | None, flag("Z", "Noise's standard deviation / clip bound.")] = None,
-    epsilon: Annotated[float | None, flag("E", "Instead of --noise: find the least noise.")] = None,
+@dataclass(frozen=True)
+class RunOptions:
+    """A run of noisy sums, as it was asked for."""
+
+    steps: Annotated[int, flag("T", "How many noisy sums.")]
+    delta: Annotated[float, flag("D", "From 0 to below 1.")]
+    noise: Annotated[float | None, flag("Z", "Noise's standard deviation / clip bound.")] = None
+    epsilon: Annotated[float | None, flag("E", "Instead of --noise: find the least noise.")] = None
     sample_rate: Annotated[
         str | None, flag("q", "0 to 1, such as 0.01 or 256/60000. Default: all.")
-    ] = None,
+    ] = None
     sampling: Annotated[
         str | None, flag("SCHEME", "poisson (default), without-replacement or with-replacement.")
-    ] = None,
+    ] = None
     relation: Annotated[
         str | None,
         flag(
@@ -41,95 +44,89 @@ def account(
             "add-remove, zero-out or replace-one.",
             default="add-remove for Poisson samples, else replace-one",
         ),
-    ] = None,
-    records: Annotated[
-        int | None, flag("N", "Size of the table, for samples of fixed size.")
-    ] = None,
+    ] = None
+    records: Annotated[int | None, flag("N", "Size of the table, for samples of fixed size.")] = (
+        None
+    )
+
+    def __post_init__(self) -> None:
+        if self.noise is not None and self.epsilon is not None:
+            raise SettingError(
+                "--noise and --epsilon were given together; with --noise a run is priced, with "
+                "--epsilon its noise is found: leave one of them out"
+            )
+        if self.noise is None and self.epsilon is None:
+            raise SettingError(
+                "neither --noise nor --epsilon was given; add --noise 1 to price a run, or "
+                "--epsilon 1 to find its noise"
+            )
+
+    def run(self) -> Run:
+        """The run that was asked for, with the least noise that --epsilon allows if it is given."""
+        from tacit.accounting.accountants import required_delta
+        from tacit.accounting.calibration import calibrate
+        from tacit.accounting.training_run import Run
+        from tacit.privacy.budget import Budget
+        from tacit.privacy.relation import Relation
+
+        required_delta(self.delta)
+        rate, sampling, records = self.sample_rate, self.sampling, self.records
+        if rate is None and sampling is not None:
+            raise SettingError(f"--sampling {sampling[:40]} samples at a rate: add --sample-rate")
+        fixed = rate is not None and sampling not in (None, "poisson")
+        if records is not None and not fixed:
+            raise SettingError(
+                "--records is for samples of fixed size: add --sampling without-replacement or "
+                "with-replacement and --sample-rate, or leave it out"
+            )
+        exact = None if rate is None else _rate(rate)
+        if exact and sampling == "with-replacement" and records is None:
+            records = max(_ASSUMED_RECORDS, math.ceil(_FEWEST_DRAWS / exact))
+        default = "replace-one" if rate is None or fixed else "add-remove"
+        settings: dict[str, Any] = {
+            "steps": self.steps,
+            "relation": Relation.parse(default if self.relation is None else self.relation),
+            "sample_rate": exact,
+            "sampling": sampling or "poisson",
+            "population": records,
+        }
+        if self.epsilon is None:
+            return Run(noise=1 if self.noise is None else self.noise, **settings)
+        # What cannot be a run is refused in its own words, before any noise is looked for.
+        Run(noise=1, **settings)
+        return calibrate(Budget(epsilon=self.epsilon, delta=self.delta), **settings)
+
+
+def account(
+    *,
+    asked: RunOptions,
     plot: Annotated[Path | None, flag("FILE", "Draw it: .png or .svg.")] = None,
     picture: Annotated[str, flag("KIND", "all, curve, tradeoff, steps or loss.")] = "all",
     force: options.Force = False,
-    as_json: options.AsJson = False,
+    screen: Screen,
 ) -> None:
     """Price a run of noisy sums by every accountant.
 
     With --epsilon in place of --noise, find the least noise within the budget.
     Nothing is read and nothing is spent.
     """
-    screen = Screen(as_json)
-    _require_one(noise, epsilon)
     if plot is not None:
-        from tacit.report.account_pictures import require_picture
+        from tacit.report.account_pictures import account_picture, require_picture
 
         require_picture(plot, picture)
         require_writable([plot], force=force)
     elif picture != "all":
         raise SettingError("--picture says what is drawn: add --plot FILE")
-    from tacit.accounting.accountants import required_delta
-
-    required_delta(delta)
-    run = _run(steps, noise, sample_rate, sampling, relation, records)
-    if epsilon is not None:
-        run = _calibrated(run, epsilon, delta)
     from tacit.report.account import account_document, account_of
 
-    found = account_of(run, delta)
+    found = account_of(asked.run(), asked.delta)
     if plot is not None:
-        from tacit.report.account_pictures import account_picture
-
         account_picture(found, plot, picture)
-    picture_file = None if plot is None else str(plot)
-    screen.result({**account_document(found), "target": epsilon, "picture": picture_file})
-    _show(found, screen, epsilon, assumed=records is None)
-    if plot is not None:
-        screen.say(str(plot), "picture")
-
-
-def _require_one(noise: float | None, epsilon: float | None) -> None:
-    if noise is not None and epsilon is not None:
-        raise SettingError(
-            "--noise and --epsilon were given together; with --noise a run is priced, with "
-            "--epsilon its noise is found: leave one of them out"
-        )
-    if noise is None and epsilon is None:
-        raise SettingError(
-            "neither --noise nor --epsilon was given; add --noise 1 to price a run, or "
-            "--epsilon 1 to find its noise"
-        )
-
-
-def _run(
-    steps: int,
-    noise: float | None,
-    sample_rate: str | None,
-    sampling: str | None,
-    relation: str | None,
-    records: int | None,
-) -> Run:
-    """The run that was asked for; without noise, one of noise 1."""
-    from tacit.accounting.training_run import Run
-    from tacit.privacy.relation import Relation
-
-    if sample_rate is None and sampling is not None:
-        raise SettingError(f"--sampling {sampling[:40]} samples at a rate: add --sample-rate")
-    fixed = sample_rate is not None and sampling not in (None, "poisson")
-    if records is not None and not fixed:
-        raise SettingError(
-            "--records is for samples of fixed size: add --sampling without-replacement or "
-            "with-replacement and --sample-rate, or leave it out"
-        )
-    rate = None if sample_rate is None else _rate(sample_rate)
-    if relation is None:
-        relation = "replace-one" if rate is None or fixed else "add-remove"
-    if rate and sampling == "with-replacement" and records is None:
-        records = max(_ASSUMED_RECORDS, math.ceil(_FEWEST_DRAWS / rate))
-    return Run(
-        noise=1 if noise is None else noise,
-        steps=steps,
-        relation=Relation.parse(relation),
-        sample_rate=rate,
-        sampling=sampling or "poisson",
-        population=records,
-    )
+    file = None if plot is None else str(plot)
+    screen.result({**account_document(found), "target": asked.epsilon, "picture": file})
+    _show(found, screen, asked.epsilon, assumed=asked.records is None)
+    if file is not None:
+        screen.say(file, "picture")
 
 
 def _rate(text: str) -> Fraction:
@@ -151,15 +148,6 @@ def _rate(text: str) -> Fraction:
             "256/60000"
         )
     return rate
-
-
-def _calibrated(run: Run, epsilon: float, delta: float) -> Run:
-    from tacit.accounting.calibration import calibrate
-    from tacit.privacy.budget import Budget
-
-    names = ("relation", "steps", "sample_rate", "sampling", "population")
-    settings = {name: getattr(run, name) for name in names}
-    return calibrate(Budget(epsilon=epsilon, delta=delta), **settings)
 
 
 def _show(found: Account, screen: Screen, target: float | None, *, assumed: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,10 +15,8 @@ from tacit.errors import FileError
 from tacit.files import write_text
 
 if TYPE_CHECKING:
-    from tacit.estimators.fit import Fit
     from tacit.planning.clinic import Columns
 
-EPSILON = 1.0
 FILES = {
     "clinic.csv": "the invented table",
     "clinic.toml": "its schema",
@@ -28,30 +27,66 @@ FILES = {
 
 
 def demo(
+    *,
     output: Annotated[Path, flag("DIRECTORY", "Where its files go.", "--output", "-o")] = Path(
         "tacit-demo"
     ),
     quiet: options.Quiet = False,
-    as_json: options.AsJson = False,
+    screen: Screen,
 ) -> None:
     """Show a complete fit, to a synthetic clinic.
 
     Writes a table, its schema, a fit, its certificate and a picture; earlier files of the demo are
     overwritten.
     """
-    screen = Screen(as_json, quiet)
+    screen = replace(screen, quiet=quiet)
     table = _prepare(output, screen)
-    private, plain = _fit_both(output, screen)
-    _keep(output, private, plain)
-    excess = _show(table, private, plain, screen)
-    statement = _verify(output, screen)
-    _suggest(output, screen)
-    from tacit.planning.clinic import CLINIC_TRUTH
+    from tacit.certificate.fit_file import read_certificate
+    from tacit.estimators.glm import glm
+    from tacit.planning import clinic
+    from tacit.report.coefficients import comparison_picture, comparison_table
+    from tacit.report.statements import certificate_table, promise
 
+    model = (clinic.CLINIC_FORMULA, output / "clinic.csv", output / "clinic.toml")
+    with screen.work() as progress:
+        private = glm(
+            *model, epsilon=1.0, progress=progress, on_plan=lambda plan: show_plan(plan, screen)
+        )
+        # Without privacy, which is fine because these patients are invented.
+        plain = glm(*model, epsilon=float("inf"), inference=False)
+    private.save(output / "fit.json")
+    write_text(output / "certificate.json", private.certificate.to_json() + "\n")
+    comparison_picture(
+        private.terms,
+        output / "coefficients.png",
+        truth=clinic.CLINIC_TRUTH,
+        reference=plain.params,
+        units=clinic.CLINIC_UNITS,
+        title="Predictors of readmission, at ε = 1",
+        axis="change in log odds of readmission",
+    )
+    screen.heading("Coefficients")
+    screen.table(comparison_table(private.terms, clinic.CLINIC_TRUTH, plain.params))
+    excess = clinic.clinic_loss(table, private.params) - clinic.clinic_loss(table, plain.params)
+    bound = private.plan.forecast if private.plan is not None else None
+    planned = "" if bound is None else f" (the plan allowed for {bound.excess_loss:.2g})"
+    screen.say(
+        f"Privacy added {excess:.2g} to the mean loss{planned}. This line and the column "
+        "“not private” can be shown because the patients are invented."
+    )
+    # From the file alone, as any reader checks it.
+    certificate = read_certificate(output / "certificate.json")
+    statement = certificate.check().statement
+    screen.heading("Guarantee")
+    screen.say(promise(certificate))
+    screen.heading("Certificate")
+    screen.table(certificate_table(certificate))
+    screen.say(statement)
+    _suggest(output, screen)
     screen.result(
         {
             **fit_document(private, screen.warned),
-            "truth": dict(CLINIC_TRUTH),
+            "truth": dict(clinic.CLINIC_TRUTH),
             "not_private": plain.params,
             "excess_loss": excess,
             "verified": statement,
@@ -61,7 +96,7 @@ def demo(
 
 
 def _prepare(folder: Path, screen: Screen) -> Columns:
-    """Write the synthetic table and its schema."""
+    """Write the synthetic table and its schema, over an earlier demo and nobody else's files."""
     from tacit.planning.clinic import CLINIC_FORMULA, CLINIC_SCHEMA, clinic_csv, clinic_table
 
     try:
@@ -71,9 +106,14 @@ def _prepare(folder: Path, screen: Screen) -> Columns:
             f"the directory {str(folder)!r} cannot be made: {error.strerror}"
         ) from error
     table = clinic_table()
-    text = clinic_csv(table)
-    _require_ours(folder, text)
-    write_text(folder / "clinic.csv", text)
+    text, file = clinic_csv(table), folder / "clinic.csv"
+    taken = [name for name in FILES if (folder / name).exists()]
+    if taken and not (file.is_file() and file.read_bytes() == text.encode("utf-8")):
+        raise FileError(
+            f"{str(folder / taken[0])!r} is not from an earlier demo and is not overwritten; "
+            "give another directory with --output"
+        )
+    write_text(file, text)
     write_text(folder / "clinic.toml", CLINIC_SCHEMA)
     screen.heading("Tacit: a model of sensitive records, under differential privacy")
     screen.say(
@@ -88,85 +128,8 @@ def _prepare(folder: Path, screen: Screen) -> Columns:
         "patient",
         "schema",
     )
-    screen.say(f"ε = {EPSILON:g}", "budget")
+    screen.say("ε = 1", "budget")
     return table
-
-
-def _require_ours(folder: Path, text: str) -> None:
-    """Overwrite an earlier demo, known by its table, and nobody else's files."""
-    taken = [name for name in FILES if (folder / name).exists()]
-    found = folder / "clinic.csv"
-    if taken and not (found.is_file() and found.read_bytes() == text.encode("utf-8")):
-        raise FileError(
-            f"{str(folder / taken[0])!r} is not from an earlier demo and is not overwritten; "
-            "give another directory with --output"
-        )
-
-
-def _fit_both(folder: Path, screen: Screen) -> tuple[Fit, Fit]:
-    """Fit privately, then without privacy, which is fine because these patients are invented."""
-    from tacit.estimators.glm import glm
-    from tacit.planning.clinic import CLINIC_FORMULA
-
-    model = (CLINIC_FORMULA, folder / "clinic.csv", folder / "clinic.toml")
-    with screen.work() as progress:
-        private = glm(
-            *model,
-            epsilon=EPSILON,
-            progress=progress,
-            on_plan=lambda plan: show_plan(plan, screen),
-        )
-        plain = glm(*model, epsilon=float("inf"), inference=False)
-    return private, plain
-
-
-def _keep(folder: Path, private: Fit, plain: Fit) -> None:
-    from tacit.planning.clinic import CLINIC_TRUTH, CLINIC_UNITS
-    from tacit.report.coefficients import comparison_picture
-
-    private.save(folder / "fit.json")
-    write_text(folder / "certificate.json", private.certificate.to_json() + "\n")
-    comparison_picture(
-        private.terms,
-        folder / "coefficients.png",
-        truth=CLINIC_TRUTH,
-        reference=plain.params,
-        units=CLINIC_UNITS,
-        title=f"Predictors of readmission, at ε = {EPSILON:g}",
-        axis="change in log odds of readmission",
-    )
-
-
-def _show(table: Columns, private: Fit, plain: Fit, screen: Screen) -> float:
-    """Compare the three sets of coefficients; return the loss that privacy added."""
-    from tacit.planning.clinic import CLINIC_TRUTH, clinic_loss
-    from tacit.report.coefficients import comparison_table
-
-    screen.heading("Coefficients")
-    screen.table(comparison_table(private.terms, CLINIC_TRUTH, plain.params))
-    excess = clinic_loss(table, private.params) - clinic_loss(table, plain.params)
-    bound = private.plan.forecast if private.plan is not None else None
-    planned = "" if bound is None else f" (the plan allowed for {bound.excess_loss:.2g})"
-    screen.say(
-        f"Privacy added {excess:.2g} to the mean loss{planned}. This line and the column "
-        "“not private” can be shown because the patients are invented."
-    )
-    return excess
-
-
-def _verify(folder: Path, screen: Screen) -> str:
-    """Check the certificate that was written, from the file alone."""
-    from tacit.certificate.fit_file import read_certificate
-    from tacit.report.statements import certificate_table, promise
-
-    certificate = read_certificate(folder / "certificate.json")
-    statement = certificate.check().statement
-    screen.heading("Guarantee")
-    screen.say(promise(certificate))
-    screen.heading("Certificate")
-    screen.table(certificate_table(certificate))
-    screen.say(statement)
-    return statement
 
 
 def _suggest(folder: Path, screen: Screen) -> None:

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacit.cli import options
-from tacit.cli.failure_messages import error_document, exit_of, in_flags, tell_error
 from tacit.cli.options import flag
-from tacit.cli.output import Screen, require_writable
+from tacit.cli.output import Screen, error_document, exit_of, in_flags, require_writable, tell_error
 from tacit.errors import FileError
 from tacit.files import read_bytes, write_text
 
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from tacit.estimators.fit import Fit
 
 
-@options.grouped
 def fit(
     data: options.DataFile,
     formula: options.Formula,
@@ -44,19 +42,20 @@ def fit(
     charge: options.ChargeOptions,
     force: options.Force = False,
     quiet: options.Quiet = False,
-    as_json: options.AsJson = False,
+    screen: Screen,
 ) -> None:
     """Fit a model to a private table under a budget.
 
     Everything given is checked before anything is spent.
     """
-    screen = Screen(as_json, quiet)
+    screen = replace(screen, quiet=quiet)
     require_writable([output, certificate], [data, schema, sign, charge.ledger], force=force)
     whole = budget.budget()
     if sign is not None:
         read_bytes(sign)
     from tacit.estimators.glm import glm
 
+    noted = data if random_state is None else None
     with charge.charging(), screen.work() as progress:
         fitted = glm(
             formula,
@@ -67,9 +66,7 @@ def fit(
             invalid_rows=invalid_rows,
             random_state=random_state,
             progress=progress,
-            on_plan=lambda plan: _before_spending(
-                plan, screen, sign, None if random_state is not None else data
-            ),
+            on_plan=lambda plan: _before_spending(plan, screen, sign, noted),
         )
     if sign is not None:
         from tacit.documents.signature import sign as signed
@@ -79,7 +76,6 @@ def fit(
     _report(fitted, screen, {"fit": output, "certificate": certificate})
 
 
-@options.grouped
 def plan(
     formula: options.Formula,
     *,
@@ -89,14 +85,13 @@ def plan(
     ] = None,
     budget: options.BudgetOptions,
     model: options.ModelOptions,
-    as_json: options.AsJson = False,
+    screen: Screen,
 ) -> None:
     """Show what a fit would cost and achieve.
 
     No table is read and nothing is spent.
     """
     whole = budget.budget()
-    from tacit.contract.guarantee_caveats import plan_cautions
     from tacit.estimators.loss_choice import loss_of
     from tacit.estimators.settings import check_settings
     from tacit.formula.formula import design_from_formula
@@ -104,7 +99,6 @@ def plan(
     from tacit.schema.schema import Schema
     from tacit.solvers.signal import plan_warnings
 
-    screen = Screen(as_json)
     facts = Schema.read(schema)
     settings = check_settings(
         budget=whole,
@@ -115,7 +109,7 @@ def plan(
     )
     design = design_from_formula(formula, facts, family=model.family, row_norm=model.row_norm)
     planned = settings.plan(design, records, loss_of(model.family, design.response))
-    warned = [in_flags(text) for text in (*plan_warnings(planned), *plan_cautions(planned))]
+    warned = [in_flags(text) for text in (*plan_warnings(planned), *planned.cautions())]
     screen.result({**plan_document(planned), "warnings": warned})
     show_plan(planned, screen)
     for text in warned:
@@ -124,13 +118,23 @@ def plan(
 
 def _report(fitted: Fit, screen: Screen, files: dict[str, Path | None]) -> None:
     """Write a finished fit and show it; it is shown even if it cannot be written."""
+    from tacit.inference.summary_rendering import summary_notes, summary_table
+    from tacit.report.statements import promise
+
     failure = _keep(fitted, files)
     document = fit_document(fitted, screen.warned)
     document["files"] = {name: str(path) for name, path in files.items() if path is not None}
     if failure is not None:
         document |= error_document(type(failure).__name__, str(failure))
     screen.result(document)
-    _show(fitted, screen)
+    summary = fitted.summary()
+    screen.heading("Coefficients")
+    screen.table(summary_table(summary))
+    for note in summary_notes(summary):
+        screen.say(note)
+    screen.heading("Guarantee")
+    screen.say(str(fitted.certificate.rederive()))
+    screen.detail(promise(fitted.certificate))
     if failure is not None:
         if not screen.as_json:
             tell_error(type(failure).__name__, str(failure), as_json=False)
@@ -149,20 +153,6 @@ def _keep(fitted: Fit, files: dict[str, Path | None]) -> FileError | None:
     except FileError as error:
         return error
     return None
-
-
-def _show(fitted: Fit, screen: Screen) -> None:
-    from tacit.inference.summary_rendering import summary_notes, summary_table
-    from tacit.report.statements import promise
-
-    summary = fitted.summary()
-    screen.heading("Coefficients")
-    screen.table(summary_table(summary))
-    for note in summary_notes(summary):
-        screen.say(note)
-    screen.heading("Guarantee")
-    screen.say(str(fitted.certificate.rederive()))
-    screen.detail(promise(fitted.certificate))
 
 
 def show_plan(plan: Plan, screen: Screen) -> None:
@@ -197,10 +187,22 @@ def fit_document(fitted: Fit, warned: list[str]) -> dict[str, Any]:
 
 
 def _before_spending(plan: Plan, screen: Screen, key: Path | None, data: Path | None) -> None:
-    """Show the plan and rehearse the signature; `data` is None where the noise has a seed."""
+    """Show the plan, warn of earlier fits, rehearse the signature; `data` is None with a seed."""
     show_plan(plan, screen)
     if data is not None and plan.private:
-        _warn_of_refit(data)
+        from tacit.ledger.current_ledger import active_ledger
+        from tacit.ledger.repeated_fits import RefitWarning, note_file_fit
+
+        before = note_file_fit(data)
+        if before and active_ledger() is None:
+            times = "once" if before == 1 else f"{before} times"
+            text = (
+                f"{str(data)!r} was fitted {times} before from this account. Each fit has its own "
+                "guarantee, and together they cost more than each states. Charge the fits of a "
+                "table to one ledger, which bounds and certifies the total: tacit ledger create "
+                "FILE --epsilon 3 --delta 1e-6, then tacit fit … --ledger FILE."
+            )
+            warnings.warn(text, RefitWarning, stacklevel=2)
     if key is not None:
         import numpy as np
 
@@ -210,20 +212,3 @@ def _before_spending(plan: Plan, screen: Screen, key: Path | None, data: Path | 
 
         # A certificate does not depend on the coefficients, so any will do.
         sign(Certificate.issue(Release(plan, np.zeros(plan.design.width))), key)
-
-
-def _warn_of_refit(data: Path) -> None:
-    """Note a fit of a file, and warn of earlier ones unless this one is charged to a ledger."""
-    from tacit.ledger.current_ledger import active_ledger
-    from tacit.ledger.repeated_fits import RefitWarning, note_file_fit
-
-    before = note_file_fit(data)
-    if before and active_ledger() is None:
-        times = "once" if before == 1 else f"{before} times"
-        text = (
-            f"{str(data)!r} was fitted {times} before from this account. Each fit has its own "
-            "guarantee, and together they cost more than each states. Charge the fits of a table "
-            "to one ledger, which bounds and certifies the total: tacit ledger create FILE "
-            "--epsilon 3 --delta 1e-6, then tacit fit … --ledger FILE."
-        )
-        warnings.warn(text, RefitWarning, stacklevel=2)

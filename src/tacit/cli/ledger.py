@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacit.cli import options
-from tacit.cli.failure_messages import EPILOG
 from tacit.cli.options import LedgerFile, argument, flag
-from tacit.cli.output import Screen, require_writable
+from tacit.cli.output import EPILOG, Screen, require_writable
 from tacit.errors import FileError, SettingError
 from tacit.files import write_text
 
 if TYPE_CHECKING:
     from tacit.inference.text_table import Table
-    from tacit.ledger.accounts import Status
     from tacit.ledger.entry import Charge
     from tacit.ledger.ledger import Ledger
     from tacit.privacy.budget import Guarantee
@@ -30,8 +28,6 @@ Reason = Annotated[str, flag("TEXT", "Why; kept in the ledger for good.")]
 Who = Annotated[str | None, flag("NAME", "Of one analyst only. Default: of everybody.")]
 
 
-@ledger.command(epilog=EPILOG)
-@options.grouped
 def create(
     file: LedgerFile,
     *,
@@ -43,10 +39,9 @@ def create(
         str | None,
         flag("never|curator", "curator: only curators use it, and are told of invalid records."),
     ] = None,
-    as_json: options.AsJson = False,
+    screen: Screen,
 ) -> None:
     """Begin a ledger with a budget for all fits of a dataset."""
-    screen = Screen(as_json)
     whole = budget.budget()
     from tacit.ledger.ledger import Ledger
 
@@ -59,15 +54,11 @@ def create(
     screen.plain(f"The ledger is in {file}; charge fits to it with --ledger.")
 
 
-@ledger.command(epilog=EPILOG)
-def show(
-    file: LedgerFile, analyst: options.Analyst = None, as_json: options.AsJson = False
-) -> None:
+def show(file: LedgerFile, *, analyst: options.Analyst = None, screen: Screen) -> None:
     """Show the budget, the charges and what is left."""
-    screen = Screen(as_json)
     opened = _existing(file)
-    status = opened.status(analyst=analyst)
-    charges = _charges(opened, analyst)
+    status, terms = opened.status(analyst=analyst), opened.terms
+    charges = [one for one in opened.charges() if analyst in (None, one.analyst)]
     screen.result(_document(opened, analyst))
     if charges:
         screen.heading("Charges")
@@ -82,13 +73,20 @@ def show(
         )
         screen.table(Table(("analyst", "granted", "left of the budget", "that is"), rows))
     screen.heading("Budget")
-    _show_budget(opened, status, screen)
+    screen.say(str(status.budget), "whole")
+    if status.budget != terms.budget:
+        screen.say(f"{terms.budget}, before it was lowered", "at first")
+    screen.say("nothing" if status.spent is None else str(status.spent), "spent")
+    screen.say(str(status), "left")
+    for name, reason in status.paused.items():
+        whose = "all charges" if name is None else f"charges of {name}"
+        screen.say(f"{whose}: {reason}", "paused")
+    if terms.dataset is not None:
+        screen.say(terms.dataset, "dataset")
 
 
-@ledger.command(epilog=EPILOG)
-def verify(file: LedgerFile, as_json: options.AsJson = False) -> None:
+def verify(file: LedgerFile, screen: Screen) -> None:
     """Check file, chain, amounts and budget of a ledger, to the last byte."""
-    screen = Screen(as_json)
     found = _existing(file).verify()
     counts = {name: getattr(found, name) for name in ("entries", "charges", "unreleased", "head")}
     total = _total(found.guarantee)
@@ -97,16 +95,15 @@ def verify(file: LedgerFile, as_json: options.AsJson = False) -> None:
     screen.say(found.head, "head")
 
 
-@ledger.command(epilog=EPILOG)
 def certificate(
     file: LedgerFile,
+    *,
     output: Annotated[Path | None, flag("FILE", "Write it as JSON.", "--output", "-o")] = None,
     sign: options.Sign = None,
     force: options.Force = False,
-    as_json: options.AsJson = False,
+    screen: Screen,
 ) -> None:
     """Certify everything that was charged, as one total; check it with tacit verify."""
-    screen = Screen(as_json)
     require_writable([output], [file, sign], force=force)
     from tacit.documents.signature import sign as signed
     from tacit.report.statements import joint_promise
@@ -123,22 +120,18 @@ def certificate(
         screen.plain(f"  The certificate is in {output}")
 
 
-@ledger.command(epilog=EPILOG)
 def upgrade(
     old: Annotated[Path, argument("OLD", "A ledger of version 0.1.")],
     new: Annotated[Path, argument("NEW", "The file to write.")],
-    as_json: options.AsJson = False,
+    screen: Screen,
 ) -> None:
     """Write a ledger of version 0.1 anew, so that it can be charged; the old file stays."""
-    screen = Screen(as_json)
     from tacit.ledger.ledger import Ledger
 
     screen.result(_document(Ledger.upgrade(old, new), None))
     screen.plain(f"The ledger is in {new}. Charge {old} no more, and move it away.")
 
 
-@ledger.command(epilog=EPILOG)
-@options.grouped
 def grant(
     file: LedgerFile,
     *,
@@ -148,7 +141,7 @@ def grant(
     ] = None,
     budget: options.BudgetOptions,
     reason: Reason = "",
-    as_json: options.AsJson = False,
+    screen: Screen,
 ) -> None:
     """Move a part of the budget to an analyst, or back.
 
@@ -161,10 +154,9 @@ def grant(
     opened.grant(to, amount, source=source, reason=reason)
     what = "all that was left" if amount is None else f"{amount}"
     names = [name or "the common budget" for name in (source, to)]
-    _tell(opened, f"Moved {what} from {names[0]} to {names[1]}.", as_json)
+    _tell(opened, f"Moved {what} from {names[0]} to {names[1]}.", screen)
 
 
-@ledger.command(epilog=EPILOG)
 def lower(
     file: LedgerFile,
     *,
@@ -172,33 +164,31 @@ def lower(
     mu: options.Mu = None,
     rho: options.Rho = None,
     reason: Reason,
-    as_json: options.AsJson = False,
+    screen: Screen,
 ) -> None:
     """Lower the budget of the dataset; it can never be raised again."""
     opened = _existing(file)
     lowered = options.BudgetOptions(epsilon, opened.terms.delta, mu, rho)
     opened.lower(lowered.budget(), reason)
-    _tell(opened, f"The budget is now {opened.budget}.", as_json)
+    _tell(opened, f"The budget is now {opened.budget}.", screen)
 
 
-@ledger.command(epilog=EPILOG)
-def pause(
-    file: LedgerFile, *, reason: Reason, analyst: Who = None, as_json: options.AsJson = False
-) -> None:
+def pause(file: LedgerFile, *, reason: Reason, analyst: Who = None, screen: Screen) -> None:
     """Refuse charges from now on, of everybody or of one analyst."""
     opened = _existing(file)
     opened.pause(reason, analyst=analyst)
-    _tell(opened, f"Charges are paused: {reason}", as_json)
+    _tell(opened, f"Charges are paused: {reason}", screen)
 
 
-@ledger.command(epilog=EPILOG)
-def resume(
-    file: LedgerFile, *, reason: Reason, analyst: Who = None, as_json: options.AsJson = False
-) -> None:
+def resume(file: LedgerFile, *, reason: Reason, analyst: Who = None, screen: Screen) -> None:
     """Allow charges again that were paused."""
     opened = _existing(file)
     opened.resume(reason, analyst=analyst)
-    _tell(opened, f"Charges go on: {reason}", as_json)
+    _tell(opened, f"Charges go on: {reason}", screen)
+
+
+for command in (create, show, verify, certificate, upgrade, grant, lower, pause, resume):
+    ledger.command(epilog=EPILOG)(options.grouped(command))
 
 
 def _existing(file: Path) -> Ledger:
@@ -209,15 +199,14 @@ def _existing(file: Path) -> Ledger:
     return Ledger(file)
 
 
-def _tell(opened: Ledger, text: str, as_json: bool) -> None:
-    screen = Screen(as_json)
+def _tell(opened: Ledger, text: str, screen: Screen) -> None:
     screen.result(_sub_budgets(opened))
     screen.say(text)
 
 
 def _sub_budgets(opened: Ledger) -> dict[str, Any]:
     """Return the budget in force, who has how much of it, and what is paused."""
-    from tacit.ledger.terms import budget_document
+    from tacit.ledger.entry import budget_document
 
     status = opened.status()
     return {
@@ -229,12 +218,7 @@ def _sub_budgets(opened: Ledger) -> dict[str, Any]:
     }
 
 
-def _charges(opened: Ledger, analyst: str | None) -> tuple[Charge, ...]:
-    everybody = opened.charges()
-    return tuple(one for one in everybody if analyst is None or one.analyst == analyst)
-
-
-def _charges_table(charges: tuple[Charge, ...], opened: Ledger) -> Table:
+def _charges_table(charges: list[Charge], opened: Ledger) -> Table:
     from tacit.accounting.composition import compose
     from tacit.inference.text_table import Table
 
@@ -255,19 +239,6 @@ def _charges_table(charges: tuple[Charge, ...], opened: Ledger) -> Table:
     return Table(tuple(used), tuple(zip(*used.values(), strict=True)))
 
 
-def _show_budget(opened: Ledger, status: Status, screen: Screen) -> None:
-    screen.say(str(status.budget), "whole")
-    if status.budget != opened.terms.budget:
-        screen.say(f"{opened.terms.budget}, before it was lowered", "at first")
-    screen.say("nothing" if status.spent is None else str(status.spent), "spent")
-    screen.say(str(status), "left")
-    for name, reason in status.paused.items():
-        whose = "all charges" if name is None else f"charges of {name}"
-        screen.say(f"{whose}: {reason}", "paused")
-    if opened.terms.dataset is not None:
-        screen.say(opened.terms.dataset, "dataset")
-
-
 def _document(opened: Ledger, analyst: str | None) -> dict[str, Any]:
     terms, status = opened.terms, opened.status(analyst=analyst)
     left, epsilon = status.remaining, status.left
@@ -286,7 +257,8 @@ def _document(opened: Ledger, analyst: str | None) -> dict[str, Any]:
                 "release": charge.release,
                 **charge.document(),
             }
-            for charge in _charges(opened, analyst)
+            for charge in opened.charges()
+            if analyst in (None, charge.analyst)
         ],
     }
 

@@ -1,7 +1,7 @@
 """Arguments and options of the commands, each spelled and explained once.
 
 Options that belong together are a frozen dataclass. A command that is decorated with `grouped`
-takes such a group as one parameter, and the command line has a flag for each of its fields.
+takes such a group as one parameter; the command line has a flag for each field that describes one.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict, dataclass, fields, is_dataclass
+from dataclasses import asdict, dataclass, is_dataclass
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_origin
 
 import typer
 
@@ -22,14 +22,9 @@ if TYPE_CHECKING:
     from tacit.privacy.budget import Budget
 
 
-def flag(metavar: str, meaning: str, *names: str, default: str | None = None) -> Any:
-    """Describe an option with a value; its flag has the name of the parameter, unless given."""
+def flag(metavar: str | None, meaning: str, *names: str, default: str | None = None) -> Any:
+    """Describe an option, of a value or (None) without; by default named as its parameter."""
     return typer.Option(*names, metavar=metavar, help=meaning, show_default=default or True)
-
-
-def switch(name: str, meaning: str) -> Any:
-    """Describe an option without a value."""
-    return typer.Option(*name.split(), help=meaning)
 
 
 def argument(metavar: str, meaning: str) -> Any:
@@ -55,9 +50,9 @@ SchemaFile = Annotated[Path, flag("FILE", "Public facts about the table, as TOML
 Dataset = Annotated[str | None, flag("NAME", "Public name of the table, as in its ledger.")]
 Analyst = Annotated[str | None, flag("NAME", "Who asks; noted with the charge.")]
 Sign = Annotated[Path | None, flag("KEY", "Sign the certificate (see tacit key).")]
-Force = Annotated[bool, switch("--force", "Overwrite files that exist.")]
-Quiet = Annotated[bool, switch("--quiet -q", "No plan and no progress bar.")]
-AsJson = Annotated[bool, switch("--json", "One JSON document on standard output.")]
+Force = Annotated[bool, flag(None, "Overwrite files that exist.", "--force")]
+Quiet = Annotated[bool, flag(None, "No plan and no progress bar.", "--quiet", "-q")]
+AsJson = Annotated[bool, flag(None, "One JSON document on standard output.", "--json")]
 
 
 @dataclass(frozen=True)
@@ -104,11 +99,11 @@ class ModelOptions:
     radius: Annotated[float | None, flag("R", "Ball that holds the slopes.")] = None
     inference: Annotated[
         bool | None,
-        typer.Option(
+        flag(
+            None,
+            "Pay for standard errors and intervals out of the budget, or spend it all on the fit.",
             "--inference/--no-inference",
-            help="Pay for standard errors and intervals out of the budget, or spend it all on the "
-            "fit.",
-            show_default="on, unless a penalty or a solver but Newton's is asked for",
+            default="on, unless a penalty or a solver but Newton's is asked for",
         ),
     ] = None
 
@@ -133,7 +128,7 @@ class ChargeOptions:
         flag("NAME", "Store the answer there: the same request under it is not charged again."),
     ] = None
     again: Annotated[
-        bool, switch("--again", "Pay once more for a request that was charged and interrupted.")
+        bool, flag(None, "Pay once more for a request that was charged and interrupted.", "--again")
     ] = False
 
     def charging(self) -> AbstractContextManager[object]:
@@ -159,22 +154,24 @@ class ChargeOptions:
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
-    """Replace the parameters of a command that are groups by the fields of the groups."""
+    """Replace the parameters of a command that are groups by the flags of the groups."""
     signature = inspect.signature(command, eval_str=True)
     flat: list[inspect.Parameter] = []
-    groups: dict[str, Any] = {}
-    for name, parameter in signature.parameters.items():
-        if is_dataclass(parameter.annotation):
-            groups[name] = parameter.annotation
-            inner = inspect.signature(groups[name], eval_str=True).parameters.values()
-            flat += [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in inner]
+    groups: dict[Any, list[str]] = {}
+    for parameter in signature.parameters.values():
+        group: Any = parameter.annotation
+        if isinstance(group, type) and is_dataclass(group):
+            inner = inspect.signature(group, eval_str=True).parameters.values()
+            flags = [one for one in inner if get_origin(one.annotation) is Annotated]
+            groups[parameter] = [one.name for one in flags]
+            flat += [one.replace(kind=parameter.KEYWORD_ONLY) for one in flags]
         else:
             flat.append(parameter)
 
     @wraps(command)
     def run(**given: Any) -> None:
-        for name, group in groups.items():
-            given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
+        for group, names in groups.items():
+            given[group.name] = group.annotation(**{name: given.pop(name) for name in names})
         command(**given)
 
     run.__signature__ = signature.replace(parameters=flat)  # type: ignore[attr-defined]

@@ -1,30 +1,47 @@
-"""What a command writes: on a terminal, as plain text in a pipe, as JSON, and into files."""
+"""What a command writes: on a terminal, in a pipe, as JSON, into files, and when it fails.
+
+No message holds a value of the table: those of Tacit never do, and those of others are withheld.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import sys
 import textwrap
+import traceback
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from enum import IntEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.cli.failure_messages import in_flags
-from tacit.errors import FileError
+from tacit.cli import options
+from tacit.errors import CertificateError, DataError, FileError, LedgerError, TacitError
+from tacit.inference.text_table import Table, one_line
 
 if TYPE_CHECKING:
-    from tacit.contract.gate import Progress
-    from tacit.inference.text_table import Table
+    from tacit.contract.query import Progress
 
-_WIDTH = 80
-_WIDEST = 100
-"""Lines longer than this are hard to read, however wide the terminal."""
+# Lines longer than the widest are hard to read, however wide the terminal.
+_WIDTH, _WIDEST = 80, 100
 _INDENT = "  "
+FLAGS = frozenset(
+    {"delta", "epsilon", "invalid_rows", "iterations", "l2", "max_passes", "radius", "refusals"}
+    | {"row_norm", "solver", "step_size"}
+)
+"""Keywords of Python whose flag has the same name."""
+EPILOG = (
+    "Exit codes: 0 done; 1 a fault of Tacit; 2 something given is wrong, nothing was spent; "
+    "3 a table or a file is wrong; 4 a certificate, a stored fit or a ledger does not hold; "
+    "130 interrupted."
+)
+_SWITCHES = {"inference=False": "--no-inference", "inference=True": "--inference"}
+_KEYWORD = re.compile(r'\b(?P<name>[a-z][a-z_0-9]*)=(?:"(?P<text>[^"]*)"|(?P<rest>…|\.\.\.))')
 
 
 @dataclass
@@ -44,7 +61,20 @@ class Bar:
         if not self.wanted or not sys.stderr.isatty():
             return
         if not self.drawn:
-            self.drawn.append(_started_bar(label, total))
+            from rich import progress
+            from rich.console import Console
+
+            bar = progress.Progress(
+                progress.TextColumn("  {task.description:<18}", markup=False),
+                progress.BarColumn(),
+                progress.TextColumn("{task.percentage:>3.0f} %", markup=False),
+                progress.TimeElapsedColumn(),
+                console=Console(file=sys.stderr),
+                transient=True,
+            )
+            bar.add_task(label, total=total)
+            bar.start()
+            self.drawn.append(bar)
         bar = self.drawn[0]
         bar.update(bar.task_ids[0], completed=done, total=total, description=label)
 
@@ -52,23 +82,6 @@ class Bar:
         """Take the bar away; the next report draws a new one."""
         if self.drawn:
             self.drawn.pop().stop()
-
-
-def _started_bar(label: str, total: int) -> Any:
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    bar = Progress(
-        TextColumn("  {task.description:<18}", markup=False),
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f} %", markup=False),
-        TimeElapsedColumn(),
-        console=Console(file=sys.stderr),
-        transient=True,
-    )
-    bar.add_task(label, total=total)
-    bar.start()
-    return bar
 
 
 @dataclass(frozen=True)
@@ -81,7 +94,7 @@ class Screen:
     - The progress bar is drawn on standard error, and only where that is a terminal.
     """
 
-    as_json: bool = False
+    as_json: options.AsJson = False
     quiet: bool = False
     """Whether details and the progress bar are left out."""
     warned: list[str] = field(default_factory=list)
@@ -118,19 +131,34 @@ class Screen:
 
     def heading(self, text: str) -> None:
         """Write the title of a part, with a blank line before it."""
-        if not self.as_json and sys.stdout.isatty():
-            self.bar.clear()
-            _console().print(f"\n{text}", style="bold", markup=False, highlight=False)
-        else:
+        if self.as_json or not sys.stdout.isatty():
             self.plain(f"\n{text}")
+            return
+        from rich.console import Console
+
+        self.bar.clear()
+        Console(file=sys.stdout).print(f"\n{text}", style="bold", markup=False, highlight=False)
 
     def table(self, table: Table) -> None:
         """Write a table."""
-        if not self.as_json and sys.stdout.isatty():
-            self.bar.clear()
-            _draw(table)
-        else:
+        if self.as_json or not sys.stdout.isatty():
             self.plain(table.text(indent=_INDENT))
+            return
+        from rich import box, console, padding
+        from rich import table as tables
+        from rich.text import Text
+
+        drawn = tables.Table(box=box.SIMPLE_HEAD, header_style="bold", show_edge=False)
+        for place, header in enumerate(table.headers):
+            side: console.JustifyMethod = "right" if place else "left"
+            title = Text(one_line(header))
+            drawn.add_column(title, justify=side, no_wrap=place > 0, overflow="fold")
+        for row in table.rows:
+            # Text, not markup: the brackets of C(ward)[T.b] are part of the name.
+            drawn.add_row(*(Text(one_line(cell)) for cell in row))
+        self.bar.clear()
+        indented = padding.Padding(drawn, (0, 0, 0, 1), expand=False)
+        console.Console(file=sys.stdout).print(indented)
 
     def result(self, document: Mapping[str, Any]) -> None:
         """Write the one document of a command, where JSON was asked for."""
@@ -141,48 +169,20 @@ class Screen:
     def work(self) -> Iterator[Progress]:
         """Show progress and warnings while the library works."""
         self.bar.wanted = not self.quiet
+
+        def warn(message: Warning | str, *_: object) -> None:
+            self.bar.clear()
+            self.warned.append(in_flags(str(message)))
+            sys.stderr.write(f"warning: {self.warned[-1]}\n")
+
         with warnings.catch_warnings():
             # Whatever the interpreter was told to do with them: they are part of the answer.
             warnings.simplefilter("always", UserWarning)
-            warnings.showwarning = self._warn  # type: ignore[assignment]
+            warnings.showwarning = warn  # type: ignore[assignment]
             try:
                 yield self.bar
             finally:
                 self.bar.clear()
-
-    def _warn(self, message: Warning | str, *_: object) -> None:
-        self.bar.clear()
-        text = in_flags(str(message))
-        self.warned.append(text)
-        sys.stderr.write(f"warning: {text}\n")
-
-
-def _console() -> Any:
-    from rich.console import Console
-
-    return Console(file=sys.stdout)
-
-
-def _draw(table: Table) -> None:
-    from rich import box
-    from rich.padding import Padding
-    from rich.table import Table as Drawn
-    from rich.text import Text
-
-    from tacit.inference.text_table import one_line
-
-    drawn = Drawn(box=box.SIMPLE_HEAD, pad_edge=True, header_style="bold", show_edge=False)
-    for place, header in enumerate(table.headers):
-        drawn.add_column(
-            Text(one_line(header)),
-            justify="right" if place else "left",
-            no_wrap=place > 0,
-            overflow="fold",
-        )
-    for row in table.rows:
-        # Text, not markup: the brackets of C(ward)[T.b] are part of the name.
-        drawn.add_row(*(Text(one_line(cell)) for cell in row))
-    _console().print(Padding(drawn, (0, 0, 0, 1), expand=False))
 
 
 def require_writable(
@@ -197,24 +197,82 @@ def require_writable(
     """
     read = {path.resolve() for path in inputs if path is not None}
     seen: set[Path] = set()
-    for output in outputs:
-        if output is not None:
-            target = output.resolve()
-            fault = _fault_of_place(target, read, seen, force=force)
-            if fault is not None:
-                raise FileError(f"{str(output)!r} {fault}")
-            seen.add(target)
+    for output in filter(None, outputs):
+        target = output.resolve()
+        folder = target.parent
+        faults = {
+            "is read by this command; write to another file.": target in read,
+            "was given twice; each file needs a name of its own.": target in seen,
+            "is a directory; give the name of a file.": target.is_dir(),
+            "exists; choose another name, or add --force.": target.exists() and not force,
+            "cannot be written: its directory does not exist.": not folder.is_dir(),
+            "cannot be written: its directory is read-only.": not os.access(
+                folder, os.W_OK | os.X_OK
+            ),
+        }
+        for fault in (text for text, holds in faults.items() if holds):
+            raise FileError(f"{str(output)!r} {fault}")
+        seen.add(target)
 
 
-def _fault_of_place(target: Path, read: set[Path], seen: set[Path], *, force: bool) -> str | None:
-    faults = {
-        "is read by this command; write to another file.": target in read,
-        "was given twice; each file needs a name of its own.": target in seen,
-        "is a directory; give the name of a file.": target.is_dir(),
-        "exists; choose another name, or add --force.": target.exists() and not force,
-        "cannot be written: its directory does not exist.": not target.parent.is_dir(),
-        "cannot be written: its directory is read-only.": not os.access(
-            target.parent, os.W_OK | os.X_OK
-        ),
-    }
-    return next((text for text, holds in faults.items() if holds), None)
+class Exit(IntEnum):
+    """What the shell is told."""
+
+    DONE = 0
+    INTERNAL = 1
+    INPUT = 2
+    DATA = 3
+    CERTIFICATE = 4
+    INTERRUPTED = 130
+    UNREAD = 141
+
+
+def exit_of(error: TacitError) -> Exit:
+    """Exit code of an error that was raised on purpose."""
+    if isinstance(error, CertificateError | LedgerError):
+        return Exit.CERTIFICATE
+    return Exit.DATA if isinstance(error, DataError | FileError) else Exit.INPUT
+
+
+def in_flags(message: str) -> str:
+    """Name the flags of a command where a message names keywords: l2=… becomes --l2 …."""
+    for keyword, flag in _SWITCHES.items():
+        message = message.replace(keyword, flag)
+    return _KEYWORD.sub(_flag, message)
+
+
+def _flag(found: re.Match[str]) -> str:
+    if found["name"] not in FLAGS:
+        return found[0]
+    return f"--{found['name'].replace('_', '-')} {found['text'] or found['rest'] or ''}".rstrip()
+
+
+def error_document(kind: str, message: str) -> dict[str, object]:
+    """An error as a program reads it."""
+    return {"error": {"kind": kind, "message": in_flags(message)}}
+
+
+def tell_error(kind: str, message: str, *, as_json: bool) -> None:
+    """Say what was wrong: to a program on standard output, to a person on standard error."""
+    if as_json:
+        sys.stdout.write(json.dumps(error_document(kind, message), indent=2) + "\n")
+        return
+    sentence = in_flags(message)
+    sentence += "" if sentence.endswith((".", "…", "?", "!")) else "."
+    # Whatever a file says: no message commands a terminal.
+    sys.stderr.write("error: " + "\n".join(map(one_line, sentence.split("\n"))) + "\n")
+
+
+def tell_fault(error: BaseException, *, as_json: bool) -> None:
+    """Show where Tacit failed, without the message, which might quote the table."""
+    frames = "".join(traceback.format_tb(error.__traceback__))
+    # What could not be imported is a fact about the machine, and the one that helps.
+    what = f": {error}" if isinstance(error, ImportError) else ""
+    kind = type(error).__name__
+    sys.stderr.write(f"Traceback (most recent call last):\n{frames}{kind}{what}\n")
+    tell_error(
+        kind,
+        "This is a fault of Tacit. The message is withheld because it may quote the table; "
+        "please report the lines on standard error.",
+        as_json=as_json,
+    )

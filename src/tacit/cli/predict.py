@@ -6,8 +6,8 @@ import csv
 import json
 import math
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
+from collections.abc import Iterable, Sequence
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
@@ -32,9 +32,10 @@ MISSING = '""'
 def predict(
     fit: Annotated[Path, argument("FIT", "What tacit fit --output wrote.")],
     data: options.DataFile,
+    *,
     output: Annotated[Path | None, flag("FILE", "Write a CSV file.", "--output", "-o")] = None,
     force: options.Force = False,
-    as_json: options.AsJson = False,
+    screen: Screen,
 ) -> None:
     """Predict probabilities for the records of a table, or values and counts.
 
@@ -42,14 +43,15 @@ def predict(
     with a missing or undeclared value has none.
     Costs no budget, and protects nobody in the new table.
     """
-    screen = Screen(as_json)
     require_writable([output], [fit, data], force=force)
     from tacit.estimators.fit import load
 
     with screen.work():
         fitted = load(fit)
         names = columns_of(fitted.stored.design.response)
-        blocks = _started(fitted.predict_blocks(data))
+        later = fitted.predict_blocks(data)
+        # The first block now, so that a wrong table is refused before a byte is written.
+        blocks = chain(list(islice(later, 1)), later)
         if output is not None:
             with (
                 replacing(output) as draft,
@@ -59,7 +61,7 @@ def predict(
             screen.result({"output": str(output), "records": records, "missing": missing})
             what = "predictions" if names == (OTHER,) else "probabilities"
             screen.plain(f"{records:,} {what}, {missing:,} missing, are in {output}")
-        elif as_json:
+        elif screen.as_json:
             _write_json(blocks, sys.stdout, OTHER if names == (OTHER,) else COLUMN)
         else:
             write_csv(blocks, sys.stdout, names)
@@ -97,20 +99,11 @@ def _write_json(blocks: Blocks, stream: TextIO, name: str) -> None:
     stream.write(f'{{"{name}": [')
     separator = ""
     for block in blocks:
-        values = [_present(value) for value in block.tolist()]
+        # One number a record, or one for each class; missing where the first is.
+        firsts = (block if block.ndim == 1 else block[:, 0]).tolist()
+        pairs = zip(firsts, block.tolist(), strict=True)
+        values = [None if math.isnan(first) else value for first, value in pairs]
         if values:
             stream.write(separator + json.dumps(values)[1:-1])
             separator = ", "
     stream.write("]}\n")
-
-
-def _started(blocks: Iterator[NDArray[np.float64]]) -> Blocks:
-    """Compute the first block now, so that a wrong table is refused before a byte is written."""
-    first = next(blocks, None)
-    return blocks if first is None else chain([first], blocks)
-
-
-def _present(value: float | list[float]) -> float | list[float] | None:
-    """One record's prediction; None where it is missing."""
-    first = value[0] if isinstance(value, list) else value
-    return None if math.isnan(first) else value

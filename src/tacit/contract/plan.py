@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol
@@ -14,9 +15,7 @@ from numpy.typing import NDArray
 from tacit.accounting import gaussian
 from tacit.accounting.composition import guarantee_of
 from tacit.constraints.region import Region
-from tacit.contract.gate import Gate
-from tacit.contract.guarantee_caveats import premise_of
-from tacit.contract.query import QueryKind
+from tacit.contract.query import Gate, QueryKind
 from tacit.contract.sensitivity import AnyPrice, events_of
 from tacit.design.design import Design
 from tacit.errors import SettingError
@@ -27,6 +26,14 @@ from tacit.privacy.relation import Relation
 
 if TYPE_CHECKING:
     from tacit.contract.release import Sandwich
+
+# Cached, because events without a μ take a transform to price.
+_stated = functools.lru_cache(maxsize=64)(guarantee_of)
+
+VALID = "every record is valid"
+"""Assumed by a fit that refuses invalid records: by not refusing it tells that there are none."""
+ONE_RECORD = "each unit has at most one record"
+"""Assumed where no column names the unit of a record: nothing else bounds its records."""
 
 
 class Purpose(StrEnum):
@@ -51,6 +58,8 @@ class Purpose(StrEnum):
     NEWTON_STEPS = "Newton's steps"
     RESIDUALS = "residuals"
     CURVATURE_AND_SCORE = "curvature and score"
+    GRADIENT_NORMS = "quantile of gradient norms"
+    GRADIENT_TAIL = "mean of large gradient norms"
     LAST_STEP = "last step"
     GRADIENT = "gradient"
     SQUARED_RESIDUALS = "squared residuals"
@@ -90,8 +99,8 @@ class Step:
 class Locating:
     """Private bounds: of which columns, by how many rounds of counts for location and for scale.
 
-    `columns` are places in the stored record, the response's is the width of the design. `noise`
-    is the standard deviation of a count for the scale, as a share of the records.
+    The response's column is the width of the design. `noise` is the deviation of a count for the
+    scale, as a share of the records.
     """
 
     columns: tuple[int, ...]
@@ -188,6 +197,8 @@ class Plan:
     total: float | None = None
     """The noisy count, in the plan of a run that has counted."""
     facts: tuple[PublicFact, ...] = ()
+    intervals_declined: bool = False
+    """Whether intervals were asked for where they would mean nothing: none are paid for."""
 
     @property
     def private(self) -> bool:
@@ -207,14 +218,11 @@ class Plan:
     @property
     def requires_whole_table(self) -> bool:
         """Whether some answer is no sum over the records: partial sums do not give it."""
-        return not all(step.kind.is_sum for step in self.steps)
+        return any(it.kind in {QueryKind.MINIMUM, QueryKind.DIRECTION} for it in self.steps)
 
     @property
     def signal(self) -> float:
-        """n·μ/d, by which intervals are judged; infinite where there is no noise.
-
-        n is declared before a run, and the noisy count after one that counts.
-        """
+        """n·μ/d with n = `count`, by which intervals are judged; infinite without noise."""
         mu = self.strength
         return math.inf if mu is None else signal(self.count, mu, self.design.width)
 
@@ -238,9 +246,8 @@ class Plan:
         """Steps by purpose, for a reader: times are summed, the price is that of the first step."""
         found: dict[tuple[Purpose, QueryKind], Step] = {}
         for step in self.steps:
-            key = step.purpose, step.kind
-            times = found[key].times if key in found else 0
-            found[key] = replace(found.get(key, step), times=times + step.times)
+            first = found.setdefault((step.purpose, step.kind), replace(step, times=0))
+            found[step.purpose, step.kind] = replace(first, times=first.times + step.times)
         return tuple(found.values())
 
     def guarantee(self) -> Guarantee:
@@ -251,7 +258,9 @@ class Plan:
     def _guarantee(self) -> Guarantee:
         if not self.private or self.budget.delta is None:
             return Guarantee(self.relation, self.unit, math.inf, 1.0, None)
-        stated = _stated(self.events(), self.budget.delta, self.relation, self.unit)
+        stated = _stated(
+            self.events(), delta=self.budget.delta, relation=self.relation, unit=self.unit
+        )
         return replace(stated, premise=premise_of([fact.name for fact in self.facts]))
 
     @property
@@ -265,10 +274,17 @@ class Plan:
             return guarantee.mu
         return gaussian.mu(guarantee.epsilon, guarantee.delta)
 
+    def cautions(self) -> tuple[str, ...]:
+        """Warnings before the plan is paid for; none where no privacy was asked for."""
+        if not self.private:
+            return ()
+        total, n_is_public = self.guarantee(), self.relation.n_is_public
+        return cautions(total.epsilon, total.delta, self.records, n_is_public=n_is_public)
+
     def __str__(self) -> str:
         """Read the plan aloud: solver, queries, price, forecast."""
         lines = [f"{self.solver.name} on {self.records} records, {self.design.width} coefficients"]
-        lines.extend(f"  {step.times} × {step.label} ({step.kind})" for step in self.gathered())
+        lines.extend(f"  {step.times} × {step.purpose} ({step.kind})" for step in self.gathered())
         lines.append(f"  price: {self.guarantee()}")
         if self.forecast is not None:
             lines.append(
@@ -282,7 +298,35 @@ class Plan:
         return replace(self, facts=(*self.facts, *facts))
 
 
-@functools.lru_cache(maxsize=64)
-def _stated(events: tuple[Event, ...], delta: float, relation: Relation, unit: str) -> Guarantee:
-    # Cached, because events without a μ take a transform to price.
-    return guarantee_of(events, delta=delta, relation=relation, unit=unit)
+def premise_of(names: Collection[str]) -> str | None:
+    """What must hold for the unit of a guarantee, by the names of the public facts."""
+    return "each has at most one record" if ONE_RECORD in names else None
+
+
+def cautions(
+    epsilon: float, delta: float, records: int, *, n_is_public: bool = True
+) -> tuple[str, ...]:
+    """Warnings about a stated total: δ ≥ 1/n, and ε > 10, where e^ε is above 22,000.
+
+    Publishing one record of n, drawn at random, is (0, 1/n)-differentially private: a δ of 1/n
+    allows it. `records` is n, or its declared lower bound where n is private.
+
+    Guarantee
+    ---------
+    - They are a function of the stated total and the stated number of records.
+    """
+    texts = []
+    if delta * records >= 1.0:
+        word = "n" if n_is_public else "n_at_least"
+        texts.append(
+            f"δ = {delta:.4g} is not below 1/{word} = {1 / records:.4g}: publishing one record "
+            "drawn at random would satisfy such a δ. Choose delta far below it, for example "
+            f"{min(1e-6, records**-1.5):.0e}."
+        )
+    if 10 < epsilon < math.inf:
+        texts.append(
+            f"ε = {epsilon:.4g} is above 10: what is concluded about one person may be "
+            f"e^{epsilon:.4g} times as likely because of that person's record, which is hardly any "
+            "protection. Choose a smaller budget, for example ε = 1."
+        )
+    return tuple(texts)

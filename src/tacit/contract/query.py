@@ -1,4 +1,4 @@
-"""Queries: public descriptions of the sums over records that a solver may ask for.
+"""Queries: public descriptions of the sums that a solver may ask for, and the gate that answers.
 
 A query names no sensitivity. Its price is fixed by the reserved plan, and the mechanism enforces
 the integer bound that the price assumes (`contract.sensitivity`).
@@ -7,20 +7,22 @@ the integer bound that the price assumes (`contract.sensitivity`).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import SettingError
-from tacit.losses import logistic
+from tacit.losses import classification
 from tacit.losses.loss import Code, Loss
 
 PART = 4
 """Where a subsample is enough, one record in so many is read."""
 LARGEST = 1e100
 """Parameters beyond this are refused: margins must stay finite whatever the records are."""
+_FINITE = frozenset({"theta", "matrix", "gradient", "lowest", "highest", "start"})
 
 
 class Weights(StrEnum):
@@ -32,7 +34,7 @@ class Weights(StrEnum):
 
 
 class QueryKind(StrEnum):
-    """The shapes of private sums; each has its own sensitivity theorem."""
+    """The shapes of private answers, sums but the last two; each has its sensitivity theorem."""
 
     GRADIENT = "gradient"
     SECOND_MOMENTS = "second-moments"
@@ -41,14 +43,25 @@ class QueryKind(StrEnum):
     MINIMUM = "perturbed-minimum"
     DIRECTION = "damped-direction"
 
-    @property
-    def is_sum(self) -> bool:
-        """Whether an answer is one sum over the records plus noise: partial sums then add up."""
-        return self not in {QueryKind.MINIMUM, QueryKind.DIRECTION}
+
+class _Bounded:
+    """Refuses parameters that could make a margin overflow: the clips, and what is in `_FINITE`."""
+
+    def __post_init__(self) -> None:
+        for field in fields(self):  # type: ignore[arg-type]
+            name, value = field.name, getattr(self, field.name)
+            if name in {"clip", "row_bound", "cap", "damping"}:
+                if not 1 / LARGEST <= value <= LARGEST:
+                    raise SettingError("A clip must be positive, finite and of moderate size.")
+            elif name == "every":
+                if value not in {1, PART}:
+                    raise SettingError(f"All records are read, or one in {PART}.")
+            elif name in _FINITE and value is not None and not (np.abs(value) <= LARGEST).all():
+                raise SettingError("A query's parameters must be finite and of moderate size.")
 
 
 @dataclass(frozen=True)
-class GradientSum:
+class GradientSum(_Bounded):
     """Sum over records of loss'(z·theta, y) z, each term clipped to norm `clip`.
 
     z = matrix' u, where u is the prepared row and `matrix` the working coordinates (None: z = u).
@@ -64,16 +77,13 @@ class GradientSum:
     clip: float
     matrix: NDArray[np.float64] | None = None
     downweighted: bool = False
-    loss: Loss = logistic.LOSS
+    loss: Loss = classification.LOGISTIC
     balanced: bool = False
     every: int = 1
 
-    def __post_init__(self) -> None:
-        _check(self.clip, self.theta, self.matrix, every=self.every)
-
 
 @dataclass(frozen=True)
-class SecondMoments:
+class SecondMoments(_Bounded):
     """Sum over records of w z z', z shrunk to norm `row_bound`.
 
     w = 1, or at `theta` the loss's curvature over its upper bound, or the squared slope over its
@@ -86,11 +96,11 @@ class SecondMoments:
     matrix: NDArray[np.float64] | None = None
     theta: NDArray[np.float64] | None = None
     weights: Weights = Weights.NONE
-    loss: Loss = logistic.LOSS
+    loss: Loss = classification.LOGISTIC
     every: int = 1
 
     def __post_init__(self) -> None:
-        _check(self.row_bound, self.theta, self.matrix, every=self.every)
+        super().__post_init__()
         if self.weights is Weights.SCORE and not np.isfinite(self.loss.lipschitz):
             raise SettingError("A loss without a bound on its slope has no bounded score.")
         if (self.weights is Weights.NONE) != (self.theta is None):
@@ -139,7 +149,7 @@ class Measure(StrEnum):
 
 
 @dataclass(frozen=True)
-class ResidualSize:
+class ResidualSize(_Bounded):
     """Sum over records of a measure of the residual y - p: how far predictions are off.
 
     The prediction p is z·theta clipped into the public [lowest, highest], or the exponential of
@@ -156,33 +166,62 @@ class ResidualSize:
     exponential: bool = False
     every: int = 1
 
-    def __post_init__(self) -> None:
-        ends = np.array([self.lowest, self.highest, self.start])
-        _check(self.cap, self.theta, self.matrix, ends, every=self.every)
-
 
 @dataclass(frozen=True)
-class CurvatureAndScore:
+class CurvatureAndScore(_Bounded):
     """Two second moments at once: sums over records of w h z z' and of w² a² z z'.
 
     w = min(1, (row_bound / ‖z‖)²) is the weight of a downweighted row; h and a are the curvature
     and the slope at `theta`, each over its upper bound. A record's pair of matrices is bounded
-    jointly, by `loss.joint`, so both together cost little more than one.
+    jointly, by `joint`, so both together cost little more than one.
+    With a `score_share` ρ the score is that of a gradient clipped to norm row_bound·lipschitz, as
+    `GradientSum` clips: a is shortened where w|a|‖z‖ is longer, and h is 0 there. The score is then
+    asked for with ρ times the weight of the curvature, and its noise is 1 / ρ times as large.
     """
 
     theta: NDArray[np.float64]
     row_bound: float
     matrix: NDArray[np.float64] | None
     loss: Loss
+    score_share: float | None = None
 
     def __post_init__(self) -> None:
-        _check(self.row_bound, self.theta, self.matrix)
+        super().__post_init__()
         if not np.isfinite(self.loss.lipschitz):
             raise SettingError("A loss without a bound on its slope has no bounded score.")
+        if self.score_share is not None and not 0.0 < self.score_share <= 1.0:
+            raise SettingError("The share of the score must lie in (0, 1].")
+
+    @property
+    def joint(self) -> float:
+        """Bound on (curvature / its bound)² + (score / its bound)² of a record, score as asked."""
+        return self.loss.joint if self.score_share is None else 1.0 + self.score_share**2
 
 
 @dataclass(frozen=True)
-class PerturbedMinimum:
+class GradientNorm(_Bounded):
+    """Sum over records of a measure of the norm g = w|a|‖z‖ of a downweighted gradient.
+
+    w = min(1, (row_bound / ‖z‖)²), a the slope at `theta`. The measure is one of `Measure`'s, with
+    g in the place of the residual: within, or share.
+    """
+
+    theta: NDArray[np.float64]
+    row_bound: float
+    cap: float
+    matrix: NDArray[np.float64] | None
+    loss: Loss
+    measure: Measure = Measure.WITHIN
+    start: float = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.measure not in {Measure.WITHIN, Measure.SHARE}:
+            raise SettingError("Norms are counted within ends, or as shares of the way there.")
+
+
+@dataclass(frozen=True)
+class PerturbedMinimum(_Bounded):
     """The minimiser of Σ w loss(z·theta, y) + (l2 / 2)‖theta‖² + b·theta, b Gaussian.
 
     w = min(1, (clip / ‖z‖)²) bounds a record's gradient by `clip` and its curvature by clip² / 4.
@@ -191,16 +230,16 @@ class PerturbedMinimum:
 
     clip: float
     matrix: NDArray[np.float64] | None = None
-    loss: Loss = logistic.LOSS
+    loss: Loss = classification.LOGISTIC
 
     def __post_init__(self) -> None:
-        _check(self.clip, self.matrix)
+        super().__post_init__()
         if self.loss.code is not Code.LOGISTIC:
             raise SettingError("The objective is perturbed for the logistic loss only.")
 
 
 @dataclass(frozen=True)
-class DampedDirection:
+class DampedDirection(_Bounded):
     """(Σ w h z z' + damping·I)⁻¹ gradient, h the curvature at `theta`: a Newton direction.
 
     w = min(1, (row_bound / ‖z‖)²). `gradient` was released before, and the noise grows with it.
@@ -211,27 +250,28 @@ class DampedDirection:
     damping: float
     row_bound: float
     matrix: NDArray[np.float64] | None = None
-    loss: Loss = logistic.LOSS
-
-    def __post_init__(self) -> None:
-        _check(self.row_bound, self.theta, self.gradient, self.matrix)
-        _check(self.damping)
+    loss: Loss = classification.LOGISTIC
 
 
 @dataclass(frozen=True)
-class CurvatureTrace:
+class CurvatureTrace(_Bounded):
     """The trace of Σ w h z z', h the curvature at `theta` and w = min(1, (row_bound / ‖z‖)²)."""
 
     theta: NDArray[np.float64]
     row_bound: float
     matrix: NDArray[np.float64] | None = None
-    loss: Loss = logistic.LOSS
-
-    def __post_init__(self) -> None:
-        _check(self.row_bound, self.theta, self.matrix)
+    loss: Loss = classification.LOGISTIC
 
 
-Sum = GradientSum | SecondMoments | CurvatureAndScore | ColumnCounts | ResidualSize | CurvatureTrace
+Sum = (
+    GradientSum
+    | SecondMoments
+    | CurvatureAndScore
+    | ColumnCounts
+    | ResidualSize
+    | GradientNorm
+    | CurvatureTrace
+)
 Query = Sum | PerturbedMinimum | DampedDirection
 KIND_OF: Mapping[type, QueryKind] = {
     GradientSum: QueryKind.GRADIENT,
@@ -239,6 +279,7 @@ KIND_OF: Mapping[type, QueryKind] = {
     CurvatureAndScore: QueryKind.SANDWICH,
     ColumnCounts: QueryKind.COUNTS,
     ResidualSize: QueryKind.COUNTS,
+    GradientNorm: QueryKind.COUNTS,
     CurvatureTrace: QueryKind.COUNTS,
     PerturbedMinimum: QueryKind.MINIMUM,
     DampedDirection: QueryKind.DIRECTION,
@@ -254,12 +295,15 @@ class Answer:
     noise_scale: float
 
 
-def _check(bound: float, *arrays: NDArray[np.float64] | None, every: int = 1) -> None:
-    """Refuse parameters that could make a margin overflow."""
-    for array in arrays:
-        if array is not None and not (np.abs(array) <= LARGEST).all():
-            raise SettingError("A query's parameters must be finite and of moderate size.")
-    if not 1 / LARGEST <= bound <= LARGEST:
-        raise SettingError("A clip must be positive, finite and of moderate size.")
-    if every not in {1, PART}:
-        raise SettingError(f"All records are read, or one in {PART}.")
+class Gate(Protocol):
+    """Stands between a solver, which is public, and the mechanisms, which hold the records."""
+
+    def ask(self, query: Query) -> Answer:
+        """Return the noised answer to a query of the reserved plan."""
+
+
+class Progress(Protocol):
+    """Called with (done, total, label) after each public step; told nothing about the records."""
+
+    def __call__(self, done: int, total: int, label: str) -> None:
+        """Take note of a finished step."""

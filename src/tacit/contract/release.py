@@ -41,6 +41,21 @@ class Sandwich:
     dispersion: float = 0.0
     nuisance_error: NDArray[np.float64] | float = field(default=0.0, metadata=stored_as("wobble"))
     privacy: NDArray[np.float64] | None = None
+    step: NDArray[np.float64] | None = None
+    """The last step, where directions of M below `visible` are hidden; None for other solvers."""
+    visible: float = 0.0
+    bias: float = 0.0
+    """Bound on what clipping does to the mean gradient in any direction."""
+    pilot_error: float = 0.0
+    """Squared length of the step that is the pilot's error, not the step's noise."""
+    hidden_size: float = 0.0
+    """How far the truth may lie from the pilot in a hidden direction."""
+    flat: bool = False
+    """Whether the response showed hardly any spread."""
+    asymmetry: float = 0.0
+    """How skewed the score is: 0 for least squares, 1 for counts."""
+    weight_ratio: float = 1.0
+    """Q over M where errors have the model's variance 1: below 1 as weights enter Q squared."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +103,5 @@ class Release:
     def estimates(self) -> list[list[Any]]:
         """Name and coefficient of each term, class after class, without intervals."""
         numbers = self.coefficients().T.ravel().tolist()
-        names = self.plan.design.terms
-        return [
-            [name, number, None, None, None] for name, number in zip(names, numbers, strict=True)
-        ]
+        named = zip(self.plan.design.terms, numbers, strict=True)
+        return [[name, number, None, None, None] for name, number in named]

@@ -31,6 +31,7 @@ from fractions import Fraction
 
 from tacit.contract.query import QueryKind
 from tacit.errors import BudgetError, SettingError
+from tacit.losses.loss import Loss
 from tacit.privacy.event import Event, Gaussian, ObjectivePerturbation
 from tacit.privacy.relation import Relation
 
@@ -41,22 +42,25 @@ FINEST_BOUND = 2**36
 LARGEST_TOTAL = 2**61
 """n·S stays below it, so that 64-bit sums do not wrap in practice (wrapping would be private)."""
 
-_FACTOR = {
-    (QueryKind.GRADIENT, Relation.REPLACE_ONE): 4,
-    (QueryKind.GRADIENT, Relation.ZERO_OUT): 1,
-    (QueryKind.GRADIENT, Relation.ADD_REMOVE): 1,
-    (QueryKind.SECOND_MOMENTS, Relation.REPLACE_ONE): 2,
-    (QueryKind.SECOND_MOMENTS, Relation.ZERO_OUT): 1,
-    (QueryKind.SECOND_MOMENTS, Relation.ADD_REMOVE): 1,
-    (QueryKind.SANDWICH, Relation.REPLACE_ONE): 2,
-    (QueryKind.SANDWICH, Relation.ZERO_OUT): 1,
-    (QueryKind.SANDWICH, Relation.ADD_REMOVE): 1,
-    (QueryKind.COUNTS, Relation.REPLACE_ONE): 1,
-    (QueryKind.COUNTS, Relation.ZERO_OUT): 1,
-    (QueryKind.COUNTS, Relation.ADD_REMOVE): 1,
-    (QueryKind.DIRECTION, Relation.REPLACE_ONE): 1,
-    (QueryKind.DIRECTION, Relation.ZERO_OUT): 1,
-    (QueryKind.DIRECTION, Relation.ADD_REMOVE): 1,
+FARTHEST = 40
+"""Linear noise is clipped at so many deviations; the mass beyond is below 10^-347."""
+GRADIENT_BOUND = 2**49
+"""Integer bound of a record's gradient while the minimiser is sought."""
+ACCEPTED = 4
+"""A point is accepted where the integer gradient is at most this times its own error."""
+_SLACK = 1 + 2.0**-30
+
+_REPLACE_ONE = {
+    QueryKind.GRADIENT: 4,
+    QueryKind.SECOND_MOMENTS: 2,
+    QueryKind.SANDWICH: 2,
+    QueryKind.COUNTS: 1,
+    QueryKind.DIRECTION: 1,
+}
+_FACTORS = {
+    Relation.REPLACE_ONE: _REPLACE_ONE,
+    Relation.ZERO_OUT: dict.fromkeys(_REPLACE_ONE, 1),
+    Relation.ADD_REMOVE: dict.fromkeys(_REPLACE_ONE, 1),
 }
 
 
@@ -93,7 +97,7 @@ def squared_sensitivity(kind: QueryKind, bound: int, relation: Relation, size: i
     """
     if size != 1 and kind is not QueryKind.COUNTS:
         raise ValueError("Only counts have a size.")
-    return _FACTOR[kind, relation] * size * bound * bound
+    return _FACTORS[relation][kind] * size * bound * bound
 
 
 def event_of(kind: QueryKind, price: AnyPrice, relation: Relation, size: int = 1) -> Gaussian:
@@ -167,3 +171,67 @@ def is_resolved(kind: QueryKind, bound: int, width: int) -> bool:
     linear = kind in {QueryKind.GRADIENT, QueryKind.DIRECTION}
     norm = bound if linear else math.isqrt(bound)
     return norm >= 32 * math.sqrt(width)
+
+
+def ridge_of(price: MinimumPrice, clip: float, loss: Loss) -> float:
+    """The ridge on every coordinate, at least clip²·smoothness / ratio.
+
+    Guarantee
+    ---------
+    - clip²·smoothness / ridge is at most the price's ratio, in exact rationals.
+    """
+    least = Fraction(clip) ** 2 * Fraction(loss.smoothness) / price.ratio
+    ridge = float(least)
+    return ridge if Fraction(ridge) >= least else math.nextafter(ridge, math.inf)
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """How exactly a perturbed minimum is computed, from public numbers alone.
+
+    The objective, with rows divided by the clip so that a record's gradient is at most 1 and its
+    curvature at most h (1/4 for the logistic loss),
+
+        J(φ) = Σ w loss(z·φ, y) + (λ/2)‖φ‖² + b·φ,      λ = h / ratio,   b = bits of noise / bound
+
+    has its minimiser within `radius` of 0, as every accepted point. Its gradient, computed in
+    integers, is off by at most `error`; a point is accepted where the gradient's norm is at most
+    `tolerance`, four times that. `drift` is how far such a point can be from the exact minimiser of
+    the unrounded noise. Coordinates are φ = clip·theta, gradients are over the clip, and everything
+    is rounded up, with slack. Proof: proofs/mechanisms/objective_perturbation.md.
+    """
+
+    radius: float
+    error: float
+    tolerance: float
+    drift: float
+
+    @classmethod
+    def of(cls, price: MinimumPrice, *, records: int, width: int, smoothness: float) -> Accuracy:
+        """Bounds for so many records of so many columns, all of them public."""
+        u, root = 2.0**-53, math.sqrt(width)
+        ridge = smoothness / float(price.ratio) / _SLACK
+        noise = 2.0**price.bits / price.bound
+        pull = FARTHEST * noise * root * _SLACK
+        # J(φ) ≤ J(0) ≤ n log 2 gives (λ/2)‖φ‖² ≤ n log 2 + ‖b‖‖φ‖.
+        radius = (pull + math.sqrt(pull**2 + 2 * ridge * records * math.log(2))) / ridge * _SLACK
+        one = (
+            smoothness * (width + 12) * u * radius
+            + (2 * width + 64) * u
+            + root / (2 * GRADIENT_BOUND) * (1 + 2.0**-20)
+        )
+        # Eight units of width and the last term: points are rounded to floats on the way.
+        error = (records * one + 12 * u * radius * ridge * _SLACK**2) * _SLACK
+        lattice = root / (2 * price.bound)
+        drift = ((ACCEPTED + 1) * error + lattice) / ridge * _SLACK
+        return cls(radius, error, ACCEPTED * error, drift)
+
+    def step(self, price: MinimumPrice, width: int) -> float:
+        """Lattice on which φ is released: integers of one minimiser are drift.bound apart at most.
+
+        Guarantee
+        ---------
+        - 2·drift / step + √width ≤ price.drift.bound.
+        """
+        left = price.drift.bound - math.sqrt(width) * _SLACK
+        return 2 * self.drift / left * _SLACK

@@ -1,7 +1,4 @@
-"""Columns attached to a record beside its features and response: weight, offset, privacy unit.
-
-Everything here is a public declaration about a column; the cells stay private.
-"""
+"""Columns attached to a record beside its features and response: weight, offset, privacy unit."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tacit.design.attached_columns import AttachedColumns
 from tacit.design.factor import Cell, Factor, Numeric
-from tacit.design.feature_map import Custom, FeatureMap
+from tacit.design.feature_map import Custom, FeatureMap, Polynomial
 from tacit.design.response import Absent, Classes, Continuous, Response
 from tacit.documents.dataclass_json import from_plain, stored_as, to_plain
 from tacit.documents.quoting import quoted
@@ -34,10 +34,7 @@ LARGEST_BOUND = 1e150
 
 @dataclass(frozen=True)
 class Column:
-    """One column of the design: a product of factors, its public bounds and its map to u.
-
-    A column that comes out of a feature map has no factors.
-    """
+    """A product of factors (none out of a feature map), its public bounds and its map to u."""
 
     name: str
     factors: tuple[Factor, ...]
@@ -160,8 +157,7 @@ class Design:
 
     def to_json(self) -> dict[str, Any]:
         """Plain data for the stored fit; of a custom feature map its name and no code."""
-        written: dict[str, Any] = to_plain(self)
-        return written
+        return dict(to_plain(self))
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Design:
@@ -252,24 +248,23 @@ def _mapped_design(
 ) -> Design:
     if not isinstance(feature_map, FeatureMap):
         raise SettingError("feature_map must be a Polynomial, RandomFourier or Custom.")
-    if bounds is None and feature_map.needs_bounds:
+    if bounds is None and isinstance(feature_map, Polynomial):
         raise BoundsError(
             "This feature map needs columns in [-1, 1]: declare bounds=(lower, upper) for them."
         )
-    if bounds is None and row_norm is None and isinstance(feature_map, Custom):
-        inputs = tuple(_unbounded_column(name, 1.0) for name in names)
-        input_norm = None
+    custom = isinstance(feature_map, Custom)
+    if bounds is None and row_norm is None and custom:
+        inputs, input_norm = tuple(_unbounded_column(name, 1.0) for name in names), None
     else:
         # The map takes up any shift, with an intercept or without.
         plain = matrix_design(names, response, bounds=bounds, row_norm=row_norm, intercept=True)
-        inputs, input_norm = plain.columns, plain.feature_norm
+        inputs, input_norm = plain.columns, None if custom else plain.feature_norm
     if isinstance(feature_map, Custom):
         feature_map = feature_map.measured(np.array([column.center for column in inputs]))
-        input_norm = None
     width = len(names)
     scale, bound = feature_map.bounds(width, math.sqrt(width) if input_norm is None else input_norm)
     # A single feature of a custom map may be larger than the others.
-    end = math.inf if isinstance(feature_map, Custom) else scale
+    end = math.inf if custom else scale
     return Design(
         tuple(Column(name, (), -end, end, 0.0, scale) for name in feature_map.names(names)),
         response,

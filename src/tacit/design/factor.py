@@ -1,8 +1,7 @@
 """Rules for a cell, and factors: the functions of one cell whose products are the design's columns.
 
-Both are public and stateless. A rule clips a cell and replaces a missing one; without a declared
-substitute, a missing cell or an undeclared label makes the record invalid. Bounds of a product of
-factors follow from the declared bounds of their columns.
+A rule clips a cell and replaces a missing one; without a declared substitute, a missing cell or an
+undeclared label makes the record invalid.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from tacit.documents.quoting import quoted
 from tacit.errors import BoundsError, SchemaError, SettingError
@@ -19,8 +18,6 @@ from tacit.validate import one_of, whole
 
 LARGEST_POWER = 20
 LARGEST_DEGREE = 5
-LARGEST_EXPONENT = 700.0
-"""e to a larger power leaves float64."""
 
 
 @dataclass(frozen=True)
@@ -84,21 +81,13 @@ class Power:
         whole("A power", self.exponent, 2, LARGEST_POWER)
 
 
-class _Function(NamedTuple):
-    """An increasing function, and what declared bounds must satisfy to lie in its domain."""
-
-    value: Callable[[float], float]
-    holds: Callable[[float, float], bool]
-    domain: str
-
-
-FUNCTIONS: Mapping[str, _Function] = {
-    "log": _Function(math.log, lambda lower, _: lower > 0, "lower > 0"),
-    "log1p": _Function(math.log1p, lambda lower, _: lower > -1, "lower > -1"),
-    "sqrt": _Function(math.sqrt, lambda lower, _: lower >= 0, "lower >= 0"),
-    "exp": _Function(
-        math.exp, lambda _, upper: upper <= LARGEST_EXPONENT, f"upper <= {LARGEST_EXPONENT:g}"
-    ),
+# Increasing functions, and what declared bounds must satisfy to lie in their domains.
+FUNCTIONS: Mapping[str, tuple[Callable[[float], float], Callable[[float, float], bool], str]] = {
+    "log": (math.log, lambda lower, _: lower > 0, "lower > 0"),
+    "log1p": (math.log1p, lambda lower, _: lower > -1, "lower > -1"),
+    "sqrt": (math.sqrt, lambda lower, _: lower >= 0, "lower >= 0"),
+    # e to a larger power leaves float64.
+    "exp": (math.exp, lambda _, upper: upper <= 700, "upper <= 700"),
 }
 
 
@@ -116,11 +105,7 @@ class Transform:
 
 @dataclass(frozen=True)
 class Spline:
-    """One function of a B-spline basis; `knots` begin and end with the declared bounds.
-
-    The functions of a basis are not negative and sum to 1, so together they add at most 1 to the
-    squared norm of a record.
-    """
+    """One function of a B-spline basis, which sums to 1; `knots` begin and end with the bounds."""
 
     column: str
     knots: tuple[float, ...]
@@ -181,13 +166,11 @@ def require_declared(
     factor: Factor, levels: Mapping[str, Sequence[str]], cells: Mapping[str, Cell]
 ) -> None:
     """Refuse a factor that needs more than is declared of its column."""
-    if isinstance(factor, Indicator):
-        # Indicators leave out the reference level; without the declared levels a label that was
-        # never declared could not be told from it.
-        if factor.column not in levels:
-            raise SchemaError(f"The levels of {quoted(factor.column)} are not declared.")
-        return
-    if isinstance(factor, Numeric):
+    # Indicators leave out the reference level; without the declared levels a label that was never
+    # declared could not be told from it.
+    if isinstance(factor, Indicator) and factor.column not in levels:
+        raise SchemaError(f"The levels of {quoted(factor.column)} are not declared.")
+    if isinstance(factor, Indicator | Numeric):
         return
     cell = cells.get(factor.column)
     if not isinstance(cell, NumericCell):
@@ -203,12 +186,12 @@ def require_declared(
 
 def require_domain(factor: Transform, cell: NumericCell) -> None:
     """Refuse bounds that leave the function's domain."""
-    function = FUNCTIONS[factor.function]
-    if not function.holds(cell.lower, cell.upper):
+    _, holds, domain = FUNCTIONS[factor.function]
+    if not holds(cell.lower, cell.upper):
         raise BoundsError(
-            f"{factor.function} of {quoted(factor.column)} needs {function.domain}, and the "
-            f"declared bounds are {cell.lower:g} and {cell.upper:g}. Declare bounds within its "
-            "domain (values outside them are clipped)."
+            f"{factor.function} of {quoted(factor.column)} needs {domain}, and the declared "
+            f"bounds are {cell.lower:g} and {cell.upper:g}. Declare bounds within its domain "
+            "(values outside them are clipped)."
         )
 
 
@@ -245,21 +228,17 @@ def _column_bounds(factors: Sequence[Factor], cell: NumericCell) -> tuple[float,
         if isinstance(factor, Numeric | Power):
             exponent += factor.exponent
         elif isinstance(factor, Transform):
-            value = FUNCTIONS[factor.function].value
+            value, *_ = FUNCTIONS[factor.function]
             bounds = _multiplied(bounds, (value(low), value(high)))
-    return _multiplied(bounds, _power_bounds(low, high, exponent))
+    ends = [_power(low, exponent), _power(high, exponent)]
+    # An even power of an interval around 0 is smallest at 0.
+    around = exponent > 0 and exponent % 2 == 0 and low < 0 < high
+    return _multiplied(bounds, (0.0 if around else min(ends), max(ends)))
 
 
 def _multiplied(first: tuple[float, float], second: tuple[float, float]) -> tuple[float, float]:
     corners = [a * b for a in first for b in second]
     return min(corners), max(corners)
-
-
-def _power_bounds(low: float, high: float, exponent: int) -> tuple[float, float]:
-    ends = [_power(low, exponent), _power(high, exponent)]
-    # An even power of an interval around 0 is smallest at 0.
-    around = exponent > 0 and exponent % 2 == 0 and low < 0 < high
-    return 0.0 if around else min(ends), max(ends)
 
 
 def _power(value: float, exponent: int) -> float:

@@ -1,7 +1,6 @@
 """Feature maps: public functions φ of one mapped row u, with a bound on ‖φ(u)‖ by construction.
 
-Before the map, the columns of the matrix are mapped from their public bounds to [-1, 1], or divided
-by the public row norm where there are no bounds. Nothing of a map is read off the data.
+Nothing of a map is read off the data.
 """
 
 from __future__ import annotations
@@ -20,7 +19,6 @@ from tacit.errors import SettingError
 from tacit.validate import positive, whole, within
 
 MOST_FEATURES = 100_000
-_SEEDS = 2**63
 
 
 @dataclass(frozen=True)
@@ -38,7 +36,6 @@ class Polynomial:
     degree: int
     interaction_only: bool = False
     kind: ClassVar[str] = "polynomial"
-    needs_bounds: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "degree", whole("degree", self.degree, 1, 20))
@@ -73,10 +70,8 @@ class Polynomial:
     def bounds(self, width: int, input_norm: float) -> tuple[float, float]:
         """Bounds on one feature and on ‖φ(u)‖, for |u_j| <= 1 and ‖u‖ <= input_norm."""
         # The products of k columns are among the terms of (Σ u_j²)^k, each at least once.
-        bounds = (
-            min(float(self._products(width, size)), input_norm ** (2 * size))
-            for size in range(1, self.degree + 1)
-        )
+        sizes = range(1, self.degree + 1)
+        bounds = [min(float(self._products(width, k)), input_norm ** (2 * k)) for k in sizes]
         return 1.0, math.sqrt(sum(bounds))
 
     def _products(self, width: int, size: int) -> int:
@@ -103,26 +98,22 @@ class RandomFourier:
     scale: float = 1.0
     seed: int = 0
     kind: ClassVar[str] = "random-fourier"
-    needs_bounds: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "count", whole("count", self.count, 1, MOST_FEATURES // 2))
-        object.__setattr__(self, "seed", whole("seed", self.seed, 0, _SEEDS - 1))
+        object.__setattr__(self, "seed", whole("seed", self.seed, 0, 2**63 - 1))
         object.__setattr__(self, "scale", within("scale", self.scale, 1e-6, 1e6))
 
-    def outputs(self, width: int) -> int:
+    def outputs(self, _width: int) -> int:
         """Number of features, a cosine and a sine for each frequency."""
-        del width
         return 2 * self.count
 
-    def names(self, columns: Sequence[str]) -> Iterator[str]:
+    def names(self, _columns: Sequence[str]) -> Iterator[str]:
         """Names of the features: the cosines, then the sines."""
-        del columns
         return (f"{wave}{index}" for wave in ("cos", "sin") for index in range(self.count))
 
-    def bounds(self, width: int, input_norm: float) -> tuple[float, float]:
+    def bounds(self, _width: int, _input_norm: float) -> tuple[float, float]:
         """Bounds on one feature and on ‖φ(u)‖."""
-        del width, input_norm
         return 1.0 / math.sqrt(self.count), 1.0
 
 
@@ -142,8 +133,7 @@ class Custom:
     - No message carries what the function raised.
 
     `features` is the length of the result; None: found by calling the function on a public row.
-    `label` is the name in the stored fit, by default the function's own. No function
-    is stored.
+    `label` is the name in the stored fit, by default the function's own; no function is stored.
     """
 
     function: Callable[[NDArray[np.float64]], Any] | None = field(metadata=NOT_STORED)
@@ -151,7 +141,6 @@ class Custom:
     features: int | None = None
     label: str | None = None
     kind: ClassVar[str] = "custom"
-    needs_bounds: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if self.function is not None and not callable(self.function):
@@ -180,9 +169,8 @@ class Custom:
             raise SettingError("The function of a feature map must return a vector of numbers.")
         return replace(self, features=len(result))
 
-    def outputs(self, width: int) -> int:
+    def outputs(self, _width: int) -> int:
         """Number of features."""
-        del width
         if self.features is None:
             raise SettingError("The number of features is not known; declare features=…")
         return self.features
@@ -191,9 +179,8 @@ class Custom:
         """Names of the features: f0, f1 and so on."""
         return (f"f{index}" for index in range(self.outputs(len(columns))))
 
-    def bounds(self, width: int, input_norm: float) -> tuple[float, float]:
+    def bounds(self, width: int, _input_norm: float) -> tuple[float, float]:
         """Size of one feature if all are equally large, and the bound on ‖φ(x)‖."""
-        del input_norm
         return self.row_norm / math.sqrt(self.outputs(width)), self.row_norm
 
 

@@ -126,28 +126,20 @@ class Family:
 
     @property
     def takes_offset(self) -> bool:
-        """Whether offsets are for it.
-
-        Added to every class alike an offset cancels, and with the identity link it is the same as
-        subtracting it from the response.
-        """
+        """Whether it has offsets: of classes they cancel, of numbers the response takes them."""
         return self.link in {"logit", "log"}
 
 
-FAMILIES = MappingProxyType(
-    {
-        family.name: family
-        for family in (
-            Family("binomial", Binary, "logit"),
-            Family("gaussian", Continuous, "identity"),
-            Family("poisson", Count, "log"),
-            Family("multinomial", Classes, "softmax"),
-            # Gaussian errors with outliers, and a quantile in place of the mean.
-            Family("huber", Continuous, "identity"),
-            Family("quantile", Continuous, "identity"),
-        )
-    }
+_ALL = (
+    Family("binomial", Binary, "logit"),
+    Family("gaussian", Continuous, "identity"),
+    Family("poisson", Count, "log"),
+    Family("multinomial", Classes, "softmax"),
+    # Gaussian errors with outliers, and a quantile in place of the mean.
+    Family("huber", Continuous, "identity"),
+    Family("quantile", Continuous, "identity"),
 )
+FAMILIES = MappingProxyType({family.name: family for family in _ALL})
 """The names that `glm` and a stored fit know."""
 
 

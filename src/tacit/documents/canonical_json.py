@@ -1,4 +1,7 @@
-"""Canonical JSON: the one spelling of a document, and its digest.
+"""JSON documents: read strictly, spelled canonically, and their digests.
+
+A stranger may have written what is read: size, number of values, length of numbers, depth and
+duplicate names are bounded before anything is computed from it, so a forged one is refused quickly.
 
 The canonical spelling has sorted keys, no white space, every character beyond ASCII escaped, floats
 in their shortest spelling, no NaN and no bare infinity. The digest is the SHA-256 of those bytes,
@@ -10,14 +13,114 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import os
+import re
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from tacit.documents.reading import LONGEST_NUMBER
+from tacit.documents.quoting import quoted
+from tacit.errors import CertificateError
+from tacit.files import LARGEST_FILE, read_bytes
 
-_UNDIGESTED = frozenset({"digest", "signature"})
+LARGEST_DOCUMENT = LARGEST_FILE
+MOST_VALUES = 2**21
+"""Values in one document, counted by the marks that separate them."""
+LONGEST_NUMBER = 1024
+"""Characters of one number: far more than a float needs, and read in no time."""
+DEEPEST_DOCUMENT = 24
+
+FieldTypes = Mapping[str, tuple[type, ...]]
+"""Fields of an object and the types that each may have; `object` lets any value pass."""
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def parse_document(text: str | bytes, largest: int = LARGEST_DOCUMENT) -> dict[str, Any]:
+    """Read a JSON object of bounded size and depth, without duplicates, NaN or overflow."""
+    if len(text) > largest:
+        raise CertificateError(f"the document has more than {largest} characters")
+    try:
+        decoded = text.decode("utf-8") if isinstance(text, bytes) else text
+        if sum(map(decoded.count, ",[{")) > MOST_VALUES:
+            raise CertificateError(f"the document has more than {MOST_VALUES} values")
+        document = json.loads(
+            decoded,
+            object_pairs_hook=_distinct,
+            parse_constant=_refuse_constant,
+            parse_float=_finite,
+            parse_int=lambda text: int(_short(text)),
+        )
+    except CertificateError:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise CertificateError("the document cannot be read as JSON") from error
+    if not isinstance(document, dict):
+        raise CertificateError("the document is not an object; expected { … }")
+    _require_shallow(document)
+    return document
+
+
+def read_document(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read a file that holds one JSON object, as `parse_document` does."""
+    return parse_document(read_bytes(path, LARGEST_DOCUMENT, CertificateError))
+
+
+def require_fields(document: object, layout: FieldTypes, place: str) -> None:
+    """Refuse anything but an object with exactly these fields of these types."""
+    if not isinstance(document, dict):
+        raise CertificateError(f"{place} is not an object; expected {', '.join(layout)}")
+    wrong = sorted(set(document) ^ set(layout))
+    if wrong:
+        named = ", ".join(map(quoted, wrong[:5]))
+        raise CertificateError(f"{place}: fields missing or unknown: {named}")
+    for name, types in layout.items():
+        found = type(document[name])
+        # bool is an int to isinstance, and 1 is not true.
+        if types != (object,) and found not in types:
+            raise CertificateError(f"{place}: {name} has the wrong type {found.__name__}")
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    document = dict(pairs)
+    if len(document) != len(pairs):
+        raise CertificateError("a field occurs twice in the document")
+    return document
+
+
+def _refuse_constant(name: str) -> Any:
+    raise CertificateError(f'{name} is not allowed in the document; infinity is written "inf"')
+
+
+def _finite(text: str) -> float:
+    number = float(_short(text))
+    if math.isinf(number):
+        raise CertificateError("a number in the document is too large for float64")
+    return number
+
+
+def _short(text: str) -> str:
+    # Before it is converted: the time for that grows with the square of the length.
+    if len(text) > LONGEST_NUMBER:
+        raise CertificateError(f"a number has more than {LONGEST_NUMBER} characters")
+    return text
+
+
+def _require_shallow(document: dict[str, Any]) -> None:
+    level: list[Any] = [document]
+    for _ in range(DEEPEST_DOCUMENT):
+        inner: list[Any] = []
+        for item in level:
+            if isinstance(item, dict):
+                inner.extend((*item, *item.values()))
+            elif isinstance(item, list):
+                inner.extend(item)
+            elif isinstance(item, str) and _SURROGATE.search(item):
+                raise CertificateError("the document holds half a character (a lone surrogate)")
+        level = inner
+    if level:
+        raise CertificateError(f"the document is nested more than {DEEPEST_DOCUMENT} deep")
 
 
 def canonical(document: Mapping[str, Any]) -> str:
@@ -34,7 +137,7 @@ def digest_of(document: Mapping[str, Any]) -> str:
     ---------
     - The order of the keys and the white space of a file do not matter; everything else does.
     """
-    digested = {name: value for name, value in document.items() if name not in _UNDIGESTED}
+    digested = {key: document[key] for key in document if key not in ("digest", "signature")}
     return "sha256:" + hashlib.sha256(canonical(digested).encode("ascii")).hexdigest()
 
 

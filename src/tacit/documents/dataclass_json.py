@@ -15,8 +15,8 @@ from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
+from tacit.documents.canonical_json import require_fields
 from tacit.documents.quoting import quoted
-from tacit.documents.reading import require_fields
 from tacit.errors import CertificateError
 
 T = TypeVar("T")
@@ -30,6 +30,7 @@ def stored_as(key: str) -> Mapping[str, Any]:
     return {"stored_as": key}
 
 
+_hints = functools.cache(get_type_hints)
 _SCALARS = frozenset({str, int, float, bool, types.NoneType})
 _SPECIAL = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
@@ -56,8 +57,6 @@ def from_plain(kind: type[T], data: object, place: str) -> T:
     ---------
     - Missing and unknown fields, unknown kinds and values of another type are refused. Only an
       int is taken for a float, and "inf", "-inf" or "nan" for a number of that name.
-
-    The error is a CertificateError; what the class itself refuses keeps its own error.
     """
     read: T = _read(kind, data, place)
     return read
@@ -90,7 +89,8 @@ def _read_container(origin: Any, inner: tuple[Any, ...], data: Any, place: str) 
         return np.array(_read_numbers(data, place), dtype=np.float64)
     if inner[-1] is Ellipsis:
         return tuple(_read(inner[0], item, place) for item in data)
-    _require(len(data) == len(inner), f"{place} has the wrong length {len(data)}")
+    if len(data) != len(inner):
+        raise CertificateError(f"{place} has the wrong length {len(data)}")
     return tuple(_read(kind, item, place) for kind, item in zip(inner, data, strict=True))
 
 
@@ -130,7 +130,8 @@ def _read_fields(kind: Any, data: Any, place: str) -> Any:
 def _read_number(data: Any, place: str) -> float:
     if isinstance(data, str) and data in _SPECIAL:
         return _SPECIAL[data]
-    _require(type(data) in (float, int), f"{place} is not a number")
+    if type(data) not in (float, int):
+        raise CertificateError(f"{place} is not a number")
     try:
         return float(data)
     except OverflowError as error:
@@ -141,9 +142,6 @@ def _read_numbers(data: Any, place: str) -> Any:
     if isinstance(data, list):
         return [_read_numbers(item, place) for item in data]
     return _read_number(data, place)
-
-
-_hints = functools.cache(get_type_hints)
 
 
 @functools.cache
@@ -164,8 +162,3 @@ def _kind_of(kind: Any) -> dict[str, str]:
 
 def _wrong_type(data: object, place: str) -> CertificateError:
     return CertificateError(f"{place} has the wrong type {type(data).__name__}")
-
-
-def _require(holds: bool, fault: str) -> None:
-    if not holds:
-        raise CertificateError(fault)

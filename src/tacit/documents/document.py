@@ -1,7 +1,4 @@
-"""The base of both certificates, of a fit and of a ledger: JSON with a digest and a signature.
-
-A subclass says how the JSON is laid out and how the guarantee is derived from it again.
-"""
+"""The base of both certificates, of a fit and of a ledger: JSON with a digest and a signature."""
 
 from __future__ import annotations
 
@@ -14,9 +11,15 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
-from tacit.documents.canonical_json import canonical, digest_of
+from tacit.documents.canonical_json import (
+    LARGEST_DOCUMENT,
+    FieldTypes,
+    canonical,
+    digest_of,
+    parse_document,
+    require_fields,
+)
 from tacit.documents.quoting import quoted
-from tacit.documents.reading import LARGEST_DOCUMENT, FieldTypes, parse_document, require_fields
 from tacit.documents.signature import Verification, require_signature, vouched
 from tacit.errors import CertificateError, InputError
 from tacit.privacy.budget import Guarantee
@@ -110,8 +113,7 @@ class Document:
     @property
     def document(self) -> dict[str, Any]:
         """A copy of the plain data."""
-        document: dict[str, Any] = json.loads(self.text)
-        return document
+        return dict(json.loads(self.text))
 
     @property
     def parsed(self) -> Mapping[str, Any]:
@@ -151,10 +153,7 @@ class Document:
             raise CertificateError(f"the certificate does not add up: {error}") from error
 
     def check(self, public_key: str | os.PathLike[str] | None = None) -> Verification:
-        """Verify the document offline, with nothing but itself.
-
-        `public_key`, whose signature is expected: 64 hexadecimal digits, or the file of them.
-        """
+        """Verify offline; `public_key` (64 hexadecimal digits, or their file) is who must sign."""
         guarantee = self.rederive()
         found = self._found(replace(guarantee, unit=quoted(guarantee.unit)))
         return replace(vouched(self.parsed, found, public_key), covers=self.covers)

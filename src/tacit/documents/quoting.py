@@ -9,16 +9,9 @@ LONGEST_QUOTED = 60
 _WORD = re.compile(r"[A-Za-z0-9]+([-_][A-Za-z0-9]+)*", re.ASCII)
 _MARKS = frozenset('"\\“”„‟«»″‶＂ʺ˝״〝〞')
 """The mark itself, the one that escapes it, and what looks like the mark."""
-_INVISIBLE = frozenset(
-    map(
-        chr,
-        (
-            *(0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0),
-            *range(0x180B, 0x1810),
-            *range(0xFE00, 0xFE10),
-            *range(0xE0100, 0xE01F0),
-        ),
-    )
+_INVISIBLE = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
+    "\U000e0100-\U000e01ef]"
 )
 """Characters that count as printable and show nothing: fillers, joiners, variation selectors."""
 
@@ -41,6 +34,6 @@ def quoted(text: str, longest: int = LONGEST_QUOTED, *, bare: bool = True) -> st
 def _shown(character: str) -> str:
     if character in '"\\':
         return f"\\{character}"
-    if character.isprintable() and character not in _MARKS and character not in _INVISIBLE:
+    if character.isprintable() and character not in _MARKS and not _INVISIBLE.match(character):
         return character
     return character.encode("unicode_escape").decode("ascii")

@@ -36,11 +36,7 @@ _SMALL_ORDER = frozenset({0, 1, _PRIME - 1, _ORDER_EIGHT, _PRIME - _ORDER_EIGHT}
 
 @dataclass(frozen=True)
 class Verification:
-    """What was found: that it adds up, whether it is signed and by which key, and so in words.
-
-    `covers` are the parts of a fit that the certificate covers; `not_covered` are parts of the
-    file that it does not.
-    """
+    """What was found: that it adds up, who signed it, and which parts of a fit it covers or not."""
 
     consistent: bool
     signed: bool
@@ -93,17 +89,27 @@ def read_public_key(text_or_path: str | os.PathLike[str]) -> str:
 
 
 def sign(certificate: Signed, key_path: str | os.PathLike[str]) -> Signed:
-    """Return a certificate, of a fit or of a ledger, with a signature over its digest.
+    """Return a certificate with a signature over its digest, by an unencrypted Ed25519 key in PEM.
 
     Guarantee
     ---------
     - What is signed was checked: a certificate that does not add up is refused.
     - The digest stays as it was; an earlier signature is replaced.
-
-    The key is the one that `new_key` wrote, or any unencrypted Ed25519 key in PEM.
     """
     certificate.rederive()
-    key = _load_private(Path(key_path))
+    ed25519, serialization = _signing_library()
+    from cryptography.exceptions import UnsupportedAlgorithm
+
+    path = Path(key_path)
+    text = read_bytes(path, LARGEST_KEY_FILE)
+    try:
+        key = serialization.load_pem_private_key(text, password=None)
+    except (ValueError, TypeError, UnsupportedAlgorithm) as error:
+        raise FileError(
+            f"{path} is not a private key in PEM without a password; make one with new_key"
+        ) from error
+    if not isinstance(key, ed25519.Ed25519PrivateKey):
+        raise FileError(f"{path} is a key of another kind; expected an Ed25519 key")
     return certificate.with_signature(
         {
             "algorithm": ALGORITHM,
@@ -114,9 +120,7 @@ def sign(certificate: Signed, key_path: str | os.PathLike[str]) -> Signed:
 
 
 def verify(digest: str, signature: Mapping[str, Any]) -> str:
-    """Check a signature over a digest against the public key it names; return that key.
-
-    Whether the key belongs to somebody trustworthy is for the caller to know.
+    """Check a signature over a digest against the key it names; return that key, of whomever.
 
     Guarantee
     ---------
@@ -198,35 +202,19 @@ def _signing_library() -> tuple[Any, Any]:
     return ed25519, serialization
 
 
-def _load_private(path: Path) -> Any:
-    ed25519, serialization = _signing_library()
-    from cryptography.exceptions import UnsupportedAlgorithm
-
-    text = read_bytes(path, LARGEST_KEY_FILE)
-    try:
-        key = serialization.load_pem_private_key(text, password=None)
-    except (ValueError, TypeError, UnsupportedAlgorithm) as error:
-        raise FileError(
-            f"{path} is not a private key in PEM without a password; make one with new_key"
-        ) from error
-    if not isinstance(key, ed25519.Ed25519PrivateKey):
-        raise FileError(f"{path} is a key of another kind; expected an Ed25519 key")
-    return key
-
-
 def _write_new(path: Path, content: bytes, *, mode: int) -> None:
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        try:
+            with os.fdopen(descriptor, "wb") as stream:
+                stream.write(content)
+        except OSError:
+            path.unlink(missing_ok=True)
+            raise
     except FileExistsError as error:
         raise FileError(
             f"{path} exists and is not overwritten: what it signed could no longer be renewed. "
             "Choose another name"
         ) from error
     except OSError as error:
-        raise FileError(f"{path} cannot be written: {error.strerror}") from error
-    try:
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.write(content)
-    except OSError as error:
-        path.unlink(missing_ok=True)
         raise FileError(f"{path} cannot be written: {error.strerror}") from error

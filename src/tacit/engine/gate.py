@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from tacit.contract.gate import Progress
 from tacit.contract.plan import Plan
-from tacit.contract.query import KIND_OF, Answer, Query
+from tacit.contract.query import KIND_OF, Answer, Progress, Query
 from tacit.contract.sensitivity import LARGEST_TOTAL, Price
 from tacit.errors import PlanViolation
 from tacit.mechanisms.query_responder import Responder
-
-FINEST_OPEN = 2**50
-"""Integer bound without noise: products may then round, by no more than a float's precision."""
 
 
 class PlannedGate:
@@ -52,7 +48,8 @@ class OpenGate:
             raise PlanViolation("A private plan cannot be run through the open gate.")
         self._responder = responder
         self._progress = progress
-        finest = max(1, min(FINEST_OPEN, 2 * LARGEST_TOTAL // plan.records))
+        # Products may round, by no more than a float's precision.
+        finest = max(1, min(2**50, 2 * LARGEST_TOTAL // plan.records))
         # A power of two, so that a count is the whole number that it is.
         self._price = Price(1 << (finest.bit_length() - 1), 0)
         self._asked = 0

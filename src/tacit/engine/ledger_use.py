@@ -1,8 +1,7 @@
 """What a fit owes to the ledger around it: the charge, and silence about single records.
 
-An error about the content of a record is an exact answer about that record, and it is free. Outside
-a ledger it goes to the curator, who holds the table. Inside one it would go to whoever fits, so
-there is none, unless the curator opened the ledger for it; then each is logged first.
+An error about the content of a record is an exact answer about it, free of charge. So inside a
+ledger there is none, unless the curator opened the ledger for it; then each is logged first.
 """
 
 from __future__ import annotations
@@ -28,7 +27,6 @@ from tacit.validate import one_of
 LARGEST_ANSWER = 2**23
 """Characters of a release beyond which a ledger does not store it."""
 CHOICES = ("error", "zero")
-CURATOR = "curator"
 
 
 class LedgerWarning(UserWarning):
@@ -57,21 +55,20 @@ class Refusals:
     ) -> Refusals:
         """Decide what invalid records do here and now, before a table is touched.
 
-        `asked` is "error", "zero", or None: "error" outside a ledger, "zero" inside one. The others
-        say what is fitted, for the log: of `data` nothing but its path, where it has one.
+        `asked` is "error", "zero", or None: "error" outside a ledger, "zero" inside one. Of `data`
+        the log is told nothing but the path, where it has one.
         """
         if asked is not None:
             one_of("invalid_rows", asked, CHOICES)
         ledger = active_ledger()
         if ledger is None or asked != "error":
             return cls(asked or ("error" if ledger is None else "zero"))
-        if ledger.terms.refusals != CURATOR:
+        if ledger.terms.refusals != "curator":
             raise SettingError(
-                'invalid_rows="error" is refused inside a ledger: whether a record is invalid '
-                "would be told to whoever fits, exactly and free of charge. Three ways out: use "
-                'invalid_rows="zero", which lets invalid records contribute nothing; mend the '
-                "table outside the ledger; or, as the curator, begin the ledger with "
-                'refusals="curator", which logs every refusal.'
+                'invalid_rows="error" is refused inside a ledger: it would tell whoever fits '
+                'about single records, free of charge. Three ways out: use invalid_rows="zero", '
+                "which lets invalid records contribute nothing; mend the table outside the ledger; "
+                'or, as the curator, begin it with refusals="curator", which logs every refusal.'
             )
         return cls(asked, ledger, label, formula, file_name(data))
 
@@ -82,15 +79,13 @@ class Refusals:
             yield
         except (DataError, FileError):
             if self.ledger is not None:
-                self._log(self.ledger)
+                what = {"formula": self.formula, "file": self.file}
+                try:
+                    self.ledger.note_refusal(label=self.label, **what)
+                except TacitError as failure:
+                    # What could not be logged is not told, not even in the traceback.
+                    raise failure from None
             raise
-
-    def _log(self, ledger: Ledger) -> None:
-        try:
-            ledger.note_refusal(label=self.label, formula=self.formula, file=self.file)
-        except TacitError as failure:
-            # What could not be logged is not told: the refusal is left out of the traceback.
-            raise failure from None
 
 
 def require_declared(what: str, how: str) -> None:
@@ -108,13 +103,11 @@ class Charged:
 
     ledger: Ledger
     reservation: Reservation
-    keyed: bool
 
     def stored_release(self, plan: Plan) -> Release | None:
         """Return the release that was stored for the same request; None if it is to be run."""
-        if self.reservation.answer is None:
-            return None
-        return release_from_json(plan, self.reservation.answer)
+        answer = self.reservation.answer
+        return None if answer is None else release_from_json(plan, answer)
 
     def settle(self, release: Release) -> None:
         """Note the digest of the finished release; costs nothing.
@@ -128,25 +121,17 @@ class Charged:
         try:
             self.ledger.commit(self.reservation, digest, self._answer(release))
         except (LedgerError, FileError) as error:
-            warnings.warn(
-                f"The fit is complete and its charge is kept, but the ledger could not note that: "
-                f"{error}",
-                LedgerWarning,
-                stacklevel=6,
-            )
+            text = "The fit is complete and its charge is kept, but the ledger could not note that"
+            warnings.warn(f"{text}: {error}", LedgerWarning, stacklevel=6)
 
     def _answer(self, release: Release) -> Mapping[str, Any] | None:
-        if not self.keyed:
+        if self.ledger.key is None:
             return None
         answer = release_to_json(release)
         if len(canonical(answer)) <= LARGEST_ANSWER:
             return answer
-        warnings.warn(
-            "The fit is too large to be kept in the ledger: the same key cannot return it. Save "
-            "it to a file",
-            LedgerWarning,
-            stacklevel=7,
-        )
+        text = "The fit is too large to be kept in the ledger: the same key cannot return it."
+        warnings.warn(f"{text} Save it to a file", LedgerWarning, stacklevel=7)
         return None
 
 
@@ -177,7 +162,7 @@ def charge(plan: Plan, *, private: bool, data: object = None) -> Charged | None:
         request=request_digest(plan) if ledger.key is not None else None,
         private=private,
     )
-    return Charged(ledger, reservation, ledger.key is not None)
+    return Charged(ledger, reservation)
 
 
 def file_name(data: object) -> str | None:

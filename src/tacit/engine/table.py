@@ -9,19 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from tacit.contract.gate import Gate, Progress
-from tacit.contract.guarantee_caveats import plan_cautions
 from tacit.contract.plan import Plan
+from tacit.contract.query import Gate, Progress
 from tacit.contract.release import Release
 from tacit.design.design import Design
 from tacit.engine.gate import OpenGate, PlannedGate
 from tacit.engine.ledger_use import Refusals, charge, require_declared
 from tacit.errors import PrivacyWarning, SettingError
 from tacit.ledger.repeated_fits import RefitWarning, refit_warning
-from tacit.mechanisms.query_responder import Responder
-from tacit.mechanisms.subsampling import subsample_draw
+from tacit.mechanisms.query_responder import Responder, subsample_draw
 from tacit.rows.admission.admit_rows import admit
-from tacit.rows.encoding.observed_classes import read_classes
+from tacit.rows.encoding.outcome import read_classes
 from tacit.rows.sources.opening import open_source
 from tacit.rows.sources.source import attached_names, column_types
 from tacit.rows.storage.store import Store
@@ -36,9 +34,6 @@ class Table:
     `response` are labels, or the name of a column; None where the design names it. `attached` are
     weights, exposures and units by the caller's name for them. Fewer than `fewest` records are
     refused; it is 0 where their number is private and may not be told.
-
-    Public attributes: the `names` of the columns and of the `response`, the name under which each
-    `attached` column is read, and `column_types`, the libraries that gave the columns their types.
     """
 
     def __init__(
@@ -89,27 +84,30 @@ class Table:
         warned: Sequence[str] = (),
         on_plan: Callable[[Plan], None] | None = None,
     ) -> Release:
-        """Plan, admit the records, warn, and run the plan.
+        """Plan, admit the records, warn (also of what is in `warned`), and run the plan.
+
+        `plan_for` makes the plan for a number of records, None where they are not counted yet.
 
         Guarantee
         ---------
         - What public facts can refuse is refused before the first record is read.
         - Warnings are of public facts alone, and come before anything is spent.
-
-        `plan_for` makes the plan for a number of records; None: they are not counted yet, so
-        settings are refused only if they are for every number. `warned` are further warnings.
         """
         known = self.known_records(design)
         plan = plan_for(known)
-        cautions = plan_cautions(plan)
+        cautions, exact = plan.cautions(), not plan.private
         with refusals.logged():
-            self.admit(
-                design, invalid_rows=refusals.invalid_rows, exact=not plan.private, seed=seed
-            )
+            self.admit(design, invalid_rows=refusals.invalid_rows, exact=exact, seed=seed)
         if known is None:
             plan = plan_for(self.records)
-            cautions = plan_cautions(plan)
-        for text in (*warned, *plan_warnings(plan), *_more_columns_than_records(plan)):
+            cautions = plan.cautions()
+        warned = [*warned, *plan_warnings(plan)]
+        if plan.design.width > plan.records:
+            warned.append(
+                f"There are more coefficients ({plan.design.width}) than records: many fit equally "
+                "well, and this is one of them. Use fewer columns, or l2=…"
+            )
+        for text in warned:
             warnings.warn(text, UserWarning, stacklevel=4)
         for text in cautions:
             warnings.warn(text, PrivacyWarning, stacklevel=4)
@@ -125,8 +123,6 @@ class Table:
         Guarantee
         ---------
         - Inside a ledger that its curator did not open for it, none is refused for its content.
-
-        The subsample is drawn from the source of the noise, or by the seed; exact fits need none.
         """
         self.close()
         self._store = admit(
@@ -207,13 +203,3 @@ class Table:
     def __exit__(self, *failure: object) -> None:
         """Forget the records, whatever happened."""
         self.close()
-
-
-def _more_columns_than_records(plan: Plan) -> tuple[str, ...]:
-    if plan.design.width <= plan.records:
-        return ()
-    text = (
-        f"There are more coefficients ({plan.design.width}) than records: many fit equally well, "
-        "and this is one of them. Use fewer columns, or l2=…"
-    )
-    return (text,)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -24,16 +23,21 @@ from tacit.engine.ledger_use import Refusals, require_declared
 from tacit.engine.prediction import margins
 from tacit.engine.table import Table
 from tacit.errors import DataError
-from tacit.estimators.attached_columns import ORDER, UNIT, WEIGHT, Declared, unit_name
 from tacit.estimators.loss_choice import predicted
 from tacit.estimators.parameters import CommonParameters, RegressionParameters
-from tacit.estimators.settings import Settings, check_settings
+from tacit.estimators.settings import (
+    ORDER,
+    UNIT,
+    WEIGHT,
+    Declared,
+    Settings,
+    settings_of,
+    unit_name,
+)
 from tacit.inference.prediction import Prediction
 from tacit.inference.results import Results, ResultsMixin
 from tacit.ledger import current_ledger
 from tacit.losses.loss import Loss
-
-_SETTINGS = frozenset(inspect.signature(check_settings).parameters)
 
 
 class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
@@ -149,12 +153,7 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
                     settings.first_plan(cases, table.known_records(cases[0][0]))
                 response = self._response(table.response or "y", table)
                 design, loss = design_of(response), self._loss(response)
-                facts = settings.facts(
-                    names,
-                    table.column_types,
-                    invalid_rows=refusals.invalid_rows,
-                    units=UNIT in given,
-                )
+                facts = settings.facts(table, refusals.invalid_rows, units=UNIT in given)
                 facts += self._design_facts(design)
                 facts += [*self._facts(response), *declared.facts(given)]
                 release = table.fit(
@@ -179,12 +178,12 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
         """What is minimised."""
 
     @abstractmethod
-    def _facts(self, response: Response) -> list[PublicFact]:
-        """Public facts about the response."""
-
-    @abstractmethod
     def _store(self, coefficients: NDArray[np.float64], design: Design) -> None:
         """Set the fitted attributes; the intercept is first where there is one."""
+
+    def _facts(self, _response: Response) -> list[PublicFact]:
+        """Public facts about the response."""
+        return []
 
     def _stand_ins(self) -> list[Response]:
         """Responses to plan for while the classes are yet to be read; none where declared."""
@@ -197,8 +196,7 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
         return Declared(self.max_weight, self.max_rows_per_unit)
 
     def _settings(self, unit: str) -> Settings:
-        chosen = {name: value for name, value in vars(self).items() if name in _SETTINGS}
-        return check_settings(**{"inference": False, **chosen}, unit=unit)
+        return settings_of({"inference": False, **vars(self)}, unit=unit)
 
     def _design(
         self, names: Sequence[str], response: Response, *, columns: Mapping[str, str], sparse: bool
@@ -216,18 +214,16 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
         return replace(design, attached=attached)
 
     def _design_facts(self, design: Design) -> list[PublicFact]:
-        facts = []
-        if isinstance(self.bounds, str):
-            facts.append(PublicFact("bounds", self.bounds, "declared"))
-        elif self.bounds is not None:
+        facts: dict[str, Any] = {}
+        if self.bounds is not None:
             columns = design.columns if design.feature_map is None else design.inputs
             ends = [[column.lower, column.upper] for column in columns]
-            facts.append(PublicFact("bounds", ends, "declared"))
+            facts["bounds"] = self.bounds if isinstance(self.bounds, str) else ends
         if self.row_norm is not None:
-            facts.append(PublicFact("row_norm", float(self.row_norm), "declared"))
+            facts["row_norm"] = float(self.row_norm)
         if design.feature_map is not None:
-            facts.append(PublicFact("feature_map", to_plain(design.feature_map), "declared"))
-        return facts
+            facts["feature_map"] = to_plain(design.feature_map)
+        return [PublicFact(name, value, "declared") for name, value in facts.items()]
 
     def _require_table(self, X: Any, y: Any, given: Mapping[str, Any]) -> str:
         """Refuse what is no table of this model; return the name of its loss."""

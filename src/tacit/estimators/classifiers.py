@@ -18,11 +18,11 @@ from tacit.design.design import Design
 from tacit.design.response import Binary, Classes, Response
 from tacit.engine.table import Table
 from tacit.errors import DataError, SettingError
-from tacit.estimators.attached_columns import class_weights
 from tacit.estimators.base import LinearModel
 from tacit.estimators.loss_choice import predicted
 from tacit.estimators.parameters import estimator
-from tacit.losses import hinge, logistic, softmax
+from tacit.estimators.settings import class_weights
+from tacit.losses import classification
 from tacit.losses.loss import Loss
 
 
@@ -69,27 +69,22 @@ class Classifier(ClassifierMixin, LinearModel):
         return np.asarray(self.classes_[chosen])
 
     def _loss(self, response: Response) -> Loss:
-        return softmax.LOSS if isinstance(response, Classes) else logistic.LOSS
+        return classification.SOFTMAX if isinstance(response, Classes) else classification.LOGISTIC
 
     def _response(self, name: str, table: Table | None) -> Response:
-        return self._response_of(name, self._labels(name, table))
-
-    def _response_of(self, name: str, labels: Sequence[Any]) -> Response:
-        return Classes.of(name, labels) if len(labels) > 2 else Binary.of(name, labels)
-
-    def _labels(self, name: str, table: Table | None) -> Sequence[Any]:
-        """Declared labels, else those of the table's response; 0 and 1 where there is no table."""
-        if self.classes is not None:
-            return self.classes
-        if table is None:
-            return (0, 1)
+        """Of declared labels, else those of the table's response; 0 and 1 without a table."""
+        if self.classes is not None or table is None:
+            return self._response_of(name, (0, 1) if self.classes is None else self.classes)
         labels = table.classes(name)
         if any(isinstance(label, float) and not label.is_integer() for label in labels):
             raise DataError(
                 "Unknown label type: the response has fractions, like a continuous one. Use a "
                 "regression, or declare the labels with classes=…"
             )
-        return labels
+        return self._response_of(name, labels)
+
+    def _response_of(self, name: str, labels: Sequence[Any]) -> Response:
+        return Classes.of(name, labels) if len(labels) > 2 else Binary.of(name, labels)
 
     def _stand_ins(self) -> list[Response]:
         """Responses of as many labels as there may be, those with a weight among them."""
@@ -182,4 +177,4 @@ class LinearSVC(Classifier):
         return Binary.of(name, labels)
 
     def _loss(self, _response: Response) -> Loss:
-        return hinge.loss()
+        return classification.hinge()

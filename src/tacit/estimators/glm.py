@@ -6,17 +6,17 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tacit.contract.gate import Progress
 from tacit.contract.plan import Plan, PublicFact
+from tacit.contract.query import Progress
 from tacit.contract.release import Release
 from tacit.design.design import Design
-from tacit.design.response import Continuous, Count, Response
+from tacit.design.response import Continuous, Count
 from tacit.documents.dataclass_json import to_plain
 from tacit.engine.ledger_use import Refusals
 from tacit.engine.table import Table
 from tacit.estimators.fit import Fit
 from tacit.estimators.loss_choice import LossShape, loss_of
-from tacit.estimators.settings import Settings, check_settings
+from tacit.estimators.settings import Settings, settings_of
 from tacit.formula.formula import design_from_formula
 from tacit.ledger.current_ledger import active_ledger, pinned
 from tacit.losses.loss import Loss
@@ -70,9 +70,10 @@ def glm(
     schema
         A `Schema`, or the path of a TOML file.
     family
-        "binomial" (a binary column), "multinomial" (a factor of three or more levels), "gaussian",
-        "huber" or "quantile" (a numeric column, whose declared bounds are those of the response),
-        or "poisson" (a numeric column from 0 to its largest count).
+        "binomial" (a binary column), "multinomial" (a factor of three or more levels), "gaussian"
+        (least squares), "huber" (large errors count less) or "quantile" (a numeric column, whose
+        declared bounds are those of the response), or "poisson" (the mean of counts: a numeric
+        column from 0 to its largest count).
     epsilon, delta, budget
         The budget; ε has no default.
     threshold, scale
@@ -87,7 +88,7 @@ def glm(
         "auto" (with intervals one step from a pilot), "newton", "majorised-newton",
         "whitened-gradient" or "gradient"; for "binomial" also "objective-perturbation" and
         "double-noise-newton", for "gaussian" also "moments". Intervals of all but the first are
-        called approximate, and the last two have none.
+        withheld, and the last two have none.
     invalid_rows
         "error" refuses a table with invalid records, "zero" lets them contribute nothing. None:
         "error" outside a ledger and "zero" inside one, as in `LogisticRegression`.
@@ -98,28 +99,11 @@ def glm(
 
     The other parameters are those of `LogisticRegression`.
     """
+    given = dict(locals())
     shape = LossShape(threshold, scale, quantile, smoothing)
     declared = schema if isinstance(schema, Schema) else Schema.read(schema)
-    settings = check_settings(
-        epsilon=epsilon,
-        delta=delta,
-        budget=budget,
-        relation=declared.relation,
-        unit=declared.unit,
-        n_at_least=declared.n_at_least,
-        solver=solver,
-        output=output,
-        iterations=iterations,
-        step_size=step_size,
-        max_passes=max_passes,
-        radius=radius,
-        l2=l2,
-        prior_mean=prior_mean,
-        constraint=constraint,
-        inference=inference,
-        invalid_rows=invalid_rows,
-        random_state=random_state,
-    )
+    public = {name: getattr(declared, name) for name in ("relation", "unit", "n_at_least")}
+    settings = settings_of(given, **public)
     design = design_from_formula(formula, declared, family=family, row_norm=row_norm)
     loss = loss_of(family, design.response, shape)
     facts = [*_facts(formula, design, row_norm), *shape.facts(family)]
@@ -147,12 +131,8 @@ def _fit(
         with refusals.logged():
             opened = Table(data, progress=progress, fewest=settings.fewest)
         with opened as table:
-            common = settings.facts(
-                table.names,
-                table.column_types,
-                invalid_rows=refusals.invalid_rows,
-                units=design.attached.unit is not None,
-            )
+            units = design.attached.unit is not None
+            common = settings.facts(table, refusals.invalid_rows, units=units)
             return table.fit(
                 design,
                 lambda n: settings.first_plan([(design, loss)], n).with_facts(*common, *facts),
@@ -163,24 +143,18 @@ def _fit(
 
 
 def _facts(formula: str, design: Design, row_norm: float | None) -> list[PublicFact]:
-    facts = [
-        PublicFact("formula", formula, "declared"),
-        *_response_facts(design.response),
-        PublicFact("bounds", {c.name: [c.lower, c.upper] for c in design.columns}, "declared"),
-    ]
-    for name, levels in design.levels.items():
-        facts.append(PublicFact(f"levels of {name}", list(levels), "declared"))
-    if row_norm is not None:
-        facts.append(PublicFact("row_norm", row_norm, "declared"))
-    attached = to_plain(design.attached).items()
-    facts.extend(PublicFact(name, value, "declared") for name, value in attached if value)
-    return facts
-
-
-def _response_facts(response: Response) -> list[PublicFact]:
+    response = design.response
+    facts: list[tuple[str, Any]] = [("formula", formula)]
     match response:
         case Continuous():
-            return [PublicFact("y_bounds", [response.lower, response.upper], "declared")]
+            facts.append(("y_bounds", [response.lower, response.upper]))
         case Count():
-            return [PublicFact("y_max", response.upper, "declared")]
-    return [PublicFact("classes", list(response.classes), "declared")]
+            facts.append(("y_max", response.upper))
+        case _:
+            facts.append(("classes", list(response.classes)))
+    facts.append(("bounds", {c.name: [c.lower, c.upper] for c in design.columns}))
+    facts += [(f"levels of {name}", list(levels)) for name, levels in design.levels.items()]
+    if row_norm is not None:
+        facts.append(("row_norm", row_norm))
+    facts += [(name, value) for name, value in to_plain(design.attached).items() if value]
+    return [PublicFact(name, value, "declared") for name, value in facts]

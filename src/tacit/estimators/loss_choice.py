@@ -17,13 +17,17 @@ from tacit.contract.plan import PublicFact
 from tacit.design.attached_columns import Offset
 from tacit.design.response import Absent, Binary, Classes, Continuous, Count, Response, find_family
 from tacit.errors import SettingError
-from tacit.losses import huber, logistic, pinball, poisson, softmax, squared
+from tacit.losses import classification, poisson, regression
 from tacit.losses.loss import Loss
 from tacit.validate import between, is_number
 
 SMALLEST_THRESHOLD, SMALLEST_WIDTH, LARGEST_SHAPE = 1e-9, 1e-30, 1e9
 """Of thresholds and widths, in deviations or half ranges of the response."""
-_SHAPELESS = {"binomial": logistic.LOSS, "multinomial": softmax.LOSS, "gaussian": squared.LOSS}
+_SHAPELESS = {
+    "binomial": classification.LOGISTIC,
+    "multinomial": classification.SOFTMAX,
+    "gaussian": regression.SQUARED,
+}
 
 
 @dataclass(frozen=True)
@@ -35,7 +39,7 @@ class LossShape:
     in units of y.
     """
 
-    threshold: float = huber.EFFICIENT
+    threshold: float = regression.EFFICIENT
     scale: float | None = None
     quantile: float = 0.5
     smoothing: float | None = None
@@ -53,7 +57,7 @@ class LossShape:
         if family == "huber":
             numbers = {"threshold": self.threshold, "scale": self.scale or "private"}
         elif family == "quantile":
-            width = self.smoothing or f"{pinball.RELATIVE_WIDTH} private deviations"
+            width = self.smoothing or f"{regression.RELATIVE_WIDTH} private deviations"
             numbers = {"quantile": self.quantile, "smoothing": width}
         else:
             return []
@@ -74,17 +78,17 @@ def loss_of(family: str, response: Response, shape: LossShape | None = None) -> 
     if isinstance(response, Continuous) and family == "huber":
         unit = 1.0 if shape.scale is None else _prepared(shape.scale, response)
         threshold = _moderate("threshold", float(shape.threshold) * unit, SMALLEST_THRESHOLD)
-        return huber.loss(threshold, relative=shape.scale is None)
+        return regression.huber(threshold, relative=shape.scale is None)
     if isinstance(response, Continuous) and family == "quantile":
         if shape.smoothing is None:
-            return pinball.loss(float(shape.quantile), relative=True)
+            return regression.pinball(float(shape.quantile), relative=True)
         width = _moderate("smoothing", _prepared(shape.smoothing, response), SMALLEST_WIDTH)
-        return pinball.loss(float(shape.quantile), width)
+        return regression.pinball(float(shape.quantile), width)
     return _SHAPELESS[family]
 
 
 def _prepared(value: float, response: Continuous) -> float:
-    """A number in units of y in prepared units, which need declared bounds."""
+    """Translate from units of y to prepared units, which need declared bounds."""
     if response.is_open:
         raise SettingError("scale and smoothing are in units of y: they need declared y_bounds.")
     return float(value) / response.scale
@@ -112,9 +116,9 @@ def predicted(
     """
     match response:
         case Binary():
-            return logistic.probability(margins)
+            return classification.logistic_probability(margins)
         case Classes():
-            return softmax.probability(margins)
+            return classification.softmax_probability(margins)
         case Continuous():
             return np.clip(margins, response.lower, response.upper)
         case Count():

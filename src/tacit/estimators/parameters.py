@@ -31,20 +31,15 @@ def estimator(cls: type[_T]) -> type[_T]:
     and attributes of the bases follow those of the class.
     """
     made = dataclass(eq=False, repr=False, kw_only=True)(cls)
-    made.__doc__ = _docstring(made)
-    return made
-
-
-def _docstring(cls: type) -> str:
-    """The docstring of a class with the shared sections of its bases."""
-    own, bases = _sections(cls), [_sections(base) for base in reversed(cls.__mro__[1:])]
+    own, bases = _sections(made), [_sections(base) for base in reversed(made.__mro__[1:])]
     merged = {"": own.pop("")}
     for title in _SHARED:
         bodies = [sections[title] for sections in (own, *bases) if title in sections]
         if bodies:
             merged[title] = f"{title}\n{'-' * len(title)}\n" + "\n".join(bodies)
     rest = {title: f"{title}\n{'-' * len(title)}\n{body}" for title, body in own.items()}
-    return "\n\n".join({**rest, **merged}[title] for title in dict.fromkeys([*merged, *rest]))
+    made.__doc__ = "\n\n".join((merged | rest | merged).values())
+    return made
 
 
 def _sections(cls: type) -> dict[str, str]:

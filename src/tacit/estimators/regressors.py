@@ -1,4 +1,4 @@
-"""Private regressions: least squares, ridge, Huber, a quantile, and Poisson counts."""
+"""Private regressions (least squares, ridge, Huber, a quantile, Poisson counts), and the mean."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 
 from tacit.contract.plan import PublicFact
-from tacit.design.design import PRIVATE
-from tacit.design.response import Continuous, Count, Response
+from tacit.design.design import PRIVATE, Design
+from tacit.design.response import Absent, Continuous, Count, Response
 from tacit.engine.table import Table
 from tacit.errors import BoundsError
-from tacit.estimators.attached_columns import EXPOSURE, ORDER, UNIT, WEIGHT, Declared
-from tacit.estimators.base import LinearModel
+from tacit.estimators.base import LinearModel, Model
 from tacit.estimators.loss_choice import LossShape, loss_of, predicted
 from tacit.estimators.parameters import estimator
+from tacit.estimators.settings import EXPOSURE, ORDER, UNIT, WEIGHT, Declared
+from tacit.losses import regression
 from tacit.losses.loss import Loss
 from tacit.validate import is_number
 
@@ -84,7 +85,9 @@ class LinearRegression(BoundedRegressor):
     """Least squares under differential privacy; nothing to tune.
 
     Minimises mean ½(y - x·coef)² + (l2 / 2)‖coef - prior_mean‖². At ε = ∞ it equals scikit-learn's
-    LinearRegression. The private fit limits the influence of large residuals, as Huber's loss does.
+    LinearRegression. A private fit clips gradients at a multiple of the measured residuals. With
+    inference=True the clip adapts to their tail, and intervals are for least squares, also under
+    skewed errors; large residuals then cost width (`HuberRegressor` is the robust choice).
 
     Examples
     --------
@@ -124,7 +127,8 @@ class HuberRegressor(BoundedRegressor):
     """Linear regression with Huber's loss under differential privacy.
 
     Minimises mean ρ(y - x·coef) + (l2 / 2)‖coef - prior_mean‖², where ρ(r) = ½r² up to
-    c = threshold·scale and c|r| - ½c² beyond.
+    c = threshold·scale and c|r| - ½c² beyond. With inference=True a smooth relative of ρ is used.
+    Under errors that are not symmetric the intercept is that of their center, not of their mean.
 
     Parameters
     ----------
@@ -195,7 +199,8 @@ class PoissonRegressor(Regressor):
 
     Minimises mean exp(η) - y·η + (l2 / 2)‖coef - prior_mean‖² with η = x·coef + log(exposure). From
     η = log(y_max) + 1 on the loss follows its tangent. At ε = ∞ it equals scikit-learn's
-    PoissonRegressor at alpha = l2.
+    PoissonRegressor at alpha = l2. With inference=True intervals are for the mean of the counts
+    (quasi-likelihood), which need not be Poisson.
 
     Guarantee
     ---------
@@ -271,6 +276,54 @@ class PoissonRegressor(Regressor):
 
     def _facts(self, _response: Response) -> list[PublicFact]:
         return [PublicFact("y_max", self.y_max, "declared")]
+
+
+@estimator
+class GaussianMean(Model):
+    """Mean of the columns of a table under differential privacy.
+
+    Minimises mean ½‖x - location‖².
+
+    Attributes
+    ----------
+    mean_, location_
+        The mean of each column.
+    covariance_
+        The covariance of the columns, where the plan asked for second moments; else None.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.column_stack([np.linspace(0, 1, 10_000), np.linspace(4, 6, 10_000)])
+    >>> model = GaussianMean(epsilon=1.0, bounds=(0, 10)).fit(X)
+    >>> bool(np.abs(model.mean_ - [0.5, 5.0]).max() < 0.2)
+    True
+    """
+
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, units: Any = None, order: Any = None
+    ) -> Self:
+        """Release the mean of private records; y is ignored, the rest is `LogisticRegression`'s."""
+        del y
+        return self._fit(X, None, {WEIGHT: sample_weight, UNIT: units, ORDER: order})
+
+    def _response(self, _name: str, _table: Table | None) -> Response:
+        return Absent()
+
+    def _loss(self, _response: Response) -> Loss:
+        return regression.DISTANCE
+
+    def _store(self, coefficients: NDArray[np.float64], design: Design) -> None:
+        """Second moments less the squared mean, without negative eigenvalues, are a covariance."""
+        self.mean_ = self.location_ = coefficients
+        self.covariance_: NDArray[np.float64] | None = None
+        moments, count = self.release_.moments, len(design.columns)
+        if moments is not None:
+            mean = self.release_.theta[:count]
+            values, vectors = np.linalg.eigh(moments[:count, :count] - np.outer(mean, mean))
+            scales = np.array([column.scale for column in design.columns])
+            root = scales[:, None] * (vectors * np.sqrt(np.maximum(values, 0.0)))
+            self.covariance_ = np.asarray(root @ root.T)
 
 
 def response_ends(bounds: Any) -> tuple[float, float]:

@@ -1,28 +1,36 @@
-"""The settings of a fit, checked before any record is read, and the plan they lead to."""
+"""The settings of a fit, checked before any record is read, and the plan they lead to.
+
+Also the limits that weights, units and exposures must declare.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import inspect
+import math
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from tacit.constraints.region import Region
-from tacit.contract.guarantee_caveats import ONE_RECORD, VALID, needs_one_record
-from tacit.contract.plan import Penalty, Plan, PublicFact
+from tacit.contract.plan import ONE_RECORD, VALID, Penalty, Plan, PublicFact
+from tacit.design.attached_columns import AttachedColumns, Offset, Unit, Weighting
 from tacit.design.design import Design
 from tacit.engine.ledger_use import CHOICES
-from tacit.errors import BudgetError, InputError, SettingError
-from tacit.losses import logistic
+from tacit.engine.table import Table
+from tacit.errors import BoundsError, BudgetError, InputError, SettingError
+from tacit.estimators.loss_choice import require_positive
+from tacit.losses import classification
 from tacit.losses.loss import Loss
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
 from tacit.solvers.choice import INTERVALS_BY_DEFAULT, make_plan, require_solver
 from tacit.solvers.one_step import has_intervals
 from tacit.solvers.solver import PublicFacts, SolverOptions
-from tacit.validate import is_whole, one_of, whole, within
+from tacit.validate import is_number, is_whole, one_of, whole, within
 
+WEIGHT, UNIT, ORDER, EXPOSURE = "sample_weight", "unit", "order", "exposure"
 DELTA_OF_PRIVATE_N = 1e-6
 """Or n_at_least^-1.1 where that is less: a default is never one to be warned of."""
 LARGEST_PENALTY = 1e30
@@ -51,7 +59,9 @@ class Settings:
         """Fewer records are refused: 2, or 0 where their number is private."""
         return 2 if self.relation.n_is_public else 0
 
-    def plan(self, design: Design, records: int | None, loss: Loss = logistic.LOSS) -> Plan:
+    def plan(
+        self, design: Design, records: int | None, loss: Loss = classification.LOGISTIC
+    ) -> Plan:
         """Plan the fit of a loss and a design; `records` is ignored where n is private."""
         if self.relation.n_is_public:
             if not is_whole(records, 2):
@@ -75,7 +85,7 @@ class Settings:
         if self.intervals_by_default and not has_intervals(loss):
             options = replace(options, inference=False)
         plan = make_plan(facts, options)
-        if needs_one_record(self.unit, column=design.attached.unit is not None):
+        if design.attached.unit is None and self.unit not in {"row", "record"}:
             plan = plan.with_facts(PublicFact(ONE_RECORD, self.unit, "assumed"))
         return plan
 
@@ -97,16 +107,14 @@ class Settings:
                     refusals.append(error)
         raise refusals[0]
 
-    def facts(
-        self, names: Sequence[str], types: Mapping[str, str], *, invalid_rows: str, units: bool
-    ) -> list[PublicFact]:
+    def facts(self, table: Table, invalid_rows: str, *, units: bool) -> list[PublicFact]:
         """What every fit takes as public, and on whose word; n is the number of units if there are.
 
-        `types` are those that a library gave the columns, which a record may have decided.
+        Types of columns are those that a library gave them, which a record may have decided.
         """
-        facts = [PublicFact("columns", list(names), "assumed")]
-        if types:
-            facts.append(PublicFact("column types", dict(types), "assumed"))
+        facts = [PublicFact("columns", list(table.names), "assumed")]
+        if table.column_types:
+            facts.append(PublicFact("column types", dict(table.column_types), "assumed"))
         if self.relation.n_is_public:
             counted = "units" if units else "records"
             facts.append(PublicFact(f"number of {counted}", "n", "assumed"))
@@ -141,7 +149,7 @@ def check_settings(
     """Check every setting that needs neither a design nor a table.
 
     `inference` None means yes, unless the loss has no intervals, or a penalty, a constraint or
-    another solver than Newton's is asked for.
+    a solver is asked for.
     """
     by_default = inference is None
     if inference is None:
@@ -164,6 +172,13 @@ def check_settings(
         seed=None if random_state is None else int(random_state),
         intervals_by_default=by_default,
     )
+
+
+def settings_of(given: Mapping[str, Any], **further: Any) -> Settings:
+    """Check those that are settings of the given parameters of an estimator or of `glm`."""
+    names = inspect.signature(check_settings).parameters
+    chosen = {name: value for name, value in given.items() if name in names}
+    return check_settings(**{**chosen, **further})
 
 
 def make_budget(epsilon: float | None, delta: float | None, budget: Budget | None) -> Budget:
@@ -195,3 +210,117 @@ def _penalty(
     if radius is not None:
         radius = within("radius", radius, 1 / LARGEST_PENALTY, LARGEST_PENALTY)
     return Penalty(within("l2", l2, 0.0, LARGEST_PENALTY), prior, radius, constraint)
+
+
+@dataclass(frozen=True)
+class Declared:
+    """Public limits of weights, units and exposures, which `fit` is given as separate arrays.
+
+    The arrays are private and only ever pass through: what is seen is which of them were given.
+    """
+
+    max_weight: float | None = None
+    max_rows_per_unit: int | None = None
+    exposure_bounds: Sequence[float] | None = None
+
+    def __post_init__(self) -> None:
+        if self.max_weight is not None:
+            require_positive("max_weight", self.max_weight)
+        rows = self.max_rows_per_unit
+        if rows is not None and not is_whole(rows):
+            raise SettingError("max_rows_per_unit must be a whole number of at least 1.")
+
+    def require(self, given: Collection[str]) -> None:
+        """Refuse arrays whose limit is not declared, and a limit on units that are not given."""
+        if WEIGHT in given and self.max_weight is None:
+            raise SettingError(
+                "sample_weight needs max_weight=…: the largest weight a record may have is public, "
+                "and it is never read off the weights. Larger ones count as max_weight."
+            )
+        if UNIT in given and self.max_rows_per_unit is None:
+            raise SettingError(
+                "units need max_rows_per_unit=…: how many records of one unit are kept is public."
+            )
+        if self.max_rows_per_unit is not None and UNIT not in given:
+            raise SettingError("max_rows_per_unit needs fit(…, units=…): whose record each one is.")
+        if ORDER in given and UNIT not in given:
+            raise SettingError("order says which records of a unit are kept: it needs units=…")
+        if EXPOSURE in given and self.exposure_bounds is None:
+            raise BoundsError(
+                "exposure needs exposure_bounds=(lower, upper), which are public and never read "
+                "off the exposures. Values outside act as if they stood on them."
+            )
+
+    def attached(
+        self, columns: Mapping[str, str], class_weights: tuple[float, ...] | None
+    ) -> AttachedColumns:
+        """Declarations of the columns that were given, by the names they go by."""
+        weighting = offset = unit = None
+        if WEIGHT in columns or class_weights is not None:
+            maximum = float(self.max_weight or 1.0) if WEIGHT in columns else 1.0
+            weighting = Weighting(columns.get(WEIGHT), maximum, class_weights)
+        if EXPOSURE in columns:
+            lower, upper = exposure_ends(self.exposure_bounds)
+            offset = Offset(columns[EXPOSURE], math.log(lower), math.log(upper), exposure=True)
+        if self.max_rows_per_unit is not None:
+            unit = Unit(columns.get(UNIT, UNIT), int(self.max_rows_per_unit), columns.get(ORDER))
+        return AttachedColumns(weighting, offset, unit)
+
+    def facts(self, given: Collection[str]) -> list[PublicFact]:
+        """What the certificate says of them."""
+        facts: dict[str, Any] = {}
+        if WEIGHT in given:
+            largest = float(self.max_weight or 1.0)
+            facts["sample_weight"] = {"max_weight": largest, "larger weights": "capped"}
+        if EXPOSURE in given:
+            facts["exposure_bounds"] = list(exposure_ends(self.exposure_bounds))
+        if UNIT in given:
+            facts["max_rows_per_unit"] = self.max_rows_per_unit
+        return [PublicFact(name, value, "declared") for name, value in facts.items()]
+
+    def warnings(self, given: Collection[str]) -> list[str]:
+        """Say that weights are capped, whether or not one is: that would tell of the records."""
+        if WEIGHT not in given:
+            return []
+        return [f"Weights above the declared max_weight={self.max_weight:g} are capped at it."]
+
+
+def unit_name(given: Mapping[str, Any]) -> str:
+    """What the guarantee is for: a row, or the name of the column of units where it has one."""
+    if UNIT not in given:
+        return "row"
+    name = getattr(given[UNIT], "name", None)
+    return name if isinstance(name, str) and name.strip() else UNIT
+
+
+def exposure_ends(bounds: Any) -> tuple[float, float]:
+    """Public bounds of an exposure: two positive numbers, the lower one first."""
+    try:
+        lower, upper = bounds
+    except (TypeError, ValueError):
+        lower = upper = None
+    if not (is_number(lower) and is_number(upper) and 0 < lower < upper < math.inf):
+        raise BoundsError("exposure_bounds must be two positive numbers, the lower one first.")
+    return float(lower), float(upper)
+
+
+def class_weights(weights: Any, classes: Sequence[Any]) -> tuple[float, ...] | None:
+    """Weights of the classes in their order; 1 where a class has none. Fixed by the user alone."""
+    if weights is None:
+        return None
+    if not isinstance(weights, Mapping):
+        raise SettingError(
+            "class_weight must be a dictionary from label to weight. Weights that balance the "
+            'classes ("balanced") would be read off the data, which costs budget.'
+        )
+    plain = {_plain(label): weight for label, weight in weights.items()}
+    if not set(plain) <= {_plain(label) for label in classes}:
+        raise SettingError("class_weight names a label that is not among the classes.")
+    values = [plain.get(_plain(label), 1.0) for label in classes]
+    if not all(is_number(value) for value in values):
+        raise SettingError("Class weights must be numbers.")
+    return tuple(float(value) for value in values)
+
+
+def _plain(label: Any) -> Any:
+    return label.item() if isinstance(label, np.generic) else label

@@ -2,37 +2,29 @@
 
 An atom is a number (a column, a power, a transform) or a partition: functions that are not negative
 and sum to 1 (the levels of a factor, the intervals of a cut, a B-spline basis). What would have to
-be read off the data is refused.
+be read off the data is refused. Calls are read as text, and nothing is evaluated.
 """
 
 from __future__ import annotations
 
+import ast
 import itertools
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from tacit.design.factor import (
-    FUNCTIONS,
-    LARGEST_DEGREE,
-    LARGEST_POWER,
-    Between,
-    Factor,
-    Indicator,
-    Numeric,
-    Power,
-    Spline,
-    Transform,
-    require_domain,
-)
+from tacit.design import factor as factors
+from tacit.design.factor import Factor, Numeric
 from tacit.errors import FormulaError
-from tacit.formula.call import Call, Name, Raised, Value, read_call
 from tacit.schema.schema import NumericColumn, Schema
 
+_QUOTED = re.compile(r"`([^`]+)`")
 LARGEST_BASIS = 1000
 """Knots or edges beyond it are a slip."""
 
 Key = tuple[Factor, ...]
+Number = int | float
 
 _READS_DATA: Mapping[str, str] = {
     **dict.fromkeys(
@@ -54,11 +46,43 @@ _READS_DATA: Mapping[str, str] = {
 
 
 @dataclass(frozen=True)
-class Atom:
-    """An atom of a term: how the formula spells it, and the factors it stands for.
+class Name:
+    """The name of a column."""
 
-    A number has one factor and no labels; a partition has several, each with its label.
-    With `treatment` a label says that the first function is left out, as those of levels do.
+    text: str
+
+
+@dataclass(frozen=True)
+class Raised:
+    """A column raised to a number."""
+
+    name: Name
+    exponent: Number
+
+
+@dataclass(frozen=True)
+class Call:
+    """A function of some arguments; numpy's functions are called by their plain names."""
+
+    function: str
+    arguments: tuple[Value, ...]
+    keywords: Mapping[str, Value] = field(hash=False)
+
+    @property
+    def only_argument(self) -> Value:
+        """The argument where there is one and no keyword."""
+        return self.arguments[0] if len(self.arguments) == 1 and not self.keywords else None
+
+
+Value = Name | Raised | Call | None | bool | Number | tuple[Number, ...]
+"""None is anything else."""
+
+
+@dataclass(frozen=True)
+class Atom:
+    """How the formula spells an atom, and its factors: one of a number, several of a partition.
+
+    The factors of a partition have labels. With `treatment` these say if the first is left out.
     """
 
     spelling: str
@@ -95,7 +119,7 @@ def column_atom(name: str, schema: Schema, spelling: str | None = None) -> Atom:
     if isinstance(declared, NumericColumn):
         return Atom(spelling, (Numeric(name),))
     texts = tuple(str(level) for level in declared.levels)
-    return Atom(spelling, tuple(Indicator(name, text) for text in texts), texts)
+    return Atom(spelling, tuple(factors.Indicator(name, text) for text in texts), texts)
 
 
 def computed_atoms(spelling: str, schema: Schema) -> list[Atom]:
@@ -107,11 +131,16 @@ def computed_atoms(spelling: str, schema: Schema) -> list[Atom]:
         case Raised():
             return [_power(spelling, value, schema)]
         case Call(function=function):
-            reader = _READERS.get("transform" if function in FUNCTIONS else function)
+            reader = _READERS.get("transform" if function in factors.FUNCTIONS else function)
             if reader is not None:
                 return reader(spelling, value, schema)
             if function in _READS_DATA:
                 raise _reads_data(spelling, function)
+            if function in {"offset", "exposure"}:
+                raise FormulaError(
+                    f"{spelling} is refused here: {function}() is a term of its own, never in a "
+                    "product."
+                )
     raise _not_known(spelling)
 
 
@@ -136,26 +165,25 @@ def numeric_argument(spelling: str, value: Value, schema: Schema) -> tuple[str, 
 def _power(spelling: str, value: Raised, schema: Schema) -> Atom:
     name, _ = numeric_argument(spelling, value.name, schema)
     hint = "There are also log, log1p, sqrt and exp."
-    exponent = _degree(spelling, "a power", value.exponent, LARGEST_POWER, hint)
+    exponent = _degree(spelling, "a power", value.exponent, factors.LARGEST_POWER, hint)
     return Atom(spelling, (_raised(name, exponent),))
 
 
 def _raised(column: str, exponent: int) -> Factor:
-    return Numeric(column) if exponent == 1 else Power(column, exponent)
+    return Numeric(column) if exponent == 1 else factors.Power(column, exponent)
 
 
 def _identity(spelling: str, call: Call, schema: Schema) -> list[Atom]:
-    value = _only_argument(call)
-    if isinstance(value, Raised):
-        return [_power(spelling, value, schema)]
+    value = call.only_argument
     if isinstance(value, Name):
-        name, _ = numeric_argument(spelling, value, schema)
-        return [Atom(spelling, (Numeric(name),))]
-    raise _not_known(spelling)
+        value = Raised(value, 1)
+    if not isinstance(value, Raised):
+        raise _not_known(spelling)
+    return [_power(spelling, value, schema)]
 
 
 def _categorical(spelling: str, call: Call, schema: Schema) -> list[Atom]:
-    name = _only_argument(call)
+    name = call.only_argument
     if not isinstance(name, Name):
         raise _refused(
             spelling,
@@ -172,9 +200,9 @@ def _categorical(spelling: str, call: Call, schema: Schema) -> list[Atom]:
 
 
 def _transform(spelling: str, call: Call, schema: Schema) -> list[Atom]:
-    name, declared = numeric_argument(spelling, _only_argument(call), schema)
-    factor = Transform(name, call.function)
-    require_domain(factor, declared.cell)
+    name, declared = numeric_argument(spelling, call.only_argument, schema)
+    factor = factors.Transform(name, call.function)
+    factors.require_domain(factor, declared.cell)
     return [Atom(spelling, (factor,))]
 
 
@@ -183,7 +211,7 @@ def _polynomial(spelling: str, call: Call, schema: Schema) -> list[Atom]:
     if given.get("raw") is not True:
         raise _reads_data(spelling, "poly")
     name, _ = numeric_argument(spelling, given.get("x"), schema)
-    degree = _degree(spelling, "the degree", given.get("degree"), LARGEST_POWER)
+    degree = _degree(spelling, "the degree", given.get("degree"), factors.LARGEST_POWER)
     return [Atom(f"{spelling}[{k}]", (_raised(name, k),)) for k in range(1, degree + 1)]
 
 
@@ -195,11 +223,11 @@ def _spline(spelling: str, call: Call, schema: Schema) -> list[Atom]:
     name, declared = numeric_argument(spelling, given["x"], schema)
     knots = _points(spelling, "knots", given["knots"], declared)
     hint = "cut(x, [edges]) makes steps."
-    degree = _degree(spelling, "the degree", given.get("degree", 3), LARGEST_DEGREE, hint)
+    degree = _degree(spelling, "the degree", given.get("degree", 3), factors.LARGEST_DEGREE, hint)
     whole = (declared.lower, *knots, declared.upper)
     count = len(knots) + 1 + degree
-    factors = tuple(Spline(name, whole, degree, index) for index in range(count))
-    return [Atom(spelling, factors, tuple(map(str, range(count))), treatment=False)]
+    basis = tuple(factors.Spline(name, whole, degree, index) for index in range(count))
+    return [Atom(spelling, basis, tuple(map(str, range(count))), treatment=False)]
 
 
 def _steps(spelling: str, call: Call, schema: Schema) -> list[Atom]:
@@ -214,18 +242,12 @@ def _steps(spelling: str, call: Call, schema: Schema) -> list[Atom]:
         raise _refused(spelling, "name at least one edge within the bounds.")
     ends = (-math.inf, *edges, math.inf)
     shown = (declared.lower, *edges, declared.upper)
-    factors = tuple(Between(name, *pair) for pair in itertools.pairwise(ends))
+    steps = tuple(factors.Between(name, *pair) for pair in itertools.pairwise(ends))
     labels = tuple(
         f"{'(' if i else '['}{low:.15g}, {high:.15g}]"
         for i, (low, high) in enumerate(itertools.pairwise(shown))
     )
-    return [Atom(spelling, factors, labels)]
-
-
-def _alone(spelling: str, call: Call, _schema: Schema) -> list[Atom]:
-    raise FormulaError(
-        f"{spelling} is refused here: {call.function}() is a term of its own, never in a product."
-    )
+    return [Atom(spelling, steps, labels)]
 
 
 _READERS: Mapping[str, Callable[[str, Call, Schema], list[Atom]]] = {
@@ -235,8 +257,6 @@ _READERS: Mapping[str, Callable[[str, Call, Schema], list[Atom]]] = {
     "poly": _polynomial,
     "bs": _spline,
     "cut": _steps,
-    "offset": _alone,
-    "exposure": _alone,
 }
 
 
@@ -271,10 +291,6 @@ def _degree(spelling: str, what: str, value: object, largest: int, hint: str = "
     raise _refused(spelling, f"{what} must be a whole number from 1 to {largest}. {hint}".rstrip())
 
 
-def _only_argument(call: Call) -> Value:
-    return call.arguments[0] if len(call.arguments) == 1 and not call.keywords else None
-
-
 def _refused(spelling: str, reason: str) -> FormulaError:
     return FormulaError(f"{spelling} is refused: {reason}")
 
@@ -292,3 +308,65 @@ def _not_known(spelling: str) -> FormulaError:
         "cut(x, [edges]); for anything else compute the column before and declare the bounds of "
         "the result in the schema.",
     )
+
+
+def read_call(spelling: str) -> Value:
+    """What a piece of a formula says, or None where it says something else."""
+    stand_in = "quoted"
+    while stand_in in spelling:
+        stand_in += "_"
+    quoted: dict[str, str] = {}
+
+    def hide(match: re.Match[str]) -> str:
+        quoted[f"{stand_in}{len(quoted)}"] = match[1]
+        return next(reversed(quoted))
+
+    try:
+        tree = ast.parse(_QUOTED.sub(hide, spelling).strip(), mode="eval")
+        return _value(tree.body, quoted)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _value(node: ast.expr, quoted: Mapping[str, str]) -> Value:
+    match node:
+        case ast.Constant(value=bool() | int() | float() as constant):
+            return constant
+        case ast.UnaryOp(op=ast.USub()):
+            return -_number(node.operand, quoted)
+        case ast.List(elts=items) | ast.Tuple(elts=items):
+            return tuple(_number(item, quoted) for item in items)
+        case ast.BinOp(left=ast.Name() | ast.Attribute(), op=ast.Pow()):
+            return Raised(Name(_dotted(node.left, quoted)), _number(node.right, quoted))
+        case ast.Call():
+            if any(keyword.arg is None for keyword in node.keywords):
+                raise ValueError("a call takes its keywords by name")
+            function = _dotted(node.func, {}).removeprefix("np.").removeprefix("numpy.")
+            arguments = tuple(_argument(item, quoted) for item in node.args)
+            keywords = {str(it.arg): _argument(it.value, quoted) for it in node.keywords}
+            return Call(function, arguments, keywords)
+        case _:
+            return Name(_dotted(node, quoted))
+
+
+def _argument(node: ast.expr, quoted: Mapping[str, str]) -> Value:
+    try:
+        return _value(node, quoted)
+    except ValueError:
+        return None
+
+
+def _number(node: ast.expr, quoted: Mapping[str, str]) -> Number:
+    value = _value(node, quoted)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError("a number was expected")  # noqa: TRY004 (caught where it is read)
+    return value
+
+
+def _dotted(node: ast.expr, quoted: Mapping[str, str]) -> str:
+    match node:
+        case ast.Name(id=name):
+            return quoted.get(name, name)
+        case ast.Attribute(value=ast.Name() | ast.Attribute() as inner, attr=attribute):
+            return f"{_dotted(inner, quoted)}.{attribute}"
+    raise ValueError("a name was expected")

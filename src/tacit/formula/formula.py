@@ -1,8 +1,6 @@
 """The design of a formula and a schema.
 
-The formula is parsed into terms and never evaluated. A term is a product of numbers, factors and
-splines; its bounds and levels come from the schema. What would have to be read off the data (means,
-knots, levels) is refused.
+The formula is parsed into terms, products of numbers, factors and splines, and never evaluated.
 """
 
 from __future__ import annotations
@@ -16,28 +14,23 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from tacit.design import factor as factors
 from tacit.design.attached_columns import AttachedColumns, Offset
 from tacit.design.design import Column, Design, numeric_column
-from tacit.design.factor import (
-    Cell,
-    Factor,
-    LabelCell,
-    Missing,
-    Numeric,
-    Power,
-    Spline,
-    product_bounds,
-)
+from tacit.design.factor import Cell, LabelCell
 from tacit.design.response import Family, find_family
 from tacit.errors import BoundsError, FormulaError, InputError
-from tacit.formula.atom import Atom, column_atom, computed_atoms
-from tacit.formula.contrast_coding import Coding, Term, codings
+from tacit.formula.atom import Atom, Key, column_atom, computed_atoms
 from tacit.formula.response_and_offset import offset_of, response_of
-from tacit.schema.schema import DeclaredColumn, NumericColumn, Schema
+from tacit.schema.schema import NumericColumn, Schema
 from tacit.validate import positive
 
 _LONGEST_SHOWN = 200
 _SLIPS = (AttributeError, ValueError, RecursionError, MemoryError)
+
+Term = tuple[Atom, ...]
+# Which partitions of a term are coded, each with all its functions (True) or all but the first.
+Coding = dict[Key, bool]
 
 
 def design_from_formula(
@@ -63,18 +56,11 @@ def design_from_formula(
     - Prepared and user coefficients predict the same, with an intercept or without.
     - The columns span the same space as formulaic's matrix on a table that has every level.
 
-    Parameters
-    ----------
-    formula
-        One declared column, ``~``, and terms joined by ``+ - : * / **``. ``.`` stands for all
-        declared columns but the response; a name with spaces goes between backticks. A term may be
-        ``I(x**2)``, ``poly(x, 2, raw=True)``, ``log(x)``, ``log1p(x)``, ``sqrt(x)``, ``exp(x)``,
-        ``bs(x, knots=[…], degree=3)``, ``cut(x, [edges])``; one may be ``offset(x)`` or
-        ``exposure(x)``.
-    family
-        "binomial", "gaussian", "poisson", "multinomial", "huber" or "quantile".
-    row_norm
-        Public bound on the norm of the mapped features, if it is known to be smaller.
+    The formula is one declared column, ``~``, and terms joined by ``+ - : * / **``. ``.`` stands
+    for all declared columns but the response; a name with spaces goes between backticks. A term may
+    be ``I(x**2)``, ``poly(x, 2, raw=True)``, ``log(x)``, ``log1p(x)``, ``sqrt(x)``, ``exp(x)``,
+    ``bs(x, knots=[…], degree=3)``, ``cut(x, [edges])``; one may be ``offset(x)`` or
+    ``exposure(x)``.
 
     Examples
     --------
@@ -99,7 +85,7 @@ def design_from_formula(
         raise FormulaError(
             "The formula has neither predictors nor an intercept; add a column after ~."
         )
-    used = _used_columns(terms, schema)
+    used = {atom.column: schema.column(atom.column) for term in terms for atom in term}
     cells = {name: column.cell for name, column in used.items() if column.cell != LabelCell()}
     levels = {
         name: tuple(map(str, column.levels))
@@ -171,39 +157,31 @@ class Diagnostics:
         whole = self.formula
         return repr(whole if len(whole) <= _LONGEST_SHOWN else whole[:_LONGEST_SHOWN] + "…")
 
-    def marked(self, start: int, stop: int) -> str:
-        """The formula with a line of carets below its characters start … stop."""
-        return f"  {self.formula}\n  {' ' * start}{'^' * (stop - start + 1)}"
-
     @contextmanager
     def at(self, terms: Sequence[Any]) -> Iterator[None]:
         """Mark these parsed terms in any error about what was given."""
         try:
             yield
         except InputError as error:
-            place = self._place(terms)
-            if place is None:
+            if len(self.formula) > _LONGEST_SHOWN or not self.formula.isprintable():
                 raise
-            raise type(error)(f"{error}\n{self.marked(*place)}") from error
-
-    def _place(self, terms: Sequence[Any]) -> tuple[int, int] | None:
-        """First and last character of parsed terms, where the parser knows them."""
-        if len(self.formula) > _LONGEST_SHOWN or not self.formula.isprintable():
-            return None
-        tokens = [getattr(factor, "token", None) for term in terms for factor in term.factors]
-        starts = [getattr(token, "source_start", None) for token in tokens]
-        stops = [getattr(token, "source_end", None) for token in tokens]
-        known = [place for place in (*starts, *stops) if isinstance(place, int)]
-        return (min(known), max(known)) if known else None
+            tokens = [getattr(factor, "token", None) for term in terms for factor in term.factors]
+            starts = [getattr(token, "source_start", None) for token in tokens]
+            stops = [getattr(token, "source_end", None) for token in tokens]
+            known = [place for place in (*starts, *stops) if isinstance(place, int)]
+            if not known:
+                raise
+            marks = " " * min(known) + "^" * (max(known) - min(known) + 1)
+            raise type(error)(f"{error}\n  {self.formula}\n  {marks}") from error
 
 
+@dataclass(frozen=True)
 class _Reader:
     """Reads parsed terms with the schema at hand; errors point at the term."""
 
-    def __init__(self, diagnostics: Diagnostics, schema: Schema, family: Family) -> None:
-        self.diagnostics = diagnostics
-        self._schema = schema
-        self._family = family
+    diagnostics: Diagnostics
+    schema: Schema
+    family: Family
 
     def response_name(self, parsed: Sequence[Any]) -> str:
         """The one declared column on the left side."""
@@ -219,7 +197,7 @@ class _Reader:
                     f"{' + '.join(spellings) or 'nothing'}. Transform the response before, and "
                     "declare it in the schema."
                 )
-            self._schema.column(spellings[0])
+            self.schema.column(spellings[0])
         return spellings[0]
 
     def terms(self, parsed: Iterable[Any], response: str) -> tuple[bool, list[Term], Offset | None]:
@@ -247,13 +225,20 @@ class _Reader:
                         )
                     _refuse_spanned(term, list(terms.values()), spelling)
                     terms[keys] = term
-        return intercept, self._with_missing(list(terms.values())), offset
+        # The marks of missing cells that the schema declares come after the terms of one atom.
+        names = dict.fromkeys(atom.column for term in terms.values() for atom in term)
+        marked = [
+            (Atom(f"{name}:missing", (factors.Missing(name),)),)
+            for name in names
+            if getattr(self.schema.column(name), "missing_indicator", False)
+        ]
+        return intercept, sorted([*terms.values(), *marked], key=len), offset
 
     def _offset(self, item: Any, response: str, given: Offset | None) -> Offset | None:
         if len(item.factors) != 1 or item.factors[0].eval_method.value != "python":
             return None
         spelling = _spelling(item)
-        offset = offset_of(spelling, self._schema, self._family)
+        offset = offset_of(spelling, self.schema, self.family)
         if offset is not None:
             if given is not None:
                 raise FormulaError(f"{spelling} is the second offset or exposure; keep one.")
@@ -263,22 +248,13 @@ class _Reader:
     def _atoms(self, factor: Any) -> list[Atom]:
         spelling, method = str(factor.expr), factor.eval_method.value
         if method == "lookup":
-            return [column_atom(spelling, self._schema)]
+            return [column_atom(spelling, self.schema)]
         if method == "literal":
             raise FormulaError(
                 f"The number {spelling} is refused: 1 and 0 stand for the intercept, alone, and "
                 "columns are not multiplied by numbers."
             )
-        return computed_atoms(spelling, self._schema)
-
-    def _with_missing(self, terms: list[Term]) -> list[Term]:
-        """Add the marks of missing cells that the schema declares, after the terms of one atom."""
-        marked = [
-            (Atom(f"{name}:missing", (Missing(name),)),)
-            for name, declared in _used_columns(terms, self._schema).items()
-            if isinstance(declared, NumericColumn) and declared.missing_indicator
-        ]
-        return sorted([*terms, *marked], key=len)
+        return computed_atoms(spelling, self.schema)
 
 
 def _spelling(item: Any) -> str:
@@ -290,15 +266,15 @@ def _refuse_response(columns: Iterable[str], response: str, spelling: str) -> No
         raise FormulaError(f'The response "{response}" cannot predict itself: drop {spelling}.')
 
 
-def _refuse_spanned(term: Term, others: Sequence[Term], spelling: str) -> None:
+def _refuse_spanned(term: Term, others: Iterable[Term], spelling: str) -> None:
     """Refuse a power of a column beside a spline of it that contains the power."""
     for other in others:
         for spline, power in ((term, other), (other, term)):
             whole, part = spline[0].factors[0], power[0].factors[0]
             spans = (
                 len(spline) == len(power) == 1
-                and isinstance(whole, Spline)
-                and isinstance(part, Numeric | Power)
+                and isinstance(whole, factors.Spline)
+                and isinstance(part, factors.Numeric | factors.Power)
                 and whole.column == part.column
                 and part.exponent <= whole.degree
             )
@@ -309,41 +285,59 @@ def _refuse_spanned(term: Term, others: Sequence[Term], spelling: str) -> None:
                 )
 
 
-def _used_columns(terms: Iterable[Term], schema: Schema) -> dict[str, DeclaredColumn]:
-    names = (atom.column for atom in itertools.chain.from_iterable(terms))
-    return {name: schema.column(name) for name in names}
+def codings(terms: Iterable[Term], *, intercept: bool) -> Iterator[tuple[Term, list[Coding]]]:
+    """For each term, the fewest codings of its partitions that add what no earlier term spans.
+
+    A partition with all its functions, which sum to 1, spans two subspaces, the constant and the
+    contrasts, so a term spans one subspace for each subset of its partitions (times its numbers).
+    Coded so, as in R, patsy and formulaic, no column is a sum of others.
+    """
+    spanned: set[tuple[frozenset[Key], frozenset[Key]]] = set()
+    if intercept:
+        spanned.add((frozenset(), frozenset()))
+    for term in terms:
+        numbers = frozenset(atom.factors for atom in term if not atom.partition)
+        partitions = [atom.factors for atom in term if atom.partition]
+        needed: list[Coding] = []
+        for size in range(len(partitions) + 1):
+            for subset in itertools.combinations(partitions, size):
+                if (numbers, frozenset(subset)) not in spanned:
+                    spanned.add((numbers, frozenset(subset)))
+                    needed = _merged(needed, dict.fromkeys(subset, False))
+        yield term, needed
+
+
+def _merged(codings: Sequence[Coding], new: Coding) -> list[Coding]:
+    """Add a coding; contrasts times something, plus that something, is all levels times it."""
+    for index, old in enumerate(codings):
+        extra = new.keys() - old.keys()
+        if len(extra) == 1 and len(new) == len(old) + 1:
+            (key,) = extra
+            if not new[key] and all(new[other] == old[other] for other in old):
+                return _merged([*codings[:index], *codings[index + 1 :]], {**new, key: True})
+    return [*codings, new]
 
 
 def _block_columns(
     term: Term, coding: Coding, cells: dict[str, Cell], *, shift: bool
-) -> list[Column]:
+) -> Iterator[Column]:
     """The columns of one term under one coding; together of norm at most 1 in a record."""
     coded = [atom for atom in term if not atom.partition or atom.factors in coding]
     choices = [atom.choices(whole=coding.get(atom.factors, True)) for atom in coded]
-    columns = []
     # The first factor's level changes fastest, as in R.
     for reverse in itertools.product(*reversed(choices)):
-        chosen = reverse[::-1]
-        name = ":".join(label for label, _ in chosen)
-        factors = tuple(factor for _, factor in chosen)
-        columns.append(_product_column(name, factors, cells, shift=shift))
-    return columns
-
-
-def _product_column(
-    name: str, factors: tuple[Factor, ...], cells: dict[str, Cell], *, shift: bool
-) -> Column:
-    lower, upper, partial = product_bounds(factors, cells)
-    # No shift where a record can be outside the support, so that it keeps its exact zero.
-    if shift and not partial:
-        mapped = numeric_column(name, lower, upper)
-        center, scale = mapped.center, mapped.scale
-    else:
+        labels, chosen = zip(*reverse[::-1], strict=True) if reverse else ((), ())
+        name = ":".join(labels)
+        lower, upper, partial = factors.product_bounds(chosen, cells)
         center, scale = 0.0, max(-lower, upper)
-    usable = lower < upper and sys.float_info.min <= scale < math.inf
-    if not (usable and math.isfinite(center)):
-        raise BoundsError(
-            f"The bounds of {name} leave the range of float64; rescale its columns and declare "
-            "the new bounds."
-        )
-    return Column(name, factors, lower, upper, center, scale)
+        # No shift where a record can be outside the support, so that it keeps its exact zero.
+        if shift and not partial:
+            mapped = numeric_column(name, lower, upper)
+            center, scale = mapped.center, mapped.scale
+        usable = lower < upper and sys.float_info.min <= scale < math.inf
+        if not (usable and math.isfinite(center)):
+            raise BoundsError(
+                f"The bounds of {name} leave the range of float64; rescale its columns and declare "
+                "the new bounds."
+            )
+        yield Column(name, chosen, lower, upper, center, scale)

@@ -7,8 +7,7 @@ import math
 from tacit.design.attached_columns import Offset
 from tacit.design.response import Binary, Classes, Continuous, Count, Family, Response
 from tacit.errors import FormulaError, SettingError
-from tacit.formula.atom import numeric_argument
-from tacit.formula.call import Call, read_call
+from tacit.formula.atom import Call, numeric_argument, read_call
 from tacit.schema.schema import BinaryColumn, FactorColumn, NumericColumn, Schema
 
 
@@ -73,8 +72,7 @@ def offset_of(spelling: str, schema: Schema, family: Family) -> Offset | None:
         if family.response is Classes:
             reason = "added to every class alike, an offset changes nothing."
         raise FormulaError(f"{spelling} is refused: {reason}")
-    argument = call.arguments[0] if len(call.arguments) == 1 and not call.keywords else None
-    logarithm = call.function == "exposure"
+    argument, logarithm = call.only_argument, call.function == "exposure"
     if logarithm and family.link != "log":
         raise FormulaError(
             f'{spelling} is refused: an exposure goes with the log link, family = "poisson". '

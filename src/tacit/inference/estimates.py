@@ -73,7 +73,17 @@ class Estimated:
     def privacy_share(self) -> Vector:
         """Share of the variance that is due to the noise added."""
         total = self.sampling + self.privacy
-        return np.asarray(self.privacy / np.where(total > 0, total, 1.0))
+        with np.errstate(invalid="ignore"):
+            shares = self.privacy / np.where(total > 0, total, 1.0)
+        return np.where(np.isfinite(total), shares, 1.0)
+
+    @property
+    def offered(self) -> list[bool]:
+        """Which have an interval: it is not withheld, and the estimate is a number."""
+        known = (~np.isnan(self.values)).tolist()
+        return [
+            word != "withheld" and there for word, there in zip(self.statements, known, strict=True)
+        ]
 
     def conf_int(
         self, level: float = 0.95, which: str = "total", simultaneous: bool | str = False
@@ -92,7 +102,13 @@ class Estimated:
             errors = shown * errors
         numbers = (shown, errors, self.statistics, self.pvalues, *ends.T, self.privacy_share)
         columns = (self.names, *(column.tolist() for column in numbers), self.statements)
-        return tuple(Line(*row) for row in zip(*columns, strict=True))
+        lines = tuple(Line(*row) for row in zip(*columns, strict=True))
+        return tuple(
+            Line(line.name, line.coef, statement=line.statement)
+            if line.statement == "withheld"
+            else line
+            for line in lines
+        )
 
     def summary_frame(self, level: float = 0.95) -> Any:
         """Estimates, errors, tests and interval ends; pandas', or a dict of columns without it."""
@@ -104,16 +120,17 @@ class Estimated:
 
     def quantiles(self, level: float, simultaneous: bool | str = False) -> Vector:
         """Standard errors to either side of an estimate."""
-        _require_level(level)
+        require_level(level)
         method = simultaneous_method(simultaneous)
-        count = len(self.names)
+        # What is withheld has no interval that could fail, and does not widen the others.
+        count = max(1, sum(self.offered))
         if method == "scheffe":
             return np.array(
                 [_scheffe(level, min(count, self.dimension), nu) for nu in self.degrees.tolist()]
             )
         tail = (1 - level) / 2
         if method == "bonferroni":
-            tail /= max(count, 1)
+            tail /= count
         return np.asarray(-special.stdtrit(self.degrees, tail))
 
 
@@ -121,7 +138,9 @@ def lines_frame(lines: Sequence[Line]) -> Any:
     """Lines as a table of pandas', or as a dict of columns where that is not installed."""
     names = [field.name for field in fields(Line) if field.name != "name"]
     columns = {name: [getattr(line, name) for line in lines] for name in names}
-    shown = {name: column for name, column in columns.items() if column[0] is not None}
+    shown = {
+        name: column for name, column in columns.items() if any(it is not None for it in column)
+    }
     return frame_of(shown, [line.name for line in lines])
 
 
@@ -147,7 +166,8 @@ def require_which(which: str) -> None:
         raise SettingError(f'which must be "total" or "sampling"; got {which!r}.')
 
 
-def _require_level(level: Any) -> None:
+def require_level(level: Any) -> None:
+    """Refuse a probability that is not between 0 and 1."""
     if isinstance(level, bool) or not isinstance(level, int | float) or not 0.0 < level < 1.0:
         raise SettingError(f"level must lie between 0 and 1; got {level!r}.")
 

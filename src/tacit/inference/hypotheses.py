@@ -18,6 +18,7 @@ import numpy as np
 from tacit.errors import SettingError
 from tacit.inference.covariance import Covariance, Matrix, Vector
 from tacit.inference.estimates import tail_probability
+from tacit.inference.step_covariance import StepCovariance
 
 _NUMBER = re.compile(r"(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _WORD = re.compile(r"[^\s+*/(),=-]+")
@@ -26,7 +27,7 @@ DEEPEST = 50
 """Brackets inside one another; more are refused before they exhaust the stack."""
 LISTED = 40
 """So many names are listed in an error."""
-WEAKEST_FIRST = ("approximate", "conservative")
+WEAKEST_FIRST = ("withheld", "approximate", "conservative")
 
 
 @dataclass(frozen=True)
@@ -68,34 +69,80 @@ class WaldTest:
 
 
 def wald_test(
-    covariance: Covariance, estimates: Vector, asked: Combinations, statements: tuple[str, ...]
+    covariance: Covariance | StepCovariance,
+    estimates: Vector,
+    asked: Combinations,
+    statements: tuple[str, ...],
+    why: str = "summary() says why",
 ) -> WaldTest:
     """Test all combinations at once: W = r'V⁻¹r, r the estimates less the values.
 
-    The denominator's degrees of freedom are the fewest among the combinations and the axes of
-    their covariance: the noise in the least certain direction decides.
+    The denominator's degrees of freedom are those of the joint law. `why` are the reasons where
+    some of the combinations are withheld.
     """
     weights = asked.weights
-    if np.linalg.matrix_rank(weights) < len(weights):
-        raise SettingError("Some of the combinations follow from the others; leave them out.")
-    joint = covariance.joint(weights)
-    scale = np.sqrt(np.maximum(np.diagonal(joint), np.finfo(float).tiny))
-    values, axes = np.linalg.eigh(joint / np.outer(scale, scale))
-    # Of a singular design a direction may have no variance: it counts as one with hardly any.
-    values = np.maximum(values, 1e-12)
-    distances = axes.T @ ((weights @ estimates - asked.values) / scale)
-    statistic = float(np.sum(distances**2 / values))
-    directions = np.vstack([weights, (axes / scale[:, None]).T @ weights])
-    degrees = float(covariance.scatter(directions).degrees.min())
+    require_joint(asked, statements, why)
+    joint = joint_law(covariance, weights)
+    statistic, degrees = joint.distance(weights @ estimates - asked.values), joint.degrees
     count = len(weights)
+    tail = tail_probability(statistic, count, degrees)
+    if isinstance(covariance, StepCovariance) and count > 1:
+        tail = covariance.simulated_tail(weights, statistic, tail)
     return WaldTest(
         statistic=statistic if np.isinf(degrees) else statistic / count,
         df_num=count,
         df_denom=degrees,
-        pvalue=tail_probability(statistic, count, degrees),
-        statement=next((word for word in WEAKEST_FIRST if word in statements), "nominal"),
+        pvalue=tail,
+        statement=weakest(statements),
         labels=asked.labels,
     )
+
+
+@dataclass(frozen=True)
+class JointLaw:
+    """Covariance of combinations, and the fewest degrees of freedom among them and its axes."""
+
+    covariance: Matrix
+    degrees: float
+
+    def distance(self, away: Vector) -> float:
+        """Squared distance r'V⁻¹r of a vector r from zero."""
+        scale, values, axes = _correlation_axes(self.covariance)
+        return float(np.sum((axes.T @ (away / scale)) ** 2 / values))
+
+
+def joint_law(covariance: Covariance | StepCovariance, weights: Matrix) -> JointLaw:
+    """Joint law of combinations: the noise in the least certain direction decides its degrees."""
+    matrix = covariance.joint(weights)
+    scale, _, axes = _correlation_axes(matrix)
+    directions = np.vstack([weights, (axes / scale[:, None]).T @ weights])
+    return JointLaw(matrix, float(covariance.scatter(directions).degrees.min()))
+
+
+def _correlation_axes(joint: Matrix) -> tuple[Vector, Vector, Matrix]:
+    scale = np.sqrt(np.maximum(np.diagonal(joint), np.finfo(float).tiny))
+    values, axes = np.linalg.eigh(joint / np.outer(scale, scale))
+    # Of a singular design a direction may have no variance: it counts as one with hardly any.
+    return scale, np.maximum(values, 1e-12), axes
+
+
+def require_joint(asked: Combinations, statements: tuple[str, ...], why: str) -> None:
+    """Refuse combinations that follow from one another, and those of withheld directions."""
+    if np.linalg.matrix_rank(asked.weights) < len(asked.weights):
+        raise SettingError("Some of the combinations follow from the others; leave them out.")
+    withheld = [
+        label for label, word in zip(asked.labels, statements, strict=True) if word == "withheld"
+    ]
+    if withheld:
+        raise SettingError(
+            f"The intervals of some of these combinations are withheld ({_listed(withheld)}), and "
+            f"so is what is said of all at once: {why}."
+        )
+
+
+def weakest(statements: Sequence[str]) -> str:
+    """The weakest word of several."""
+    return next((word for word in WEAKEST_FIRST if word in statements), "nominal")
 
 
 def combinations_of(asked: Any, names: Sequence[str]) -> Combinations:

@@ -1,16 +1,18 @@
-"""Mean predictions for new rows with intervals, on the linear scale and on the response's."""
+"""Predictions for new rows, with intervals for their means and for single new responses."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.design.response import Binary, Count, Response
-from tacit.inference.estimates import Estimated, frame_of
+from tacit.design.response import Binary, Continuous, Count, Response
+from tacit.errors import SettingError
+from tacit.inference.estimates import Estimated, frame_of, require_level
+from tacit.inference.response_law import ResponseLaw, nodes
 
 Vector = NDArray[np.float64]
 Mean = Callable[[Vector], Vector]
@@ -20,13 +22,14 @@ Mean = Callable[[Vector], Vector]
 class Prediction:
     """Predicted means of new rows; NaN for a row that could not be read.
 
-    The rows are the caller's own: nothing protects them here. Intervals are for the mean of the
-    response at such a row, not for a single new response.
+    The rows are the caller's own: nothing protects them here. `conf_int` is for the mean of the
+    response at such a row, `response_int` for a single new response.
     """
 
     linear: Estimated
     response: Response
     mean: Mean
+    find_law: Callable[[], ResponseLaw] | None = field(default=None, repr=False)
 
     @property
     def predicted_mean(self) -> Vector:
@@ -57,11 +60,77 @@ class Prediction:
             return ends
         return np.column_stack([self.mean(ends[:, 0]), self.mean(ends[:, 1])])
 
+    @property
+    def law(self) -> ResponseLaw:
+        """How new responses scatter around their means, and what that assumes."""
+        if self.find_law is None:
+            raise SettingError("Nothing is known of the law of new responses.")
+        return self.find_law()
+
+    def response_int(self, level: float = 0.95) -> NDArray[np.float64]:
+        """Intervals for a new response at each row, columns lower and upper.
+
+        Guarantee
+        ---------
+        - They hold if `response_assumption` does: then 93 to 97% of new responses of the
+          population, rows and errors drawn together, lie within nominal 95% ones.
+        - A withheld one, by `response_statements`, is all that the response can be.
+
+        Of labels the ends are 0 and 1, and equal where one label is that rare. The law of the
+        response is averaged over that of its mean, so the mean's own error is in it.
+        """
+        require_level(level)
+        law, linear = self.law, self.linear
+        ends = law.interval(linear, self.mean(nodes(linear)), level)
+        withheld = np.array([word == "withheld" for word in self.response_statements], dtype=bool)
+        return np.where(withheld[:, None], self._whole_range(), ends)
+
+    @property
+    def response_statements(self) -> tuple[str, ...]:
+        """What may be said of each response interval, if `response_assumption` holds."""
+        if self.law.withheld is not None:
+            return ("withheld",) * len(self.linear.names)
+        if isinstance(self.response, Continuous):
+            return self.linear.statements
+        # Counts and labels jump, so an interval holds more than it was asked for.
+        return tuple(
+            "conservative" if word == "nominal" else word for word in self.linear.statements
+        )
+
+    @property
+    def response_assumption(self) -> str:
+        """What response intervals assume, or why they are withheld."""
+        law = self.law
+        return f"if {law.assumption}" if law.withheld is None else f"withheld: {law.withheld}"
+
     def summary_frame(self, level: float = 0.95) -> Any:
-        """A table of means, errors and interval ends; pandas', or a dict of columns without it."""
-        lower, upper = self.conf_int(level).T
-        errors = {"mean": self.predicted_mean, "mean_se": self.se_mean}
-        return frame_of({**errors, "mean_ci_lower": lower, "mean_ci_upper": upper})
+        """Means, errors and interval ends; pandas' table, or a dict of columns without it.
+
+        Columns obs_ci_lower and obs_ci_upper are those of `response_int`, where there is one.
+        What is withheld is NaN.
+        """
+        ends = _blank(self.conf_int(level), self.linear.statements)
+        columns = {
+            "mean": self.predicted_mean,
+            "mean_se": self.se_mean,
+            "mean_ci_lower": ends[:, 0],
+            "mean_ci_upper": ends[:, 1],
+        }
+        try:
+            responses = _blank(self.response_int(level), self.response_statements)
+        except SettingError:
+            return frame_of(columns)
+        return frame_of(
+            {**columns, "obs_ci_lower": responses[:, 0], "obs_ci_upper": responses[:, 1]}
+        )
+
+    def _whole_range(self) -> Vector:
+        match self.response:
+            case Continuous():
+                return np.array([self.response.lower, self.response.upper])
+            case Count():
+                return np.array([0.0, self.response.upper])
+        return np.array([0.0, 1.0])
 
     def _steepness(self) -> Vector:
         mean = self.predicted_mean
@@ -71,3 +140,8 @@ class Prediction:
             case Count():
                 return mean
         return np.ones_like(mean)
+
+
+def _blank(ends: NDArray[np.float64], statements: tuple[str, ...]) -> NDArray[np.float64]:
+    withheld = np.array([word == "withheld" for word in statements], dtype=bool)
+    return np.where(withheld[:, None], np.nan, ends)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -15,9 +15,20 @@ from tacit.contract.release import Release, Sandwich
 from tacit.errors import SettingError
 from tacit.inference.covariance import Covariance
 from tacit.inference.estimates import Estimated, require_which
+from tacit.inference.factor_contrasts import factor_contrasts
 from tacit.inference.hypotheses import Combinations, WaldTest, combinations_of, wald_test
 from tacit.inference.prediction import Mean, Prediction
-from tacit.inference.reliability import Judgement, judge, not_offered
+from tacit.inference.regions import ConfidenceRegion, confidence_region
+from tacit.inference.reliability import (
+    WITHHELD,
+    Judgement,
+    StepJudgement,
+    judge,
+    not_offered,
+    overall,
+)
+from tacit.inference.response_law import ResponseLaw
+from tacit.inference.step_covariance import StepCovariance
 from tacit.inference.stored_results import StoredResults
 from tacit.inference.summary import Header, Shown, Summary, notes_of
 from tacit.losses.loss import Code
@@ -76,7 +87,7 @@ class ResultsMixin:
             without privacy would tell, it does **not** cover at its level.
         simultaneous
             True or "bonferroni": all intervals cover at once. "scheffe": so do those of all linear
-            combinations of the coefficients.
+            combinations of their coefficients. Withheld ones do not count.
         """
         return self._results().coefficients.conf_int(level, which, simultaneous)
 
@@ -91,6 +102,20 @@ class ResultsMixin:
     def wald_test(self, combinations: Any) -> WaldTest:
         """Test linear combinations all at once: ["x1", "x2"], "x1 = x2 = 0", or a matrix."""
         return self._results().wald_test(combinations)
+
+    def confidence_region(self, combinations: Any, level: float = 0.95) -> ConfidenceRegion:
+        """Joint region of coefficients, ["x1", "x2"], or of their combinations.
+
+        It holds the values that `wald_test` does not reject at 1 - level.
+        """
+        return self._results().confidence_region(combinations, level)
+
+    def contrasts(self, factor: str, reference: str | None = None) -> Estimated:
+        """Differences between all levels of a factor, or of each from a reference level.
+
+        `.conf_int(simultaneous=True)` holds for all of them at once.
+        """
+        return self._results().contrasts(factor, reference)
 
     def summary(
         self,
@@ -151,7 +176,7 @@ class Results(ResultsMixin):
         return self.release.sandwich is not None and not_offered(self.release.plan) is None
 
     @cached_property
-    def judgement(self) -> Judgement:
+    def judgement(self) -> Judgement | StepJudgement:
         """How reliable the intervals are, and why."""
         return judge(self.release, self._sandwich())
 
@@ -160,9 +185,10 @@ class Results(ResultsMixin):
         """What a summary and a file say of the intervals."""
         if not self.offered:
             notes = notes_of(self.release, None)
-            return Reliability(offered=self.release.sandwich is None, notes=notes)
+            declined = self.release.plan.intervals_declined
+            return Reliability(self.release.sandwich is None and not declined, notes=notes)
         terms, notes = self.coefficients.statements, notes_of(self.release, self.judgement)
-        return Reliability(True, self.judgement.statement, terms, notes)
+        return Reliability(True, overall(terms), terms, notes)
 
     @cached_property
     def coefficients(self) -> Estimated:
@@ -183,7 +209,20 @@ class Results(ResultsMixin):
         """Test all linear combinations at once, for example ["x1", "x2"]."""
         asked = combinations_of(combinations, self.names)
         statements = self.judgement.of(self.names, asked.weights)
-        return wald_test(self._covariance, self.values, asked, statements)
+        why = self.judgement.why(asked.weights)
+        return wald_test(self._covariance, self.values, asked, statements, why)
+
+    def confidence_region(self, combinations: Any, level: float = 0.95) -> ConfidenceRegion:
+        """Region of linear combinations that covers all of them at once."""
+        asked = combinations_of(combinations, self.names)
+        statements = self.judgement.of(self.names, asked.weights)
+        why = self.judgement.why(asked.weights)
+        return confidence_region(self._covariance, self.values, asked, statements, why, level)
+
+    def contrasts(self, factor: str, reference: str | None = None) -> Estimated:
+        """Differences between levels of a factor, each by itself."""
+        self._sandwich()
+        return self._estimated(factor_contrasts(self.release.plan.design, factor, reference))
 
     def get_prediction(
         self, rows: NDArray[np.float64], mean: Mean, offset: NDArray[np.float64] | float = 0.0
@@ -197,7 +236,9 @@ class Results(ResultsMixin):
         known = np.where(np.isnan(rows), 0.0, rows)
         found = self._estimated(Combinations(known, np.zeros(len(rows)), labels))
         values = np.where(missing, np.nan, found.values + offset)
-        return Prediction(replace(found, values=values), self.release.plan.design.response, mean)
+        response = self.release.plan.design.response
+        law = partial(ResponseLaw.of, self.release, self._sandwich())
+        return Prediction(replace(found, values=values), response, mean, law)
 
     def summarise(self, shown: Shown) -> Summary:
         """The table of coefficients below the facts of the fit."""
@@ -213,16 +254,26 @@ class Results(ResultsMixin):
         found = self.coefficients
         columns = (found.values, found.std_errors, *found.conf_int().T)
         numbers = zip(*(column.tolist() for column in columns), strict=True)
-        return [[name, *row] for name, row in zip(self.names, numbers, strict=True)]
+        rows = zip(self.names, numbers, found.statements, strict=True)
+        return [
+            [name, row[0], None, None, None] if word == WITHHELD else [name, *row]
+            for name, row, word in rows
+        ]
 
     @cached_property
-    def _covariance(self) -> Covariance:
-        return Covariance.of(self._sandwich(), self.release, safe=self.judgement.safe)
+    def _covariance(self) -> Covariance | StepCovariance:
+        judgement = self.judgement
+        if isinstance(judgement, StepJudgement):
+            return judgement.covariance
+        return Covariance.of(self._sandwich(), self.release, safe=judgement.safe)
 
     def _sandwich(self) -> Sandwich:
         if self.release.sandwich is None:
             if self.release.plan.loss.code in WITHOUT_INTERVALS:
                 raise SettingError("There are no intervals for this model.")
+            if self.release.plan.intervals_declined:
+                why = not_offered(self.release.plan)
+                raise SettingError(f"Intervals are not offered: {why}.")
             raise SettingError("This fit did not pay for intervals; fit with inference=True.")
         reason = not_offered(self.release.plan)
         if reason is not None:
@@ -231,13 +282,16 @@ class Results(ResultsMixin):
 
     def _estimated(self, asked: Combinations) -> Estimated:
         scatter = self._covariance.scatter(asked.weights)
+        statements = self.judgement.of(self.names, asked.weights)
+        # A withheld interval is the whole line: its variance is infinite.
+        withheld = np.array([word == WITHHELD for word in statements])
         return Estimated(
             names=asked.labels,
             values=asked.weights @ self.values,
-            sampling=scatter.sampling,
-            privacy=scatter.privacy,
+            sampling=np.where(withheld, np.inf, scatter.sampling),
+            privacy=np.where(withheld, np.inf, scatter.privacy),
             degrees=scatter.degrees,
             null=asked.values,
-            statements=self.judgement.of(self.names, asked.weights),
+            statements=statements,
             dimension=len(self.names),
         )

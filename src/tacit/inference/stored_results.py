@@ -87,15 +87,15 @@ class StoredResults:
         named, reliability = (self.names, self.values), estimates.reliability
         return Summary.of(self._header(), design.response, named, found, reliability, shown)
 
-    def t_test(self, combinations: Any) -> NoReturn:
+    def t_test(self, *asked: Any) -> NoReturn:
         """Refuse: a file does not keep what combinations need."""
-        del combinations
+        del asked
         raise SettingError(
             "A stored fit keeps the errors of its coefficients, and not those of combinations of "
             "them; test combinations before it is kept."
         )
 
-    wald_test = t_test
+    wald_test = confidence_region = contrasts = t_test
 
     def _old_summary(self, shown: Shown) -> Summary:
         if shown != Shown():

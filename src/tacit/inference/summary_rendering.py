@@ -42,7 +42,7 @@ def lines_table(
 ) -> Table:
     """Return a table with a row a line."""
     names = [line.name for line in lines]
-    if not lines or lines[0].std_err is None:
+    if all(line.std_err is None for line in lines):
         (numbers,) = columns_of_numbers([line.coef for line in lines])
         return Table(("", estimate), tuple(zip(names, numbers, strict=True)))
     tail = (1 - level) / 2
@@ -84,7 +84,7 @@ def summary_facts(summary: Summary) -> list[tuple[str, str]]:
 def summary_notes(summary: Summary) -> list[str]:
     """What must be said below the table, in sentences."""
     notes = []
-    if summary.lines and summary.lines[0].std_err is not None:
+    if any(line.std_err is not None for line in summary.lines):
         notes.append(_interval_note(summary))
         if any(line.privacy_share for line in summary.lines):
             notes.append("Privacy: share of the variance that is due to the noise added.")

@@ -7,26 +7,77 @@ All amounts are exact rationals (squares of mu), so they add up without rounding
 
 So the sum of all charges is within the capacity, whoever makes them. Names are bookkeeping: a
 ledger does not know who calls it, and whoever may write the file may charge under any name.
+
+Only the running total is rounded, to an integer:
+
+.. math:: \text{spent} = \lceil 2^{62} \cdot \text{total} / \text{capacity} \rceil
+
+For every integer N, :math:`\lceil N x \rceil \le N` exactly when :math:`x \le 1`. So the integer
+test ``spent <= 2^62`` is the exact test ``total <= capacity``.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from tacit.accounting import gaussian
-from tacit.errors import BudgetError, LedgerError
-from tacit.ledger.exact_amounts import capacity_of, root_down
+from tacit.accounting.filters import Filter, Law
+from tacit.errors import BudgetError, CertificateError, LedgerError
 from tacit.privacy.budget import Budget, Guarantee
+from tacit.privacy.event import Event
+from tacit.privacy.relation import Relation
 
 if TYPE_CHECKING:
     from tacit.ledger.chain import Chain
 
 COMMON = None
-"""The account of charges without a grant: what was granted to nobody."""
+"""The account of what was granted to nobody."""
+LAW: Law = "gdp"
+"""What is added up: squares of mu. A ledger under another law is refused, not misread."""
+WHOLE = 2**62
+"""The whole budget in integer units."""
+TOLERANCE = Fraction(1, 10**9)
+"""Relative excess of a stored capacity over the derived one, for the rounding of other versions."""
+_NUMBER = re.compile(r"(0|[1-9][0-9]*)(/[1-9][0-9]*)?", re.ASCII)
+
+
+def cost_of(events: Iterable[Event], relation: Relation) -> Fraction:
+    """Exact cost of Gaussian events; costs of charges add up (proofs/accounting/filters.md)."""
+    # The budget does not enter a cost.
+    return Filter(Budget(mu=1.0), relation, LAW).amount(events)
+
+
+def capacity_of(budget: Budget) -> Fraction:
+    """Largest exact cost that a budget allows, rounded down."""
+    # The relation does not enter a capacity.
+    return Filter(budget, Relation.REPLACE_ONE, LAW).capacity
+
+
+def units(total: Fraction, capacity: Fraction) -> int:
+    """Integer units of a running total, rounded up.
+
+    Guarantee
+    ---------
+    - At most `WHOLE` exactly when the total is at most the capacity.
+    - Never decreasing in the total, and above 0 when the total is.
+    """
+    return math.ceil(total / capacity * WHOLE)
+
+
+def read_number(text: object, longest: int, place: str) -> Fraction:
+    """Read "a" or "a/b" of at most `longest` characters; the length is checked first."""
+    if not isinstance(text, str) or len(text) > longest or not _NUMBER.fullmatch(text):
+        raise CertificateError(f'{place} is no exact number; expected digits, "a" or "a/b"')
+    try:
+        return Fraction(text)
+    except ValueError as error:
+        # Python can be told to convert shorter numbers only.
+        raise CertificateError(f"{place} has too many digits to be read here") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,27 +103,21 @@ class Accounts:
         return sum(self.spent.values(), Fraction(0))
 
     def account_of(self, analyst: str | None) -> str | None:
-        """Return the account that an analyst's charges are made to.
-
-        Before the first grant a name is a note, and everybody spends the common account. After it a
-        name without a grant is refused: it may be a misspelt one.
-        """
+        """Return the account of an analyst; before the first grant all spend the common one."""
         if analyst is None or not self.granted:
             return COMMON
         if analyst not in self.granted:
             raise LedgerError(
-                f"nothing was granted to the analyst {analyst!r} in this ledger. Ask its curator "
-                "for a grant, or use the name under which one was given"
+                f"nothing was granted to the analyst {analyst!r} in this ledger. Is it misspelt? "
+                "Otherwise ask the curator for a grant"
             )
         return analyst
 
     def left(self, analyst: str | None) -> Fraction:
         """What is left in the account of an analyst, or in the common one."""
         account = self.account_of(analyst)
-        if account is COMMON:
-            whole = self.capacity - sum(self.granted.values(), Fraction(0))
-        else:
-            whole = self.granted[account]
+        common = self.capacity - sum(self.granted.values(), Fraction(0))
+        whole = common if account is COMMON else self.granted[account]
         return whole - self.spent.get(account, Fraction(0))
 
     def charged(self, analyst: str | None, cost: Fraction) -> Accounts:
@@ -143,6 +188,8 @@ class Accounts:
 class Status:
     """What was spent and what is left, for one analyst or for what is granted to nobody.
 
+    `spent` is what all charges guarantee together, `remaining` what is left in mu, rounded down,
+    and `left` the same as epsilon at the ledger's delta; each None where there is nothing.
     `granted` has, of each analyst, the share of the budget that was granted and that is left.
 
     Guarantee
@@ -152,13 +199,9 @@ class Status:
     """
 
     budget: Budget
-    """The budget in force for the dataset."""
     spent: Guarantee | None
-    """What all charges of the ledger guarantee together; None before the first."""
     remaining: Budget | None
-    """What is left, in mu and rounded down; None if nothing is."""
     left: Budget | None
-    """The same as epsilon at the ledger's delta."""
     more_like_last: int | None
     granted: Mapping[str, tuple[float, float]]
     paused: Mapping[str | None, str]
@@ -179,28 +222,30 @@ def status_of(chain: Chain, analyst: str | None) -> Status:
     accounts, delta = chain.accounts, chain.terms.delta
     left = accounts.left(analyst)
     mu = root_down(left)
+    epsilon = gaussian.epsilon(mu, delta) if mu > 0.0 else 0.0
+    while epsilon > 0.0 and capacity_of(Budget(epsilon=epsilon, delta=delta)) > left:
+        epsilon *= 1.0 - 2.0**-40
     last = chain.charges[-1].cost if chain.charges else None
-    shares = {
-        name: (float(whole / accounts.capacity), float(accounts.left(name) / accounts.capacity))
-        for name, whole in accounts.granted.items()
-    }
+    whole = accounts.capacity
     return Status(
         budget=chain.budget,
         spent=chain.guarantee(),
         remaining=Budget(mu=mu, delta=delta) if mu > 0.0 else None,
-        left=_epsilon_of(mu, left, delta),
+        left=Budget(epsilon=epsilon, delta=delta) if epsilon > 0.0 else None,
         more_like_last=math.floor(left / last) if last else None,
-        granted=shares,
+        granted={
+            name: (float(granted / whole), float(accounts.left(name) / whole))
+            for name, granted in accounts.granted.items()
+        },
         paused=accounts.paused,
     )
 
 
-def _epsilon_of(mu: float, left: Fraction, delta: float) -> Budget | None:
-    """The epsilon at this delta that is left, rounded down; None where it is nothing."""
-    epsilon = gaussian.epsilon(mu, delta) if mu > 0.0 else 0.0
-    while epsilon > 0.0:
-        budget = Budget(epsilon=epsilon, delta=delta)
-        if capacity_of(budget) <= left:
-            return budget
-        epsilon *= 1.0 - 2.0**-40
-    return None
+def root_down(square: Fraction) -> float:
+    """Return the largest float whose exact square is at most the given one."""
+    # 2^-1074 squared is 2^-2148: finer than any float's square.
+    shift = 1100
+    result = float(Fraction(math.isqrt(math.floor(square * 4**shift)), 2**shift))
+    while Fraction(result) ** 2 > square:
+        result = math.nextafter(result, 0.0)
+    return result

@@ -2,34 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Any, NamedTuple
 
 from tacit.accounting.composition import guarantee_of
 from tacit.errors import BudgetError, InputError, LedgerError, SettingError
-from tacit.ledger.accounts import Accounts
-from tacit.ledger.entry import (
-    LONGEST_LINE,
-    NOTES,
-    ORIGIN,
-    Charge,
-    Entry,
-    Kind,
-    Purpose,
-    Reservation,
-    require_line,
-)
-from tacit.ledger.exact_amounts import TOLERANCE, capacity_of, cost_of, units
-from tacit.ledger.terms import STAMP, Terms, read_amount, read_budget
+from tacit.ledger import entry as entries
+from tacit.ledger.accounts import TOLERANCE, Accounts, capacity_of, cost_of, units
+from tacit.ledger.entry import NOTES, Charge, Entry, Kind, Purpose, Reservation, Terms, require_line
 from tacit.privacy.budget import Budget, Guarantee
-from tacit.privacy.event import Event, from_json, to_json
+from tacit.privacy.event_json import from_json
 from tacit.privacy.relation import Relation
 
 _CHARGED = {"events", "relation", "unit", "label"}
-_FIELDS: Mapping[Kind, set[str]] = {
+_FIELDS = {
     Kind.RESERVE: _CHARGED | set(NOTES),
     Kind.COMMIT: {"reservation", "release", "answer"},
     Kind.GRANT: {"source", "to", "budget", "amount", "reason"},
@@ -39,10 +27,7 @@ _FIELDS: Mapping[Kind, set[str]] = {
     Kind.REFUSAL: {"label", *NOTES},
 }
 # Entries of version 0.1.
-_OLD_FIELDS: Mapping[Kind, set[str]] = {
-    Kind.RESERVE: _CHARGED,
-    Kind.COMMIT: {"reservation", "release"},
-}
+_OLD_FIELDS = {Kind.RESERVE: _CHARGED, Kind.COMMIT: {"reservation", "release"}}
 
 
 class _Change(NamedTuple):
@@ -77,36 +62,26 @@ class Chain:
     - A key stands for one request; the budget in force never rises.
     """
 
-    def __init__(self, entries: Iterable[Entry] = ()) -> None:
-        self._terms: Terms | None = None
+    def __init__(self, following: Sequence[Entry]) -> None:
+        if not following:
+            raise LedgerError("the ledger has no first entry; expected its budget there")
         self._charges: dict[int, Charge] = {}
         self._reservations: dict[int, Reservation] = {}
         self._keys: dict[str, int] = {}
-        self.head: Entry | None = None
-        self.accounts = Accounts(Fraction(0))
-        self.budget = Budget(mu=1.0)
-        self.relation: Relation | None = None
-        self.unit: str | None = None
         self.refusals = 0
-        for entry in entries:
+        self.head = following[0]
+        self.terms = Terms.read(_document_of(self.head, None))
+        if (self.head.spent, self.head.amount) != (0, 0):
+            raise LedgerError("entry 0: its amounts are not those of its events")
+        self.accounts, self.budget = Accounts(self.terms.capacity), self.terms.budget
+        self.relation, self.unit = self.terms.relation, self.terms.unit
+        for entry in following[1:]:
             self.accept(entry)
-
-    @property
-    def terms(self) -> Terms:
-        """The terms in the first entry."""
-        if self._terms is None:
-            raise LedgerError("the ledger has no first entry; expected its budget there")
-        return self._terms
 
     @property
     def length(self) -> int:
         """Number of entries."""
-        return 0 if self.head is None else self.head.sequence + 1
-
-    @property
-    def head_hash(self) -> str:
-        """Hash of the last entry, which stands for all of them."""
-        return ORIGIN if self.head is None else self.head.hash
+        return self.head.sequence + 1
 
     @property
     def charges(self) -> tuple[Charge, ...]:
@@ -124,26 +99,21 @@ class Chain:
         """State what the whole chain holds; after it, so many bytes of the file are no entry."""
         unreleased = sum(charge.release is None for charge in self.charges)
         guarantee = self.guarantee()
-        statement = (
-            f"The ledger holds: {self.length} entries, {len(self.charges)} charges, {unreleased} "
-            "of them without a release."
-        )
-        if self.refusals:
-            statement += f" {self.refusals} tables were refused."
         charged = "Nothing was charged yet" if guarantee is None else f"All charges: {guarantee}"
-        statement += f" {charged}."
+        statement = f"The ledger holds: {self.length} entries, {len(self.charges)} charges, "
+        statement += f"{unreleased} of them without a release. "
+        statement += f"{self.refusals} tables were refused. " if self.refusals else ""
+        statement += f"{charged}."
         if unfinished:
-            statement += (
-                f" The last {unfinished} bytes are an entry that was cut short and never "
-                "acknowledged; the next charge removes them."
-            )
+            statement += f" The last {unfinished} bytes are an entry that was cut short and never "
+            statement += "acknowledged; the next charge removes them."
         counts = (self.length, len(self.charges), unreleased)
-        return Check(*counts, self.head_hash, guarantee, statement)
+        return Check(*counts, self.head.hash, guarantee, statement)
 
     def recalled(self, purpose: Purpose, *, again: bool) -> Reservation | None:
         """Return the answered charge of the same request under the same key, or None.
 
-        A request that was charged and never answered is refused, or with `again` None.
+        A request that was charged and never answered is refused, unless `again`.
         """
         if purpose.key is None or purpose.key not in self._keys:
             return None
@@ -177,13 +147,7 @@ class Chain:
 
     def accept(self, entry: Entry) -> None:
         """Take the next entry, or refuse it with `LedgerError` and stay as before."""
-        entry.require_after(self.head)
-        place = f"entry {entry.sequence} of the ledger"
-        if (entry.kind is Kind.OPEN) != (self.head is None):
-            raise LedgerError(f"{place} is an {entry.kind}; only the first entry opens a ledger")
-        document = entry.document()
-        if not isinstance(document.get("time"), str):
-            raise LedgerError(f"entry {entry.sequence} has no time")
+        document = _document_of(entry, self.head)
         try:
             self._take(entry, document)
         except BudgetError as error:
@@ -191,69 +155,53 @@ class Chain:
         except LedgerError:
             raise
         except InputError as error:
-            raise LedgerError(f"{place} does not hold: {error}") from error
+            raise LedgerError(
+                f"entry {entry.sequence} of the ledger does not hold: {error}"
+            ) from error
 
-    def extended(self, entries: Iterable[Entry]) -> Chain:
+    def extended(self, following: Iterable[Entry]) -> Chain:
         """Return the chain with further entries; this one stays as it is."""
         longer = copy(self)
         for name in ("_charges", "_reservations", "_keys"):
             setattr(longer, name, dict(getattr(self, name)))
-        for entry in entries:
+        for entry in following:
             longer.accept(entry)
         return longer
 
     def _take(self, entry: Entry, document: Mapping[str, Any]) -> None:
-        terms = self._terms
-        if entry.kind is Kind.OPEN:
-            terms = Terms.read(document)
-            change = _Change(Accounts(terms.capacity), terms.budget, 0)
-        elif set(document) - STAMP in (_FIELDS[entry.kind], _OLD_FIELDS.get(entry.kind)):
-            change = self._after(entry.kind, document)
-        else:
+        if set(document) - entries.STAMP not in (_FIELDS[entry.kind], _OLD_FIELDS.get(entry.kind)):
             raise LedgerError(f"entry {entry.sequence} has missing or unknown fields")
-        if (entry.spent, entry.amount) != (change.spent, change.spent - self._spent):
+        change = self._after(entry.kind, document)
+        if (entry.spent, entry.amount) != (change.spent, change.spent - self.head.spent):
             raise LedgerError(f"entry {entry.sequence}: its amounts are not those of its events")
-        self._terms, self.accounts, self.budget = terms, change.accounts, change.budget
-        if entry.kind is Kind.OPEN and terms is not None:
-            self.relation, self.unit = terms.relation, terms.unit
-        elif entry.kind is Kind.REFUSAL:
-            self.refusals += 1
+        self.accounts, self.budget = change.accounts, change.budget
+        self.refusals += entry.kind is Kind.REFUSAL
         if change.charge is not None:
-            self._keep(entry, document, change.charge)
-        self.head = entry
-
-    def _keep(self, entry: Entry, document: Mapping[str, Any], charge: Charge) -> None:
-        self._charges[charge.sequence] = charge
-        if entry.kind is Kind.RESERVE:
-            self._reservations[charge.sequence] = Reservation(charge.sequence, entry.hash)
-            self.relation, self.unit = Relation.parse(document["relation"]), document["unit"]
-            if charge.key is not None:
+            number, key = change.charge.sequence, change.charge.key
+            self._charges[number] = change.charge
+            if entry.kind is Kind.RESERVE:
+                self._reservations[number] = Reservation(number, entry.hash)
+                self.relation, self.unit = Relation.parse(document["relation"]), document["unit"]
+            else:
+                answer = document.get("answer")
+                self._reservations[number] = replace(self._reservations[number], answer=answer)
+            if entry.kind is Kind.RESERVE and key is not None:
                 # The newest: an interrupted request that was paid for again has its answer there.
-                self._keys[charge.key] = charge.sequence
-        else:
-            known = self._reservations[charge.sequence]
-            self._reservations[charge.sequence] = replace(known, answer=document.get("answer"))
-
-    @property
-    def _spent(self) -> int:
-        return 0 if self.head is None else self.head.spent
+                self._keys[key] = number
+        self.head = entry
 
     def _after(self, kind: Kind, document: Mapping[str, Any]) -> _Change:
         """Return what holds after an entry other than the first, or refuse it."""
-        accounts, budget, spent, charge = self.accounts, self.budget, self._spent, None
+        accounts, budget, spent, charge = self.accounts, self.budget, self.head.spent, None
         if kind is Kind.RESERVE:
             charge = self._priced(document)
             accounts = accounts.charged(charge.analyst, charge.cost)
         elif kind is Kind.COMMIT:
             charge = self._committed(document)
-        elif kind is Kind.GRANT:
-            accounts = self._granted(document)
-        elif kind is Kind.LOWER:
-            budget, accounts = self._lowered(document)
         elif kind is Kind.REFUSAL:
             Purpose.read(document)
         else:
-            accounts = self._paused(kind, document)
+            budget, accounts = self._curated(kind, document)
         if kind in (Kind.RESERVE, Kind.LOWER):
             # What is spent or withdrawn, of the budget that the ledger began with. Other entries
             # change neither the total nor the capacity.
@@ -292,52 +240,43 @@ class Chain:
             raise LedgerError("a release was committed that no charge was reserved for")
         if self._charges[number].release is not None:
             raise LedgerError("the charge was committed before; every answer is paid for once")
-        if not isinstance(release, str) or not 0 < len(release) <= LONGEST_LINE:
+        if not isinstance(release, str) or not 0 < len(release) <= entries.LONGEST_LINE:
             raise SettingError("the digest of a release is not a line of text")
         if not isinstance(document.get("answer"), dict | None):
             raise SettingError("the answer to be stored is not an object")
         return replace(self._charges[number], release=release)
 
-    def _granted(self, document: Mapping[str, Any]) -> Accounts:
-        _require_names(document, "source", "to")
-        require_line("reason", document["reason"], empty=True)
-        if (document["budget"] is None) != (document["amount"] is None):
-            raise LedgerError("a grant has a budget without an amount, or the reverse")
-        amount = None
-        if document["budget"] is not None:
-            amount = read_amount(document["amount"], read_budget(document["budget"]))
-        return self.accounts.moved(document["source"], document["to"], amount)
-
-    def _lowered(self, document: Mapping[str, Any]) -> tuple[Budget, Accounts]:
-        require_line("reason", document["reason"])
-        budget = read_budget(document["budget"])
+    def _curated(self, kind: Kind, document: Mapping[str, Any]) -> tuple[Budget, Accounts]:
+        require_line("reason", document["reason"], empty=kind is Kind.GRANT)
+        for name in ("source", "to", "analyst"):
+            require_line(name, document.get(name), optional=True)
+        budget, amount = self.budget, None
+        if kind in (Kind.PAUSE, Kind.RESUME):
+            reason = document["reason"] if kind is Kind.PAUSE else None
+            return budget, self.accounts.halted(document["analyst"], reason)
+        if kind is Kind.GRANT:
+            if (document["budget"] is None) != (document["amount"] is None):
+                raise LedgerError("a grant has a budget without an amount, or the reverse")
+            if document["budget"] is not None:
+                granted = entries.read_budget(document["budget"])
+                amount = entries.read_amount(document["amount"], granted)
+            return budget, self.accounts.moved(document["source"], document["to"], amount)
+        budget = entries.read_budget(document["budget"])
         if budget.delta != self.terms.delta:
             raise LedgerError("the delta of a ledger is fixed; lower epsilon, mu or rho")
         # A certificate states the budget too, so that may not rise either.
         if capacity_of(budget) > self.accounts.capacity * (1 + TOLERANCE):
             raise BudgetError("the budget of a ledger may be lowered, never raised")
-        return budget, self.accounts.lowered(read_amount(document["capacity"], budget))
-
-    def _paused(self, kind: Kind, document: Mapping[str, Any]) -> Accounts:
-        _require_names(document, "analyst")
-        require_line("reason", document["reason"])
-        reason = document["reason"] if kind is Kind.PAUSE else None
-        return self.accounts.halted(document["analyst"], reason)
+        return budget, self.accounts.lowered(entries.read_amount(document["capacity"], budget))
 
 
-def _require_names(document: Mapping[str, Any], *fields: str) -> None:
-    for name in fields:
-        if document[name] is not None:
-            require_line(name, document[name])
-
-
-def charge_document(
-    events: Iterable[Event], relation: Relation | str, unit: str, purpose: Purpose
-) -> dict[str, Any]:
-    """Return what the entry of a charge says."""
-    return {
-        "events": [to_json(event) for event in events],
-        "relation": str(Relation.parse(relation)),
-        "unit": unit,
-        **purpose.document(),
-    }
+def _document_of(entry: Entry, last: Entry | None) -> dict[str, Any]:
+    """What an entry says that comes right after the last one, None before the first."""
+    entry.require_after(last)
+    if (entry.kind is Kind.OPEN) != (last is None):
+        place = f"entry {entry.sequence} of the ledger"
+        raise LedgerError(f"{place} is an {entry.kind}; only the first entry opens a ledger")
+    document = entry.document()
+    if not isinstance(document.get("time"), str):
+        raise LedgerError(f"entry {entry.sequence} has no time")
+    return document

@@ -1,56 +1,67 @@
-"""The entries of a ledger: each has a hash over all before it; most are charges."""
+"""The entries of a ledger: each has a hash over all before it.
+
+The first one has the terms: the budget, and what it is a ledger of. Most others are charges.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from fractions import Fraction
 from typing import Any
 
-from tacit.documents.canonical_json import canonical
-from tacit.documents.reading import parse_document
-from tacit.errors import CertificateError, LedgerError, SettingError
+from tacit.documents.canonical_json import canonical, parse_document
+from tacit.errors import BudgetError, CertificateError, InputError, LedgerError, SettingError
+from tacit.ledger.accounts import LAW, TOLERANCE, capacity_of, read_number
+from tacit.privacy.budget import Budget
 from tacit.privacy.event import Event
+from tacit.privacy.relation import Relation
 
 ORIGIN = "0" * 64
 """What stands for the hash before the first entry."""
 COLUMNS = ("sequence", "kind", "amount", "spent", "body", "previous", "hash")
+_TYPES = [int, str, int, int, str, str, str]
 LONGEST_LINE = 200
-LONGEST_FORMULA = 1000
-NOTES = {"analyst": LONGEST_LINE, "project": LONGEST_LINE, "formula": LONGEST_FORMULA}
-NOTES |= {"file": LONGEST_FORMULA, "key": LONGEST_LINE, "request": LONGEST_LINE}
+_LONGEST_FORMULA = 1000
+NOTES = {"analyst": LONGEST_LINE, "project": LONGEST_LINE, "formula": _LONGEST_FORMULA}
+NOTES |= {"file": _LONGEST_FORMULA, "key": LONGEST_LINE, "request": LONGEST_LINE}
 """What a charge says besides its price, each None or one line of at most so many characters."""
 
-_TYPES = (int, str, int, int, str, str, str)
+FORMAT = "tacit-ledger/2"
+OLD_FORMAT = "tacit-ledger/1"
+"""Of version 0.1, which knew no refusals for curators."""
+DELTA = 1e-6
+"""The delta of a budget that names none."""
+STAMP = {"time", "sqlite"}
+"""What an entry says besides its own fields: when it was written, and in 0.1 by which library."""
+
+_LONGEST_AMOUNT = 4001
+_CURRENCIES = ("epsilon", "delta", "mu", "rho")
+_OLD_FIELDS = {"format", "budget", "law", "capacity", "dataset", "relation", "unit"}
+_FIELDS = {FORMAT: _OLD_FIELDS | {"refusals"}, OLD_FORMAT: _OLD_FIELDS}
 
 
 class Kind(StrEnum):
     """What an entry says."""
 
-    OPEN = "open"
-    """The terms of the ledger: the first entry, and only that."""
-    RESERVE = "reserve"
-    """A charge."""
-    COMMIT = "commit"
-    """The answer of a charge is complete."""
+    OPEN = "open"  # The terms of the ledger: the first entry, and only that.
+    RESERVE = "reserve"  # A charge.
+    COMMIT = "commit"  # The answer of a charge is complete.
     GRANT = "grant"
     LOWER = "lower"
     PAUSE = "pause"
     RESUME = "resume"
-    REFUSAL = "refusal"
-    """A table was refused because of a record."""
+    REFUSAL = "refusal"  # A table was refused because of a record.
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One entry of the chain, with the integer units of this charge and of the running total.
 
-    .. code-block:: text
-
-        hash = SHA-256(canonical JSON of sequence, kind, amount, spent, body, previous)
+    ``hash = SHA-256(canonical JSON of sequence, kind, amount, spent, body, previous)``
 
     Guarantee
     ---------
@@ -72,16 +83,15 @@ class Entry:
         """Return the entry that comes after `head`, with the time."""
         time = datetime.now(UTC).isoformat(timespec="microseconds")
         sequence, previous = _place_after(head)
-        before = 0 if head is None else head.spent
-        body = canonical({**document, "time": time})
-        fields = (sequence, kind, spent - before, spent, body, previous)
+        amount = spent if head is None else spent - head.spent
+        fields = (sequence, kind, amount, spent, canonical({**document, "time": time}), previous)
         return cls(*fields, _hash(fields))
 
     @classmethod
     def from_row(cls, row: Sequence[Any]) -> Entry:
         """Read the fields in the order of `COLUMNS`, strictly."""
         place = f"entry {row[0]!r:.20} of the ledger"
-        if [type(value) for value in row] != list(_TYPES):
+        if [type(value) for value in row] != _TYPES:
             raise LedgerError(f"{place} is damaged: a field has the wrong type")
         if _hash(row[:-1]) != row[-1]:
             raise LedgerError(f"{place} does not fit its hash: it was altered after it was written")
@@ -97,11 +107,6 @@ class Entry:
                 f"entry {self.sequence} of the ledger breaks the chain: entry {sequence} is "
                 "expected there, with the hash of its predecessor"
             )
-
-    def row(self) -> tuple[int, str, int, int, str, str, str]:
-        """The fields in the order of `COLUMNS`."""
-        numbers = (self.sequence, str(self.kind), self.amount, self.spent)
-        return (*numbers, self.body, self.previous, self.hash)
 
     def document(self) -> dict[str, Any]:
         """Everything the body says."""
@@ -125,10 +130,7 @@ def _hash(fields: Sequence[Any]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Purpose:
-    """What a charge is for, in public words; nothing in it is read from a record.
-
-    The same request (its digest) under the same key is answered from the ledger.
-    """
+    """What a charge is for, in public words; nothing in it is read from a record."""
 
     label: str = ""
     analyst: str | None = None
@@ -141,11 +143,10 @@ class Purpose:
     def __post_init__(self) -> None:
         require_line("label", self.label, empty=True)
         for name, longest in NOTES.items():
-            if getattr(self, name) is not None:
-                require_line(name, getattr(self, name), longest=longest)
+            require_line(name, getattr(self, name), longest=longest, optional=True)
 
     def document(self) -> dict[str, str | None]:
-        """Return the purpose as plain data."""
+        """As plain data."""
         return {"label": self.label, **{name: getattr(self, name) for name in NOTES}}
 
     def described(
@@ -155,8 +156,8 @@ class Purpose:
         return replace(
             self,
             label=self.label or label,
-            formula=shortened(formula, LONGEST_FORMULA),
-            file=shortened(file, LONGEST_FORMULA),
+            formula=shortened(formula, _LONGEST_FORMULA),
+            file=shortened(file, _LONGEST_FORMULA),
             request=None if self.key is None else request,
         )
 
@@ -168,10 +169,7 @@ class Purpose:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Charge(Purpose):
-    """What was paid for, when, and whether its answer is known to have left.
-
-    `release` is the digest of the answer; None after an interruption, where the charge stays spent.
-    """
+    """What was paid for, when, and the digest of its answer; None where that has not left."""
 
     sequence: int
     time: str
@@ -184,8 +182,7 @@ class Charge(Purpose):
 class Reservation:
     """A charge that is durable, so that its answer may be computed; `Ledger.commit` takes it.
 
-    `answer` is what was stored under the key of the request. It was paid for before: nothing was
-    charged now, and there is nothing to compute or to commit.
+    An `answer` was stored under the key of the request and paid for before: nothing was charged.
     """
 
     sequence: int
@@ -194,11 +191,16 @@ class Reservation:
 
 
 def require_line(
-    name: str, value: object, *, empty: bool = False, longest: int = LONGEST_LINE
+    name: str,
+    value: object,
+    *,
+    empty: bool = False,
+    optional: bool = False,
+    longest: int = LONGEST_LINE,
 ) -> None:
-    """Refuse what is not one line of printable text."""
+    """Refuse what is not one line of printable text, or None where it is optional."""
     line = isinstance(value, str) and len(value) <= longest and value.isprintable()
-    if not line or not (empty or str(value).strip()):
+    if not (optional and value is None) and not (line and (empty or str(value).strip())):
         raise SettingError(
             f"{name} is not a line of text; expected at most {longest} printable characters"
         )
@@ -210,3 +212,116 @@ def shortened(text: object, longest: int) -> str | None:
         return None
     line = "".join(mark if mark.isprintable() else " " for mark in str(text)).strip()
     return (line if len(line) <= longest else line[: longest - 1] + "…") or None
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What every charge of a ledger must agree with; relation and unit may be left to the first.
+
+    The capacity is the exact cost that the budget allows, stored because a later version may round
+    otherwise. Refusals are for "never" (no record can make a fit fail) or the "curator" of the
+    table, who may ask for errors about records; each is an entry.
+
+    Guarantee
+    ---------
+    - The budget is finite and has a delta.
+    - The dataset is a name that somebody declared; nothing here is read from a record.
+    """
+
+    budget: Budget
+    dataset: str | None = None
+    relation: Relation | None = None
+    unit: str | None = None
+    capacity: Fraction = field(default=Fraction(0), repr=False)
+    refusals: str = "never"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.budget, Budget):
+            raise BudgetError("a ledger needs a budget, as tacit.Budget(epsilon=3, delta=1e-6)")
+        if self.budget.is_infinite:
+            raise BudgetError("a ledger needs a finite budget; an infinite one has nothing to keep")
+        object.__setattr__(self, "budget", self.budget.with_delta(DELTA))
+        if not self.capacity:
+            object.__setattr__(self, "capacity", capacity_of(self.budget))
+        if self.relation is not None:
+            object.__setattr__(self, "relation", Relation.parse(self.relation))
+        if self.refusals not in ("never", "curator"):
+            raise SettingError(
+                f'refusals is {str(self.refusals)[:40]!r}; expected "never", or "curator" where '
+                "only the curators of the table use the ledger"
+            )
+        require_line("dataset", self.dataset, optional=True)
+        require_line("unit", self.unit, optional=True)
+
+    @property
+    def delta(self) -> float:
+        """The delta at which a guarantee is read."""
+        return DELTA if self.budget.delta is None else self.budget.delta
+
+    def document(self) -> dict[str, Any]:
+        """The terms as plain data."""
+        return {
+            "format": FORMAT,
+            "budget": budget_document(self.budget),
+            "law": LAW,
+            "capacity": str(self.capacity),
+            "dataset": self.dataset,
+            "relation": None if self.relation is None else str(self.relation),
+            "unit": self.unit,
+            "refusals": self.refusals,
+        }
+
+    @classmethod
+    def read(cls, document: Mapping[str, Any]) -> Terms:
+        """Read what `document` wrote."""
+        known = _FIELDS.get(str(document.get("format")))
+        if known is None:
+            raise LedgerError(
+                f'the format of the ledger is unknown; expected "{FORMAT}". '
+                "A newer version may have written it"
+            )
+        if set(document) - STAMP != known:
+            raise LedgerError("the first entry of the ledger has missing or unknown fields")
+        try:
+            budget = read_budget(document["budget"])
+            terms = cls(
+                budget,
+                capacity=read_amount(document["capacity"], budget),
+                refusals=document.get("refusals", "never"),
+                **{name: document[name] for name in ("dataset", "relation", "unit")},
+            )
+            if document["law"] != LAW:
+                raise LedgerError("its law is unknown; a newer version may have written it")
+        except InputError as error:
+            raise LedgerError(f"the first entry of the ledger does not hold: {error}") from error
+        return terms
+
+
+def require_same(name: str, given: object, stored: object) -> None:
+    """Refuse a term that was given again and is not the one of the ledger."""
+    if given is not None and given != stored:
+        known = "none in particular" if stored is None else repr(str(stored))
+        raise LedgerError(
+            f"the {name} given is {str(given)[:LONGEST_LINE]!r}, but this ledger is kept for "
+            f"{known}. Open the ledger that belongs to it, or start another one"
+        )
+
+
+def budget_document(budget: Budget) -> dict[str, float | None]:
+    """Return a budget as plain data."""
+    return {name: getattr(budget, name) for name in _CURRENCIES}
+
+
+def read_budget(document: object) -> Budget:
+    """Read what `budget_document` wrote."""
+    if not isinstance(document, dict) or set(document) != set(_CURRENCIES):
+        raise LedgerError("a budget in the ledger has missing or unknown fields")
+    return Budget(**document)
+
+
+def read_amount(text: object, budget: Budget) -> Fraction:
+    """Read an exact amount above 0 that must not be more than a budget is worth."""
+    amount = read_number(text, _LONGEST_AMOUNT, "its capacity")
+    if not 0 < amount <= capacity_of(budget) * (1 + TOLERANCE):
+        raise LedgerError("its capacity is 0 or more than its budget allows")
+    return amount

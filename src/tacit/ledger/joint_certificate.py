@@ -1,40 +1,44 @@
-"""The joint certificate: what everything charged to one ledger guarantees together."""
+"""The joint certificate: what everything charged to one ledger guarantees together.
+
+A sum with unlike denominators has a denominator as long as all of theirs together. A certificate
+writes it with a bounded number of digits, rounded to the side that promises less.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from fractions import Fraction
 from types import NoneType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from tacit.accounting.composition import Composition, count_events
-from tacit.documents.canonical_json import plain
+from tacit.documents.canonical_json import FieldTypes, plain, require_fields
 from tacit.documents.document import Document, require_total
-from tacit.documents.reading import FieldTypes, require_fields
 from tacit.errors import CertificateError, LedgerError
-from tacit.ledger.exact_amounts import (
-    TOLERANCE,
-    Ratio,
-    capacity_of,
-    compare,
-    read_number,
-    rounded,
-    total_of,
-)
+from tacit.ledger.accounts import TOLERANCE, capacity_of, read_number
 from tacit.privacy.budget import Budget, Guarantee
-from tacit.privacy.event import Event, Gaussian, from_json, to_json
+from tacit.privacy.event import Event, Gaussian
+from tacit.privacy.event_json import from_json, to_json
 from tacit.privacy.relation import Relation
 
 if TYPE_CHECKING:
     from tacit.ledger.chain import Chain
-    from tacit.ledger.entry import Charge
 
 FORMAT = "tacit-ledger-certificate/2"
 FIRST = "tacit-ledger-certificate/1"
-"""The format of 0.1.0: without capacity, and of a charge only label, time, events and release."""
+"""The format of 0.1.0: without capacity, and without what `WHO` adds to a charge."""
 WHO = ("analyst", "project", "formula", "file", "key")
-"""What the second format adds to a charge, where it is known."""
 LONGEST_SQUARE = {FORMAT: 2000, FIRST: 8700}
 """Characters of mu_squared; the first format wrote as many digits as Python prints."""
+MOST_BITS = 1024 * 1536
+"""Bits of all unlike denominators together: 1,024 of the longest, added up within a second."""
+SIGNIFICANT_BITS = 256
+"""Of a long number that is written; more than the 106 of the square of a float."""
+LONGEST_EXACT = 1024
+"""Bits of numerator and denominator together up to which a number is written as it is."""
+REDUCIBLE_BITS = 2**15
+Ratio = tuple[int, int]
+"""Numerator and denominator, not necessarily in lowest terms."""
 
 _LAYOUT: FieldTypes = {
     "format": (str,),
@@ -91,39 +95,39 @@ class JointCertificate(Document):
     @classmethod
     def issue(cls, chain: Chain) -> JointCertificate:
         """State what the charges of a ledger guarantee together."""
-        relation, unit, budget = chain.relation, chain.unit, chain.budget
+        relation, unit, delta = chain.relation, chain.unit, chain.terms.delta
         if relation is None or unit is None or not chain.charges:
             raise LedgerError("nothing has been charged to the ledger yet; there is no total")
         square = rounded(_sum([e for c in chain.charges for e in c.events], relation), up=True)
         composition = Composition(square)
         # The cap now in force, where it was lowered since the ledger was opened.
-        capacity = chain.accounts.capacity
-        lowered = rounded((capacity.numerator, capacity.denominator), up=False)
+        capacity = rounded(chain.accounts.capacity.as_integer_ratio(), up=False)
         return cls.made(
             {
                 "format": FORMAT,
                 "private": True,
                 "total": {
-                    "epsilon": composition.epsilon(chain.terms.delta),
-                    "delta": chain.terms.delta,
+                    "epsilon": composition.epsilon(delta),
+                    "delta": delta,
                     "mu": composition.mu,
                     "mu_squared": str(square),
                 },
                 "relation": str(relation),
                 "unit": unit,
                 "dataset": chain.terms.dataset,
-                "budget": {name: plain(getattr(budget, name)) for name in _INNER["budget"]},
-                "capacity": str(lowered),
-                "charges": [_charge(charge) for charge in chain.charges],
-                "ledger": {"entries": chain.length, "head": chain.head_hash},
+                "budget": {name: plain(getattr(chain.budget, name)) for name in _INNER["budget"]},
+                "capacity": str(capacity),
+                "charges": [
+                    {name: getattr(charge, name) for name in ("sequence", "time", "label", *WHO)}
+                    | {"release": charge.release, "events": [to_json(e) for e in charge.events]}
+                    for charge in chain.charges
+                ],
+                "ledger": {"entries": chain.length, "head": chain.head.hash},
             }
         )
 
     def by_analyst(self, most: int | None = None) -> dict[str | None, Guarantee]:
-        """What the charges of each of the first `most` analysts guarantee by themselves.
-
-        Charges without a name are under None. The certificate is checked first.
-        """
+        """Check, and state what the charges of each of the first `most` analysts guarantee."""
         total = self.rederive()
         events: dict[str | None, list[Event]] = {}
         for charge in self.parsed["charges"]:
@@ -145,25 +149,13 @@ class JointCertificate(Document):
         if total["delta"] != budget.delta:
             raise CertificateError("total.delta is not the delta of the budget")
         exact = _sum(events, relation)
-        _require_square(document, exact)
-        _require_within(document, exact, budget)
+        _require_sum(document, exact, budget)
         composition = Composition(rounded(exact, up=True))
         require_total(total, {"epsilon": composition.epsilon(total["delta"]), "mu": composition.mu})
         return Guarantee(relation, document["unit"], total["epsilon"], total["delta"], total["mu"])
 
     def _found(self, guarantee: Guarantee) -> str:
         return f"All charges add up to the total: {guarantee}."
-
-
-def _charge(charge: Charge) -> dict[str, Any]:
-    return {
-        "sequence": charge.sequence,
-        "time": charge.time,
-        "label": charge.label,
-        **{name: getattr(charge, name) for name in WHO},
-        "release": charge.release,
-        "events": [to_json(event) for event in charge.events],
-    }
 
 
 def _sum(events: Iterable[Event], relation: Relation) -> Ratio:
@@ -176,22 +168,57 @@ def _sum(events: Iterable[Event], relation: Relation) -> Ratio:
     return total_of(terms)
 
 
-def _require_square(document: Mapping[str, Any], exact: Ratio) -> None:
+def _require_sum(document: Mapping[str, Any], exact: Ratio, budget: Budget) -> None:
+    is_first, slack = document["format"] == FIRST, 1 + TOLERANCE
     longest = LONGEST_SQUARE[document["format"]]
     stated = read_number(document["total"]["mu_squared"], longest, "total.mu_squared")
     # The first format stated it exactly, the second rounds it up.
-    largest = stated if document["format"] == FIRST else stated / (1 + TOLERANCE)
-    if compare(exact, stated) > 0 or compare(exact, largest) < 0:
+    if compare(exact, stated) > 0 or compare(exact, stated if is_first else stated / slack) < 0:
         raise CertificateError("total.mu_squared is not the sum over the events")
-
-
-def _require_within(document: Mapping[str, Any], exact: Ratio, budget: Budget) -> None:
-    allowed = capacity_of(budget) * (1 + TOLERANCE)
-    capacity = allowed
-    if document["format"] != FIRST:
-        capacity = read_number(document["capacity"], LONGEST_SQUARE[FORMAT], "capacity")
-        if capacity > allowed:
-            raise CertificateError("capacity is more than the budget allows")
-        capacity *= 1 + TOLERANCE
-    if compare(exact, capacity) > 0:
+    allowed = capacity_of(budget) * slack
+    capacity = allowed if is_first else read_number(document["capacity"], longest, "capacity")
+    if capacity > allowed:
+        raise CertificateError("capacity is more than the budget allows")
+    if compare(exact, capacity if is_first else capacity * slack) > 0:
         raise CertificateError("the events add up to more than the budget")
+
+
+def total_of(terms: Iterable[Fraction]) -> Ratio:
+    """Add up fractions exactly, with at most `MOST_BITS`; the sum is not reduced."""
+    grouped: dict[int, int] = {}
+    for term in terms:
+        grouped[term.denominator] = grouped.get(term.denominator, 0) + term.numerator
+    if sum(map(int.bit_length, grouped)) > MOST_BITS:
+        raise CertificateError("the events have too many unlike denominators to be added up")
+    level: list[Ratio] = [(above, below) for below, above in grouped.items()] or [(0, 1)]
+    # In pairs, so that most sums are of short numbers.
+    while len(level) > 1:
+        pairs = zip(level[::2], level[1::2], strict=False)
+        added = [(a * d + c * b, b * d) for (a, b), (c, d) in pairs]
+        level = added + level[len(added) * 2 :]
+    return level[0]
+
+
+def rounded(ratio: Ratio, *, up: bool) -> Fraction:
+    """Return a ratio as a fraction of bounded length: exact where it is short, else rounded.
+
+    Guarantee
+    ---------
+    - Rounded up it is never below the ratio, rounded down never above; both by less than 2^-255
+      of it.
+    """
+    above, below = ratio
+    if above.bit_length() + below.bit_length() <= REDUCIBLE_BITS:
+        exact = Fraction(above, below)
+        if exact.numerator.bit_length() + exact.denominator.bit_length() <= LONGEST_EXACT:
+            return exact
+    shift = SIGNIFICANT_BITS - (above.bit_length() - below.bit_length())
+    scaled, divisor = (above << max(shift, 0)), (below << max(-shift, 0))
+    whole = -(-scaled // divisor) if up else scaled // divisor
+    return Fraction(whole << max(-shift, 0), 1 << max(shift, 0))
+
+
+def compare(ratio: Ratio, number: Fraction) -> int:
+    """Return -1, 0 or 1 as a ratio is below, equal to or above a number."""
+    left, right = ratio[0] * number.denominator, number.numerator * ratio[1]
+    return (left > right) - (left < right)

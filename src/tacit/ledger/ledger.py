@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Mapping
 from copy import copy
@@ -9,25 +10,23 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tacit.errors import LedgerError, SettingError
-from tacit.ledger import with_blocks
+from tacit.errors import FileError, LedgerError, SettingError
+from tacit.ledger import entry, with_blocks
 from tacit.ledger.accounts import Status, status_of
-from tacit.ledger.chain import Chain, Check, charge_document
-from tacit.ledger.entry import Charge, Entry, Kind, Purpose, Reservation
+from tacit.ledger.chain import Chain, Check
+from tacit.ledger.entry import Charge, Entry, Kind, Purpose, Reservation, Terms
 from tacit.ledger.joint_certificate import JointCertificate
-from tacit.ledger.sqlite_ledger import upgrade
-from tacit.ledger.storage import Session, file_of, storage_at
-from tacit.ledger.terms import Terms, budget_document, require_named, require_same
+from tacit.ledger.locked_file import create
+from tacit.ledger.sqlite_ledger import is_version_one, read_entries
+from tacit.ledger.storage import Session, file_of, storage_at, written
 from tacit.privacy.budget import Budget, Guarantee
 from tacit.privacy.event import Event
+from tacit.privacy.event_json import to_json
 from tacit.privacy.relation import Relation
 
 
 class Ledger:
-    """One budget for several fits.
-
-    Within ``with ledger:`` every private fit reserves its charge before its first answer and is
-    refused where the budget does not allow it.
+    """One budget for several fits: within ``with ledger:`` each is charged before its first answer.
 
     Guarantee
     ---------
@@ -81,7 +80,6 @@ class Ledger:
         self._dataset = dataset
         self._again = False
         self._storage = storage_at(None if path is None else file_of(path))
-        self._chain = Chain()
         given = None if relation is None else Relation.parse(relation)
         file = self.path
         if file is None or not file.exists():
@@ -91,14 +89,14 @@ class Ledger:
             terms = Terms(budget, dataset, given, unit, refusals=refusals or "never")
             self._storage.create(Entry.follow(None, Kind.OPEN, 0, terms.document()))
         # What was just made is read like any other: somebody else may have been faster.
-        with self._storage.reading() as session:
+        with self._storage.session(alone=False) as session:
             self._chain = Chain(session.entries())
-        require_same("dataset", dataset, self.terms.dataset)
-        require_same("relation", given, self._chain.relation)
-        require_same("unit", unit, self._chain.unit)
-        require_same("refusals", refusals, self.terms.refusals)
+        entry.require_same("dataset", dataset, self.terms.dataset)
+        entry.require_same("relation", given, self._chain.relation)
+        entry.require_same("unit", unit, self._chain.unit)
+        entry.require_same("refusals", refusals, self.terms.refusals)
         if budget is not None and Terms(budget).budget != self._chain.budget:
-            require_same("budget", Terms(budget).budget, self.terms.budget)
+            entry.require_same("budget", Terms(budget).budget, self.terms.budget)
 
     @property
     def path(self) -> Path | None:
@@ -125,11 +123,12 @@ class Ledger:
         """The key under which this object keeps answers, see `request`."""
         return self._purpose.key
 
-    def handle(self) -> dict[str, str | None]:
-        """Return which ledger it is and who charges; for a file, what another process opens."""
+    def handle(self) -> str:
+        """Name the ledger and who charges, as JSON: objects of one name charge the same."""
         mine = self._purpose
         who = {"dataset": self._dataset, "analyst": mine.analyst, "project": mine.project}
-        return {"memory" if self.path is None else "path": self._storage.name, **who}
+        where = "memory" if self.path is None else "path"
+        return json.dumps({where: self._storage.name, **who}, sort_keys=True)
 
     def request(
         self, key: str | None = None, *, label: str | None = None, again: bool = False
@@ -165,46 +164,50 @@ class Ledger:
     ) -> Reservation:
         """Charge events before they happen. The charge is durable when this returns.
 
+        The sensitivities in the events hold for the `relation` and `unit`. A `label`, the `formula`
+        and the `file` say what it is for. Under a key, a digest of the `request` is needed. What is
+        not `private` is refused.
+
         Guarantee
         ---------
         - What is refused costs nothing.
         - What is accepted stays spent, whatever happens to this process afterwards.
         - The same request under the key of `Ledger.request` costs nothing: its answer comes back.
-
-        Parameters
-        ----------
-        relation, unit
-            For which the sensitivities in the events hold; those of the ledger.
-        label, formula, file
-            What it is for; the model and the name of the table, as they were given.
-        request
-            A digest of what is asked, needed under a key.
-        private
-            Whether the noise will protect; a release that is not private is refused.
         """
         if not private:
             raise LedgerError(
                 "a fit without privacy (infinite epsilon, or a random_state) cannot be charged: it "
                 "would void what the ledger guarantees. Run it outside the ledger's block"
             )
-        require_named(self._dataset, self.terms.dataset)
+        dataset = self.terms.dataset
+        if dataset is not None and self._dataset is None:
+            raise LedgerError(
+                f"this ledger is kept for the dataset {dataset!r}, and none was named: a charge "
+                f"must say that it is for it. Open it with dataset={dataset!r}, on the command "
+                "line --dataset"
+            )
         purpose = self._purpose.described(label, formula, file, request)
-        document = charge_document(events, relation, unit, purpose)
-        with self._storage.writing() as session:
+        document = {
+            "events": [to_json(event) for event in events],
+            "relation": str(Relation.parse(relation)),
+            "unit": unit,
+            **purpose.document(),
+        }
+        with self._storage.session(alone=True) as session:
             chain = self._catch_up(session)
             known = chain.recalled(purpose, again=self._again)
             if known is not None:
                 return known
-            entry = chain.draft(Kind.RESERVE, document)
-            session.append(entry)
-        return Reservation(entry.sequence, entry.hash)
+            charge = chain.draft(Kind.RESERVE, document)
+            session.append(charge)
+        return Reservation(charge.sequence, charge.hash)
 
     def commit(
         self, reservation: Reservation, release: str, answer: Mapping[str, Any] | None = None
     ) -> None:
         """Note the digest of a complete answer; a given answer is stored. Costs nothing."""
         document = {"reservation": reservation.sequence, "release": release, "answer": answer}
-        with self._storage.writing() as session:
+        with self._storage.session(alone=True) as session:
             chain = self._catch_up(session)
             chain.require_reserved(reservation)
             session.append(chain.draft(Kind.COMMIT, document))
@@ -216,8 +219,7 @@ class Ledger:
     def guarantee(self) -> Guarantee | None:
         """State what all charges guarantee together, rounded up; None before the first.
 
-        Where the price of a charge was chosen in view of earlier answers, the guarantee is that
-        of the whole budget: a filter bounds what may be spent, not what has been.
+        Where prices were chosen in view of earlier answers, the whole budget is the guarantee.
         """
         return self._current().guarantee()
 
@@ -226,8 +228,7 @@ class Ledger:
 
         .. math:: \mu = \sqrt{\text{capacity} - \text{total}}
 
-        Where there are grants, it is the rest of the analyst's grant: of the analyst named here,
-        or else of the one that this object charges for.
+        Where there are grants, it is the rest of the analyst's, by default of this object's.
 
         Guarantee
         ---------
@@ -251,7 +252,7 @@ class Ledger:
         - Any altered byte of the file is found.
         - In a file of version 0.1: any altered entry, and what SQLite's own check finds.
         """
-        with self._storage.reading() as session:
+        with self._storage.session(alone=False) as session:
             entries, unfinished = session.entries(), session.unfinished
             self._catch_up(session)
         return Chain(entries).check(unfinished)
@@ -278,9 +279,8 @@ class Ledger:
         >>> ledger.remaining(analyst="ana") is None
         True
         """
-        worth = {"budget": None, "amount": None}
-        if budget is not None:
-            worth = self._worth(budget, "amount")
+        none = {"budget": None, "amount": None}
+        worth = none if budget is None else self._worth(budget, "amount")
         self._append(Kind.GRANT, {"source": source, "to": to, **worth, "reason": reason})
 
     def lower(self, budget: Budget, reason: str) -> None:
@@ -298,10 +298,7 @@ class Ledger:
     def note_refusal(
         self, *, label: str, formula: str | None = None, file: str | None = None
     ) -> None:
-        """Record that a table was refused because of a record; the error may then be raised.
-
-        Refused unless the ledger was begun for curators: nobody else is told of a record.
-        """
+        """Record that a table was refused because of a record, in a ledger for curators alone."""
         if self.terms.refusals != "curator":
             raise LedgerError(
                 "in this ledger no record can make a fit fail. A curator who wants such errors "
@@ -313,9 +310,33 @@ class Ledger:
     def upgrade(old: str | os.PathLike[str], new: str | os.PathLike[str]) -> Ledger:
         """Write a ledger of version 0.1 anew, every entry with its hash, and open the new one.
 
-        The old file stays as it is: charge it no more, and move it away.
+        The old file stays as it is. While both exist they are two ledgers with a budget each:
+        charge the old one no more, and move it away.
+
+        Guarantee
+        ---------
+        - The new ledger holds every entry of the old one and continues its chain.
+        - An existing file is never overwritten.
         """
-        upgrade(file_of(old), file_of(new))
+        former, file = file_of(old), file_of(new)
+        if not former.is_file():
+            raise FileError(f"the ledger {former} cannot be read: no such file")
+        if not is_version_one(former):
+            raise LedgerError(
+                f"{former} is no ledger of version 0.1: there is nothing to upgrade, and a copy of "
+                "a ledger would be another one with a whole budget of its own"
+            )
+        if former.stat().st_nlink > 1:
+            # The write-ahead log that a crash left has one of the names only.
+            raise LedgerError(
+                f"{former} has a second name (a hard link), whose write-ahead log may hold charges "
+                "that are not in the file yet; remove the other name first"
+            )
+        entries = read_entries(former)
+        # A chain that does not hold is refused.
+        Chain(entries)
+        if not create(file, written(entries)):
+            raise FileError(f"{file} exists; a ledger is written to a new file")
         return Ledger(new, dataset=Ledger(new).terms.dataset)
 
     def __enter__(self) -> Ledger:
@@ -333,15 +354,15 @@ class Ledger:
 
     def _worth(self, budget: Budget, name: str) -> dict[str, Any]:
         terms = Terms(budget.with_delta(self.terms.delta))
-        return {"budget": budget_document(terms.budget), name: str(terms.capacity)}
+        return {"budget": entry.budget_document(terms.budget), name: str(terms.capacity)}
 
     def _append(self, kind: Kind, document: Mapping[str, Any]) -> None:
-        with self._storage.writing() as session:
+        with self._storage.session(alone=True) as session:
             session.append(self._catch_up(session).draft(kind, document))
 
     def _current(self) -> Chain:
         """Return the newest state. It is never altered, so that it is used without the lock."""
-        with self._storage.reading() as session:
+        with self._storage.session(alone=False) as session:
             return self._catch_up(session)
 
     def _catch_up(self, session: Session) -> Chain:

@@ -24,9 +24,7 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-_PAUSE = 0.001
 _MODE = 0o666
-_ATTEMPTS = 100
 _NO_NAMELESS_FILES = (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT)
 
 
@@ -44,10 +42,7 @@ class Descriptor:
             _opened.add(self)
 
     def close(self) -> None:
-        """Unlock, also for copies of the descriptor in other processes, and close.
-
-        What was written is on the disk by now, so failures are ignored.
-        """
+        """Unlock, also for copies in other processes, and close; what was written is stored."""
         with _guard:
             number, self.number = self.number, -1
             if number >= 0:
@@ -63,8 +58,8 @@ class Descriptor:
             _opened.discard(self)
 
     def __del__(self) -> None:
-        # An interruption may come before `close`.
-        if self.number >= 0:
+        # An interruption may come before `close`, or before there is a number.
+        if getattr(self, "number", -1) >= 0:
             self.close()
 
 
@@ -166,15 +161,14 @@ def _lock(number: int, deadline: float, *, alone: bool) -> None:
                     "the ledger is kept busy by another process. Close that process and try again; "
                     "by this attempt nothing was spent"
                 ) from None
-            time.sleep(_PAUSE)
+            time.sleep(0.001)
 
 
 def create(path: Path, content: bytes) -> bool:
     """Make a file with this content; False where the name is taken.
 
-    On Linux and most local file systems the file has no name until it is complete (``O_TMPFILE``),
-    so a killed process leaves nothing. Elsewhere it is first written as
-    ``.<name>.<process>-<time>.tmp``; the next creation removes what a killed process left.
+    The file has no name until it is complete (``O_TMPFILE``). Where the system cannot do that, it
+    is first ``.<name>.<process>-<time>.tmp``; the next creation removes what a killed process left.
 
     Guarantee
     ---------
@@ -184,8 +178,7 @@ def create(path: Path, content: bytes) -> bool:
     try:
         with _folder_opened(path.parent, os.O_RDONLY) as folder:
             made = _create_nameless(path, content, folder)
-            if made is None:
-                made = _create_named(path, content)
+            made = _create_named(path, content) if made is None else made
             if made:
                 os.fsync(folder)
     except OSError as error:
@@ -221,7 +214,7 @@ def _create_nameless(path: Path, content: bytes, folder: int) -> bool | None:
 def _create_named(path: Path, content: bytes) -> bool:
     _remove_remains(path)
     taken: Exception | None = None
-    for _ in range(_ATTEMPTS):
+    for _ in range(100):
         draft = path.with_name(f".{path.name}.{os.getpid()}-{time.time_ns()}.tmp")
         draft.touch(_MODE, exist_ok=False)
         try:

@@ -1,8 +1,4 @@
-"""Whether the same data were fitted before, so that a person can be warned.
-
-Within a process data are known by identity. The command line keeps a small file for each table in
-the state folder of the user's account.
-"""
+"""Whether the same data were fitted before, so that a person can be warned."""
 
 from __future__ import annotations
 
@@ -20,13 +16,6 @@ REMEMBER = "TACIT_REMEMBER_FITS"
 
 class RefitWarning(UserWarning):
     """The same data were fitted again without a ledger: the guarantees add up unseen."""
-
-
-MESSAGE = (
-    "The same data were fitted before in this process. Each fit has its own guarantee, and "
-    "together they cost more than each states. Fit within one ledger to bound and certify the "
-    "total: with tacit.Ledger(budget=tacit.Budget(epsilon=..., delta=...)): ..."
-)
 
 
 class Memory:
@@ -51,8 +40,7 @@ class Memory:
                 self._files.add(name)
                 return known
             known = self._objects.get(id(data)) is data
-            # A plain list or dictionary cannot be watched, and its address alone would soon mean
-            # something else.
+            # A plain list or dictionary cannot be watched, and its address is used again.
             with contextlib.suppress(TypeError):
                 self._objects[id(data)] = data
             return known
@@ -68,15 +56,19 @@ def refit_warning(data: object, *, charged: bool) -> str | None:
     ---------
     - A second fit of the same object or file is warned of, unless it is charged to a ledger.
     """
-    known = _fitted.note(data)
-    return MESSAGE if known and not charged else None
+    if not _fitted.note(data) or charged:
+        return None
+    return (
+        "The same data were fitted before in this process. Each fit has its own guarantee, and "
+        "together they cost more than each states. Fit within one ledger to bound and certify the "
+        "total: with tacit.Ledger(budget=tacit.Budget(epsilon=..., delta=...)): ..."
+    )
 
 
 def note_file_fit(file: str | os.PathLike[str]) -> int:
     """Note a fit of a file for later processes; return how many were noted before.
 
-    A file named after the SHA-256 of the table's absolute path gets a line with the date. It lies
-    in ``tacit/fits`` under ``XDG_STATE_HOME``, by default ``~/.local/state``.
+    In ``$XDG_STATE_HOME/tacit/fits``, a file named after the hash of its path gets the date.
 
     Guarantee
     ---------
@@ -90,7 +82,10 @@ def note_file_fit(file: str | os.PathLike[str]) -> int:
     # RuntimeError: an account without a home.
     with contextlib.suppress(OSError, RuntimeError, ValueError):
         name = os.fsencode(Path(os.fsdecode(file)).resolve())
-        folder = _state_folder() / "tacit" / "fits"
+        given = Path(os.environ.get("XDG_STATE_HOME", ""))
+        # The specification says that a path that is not absolute is to be ignored.
+        state = given if given.is_absolute() else Path.home() / ".local" / "state"
+        folder = state / "tacit" / "fits"
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         line = f"{datetime.now(UTC):%Y-%m-%d}\n".encode()
         with (folder / hashlib.sha256(name).hexdigest()).open("ab", buffering=0) as stream:
@@ -98,9 +93,3 @@ def note_file_fit(file: str | os.PathLike[str]) -> int:
             # After appending, the position is the end of this writer's own line.
             return stream.tell() // len(line) - 1
     return 0
-
-
-def _state_folder() -> Path:
-    given = os.environ.get("XDG_STATE_HOME", "")
-    # The specification says that a path that is not absolute is to be ignored.
-    return Path(given) if Path(given).is_absolute() else Path.home() / ".local" / "state"

@@ -1,4 +1,4 @@
-"""Ledgers of version 0.1, a table in SQLite: read, and written anew in the form of this version.
+"""Ledgers of version 0.1, a table in SQLite, are read.
 
 Nothing is made next to the file: SQLite opens it as immutable. Where a write-ahead log with content
 lies next to it (after a crash), both are copied to a temporary folder and read there.
@@ -16,17 +16,13 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from tacit.errors import FileError, LedgerError
-from tacit.ledger.chain import Chain
 from tacit.ledger.entry import COLUMNS, Entry
-from tacit.ledger.locked_file import create
-from tacit.ledger.log_file import written
 
 _SQLITE = b"SQLite format 3\0"
-_APPLICATION = 0x54614C31
-"""Marks the file as a ledger of Tacit ("TaL1"), where SQLite keeps such marks."""
-_FORMAT = 1
+_MARKS = {"application_id": 0x54614C31, "user_version": 1}
+"""Mark the file as a ledger of Tacit ("TaL1"), where SQLite keeps such marks."""
 _SCHEMA = "a4239d2b8af903bb4c47b3636c5f7fb61d0d10910dfef81a943f8b8ac642b36c"
-"""SHA-256 of the table and triggers as version 0.1 made them, as a JSON list of their SQL."""
+"""SHA-256 of the table and triggers of version 0.1, as a JSON list of their SQL."""
 # A text of this file alone; nothing that was given becomes SQL.
 _SELECT = f"SELECT {', '.join(COLUMNS)} FROM entries ORDER BY sequence"  # noqa: S608
 
@@ -59,37 +55,6 @@ def read_entries(path: Path) -> list[Entry]:
         raise FileError(f"the ledger {path} cannot be read: {error.strerror}") from error
 
 
-def upgrade(old: Path, new: Path) -> None:
-    """Write the entries of a ledger of version 0.1 to a new file, each with the hash it had.
-
-    The old file is not changed. While both exist they are two ledgers with a budget each: charge
-    the old one no more, and move it away.
-
-    Guarantee
-    ---------
-    - The new ledger holds every entry of the old one and continues its chain.
-    - An existing file is never overwritten.
-    """
-    if not old.is_file():
-        raise FileError(f"the ledger {old} cannot be read: no such file")
-    if not is_version_one(old):
-        raise LedgerError(
-            f"{old} is not a ledger of version 0.1, so there is nothing to upgrade. A copy of a "
-            "ledger would be another ledger with a whole budget of its own"
-        )
-    if old.stat().st_nlink > 1:
-        # The write-ahead log that a crash left has one of the names only.
-        raise LedgerError(
-            f"{old} has a second name (a hard link), whose write-ahead log may hold charges that "
-            "are not in the file yet; remove the other name first"
-        )
-    entries = read_entries(old)
-    # A chain that does not hold is refused.
-    Chain(entries)
-    if not entries or not create(new, written(entries)):
-        raise FileError(f"{new} exists; a ledger is written to a new file")
-
-
 @contextmanager
 def _connected(path: Path) -> Iterator[sqlite3.Connection]:
     log = path.with_name(path.name + "-wal")
@@ -111,11 +76,8 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
 
 
 def _require_structure(connection: sqlite3.Connection) -> None:
-    marks = [
-        connection.execute(f"PRAGMA {name}").fetchone()[0]
-        for name in ("application_id", "user_version")
-    ]
-    if marks != [_APPLICATION, _FORMAT]:
+    marks = [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in _MARKS]
+    if marks != list(_MARKS.values()):
         raise LedgerError("the file is a database, but not a ledger that Tacit wrote")
     found = [row[0] for row in connection.execute("SELECT sql FROM sqlite_master ORDER BY rowid")]
     if hashlib.sha256(json.dumps(found).encode()).hexdigest() != _SCHEMA:

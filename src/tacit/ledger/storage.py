@@ -1,56 +1,235 @@
-"""Where the entries of a ledger are: append-only, one writer at a time, durable.
+r"""Where the entries of a ledger are: append-only, one writer at a time, durable.
 
-What a block of `Storage.writing` appends is written when the block ends, all of it in one step; a
-block that ends with an error has written nothing.
+The file of a ledger is a header and one line of canonical JSON per entry.
+
+.. code-block:: text
+
+    tacit-ledger/2 <acknowledged length, 20 digits> <hash of the last acknowledged entry>\n
+    {"amount":0,"body":"...","hash":"...","kind":"open","previous":"000...","sequence":0,"spent":0}\n
+    ...
+
+An append writes its lines after the acknowledged length and syncs, then rewrites the header in
+place (within one sector) and syncs again. So after a crash
+
+- everything up to the acknowledged length is there, or the file was damaged and is refused;
+- complete lines beyond it are charges whose answer was never computed; they count as spent;
+- an unfinished line may follow, and the next append removes it.
 """
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
+import re
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
+from tacit.documents.canonical_json import canonical
 from tacit.errors import FileError, LedgerError, SettingError
 from tacit.ledger import sqlite_ledger as version_one
-from tacit.ledger.entry import Entry
-from tacit.ledger.locked_file import create, is_at, locked, refused, sync_folder
-from tacit.ledger.log_file import Log, Place, written
+from tacit.ledger.entry import COLUMNS, Entry, Kind
+from tacit.ledger.locked_file import Descriptor, create, is_at, locked, refused, sync, sync_folder
 
 PATIENCE = 60.0
 """Seconds to wait for other processes before giving up."""
+_HEADER = re.compile(rb"tacit-ledger/2 ([0-9]{20}) ([0-9a-f]{64})\n")
+HEADER_BYTES = len("tacit-ledger/2") + 1 + 20 + 1 + 64 + 1
+
+
+def header(length: int, head: Entry) -> bytes:
+    """Return the header of a file that is acknowledged up to a length and an entry."""
+    return f"tacit-ledger/2 {length:020d} {head.hash}\n".encode("ascii")
+
+
+def encode(entry: Entry) -> bytes:
+    """Return the line of an entry."""
+    return canonical({name: getattr(entry, name) for name in COLUMNS}).encode("ascii") + b"\n"
+
+
+def decode(line: bytes) -> Entry:
+    """Read the line of an entry; refuse every other spelling of it."""
+    try:
+        fields = json.loads(line.decode("ascii"))
+    except (ValueError, RecursionError) as error:
+        raise LedgerError("a line of the ledger is not an entry") from error
+    if not isinstance(fields, dict) or set(fields) != set(COLUMNS):
+        raise LedgerError("a line of the ledger is not an entry")
+    entry = Entry.from_row([fields[name] for name in COLUMNS])
+    if encode(entry) != line:
+        raise LedgerError(f"entry {entry.sequence} of the ledger is not in its one spelling")
+    return entry
+
+
+def written(entries: Sequence[Entry]) -> bytes:
+    """Return the bytes of a whole file with these entries, all of them acknowledged."""
+    lines = b"".join(map(encode, entries))
+    return header(HEADER_BYTES + len(lines), entries[-1]) + lines
+
+
+class Place(NamedTuple):
+    """Where an acknowledged entry begins, so that reading can go on from there."""
+
+    start: int
+    entry: Entry
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """What an open and locked file holds from some place on.
+
+    `end` is where the last complete entry ends, and `unfinished` the number of bytes after it.
+    `place` is the last acknowledged entry, None where the header names none that was read.
+
+    Guarantee
+    ---------
+    - Any altered byte of what was read is found: up to the acknowledged length it is refused, and
+      beyond it, it is counted in `unfinished`.
+    - `append` returns when the entries are on the disk and acknowledged there.
+    """
+
+    file: Descriptor
+    entries: tuple[Entry, ...]
+    acknowledged: int
+    end: int
+    unfinished: int
+    place: Place | None
+
+    @classmethod
+    def read(cls, file: Descriptor, known: Place | None = None) -> Log:
+        """Read the file from a known entry on, or all of it where that entry is not there."""
+        size = os.fstat(file.number).st_size
+        first = _read(file, 0, HEADER_BYTES)
+        found = _HEADER.fullmatch(first)
+        if found is None:
+            damaged = "the header of the ledger is damaged"
+            other = "the file is not a ledger of this version; expected one that Tacit wrote"
+            raise LedgerError(damaged if first.startswith(b"tacit-ledger/2") else other)
+        length, head = int(found[1]), found[2].decode("ascii")
+        if known is not None:
+            data = _read(file, known.start, size)
+            if data.startswith(encode(known.entry)):
+                log = cls._scan(file, data, known, length, head)
+                if log.place is not None:
+                    return log
+        log = cls._scan(file, _read(file, HEADER_BYTES, size), None, length, head)
+        if log.place is None:
+            lost = f"{length} bytes of it were acknowledged, and its entries end at byte {log.end}"
+            odd = "its header does not name the end and hash of an entry"
+            raise LedgerError(f"the ledger is damaged: {lost if length > log.end else odd}")
+        return log
+
+    @classmethod
+    def _scan(
+        cls, file: Descriptor, data: bytes, known: Place | None, length: int, head: str
+    ) -> Log:
+        at = start = HEADER_BYTES if known is None else known.start
+        entries: list[Entry] = []
+        acknowledged: Place | None = None
+        while (stop := data.find(b"\n", at - start) + 1) > 0:
+            try:
+                entry = decode(data[at - start : stop])
+                if entries or known is None:
+                    entry.require_after(entries[-1] if entries else None)
+            except LedgerError as error:
+                if at >= length:
+                    break
+                raise LedgerError(f"the ledger is damaged from byte {at} on: {error}") from error
+            if start + stop == length and entry.hash == head:
+                acknowledged = Place(at, entry)
+            entries.append(entry)
+            at = start + stop
+        return cls(file, tuple(entries), length, at, start + len(data) - at, acknowledged)
+
+    def append(self, entries: Sequence[Entry]) -> None:
+        """Write entries after the last one, and acknowledge everything up to them.
+
+        If the disk is full or fails, they may count as spent; the file stays usable.
+        """
+        lines = b"".join(map(encode, entries))
+        try:
+            if self.unfinished:
+                os.ftruncate(self.file.number, self.end)
+            # Entries beyond the acknowledged length are written again: if their sync had failed,
+            # the system may take them for stored although they are in its memory only.
+            again = _read(self.file, self.acknowledged, self.end)
+            _write(self.file, again + lines, self.acknowledged)
+            sync(self.file.number)
+        except OSError as error:
+            # Nobody was told of them. Where this fails too, they count as spent.
+            with contextlib.suppress(OSError):
+                os.ftruncate(self.file.number, self.end)
+            raise _failed(error, entries) from error
+        try:
+            _write(self.file, header(self.end + len(lines), entries[-1]), 0)
+            sync(self.file.number)
+        except OSError as error:
+            raise _failed(error, entries) from error
+
+
+def _read(file: Descriptor, start: int, end: int) -> bytes:
+    parts = []
+    while start < end and (part := os.pread(file.number, end - start, start)):
+        parts.append(part)
+        start += len(part)
+    return b"".join(parts)
+
+
+def _write(file: Descriptor, data: bytes, place: int) -> None:
+    while data:
+        done = os.pwrite(file.number, data, place)
+        data, place = data[done:], place + done
+
+
+def _failed(error: OSError, entries: Sequence[Entry]) -> LedgerError:
+    if any(entry.kind is Kind.RESERVE for entry in entries):
+        outcome = "may count as spent, and no answer was released for it"
+    else:
+        outcome = "may be in the ledger all the same, and costs nothing"
+    return LedgerError(
+        f"the ledger could not be written: {error.strerror}. What was being written {outcome}; the "
+        "ledger can still be used. Repair the disk or free some space, and try again"
+    )
 
 
 class Session:
-    """The entries, while nobody else changes them; where `last` is None they are only read."""
+    """The entries, while nobody else changes them; `unfinished` bytes follow the last one.
+
+    `known` are those from the number `begin` on, and `whole` reads all where that is not the first.
+    """
 
     def __init__(
-        self, read: Callable[[int], list[Entry]], last: Entry | None, unfinished: int = 0
+        self,
+        known: Sequence[Entry],
+        *,
+        alone: bool,
+        begin: int = 0,
+        unfinished: int = 0,
+        whole: Callable[[], Sequence[Entry]] = tuple,
     ) -> None:
-        self._read = read
-        self._last = last
+        self._known, self._alone, self._begin, self._whole = known, alone, begin, whole
         self.unfinished = unfinished
-        """Number of bytes after the last entry: an append that was cut short by a crash."""
         self.appended: list[Entry] = []
 
     def entries(self, after: int = -1) -> list[Entry]:
-        """Return the entries after a position, each with a hash that fits.
-
-        Without a position the whole file is read again. From the last known entry on, only what is
-        new is read.
-        """
-        return self._read(after) + [entry for entry in self.appended if entry.sequence > after]
+        """Return the entries after a position, by default all, each with a hash that fits."""
+        known, start = self._known, after + 1 - self._begin
+        if start < 0:
+            known, start = self._whole(), after + 1
+        return [*known[start:], *(entry for entry in self.appended if entry.sequence > after)]
 
     def append(self, entry: Entry) -> None:
         """Append an entry that follows the last one. It is written when the block ends."""
-        if self._last is None:
-            raise LedgerError("entries are appended within `writing` alone")
-        entry.require_after(self._last)
+        if not self._alone:
+            raise LedgerError("entries are appended by one who is alone")
+        entry.require_after([*self._known[-1:], *self.appended][-1])
         self.appended.append(entry)
-        self._last = entry
 
 
 class Storage(ABC):
@@ -58,9 +237,9 @@ class Storage(ABC):
 
     Guarantee
     ---------
-    - When `writing` ends without an error, what was appended survives the end of the process and
-      a power cut, if the storage is a file.
-    - Between reading and appending within `writing`, nobody else appends.
+    - When a session ends without an error, what was appended survives the end of the process and
+      a power cut, if the storage is a file. After an error nothing was written.
+    - Between reading and appending in a session that is alone, nobody else appends.
     """
 
     path: Path | None = None
@@ -69,20 +248,13 @@ class Storage(ABC):
     acknowledged: Entry | None = None
     """The last entry that was appended through this object, whoever shares it."""
 
-    def create(self, first: Entry) -> bool:  # noqa: ARG002
+    @abstractmethod
+    def create(self, first: Entry) -> bool:
         """Begin with a first entry; False where somebody else has begun already."""
-        return False
 
     @abstractmethod
-    def _session(self, *, alone: bool) -> AbstractContextManager[Session]: ...
-
-    def writing(self) -> AbstractContextManager[Session]:
-        """Alone with the entries; what is appended is durable when the block has ended."""
-        return self._session(alone=True)
-
-    def reading(self) -> AbstractContextManager[Session]:
-        """See one state of the entries; writers wait."""
-        return self._session(alone=False)
+    def session(self, *, alone: bool) -> AbstractContextManager[Session]:
+        """See one state of the entries. Who is alone may append."""
 
 
 def storage_at(path: Path | None) -> Storage:
@@ -108,7 +280,8 @@ class MemoryStorage(Storage):
         return True
 
     @contextmanager
-    def _session(self, *, alone: bool) -> Iterator[Session]:
+    def session(self, *, alone: bool) -> Iterator[Session]:
+        """Hold the lock of this object."""
         # A forked process would spend a copy of the budget. Asked before the lock, which another
         # thread may have held when the process was forked and which then stays held.
         if os.getpid() != self._process:
@@ -121,8 +294,7 @@ class MemoryStorage(Storage):
                 "the ledger is kept busy by another thread; by this attempt nothing was spent"
             )
         try:
-            last = self._entries[-1] if alone else None
-            session = Session(lambda after: self._entries[after + 1 :], last)
+            session = Session(self._entries, alone=alone)
             yield session
             self._entries.extend(session.appended)
         finally:
@@ -146,64 +318,58 @@ class FileStorage(Storage):
         return create(self.path, written([first]))
 
     @contextmanager
-    def _session(self, *, alone: bool) -> Iterator[Session]:
+    def session(self, *, alone: bool) -> Iterator[Session]:
+        """Hold the lock of the file."""
         with locked(self.path, alone=alone, patience=PATIENCE) as file:
-            with refused(self.path):
-                log = Log.read(file, self._place)
+            log = self._log(file, self._place)
             self._place = log.place
-            last = log.entries[-1] if alone else None
-            session = Session(self._reader(log), last, log.unfinished)
+            session = Session(
+                log.entries,
+                alone=alone,
+                begin=log.entries[0].sequence,
+                unfinished=log.unfinished,
+                whole=lambda: self._log(file).entries,
+            )
             yield session
             if session.appended:
                 if not self._is_named:
                     sync_folder(self.path.parent)
                     self._is_named = True
                 log.append(session.appended)
-                self._require_in_place(log)
+                self._require_in_place(file)
                 self.acknowledged = session.appended[-1]
 
-    def _require_in_place(self, log: Log) -> None:
+    def _log(self, file: Descriptor, known: Place | None = None) -> Log:
+        with refused(self.path):
+            return Log.read(file, known)
+
+    def _require_in_place(self, file: Descriptor) -> None:
         """Refuse what was written to a file that another one has taken the place of."""
         try:
-            in_place = is_at(log.file, self.path)
+            in_place = is_at(file, self.path)
         except OSError:
             # There is no such name any more, or this process was forked from within the block.
             in_place = False
         if not in_place:
             raise LedgerError(
-                f"the ledger {self.path} was replaced, removed or out of reach while it was "
-                "written to. What was written may count all the same: it is in the file that was "
-                "there before. Put that file back, or find out who replaced it"
+                f"the ledger {self.path} was replaced, removed or out of reach while written to. "
+                "What was written may count all the same. Put the former file back"
             )
 
-    def _reader(self, log: Log) -> Callable[[int], list[Entry]]:
-        def read(after: int) -> list[Entry]:
-            entries = log.entries
-            if after + 1 < entries[0].sequence:
-                with refused(self.path):
-                    entries = Log.read(log.file).entries
-            return [entry for entry in entries if entry.sequence > after]
 
-        return read
-
-
-class VersionOneStorage(Storage):
+class VersionOneStorage(FileStorage):
     """Entries in a file that version 0.1 wrote. They can be read, and none can be added."""
 
-    def __init__(self, path: Path) -> None:
-        self.path: Path = path
-        self.name = str(path)
-
     @contextmanager
-    def _session(self, *, alone: bool) -> Iterator[Session]:
+    def session(self, *, alone: bool) -> Iterator[Session]:
+        """Read the database; nobody may be alone with it."""
         if alone:
             raise LedgerError(
-                f"the ledger {self.path} was written by Tacit 0.1: it can be read, but no longer "
-                "be charged. Write it anew with `tacit ledger upgrade OLD NEW` or "
-                "Ledger.upgrade(old, new), charge the new one, and move the old one away"
+                f"the ledger {self.path} was written by Tacit 0.1: it can be read, not charged. "
+                "Write it anew with `tacit ledger upgrade OLD NEW` or Ledger.upgrade(old, new), "
+                "charge the new one, and move the old one away"
             )
-        entries = version_one.read_entries(self.path)
-        yield Session(lambda after: entries[after + 1 :], None)
+        yield Session(version_one.read_entries(self.path), alone=False)
 
 
 def file_of(path: str | os.PathLike[str]) -> Path:

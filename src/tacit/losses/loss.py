@@ -23,6 +23,8 @@ class Code(IntEnum):
     DISTANCE = 7
     SOFTMAX = 8
     BOUNDED_POISSON = 9
+    WEIGHTED_POISSON = 10
+    WEIGHTED_LOGISTIC = 11
 
 
 @dataclass(frozen=True)

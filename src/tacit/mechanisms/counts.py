@@ -18,9 +18,8 @@ from tacit.contract.query import Answer, ColumnCounts, Measure, ResidualSize
 from tacit.contract.sensitivity import Price
 from tacit.errors import SettingError
 from tacit.losses.float_bits import exp_negative
-from tacit.mechanisms.dense_and_sparse_blocks import count_tiles, measure_tile, outcome_column
+from tacit.mechanisms import kernels
 from tacit.mechanisms.gaussian_sum import noised_sum
-from tacit.mechanisms.kernels import Columns, add_offset, measure_records
 from tacit.noise.entropy import Entropy
 from tacit.rows.storage.store import BlockSum, Layout, Store
 from tacit.rows.storage.tiles import LANES, Floats, Integers, dense_tiles, outcome_tiles, tile_parts
@@ -30,15 +29,7 @@ Ends = tuple[float, float, float, float, float]
 Ranges = tuple[Integers, Floats, Floats]
 """Columns, and the lower and upper ends within which they are counted."""
 SIZE, WITHIN, SHARE, DISPERSION, TILT, SQUARE = range(6)
-"""Measures of residuals, as the compiler takes them."""
-_MEASURES = {
-    Measure.SIZE: SIZE,
-    Measure.WITHIN: WITHIN,
-    Measure.SHARE: SHARE,
-    Measure.DISPERSION: DISPERSION,
-    Measure.TILT: TILT,
-    Measure.SQUARE: SQUARE,
-}
+"""`Measure` of residuals in their order, as the compiler takes them."""
 
 
 @compiled
@@ -101,21 +92,21 @@ def add_counts(
 
 @compiled
 def add_residual_sizes(
-    block: Any, theta: Floats, has: Columns, how: tuple[int, Ends], bound: int, total: Integers
+    block: Any, theta: Floats, has: Any, how: tuple[int, Ends], bound: int, total: Integers
 ) -> None:
     """Add to total[0] the bound, times the record's measure, times its weight."""
     width = theta.shape[0]
     (weighted, shifted), (measure, numbers) = has, how
     margin, square = np.empty(LANES), np.empty(LANES)
-    for t in range(count_tiles(block)):
-        measure_tile(block, t, theta, margin, square)
-        add_offset(block, t, width, weighted, shifted, margin)
-        label = outcome_column(block, t, width, 0)
+    for t in range(kernels.count_tiles(block)):
+        kernels.measure_tile(block, t, theta, margin, square)
+        kernels.add_offset(block, t, width, weighted, shifted, margin)
+        label = kernels.outcome_column(block, t, width, 0)
         for lane in range(LANES):
             y = np.float64(label[lane])
             margin[lane] = residual_share(margin[lane], y, measure, numbers)
         if weighted:
-            weight = outcome_column(block, t, width, 1)
+            weight = kernels.outcome_column(block, t, width, 1)
             for lane in range(LANES):
                 margin[lane] *= np.float64(weight[lane])
         size = np.int64(0)
@@ -136,7 +127,7 @@ def add_person_counts(
             share[:] = 0.0
             for t in range(block.starts[g], block.starts[g + 1]):
                 column = block.tiles[t, columns[k]]
-                own = outcome_column(block.tiles, t, width, int(weighted))
+                own = kernels.outcome_column(block.tiles, t, width, int(weighted))
                 for lane in range(LANES):
                     value = np.float64(column[lane])
                     there = t - block.starts[g] < block.counts[g, lane]
@@ -144,12 +135,12 @@ def add_person_counts(
                     inside = there & (lower[k] < value) & (value <= upper[k])
                     weight = np.float64(own[lane]) if weighted else 1.0
                     share[lane] += weight if inside else 0.0
-            total[k] += _parts_of_means(share, block.counts[g], bound)
+            total[k] += parts_of_means(share, block.counts[g], bound)
 
 
 @compiled
 def add_person_residual_sizes(
-    block: Any, theta: Floats, has: Columns, how: tuple[int, Ends], bound: int, total: Integers
+    block: Any, theta: Floats, has: Any, how: tuple[int, Ends], bound: int, total: Integers
 ) -> None:
     """Add to total[0] the bound times a person's mean of measure times weight."""
     width = theta.shape[0]
@@ -158,19 +149,19 @@ def add_person_residual_sizes(
     for g in range(block.counts.shape[0]):
         share[:] = 0.0
         for t in range(block.starts[g], block.starts[g + 1]):
-            measure_records(block.tiles, t, theta, weighted, shifted, margin, square)
-            label = outcome_column(block.tiles, t, width, 0)
-            own = outcome_column(block.tiles, t, width, int(weighted))
+            kernels.measure_records(block.tiles, t, theta, weighted, shifted, margin, square)
+            label = kernels.outcome_column(block.tiles, t, width, 0)
+            own = kernels.outcome_column(block.tiles, t, width, int(weighted))
             for lane in range(LANES):
                 size = residual_share(margin[lane], np.float64(label[lane]), measure, numbers)
                 weight = np.float64(own[lane]) if weighted else 1.0
                 there = t - block.starts[g] < block.counts[g, lane]
                 share[lane] += size * weight if there else 0.0
-        total[0] += _parts_of_means(share, block.counts[g], bound)
+        total[0] += parts_of_means(share, block.counts[g], bound)
 
 
 @numba.njit(nogil=True, error_model="numpy")
-def _parts_of_means(share: Floats, counts: Integers, bound: int) -> np.int64:
+def parts_of_means(share: Floats, counts: Integers, bound: int) -> np.int64:
     """Sum of a group's integers; a lane without records has a share of 0."""
     parts = np.int64(0)
     for lane in range(LANES):
@@ -237,7 +228,8 @@ def _measure(query: ResidualSize) -> tuple[int, Ends]:
     """The measure and its public numbers, as the compiler takes them."""
     largest = math.exp(min(query.highest, 700.0)) if query.exponential else 0.0
     ends = float(query.lowest), float(query.highest)
-    return _MEASURES[query.measure], (*ends, float(query.start), float(query.cap), largest)
+    measure = list(Measure).index(query.measure)
+    return measure, (*ends, float(query.start), float(query.cap), largest)
 
 
 def answer_counts(

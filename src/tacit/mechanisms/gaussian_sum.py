@@ -12,8 +12,13 @@ from tacit.noise.gaussian import rounded_gaussian
 from tacit.rows.storage.tiles import Integers
 
 
-def noised_sum(total: Integers, unit: float, price: Price, entropy: Entropy | None) -> Answer:
+def noised_sum(
+    total: Integers, unit: float, price: Price, entropy: Entropy | None, *, symmetric: bool = False
+) -> Answer:
     """(total + noise) / unit with noise of scale 2^bits; without entropy total / unit (ε = ∞).
+
+    To symmetric matrices, stacked along the first axes, the mean of the noise and its transpose is
+    added: its standard deviation is `noise_scale` on the diagonal and `noise_scale` / √2 off it.
 
     Guarantee
     ---------
@@ -22,19 +27,7 @@ def noised_sum(total: Integers, unit: float, price: Price, entropy: Entropy | No
     if entropy is None:
         return Answer(total / unit, 0.0)
     noise = rounded_gaussian(total.size, price.bits, entropy).reshape(total.shape)
+    if symmetric:
+        total, noise, unit = 2 * total, noise + noise.swapaxes(-1, -2), 2 * unit
+        return Answer((total + noise) / unit, 2.0 ** (price.bits + 1) / unit)
     return Answer((total + noise) / unit, 2.0**price.bits / unit)
-
-
-def noised_symmetric_sum(
-    total: Integers, unit: float, price: Price, entropy: Entropy | None
-) -> Answer:
-    """A sum of symmetric matrices, stacked along the first axes, with symmetric noise.
-
-    Noise is drawn for all entries and averaged with its transpose: its standard deviation is
-    `noise_scale` on the diagonal and `noise_scale` / √2 off it.
-    """
-    if entropy is None:
-        return Answer(total / unit, 0.0)
-    noise = rounded_gaussian(total.size, price.bits, entropy).reshape(total.shape)
-    symmetric = 2 * total + noise + noise.swapaxes(-1, -2)
-    return Answer(symmetric / (2 * unit), 2.0**price.bits / unit)

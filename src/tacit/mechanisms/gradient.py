@@ -16,7 +16,7 @@ from tacit.losses.dispatch import shape_of
 from tacit.losses.loss import Code
 from tacit.mechanisms.gaussian_sum import noised_sum
 from tacit.mechanisms.kernels import BALANCED, add_gradients, enforceable
-from tacit.mechanisms.person_gradient import add_person_class_gradients, add_person_gradients
+from tacit.mechanisms.person_kernels import add_person_class_gradients, add_person_gradients
 from tacit.mechanisms.softmax_gradient import add_class_gradients
 from tacit.noise.entropy import Entropy
 from tacit.rows.storage.store import BlockSum, Layout, Store
@@ -35,7 +35,7 @@ def integer_gradient_sum(query: GradientSum, bound: int, store: Store) -> Intege
 def gradients(layout: Layout, query: GradientSum, bound: int) -> BlockSum:
     """Integer gradients of one linear predictor."""
     theta = np.ascontiguousarray(query.theta, dtype=np.float64)
-    shape = shape_of(query.loss)
+    loss, columns = (int(query.loss.code), shape_of(query.loss)), (layout.weighted, layout.shifted)
     # A slope is at most lipschitz, so rows beyond clip / lipschitz are the ones to weigh down.
     radius = query.clip / query.loss.lipschitz if query.downweighted else math.inf
     if query.balanced and query.loss.code is Code.LOGISTIC:
@@ -44,18 +44,7 @@ def gradients(layout: Layout, query: GradientSum, bound: int) -> BlockSum:
     kernel = add_person_gradients if layout.grouped else add_gradients
 
     def add(block: Any, total: Integers) -> None:
-        kernel(
-            block,
-            theta,
-            int(query.loss.code),
-            shape,
-            layout.weighted,
-            layout.shifted,
-            limit / query.clip,
-            limit,
-            radius,
-            total,
-        )
+        kernel(block, theta, loss, columns, (limit / query.clip, limit, radius), total)
 
     return BlockSum((layout.width,), add)
 

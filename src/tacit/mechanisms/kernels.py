@@ -1,36 +1,159 @@
 """Compiled passes over blocks of records: clipped gradients and quantised rows. Private: `block`.
 
-A record's integers depend on that record and on public numbers only, in dense and sparse blocks.
+A dense block is an array (tile, column, lane) of 64 records side by side: features, then the
+outcome columns. A sparse block (`rows.storage.record_store`) has the non-zero features of record
+after record, and the same outcome columns. Five functions are compiled for the one or the other by
+the type of their first argument, so a pass is written once for both. Every sum over a record runs
+over the columns in order, and a zero that is not stored would add nothing: a record has the same
+integers in both. They depend on that record and on public numbers only.
+
+Passes take public numbers as tuples. `loss` is its code, its shape and, for moments, the bounds on
+its curvature, its slope and, for pairs, on both; `columns` is whether records have weights, and
+whether offsets; `limits` are the bound on the norm of a row, and the norm of its integers before
+rounding; `clip` is integers per unit of gradient, their largest norm, and a radius.
 Proof: proofs/mechanisms/kernels.md.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numba
 import numpy as np
+from numba import types
+from numba.extending import overload
 
 from tacit.compiling import compiled
 from tacit.losses.dispatch import curvatures, slopes
-from tacit.mechanisms.dense_and_sparse_blocks import (
-    add_tile,
-    count_tiles,
-    measure_tile,
-    outcome_column,
-    write_tile,
-)
+from tacit.losses.float_bits import MAGIC, MAGIC_BITS, float_to_bits
+from tacit.rows.storage.record_store import SparseBlock
 from tacit.rows.storage.tiles import LANES, Floats, Integers
 
 PLAIN, CURVATURE, SCORE = 0, 1, 2
-"""Weights of second moments, as the compiler takes them."""
-Columns = tuple[bool, bool]
-"""Whether records have weights, and whether they have offsets."""
-Limits = tuple[float, float]
-"""Bound on the norm of a row, and what the norm of its integers is before rounding."""
+"""`Weights` of second moments in their order, as the compiler takes them."""
+Kernel = Callable[..., Any]
 BALANCED = -1.0
 """Stands for a radius where rows are weighed by the larger slope of two labels."""
+TINY = 2.0**-600
+"""Added to squared norms, so that records below it cannot outgrow their limit."""
+
+
+def count_tiles(block: Any) -> Any:
+    """Tiles of a block."""
+
+
+def outcome_column(block: Any, t: int, width: int, place: int) -> Any:
+    """Outcome column of tile t: the response at place 0, then weight and offset."""
+
+
+def measure_tile(block: Any, t: int, theta: Floats, margin: Floats, square: Floats) -> None:
+    """Write z·theta and 2^-600 + ‖z‖² of every record z of tile t, columns in order."""
+
+
+def add_tile(block: Any, t: int, factor: Floats, square: Floats, total: Integers) -> None:
+    """Add rint(factor·z) of every record z of tile t with a finite square to `total`."""
+
+
+def write_tile(block: Any, t: int, factor: Floats, integers: Floats) -> None:
+    """Write rint(factor·z) of tile t into its 64 columns of (column, record); NaN becomes 0."""
+
+
+def _dense_measure(block: Any, t: int, theta: Floats, margin: Floats, square: Floats) -> None:
+    tile = block[t]
+    for lane in range(LANES):
+        margin[lane] = 0.0
+        square[lane] = TINY
+    for j in range(theta.shape[0]):
+        weight = theta[j]
+        for lane in range(LANES):
+            z = np.float64(tile[j, lane])
+            margin[lane] += z * weight
+            square[lane] += z * z
+
+
+def _sparse_measure(block: Any, t: int, theta: Floats, margin: Floats, square: Floats) -> None:
+    for lane in range(LANES):
+        r = t * LANES + lane
+        product, size = 0.0, TINY
+        for k in range(np.uint64(block.starts[r]), np.uint64(block.starts[r + 1])):
+            z = np.float64(block.values[k])
+            product += z * theta[np.uint32(block.indices[k])]
+            size += z * z
+        margin[lane] = product
+        square[lane] = size
+
+
+def _dense_add(block: Any, t: int, factor: Floats, square: Floats, total: Integers) -> None:
+    tile = block[t]
+    finite = True
+    for lane in range(LANES):
+        finite &= square[lane] < math.inf
+    if finite:
+        for j in range(total.shape[0]):
+            integers = np.int64(0)
+            for lane in range(LANES):
+                integers += float_to_bits(factor[lane] * np.float64(tile[j, lane]) + MAGIC)
+            total[j] += integers - LANES * MAGIC_BITS
+    else:
+        # No store holds records without a finite norm; here they add nothing.
+        for lane in range(LANES):
+            if square[lane] < math.inf:
+                for j in range(total.shape[0]):
+                    shifted = factor[lane] * np.float64(tile[j, lane]) + MAGIC
+                    total[j] += float_to_bits(shifted) - MAGIC_BITS
+
+
+def _sparse_add(block: Any, t: int, factor: Floats, square: Floats, total: Integers) -> None:
+    for lane in range(LANES):
+        r = t * LANES + lane
+        if square[lane] < math.inf:
+            scale = factor[lane]
+            for k in range(np.uint64(block.starts[r]), np.uint64(block.starts[r + 1])):
+                shifted = scale * np.float64(block.values[k]) + MAGIC
+                total[np.uint32(block.indices[k])] += float_to_bits(shifted) - MAGIC_BITS
+
+
+def _dense_write(block: Any, t: int, factor: Floats, integers: Floats) -> None:
+    tile = block[t]
+    for j in range(integers.shape[0]):
+        for lane in range(LANES):
+            v = factor[lane] * np.float64(tile[j, lane])
+            # The product with an entry that is not finite is not a number, and counts as 0.
+            integers[j, t * LANES + lane] = 0.0 if math.isnan(v) else (v + MAGIC) - MAGIC
+
+
+def _sparse_write(block: Any, t: int, factor: Floats, integers: Floats) -> None:
+    for j in range(integers.shape[0]):
+        for lane in range(LANES):
+            integers[j, t * LANES + lane] = 0.0
+    for lane in range(LANES):
+        r = t * LANES + lane
+        for k in range(block.starts[r], block.starts[r + 1]):
+            v = factor[lane] * np.float64(block.values[k])
+            integers[block.indices[k], r] = 0.0 if math.isnan(v) else (v + MAGIC) - MAGIC
+
+
+def _compile(function: Kernel, dense: Kernel, sparse: Kernel) -> None:
+    """Let compiled code that calls `function` get the form for its block's type."""
+
+    @overload(function, jit_options={"nogil": True, "error_model": "numpy"}, strict=False)
+    def choose(block: Any, *_others: Any) -> Kernel | None:
+        if isinstance(block, types.Array):
+            return dense
+        return sparse if getattr(block, "instance_class", None) is SparseBlock else None
+
+
+_compile(count_tiles, lambda block: block.shape[0], lambda block: block.outcome.shape[0])
+_compile(
+    outcome_column,
+    lambda block, t, width, place: block[t, width + place],
+    lambda block, t, _width, place: block.outcome[t, place],
+)
+_compile(measure_tile, _dense_measure, _sparse_measure)
+_compile(add_tile, _dense_add, _sparse_add)
+_compile(write_tile, _dense_write, _sparse_write)
 
 
 def enforceable(bound: int, width: int) -> float:
@@ -44,17 +167,8 @@ def enforceable(bound: int, width: int) -> float:
 
 
 @compiled
-def add_gradients(  # noqa: PLR0917 - compiled code takes no keywords
-    block: Any,
-    theta: Floats,
-    code: int,
-    shape: Floats | None,
-    weighted: bool,
-    shifted: bool,
-    scale: float,
-    limit: float,
-    radius: float,
-    total: Integers,
+def add_gradients(
+    block: Any, theta: Floats, loss: Any, columns: Any, clip: Any, total: Integers
 ) -> None:
     """Add rint(c z) of every record to `total`, c = weight·loss'·scale kept within limit / ‖z‖.
 
@@ -63,6 +177,7 @@ def add_gradients(  # noqa: PLR0917 - compiled code takes no keywords
     of a row alike.
     """
     width = theta.shape[0]
+    (code, shape), (weighted, shifted), (scale, limit, radius) = loss, columns, clip
     margin, square, factor = np.empty(LANES), np.empty(LANES), np.empty(LANES)
     for t in range(count_tiles(block)):
         measure_tile(block, t, theta, margin, square)
@@ -111,17 +226,13 @@ def add_offset(
 
 
 @compiled
-def quantise_rows(  # noqa: PLR0917 - compiled code takes no keywords
+def quantise_rows(
     block: Any,
     theta: Floats,
     weights: int | None,
-    code: int,
-    shape: Floats | None,
-    bounds: tuple[float, float],
-    weighted: bool,
-    shifted: bool,
-    bound: float,
-    limit: float,
+    loss: Any,
+    columns: Any,
+    limits: Any,
     integers: Floats,
 ) -> None:
     """Write rint(f z), f = √w·min(limit / bound, limit / ‖√w z‖), as float64 (column, record).
@@ -129,11 +240,11 @@ def quantise_rows(  # noqa: PLR0917 - compiled code takes no keywords
     w is the record's own weight, 1 without one. `weights` 1 multiplies z by the root of the loss's
     curvature at z·theta over its upper bound, 0 by nothing. For a score, 2, it is
     f = w·min(limit / bound, limit / ‖z‖)·min(1, bound / ‖z‖) times the loss's slope over its upper
-    bound. `bounds` are those on the loss's curvature and slope. Without weights, None, it is 0 too,
-    and the losses need not be compiled.
+    bound. Without weights, None, it is 0 too, and the losses need not be compiled.
     """
     width = integers.shape[0]
-    smoothness, lipschitz = bounds
+    code, shape, (smoothness, lipschitz) = loss
+    (weighted, shifted), (bound, limit) = columns, limits
     margin, square, ratio = np.empty(LANES), np.empty(LANES), np.empty(LANES)
     for t in range(count_tiles(block)):
         measure_tile(block, t, theta, margin, square)

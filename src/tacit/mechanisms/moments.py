@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -19,45 +18,14 @@ from tacit.compiling import compiled
 from tacit.contract.query import Answer, CurvatureAndScore, SecondMoments, Weights
 from tacit.contract.sensitivity import Price
 from tacit.losses.dispatch import curvatures, shape_of, slopes
-from tacit.mechanisms.dense_and_sparse_blocks import (
-    count_tiles,
-    measure_tile,
-    outcome_column,
-    write_tile,
-)
-from tacit.mechanisms.gaussian_sum import noised_symmetric_sum
-from tacit.mechanisms.kernels import (
-    CURVATURE,
-    PLAIN,
-    SCORE,
-    Columns,
-    Limits,
-    add_offset,
-    enforceable,
-    quantise_rows,
-)
-from tacit.mechanisms.person_moments import (
-    TILES_AT_ONCE,
-    PairLoss,
-    add_person_moments,
-    add_person_pairs,
-)
+from tacit.mechanisms import kernels
+from tacit.mechanisms.gaussian_sum import noised_sum
+from tacit.mechanisms.person_kernels import TILES_AT_ONCE, add_person_moments, add_person_pairs
 from tacit.noise.entropy import Entropy
+from tacit.rows.storage import tiles
 from tacit.rows.storage.person_store import PersonBlock
 from tacit.rows.storage.store import BlockSum, Layout, Store
-from tacit.rows.storage.tiles import (
-    LANES,
-    Floats,
-    Integers,
-    dense_tiles,
-    map_tiles,
-    public_matrix,
-    readonly,
-    tile_parts,
-    tiles_in,
-)
-
-_WEIGHTS = {Weights.NONE: PLAIN, Weights.CURVATURE: CURVATURE, Weights.SCORE: SCORE}
+from tacit.rows.storage.tiles import LANES, Floats, Integers
 
 
 def integer_second_moments(query: SecondMoments, bound: int, store: Store) -> Integers:
@@ -66,7 +34,8 @@ def integer_second_moments(query: SecondMoments, bound: int, store: Store) -> In
     Of a person with several records the bound is on the sum of their squared norms.
     Private. The rows are mapped to the query's coordinates as they are read, and not stored.
     """
-    with _one_blas_thread():
+    # Blocks have threads of their own.
+    with _blas().limit(limits=1, user_api="blas"):
         return store.total(second_moments, query, bound)
 
 
@@ -74,48 +43,47 @@ def second_moments(layout: Layout, query: SecondMoments, bound: int) -> BlockSum
     """Integer second moments of the records or persons of a block."""
     width = layout.width
     limit = moment_limit(bound, layout)
-    matrix = None if query.matrix is None else public_matrix(query.matrix, width)
+    matrix = None if query.matrix is None else tiles.public_matrix(query.matrix, width)
     theta = np.zeros(width) if query.theta is None else np.ascontiguousarray(query.theta)
-    weights = _WEIGHTS[query.weights]
+    weights = list(Weights).index(query.weights)
     # Plain moments use no loss: one compiled pass serves them all.
     shape = None if query.weights is Weights.NONE else shape_of(query.loss)
-    loss = int(query.loss.code), shape
-    bounds = query.loss.smoothness, query.loss.lipschitz
-    columns = layout.weighted, layout.shifted
-
-    def add_persons(block: PersonBlock, total: Integers) -> None:
-        limits = query.row_bound, limit
-        add_person_moments(block, matrix, theta, weights, (*loss, bounds), columns, limits, total)
+    loss = int(query.loss.code), shape, (query.loss.smoothness, query.loss.lipschitz)
+    how = loss, (layout.weighted, layout.shifted), (query.row_bound, limit)
 
     def add(block: Any, total: Integers) -> None:
         integers = np.empty((width, 0))
         for part in _mapped_parts(block, matrix, width):
-            records = tiles_in(part) * LANES
+            if isinstance(part, PersonBlock):
+                add_person_moments(part, theta, weights, how, total)
+                continue
+            records = tiles.tiles_in(part) * LANES
             if integers.shape[1] != records:
                 integers = np.empty((width, records))
-            kind = weights or None
-            quantise_rows(
-                part, theta, kind, *loss, bounds, *columns, query.row_bound, limit, integers
-            )
+            kernels.quantise_rows(part, theta, weights or None, *how, integers)
             total += (integers @ integers.T).astype(np.int64)
 
-    return BlockSum((width, width), add_persons if layout.grouped else add)
+    return BlockSum((width, width), add)
 
 
 def _mapped_parts(block: Any, matrix: Floats | None, width: int) -> Iterator[Any]:
     """Parts of a block, few enough tiles for one exact product, in the matrix's coordinates."""
-    for part in tile_parts(block, TILES_AT_ONCE):
-        yield part if matrix is None else readonly(map_tiles(dense_tiles(part, width), matrix))
+    if isinstance(block, PersonBlock):
+        for part in block.parts(TILES_AT_ONCE):
+            image = part.tiles if matrix is None else tiles.map_tiles(part.tiles, matrix)
+            yield part._replace(tiles=image).frozen()
+        return
+    for part in tiles.tile_parts(block, TILES_AT_ONCE):
+        yield (
+            part
+            if matrix is None
+            else tiles.readonly(tiles.map_tiles(tiles.dense_tiles(part, width), matrix))
+        )
 
 
 def moment_limit(bound: int, layout: Layout) -> float:
     """Largest float norm of all rows of a unit together for which their integers keep the bound."""
-    return enforceable(math.isqrt(bound), layout.width * layout.unit_rows)
-
-
-def _one_blas_thread() -> AbstractContextManager[object]:
-    """Keep BLAS to one thread: blocks have threads of their own."""
-    return _blas().limit(limits=1, user_api="blas")  # type: ignore[no-any-return]
+    return kernels.enforceable(math.isqrt(bound), layout.width * layout.unit_rows)
 
 
 @functools.cache
@@ -140,7 +108,7 @@ def answer_second_moments(
     store, sampling_rate = store.subsampled(query.every)
     unit = (moment_limit(price.bound, store.layout) / query.row_bound) ** 2 * sampling_rate
     total = integer_second_moments(query, price.bound, store)
-    return noised_symmetric_sum(total, unit, price, entropy)
+    return noised_sum(total, unit, price, entropy, symmetric=True)
 
 
 def pair_limit(bound: int, joint: float, width: int) -> float:
@@ -157,70 +125,80 @@ def pair_limit(bound: int, joint: float, width: int) -> float:
 
 @compiled
 def quantise_pairs(
-    block: Any, theta: Floats, loss: PairLoss, columns: Columns, limits: Limits, out: Any
+    block: Any, theta: Floats, loss: Any, columns: Any, limits: Any, out: Any
 ) -> None:
     """Write rint(f z) for the curvature and rint(g z) for the score, as float64 (column, record).
 
     f = √w·u·limit / bound and g = w·s·limit / bound, with w = min(1, (bound / ‖z‖)²), u² the
     curvature and s the slope over their bounds, both shrunk where u⁴ + s⁴ exceeds `joint`. A
-    record's own weight multiplies the curvature and the slope.
+    record's own weight multiplies the curvature and the slope. With a `root` above 0, that of the
+    score's share, s is first shortened to a gradient norm w·s·‖z‖ of at most bound, u is 0 where
+    it was, s is multiplied by the root, and `joint` bounds the norms of f z and g z over limit.
     """
     width = theta.shape[0]
-    code, shape, (smoothness, lipschitz, joint) = loss
+    code, shape, (smoothness, lipschitz, joint, root) = loss
     (weighted, shifted), (bound, limit) = columns, limits
     margin, square = np.empty(LANES), np.empty(LANES)
     curved, slope = np.empty(LANES), np.empty(LANES)
-    for t in range(count_tiles(block)):
-        measure_tile(block, t, theta, margin, square)
-        add_offset(block, t, width, weighted, shifted, margin)
-        label = outcome_column(block, t, width, 0)
+    for t in range(kernels.count_tiles(block)):
+        kernels.measure_tile(block, t, theta, margin, square)
+        kernels.add_offset(block, t, width, weighted, shifted, margin)
+        label = kernels.outcome_column(block, t, width, 0)
         curvatures(code, shape, margin, label, curved)
         slopes(code, shape, margin, label, slope)
-        own = outcome_column(block, t, width, int(weighted))
+        own = kernels.outcome_column(block, t, width, int(weighted))
         for lane in range(LANES):
             weight = np.float64(own[lane]) if weighted else 1.0
             h = curved[lane] / smoothness * weight
             s = abs(slope[lane]) / lipschitz * weight
-            excess = (h * h + s * s * s * s) / joint
-            shrink = 1.0 if excess <= 1.0 else math.sqrt(math.sqrt(1.0 / excess))
             norm = max(math.sqrt(square[lane]), bound)
+            flat, steep, largest = h, s, limit / bound * joint
+            if root > 0.0:
+                length = bound / norm * math.sqrt(square[lane]) / norm
+                if s * length > 1.0:
+                    s, h = 1.0 / length, 0.0
+                s *= root
+                flat, steep = h * (length * math.sqrt(square[lane]) / bound), s * length
+                largest = limit / math.sqrt(square[lane]) * joint
+            excess = (flat * flat + steep * steep * steep * steep) / joint
+            shrink = 1.0 if excess <= 1.0 else math.sqrt(math.sqrt(1.0 / excess))
             f = limit / norm * math.sqrt(h) * shrink
             g = limit / norm * (bound / norm) * s * shrink
             # A factor that is not a number, or above what the bound allows, becomes 0.
-            largest = limit / bound * joint
             curved[lane] = f if f <= largest else 0.0
             slope[lane] = g if g <= largest else 0.0
-        write_tile(block, t, curved, out[0])
-        write_tile(block, t, slope, out[1])
+        kernels.write_tile(block, t, curved, out[0])
+        kernels.write_tile(block, t, slope, out[1])
 
 
 def integer_pairs(query: CurvatureAndScore, bound: int, store: Store) -> Integers:
     """Sum of (v v', w w') over the records' integer vectors, ‖v‖⁴ + ‖w‖⁴ ≤ bound². Private."""
-    with _one_blas_thread():
+    with _blas().limit(limits=1, user_api="blas"):
         return store.total(curvature_score_pairs, query, bound)
 
 
 def curvature_score_pairs(layout: Layout, query: CurvatureAndScore, bound: int) -> BlockSum:
     """Integer pairs of the records or persons of a block."""
     width = layout.width
-    limit = pair_limit(bound, query.loss.joint, width * layout.unit_rows)
-    matrix = None if query.matrix is None else public_matrix(query.matrix, width)
+    limit = pair_limit(bound, query.joint, width * layout.unit_rows)
+    matrix = None if query.matrix is None else tiles.public_matrix(query.matrix, width)
     theta = np.ascontiguousarray(query.theta, dtype=np.float64)
-    bounds = query.loss.smoothness, query.loss.lipschitz, query.loss.joint
+    root = math.sqrt(query.score_share or 0.0)
+    bounds = query.loss.smoothness, query.loss.lipschitz, query.joint, root
     loss = int(query.loss.code), shape_of(query.loss), bounds
-    columns, limits = (layout.weighted, layout.shifted), (query.row_bound, limit)
-
-    def add_persons(block: PersonBlock, total: Integers) -> None:
-        add_person_pairs(block, matrix, theta, loss, columns, limits, total)
+    how = loss, (layout.weighted, layout.shifted), (query.row_bound, limit)
 
     def add(block: Any, total: Integers) -> None:
         for part in _mapped_parts(block, matrix, width):
-            curved, scores = (np.empty((width, tiles_in(part) * LANES)) for _ in range(2))
-            quantise_pairs(part, theta, loss, columns, limits, (curved, scores))
+            if isinstance(part, PersonBlock):
+                add_person_pairs(part, theta, how, total)
+                continue
+            curved, scores = (np.empty((width, tiles.tiles_in(part) * LANES)) for _ in range(2))
+            quantise_pairs(part, theta, *how, (curved, scores))
             total[0] += (curved @ curved.T).astype(np.int64)
             total[1] += (scores @ scores.T).astype(np.int64)
 
-    return BlockSum((2, width, width), add_persons if layout.grouped else add)
+    return BlockSum((2, width, width), add)
 
 
 def answer_curvature_and_score(
@@ -236,6 +214,7 @@ def answer_curvature_and_score(
       entries of both matrices and averaged with its transposes.
     - The integers are the same for any block size, thread count or order of the records.
     """
-    limit = pair_limit(price.bound, query.loss.joint, store.width * store.layout.unit_rows)
+    limit = pair_limit(price.bound, query.joint, store.width * store.layout.unit_rows)
     unit = (limit / query.row_bound) ** 2
-    return noised_symmetric_sum(integer_pairs(query, price.bound, store), unit, price, entropy)
+    total = integer_pairs(query, price.bound, store)
+    return noised_sum(total, unit, price, entropy, symmetric=True)

@@ -33,6 +33,11 @@ SMALLEST_NORM = 1e-150
 Exact = list[Fraction]
 
 
+def square(vector: Exact) -> Fraction:
+    """Squared norm, exactly."""
+    return sum((entry * entry for entry in vector), Fraction(0))
+
+
 def integer_curvature(
     query: DampedDirection | CurvatureTrace, bound: int, store: Store
 ) -> Integers:
@@ -62,14 +67,13 @@ def solve_within(matrix: Integers, damping: int, vector: Exact) -> Exact:
     damped = [[int(entry) for entry in row] for row in matrix]
     for j, row in enumerate(damped):
         row[j] += damping
-    size = sum((entry * entry for entry in vector), Fraction(0))
+    size = square(vector)
     part = SLACK * CURVATURE_BOUND / (damping + CURVATURE_BOUND)
     approximate = np.array(damped, dtype=np.float64)
-    solution = [Fraction(0)] * len(vector)
-    residual = vector
+    solution, residual = [Fraction(0)] * len(vector), vector
     for _ in range(REFINEMENTS):
         # ‖x - x*‖ ≤ ‖residual‖ / damping, as no eigenvalue is below the damping.
-        if sum((entry * entry for entry in residual), Fraction(0)) <= part**2 * size:
+        if square(residual) <= part**2 * size:
             return solution
         try:
             step = np.linalg.lstsq(approximate, [float(entry) for entry in residual], rcond=None)[0]
@@ -110,7 +114,7 @@ def integer_direction(
     The step is such that the integers of neighbours are at most `price.bound` apart.
     """
     vector = [Fraction(float(entry)) for entry in query.gradient]
-    norm = root_up(sum((entry * entry for entry in vector), Fraction(0)))
+    norm = root_up(square(vector))
     damping = damping_integer(query, store)
     available = price.bound - Fraction(root_up(Fraction(store.width)))
     step = largest_move(Fraction(max(norm, SMALLEST_NORM)), damping) / available

@@ -8,20 +8,26 @@ Proof: proofs/mechanisms/objective_perturbation.md.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from tacit.contract.perturbation_precision import FARTHEST, GRADIENT_BOUND, Accuracy, ridge_of
 from tacit.contract.query import Answer, PerturbedMinimum, SecondMoments, Weights
-from tacit.contract.sensitivity import FINEST_BOUND, MinimumPrice
+from tacit.contract.sensitivity import (
+    FARTHEST,
+    FINEST_BOUND,
+    GRADIENT_BOUND,
+    Accuracy,
+    MinimumPrice,
+    ridge_of,
+)
 from tacit.errors import SettingError
 from tacit.losses.dispatch import shape_of
 from tacit.mechanisms.kernels import add_gradients, enforceable
 from tacit.mechanisms.moments import integer_second_moments, moment_limit
+from tacit.mechanisms.newton_direction import Exact, square
 from tacit.noise.entropy import Entropy
 from tacit.noise.gaussian import rounded_gaussian
 from tacit.rows.storage.store import BlockSum, Layout, Store
@@ -32,32 +38,24 @@ TILES_AT_ONCE = 128
 LOW_BITS = 32
 NEWTON_STEPS, HALVINGS = 500, 30
 
-Exact = list[Fraction]
-
-
-class FineQuery(NamedTuple):
-    """A point at which gradients are summed, and the query that asks for its minimum."""
-
-    theta: Floats
-    minimum: PerturbedMinimum
-
 
 def fine_gradient_sum(theta: Floats, query: PerturbedMinimum, store: Store) -> list[int]:
     """Sum of the records' downweighted integer gradients, of norm up to 2^49 each. Private."""
-    high, low = store.total(fine_gradients, FineQuery(theta, query), GRADIENT_BOUND)
+    high, low = store.total(fine_gradients, (theta, query), GRADIENT_BOUND)
     return [(int(a) << LOW_BITS) + int(b) for a, b in zip(high, low, strict=True)]
 
 
-def fine_gradients(layout: Layout, query: FineQuery, bound: int) -> BlockSum:
-    """Fine integer gradients of a block in two halves, high and low bits."""
+def fine_gradients(layout: Layout, at: tuple[Floats, PerturbedMinimum], bound: int) -> BlockSum:
+    """Fine integer gradients of a block at a point in two halves, high and low bits."""
     limit = enforceable(bound, layout.width)
-    theta, (clip, loss) = query.theta, (query.minimum.clip, query.minimum.loss)
-    how = int(loss.code), shape_of(loss), layout.weighted, False, limit / clip, limit
+    theta, clip, loss = at[0], at[1].clip, at[1].loss
+    how = (limit / clip, limit, clip / loss.lipschitz)
+    kind, columns = (int(loss.code), shape_of(loss)), (layout.weighted, False)
 
     def add(block: Any, total: Integers) -> None:
         for part in tile_parts(block, TILES_AT_ONCE):
             some = np.zeros(layout.width, dtype=np.int64)
-            add_gradients(part, theta, *how, clip / loss.lipschitz, some)
+            add_gradients(part, theta, kind, columns, how, some)
             # Two halves, each with space for 2^31 summands.
             total[0] += some >> LOW_BITS
             total[1] += some & ((1 << LOW_BITS) - 1)
@@ -157,11 +155,6 @@ def _newton_step(
             return trial, found
         length /= 2
     return None
-
-
-def square(vector: Sequence[Fraction]) -> Fraction:
-    """Squared norm, exactly."""
-    return sum((entry * entry for entry in vector), Fraction(0))
 
 
 def _floats(vector: Exact) -> Floats:

@@ -7,42 +7,39 @@ from dataclasses import replace
 
 import numpy as np
 
-from tacit.contract.query import (
-    Answer,
-    ColumnCounts,
-    CurvatureAndScore,
-    CurvatureTrace,
-    DampedDirection,
-    GradientSum,
-    PerturbedMinimum,
-    Query,
-    ResidualSize,
-    SecondMoments,
-)
+from tacit.contract import query as queries
+from tacit.contract.query import Answer, Query
 from tacit.contract.sensitivity import AnyPrice, MinimumPrice
 from tacit.design.design import Design
 from tacit.errors import SettingError
-from tacit.mechanisms.counts import answer_counts, answer_residual_size
-from tacit.mechanisms.gradient import answer_gradient
-from tacit.mechanisms.moments import answer_curvature_and_score, answer_second_moments
-from tacit.mechanisms.newton_direction import answer_curvature_trace, answer_damped_direction
-from tacit.mechanisms.objective_perturbation import answer_perturbed_minimum
-from tacit.noise.entropy import Entropy, SeededEntropy, SystemEntropy
+from tacit.mechanisms import (
+    counts,
+    gradient,
+    gradient_norms,
+    moments,
+    newton_direction,
+    objective_perturbation,
+)
+from tacit.noise.entropy import BYTES_PER_WORD, Entropy, SeededEntropy, SystemEntropy
 from tacit.rows.admission.clip_and_scale import rescale
+from tacit.rows.storage.record_store import Draw
 from tacit.rows.storage.store import Store
 from tacit.rows.storage.tiles import Floats
 
 MECHANISMS: Mapping[type, Callable[..., Answer]] = {
-    GradientSum: answer_gradient,
-    SecondMoments: answer_second_moments,
-    CurvatureAndScore: answer_curvature_and_score,
-    ColumnCounts: answer_counts,
-    ResidualSize: answer_residual_size,
-    PerturbedMinimum: answer_perturbed_minimum,
-    DampedDirection: answer_damped_direction,
-    CurvatureTrace: answer_curvature_trace,
+    queries.GradientSum: gradient.answer_gradient,
+    queries.SecondMoments: moments.answer_second_moments,
+    queries.CurvatureAndScore: moments.answer_curvature_and_score,
+    queries.ColumnCounts: counts.answer_counts,
+    queries.ResidualSize: counts.answer_residual_size,
+    queries.GradientNorm: gradient_norms.answer_gradient_norm,
+    queries.PerturbedMinimum: objective_perturbation.answer_perturbed_minimum,
+    queries.DampedDirection: newton_direction.answer_damped_direction,
+    queries.CurvatureTrace: newton_direction.answer_curvature_trace,
 }
 """Which mechanism answers which query; each has a page in proofs/mechanisms."""
+SEEDED_STREAM = 1 << 128
+"""Added to a seed: the subsample comes from a stream that no noise is made of."""
 
 
 class Responder:
@@ -66,22 +63,22 @@ class Responder:
 
     def answer(self, query: Query, price: AnyPrice) -> Answer:
         """Answer a query; the plan it belongs to has been reserved before."""
-        if self._store.opened is not None and not isinstance(query, ColumnCounts):
+        if self._store.opened is not None and not isinstance(query, queries.ColumnCounts):
             raise SettingError("These records await their bounds: they are counted, and no more.")
-        if isinstance(query, PerturbedMinimum) != isinstance(price, MinimumPrice):
+        if isinstance(query, queries.PerturbedMinimum) != isinstance(price, MinimumPrice):
             raise SettingError("A perturbed minimum, and nothing else, has a price of its kind.")
         ready = self._in_coordinates(query)
         return MECHANISMS[type(query)](ready, price, self._store, self._entropy)
 
     def _in_coordinates(self, query: Query) -> Query:
-        if isinstance(query, ColumnCounts):
+        if isinstance(query, queries.ColumnCounts):
             self._require_settled(None)
             return query
-        if not isinstance(query, PerturbedMinimum):
+        if not isinstance(query, queries.PerturbedMinimum):
             self._require_width(query.theta)
-        if isinstance(query, DampedDirection):
+        if isinstance(query, queries.DampedDirection):
             self._require_width(query.gradient)
-        if isinstance(query, SecondMoments):
+        if isinstance(query, queries.SecondMoments):
             # Before coordinates are settled, rows are mapped as they are read and not kept.
             if self._settled is None:
                 return query
@@ -118,3 +115,15 @@ class Responder:
 
     def __exit__(self, *error: object) -> None:
         self._store.close()
+
+
+def subsample_draw(seed: int | None) -> Draw:
+    """Draw the independent uniform bytes, one a record, that decide what the subsample is. Secret.
+
+    Guarantee
+    ---------
+    - The bytes do not depend on the records; without a seed every fit draws fresh ones.
+    - With a seed they are those of the seed, and not of the noise made with it.
+    """
+    entropy: Entropy = SystemEntropy() if seed is None else SeededEntropy(seed + SEEDED_STREAM)
+    return lambda count: entropy.words(-(-count // BYTES_PER_WORD)).view(np.uint8)[:count]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from tacit.compiling import compiled
 from tacit.losses.float_bits import MAGIC, MAGIC_BITS, exp_negative, float_to_bits
-from tacit.mechanisms.dense_and_sparse_blocks import TINY
+from tacit.mechanisms.kernels import TINY
 from tacit.rows.storage.tiles import LANES, Floats, Integers
 
 

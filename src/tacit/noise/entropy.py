@@ -5,7 +5,7 @@ A word that has been handed out must never be logged, stored or handed out again
 
 import os
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,10 +41,7 @@ class SystemEntropy:
     - Every call returns fresh words.
     """
 
-    @property
-    def secure(self) -> bool:
-        """Noise made of these words is private."""
-        return True
+    secure: ClassVar[bool] = True
 
     def words(self, count: int) -> NDArray[np.uint64]:
         """`count` fresh words from `os.urandom`."""
@@ -62,6 +59,7 @@ class SeededEntropy:
     - Never declared secure, so a certificate built on it says `private: false`.
     """
 
+    secure: ClassVar[bool] = False
     seed: int
     _generator: np.random.PCG64DXSM = field(init=False, repr=False, compare=False)
 
@@ -69,11 +67,6 @@ class SeededEntropy:
         if self.seed < 0:
             raise SettingError(f"seed is {self.seed}; give a non-negative integer")
         object.__setattr__(self, "_generator", np.random.PCG64DXSM(self.seed))
-
-    @property
-    def secure(self) -> bool:
-        """Noise made of these words is not private."""
-        return False
 
     def words(self, count: int) -> NDArray[np.uint64]:
         """`count` words further along the stream of this seed."""

@@ -27,7 +27,6 @@ CHOICE_MASK = (1 << CHOICE_BITS) - 1
 LEVEL_MASK = (1 << LEVEL_BITS) - 1
 LEVEL_STEP = 2.0**-LEVEL_BITS
 WORD_BITS = 64
-WORDS_PER_TRIAL = 2
 
 # The finest lattice: an int64 holds 2^52 z up to z = 2^11, which no draw in e^2000000 reaches.
 MAXIMUM_BITS = 52
@@ -225,7 +224,7 @@ def _draw(count: int, bits: int, entropy: Entropy, band: float) -> NDArray[np.in
     while filled < count:
         missing = count - filled
         trials = min(missing + missing // 32 + 4, TRIALS_PER_REQUEST)
-        words = entropy.words(WORDS_PER_TRIAL * trials)
+        words = entropy.words(2 * trials)
         signed = words.view(np.int64)
         # One compiled version serves all sources: some hand out read-only words.
         signed.flags.writeable = False

@@ -15,32 +15,22 @@ from numpy.typing import NDArray
 
 CLINIC_SEED = 20_240_607
 """Seed of the published table. It makes the records, never the noise of a release."""
-
 CLINIC_FORMULA = "readmit ~ age + blood_pressure + bmi + smoker + visits + C(ward)"
 
-CLINIC_TRUTH: Mapping[str, float] = MappingProxyType(
-    {
-        "Intercept": -6.5,
-        "age": 0.03,
-        "blood_pressure": 0.012,
-        "bmi": 0.05,
-        "smoker[T.yes]": 0.6,
-        "visits": 0.3,
-        "C(ward)[T.surgery]": -0.5,
-        "C(ward)[T.cardiology]": 0.8,
-    }
+_TERMS = (
+    ("age", 0.03, 10.0, "age, 10 years"),
+    ("blood_pressure", 0.012, 10.0, "blood pressure, 10 mmHg"),
+    ("bmi", 0.05, 5.0, "body mass index, 5 kg/m²"),
+    ("smoker[T.yes]", 0.6, 1.0, "smoker"),
+    ("visits", 0.3, 1.0, "one earlier visit"),
+    ("C(ward)[T.surgery]", -0.5, 1.0, "surgery, not general ward"),
+    ("C(ward)[T.cardiology]", 0.8, 1.0, "cardiology, not general ward"),
 )
-
+CLINIC_TRUTH: Mapping[str, float] = MappingProxyType(
+    {"Intercept": -6.5, **{name: true for name, true, _, _ in _TERMS}}
+)
 CLINIC_UNITS: Mapping[str, tuple[float, str]] = MappingProxyType(
-    {
-        "age": (10.0, "age, 10 years"),
-        "blood_pressure": (10.0, "blood pressure, 10 mmHg"),
-        "bmi": (5.0, "body mass index, 5 kg/m²"),
-        "smoker[T.yes]": (1.0, "smoker"),
-        "visits": (1.0, "one earlier visit"),
-        "C(ward)[T.surgery]": (1.0, "surgery, not general ward"),
-        "C(ward)[T.cardiology]": (1.0, "cardiology, not general ward"),
-    }
+    {name: (multiple, words) for name, _, multiple, words in _TERMS}
 )
 """Multiple of each term that a picture shows, and its words: effects of comparable size."""
 

@@ -10,8 +10,9 @@ from typing import Final
 
 from tacit.errors import BudgetError, SchemaError
 from tacit.privacy.relation import Relation
+from tacit.validate import within
 
-_CURRENCIES: Final = ("epsilon", "mu", "rho")
+_CURRENCIES: Final = {"epsilon": "ε", "mu": "μ", "rho": "ρ"}
 _SIX_DIGITS_UP = Context(prec=6, rounding=ROUND_CEILING)
 
 
@@ -67,13 +68,9 @@ class Budget:
 
     def __str__(self) -> str:
         """The budget as people write it."""
-        words = {"epsilon": "ε", "mu": "μ", "rho": "ρ"}
-        amounts = [
-            f"{words[name]} = {getattr(self, name):.6g}"
-            for name in _CURRENCIES
-            if getattr(self, name) is not None
-        ]
-        return ", ".join([*amounts, *([] if self.delta is None else [f"δ = {self.delta:g}"])])
+        given = {sign: getattr(self, name) for name, sign in _CURRENCIES.items()}
+        amounts = [f"{sign} = {amount:.6g}" for sign, amount in given.items() if amount is not None]
+        return ", ".join(amounts if self.delta is None else [*amounts, f"δ = {self.delta:g}"])
 
     @property
     def is_infinite(self) -> bool:
@@ -120,10 +117,12 @@ class Guarantee:
             raise SchemaError(
                 'the unit of privacy is not a word; expected for example "row" or "patient"'
             )
-        object.__setattr__(self, "epsilon", _bounded("epsilon", self.epsilon, math.inf))
-        object.__setattr__(self, "delta", _bounded("delta", self.delta, 1.0))
-        if self.mu is not None:
-            object.__setattr__(self, "mu", _bounded("mu", self.mu, math.inf))
+        for name in ("epsilon", "delta", "mu"):
+            value = getattr(self, name)
+            if name != "mu" or value is not None:
+                largest = 1.0 if name == "delta" else math.inf
+                value = within(f"{name} of a guarantee", value, 0.0, largest, BudgetError)
+                object.__setattr__(self, name, value)
 
     @property
     def infinite(self) -> bool:
@@ -157,15 +156,6 @@ def _number(name: str, value: object) -> float:
     if math.isnan(number):
         raise BudgetError(f"{name} is not a number (NaN); expected a number above 0")
     return math.nextafter(number, -math.inf) if number > value else number
-
-
-def _bounded(name: str, value: object, largest: float) -> float:
-    # Written so that NaN fails the comparison.
-    if isinstance(value, bool) or not isinstance(value, float | int) or not 0 <= value <= largest:
-        raise BudgetError(
-            f"{name} of a guarantee is {repr(value)[:60]}; expected a number from 0 to {largest}"
-        )
-    return float(value)
 
 
 def _up(value: float) -> str:

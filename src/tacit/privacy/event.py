@@ -1,237 +1,365 @@
-"""Every kind of event, and events as JSON: one tag per kind, exact numbers as strings.
+"""Every kind of event: what was released, in exact numbers, and never what it costs.
 
-An event says what was released, in exact numbers. What it costs is the answer of an accountant.
+The meaning of an event never changes, so a later accountant can price a stored one again.
+Sensitivities are those under the relation of the guarantee, unless the event says otherwise or is
+inside a sampled event, which fixes the relation.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TypeAlias
 
-from tacit.errors import CertificateError, SettingError
-from tacit.privacy.basic_events import (
-    DEEPEST_NESTING,
-    LARGEST_BITS,
-    LONGEST_LABEL,
-    Approximate,
-    BoundedRange,
-    Composed,
-    DiscreteGaussian,
-    Event,
-    Gaussian,
-    Laplace,
-    ObjectivePerturbation,
-    Pure,
-    Repeated,
-    Votes,
-)
-from tacit.privacy.sampling_events import (
-    Law,
-    NegativeBinomial,
-    PoissonRuns,
-    PoissonSampled,
-    RandomStopping,
-    SampledWithoutReplacement,
-    SampledWithReplacement,
-)
+from tacit.errors import SettingError
+from tacit.privacy.event_fields import check_fields
 
-__all__ = [
-    "Approximate",
-    "BoundedRange",
-    "Composed",
-    "DEEPEST_NESTING",
-    "DiscreteGaussian",
-    "Event",
-    "Gaussian",
-    "LARGEST_BITS",
-    "LONGEST_LABEL",
-    "LONGEST_NUMBER",
-    "Laplace",
-    "Law",
-    "NegativeBinomial",
-    "ObjectivePerturbation",
-    "PoissonRuns",
-    "PoissonSampled",
-    "Pure",
-    "RandomStopping",
-    "Repeated",
-    "SampledWithReplacement",
-    "SampledWithoutReplacement",
-    "Votes",
-    "from_json",
-    "to_json",
-]
-
-LONGEST_NUMBER = 1024
-_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(/[1-9][0-9]*)?", re.ASCII)
+DEEPEST_NESTING = 16
+Number: TypeAlias = Fraction | float
 
 
-# Both tables are part of the stored format.
-_TAGS: Mapping[str, type[Event]] = {
-    "gaussian": Gaussian,
-    "repeated": Repeated,
-    "composed": Composed,
-    "laplace": Laplace,
-    "pure": Pure,
-    "approximate": Approximate,
-    "bounded-range": BoundedRange,
-    "discrete-gaussian": DiscreteGaussian,
-    "objective-perturbation": ObjectivePerturbation,
-    "votes": Votes,
-    "poisson-sampled": PoissonSampled,
-    "sampled-without-replacement": SampledWithoutReplacement,
-    "sampled-with-replacement": SampledWithReplacement,
-    "random-stopping": RandomStopping,
-}
-_LAWS: Mapping[str, type[Law]] = {"negative-binomial": NegativeBinomial, "poisson": PoissonRuns}
-
-
-def to_json(event: Event) -> dict[str, object]:
-    """Write an event as a dictionary of strings, ready for JSON.
-
-    ``event`` is the kind, ``inner`` an event inside; numbers are ``"a"`` or ``"a/b"``.
+class Event:
+    """What was released. `label` says it in words, in at most 200 printable characters.
 
     Guarantee
     ---------
-    - ``from_json(to_json(event)) == event`` for every event.
-
-    Examples
-    --------
-    >>> to_json(Gaussian(1, Fraction(3, 2)))
-    {'event': 'gaussian', 'squared_sensitivity': '1', 'variance': '3/2', 'label': ''}
+    - Events compare by value and cannot be changed; their numbers are exact.
+    - An event inside events is at most `DEEPEST_NESTING` deep.
     """
-    for tag, kind in _TAGS.items():
-        if type(event) is kind:
-            written: dict[str, object] = {"event": tag}
-            for field in fields(kind):  # type: ignore[arg-type]
-                value = getattr(event, field.name)
-                written[_spelling(field.name)] = _write(value)
-            return written
-    raise SettingError(
-        f"a {type(event).__name__} is not an event; expected one of "
-        + ", ".join(kind.__name__ for kind in _TAGS.values())
-    )
+
+    __slots__ = ()
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        outer = type(self).__name__
+        for event in self.inner():
+            if not isinstance(event, Event):
+                raise SettingError(
+                    f"a {type(event).__name__} cannot be inside {outer}; expected an event, "
+                    "for example Gaussian or Repeated"
+                )
+            if _depth(event) >= DEEPEST_NESTING:
+                raise SettingError(
+                    f"events are nested more than {DEEPEST_NESTING} deep inside {outer}; "
+                    "multiply the counts or list the events instead"
+                )
+
+    def inner(self) -> tuple[Event, ...]:
+        """The events this one is made of, one level down."""
+        return (self.event,) if hasattr(self, "event") else ()
 
 
-def from_json(document: object) -> Event:
-    """Read an event that `to_json` wrote.
+def _depth(event: Event) -> int:
+    """How many levels lie below an event, which its own construction has bounded."""
+    return max((1 + _depth(part) for part in event.inner()), default=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Gaussian(Event):
+    """An integer vector with N(0, variance) noise on each coordinate, rounded to integers.
+
+    Rounding is post-processing. `squared_sensitivity` is the square of the L2 sensitivity.
 
     Guarantee
     ---------
-    - Anything that `to_json` could not have written is refused with `CertificateError`: unknown
-      tags, missing or unknown fields, numbers that are no exact strings in lowest terms, numbers
-      and nestings beyond the bounds of an event.
-    - What is accepted has one spelling: ``to_json(from_json(document)) == document``.
-
-    Examples
-    --------
-    >>> from_json({"event": "gaussian", "squared_sensitivity": "1", "variance": "4", "label": ""})
-    Gaussian(squared_sensitivity=1, variance=4, label='')
+    - `mu_squared` is an exact rational, with no rounding anywhere.
+    - Floats are read exactly, as binary fractions. Write a decimal as a Fraction.
     """
-    return _read(document, depth=0)
+
+    squared_sensitivity: Number
+    variance: Number
+    label: str = ""
+
+    @property
+    def mu_squared(self) -> Fraction:
+        """Square of the Gaussian differential privacy parameter, sensitivity² / variance."""
+        return Fraction(self.squared_sensitivity) / Fraction(self.variance)
 
 
-def _spelling(name: str) -> str:
-    # "event" is taken by the tag.
-    return "inner" if name == "event" else name
+@dataclass(frozen=True, slots=True)
+class DiscreteGaussian(Event):
+    """An integer vector with discrete Gaussian noise: mass ∝ exp(-k² / (2 variance)) on integers.
+
+    The true variance of the noise is slightly below the parameter `variance`.
+
+    Guarantee
+    ---------
+    - `squared_sensitivity` is an integer, because shifts of integer vectors are.
+    """
+
+    squared_sensitivity: int
+    variance: Number
+    coordinates: int = 1
+    label: str = ""
+
+    def __post_init__(self) -> None:
+        Event.__post_init__(self)
+        if not isinstance(self.squared_sensitivity, int):
+            raise SettingError("squared_sensitivity is no integer; expected one: the vector is one")
+
+    @property
+    def mu_squared(self) -> Fraction:
+        """Twice the concentrated privacy parameter. It is not a GDP parameter."""
+        return Fraction(self.squared_sensitivity) / Fraction(self.variance)
 
 
-def _write(value: object) -> object:
-    match value:
-        case str():
-            return value
-        case Event():
-            return to_json(value)
-        case tuple():
-            return [to_json(event) for event in value]
-        case NegativeBinomial() | PoissonRuns():
-            tag = next(tag for tag, law in _LAWS.items() if isinstance(value, law))
-            return {"law": tag} | {it.name: str(getattr(value, it.name)) for it in fields(value)}
-        case _:
-            return str(value)
+@dataclass(frozen=True, slots=True)
+class Laplace(Event):
+    """A number or vector of this L1 sensitivity with noise of density exp(-|x|/scale) / (2 scale).
+
+    Guarantee
+    ---------
+    - `epsilon` is the exact ratio sensitivity / scale, not its inverse.
+    """
+
+    sensitivity: Number
+    scale: Number
+    label: str = ""
+
+    @property
+    def epsilon(self) -> Fraction:
+        """The pure privacy parameter."""
+        return Fraction(self.sensitivity) / Fraction(self.scale)
 
 
-def _read(document: object, depth: int) -> Event:
-    if depth > DEEPEST_NESTING:
-        raise CertificateError(
-            f"events are nested more than {DEEPEST_NESTING} deep; expected what to_json writes"
-        )
-    if not isinstance(document, Mapping):
-        raise CertificateError(
-            f'an event is written as a {type(document).__name__}; expected an object with "event"'
-        )
-    tag = document.get("event")
-    if not isinstance(tag, str) or tag not in _TAGS:
-        known = ", ".join(f'"{name}"' for name in _TAGS)
-        raise CertificateError(
-            f"unknown event {repr(tag)[:60]}; this version knows {known}. "
-            "A newer version may have written it: verify it with that one"
-        )
-    kind = _TAGS[tag]
-    names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
-    _require_fields(document, {"event", *map(_spelling, names)})
-    values = {name: _read_field(document[_spelling(name)], name, tag, depth) for name in names}
-    try:
-        return kind(**values)
-    except SettingError as error:
-        raise CertificateError(f'event "{tag}": {error}') from error
+@dataclass(frozen=True, slots=True)
+class Votes(Event):
+    """Pluralities of teachers' votes, each count with N(0, variance) noise (GNMax of PATE).
+
+    One neighbour step moves two counts of each query by one. A check of the largest noisy count
+    against a threshold is an event of its own, ``Gaussian(1, variance)``, paid for every query
+    whether answered or not.
+
+    Guarantee
+    ---------
+    - `mu_squared` is that of all the queries together; it does not depend on the votes.
+    """
+
+    variance: Number
+    queries: int = 1
+    label: str = ""
+
+    @property
+    def mu_squared(self) -> Fraction:
+        """Square of the Gaussian differential privacy parameter of all queries."""
+        return 2 * self.queries / Fraction(self.variance)
 
 
-def _read_field(value: object, name: str, tag: str, depth: int) -> Any:
-    match name:
-        case "label":
-            if not isinstance(value, str):
-                raise CertificateError(f'event "{tag}": {name} is not text')
-            return value
-        case "event":
-            return _read(value, depth + 1)
-        case "events":
-            if not isinstance(value, list):
-                raise CertificateError(f'event "{tag}": {name} is not a list of events')
-            return tuple(_read(event, depth + 1) for event in value)
-        case "law":
-            return _read_law(value)
-        case _:
-            return _read_number(value, name)
+@dataclass(frozen=True, slots=True)
+class ObjectivePerturbation(Event):
+    """The exact minimiser of ``sum of losses + l2/2 |theta|^2 + noise . theta``.
+
+    Each loss is convex with Lipschitz gradient and sees theta through one product with the record's
+    features; noise N(0, variance) and a positive ridge on every coordinate; no constraint.
+    `squared_sensitivity` is the squared bound on the gradient of **one record's own loss**,
+    whatever the relation. `curvature_ratio` is beta / l2, the largest second derivative times
+    squared row norm over the ridge. `signs` is 1 if the derivative of the loss has one sign given
+    the record (logistic, hinge), else 2.
+
+    Guarantee
+    ---------
+    - It is not GDP and offers no mu: its cost never enters a sum of squares.
+    """
+
+    squared_sensitivity: Number
+    variance: Number
+    curvature_ratio: Number
+    signs: int
+    label: str = ""
 
 
-def _read_law(document: object) -> Law:
-    tag = document.get("law") if isinstance(document, Mapping) else None
-    if not isinstance(document, Mapping) or not isinstance(tag, str) or tag not in _LAWS:
-        known = ", ".join(f'"{name}"' for name in _LAWS)
-        raise CertificateError(f"unknown law of runs; this version knows {known}")
-    kind = _LAWS[tag]
-    names = [field.name for field in fields(kind)]
-    _require_fields(document, {"law", *names})
-    numbers: dict[str, Any] = {name: _read_number(document[name], name) for name in names}
-    try:
-        return kind(**numbers)
-    except SettingError as error:
-        raise CertificateError(f'law "{tag}": {error}') from error
+@dataclass(frozen=True, slots=True)
+class Pure(Event):
+    """A release that is epsilon-private, by whatever mechanism. Permute-and-flip is one.
+
+    Guarantee
+    ---------
+    - Nothing beyond epsilon is assumed: accountants price randomised response.
+    """
+
+    epsilon: Number
+    label: str = ""
 
 
-def _require_fields(document: Mapping[object, object], expected: set[str]) -> None:
-    found = set(document)
-    if found != expected:
-        # Sorted by text, because the keys of a foreign document need not be comparable.
-        wrong = sorted(repr(name)[:60] for name in found ^ expected)
-        raise CertificateError(
-            f"an event has missing or unknown fields: {', '.join(wrong[:5])}; "
-            f"expected exactly {', '.join(sorted(expected))}"
-        )
+@dataclass(frozen=True, slots=True)
+class Approximate(Event):
+    """A release that is (epsilon, delta)-private, by whatever mechanism.
+
+    Guarantee
+    ---------
+    - Nothing beyond the two numbers is assumed: accountants price leaky randomised response.
+    """
+
+    epsilon: Number
+    delta: Number
+    label: str = ""
 
 
-def _read_number(text: object, name: str) -> Fraction | int:
-    if not isinstance(text, str) or len(text) > LONGEST_NUMBER or not _NUMBER.fullmatch(text):
-        raise CertificateError(
-            f'{name} is not an exact number; expected a string "a" or "a/b" of digits, '
-            f"at most {LONGEST_NUMBER} characters"
-        )
-    value = Fraction(text)
-    # Two spellings of one fact would have two digests.
-    if str(value) != text:
-        raise CertificateError(f"{name} is not in lowest terms; expected the reduced fraction")
-    return value.numerator if value.denominator == 1 else value
+@dataclass(frozen=True, slots=True)
+class BoundedRange(Event):
+    """A release whose privacy loss lies in an interval of length eta for each pair of neighbours.
+
+    The exponential mechanism ``exp(eta u / (2 sensitivity of u))`` and report-noisy-max with
+    Gumbel noise are of this kind. **Permute-and-flip is not**: it is `Pure`.
+
+    Guarantee
+    ---------
+    - The interval contains 0, so the release is also eta-private.
+    """
+
+    eta: Number
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Composed(Event):
+    """Several events on the same table, each with fresh noise, possibly chosen adaptively.
+
+    Guarantee
+    ---------
+    - An accountant prices it exactly as the list of its events.
+    """
+
+    events: tuple[Event, ...]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.events, tuple | list):
+            raise SettingError("events is no tuple; expected a tuple of events")
+        object.__setattr__(self, "events", tuple(self.events))
+        Event.__post_init__(self)
+
+    def inner(self) -> tuple[Event, ...]:
+        """The events, in their order."""
+        return self.events
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated(Event):
+    """The same event several times, with fresh noise and fresh samples, possibly adaptively.
+
+    Guarantee
+    ---------
+    - An accountant prices ``Repeated(event, k)`` exactly as k copies of the event.
+    """
+
+    event: Event
+    times: int
+
+
+@dataclass(frozen=True, slots=True)
+class PoissonSampled(Event):
+    """An event on a secret sample that holds each record independently with probability `rate`.
+
+    Sensitivities of the inner event are those of **adding or removing one record of the sample**,
+    whatever the relation. Divisors and noise do not depend on the sample's size. Several releases
+    from one sample are one sampled event around their composition. Shuffled epochs are no event.
+
+    Guarantee
+    ---------
+    - At rate 0 nothing is released of the table; at rate 1 the sample is the table.
+    """
+
+    event: Event
+    rate: Number
+
+
+@dataclass(frozen=True, slots=True)
+class SampledWithoutReplacement(Event):
+    """An event on a secret uniform subset of fixed size. Holds under replace-one.
+
+    Sensitivities of the inner event are those of **replacing one record of the sample**.
+
+    Guarantee
+    ---------
+    - `rate` is the exact ratio sample / population.
+    """
+
+    event: Event
+    sample: int
+    population: int
+
+    def __post_init__(self) -> None:
+        Event.__post_init__(self)
+        if self.sample > self.population:
+            raise SettingError("sample is larger than the population; expected at most as many")
+
+    @property
+    def rate(self) -> Fraction:
+        """Probability that a record is in the sample."""
+        return Fraction(self.sample, self.population)
+
+
+@dataclass(frozen=True, slots=True)
+class SampledWithReplacement(Event):
+    """An event on secret independent uniform draws. Holds under replace-one.
+
+    Sensitivities of the inner event are those of **replacing one draw of the sample**.
+
+    Guarantee
+    ---------
+    - Draws may outnumber records; both are counts.
+    """
+
+    event: Event
+    draws: int
+    population: int
+
+
+@dataclass(frozen=True, slots=True)
+class NegativeBinomial:
+    """The truncated negative binomial distribution of a number of runs, at least 1.
+
+    Shape 1 is the geometric distribution with success probability gamma, shape 0 the logarithmic
+    one: Papernot and Steinke (2022), Definition 1.
+
+    Guarantee
+    ---------
+    - The shape is above -1 and gamma in (0, 1), where the theorem holds.
+    """
+
+    shape: Number
+    gamma: Number
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+
+@dataclass(frozen=True, slots=True)
+class PoissonRuns:
+    """The Poisson distribution of a number of runs; at 0 runs a fixed public answer is released.
+
+    Guarantee
+    ---------
+    - The mean is above 0.
+    """
+
+    mean: Number
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+
+Law: TypeAlias = NegativeBinomial | PoissonRuns
+
+
+@dataclass(frozen=True, slots=True)
+class RandomStopping(Event):
+    """The best run of randomly many, their number drawn from `law`; only that run is released.
+
+    The score that chooses the best is part of each run.
+
+    Guarantee
+    ---------
+    - The cost does not grow with the realised number of runs, which stays hidden.
+    """
+
+    event: Event
+    law: Law
+
+    def __post_init__(self) -> None:
+        Event.__post_init__(self)
+        if not isinstance(self.law, Law):
+            raise SettingError(
+                f"a {type(self.law).__name__} is no law of runs; expected NegativeBinomial or "
+                "PoissonRuns"
+            )

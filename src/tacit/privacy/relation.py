@@ -37,10 +37,8 @@ class Relation(StrEnum):
     @classmethod
     def parse(cls, text_or_relation: object) -> Relation:
         """Return the relation that one of the three words names; refuse anything else."""
-        if isinstance(text_or_relation, str):
-            for relation in cls:
-                if relation.value == text_or_relation:
-                    return relation
+        if isinstance(text_or_relation, str) and text_or_relation in set(cls):
+            return cls(text_or_relation)
         words = ", ".join(f'"{relation.value}"' for relation in cls)
         raise SchemaError(
             f"unknown relation {repr(text_or_relation)[:60]}; expected one of {words}. "

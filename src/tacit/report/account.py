@@ -1,7 +1,4 @@
-"""What a run costs by every accountant: the numbers, a table for people, a document for programs.
-
-A forecast is shown with the prices. It is no guarantee, so it is never the smallest price.
-"""
+"""What a run costs by every accountant: the numbers, a table and a document."""
 
 from __future__ import annotations
 
@@ -36,10 +33,6 @@ _MEANING = {
     "gdp-clt": "central limit: no guarantee",
     "pld": "privacy-loss distributions",
 }
-_ROUNDING = 1e-12
-_ADVICE = ". Use best(), which falls back"
-_LARGEST_FIXED = 1e7
-_FEWEST_DECIMALS, _MOST_DECIMALS = 3, 9
 
 
 @dataclass(frozen=True)
@@ -65,7 +58,7 @@ class Account:
         sound = {it.accountant: it for it in self.prices.values() if isinstance(it, Price)}
         least = min(reversed(sound.values()), key=lambda it: it.epsilon)
         exact = sound.get("gdp", least)
-        return exact if exact.epsilon <= least.epsilon * (1.0 + _ROUNDING) else least
+        return exact if exact.epsilon <= least.epsilon * (1.0 + 1e-12) else least
 
     @property
     def forecast(self) -> Forecast | None:
@@ -106,7 +99,7 @@ def account_of(run: Run, delta: float) -> Account:
         prices=compare([run.event], delta=delta, relation=run.relation),
         composition=composition,
         trade_off=trade_off(composition),
-        note=note.removesuffix(_ADVICE),
+        note=note.removesuffix(". Use best(), which falls back"),
     )
 
 
@@ -115,10 +108,9 @@ def account_table(account: Account) -> Table:
     epsilons = [account.epsilon(name) for name in account.prices]
     smallest = account.smallest.accountant
     rows = []
-    for name, cell in zip(account.prices, rounded_up(epsilons), strict=True):
+    for (name, price), cell in zip(account.prices.items(), rounded_up(epsilons), strict=True):
         mark = "smallest" if name == smallest else ""
-        if isinstance(account.prices[name], Forecast):
-            mark = "forecast"
+        mark = "forecast" if isinstance(price, Forecast) else mark
         rows.append((f"{name:<9} {_MEANING[name]}", cell, mark))
     return Table(("accountant", "ε", ""), tuple(rows))
 
@@ -126,8 +118,7 @@ def account_table(account: Account) -> Table:
 def rounded_up(numbers: list[float | None]) -> tuple[str, ...]:
     """Write numbers with the same decimals, none below what it stands for."""
     least = min((it for it in numbers if it is not None and 0.0 < it < math.inf), default=1.0)
-    wanted = 2 - math.floor(math.log10(least))
-    decimals = min(max(wanted, _FEWEST_DECIMALS), _MOST_DECIMALS)
+    decimals = min(max(2 - math.floor(math.log10(least)), 3), 9)
     return tuple("no price" if it is None else _up(it, decimals) for it in numbers)
 
 
@@ -135,7 +126,7 @@ def _up(number: float, decimals: int) -> str:
     if math.isinf(number):
         return "inf"
     exact = Decimal(repr(number))
-    if number >= _LARGEST_FIXED:
+    if number >= 1e7:
         return f"{float(Context(prec=5, rounding=ROUND_CEILING).create_decimal(exact)):.4e}"
     return str(exact.quantize(Decimal(1).scaleb(-decimals), rounding=ROUND_CEILING))
 
@@ -151,17 +142,13 @@ def run_line(run: Run) -> str:
     """What is released, in one sentence."""
     sums = "1 noisy sum" if run.steps == 1 else f"{run.steps:,} noisy sums"
     noise = few_digits(float_up(Fraction(run.noise)))
-    return f"{sums} over {_sample(run)}, noise {noise} times the clip bound"
-
-
-def _sample(run: Run) -> str:
-    if run.sample_rate is None:
-        return "the whole table"
-    rate = f"rate {float(run.sample_rate):.6g}"
-    if run.sampling == "poisson":
-        return f"Poisson samples, {rate}"
-    where = "" if run.population is None else f" of {run.population:,} records"
-    return f"samples {run.sampling.replace('-', ' ')}{where}, {rate}"
+    sample = "the whole table"
+    if run.sample_rate is not None:
+        where = "" if run.population is None else f" of {run.population:,} records"
+        kind = f"samples {run.sampling.replace('-', ' ')}{where}"
+        kind = "Poisson samples" if run.sampling == "poisson" else kind
+        sample = f"{kind}, rate {float(run.sample_rate):.6g}"
+    return f"{sums} over {sample}, noise {noise} times the clip bound"
 
 
 def account_document(account: Account) -> dict[str, Any]:

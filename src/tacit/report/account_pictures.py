@@ -1,45 +1,62 @@
-"""Pictures of an account: the profile, the trade-off, epsilon against steps, the privacy loss."""
+"""Pictures of an account: the profile, the trade-off, epsilon against steps, the privacy loss.
+
+What is shown of the guarantee is on the safe side, as the prices are: curves are upper bounds.
+"""
 
 from __future__ import annotations
 
 import math
 import os
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tacit.errors import SettingError
-from tacit.report import account_curves as curves
+from tacit.accounting import gaussian, pld
+from tacit.accounting.accountants import price
+from tacit.accounting.best_epsilon import best
+from tacit.accounting.clt_forecast import forecast
+from tacit.accounting.composition import count_events
+from tacit.accounting.dominating_pairs import pairs_of
+from tacit.accounting.pld.distribution import dyadic, from_pair, rounded_step
+from tacit.accounting.pld.grid_choice import coarse_pass, resolve
+from tacit.accounting.pld.pairs.pair import DIRECTIONS, Direction, Pair
+from tacit.accounting.pld.transform import Transform, transform
+from tacit.accounting.renyi import conversion
+from tacit.accounting.renyi.curve import default_orders
+from tacit.accounting.renyi_curves import total_curve
+from tacit.accounting.training_run import Run
+from tacit.errors import AccountingError, SettingError
+from tacit.report import figure as figures
 from tacit.report.account import FALSE_ALARM, Account, few_digits, run_line
-from tacit.report.figure import (
-    BLUE,
-    GREEN,
-    GREY,
-    INK,
-    LIGHT,
-    ORANGE,
-    drawn,
-    empty_figure,
-    picture_file,
-    tidy,
-)
+from tacit.report.figure import BLUE, GREEN, GREY, INK, LIGHT, ORANGE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+Floats = NDArray[np.float64]
+
+BEST = "best"
+STEPS_SHOWN = ("basic", "advanced", "rdp", BEST, "gdp-clt")
+
+# Deltas are drawn down to this part of the one that was asked for.
+_DEEP = 1e-3
+# An untilted transform is exact to about 1e-15.
+_LEAST_DELTA = 1e-11
+_MANY_POINTS, _FEW_POINTS, _STEP_POINTS = 121, 25, 11
+_BINS, _HALF_WIDTH, _TAIL = 160, 4.0, 2e-5
+_ACCURACY, _FINEST = 1e-3, 20_000
+_TABLE_DELTA = 1e-6
+_DASHED: Mapping[str, Any] = {"linestyle": (0, (4, 2))}
 _LINES: Mapping[str, Mapping[str, Any]] = {
     "basic": {"color": LIGHT, "linewidth": 1.6, "label": "basic"},
     "advanced": {"color": GREY, "linewidth": 1.6, "label": "advanced"},
     "rdp": {"color": GREEN, "linewidth": 1.8, "label": "Rényi"},
-    "gdp-clt": {
-        "color": ORANGE,
-        "linewidth": 1.8,
-        "linestyle": (0, (4, 2)),
-        "label": "forecast, no guarantee",
-    },
-    curves.BEST: {"color": BLUE, "linewidth": 2.4},
+    "gdp-clt": {"color": ORANGE, "linewidth": 1.8, "label": "forecast, no guarantee", **_DASHED},
+    BEST: {"color": BLUE, "linewidth": 2.4},
 }
 
 
@@ -55,12 +72,12 @@ def account_picture(account: Account, path: str | os.PathLike[str], picture: str
     "steps" (epsilon against steps), "loss" (law of the privacy loss) or "all".
     """
     require_picture(path, picture)
-    drawn(lambda: _figure(account, picture), path)
+    figures.drawn(lambda: _figure(account, picture), path)
 
 
 def require_picture(path: str | os.PathLike[str], picture: str) -> None:
     """Refuse a file or a kind of picture that cannot be drawn, before anything is computed."""
-    picture_file(path)
+    figures.picture_file(path)
     if picture not in ("all", *_PANELS):
         raise SettingError(
             f"unknown picture {str(picture)[:40]!r}; expected one of all, {', '.join(_PANELS)}"
@@ -71,11 +88,17 @@ def _figure(account: Account, picture: str) -> Figure:
     shown = list(_PANELS) if picture == "all" else [picture]
     whole = len(shown) > 1
     size = (11.0, 8.6) if whole else (6.6, 5.0)
-    figure = empty_figure(*size, w_pad=0.14, h_pad=0.12, wspace=0.02, hspace=0.02)
+    figure = figures.empty_figure(*size, w_pad=0.14, h_pad=0.12, wspace=0.02, hspace=0.02)
     for place, name in enumerate(shown, start=1):
         axes = figure.add_subplot(2, 2, place) if whole else figure.add_subplot()
-        tidy(axes, spines=("left", "bottom"))
-        _PANELS[name](axes, account)
+        figures.tidy(axes, spines=("left", "bottom"))
+        title, panel = _PANELS[name]
+        panel(axes, account)
+        title = title.format(delta=account.delta)
+        axes.set_title(title, loc="left", fontsize=11.5, fontweight="bold", pad=9)
+        if len(axes.get_legend_handles_labels()[0]) > 1:
+            corner: Any = "upper right" if name == "curve" else "upper left"
+            axes.legend(loc=corner, fontsize=9.5, frameon=True, framealpha=0.9, edgecolor="none")
     amount = few_digits(account.smallest.epsilon)
     title = f"ε = {amount} at δ = {account.delta:g}, {account.run.relation}"
     if whole:
@@ -87,8 +110,7 @@ def _figure(account: Account, picture: str) -> Figure:
 
 
 def _curve(axes: Axes, account: Account) -> None:
-    _title(axes, "Privacy profile: δ at each ε")
-    for name, (epsilons, deltas) in curves.profile(account).items():
+    for name, (epsilons, deltas) in profile(account).items():
         axes.plot(epsilons, np.where(deltas > 0.0, deltas, np.nan), **_line(name, account))
     epsilon = account.smallest.epsilon
     if account.delta > 0.0 and math.isfinite(epsilon):
@@ -106,19 +128,18 @@ def _curve(axes: Axes, account: Account) -> None:
         axes.set_ylim(bottom=account.delta * 1e-3, top=2.0)
     axes.set_xlim(left=0.0)
     axes.set(yscale="log", xlabel="ε", ylabel="δ")
-    _legend(axes, "upper right")
 
 
 def _trade_off(axes: Axes, account: Account) -> None:
-    _title(axes, "What an attacker can do")
-    alarms, misses = curves.trade_off_points(account)
+    alarms, misses = trade_off_points(account)
     axes.fill_between(alarms, misses, color=BLUE, alpha=0.09, linewidth=0.0)
     axes.plot([0.0, 1.0], [1.0, 0.0], color=GREY, linewidth=1.2, linestyle=(0, (1, 2)))
     axes.plot(alarms, misses, color=BLUE, linewidth=2.4)
     least = 1.0 - account.reading.detection
     axes.plot([FALSE_ALARM], [least], **_DOT)
+    detected = math.ceil(account.reading.detection * 1000.0 - 1e-9) / 10.0
     axes.annotate(
-        f"5% false alarms:\nat most {_percent_up(account.reading.detection)} detected",
+        f"5% false alarms:\nat most {detected:g}% detected",
         (FALSE_ALARM, least),
         xytext=(0.33, 0.93),
         textcoords="data",
@@ -135,8 +156,7 @@ def _trade_off(axes: Axes, account: Account) -> None:
 
 
 def _steps(axes: Axes, account: Account) -> None:
-    _title(axes, f"ε against steps, at δ = {account.delta:g}")
-    steps, found = curves.epsilon_by_steps(account)
+    steps, found = epsilon_by_steps(account)
     for name, epsilons in found.items():
         shown = np.where(epsilons > 0.0, epsilons, np.nan)
         if np.isfinite(shown).any():
@@ -145,12 +165,10 @@ def _steps(axes: Axes, account: Account) -> None:
     if 0.0 < epsilon < math.inf:
         axes.plot([account.run.steps], [epsilon], **_DOT)
     axes.set(xscale="log", yscale="log", xlabel="steps", ylabel="ε")
-    _legend(axes, "upper left")
 
 
 def _loss(axes: Axes, account: Account) -> None:
-    _title(axes, "Privacy-loss distribution")
-    law = curves.loss_density(account)
+    law = loss_density(account)
     axes.set(xlabel="privacy loss", yticks=[])
     if law is None:
         axes.set_xticks([])
@@ -164,30 +182,182 @@ def _loss(axes: Axes, account: Account) -> None:
         axes.plot(law.losses, density, color=color, linewidth=1.8, label=world)
     epsilon = account.smallest.epsilon
     if math.isfinite(epsilon):
-        axes.axvline(epsilon, color=INK, linewidth=1.0, linestyle=(0, (4, 2)))
+        axes.axvline(epsilon, color=INK, linewidth=1.0, **_DASHED)
         axes.text(epsilon, 0.97, " ε", transform=axes.get_xaxis_transform(), va="top", fontsize=11)
-    # Room for the legend above the curves.
+    # Room for the legend above the
     axes.set_ylim(0.0, 1.3 * float(max(law.within.max(), law.without.max())))
     axes.set_ylabel("density")
-    _legend(axes, "upper left")
 
 
 def _line(name: str, account: Account) -> dict[str, Any]:
-    label = {"label": f"best ({account.smallest.accountant})"} if name == curves.BEST else {}
-    return {"zorder": 3 if name == curves.BEST else 2, **_LINES[name], **label}
+    label = {"label": f"best ({account.smallest.accountant})"} if name == BEST else {}
+    return {"zorder": 3 if name == BEST else 2, **_LINES[name], **label}
 
 
-def _title(axes: Axes, text: str) -> None:
-    axes.set_title(text, loc="left", fontsize=11.5, fontweight="bold", pad=9)
+@dataclass(frozen=True)
+class LossDensity:
+    """Density of the privacy loss at increasing losses, with the person in the table and without.
+
+    Guarantee
+    ---------
+    - `without` is `within` times e to the minus loss, as for every privacy loss.
+    """
+
+    losses: Floats
+    within: Floats
+
+    @property
+    def without(self) -> Floats:
+        """Density where the person is not in the table."""
+        return np.asarray(self.within * np.exp(-np.clip(self.losses, -700.0, 700.0)))
 
 
-def _legend(axes: Axes, place: Literal["upper left", "upper right"]) -> None:
-    if len(axes.get_legend_handles_labels()[0]) > 1:
-        axes.legend(loc=place, fontsize=9.5, frameon=True, framealpha=0.9, edgecolor="none")
+def profile(account: Account) -> Mapping[str, tuple[Floats, Floats]]:
+    """Epsilons and deltas: the best curve, the Rényi one, and the forecast where there is one.
+
+    Guarantee
+    ---------
+    - The best and the Rényi curve are never below the true profile.
+    """
+    found = account.composition
+    largest = found.epsilon(max(account.delta, _TABLE_DELTA**2) * _DEEP)
+    if not 0.0 < largest < math.inf:
+        largest = 1.0
+    deep_enough = account.delta * _DEEP >= _LEAST_DELTA
+    distributions = _distributions(account, largest) if deep_enough else []
+    quick = found.mu is not None or bool(distributions)
+    epsilons = np.linspace(0.0, largest, _MANY_POINTS if quick else _FEW_POINTS)
+    if math.isfinite(account.smallest.epsilon):
+        epsilons = np.union1d(epsilons, account.smallest.epsilon)
+
+    def at(epsilon: float) -> float:
+        if distributions:
+            return max(each.delta(epsilon) for each in distributions)
+        return found.delta(epsilon)
+
+    curves = {BEST: (epsilons, _values(at, epsilons))}
+    run = account.run
+    curve = total_curve(count_events([run.event], run.relation), run.relation)
+    if curve is not None and curve.leak == 0.0 and found.mu is None:
+        orders = np.union1d(default_orders(), 1.0 + np.geomspace(0.1, 30.0, 30))
+        values = curve.curve(orders)
+        deltas = _values(lambda it: conversion.delta_from_values(orders, values, it), epsilons)
+        curves["rdp"] = (epsilons, deltas)
+    guess = account.forecast
+    if guess is not None and found.mu is None and math.isfinite(guess.approximate_mu):
+        mu = guess.approximate_mu
+        curves["gdp-clt"] = (epsilons, _values(lambda it: gaussian.delta(it, mu), epsilons))
+    return curves
 
 
-def _percent_up(rate: float) -> str:
-    return f"{math.ceil(rate * 1000.0 - 1e-9) / 10.0:g}%"
+def trade_off_points(account: Account) -> tuple[Floats, Floats]:
+    """Rates of false alarms, dense near 0 and 1, and the least misses at each."""
+    near = np.geomspace(1e-4, 0.5, 80)
+    alarms = np.concatenate([[0.0], near, 1.0 - near[-2::-1], [1.0]])
+    return alarms, _values(account.trade_off.misses_at, alarms)
+
+
+def epsilon_by_steps(account: Account) -> tuple[Floats, Mapping[str, Floats]]:
+    """Numbers of steps around those of the run, and epsilon by several accountants at each.
+
+    Guarantee
+    ---------
+    - The number of steps of the run is among them; where there is no price stands NaN.
+    """
+    steps = account.run.steps
+    around = np.geomspace(max(1.0, steps / 100.0), 10.0 * steps, _STEP_POINTS)
+    counts = sorted({*(round(float(it)) for it in around), steps})
+    found = {
+        name: np.array([_at_steps(account, name, count) for count in counts])
+        for name in STEPS_SHOWN
+    }
+    return np.array(counts, dtype=np.float64), found
+
+
+def loss_density(account: Account) -> LossDensity | None:
+    """Density of the privacy loss in its worse direction; None where it cannot be computed."""
+    mu = account.composition.mu
+    if mu is not None:
+        if not 0.0 < mu < 1e6:
+            return None
+        ends = mu * (0.5 * mu - _HALF_WIDTH), mu * (0.5 * mu + _HALF_WIDTH)
+        losses = np.linspace(*ends, 4 * _BINS + 1)
+        scaled = (losses - 0.5 * mu * mu) / mu
+        return LossDensity(losses, np.exp(-0.5 * scaled * scaled) / (mu * math.sqrt(2.0 * math.pi)))
+    epsilon = account.smallest.epsilon
+    distributions = _distributions(account, epsilon) if math.isfinite(epsilon) else []
+    if not distributions:
+        return None
+    law = max(distributions, key=lambda each: each.delta(epsilon))
+    masses = np.maximum(law.masses, 0.0) * math.exp(law.log_scale)
+    grid = (law.first + np.arange(masses.size)) * law.step
+    sums = np.cumsum(masses)
+    first = int(np.searchsorted(sums, _TAIL))
+    last = min(int(np.searchsorted(sums, sums[-1] - _TAIL)) + 1, masses.size - 1)
+    # A whole number of grid losses in each bin, or the bars would flicker.
+    per_bin = max(round((last - first) / _BINS), 1)
+    number = (last - first) // per_bin + 1
+    cuts = first + per_bin * np.arange(number + 1)
+    padded = np.append(masses, np.zeros(per_bin + 1))
+    width = per_bin * law.step
+    heights = np.add.reduceat(padded[: cuts[-1] + 1], cuts)[:-1] / width
+    centers = grid[first] + (np.arange(number) + 0.5) * width - 0.5 * law.step
+    return LossDensity(centers, heights) if number > 1 else None
+
+
+def _distributions(account: Account, epsilon: float) -> list[Transform]:
+    """The composed loss in each direction, not tilted; nothing where it is out of range."""
+    run = account.run
+    items = pairs_of(count_events([run.event], run.relation), run.relation)
+    if not items or account.composition.mu is not None or not epsilon > 0.0:
+        return []
+    ways = DIRECTIONS[:1] if all(pair.symmetric for pair, _ in items) else DIRECTIONS
+    try:
+        return [_distribution(items, way, max(account.delta * _DEEP, _LEAST_DELTA)) for way in ways]
+    except (pld.GridTooLong, pld.BelowRoundOff):
+        return []
+
+
+def _distribution(items: list[tuple[Pair, int]], direction: Direction, delta: float) -> Transform:
+    coarse = coarse_pass(items, direction)
+    aim = coarse.aim_at_delta(delta)
+    window, width = coarse.window(0.0, aim)
+    chosen = resolve(items, direction, coarse, aim, _ACCURACY)
+    grids = list(chosen.grids)
+    if width < _FINEST * chosen.step:
+        # Enough for the price of few steps, but too coarse to be looked at.
+        step = rounded_step(width / _FINEST)
+        grids = [
+            dyadic(step, center=0, low=float(low), high=float(high) + step, per_octave=_FINEST)
+            for low, high in zip(*coarse.ranges(aim), strict=True)
+        ]
+    parts = [
+        (from_pair(pair, direction, grid, "upper"), times)
+        for (pair, times), grid in zip(items, grids, strict=True)
+    ]
+    return transform(parts, window, "upper")
+
+
+def _at_steps(account: Account, name: str, steps: int) -> float:
+    run: Run = replace(account.run, steps=steps)
+    events, delta, relation = [run.event], account.delta, run.relation
+    try:
+        if name == "gdp-clt":
+            # Without sampling the limit is the exact price, which is drawn as the best one.
+            if account.composition.mu is not None:
+                return math.nan
+            found = forecast(events, relation=relation).approximate_epsilon(delta)
+        elif name == BEST:
+            found = best(events, delta=delta, relation=relation).epsilon
+        else:
+            found = price(name, events, delta=delta, relation=relation).epsilon
+    except AccountingError:
+        return math.nan
+    return found if math.isfinite(found) else math.nan
+
+
+def _values(function: Callable[[float], float], points: Floats) -> Floats:
+    return np.array([function(float(point)) for point in points])
 
 
 _WORLDS = {
@@ -199,9 +369,9 @@ _DOT: Mapping[str, Any] = {
     "marker": "o", "markersize": 7.5, "color": BLUE, "markeredgecolor": "white",
     "markeredgewidth": 1.4, "linestyle": "none", "zorder": 5,
 }  # fmt: skip
-_PANELS: Mapping[str, Callable[[Axes, Account], None]] = {
-    "curve": _curve,
-    "tradeoff": _trade_off,
-    "steps": _steps,
-    "loss": _loss,
+_PANELS: Mapping[str, tuple[str, Callable[[Axes, Account], None]]] = {
+    "curve": ("Privacy profile: δ at each ε", _curve),
+    "tradeoff": ("What an attacker can do", _trade_off),
+    "steps": ("ε against steps, at δ = {delta:g}", _steps),
+    "loss": ("Privacy-loss distribution", _loss),
 }

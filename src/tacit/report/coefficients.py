@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 LEVEL = 0.95
 NUMBERS = ("coef", "std_err", "lower", "upper", "statistic", "pvalue", "privacy_share")
+# Both bars differ in thickness too, for readers and printers without colour.
 PRIVATE, SAMPLED = BLUE, ORANGE
-"""Both bars differ in thickness too, for readers and printers without colour."""
 _TOTAL: Mapping[str, Any] = {"color": PRIVATE, "linewidth": 1.8, "zorder": 2}
 _SAMPLING: Mapping[str, Any] = {
     "color": SAMPLED, "linewidth": 6.5, "solid_capstyle": "butt", "zorder": 3
@@ -33,10 +33,8 @@ _SAMPLING: Mapping[str, Any] = {
 _ESTIMATE: Mapping[str, Any] = {
     "marker": "s", "s": 30, "color": PRIVATE, "edgecolors": "white", "linewidths": 0.7, "zorder": 4
 }  # fmt: skip
-WIDEST_RATIO = 1e6
-"""Ratios beyond it, or below its inverse, are drawn as if they stood there."""
-SHORT_AXIS = 4.0
-"""A logarithmic axis is short if its end is less than so many times its beginning."""
+_WIDEST = math.log(1e6)
+"""Ratios beyond 1e6, or below its inverse, are drawn as if they stood there."""
 _SHIFT = 0.22
 """Dots of one term are this far apart, so that those that agree stay visible side by side."""
 _MARKS: tuple[tuple[str, Mapping[str, Any]], ...] = (
@@ -68,8 +66,10 @@ def term_documents(fit: Fit) -> list[dict[str, Any]]:
 
 
 def interval_document(fit: Fit) -> dict[str, Any] | None:
-    """What may be said of the intervals, and why; null where they were not paid for."""
-    if fit.release is None or fit.release.sandwich is None:
+    """What may be said of the intervals, and why; null where they were not asked for."""
+    if fit.release is None:
+        return None
+    if fit.release.sandwich is None and not fit.release.plan.intervals_declined:
         return None
     summary = fit.summary(LEVEL)
     return {
@@ -115,43 +115,37 @@ def comparison_picture(
     `title` and `axis` are the texts above and below.
     """
     shown = [term for term in terms if term["name"] != INTERCEPT]
-    drawn(lambda: _dots(shown, (truth, reference), units or {}, title, axis), path)
-
-
-def _dots(
-    terms: Sequence[Mapping[str, Any]],
-    others: tuple[Mapping[str, float] | None, Mapping[str, float] | None],
-    units: Units,
-    title: str,
-    axis: str,
-) -> Figure:
-    private = {str(term["name"]): float(term["coef"]) for term in terms}
-    factors = [units.get(name, (1.0, name))[0] for name in private]
-    labels = [units.get(name, (1.0, name))[1] for name in private]
-    figure, axes = term_figure(labels, title=title, axis=axis, reference=0.0)
+    private = {str(term["name"]): float(term["coef"]) for term in shown}
+    scales = [(units or {}).get(name, (1.0, name)) for name in private]
+    factors, labels = [factor for factor, _ in scales], [label for _, label in scales]
     series = [
         (label, mark, values)
-        for (label, mark), values in zip(_MARKS, (*others, private), strict=True)
+        for (label, mark), values in zip(_MARKS, (truth, reference, private), strict=True)
         if values
     ]
-    for index, (label, mark, values) in enumerate(series):
-        shift = _SHIFT * (index - (len(series) - 1) / 2)
-        points = [
-            (values[name] * factor, place + shift)
-            for place, (name, factor) in enumerate(zip(private, factors, strict=True))
-            if name in values
-        ]
-        axes.scatter(*zip(*points, strict=True), label=label, zorder=3, **mark)
-    for place, (term, factor) in enumerate(zip(terms, factors, strict=True)):
-        if term["lower"] is not None and term["upper"] is not None:
-            ends = [term["lower"] * factor, term["upper"] * factor]
-            height = place + _SHIFT * (len(series) - 1) / 2
-            axes.plot(ends, [height] * 2, color=BLUE, linewidth=1.6, zorder=2)
-    if len(series) > 1:
-        figure.legend(
-            loc="outside lower center", ncols=len(series), frameon=False, handletextpad=0.2
-        )
-    return figure
+
+    def dots() -> Figure:
+        figure, axes = term_figure(labels, title=title, axis=axis, reference=0.0)
+        for index, (label, mark, values) in enumerate(series):
+            shift = _SHIFT * (index - (len(series) - 1) / 2)
+            points = [
+                (values[name] * factor, place + shift)
+                for place, (name, factor) in enumerate(zip(private, factors, strict=True))
+                if name in values
+            ]
+            axes.scatter(*zip(*points, strict=True), label=label, zorder=3, **mark)
+        for place, (term, factor) in enumerate(zip(shown, factors, strict=True)):
+            if term["lower"] is not None and term["upper"] is not None:
+                ends = [term["lower"] * factor, term["upper"] * factor]
+                height = place + _SHIFT * (len(series) - 1) / 2
+                axes.plot(ends, [height] * 2, color=BLUE, linewidth=1.6, zorder=2)
+        if len(series) > 1:
+            figure.legend(
+                loc="outside lower center", ncols=len(series), frameon=False, handletextpad=0.2
+            )
+        return figure
+
+    drawn(dots, path)
 
 
 def plot(
@@ -172,16 +166,9 @@ def plot(
     ---------
     - Nothing but the release is drawn, and the same fit gives the same file.
 
-    Parameters
-    ----------
-    path
-        A .png or .svg file; without one the figure is returned only.
-    exponentiate
-        Whether to draw odds or rate ratios, on a logarithmic axis.
-    units
-        For each term, how many units of its column the picture shows, and in which words.
-    title
-        What stands above; by default the model and its guarantee.
+    `path` is a .png or .svg file; without one the figure is returned only. `exponentiate` draws
+    odds or rate ratios, on a logarithmic axis. `units` say for each term how many units of its
+    column the picture shows, and in which words. `title` is by default the model and its guarantee.
     """
     if not callable(getattr(fit, "summary", None)):
         raise SettingError("plot draws a fit of tacit.glm or a fitted estimator.")
@@ -210,7 +197,16 @@ def _forest(total: Summary, sampling: Summary, units: Units, title: str | None) 
         axes.set_xscale("log")
     _draw_bars(axes, bars, ratio=ratio, both=total is not sampling)
     if ratio:
-        _mark_ratios(axes)
+        from matplotlib import ticker
+
+        # Plain numbers, evenly apart where the axis is short.
+        low, high = axes.get_xlim()
+        short, subs = high < 4.0 * low, (1.0, 2.0, 5.0)
+        axes.xaxis.set_major_locator(
+            ticker.AutoLocator() if short else ticker.LogLocator(subs=subs)
+        )
+        axes.xaxis.set_minor_locator(ticker.NullLocator())
+        axes.xaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
     if axes.get_legend_handles_labels()[1]:
         figure.legend(loc="outside lower center", ncols=3, frameon=False, handletextpad=0.6)
     return figure
@@ -219,10 +215,12 @@ def _forest(total: Summary, sampling: Summary, units: Units, title: str | None) 
 def _draw_bars(
     axes: Axes, bars: Sequence[tuple[Line, Line, float]], *, ratio: bool, both: bool
 ) -> None:
-    statements = {line.statement for line, _, _ in bars if line.statement is not None}
+    # Withheld intervals have no bar, and no word in the legend.
+    shown = [place for place, (line, _, _) in enumerate(bars) if line.lower is not None]
+    statements = {bars[place][0].statement for place in shown} - {None}
     word = f", {statements.pop()}" if len(statements) == 1 else ""
     for place, (line, inner, factor) in enumerate(bars):
-        first = place == 0
+        first = place == (shown or [0])[0]
         ends = _ends(line, factor, ratio=ratio)
         if ends is not None:
             label = f"total interval{word}" if first else None
@@ -247,20 +245,8 @@ def _scaled(value: float, factor: float, *, ratio: bool) -> float:
     """A coefficient for so many units of its column: times them, or to their power."""
     if not ratio:
         return value * factor
-    widest = math.log(WIDEST_RATIO)
     exponent = factor * (math.log(value) if value > 0 else -math.inf)
-    return math.exp(min(max(exponent, -widest), widest))
-
-
-def _mark_ratios(axes: Axes) -> None:
-    """Plain numbers on a logarithmic axis, evenly apart where it is short."""
-    from matplotlib.ticker import AutoLocator, FuncFormatter, LogLocator, NullLocator
-
-    low, high = axes.get_xlim()
-    short = high < SHORT_AXIS * low
-    axes.xaxis.set_major_locator(AutoLocator() if short else LogLocator(subs=(1.0, 2.0, 5.0)))
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    return math.exp(min(max(exponent, -_WIDEST), _WIDEST))
 
 
 def _title(total: Summary) -> str:

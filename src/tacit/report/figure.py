@@ -1,7 +1,4 @@
-"""What all figures share: style, colours, tidy axes, and files that are written whole.
-
-Figures are drawn to files, without a window and without global state.
-"""
+"""What all figures share: style, colours, tidy axes, and files, without any global state."""
 
 from __future__ import annotations
 

@@ -11,16 +11,14 @@ from typing import Any
 
 from tacit.accounting.objective_perturbation import objective_mu
 from tacit.certificate.certificate import Certificate
-from tacit.contract.guarantee_caveats import ONE_RECORD, VALID, cautions
-from tacit.contract.plan import Plan
+from tacit.contract.plan import ONE_RECORD, VALID, Plan, cautions
 from tacit.contract.sensitivity import events_of
 from tacit.documents.canonical_json import plain
 from tacit.documents.quoting import quoted
 from tacit.inference.text_table import Table, rounded
 from tacit.ledger.joint_certificate import JointCertificate
 from tacit.privacy.budget import Guarantee
-from tacit.privacy.event import Event, Gaussian, ObjectivePerturbation
-from tacit.privacy.relation import Relation
+from tacit.privacy.event import Gaussian, ObjectivePerturbation
 
 _ONE_RECORD = {
     "replace-one": "had the record of any one {unit} been a different one",
@@ -56,7 +54,12 @@ def plan_table(plan: Plan) -> Table:
     for step in plan.steps:
         if step.price is not None:
             found = events_of(step.kind, step.price, plan.relation, step.size)
-            one = sum((_square(event, plan.relation) for event in found), Fraction(0))
+            one = Fraction(0)
+            for event in found:
+                if isinstance(event, ObjectivePerturbation):
+                    one += Fraction(objective_mu(event, plan.relation)) ** 2
+                elif isinstance(event, Gaussian):
+                    one += event.mu_squared
             # Steps of one label, as in rounds, are one line.
             costs[step.label] = costs.get(step.label, Fraction(0)) + one * step.times
             passes[step.label] = passes.get(step.label, 0) + step.times
@@ -65,24 +68,14 @@ def plan_table(plan: Plan) -> Table:
     return Table(("step", "passes", "share of budget"), tuple(rows))
 
 
-def _square(event: Event, relation: Relation) -> Fraction:
-    """μ² of a Gaussian event; of a perturbed objective the square that stands nearest to it."""
-    if isinstance(event, ObjectivePerturbation):
-        return Fraction(objective_mu(event, relation)) ** 2
-    return event.mu_squared if isinstance(event, Gaussian) else Fraction(0)
-
-
 def plan_headline(plan: Plan) -> str:
-    """The solver and the size of a plan in one line.
-
-    Where the number of records is private, the declared lower bound is shown.
-    """
+    """The solver and size of a plan; the declared lower bound where the number is private."""
     least = "at least " if plan.private and not plan.relation.n_is_public else ""
+    how = (
+        f"{plan.queries} passes over the records" if plan.private else "without noise: not private"
+    )
     records = f"{least}{plan.records:,} records"
-    size = f"{plan.solver.name} on {records}, {plan.design.width} coefficients"
-    if not plan.private:
-        return f"{size}, without noise: not private"
-    return f"{size}, {plan.queries} passes over the records"
+    return f"{plan.solver.name} on {records}, {plan.design.width} coefficients, {how}"
 
 
 def forecast_line(plan: Plan) -> str | None:
@@ -95,8 +88,7 @@ def forecast_line(plan: Plan) -> str | None:
 
 def plan_document(plan: Plan) -> dict[str, Any]:
     """The plan as plain data; infinity is "inf"."""
-    guarantee = plan.guarantee()
-    forecast = plan.forecast
+    guarantee, forecast = plan.guarantee(), plan.forecast
     return {
         "solver": plan.solver.name,
         "loss": plan.loss.name,
@@ -142,6 +134,13 @@ def odds_of(guarantee: Guarantee, *, several: bool) -> str:
     )
 
 
+def _factor(epsilon: float) -> str:
+    """e^ε, rounded up; beyond a million a power says more than its digits."""
+    if epsilon > math.log(1e6):
+        return f"e^{rounded(epsilon, 4, ROUND_CEILING)}"
+    return rounded(math.exp(epsilon), 3, ROUND_CEILING)
+
+
 def premises(certificate: Certificate) -> tuple[str, ...]:
     """Say on which assumed and declared facts the guarantee rests; nothing where there are none."""
     facts, unit = certificate.parsed["public"], quoted(certificate.parsed["unit"])
@@ -173,28 +172,15 @@ def _premise(fact: Mapping[str, Any], unit: str) -> str:
 
 def certificate_table(certificate: Certificate) -> Table:
     """Events of a certificate: what was asked, how often, and the noise over the sensitivity."""
-    rows = tuple(
-        (quoted(entry["label"]), str(entry["times"]), _noise_multiplier(entry))
-        for entry in certificate.parsed["events"]
-    )
-    return Table(("event", "times", "noise / sensitivity"), rows)
-
-
-def _noise_multiplier(entry: Mapping[str, Any]) -> str:
-    if entry["event"] is None:
-        return "none"
-    squared = Fraction(entry["sensitivity"]["squared"])
-    if not squared:
-        return "inf"
-    ratio = Fraction(entry["noise"]["variance"]) / squared
-    return rounded(math.sqrt(ratio), 4, ROUND_FLOOR)
-
-
-def _factor(epsilon: float) -> str:
-    """e^ε, rounded up; beyond a million a power says more than its digits."""
-    if epsilon > math.log(1e6):
-        return f"e^{rounded(epsilon, 4, ROUND_CEILING)}"
-    return rounded(math.exp(epsilon), 3, ROUND_CEILING)
+    rows = []
+    for entry in certificate.parsed["events"]:
+        multiplier = "none"
+        if entry["event"] is not None:
+            squared = Fraction(entry["sensitivity"]["squared"])
+            ratio = Fraction(entry["noise"]["variance"]) / squared if squared else None
+            multiplier = "inf" if ratio is None else rounded(math.sqrt(ratio), 4, ROUND_FLOOR)
+        rows.append((quoted(entry["label"]), str(entry["times"]), multiplier))
+    return Table(("event", "times", "noise / sensitivity"), tuple(rows))
 
 
 def joint_promise(certificate: JointCertificate) -> str:
@@ -206,12 +192,11 @@ def joint_promise(certificate: JointCertificate) -> str:
     """
     guarantee, document = certificate.rederive(), certificate.parsed
     charges = document["charges"]
-    several = guarantee.unit != "row"
     count = "One charge" if len(charges) == 1 else f"All {len(charges)} charges together"
     table = "" if document["dataset"] is None else f" to the table {quoted(document['dataset'])}"
     promised = (
         f"{count}{table}: whatever anybody concludes from all these numbers, put together, would "
-        f"have been about as likely {odds_of(guarantee, several=several)}."
+        f"have been about as likely {odds_of(guarantee, several=guarantee.unit != 'row')}."
     )
     sentences = [promised]
     unknown = sum(charge["release"] is None for charge in charges)
@@ -232,16 +217,12 @@ def analyst_table(certificate: JointCertificate) -> Table:
     """
     total, found = certificate.rederive(), certificate.by_analyst(MOST_ANALYSTS)
     counts = Counter(charge.get("analyst") for charge in certificate.parsed["charges"])
-    rows = [
-        (_who(analyst), f"{counts[analyst]:,}", rounded(own.epsilon, 6, ROUND_CEILING))
-        for analyst, own in found.items()
-    ]
+    rows = []
+    for analyst, own in found.items():
+        who = "(not named)" if analyst is None else quoted(analyst)
+        rows.append((who, f"{counts[analyst]:,}", rounded(own.epsilon, 6, ROUND_CEILING)))
     if len(counts) > len(found):
         rows.append((f"({len(counts) - len(found)} more analysts)", "", ""))
     rows.append(("(together)", f"{counts.total():,}", rounded(total.epsilon, 6, ROUND_CEILING)))
     delta = rounded(total.delta, 3, ROUND_CEILING)
     return Table(("analyst", "charges", f"epsilon at delta {delta}"), tuple(rows))
-
-
-def _who(analyst: str | None) -> str:
-    return "(not named)" if analyst is None else quoted(analyst)

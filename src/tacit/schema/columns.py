@@ -16,8 +16,6 @@ from tacit.validate import finite, shown
 
 Level = str | int | float
 
-_TRUTH = {"true": 1.0, "false": 0.0}
-
 
 @dataclass(frozen=True)
 class NumericColumn:
@@ -49,17 +47,14 @@ class NumericColumn:
             raise BoundsError("lower and upper are too large for float64; rescale the column.")
         if (upper - lower) / 2 < sys.float_info.min:
             raise BoundsError("lower and upper are too close for float64; rescale the column.")
-        object.__setattr__(self, "lower", lower)
-        object.__setattr__(self, "upper", upper)
-        if self.missing is not None:
-            missing = finite("missing", self.missing, BoundsError)
-            if not lower <= missing <= upper:
-                ends = f"lower = {lower:g} and upper = {upper:g}"
-                raise BoundsError(
-                    f"missing = {missing:g} must lie within {ends}: it is used in place of a "
-                    "missing cell."
-                )
-            object.__setattr__(self, "missing", missing)
+        missing = None if self.missing is None else finite("missing", self.missing, BoundsError)
+        if missing is not None and not lower <= missing <= upper:
+            raise BoundsError(
+                f"missing = {missing:g} must lie within lower = {lower:g} and upper = {upper:g}: "
+                "it is used in place of a missing cell."
+            )
+        for name, value in (("lower", lower), ("upper", upper), ("missing", missing)):
+            object.__setattr__(self, name, value)
         if not isinstance(self.missing_indicator, bool):
             raise SchemaError("missing_indicator must be true or false.")
         if self.missing_indicator and self.missing is None:
@@ -85,14 +80,25 @@ class _LevelColumn:
     def __post_init__(self) -> None:
         levels = _distinct_levels(self.levels)
         object.__setattr__(self, "levels", levels)
+        known = {_identity(level): level for level in levels}
         for key in ("missing", "other"):
-            object.__setattr__(self, key, _substitute(key, getattr(self, key), levels))
+            given = getattr(self, key)
+            plain = given.item() if isinstance(given, np.generic) else given
+            if plain is None:
+                continue
+            level = known.get(_identity(plain)) if isinstance(plain, Level) else None
+            if level is None:
+                raise SchemaError(
+                    f"{key} must be one of the declared levels, since nothing is read off the "
+                    f"data: add it to levels; got {shown(plain)}."
+                )
+            object.__setattr__(self, key, level)
 
     @property
     def cell(self) -> LabelCell:
         """The rule for a cell."""
-        given = (self.missing, self.other)
-        return LabelCell(*(None if level is None else str(level) for level in given))
+        texts = [None if it is None else str(it) for it in (self.missing, self.other)]
+        return LabelCell(*texts)
 
 
 @dataclass(frozen=True)
@@ -159,25 +165,10 @@ def _distinct_levels(values: object) -> tuple[Level, ...]:
     return levels
 
 
-def _substitute(key: str, value: object, levels: tuple[Level, ...]) -> Level | None:
-    """The declared level that a substitute names, as it is spelt among the levels."""
-    plain = value.item() if isinstance(value, np.generic) else value
-    if plain is None:
-        return None
-    if isinstance(plain, str | int | float):
-        for level in levels:
-            if _identity(level) == _identity(plain):
-                return level
-    raise SchemaError(
-        f"{key} must be one of the declared levels, since nothing is read off the data: add it to "
-        f"levels; got {shown(plain)}."
-    )
-
-
 def _identity(level: Level) -> float | str:
     """The number a level spells, else its text: files do not tell 1 from "1", 1.0 or "true"."""
     try:
-        number = float(_TRUTH.get(str(level).casefold(), level))
+        number = float({"true": 1.0, "false": 0.0}.get(str(level).casefold(), level))
     except (ValueError, OverflowError):
         return str(level)
     return number if math.isfinite(number) else str(level)

@@ -1,13 +1,15 @@
 """The schema: what is publicly known of a table, declared by a person and never read off the data.
 
-It holds the columns with their bounds or levels, the unit of privacy, and the relation between
-neighbouring tables. It is written in TOML or in Python.
+It is written in TOML or in Python.
 """
 
 from __future__ import annotations
 
 import difflib
+import json
 import os
+import re
+import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, asdict, dataclass, field, fields
 from types import MappingProxyType
@@ -16,20 +18,23 @@ from typing import Any
 from tacit.design.attached_columns import Unit, Weighting
 from tacit.documents.quoting import quoted
 from tacit.errors import FileError, InputError, SchemaError
-from tacit.files import read_bytes
+from tacit.files import LARGEST_FILE, read_bytes
 from tacit.privacy.relation import Relation
 from tacit.schema.columns import BinaryColumn, DeclaredColumn, FactorColumn, NumericColumn
-from tacit.schema.toml_text import parse_toml, toml_key, toml_lines
 from tacit.validate import positive, shown, whole
 
 __all__ = ["BinaryColumn", "DeclaredColumn", "FactorColumn", "NumericColumn", "Schema"]
 
-_SHOWN_NAMES = 20
+DEEPEST_KEY = 100
+"""Parts of a dotted key. The time that tomllib takes grows with the square of their number."""
+
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+_PART = r"""(?:[A-Za-z0-9_-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
+_DEEP_KEY = re.compile(rf"{_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{DEEPEST_KEY}}}")
 _ROW = "row"
 _TYPES: Mapping[str, type[DeclaredColumn]] = {
     column.kind: column for column in (NumericColumn, FactorColumn, BinaryColumn)
 }
-_TOP_KEYS = ("relation", "unit", "n_at_least", "weight", "columns")
 
 
 @dataclass(frozen=True)
@@ -134,12 +139,11 @@ class Schema:
         """Build a schema from plain data laid out like the TOML file."""
         if not isinstance(data, Mapping):
             raise SchemaError("A schema is a mapping with the key columns.")
-        _refuse_unknown_keys(data, _TOP_KEYS, "")
+        _require_keys(data, (), ("relation", "unit", "n_at_least", "weight", "columns"), "")
         declared = data.get("columns", {})
         if not isinstance(declared, Mapping):
             raise SchemaError("columns must be a table with one [columns.NAME] per column.")
-        unit = data.get("unit", _ROW)
-        person = None
+        unit, person = data.get("unit", _ROW), None
         if isinstance(unit, Mapping):
             unit, person = _declared_person(unit)
         return cls(
@@ -153,11 +157,9 @@ class Schema:
 
     def to_toml(self) -> str:
         """TOML text that `parse` reads back as the same schema."""
-        person = self.person
-        unit = self.unit if person is None else None
-        lines = toml_lines(
-            {"relation": str(self.relation), "unit": unit, "n_at_least": self.n_at_least}
-        )
+        person, unit = self.person, self.unit if self.person is None else None
+        facts = {"relation": str(self.relation), "unit": unit, "n_at_least": self.n_at_least}
+        lines = toml_lines(facts)
         if person is not None:
             name = self.unit if self.unit != person.column else None
             lines += ["", "[unit]", *toml_lines({**asdict(person), "name": name})]
@@ -165,10 +167,10 @@ class Schema:
             weight = {"column": self.weight.column, "maximum": self.weight.maximum}
             lines += ["", "[weight]", *toml_lines(weight)]
         for column_name, column in self.columns.items():
-            facts = {"type": column.kind, **asdict(column)}
-            if facts.get("missing_indicator") is False:
-                del facts["missing_indicator"]
-            lines += ["", f"[columns.{toml_key(column_name)}]", *toml_lines(facts)]
+            declared = {"type": column.kind, **asdict(column)}
+            if declared.get("missing_indicator") is False:
+                del declared["missing_indicator"]
+            lines += ["", f"[columns.{toml_key(column_name)}]", *toml_lines(declared)]
         return "\n".join(lines) + "\n"
 
 
@@ -183,15 +185,13 @@ def _declared_column(name: str, facts: object) -> DeclaredColumn:
     if not isinstance(kind, str) or kind not in _TYPES:
         raise SchemaError(f"{where}type must be one of {kinds}; got {shown(kind)}.")
     allowed = [item.name for item in fields(_TYPES[kind])]
-    _refuse_unknown_keys(facts, ("type", *allowed), where)
     required = [item.name for item in fields(_TYPES[kind]) if item.default is MISSING]
-    missing = [key for key in required if key not in facts]
-    if missing:
-        raise SchemaError(
-            f"{where}missing {' and '.join(missing)}. Those are public facts, declared by a person "
-            "who knows what the column can hold, and are never read off the data: fill them in, "
-            "or delete the column from the schema if no model needs it."
-        )
+    advice = (
+        ". Those are public facts, declared by a person who knows what the column can hold, and "
+        "are never read off the data: fill them in, or delete the column from the schema if no "
+        "model needs it."
+    )
+    _require_keys(facts, required, ["type", *allowed], where, advice)
     try:
         return _TYPES[kind](**{key: facts[key] for key in allowed if key in facts})
     except InputError as error:
@@ -200,43 +200,44 @@ def _declared_column(name: str, facts: object) -> DeclaredColumn:
 
 def _declared_person(facts: Mapping[str, Any]) -> tuple[str, Unit]:
     """The unit in words, and the column that holds it."""
-    where = "unit: "
-    form = '[unit] with column = "patient_number" and max_rows = 3'
-    _require_section(facts, ("column", "max_rows"), ("order", "name"), where, form)
+    advice = '; expected [unit] with column = "patient_number" and max_rows = 3.'
+    known = ["column", "max_rows", "order", "name"]
+    _require_keys(facts, known[:2], known, "unit: ", advice, texts=("column", "order", "name"))
     try:
         person = Unit(facts["column"], facts["max_rows"], facts.get("order"))
     except InputError as error:
-        raise SchemaError(f"{where}{error}") from error
+        raise SchemaError(f"unit: {error}") from error
     return facts.get("name", person.column), person
 
 
 def _declared_weight(facts: object) -> Weighting:
-    where, form = "weight: ", '[weight] with column = "weight" and maximum = 10'
+    form = '[weight] with column = "weight" and maximum = 10.'
     if not isinstance(facts, Mapping):
-        raise SchemaError(f"{where}expected a table, {form}.")
-    _require_section(facts, ("column", "maximum"), (), where, form)
-    return Weighting(facts["column"], positive(f"{where}maximum", facts["maximum"], SchemaError))
+        raise SchemaError(f"weight: expected a table, {form}")
+    known = ["column", "maximum"]
+    _require_keys(facts, known, known, "weight: ", f"; expected {form}", texts=("column",))
+    return Weighting(facts["column"], positive("weight: maximum", facts["maximum"], SchemaError))
 
 
-def _require_section(
-    facts: Mapping[str, Any], required: tuple[str, ...], further: tuple[str, ...], *said: str
+def _require_keys(
+    facts: Mapping[str, Any],
+    required: Iterable[str],
+    known: Iterable[str],
+    where: str,
+    advice: str = "",
+    texts: Iterable[str] = (),
 ) -> None:
-    where, form = said
-    _refuse_unknown_keys(facts, required + further, where)
-    missing = [key for key in required if key not in facts]
-    if missing:
-        raise SchemaError(f"{where}missing {' and '.join(missing)}; expected {form}.")
-    for key in ("column", *further):
-        if key in facts and (not isinstance(facts[key], str) or not facts[key].strip()):
-            raise SchemaError(f"{where}{key} must be text; got {shown(facts[key])}.")
-
-
-def _refuse_unknown_keys(data: Mapping[str, Any], known: Iterable[str], where: str) -> None:
-    for key in data:
+    for key in facts:
         if key not in known:
             raise SchemaError(
                 f"{where}unknown key {_named(key)}.{_hint(key, known)} Known: {_listing(known)}."
             )
+    missing = [key for key in required if key not in facts]
+    if missing:
+        raise SchemaError(f"{where}missing {' and '.join(missing)}{advice}")
+    for key in texts:
+        if key in facts and (not isinstance(facts[key], str) or not facts[key].strip()):
+            raise SchemaError(f"{where}{key} must be text; got {shown(facts[key])}.")
 
 
 def _named(name: object) -> str:
@@ -250,6 +251,47 @@ def _hint(name: object, known: Iterable[str]) -> str:
 
 def _listing(names: Iterable[str]) -> str:
     names = list(names)
-    rest = len(names) - _SHOWN_NAMES
-    listed = ", ".join(map(quoted, names[:_SHOWN_NAMES]))
-    return listed + (f" and {rest} more" if rest > 0 else "")
+    listed = ", ".join(map(quoted, names[:20]))
+    return listed + (f" and {len(names) - 20} more" if len(names) > 20 else "")
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """Read TOML text of bounded size and depth, or refuse it with `SchemaError`."""
+    if len(text) > LARGEST_FILE:
+        raise SchemaError(f"The schema has more than {LARGEST_FILE} characters.")
+    if _DEEP_KEY.search(text):
+        raise SchemaError(
+            f"The schema has a dotted key of more than {DEEPEST_KEY} parts; a column name with "
+            'dots needs quotes: [columns."blood.pressure"].'
+        )
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise SchemaError(
+            f"The schema is not valid TOML: {error}. Text needs quotes, and so does a column "
+            'name with spaces or dots: [columns."blood pressure"].'
+        ) from error
+
+
+def toml_string(text: str) -> str:
+    """Text as a TOML basic string: JSON's escapes are TOML's, but for the delete character."""
+    return json.dumps(str(text), ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def toml_key(name: str) -> str:
+    """A column's name as a TOML key, quoted where it has to be."""
+    return name if _BARE_KEY.fullmatch(name) else toml_string(name)
+
+
+def toml_lines(facts: Mapping[str, Any]) -> list[str]:
+    """One line for each fact; None, which stands for nothing declared, has no line."""
+    declared = {key: value for key, value in facts.items() if value is not None}
+    return [f"{toml_key(key)} = {_toml_value(value)}" for key, value in declared.items()]
+
+
+def _toml_value(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_toml_value, value))}]"
+    if isinstance(value, str):
+        return toml_string(value)
+    return str(value).lower() if isinstance(value, bool) else repr(value)

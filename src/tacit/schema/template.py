@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from tacit.documents.quoting import quoted
 from tacit.errors import SchemaError
-from tacit.schema.toml_text import toml_key, toml_string
+from tacit.schema.schema import toml_key, toml_string
 from tacit.validate import one_of
 
 _HEADER = """\

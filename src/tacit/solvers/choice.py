@@ -31,7 +31,7 @@ from tacit.solvers import (
 from tacit.solvers.counting import with_counting
 from tacit.solvers.exact import Exact
 from tacit.solvers.locating import exact_locating, with_locating
-from tacit.solvers.rules import INTERCEPT_ONLY, NEWTON_POLISH
+from tacit.solvers.rules import INTERCEPT_ONLY, NEWTON_POLISH, WARNINGS
 from tacit.solvers.signal import n_mu_of, signal_of
 from tacit.solvers.solver import (
     PublicFacts,
@@ -108,8 +108,12 @@ def counted(plan: PlanSolver) -> PlanSolver:
 
 def _auto(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     """Choose by intervals, by the response and by the signal."""
-    if options.inference:
+    if options.inference and signal_of(facts, allowed) >= WARNINGS.intervals:
         return counted(one_step.plan)(facts, options, allowed)
+    if options.inference:
+        # Intervals would mean nothing: the coefficients get all of the budget.
+        usual = replace(options, inference=False)
+        return replace(_auto(facts, usual, allowed), intervals_declined=True)
     if options.max_passes == 1:
         return gradient.plan(facts, options, allowed)
     numeric = isinstance(facts.design.response, Continuous | Count)
@@ -172,5 +176,5 @@ SOLVERS: Mapping[str, PlanSolver] = MappingProxyType(
     }
 )
 """By the name that a user gives: what plans the fit."""
-INTERVALS_BY_DEFAULT = frozenset({"auto", "newton", "majorised-newton"})
-"""Solvers that pay for intervals unless they are declined."""
+INTERVALS_BY_DEFAULT = frozenset({"auto"})
+"""Solvers that pay for intervals unless they are declined: those whose coverage was shown."""

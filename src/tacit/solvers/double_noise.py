@@ -21,9 +21,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from tacit.contract.gate import Gate
 from tacit.contract.plan import Plan, Purpose, Solution, Step
-from tacit.contract.query import CurvatureTrace, DampedDirection, GradientSum, QueryKind
+from tacit.contract.query import CurvatureTrace, DampedDirection, Gate, GradientSum, QueryKind
 from tacit.contract.sensitivity import price_for
 from tacit.losses.loss import Code
 from tacit.solvers.coordinates import Vector

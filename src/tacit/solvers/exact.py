@@ -14,11 +14,10 @@ from typing import ClassVar
 import numpy as np
 
 from tacit.constraints.proximal import Ball, RidgePenalty
-from tacit.contract.gate import Gate
 from tacit.contract.plan import Plan, Solution
-from tacit.contract.query import GradientSum, SecondMoments, Weights
+from tacit.contract.query import Gate, GradientSum, SecondMoments, Weights
 from tacit.design.response import Absent
-from tacit.losses import squared
+from tacit.losses import regression
 from tacit.losses.loss import Code
 from tacit.solvers.coordinates import Coordinates, Vector, gradient_bound, penalty_in
 from tacit.solvers.exact_intervals import deviation_of, exact_sandwich
@@ -78,7 +77,7 @@ def _minimise_in_turns(gate: Gate, plan: Plan) -> Vector:
 
     Deviation and coefficients take turns, from least squares on, until neither moves.
     """
-    theta = minimise(gate, replace(plan, loss=squared.LOSS))
+    theta = minimise(gate, replace(plan, loss=regression.SQUARED))
     deviation = deviation_of(gate, plan, theta)
     for _ in range(TURNS):
         theta = minimise(gate, replace(plan, loss=in_units(plan.loss, deviation)))

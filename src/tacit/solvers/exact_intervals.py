@@ -13,9 +13,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.contract.gate import Gate
 from tacit.contract.plan import Plan
-from tacit.contract.query import ColumnCounts, SecondMoments, Weights
+from tacit.contract.query import ColumnCounts, Gate, SecondMoments, Weights
 from tacit.contract.release import Sandwich
 from tacit.losses.loss import Code, Loss
 from tacit.solvers.coordinates import Matrix, Vector

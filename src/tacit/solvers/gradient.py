@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from tacit.contract.gate import Gate
 from tacit.contract.plan import Forecast, Plan, Purpose, Solution
-from tacit.contract.query import QueryKind
+from tacit.contract.query import Gate, QueryKind
 from tacit.solvers.coordinates import Coordinates, gradient_bound, slope_bound
 from tacit.solvers.noisy_steps import Descent, Noise, best_time, descend, excess_bound
 from tacit.solvers.rules import DESCENT

@@ -13,9 +13,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from tacit.contract.gate import Gate
 from tacit.contract.plan import Plan, Purpose, Solution
-from tacit.contract.query import QueryKind
+from tacit.contract.query import Gate, QueryKind
 from tacit.losses.loss import Code
 from tacit.solvers.coordinates import response_ends
 from tacit.solvers.label_start import label_start

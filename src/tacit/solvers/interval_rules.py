@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -22,12 +22,30 @@ class StartShares:
 
 
 @dataclass(frozen=True)
-class Shares(StartShares):
-    """All parts of μ² of the one-step solver, in hundredths."""
+class RoundShares(StartShares):
+    """All parts of μ² of Newton's method, in hundredths."""
 
     residuals: int
-    pilot: int
+    rounds: int
+
+
+@dataclass(frozen=True)
+class Shares:
+    """Parts of what the one-step solver's pilot leaves of μ², in proportion to one another."""
+
+    scales: int
+    level: int
+    moments: int
+    residuals: int
+    norms: int
+    tail: int
+    sandwich: int
     step: int
+
+    @property
+    def whole(self) -> int:
+        """Their sum."""
+        return sum(astuple(self))
 
 
 @dataclass(frozen=True)
@@ -39,6 +57,7 @@ class Start:
     radii: int = rule(6, "counts for their radii")
     octaves: int = rule(12, "octaves below the bounds in which radii are sought")
     held: tuple[float, float] = rule((0.6, 0.98), "ends of the share of n that a radius holds")
+    margin: float = rule(2.0, "deviations of noise by which a radius must hold more")
     noises: float = rule(4.0, "deviations of noise between that share and all of n")
     noisy: float = rule(0.1, "noise of a count, of n, from which bisection is probabilistic")
     alone: float = rule(3.0, "deviations of noise elsewhere: a column of one value")
@@ -61,6 +80,7 @@ class Level:
     least_ones: float = rule(2.0, "records of either class that are assumed, at least")
     least_share: float = rule(0.25, "and not more than this share")
     rare_curvature: float = rule(2.5, "curvature over s(1 - s): rare ones lie far out")
+    flattest: float = rule(2.5, "curvature over s(1 - s) from which weights fall, rare labels")
     count_curvature: float = rule(1.5, "curvature over the mean count")
     cut: float = rule(4.0, "counts are cut here for their mean, at least")
     count_noise: float = rule(0.02, "noise of that mean, in counts, up to which they are not cut")
@@ -71,30 +91,72 @@ class Level:
     halvings: int = rule(30, "of that range")
     difference: float = rule(0.05, "of dispersions, for a derivative")
     nearby: float = rule(0.02, "of logarithms of rates, for a derivative")
-    descended: float = rule(0.81, "curvature over mean that the pilot's noise goes by")
-    top: Growth = rule(Growth(1.0, 100.0, 1 / 9, 1.0, 1.6), "rate over mean where weights fall")
+    top: Growth = rule(Growth(1.1, 100.0, 0.5, 1.1, 100.0), "rate over mean where weights fall")
     octaves: int = rule(6, "octaves in which the residuals' radius is sought")
-    widest: float = rule(2.0, "and below so many thresholds of the first score")
+    widest: float = rule(4.0, "and below so many times what the pilot's residuals measured")
 
 
 @dataclass(frozen=True)
 class OneStep:
-    """A pilot and one Newton step."""
+    """The ordinary fit and one Newton step."""
 
     study: ClassVar[str] = COVERAGE
-    logistic: Shares = rule(Shares(5, 2, 10, 30, 0, 20, 33), "two labels")
-    numbers: Shares = rule(Shares(5, 0, 10, 30, 2, 20, 33), "least squares and Huber's loss")
-    counts: Shares = rule(Shares(5, 1, 10, 28, 6, 18, 32), "counts")
+    labels_pilot: Growth = rule(Growth(0.3, 400.0, -0.3, 0.15, 0.6), "share of the pilot, labels")
+    numbers_pilot: Growth = rule(Growth(0.2, 400.0, -0.4, 0.08, 0.6), "share of the pilot, others")
+    logistic: Shares = rule(Shares(5, 2, 11, 0, 0, 0, 28, 32), "two labels")
+    numbers: Shares = rule(Shares(5, 0, 11, 0, 3, 3, 24, 42), "least squares")
+    clear: float = rule(3000.0, "signal from which matrices need less")
+    clear_logistic: Shares = rule(Shares(2, 1, 6, 0, 0, 0, 14, 52), "two labels, clear signal")
+    clear_numbers: Shares = rule(Shares(2, 0, 6, 0, 2, 2, 12, 60), "least squares and counts")
+    robust: Shares = rule(Shares(5, 0, 11, 2, 0, 0, 30, 36), "Huber's loss")
+    counts: Shares = rule(Shares(5, 0, 11, 0, 3, 3, 24, 38), "counts")
+    short_rows: float = rule(0.5, "squared row norm over d up to which columns are as declared")
+    scale_doubt: float = rule(0.03, "noise of counts, of n, beyond which they tell no scale")
+    second_ridge: float = rule(0.2, "ridge of the second query of moments, in noise norms")
+    clip: Growth = rule(
+        Growth(1.1, 100.0, 0.5, 1.1, 100.0), "squared norm over d_eff where rows weigh less, labels"
+    )
+    numbers_clip: Growth = rule(Growth(2.5, 100.0, 0.4, 1.5, 100.0), "the same for numbers")
+    counts_clip: Growth = rule(Growth(1.1, 100.0, 0.45, 1.1, 100.0), "and for counts")
+    flat: float = rule(0.0011, "mean size over the range of a response that hardly varies")
+    score_share: float = rule(0.4, "weight of the score beside the curvature: M needs accuracy")
     residual_rounds: int = rule(6, "counts for the radius of the residuals")
-    steps: tuple[float, float] = rule((10.0, 10.0), "pilot steps: 10·log10(signal) - 10")
-    step_ends: tuple[int, int] = rule((8, 30), "fewest and most of them")
-    momentum: tuple[int, float, float] = rule((6, 20.0, 0.5), "clip((steps - 6) / 20, 0, 0.5)")
-    averaged: float = rule(0.6, "share of the pilot's iterates that is averaged")
+    steps_of_large: int = rule(8, "pilot steps over a large table of labels, for time")
+    visible: float = rule(1.3, "noise norms from which an eigenvalue of the curvature is seen")
+    noisiest: float = rule(
+        0.25, "noise of a step in spreads, beyond which the pilot stays, numbers"
+    )
+    noisiest_odds: float = rule(0.45, "the same of log odds and log rates, over √curvature")
     longest: float = rule(3.0, "longest step, in spreads of the response")
-    far_labels: float = rule(8.0, "error bound of a step, in standard errors, that is told")
-    far_counts: float = rule(4.0, "the same for counts")
-    floor: float = rule(2.0, "curvatures below so many noise deviations are raised to it")
+    least_error: float = rule(0.25, "least part of the step's square that is the pilot's error")
+    least_asymmetry: float = rule(0.3, "of the score of two labels: |1 - 2s| at least")
+    pseudo_rows: int = rule(1500, "public normal rows for the curvature before it is asked for")
+    pseudo_seed: int = rule(1, "of their generator")
+    center: float = rule(0.98, "longest mean of those rows: their second moment is 1")
+    flattest: float = rule(0.3, "least eigenvalue of that curvature, over their mean")
+    farthest: float = rule(1.5, "longest step to where the matrices are asked for")
     curvature: float = rule(0.05, "assumed curvature in whitened directions, for the forecast")
+
+
+@dataclass(frozen=True)
+class Tail:
+    """Where gradients without a bound are clipped."""
+
+    study: ClassVar[str] = COVERAGE
+    rounds: int = rule(7, "counts for the quantile of the norms")
+    octaves: int = rule(16, "below the public bound in which it is sought")
+    noises: float = rule(4.0, "deviations of noise between the quantile's share and all of n")
+    held: tuple[float, float] = rule((0.82, 0.975), "ends of that share")
+    cap: float = rule(2.0, "excesses are cut at so many quantiles")
+    caution: float = rule(0.5, "noise deviations that are added to the mean excess")
+    safety: float = rule(2.0, "factor on the bias that a clip may have, numbers")
+    counts_safety: float = rule(1.6, "the same for counts, whose tails are lighter")
+    powers: tuple[float, float] = rule((0.3, 8.0), "ends of the power γ of the tail")
+    saturated: float = rule(1.0, "part of the heaviest tail's excess beyond which none is known")
+    grid: int = rule(60, "powers tried")
+    points: int = rule(1500, "points of the tail's law")
+    clips: int = rule(80, "clips tried")
+    farthest: float = rule(30.0, "largest clip, in quantiles")
 
 
 @dataclass(frozen=True)
@@ -102,6 +164,11 @@ class Newton:
     """Rounds of noisy Newton steps, majorised Newton steps, or descent."""
 
     study: ClassVar[str] = "docs/newton.md, on simulated designs"
+    logistic: RoundShares = rule(RoundShares(5, 2, 10, 30, 0, 53), "shares of two labels")
+    numbers: RoundShares = rule(RoundShares(5, 0, 10, 30, 2, 53), "of numbers")
+    counts: RoundShares = rule(RoundShares(5, 1, 10, 28, 6, 50), "of counts")
+    step: float = rule(3.0, "longest step, in spreads of the response")
+    lifted: float = rule(2.0, "curvatures of intervals below so many deviations are raised to it")
     enough: float = rule(100.0, "signal from which Newton's last steps are full ones")
     much: float = rule(1000.0, "signal from which two are")
     damping: float = rule(0.5, "size of the other Newton steps")
@@ -167,13 +234,28 @@ class Reliability:
     counted: float = rule(0.1, "share of the declared records that weights must come to")
     dispersion: float = rule(0.2, "dispersion of counts beyond which more signal is needed")
     dispersed: float = rule(200.0, "that signal")
+    hidden: tuple[float, float] = rule(
+        (0.1, 0.15), "hidden part over standard errors: conservative, withheld"
+    )
+    bias: tuple[float, float] = rule((0.6, 1.0), "bias bound of the clip, likewise")
+    curvature: float = rule(0.5, "noise of the curvature, likewise: conservative")
+    curvature_most: float = rule(4.0, "and withheld")
+    second_order: float = rule(0.6, "second-order bias from which intervals are widened")
+    second_order_most: float = rule(1.5, "and withheld")
+    second_part: float = rule(0.4, "part of it that is added to the standard error")
+    far: float = rule(0.8, "error of the pilot in predictor units, from which they are widened")
+    far_most: float = rule(1.6, "and withheld")
+    joint_floor: float = rule(0.1, "least score variance in a joint test, in noise deviations")
+    draws: int = rule(400, "of the law of a joint test")
+    seed: int = rule(1, "of their generator")
 
 
-START, LEVEL, ONE_STEP, NEWTON = Start(), Level(), OneStep(), Newton()
+START, LEVEL, ONE_STEP, TAIL, NEWTON = Start(), Level(), OneStep(), Tail(), Newton()
 PERTURBATION, DOUBLE_NOISE, RELIABILITY = Perturbation(), DoubleNoise(), Reliability()
 GROUPS: tuple[Any, ...] = (
     rules.TABLES, rules.WARNINGS, rules.COUNTING, rules.BOUNDS, rules.WHITENING, rules.DESCENT,
     rules.LABELS, rules.NEWTON_POLISH, rules.RESPONSE, rules.STAGED, rules.CORRECTIONS, rules.MEAN,
-    rules.INTERCEPT_ONLY, START, LEVEL, ONE_STEP, NEWTON, PERTURBATION, DOUBLE_NOISE, RELIABILITY,
+    rules.INTERCEPT_ONLY, START, LEVEL, ONE_STEP, TAIL, NEWTON, PERTURBATION, DOUBLE_NOISE,
+    RELIABILITY,
 )  # fmt: skip
 """All groups of rules, as docs/solvers.md lists them."""

@@ -6,9 +6,8 @@ import math
 
 import numpy as np
 
-from tacit.contract.gate import Gate
 from tacit.contract.plan import Plan
-from tacit.contract.query import ColumnCounts
+from tacit.contract.query import ColumnCounts, Gate
 from tacit.solvers.coordinates import Vector
 from tacit.solvers.rules import LABELS, between
 

@@ -15,11 +15,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from tacit.contract.gate import Gate
 from tacit.contract.plan import Plan, Purpose, Solution
-from tacit.contract.query import GradientSum, QueryKind, SecondMoments
+from tacit.contract.query import Gate, GradientSum, QueryKind, SecondMoments
 from tacit.design.attached_columns import AttachedColumns
-from tacit.losses import squared
+from tacit.losses import regression
 from tacit.solvers.coordinates import Coordinates
 from tacit.solvers.counting import with_counting
 from tacit.solvers.rules import LABELS, MEAN, between
@@ -66,7 +65,7 @@ def exact_mean(gate: Gate, plan: Plan) -> Solution:
 def mean_in(gate: Gate, plan: Plan, coordinates: Coordinates, clip: float) -> Solution:
     """Return the mean of the prepared rows (u, 1), and their mean second moments if known."""
     start = np.zeros(plan.design.width)
-    query = GradientSum(start, clip, coordinates.matrix, loss=squared.DISTANCE)
+    query = GradientSum(start, clip, coordinates.matrix, loss=regression.DISTANCE)
     mean = np.asarray(-gate.ask(query).value / plan.count)
     if coordinates.matrix is not None:
         mean = np.asarray(np.linalg.solve(coordinates.matrix.T, mean), dtype=np.float64)

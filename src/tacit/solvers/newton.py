@@ -20,16 +20,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from tacit.contract.gate import Gate
 from tacit.contract.plan import Plan, Purpose, Solution, Step
-from tacit.contract.query import Answer, GradientSum, QueryKind, SecondMoments, Weights
+from tacit.contract.query import Answer, Gate, GradientSum, QueryKind, SecondMoments, Weights
 from tacit.contract.release import Sandwich
 from tacit.errors import SettingError
-from tacit.losses import smooth_huber
-from tacit.losses.huber_constants import expected_curvature
-from tacit.losses.loss import Code
+from tacit.losses import regression
+from tacit.losses.constants import expected_curvature
+from tacit.losses.loss import Code, Loss
 from tacit.solvers.coordinates import Matrix, Vector
-from tacit.solvers.interval_rules import NEWTON, ONE_STEP
+from tacit.solvers.interval_rules import NEWTON, RoundShares
 from tacit.solvers.newton_schedule import (
     joined,
     newton_shares,
@@ -41,7 +40,7 @@ from tacit.solvers.newton_schedule import (
 from tacit.solvers.noise_propagation import carry_noise
 from tacit.solvers.noisy_steps import first_averaged, take_steps
 from tacit.solvers.nuisance import Level, dispersed_level, rescale, threshold_of
-from tacit.solvers.one_step import has_intervals, shares_of
+from tacit.solvers.one_step import has_intervals
 from tacit.solvers.sandwich import ask_sandwich, coefficient_errors
 from tacit.solvers.signal import signal_of
 from tacit.solvers.solver import (
@@ -149,7 +148,9 @@ class _Rounds:
         self.level = self.known.level
         if plan.loss.code is Code.HUBER and not settings.scaled:
             # A threshold that was declared in units of y is not found again.
-            self.level = replace(self.level, loss=smooth_huber.loss(float(plan.loss.shape[0])))
+            self.level = replace(
+                self.level, loss=regression.smooth_huber(float(plan.loss.shape[0]))
+            )
         self.threshold = settings.threshold or threshold_of(plan)
         # Of a score whose threshold was lowered the curvature is far below its bound.
         self.expected = (
@@ -189,7 +190,7 @@ class _Rounds:
         return ahead
 
     def _scaled(self, scale: float) -> Level:
-        return replace(self.level, loss=smooth_huber.loss(self.threshold * scale))
+        return replace(self.level, loss=regression.smooth_huber(self.threshold * scale))
 
     def _dispersed(self, theta: Vector) -> Level:
         """Ask for the dispersion of counts; noise in θ has added its variance times the mean."""
@@ -227,7 +228,7 @@ class _Rounds:
 
     def _limited_step(self, theta: Vector, step: Vector) -> tuple[Vector, bool]:
         """Return the next iterate and whether the step was cut."""
-        length, longest = float(np.linalg.norm(step)), ONE_STEP.longest * self.known.spread
+        length, longest = float(np.linalg.norm(step)), NEWTON.step * self.known.spread
         if length > longest:
             return theta - step * (longest / length), True
         return theta - step, False
@@ -281,6 +282,13 @@ def raised_inverse(plan: Plan, moments: Answer, unit: float, norms: float) -> Ma
     return spectrum.with_values(plan.count / (unit * values))
 
 
+def shares_of(loss: Loss) -> RoundShares:
+    """Parts of μ² of a loss."""
+    if loss.code is Code.LOGISTIC:
+        return NEWTON.logistic
+    return NEWTON.counts if loss.code is Code.POISSON else NEWTON.numbers
+
+
 def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     """Price the rounds of a solver, with intervals or without.
 
@@ -318,7 +326,7 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
         count // NEWTON.pooled,
         intervals=options.inference,
     )
-    hundredths = shares.pilot + shares.step
+    hundredths = shares.rounds
     hundredths += 0 if counts else shares.residuals
     hundredths += 0 if options.inference else shares.sandwich
 

@@ -19,9 +19,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from tacit.contract.gate import Gate
 from tacit.contract.plan import Plan, Purpose, Solution
-from tacit.contract.query import GradientSum, QueryKind, SecondMoments, Weights
+from tacit.contract.query import Gate, GradientSum, QueryKind, SecondMoments, Weights
 from tacit.solvers.coordinates import Coordinates, Matrix, Vector
 from tacit.solvers.noisy_steps import Descent, descend, take_steps
 from tacit.solvers.rules import LABELS, NEWTON_POLISH

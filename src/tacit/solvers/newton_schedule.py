@@ -8,8 +8,8 @@ from dataclasses import replace
 from fractions import Fraction
 
 from tacit.contract.plan import Step
-from tacit.losses import huber
-from tacit.losses.huber_constants import best_threshold
+from tacit.losses import regression
+from tacit.losses.constants import best_threshold
 from tacit.solvers.interval_rules import NEWTON
 from tacit.solvers.rules import TABLES, between
 from tacit.solvers.solver import PublicFacts, SolverOptions, require_passes
@@ -80,7 +80,7 @@ def score_threshold(facts: PublicFacts, clip_factor: float, gradients: Fraction)
     """Threshold of the score that leaves least variance at a μ² for all gradients."""
     clip = facts.sensitivity * clip_factor
     noise = clip**2 * facts.design.width / (facts.records * float(gradients))
-    return best_threshold(noise, huber.EFFICIENT)
+    return best_threshold(noise, regression.EFFICIENT)
 
 
 def squares_share(facts: PublicFacts, clip_factor: float) -> Fraction:
@@ -90,7 +90,7 @@ def squares_share(facts: PublicFacts, clip_factor: float) -> Fraction:
     (cC)² where records vanish, and (c²/2)²: prices in proportion to them leave equal noise
     (proofs/mechanisms/counts.md).
     """
-    threshold = float(facts.loss.shape[0]) if facts.loss.relative else huber.EFFICIENT
+    threshold = float(facts.loss.shape[0]) if facts.loss.relative else regression.EFFICIENT
     rows = facts.sensitivity * clip_factor * math.sqrt(facts.design.width)
     ratio = (threshold / (2 * rows)) ** 2
     return Fraction(between(ratio / (1 + ratio), *NEWTON.squares))

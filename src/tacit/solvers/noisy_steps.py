@@ -25,9 +25,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.contract.gate import Gate
 from tacit.contract.plan import Plan
-from tacit.contract.query import LARGEST, GradientSum
+from tacit.contract.query import LARGEST, Gate, GradientSum
 from tacit.losses.loss import Loss
 from tacit.solvers.coordinates import Coordinates, Vector, penalty_in
 

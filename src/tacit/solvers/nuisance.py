@@ -12,13 +12,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tacit.contract.gate import Gate
 from tacit.contract.plan import Plan, Purpose
-from tacit.contract.query import ColumnCounts, Measure, ResidualSize
-from tacit.losses import bounded_poisson, huber, smooth_huber
-from tacit.losses.huber_constants import explaining_ratio, square_slope
+from tacit.contract.query import ColumnCounts, Gate, Measure, ResidualSize
+from tacit.losses import poisson, regression
+from tacit.losses.constants import explaining_ratio, square_slope
 from tacit.losses.loss import Code, Loss
-from tacit.solvers.coordinates import Coordinates, Vector
+from tacit.solvers.coordinates import Coordinates, Matrix, Vector
 from tacit.solvers.interval_rules import LEVEL, NEWTON
 from tacit.solvers.quantiles import FARTHEST, bisect, bisect_octaves, residuals_within
 from tacit.solvers.rules import RESPONSE, between
@@ -57,30 +56,31 @@ def first_level(gate: Gate, plan: Plan, centers: Vector, scales: Vector) -> Leve
             return Level(plan.loss, start, curvature, min(share, 1 - share))
         case Code.POISSON:
             mean = _mean_count(gate, plan)
-            loss = bounded_poisson.loss(mean, 0.0, top_rate(plan, mean))
+            loss = poisson.bounded(mean, 0.0, top_rate(plan, mean))
             curvature = min(loss.smoothness, LEVEL.count_curvature * mean)
             return Level(loss, math.log(mean), curvature, mean)
-    loss = smooth_huber.loss(threshold_of(plan) * float(scales[-1]))
+    loss = regression.smooth_huber(threshold_of(plan) * float(scales[-1]))
     return Level(loss, float(centers[-1]), 1.0)
 
 
-def scaled_level(
-    gate: Gate, plan: Plan, coordinates: Coordinates, pilot: Vector, level: Level, rounds: int
-) -> Level:
-    """Ask for the radius of the pilot's residuals, and set the loss's threshold by it."""
+def residual_threshold(
+    gate: Gate, plan: Plan, matrix: Matrix | None, pilot: Vector, size: float
+) -> float:
+    """Ask for the radius of the pilot's residuals, of about `size`: the score's threshold."""
 
     def within(radius: float) -> float:
-        return residuals_within(gate, pilot, -radius, radius, coordinates.matrix)
+        return residuals_within(gate, pilot, -radius, radius, matrix)
 
-    top = LEVEL.widest * level.loss.lipschitz
+    top = LEVEL.widest * RESPONSE.size * size
     held = RESPONSE.held * plan.count
+    rounds = plan.step(Purpose.RESIDUALS).times
     radius = bisect_octaves(within, top, LEVEL.octaves, rounds, held)
-    return replace(level, loss=smooth_huber.loss(threshold_of(plan) * radius / RESPONSE.deviation))
+    return threshold_of(plan) * radius / RESPONSE.deviation
 
 
 def threshold_of(plan: Plan) -> float:
     """Threshold of the bounded score, in deviations of the residuals."""
-    return float(plan.loss.shape[0]) if plan.loss.relative else huber.EFFICIENT
+    return float(plan.loss.shape[0]) if plan.loss.relative else regression.EFFICIENT
 
 
 def top_rate(plan: Plan, mean: float) -> float:
@@ -114,8 +114,8 @@ def dispersed_level(
         pilot,
         LEVEL.squares,
         coordinates.matrix,
-        math.log(mean) - bounded_poisson.BELOW,
-        math.log(mean) + bounded_poisson.ABOVE,
+        math.log(mean) - poisson.BELOW,
+        math.log(mean) + poisson.ABOVE,
         Measure.DISPERSION,
         exponential=True,
     )
@@ -125,10 +125,10 @@ def dispersed_level(
     deviation = LEVEL.squares * answer.noise_scale / plan.count / steepness
     top = top_rate(plan, mean)
     rates = mean * np.array(LEVEL.rates)
-    nearby = bounded_poisson.expected_clip(rates, dispersion + LEVEL.difference)[0]
-    change = (nearby - bounded_poisson.expected_clip(rates, dispersion)[0]) / LEVEL.difference
+    nearby = poisson.expected_clip(rates, dispersion + LEVEL.difference)[0]
+    change = (nearby - poisson.expected_clip(rates, dispersion)[0]) / LEVEL.difference
     slope = float((np.minimum(1.0, top / rates) * change).mean())
-    loss = bounded_poisson.loss(mean, dispersion, top)
+    loss = poisson.bounded(mean, dispersion, top)
     sampled = sampling_variance(mean, dispersion, top, slope / steepness) / plan.count
     error = math.sqrt((slope * deviation) ** 2 + max(sampled, 0.0))
     return replace(level, loss=loss, dispersion=dispersion, shift_error=error)
@@ -150,8 +150,8 @@ def sampling_variance(mean: float, dispersion: float, top: float, factor: float)
 
     def at(rates: Vector) -> tuple[Vector, Vector]:
         units = np.maximum(1.0, rates)
-        largest = bounded_poisson.CLIP_DEVIATIONS * np.sqrt(units)
-        shift = bounded_poisson.expected_clip(rates[:, 0], 0.0)[0][:, None]
+        largest = poisson.CLIP_DEVIATIONS * np.sqrt(units)
+        shift = poisson.expected_clip(rates[:, 0], 0.0)[0][:, None]
         clipped = np.clip(rates - counts, -largest, largest) + shift
         squares = np.minimum((counts - rates) ** 2 / units, LEVEL.squares)
         return np.minimum(1.0, top / rates) * clipped, squares
@@ -194,7 +194,7 @@ def _law_of_squares(means: Vector, dispersion: float) -> tuple[Vector, Vector, V
     """Counts, their law, their bounded squares, and how much law lies beyond; a row a mean."""
     units = np.maximum(1.0, means)
     counts = np.arange(math.ceil(float((means + np.sqrt(LEVEL.squares * units)).max())) + 1.0)
-    law = bounded_poisson.probabilities(counts, means, dispersion)
+    law = poisson.probabilities(counts, means, dispersion)
     squares = np.minimum((counts - means) ** 2 / units, LEVEL.squares)
     beyond = np.maximum(0.0, 1.0 - law.sum(axis=1, keepdims=True))
     return counts, law, squares, beyond

@@ -24,12 +24,18 @@ import numpy as np
 
 from tacit.accounting import gaussian
 from tacit.accounting.composition import compose, mu_squared_of
-from tacit.contract.gate import Gate
-from tacit.contract.perturbation_precision import Accuracy, ridge_of
 from tacit.contract.plan import Plan, Purpose, Solution, Step
-from tacit.contract.query import PerturbedMinimum, QueryKind
+from tacit.contract.query import Gate, PerturbedMinimum, QueryKind
 from tacit.contract.release import Sandwich
-from tacit.contract.sensitivity import MinimumPrice, Price, events_of, is_resolved, price_for
+from tacit.contract.sensitivity import (
+    Accuracy,
+    MinimumPrice,
+    Price,
+    events_of,
+    is_resolved,
+    price_for,
+    ridge_of,
+)
 from tacit.errors import BudgetError, SettingError
 from tacit.losses.loss import Code
 from tacit.privacy.event import Event, Gaussian, Repeated

@@ -1,10 +1,12 @@
-"""A pilot and one Newton step, with the matrices of its variance: the solver of intervals.
+"""The ordinary fit as a pilot, then one Newton step with the matrices of its variance.
 
     M = mean w h z z',   Q = mean w² a² z z',   θ = pilot - M⁻¹(g(pilot) + noise)
 
-with row weights w, slopes a and curvatures h at the pilot. From a pilot with error e the step
-leaves an error of order e², and its own noise enters linearly, so that intervals stay centred;
-further noisy steps would add bias. The shares were measured by coverage (docs/inference.md).
+with row weights w, clipped slopes a and curvatures h. From a pilot with error e the step leaves an
+error of order e², and its own noise enters linearly, so that intervals stay centred. Directions
+of M that its noise may explain are hidden: there the step is damped, and the pilot stays. So what
+intervals cost the coefficients is their share of the budget. How coverage was measured:
+docs/inference.md.
 """
 
 from __future__ import annotations
@@ -16,17 +18,18 @@ from typing import ClassVar
 
 import numpy as np
 
-from tacit.contract.gate import Gate
-from tacit.contract.plan import Forecast, Plan, Purpose, Solution
-from tacit.contract.query import GradientSum, QueryKind
-from tacit.contract.release import Sandwich
+from tacit.contract.plan import Forecast, Plan, Purpose, Solution, Step
+from tacit.contract.query import ColumnCounts, Gate, QueryKind
+from tacit.contract.sensitivity import event_of
+from tacit.losses import poisson
 from tacit.losses.loss import Code, Loss
-from tacit.solvers.coordinates import Coordinates, Matrix, Vector
-from tacit.solvers.interval_rules import LEVEL, ONE_STEP, START, Shares
-from tacit.solvers.noisy_steps import Descent, descend
-from tacit.solvers.nuisance import Level, dispersed_level, scaled_level
-from tacit.solvers.rules import TABLES, between
-from tacit.solvers.sandwich import ask_sandwich, coefficient_errors, solved
+from tacit.solvers import staged_gradient, whitened_gradient
+from tacit.solvers.coordinates import Coordinates, Matrix, response_ends
+from tacit.solvers.interval_rules import LEVEL, ONE_STEP, START, TAIL, Shares
+from tacit.solvers.last_step import Pilot, take_step
+from tacit.solvers.nuisance import top_rate
+from tacit.solvers.response_location import ResponseLocation, locate_response
+from tacit.solvers.rules import RESPONSE, between
 from tacit.solvers.signal import signal_of
 from tacit.solvers.solver import (
     PublicFacts,
@@ -38,15 +41,15 @@ from tacit.solvers.solver import (
     require,
     require_passes,
 )
+from tacit.solvers.staged_gradient import Staged
 from tacit.solvers.standardised_start import (
-    Known,
     StandardisedStart,
-    begin,
-    clip_factor_of,
-    counted_clip,
-    counted_less,
-    first_steps,
+    Standards,
+    linear_map,
+    standardise,
+    standardised_columns,
 )
+from tacit.solvers.whitened_gradient import WhitenedGradient, Whitening, whiten
 
 
 def has_intervals(loss: Loss) -> bool:
@@ -61,176 +64,211 @@ REQUIRES = (
 )
 
 
-def shares_of(loss: Loss) -> Shares:
+def shares_of(loss: Loss, signal: float) -> Shares:
     """Parts of μ² of a loss's fit with intervals."""
-    if loss.code is Code.LOGISTIC:
-        return ONE_STEP.logistic
-    return ONE_STEP.counts if loss.code is Code.POISSON else ONE_STEP.numbers
+    clear = signal >= ONE_STEP.clear
+    match loss.code:
+        case Code.HUBER:
+            return ONE_STEP.robust
+        case Code.LOGISTIC:
+            return ONE_STEP.clear_logistic if clear else ONE_STEP.logistic
+    plain = ONE_STEP.counts if loss.code is Code.POISSON else ONE_STEP.numbers
+    return ONE_STEP.clear_numbers if clear else plain
 
 
 @dataclass(frozen=True)
 class OneStep:
-    """Standardised start, pilot, counts of its residuals, one step."""
+    """Standardised columns, second moments, a pilot, one step.
 
-    start: StandardisedStart
-    pilot: Descent
-    residual_rounds: int
+    Without a `start`, where rows are short by public facts (many indicators), columns are not
+    standardised and second moments are those of the pilot. Rows weigh less beyond norm
+    `clip_factor`·√(effective dimension).
+    """
+
+    start: StandardisedStart | None
+    pilot: WhitenedGradient | Staged
+    clip_factor: float
     name: str = "one-step"
 
     intervals: ClassVar[bool] = True
     maps_rows: ClassVar[bool] = True
 
     def run(self, gate: Gate, plan: Plan) -> Solution:
-        """Run pilot and step."""
-        known = begin(gate, plan, self.start, counted_clip(plan, self.start.clip_factor))
-        coordinates, level = known.coordinates, known.level
-        pilot = counted_pilot(plan, self.pilot)
-        pilot = replace(pilot, step_size=pilot.step_size / level.curvature)
-        bound = known.clip * level.loss.lipschitz
-        theta, noise = descend(
-            gate, plan, pilot, coordinates, known.start, bound, level.loss, downweighted=True
-        )
-        level = self.second_level(gate, plan, coordinates, theta, level, noise)
-        theta, sandwich = take_step(gate, plan, known, theta, level)
+        """Ask for scales, second moments, the pilot's gradients, the step and its matrices."""
+        width = plan.design.width
+        standards = Standards(np.zeros(width + 1), np.ones(width + 1))
+        if self.start is not None and self.start.columns:
+            standards = standardise(gate, plan, self.start)
+        known = self._ask_response(gate, plan)
+        if self.start is None:
+            coordinates = whiten(gate, plan, self.pilot.whitening)
+        else:
+            matrix: Matrix | None = linear_map(plan, standards.centers, standards.scales)
+            for ridge in (self.start.ridge, ONE_STEP.second_ridge):
+                settings = Whitening(1, ridge, self.start.row_factor, one_in=self.start.one_in)
+                coordinates = whiten(gate, plan, settings, matrix)
+                matrix = coordinates.matrix
+        row = np.append(standards.centers[:-2], 1.0) if plan.design.intercept else None
+        pilot = self._descend(gate, plan, coordinates, known)
+        theta, sandwich = take_step(gate, plan, coordinates, pilot, self.clip_factor, row)
         return Solution(coordinates.prepared(theta), sandwich)
 
-    def second_level(
-        self,
-        gate: Gate,
-        plan: Plan,
-        coordinates: Coordinates,
-        theta: Vector,
-        level: Level,
-        noise: float,
-    ) -> Level:
-        """Ask for the pilot's residuals and sharpen the loss; its mean gradients have `noise`."""
-        if plan.loss.code is Code.POISSON:
-            averaged = self.pilot.iterations - self.pilot.first_averaged
-            # What the pilot's own noise adds to the squares, which is known.
-            added = plan.design.width * noise**2 / (LEVEL.descended * averaged * level.share)
-            return dispersed_level(gate, plan, coordinates, theta, level, added)
-        if self.residual_rounds:
-            return scaled_level(gate, plan, coordinates, theta, level, self.residual_rounds)
-        return level
+    def _ask_response(self, gate: Gate, plan: Plan) -> ResponseLocation | float:
+        """Location of a response, or the share of the second label."""
+        if isinstance(self.pilot, Staged):
+            return locate_response(gate, plan, self.pilot.locating_response)
+        answer = gate.ask(ColumnCounts((plan.design.width,), np.array([0.5]), np.array([1.5])))
+        least = min(LEVEL.least_ones / plan.count, LEVEL.least_share)
+        least = between(answer.noise_scale / plan.count, least, LEVEL.least_share)
+        return between(float(answer.value[0]) / plan.count, least, 1 - least)
+
+    def _descend(
+        self, gate: Gate, plan: Plan, coordinates: Coordinates, known: ResponseLocation | float
+    ) -> Pilot:
+        if isinstance(known, ResponseLocation):
+            assert isinstance(self.pilot, Staged)  # noqa: S101 - for the type checker
+            theta, residuals = self.pilot.descend_in(gate, plan, coordinates, known)
+            start = coordinates.working(staged_gradient.first_coefficients(plan, known))
+            if plan.loss.code is Code.POISSON:
+                mean = known.mean or 1.0
+                loss = poisson.weighted(mean, top_rate(plan, mean), response_ends(plan)[1])
+                return Pilot(theta, start, loss, 1.0, mean, 1.0, residuals.size)
+            spread = RESPONSE.normal * known.size
+            low, high = response_ends(plan)
+            flat = known.size < ONE_STEP.flat * (high - low)
+            return Pilot(theta, start, plan.loss, spread, size=residuals.size, flat=flat)
+        assert isinstance(self.pilot, WhitenedGradient)  # noqa: S101 - for the type checker
+        start = np.zeros(plan.design.width)
+        if plan.design.intercept:
+            start[-1] = math.log(known / (1 - known))
+        rare = min(known, 1 - known)
+        # Rare labels lie far out, where the curvature is above its mean.
+        curvature = min(0.25, LEVEL.rare_curvature * (rare + self._label_noise(plan)))
+        flatness = 0.25 / curvature
+        descent = self.pilot.descent
+        descent = replace(descent, step_size=descent.step_size * flatness)
+        theta = self.pilot.descend_in(gate, plan, coordinates, descent, start, flatness)
+        asymmetry = max(1 - 2 * rare, ONE_STEP.least_asymmetry)
+        working = coordinates.working(start)
+        return Pilot(theta, working, plan.loss, 1.0, rare, asymmetry)
+
+    def _label_noise(self, plan: Plan) -> float:
+        return 2 * plan.step(Purpose.LABEL_SHARE).noise_share(plan.count)
 
 
-def take_step(
-    gate: Gate, plan: Plan, known: Known, pilot: Vector, level: Level
-) -> tuple[Vector, Sandwich]:
-    """Ask for curvature, score and gradient at the pilot, and step once."""
-    coordinates, clip, loss = known.coordinates, known.clip, level.loss
-    asked = ask_sandwich(gate, plan, coordinates, pilot, clip, loss)
-    query = GradientSum(pilot, clip * loss.lipschitz, coordinates.matrix, True, loss)
-    gradient = gate.ask(query)
-    # By the declared number of records, as the matrices are; the step has no scale.
-    mean, step_noise = gradient.value / plan.records, gradient.noise_scale / plan.records
-    step = solved(asked.curvature, mean)
-    longest = ONE_STEP.longest * max(1.0, loss.lipschitz)
-    capped = plan.private and bool(np.linalg.norm(step) > longest)
-    if capped:
-        step *= longest / np.linalg.norm(step)
-    variance = asked.score / plan.records + step_noise**2 * np.eye(len(step))
-    far = {Code.LOGISTIC: ONE_STEP.far_labels, Code.BOUNDED_POISSON: ONE_STEP.far_counts}
-    error = step_error(step, asked.curvature, variance)
-    sandwich = replace(
-        asked,
-        capped=capped,
-        step_noise=step_noise,
-        level=level.share,
-        dispersion=level.dispersion,
-        nuisance_error=coefficient_errors(
-            plan, coordinates, asked, level.shift_error, known.mean_row
-        ),
-        far=plan.private and error > far.get(loss.code, math.inf),
-        rare=known.rare,
-    )
-    return pilot - step, sandwich
-
-
-def step_error(step: Vector, curvature: Matrix, variance: Matrix) -> float:
-    """Bound on the error that a Newton step s leaves, over the standard error of the result.
-
-    Where the third derivative is no larger than the second, the step leaves at most
-    ½ √(mean h (z·s)⁴) in the norm of M, about ½ √3 s'Ms / √h for rows z with unit second moments.
-    The result's own variance there is the trace of M⁻¹ times the score's variance, over d.
-    """
-    own = float(np.trace(solved(curvature, variance))) / len(step)
-    mean = float(np.trace(curvature)) / len(step)
-    tiny = np.finfo(float).tiny
-    left = math.sqrt(3.0) / 2 * float(step @ curvature @ step)
-    return left / (math.sqrt(max(mean, tiny)) * math.sqrt(max(own, tiny)))
-
-
-def pilot_steps_of(signal: float) -> int:
-    """Steps of a pilot, if nothing limits them."""
-    slope, offset = ONE_STEP.steps
-    steps = math.ceil(slope * math.log10(max(signal, 1.0)) - offset)
-    return int(between(steps, *ONE_STEP.step_ends))
-
-
-def momentum_of(steps: int) -> float:
-    """Momentum of a pilot that takes so many steps."""
-    slowest, pace, fastest = ONE_STEP.momentum
-    return between((steps - slowest) / pace, 0.0, fastest)
-
-
-def counted_pilot(plan: Plan, pilot: Descent) -> Descent:
-    """Return the pilot for the records that were counted, with as many steps as planned.
-
-    With weights far below the largest declared, a pilot that was planned for all records would
-    follow the noise. All its steps together go as far as the few that the signal calls for.
-    """
-    if not counted_less(plan):
-        return pilot
-    steps = min(pilot.iterations, pilot_steps_of(plan.signal))
-    return replace(
-        pilot,
-        step_size=pilot.step_size * steps / pilot.iterations,
-        momentum=min(pilot.momentum, momentum_of(steps)),
-    )
+ROUNDED = 1e-6
+"""A plan loses no more than this part of its budget to whole numbers."""
 
 
 def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     """Price a fit with intervals."""
     require(REQUIRES, facts, options)
-    shares = shares_of(facts.loss)
     signal = signal_of(facts, allowed)
-    clip = clip_factor_of(signal)
-    steps, start = first_steps(facts, allowed, shares, clip)
-    rounds = 1 if facts.loss.code is Code.POISSON else ONE_STEP.residual_rounds
-    rounds = rounds if shares.residuals else 0
-    others = sum(step.times for step in steps) + 2 + facts.counts + rounds
-    count = _pilot_steps(facts, options, signal, others=others)
+    shares = shares_of(facts.loss, signal)
+    if not facts.loss.relative:
+        shares = replace(shares, residuals=0)
+    growth = ONE_STEP.labels_pilot if facts.loss.code is Code.LOGISTIC else ONE_STEP.numbers_pilot
+    part = Fraction(growth.at(signal)).limit_denominator(1000)
+    medians = START.medians if facts.design.intercept else 0
+    spent = allowed * (1 - part) * Fraction(shares.scales, shares.whole)
+    columns, short = _counted_columns(facts, spent / (medians + START.radii))
+    whole = (shares if columns else replace(shares, scales=0)).whole
 
     def cost(hundredths: int) -> Fraction:
-        return allowed * Fraction(hundredths, 100)
+        return allowed * (1 - part) * Fraction(hundredths, whole)
 
-    steps.append(priced(facts, QueryKind.GRADIENT, cost(shares.pilot), count, Purpose.DESCENT))
-    if rounds:
-        spent = cost(shares.residuals)
-        steps.append(priced(facts, QueryKind.COUNTS, spent, rounds, Purpose.RESIDUALS))
+    rounds = (medians + START.radii if columns else 0) + 2 + 2 + facts.counts
+    rounds += (TAIL.rounds + 1) * bool(shares.tail) + ONE_STEP.residual_rounds * bool(
+        shares.residuals
+    )
+    inner = _pilot(facts, options, allowed * part, rounds)
+    steps: list[Step] = []
+    if columns:
+        times, size = medians + START.radii, len(columns)
+        steps.append(priced(facts, QueryKind.COUNTS, spent, times, Purpose.STANDARDISING, size))
+    before = {Purpose.RESPONSE_LOCATION, Purpose.RESPONSE_MEAN}
+    steps += [step for step in inner.steps if step.purpose in before]
+    if shares.level:
+        steps.append(priced(facts, QueryKind.COUNTS, cost(shares.level), 1, Purpose.LABEL_SHARE))
+    moments = cost(shares.moments)
+    queries = inner.solver.whitening.queries if short else 2  # type: ignore[attr-defined]
+    steps.append(priced(facts, QueryKind.SECOND_MOMENTS, moments, queries, Purpose.SECOND_MOMENTS))
+    steps += [step for step in inner.steps if step.purpose not in before]
+    for hundredths, times, purpose in (
+        (shares.residuals, ONE_STEP.residual_rounds, Purpose.RESIDUALS),
+        (shares.norms, TAIL.rounds, Purpose.GRADIENT_NORMS),
+        (shares.tail, 1, Purpose.GRADIENT_TAIL),
+    ):
+        if hundredths:
+            steps.append(priced(facts, QueryKind.COUNTS, cost(hundredths), times, purpose))
     sandwich, step = cost(shares.sandwich), cost(shares.step)
     steps += [
-        priced(facts, QueryKind.SANDWICH, sandwich, 1, Purpose.CURVATURE_AND_SCORE),
         priced(facts, QueryKind.GRADIENT, step, 1, Purpose.LAST_STEP),
+        priced(facts, QueryKind.SANDWICH, sandwich, 1, Purpose.CURVATURE_AND_SCORE),
     ]
-    # A pilot that has not arrived leaves a bias after the step; where the signal is large,
-    # momentum brings it there, and the noise that it adds is small.
-    length, output = options.step_size or 1.0, options.output or "tail"
-    pilot = Descent(count, length, momentum_of(count), clip, output, ONE_STEP.averaged)
-    one_in = one_in_of_moments(facts, math.sqrt(cost(shares.moments)), START.row_factor)
-    solver = OneStep(replace(start, one_in=one_in), pilot, rounds)
+    by_code = {Code.LOGISTIC: ONE_STEP.clip, Code.POISSON: ONE_STEP.counts_clip}
+    clip = math.sqrt(by_code.get(facts.loss.code, ONE_STEP.numbers_clip).at(signal))
+    one_in = one_in_of_moments(facts, math.sqrt(moments / 2), START.row_factor)
+    start = StandardisedStart(
+        columns, medians, START.radii, START.ridge, START.row_factor, clip, one_in
+    )
+    solver = OneStep(None if short else start, inner.solver, clip)  # type: ignore[arg-type]
     return assembled(facts, solver, steps, _forecast(facts, clip, math.sqrt(step)))
 
 
-def _pilot_steps(facts: PublicFacts, options: SolverOptions, signal: float, *, others: int) -> int:
-    """Steps of the pilot, by the signal and by how many passes are allowed."""
+def _counted_columns(facts: PublicFacts, cost: Fraction) -> tuple[tuple[int, ...], bool]:
+    """Columns that are standardised by counts of this μ² each, and whether none can be.
+
+    So it is where rows are short by public facts, and where counts would be too noisy.
+    """
+    columns = tuple(j for j in standardised_columns(facts.design) if j < facts.design.width)
+    doubt = math.sqrt(len(columns) / cost) / facts.records
+    short = facts.design.row_norm**2 <= ONE_STEP.short_rows * facts.design.width
+    short = short or doubt > ONE_STEP.scale_doubt
+    return (() if short else columns), short
+
+
+def _pilot(facts: PublicFacts, options: SolverOptions, allowed: Fraction, others: int) -> Plan:
+    """The ordinary fit's plan, without what its second moments and label share would cost.
+
+    These are asked for and paid elsewhere.
+    """
     require_passes(options, others)
-    allowed = options.max_passes or TABLES.answers_with_intervals
-    wanted = pilot_steps_of(signal)
-    if options.max_passes is not None or facts.is_large:
-        wanted = min(wanted, allowed - others)
-    return options.iterations or wanted
+    most = None if options.max_passes is None else max(1, options.max_passes - others)
+    usual = replace(options, solver="auto", inference=False, max_passes=most)
+    labels = facts.loss.code is Code.LOGISTIC
+    if labels and facts.is_large and options.iterations is None and most is None:
+        usual = replace(usual, iterations=ONE_STEP.steps_of_large)
+    price = whitened_gradient.plan if labels else staged_gradient.plan
+    # The larger budget is what all steps would cost if those asked for elsewhere were paid too.
+    spent = _cost(facts, _own_steps(price(facts, usual, allowed)))
+    larger = price(facts, usual, allowed * allowed / spent)
+    steps = _own_steps(larger)
+    # Shares are not all in proportion to the budget, and what is left must be neither too much
+    # nor too little.
+    factor = allowed / _cost(facts, steps)
+    if not 1 <= factor <= 1 + ROUNDED:
+        steps = [
+            priced(facts, it.kind, factor * _cost(facts, [it]), it.times, it.purpose, it.size)
+            for it in steps
+        ]
+    return replace(larger, steps=tuple(steps))
+
+
+def _own_steps(planned: Plan) -> list[Step]:
+    """What is asked for in the pilot itself."""
+    elsewhere = {Purpose.SECOND_MOMENTS, Purpose.LABEL_SHARE}
+    return [step for step in planned.steps if step.purpose not in elsewhere]
+
+
+def _cost(facts: PublicFacts, steps: list[Step]) -> Fraction:
+    """μ² of steps together."""
+    costs = (
+        step.times * event_of(step.kind, step.price, facts.relation, step.size).mu_squared
+        for step in steps
+        if step.price
+    )
+    return sum(costs, Fraction(0))
 
 
 def _forecast(facts: PublicFacts, clip_factor: float, mu: float) -> Forecast | None:

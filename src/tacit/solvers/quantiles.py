@@ -11,8 +11,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.contract.gate import Gate
-from tacit.contract.query import ColumnCounts, Measure, ResidualSize
+from tacit.contract.query import ColumnCounts, Gate, Measure, ResidualSize
 from tacit.solvers.coordinates import Matrix, Vector
 from tacit.solvers.interval_rules import START
 

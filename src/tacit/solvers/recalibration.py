@@ -16,9 +16,8 @@ import math
 
 import numpy as np
 
-from tacit.contract.gate import Gate
 from tacit.contract.plan import Plan
-from tacit.contract.query import Measure, ResidualSize
+from tacit.contract.query import Gate, Measure, ResidualSize
 from tacit.errors import SettingError
 from tacit.solvers.coordinates import Coordinates, Vector, response_ends
 from tacit.solvers.rules import CORRECTIONS, RESPONSE, between

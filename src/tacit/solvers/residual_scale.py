@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tacit.contract.gate import Gate
 from tacit.contract.plan import Plan
-from tacit.contract.query import ResidualSize
+from tacit.contract.query import Gate, ResidualSize
 from tacit.design.response import Count
-from tacit.losses import pinball, poisson
+from tacit.losses import poisson, regression
 from tacit.losses.loss import Code, Loss
 from tacit.solvers.coordinates import Coordinates, Vector, response_ends
 from tacit.solvers.quantiles import FARTHEST, bisect, bisect_octaves, residuals_within
@@ -35,7 +34,7 @@ def loss_in_units(plan: Plan, known: Residuals, *, first: bool) -> Loss:
             return in_units(loss, known.deviation)
         case Code.PINBALL:
             if first:
-                return pinball.loss(0.5, STAGED.first_corner * known.deviation)
+                return regression.pinball(0.5, STAGED.first_corner * known.deviation)
             return in_units(loss, known.deviation) if loss.relative else loss
         case Code.POISSON:
             cap = min(loss.shape[0], math.log(known.rate) + STAGED.largest_rate)

@@ -11,9 +11,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from tacit.contract.gate import Gate
 from tacit.contract.plan import Plan, Purpose, Step
-from tacit.contract.query import Answer, ColumnCounts, Measure, QueryKind, ResidualSize
+from tacit.contract.query import Answer, ColumnCounts, Gate, Measure, QueryKind, ResidualSize
 from tacit.solvers.coordinates import response_ends
 from tacit.solvers.quantiles import around, bisect, bisect_octaves, records_below
 from tacit.solvers.rules import RESPONSE, between

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.contract.gate import Gate
 from tacit.contract.plan import Plan
-from tacit.contract.query import CurvatureAndScore
+from tacit.contract.query import CurvatureAndScore, Gate
 from tacit.contract.release import Sandwich
 from tacit.losses.loss import Loss
 from tacit.solvers.coordinates import Coordinates, Matrix, Vector
-from tacit.solvers.interval_rules import ONE_STEP
+from tacit.solvers.interval_rules import NEWTON
 from tacit.solvers.spectrum import raised
 
 SINGULAR = 1e-13
@@ -28,7 +27,7 @@ def ask_sandwich(
     pair = gate.ask(CurvatureAndScore(theta, clip, matrix, loss))
     noise = pair.noise_scale / count
     curvature, lifted = raised(
-        pair.value[0] * loss.smoothness / count, ONE_STEP.floor * noise * loss.smoothness
+        pair.value[0] * loss.smoothness / count, NEWTON.lifted * noise * loss.smoothness
     )
     to_user = plan.design.to_user()
     return Sandwich(

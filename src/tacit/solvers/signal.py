@@ -33,11 +33,11 @@ def plan_warnings(plan: Plan) -> tuple[str, ...]:
             f"{WARNINGS.smallest:g} a fit is mostly noise. Use a larger epsilon, more records or "
             "fewer columns."
         )
-    if plan.solver.intervals and plan.signal < WARNINGS.intervals:
+    if plan.intervals_declined or (plan.solver.intervals and plan.signal < WARNINGS.intervals):
         texts.append(
             f"Intervals will not be offered: n·μ/d is {plan.signal:.2g}, and below "
-            f"{WARNINGS.intervals:g} they would mean nothing. Use a larger epsilon, more records "
-            "or fewer columns, or inference=False, which spends all on the coefficients."
+            f"{WARNINGS.intervals:g} they would mean nothing. All is spent on the coefficients. "
+            "Use a larger epsilon, more records or fewer columns."
         )
     if plan.locating is not None and plan.locating.noise > WARNINGS.count_noise:
         texts.append(

@@ -17,7 +17,7 @@ from tacit.contract.sensitivity import price_for
 from tacit.design.design import Column, Design
 from tacit.design.response import Absent, Continuous
 from tacit.errors import SettingError, TacitError
-from tacit.losses import logistic
+from tacit.losses import classification
 from tacit.losses.loss import Code, Loss
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
@@ -67,7 +67,7 @@ class PublicFacts:
     unit: str
     budget: Budget
     penalty: Penalty
-    loss: Loss = logistic.LOSS
+    loss: Loss = classification.LOGISTIC
 
     @property
     def coordinates(self) -> int:

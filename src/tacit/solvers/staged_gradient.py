@@ -15,13 +15,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from tacit.contract.gate import Gate
 from tacit.contract.plan import Forecast, Penalty, Plan, Purpose, Solution, Step
-from tacit.contract.query import QueryKind
+from tacit.contract.query import Gate, QueryKind
 from tacit.design.response import Count
-from tacit.losses import huber
+from tacit.losses import regression
 from tacit.losses.loss import Code
-from tacit.solvers.coordinates import Vector
+from tacit.solvers.coordinates import Coordinates, Vector
 from tacit.solvers.noisy_steps import Descent, descend
 from tacit.solvers.recalibration import recalibrate
 from tacit.solvers.residual_scale import (
@@ -82,7 +81,14 @@ class Staged:
         """Locate the response, whiten, descend, correct."""
         location = locate_response(gate, plan, self.locating_response)
         coordinates = whiten(gate, plan, self.whitening)
-        start = coordinates.working(_start(plan, location))
+        theta, _ = self.descend_in(gate, plan, coordinates, location)
+        return Solution(coordinates.prepared(theta))
+
+    def descend_in(
+        self, gate: Gate, plan: Plan, coordinates: Coordinates, location: ResponseLocation
+    ) -> tuple[Vector, Residuals]:
+        """Working coefficients after all stages, and the residuals before the last."""
+        start = coordinates.working(first_coefficients(plan, location))
         known = Residuals(location.size, RESPONSE.normal * location.size, location.mean or 1.0)
         if plan.design.response.kind == Count.kind:
             least = STAGED.rate_size * math.sqrt(known.rate)
@@ -108,10 +114,10 @@ class Staged:
             ends = sizes[0], sizes[-1]
             n_mu, median = self.recalibration, location.median
             theta = recalibrate(gate, plan, n_mu, coordinates, theta, ends, median)
-        return Solution(coordinates.prepared(theta))
+        return theta, known
 
 
-def _start(plan: Plan, location: ResponseLocation) -> Vector:
+def first_coefficients(plan: Plan, location: ResponseLocation) -> Vector:
     """Coefficients of the prepared row: an intercept where the response lies, slopes of zero."""
     start = np.zeros(plan.design.width)
     if plan.design.intercept:
@@ -246,7 +252,7 @@ def _stages(
     code, loss = facts.loss.code, facts.loss
     by_size = code in {Code.SQUARED, Code.POISSON}
     clip = (STAGED.size_clip if by_size else STAGED.slope_clip).at(signal)
-    threshold = loss.shape[0] if loss.relative else huber.EFFICIENT
+    threshold = loss.shape[0] if loss.relative else regression.EFFICIENT
     curvature = {
         Code.SQUARED: unclipped_share(clip),
         Code.HUBER: 2 * NormalDist().cdf(threshold) - 1,

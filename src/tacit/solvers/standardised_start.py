@@ -17,9 +17,8 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.contract.gate import Gate
 from tacit.contract.plan import Plan, Purpose, Step
-from tacit.contract.query import ColumnCounts, QueryKind, SecondMoments
+from tacit.contract.query import ColumnCounts, Gate, QueryKind, SecondMoments
 from tacit.design.design import Column, Design
 from tacit.design.factor import Indicator
 from tacit.design.response import Continuous
@@ -178,18 +177,20 @@ def standardise(gate: Gate, plan: Plan, asked: StandardisedStart) -> Standards:
     if asked.medians:
         median = bisect_noisy(up_to, median - 1.0, median + 1.0, asked.medians, 0.5)
     share = between(1 - START.noises * noise, *START.held)
+    # A scale that is too small does more harm than one that is too large.
+    margin = min(START.margin * noise, (1 - share) / 2)
 
     def within(power: Vector) -> tuple[Vector, float]:
         nonlocal inside, noise
         answer = gate.ask(ColumnCounts(asked.columns, *around(median, np.exp2(power))))
         noise = answer.noise_scale / plan.count
         inside = inside + answer.value / plan.count
-        return answer.value / plan.count, doubted(noise)
+        return answer.value / plan.count - margin, doubted(noise)
 
     small, large = np.full(len(places), -float(START.octaves)), np.full(len(places), 1.0)
     power = bisect_noisy(within, small, large, asked.radii, share)
     lowest = -START.octaves + (START.octaves + 1) / 2.0**asked.radii
-    scale = np.exp2(power) / NormalDist().inv_cdf((1 + share) / 2)
+    scale = np.exp2(power) / NormalDist().inv_cdf((1 + share + margin) / 2)
     # A column of one value but for a few records shows no scale; its own is not changed.
     elsewhere = 1 - inside / asked.radii
     doubt = START.alone * noise / math.sqrt(asked.radii)

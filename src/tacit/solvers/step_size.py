@@ -19,9 +19,17 @@ from tacit.solvers.rules import LABELS
 
 
 def shortened(
-    plan: Plan, descent: Descent, coordinates: Coordinates, clip: float, largest: float | None
+    plan: Plan,
+    descent: Descent,
+    coordinates: Coordinates,
+    clip: float,
+    largest: float | None,
+    flatness: float = 1.0,
 ) -> Descent:
-    """Shorten steps where the noise variance of the margins would exceed `largest`."""
+    """Shorten steps where the noise variance of the margins would exceed `largest`.
+
+    Curvatures are 1 / `flatness` of what they are for even labels.
+    """
     if largest is None or coordinates.directions is None:
         return descent
     price = plan.step(Purpose.DESCENT).price
@@ -29,7 +37,7 @@ def shortened(
         return descent
     noise = 2.0**price.bits / price.bound * clip / plan.count
     resolved = coordinates.directions[1]
-    curvature = LABELS.curvature * min(descent.clip_factor or 1.0, LABELS.largest_clip)
+    curvature = LABELS.curvature * min(descent.clip_factor or 1.0, LABELS.largest_clip) / flatness
     variance = noise**2 * float(np.sum(resolved * tail_variance(curvature * resolved, descent)))
     if variance == 0.0:
         return descent

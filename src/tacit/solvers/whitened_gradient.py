@@ -14,11 +14,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from tacit.contract.gate import Gate
 from tacit.contract.plan import Forecast, Penalty, Plan, Purpose, Solution
-from tacit.contract.query import QueryKind, SecondMoments
+from tacit.contract.query import Gate, QueryKind, SecondMoments
 from tacit.losses.loss import Code
-from tacit.solvers.coordinates import Coordinates, triangular
+from tacit.solvers.coordinates import Coordinates, Matrix, Vector, triangular
 from tacit.solvers.label_start import label_start
 from tacit.solvers.noisy_steps import Descent, Noise, descend, excess_bound
 from tacit.solvers.rules import DESCENT, LABELS, WHITENING, between
@@ -95,28 +94,47 @@ class WhitenedGradient:
         """Ask for the label share, second moments and gradients."""
         start = label_start(gate, plan) if self.label_start else None
         coordinates = whiten(gate, plan, self.whitening)
-        descent = counted(plan, self.descent) if self.follows_count else self.descent
+        descent = self.descent
         if start is not None and self.uneven:
             descent = lengthened(descent, start)
-        clip = (descent.clip_factor or 1.0) * math.sqrt(coordinates.dimension)
-        descent = shortened(plan, descent, coordinates, clip, self.margin_variance)
-        begin = None if start is None else coordinates.working(start)
-        theta, _ = descend(gate, plan, descent, coordinates, begin, clip, plan.loss)
+        theta = self.descend_in(gate, plan, coordinates, descent, start)
         if theta.ndim > 1 and plan.penalty.prior_mean is None and plan.penalty.constraint is None:
             # What all classes have in common changes no probability: it is noise and no more.
             theta = theta - theta.mean(axis=1, keepdims=True)
         return Solution(coordinates.prepared(theta))
 
+    def descend_in(
+        self,
+        gate: Gate,
+        plan: Plan,
+        coordinates: Coordinates,
+        descent: Descent,
+        start: Vector | None,
+        flatness: float = 1.0,
+    ) -> Vector:
+        """Working coefficients after descent; curvatures are 1 / `flatness` of the usual ones."""
+        descent = counted(plan, descent) if self.follows_count else descent
+        clip = (descent.clip_factor or 1.0) * math.sqrt(coordinates.dimension)
+        descent = shortened(plan, descent, coordinates, clip, self.margin_variance, flatness)
+        begin = None if start is None else coordinates.working(start)
+        return descend(gate, plan, descent, coordinates, begin, clip, plan.loss)[0]
 
-def whiten(gate: Gate, plan: Plan, whitening: Whitening) -> Coordinates:
-    """Ask for the second moments, each time in the coordinates of the time before."""
+
+def whiten(
+    gate: Gate, plan: Plan, whitening: Whitening, standards: Matrix | None = None
+) -> Coordinates:
+    """Ask for the second moments, each time in the coordinates of the time before.
+
+    With a matrix of `standards` the first time is in standardised coordinates.
+    """
     width = plan.design.width
-    found = Coordinates(None, float(width))
+    found = Coordinates(standards, float(width))
     for number in range(whitening.queries):
+        first = number == 0 and standards is None
         bound = plan.design.row_norm * plan.design.unit_rows**WHITENING.unit_rows
-        if number > 0:
+        if not first:
             bound = whitening.row_factor * math.sqrt(found.dimension)
-        one_in = 1 if number == 0 else whitening.one_in
+        one_in = 1 if first else whitening.one_in
         answer = gate.ask(SecondMoments(bound, found.matrix, every=one_in))
         moments = answer.value / plan.count
         if found.matrix is not None:
@@ -126,7 +144,7 @@ def whiten(gate: Gate, plan: Plan, whitening: Whitening) -> Coordinates:
         spread = spectrum.denoised(answer.noise_scale)
         norm = noise_norm(answer.noise_scale, width)
         # Whitened rows have mean squares of about 1; those of the first query at most the row norm.
-        largest = plan.count * (bound**2 if number == 0 else 1.0)
+        largest = plan.count * (bound**2 if first else 1.0)
         ridge = norm * whitening.ridge_of(number, norm / largest)
         ridge = max(ridge, SMALLEST_RIDGE * largest)
         if found.matrix is not None:

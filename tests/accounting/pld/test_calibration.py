@@ -1,11 +1,18 @@
+from functools import partial
+
 import pytest
 
 from tacit.accounting import gaussian
-from tacit.accounting.pld import compose, largest_count, largest_rate, smallest_noise
-from tacit.accounting.pld.pairs import GaussianPair, LaplacePair, Pair, PoissonGaussian
+from tacit.accounting.pld import compose
+from tacit.accounting.pld.calibration import best_within, largest_count
+from tacit.accounting.pld.pairs.bounded_loss import LaplacePair
+from tacit.accounting.pld.pairs.gaussian import GaussianPair, PoissonGaussian
+from tacit.accounting.pld.pairs.pair import Pair
 from tacit.errors import BudgetError, SettingError
 
 Items = list[tuple[Pair, int]]
+smallest_noise = partial(best_within, rising=False)
+largest_rate = partial(best_within, low=1e-9, high=1.0, rising=True)
 
 
 @pytest.mark.parametrize(

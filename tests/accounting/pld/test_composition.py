@@ -9,17 +9,15 @@ import pytest
 
 from tacit.accounting import gaussian
 from tacit.accounting.pld import BelowRoundOff, Composed, GridTooLong, compose
-from tacit.accounting.pld.pairs import (
+from tacit.accounting.pld.pairs.bounded_loss import ExponentialPair, LaplacePair, RandomisedResponse
+from tacit.accounting.pld.pairs.gaussian import (
     DiscreteGaussianPair,
-    ExponentialPair,
     GaussianPair,
-    LaplacePair,
     ObjectivePerturbation,
-    Pair,
     PoissonGaussian,
-    RandomisedResponse,
     WithoutReplacementGaussian,
 )
+from tacit.accounting.pld.pairs.pair import Pair
 from tacit.errors import SettingError
 
 oracle: Any = importlib.import_module("dp_accounting.pld.privacy_loss_distribution")

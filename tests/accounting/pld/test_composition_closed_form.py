@@ -6,13 +6,8 @@ import pytest
 from tacit.accounting import gaussian
 from tacit.accounting.pld import GridTooLong
 from tacit.accounting.pld.composition import epsilon_of, profile
-from tacit.accounting.pld.pairs import (
-    ExponentialPair,
-    GaussianPair,
-    LaplacePair,
-    PoissonGaussian,
-    RandomisedResponse,
-)
+from tacit.accounting.pld.pairs.bounded_loss import ExponentialPair, LaplacePair, RandomisedResponse
+from tacit.accounting.pld.pairs.gaussian import GaussianPair, PoissonGaussian
 
 
 def test_poisson_sample_agrees_with_fifty_digits() -> None:

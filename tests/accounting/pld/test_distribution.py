@@ -4,20 +4,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tacit.accounting.pld.distribution import LossDistribution, from_pair
-from tacit.accounting.pld.grid import Grid, dyadic
-from tacit.accounting.pld.pairs import (
-    Direction,
+from tacit.accounting.pld.distribution import Grid, LossDistribution, dyadic, from_pair
+from tacit.accounting.pld.pairs.bounded_loss import ExponentialPair, LaplacePair, RandomisedResponse
+from tacit.accounting.pld.pairs.gaussian import (
     DiscreteGaussianPair,
-    ExponentialPair,
     GaussianPair,
-    LaplacePair,
     ObjectivePerturbation,
-    Pair,
     PoissonGaussian,
-    RandomisedResponse,
     WithoutReplacementGaussian,
 )
+from tacit.accounting.pld.pairs.pair import Direction, Pair
 
 PAIRS: list[Pair] = [
     GaussianPair(0.5),

@@ -5,7 +5,9 @@ import pytest
 
 from tacit.accounting.pld import GridTooLong
 from tacit.accounting.pld.grid_choice import Resolution, accuracy_step, coarse_pass, resolve
-from tacit.accounting.pld.pairs import GaussianPair, LaplacePair, Pair, RandomisedResponse
+from tacit.accounting.pld.pairs.bounded_loss import LaplacePair, RandomisedResponse
+from tacit.accounting.pld.pairs.gaussian import GaussianPair
+from tacit.accounting.pld.pairs.pair import Pair
 
 
 def resolved(items: list[tuple[Pair, int]], accuracy: float, delta: float = 1e-5) -> Resolution:

@@ -5,7 +5,9 @@ import pytest
 
 from tacit.accounting import gaussian
 from tacit.accounting.pld.grid_choice import coarse_pass
-from tacit.accounting.pld.pairs import GaussianPair, LaplacePair, Pair, PoissonGaussian
+from tacit.accounting.pld.pairs.bounded_loss import LaplacePair
+from tacit.accounting.pld.pairs.gaussian import GaussianPair, PoissonGaussian
+from tacit.accounting.pld.pairs.pair import Pair
 
 
 @pytest.mark.parametrize("mu", [1e-5, 0.1, 3.0])

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from tacit.accounting.pld import GridTooLong
-from tacit.accounting.pld.distribution import Bound, LossDistribution, from_pair
-from tacit.accounting.pld.grid import dyadic
-from tacit.accounting.pld.pairs import GaussianPair, PoissonGaussian, RandomisedResponse
+from tacit.accounting.pld.distribution import Bound, LossDistribution, dyadic, from_pair
+from tacit.accounting.pld.pairs.bounded_loss import RandomisedResponse
+from tacit.accounting.pld.pairs.gaussian import GaussianPair, PoissonGaussian
 from tacit.accounting.pld.transform import Transform, Window, transform
 
 BOUNDS: tuple[Bound, Bound] = ("upper", "lower")

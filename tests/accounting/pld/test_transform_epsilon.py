@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from tacit.accounting.pld import BelowRoundOff
-from tacit.accounting.pld.distribution import Bound, LossDistribution, from_pair
-from tacit.accounting.pld.grid import dyadic
-from tacit.accounting.pld.pairs import GaussianPair
+from tacit.accounting.pld.distribution import Bound, LossDistribution, dyadic, from_pair
+from tacit.accounting.pld.pairs.gaussian import GaussianPair
 from tacit.accounting.pld.transform import Transform, Window, epsilon_at, transform
 
 

@@ -9,10 +9,9 @@ import pytest
 from dp_accounting.rdp import rdp_privacy_accountant as oracle
 
 from tacit.accounting import gaussian as exact_gaussian
-from tacit.accounting.argument_checks import Floats
 from tacit.accounting.renyi import conversion
-from tacit.accounting.renyi.curve import default_orders
-from tacit.accounting.renyi.mechanisms import gaussian, laplace, pure, zcdp
+from tacit.accounting.renyi.curve import default_orders, gaussian, laplace, pure, zcdp
+from tacit.accounting.rounding import Floats
 from tacit.errors import BudgetError, SettingError
 
 

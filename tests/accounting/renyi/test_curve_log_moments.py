@@ -4,8 +4,8 @@ import mpmath
 import numpy as np
 import pytest
 
-from tacit.accounting.renyi import gaussian
 from tacit.accounting.renyi.curve import (
+    gaussian,
     interpolated,
     log_expm1,
     log_moments_at,

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from dp_accounting.rdp import rdp_privacy_accountant as oracle
 
-from tacit.accounting.argument_checks import Floats
 from tacit.accounting.renyi import selection
-from tacit.accounting.renyi.curve import default_orders
-from tacit.accounting.renyi.mechanisms import gaussian
+from tacit.accounting.renyi.curve import default_orders, gaussian
+from tacit.accounting.rounding import Floats
 from tacit.errors import SettingError
 
 

@@ -7,10 +7,10 @@ import mpmath
 import numpy as np
 import pytest
 
-from tacit.accounting.argument_checks import Floats
 from tacit.accounting.renyi import subsampling
-from tacit.accounting.renyi.mechanisms import gaussian, laplace, pure
-from tacit.accounting.renyi.poisson_gaussian import poisson_gaussian
+from tacit.accounting.renyi.curve import gaussian, laplace, pure
+from tacit.accounting.renyi.subsampling import poisson_gaussian
+from tacit.accounting.rounding import Floats
 from tacit.errors import BudgetError, SettingError
 
 

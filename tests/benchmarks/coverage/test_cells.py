@@ -27,4 +27,4 @@ def test_plans_are_those_of_the_cell() -> None:
     assert plan.records == 1000
     assert math.isclose(plan.signal, 250, rel_tol=1e-6)
     assert isinstance(plan.solver, OneStep)
-    assert row_bound(plan) == plan.solver.start.clip_factor * 2
+    assert row_bound(plan) == plan.solver.clip_factor * 2

@@ -8,8 +8,8 @@ import statsmodels.api as sm
 
 from benchmarks.coverage.cells import Cell, plan_of
 from benchmarks.coverage.designs import Design
-from benchmarks.coverage.plain import Sample, fit, root, second_loss, sums_of
-from tacit.losses import logistic, smooth_huber
+from benchmarks.coverage.plain import Sample, fit, loss_of, root, sums_of
+from tacit.losses import classification, regression
 
 
 def test_logistic_errors_are_the_sandwich_of_statsmodels() -> None:
@@ -28,7 +28,7 @@ def test_logistic_errors_are_the_sandwich_of_statsmodels() -> None:
 
 def test_rows_beyond_the_bound_weigh_less() -> None:
     X, y = Design("linear", "clean", 4).draw(500, np.random.default_rng(3))
-    sample, loss = Sample.of(X, y, 2.0), smooth_huber.loss(1.3)
+    sample, loss = Sample.of(X, y, 2.0), regression.smooth_huber(1.3)
     theta = np.array([0.1, 0.2, 0.3, 0.4])
     found = sums_of(loss, sample, theta)
     weights = np.minimum(1, 4 / np.square(sample.Z).sum(axis=1))
@@ -45,16 +45,25 @@ def test_rows_beyond_the_bound_weigh_less() -> None:
 def test_root_is_where_the_score_vanishes() -> None:
     X, y = Design("logistic", "clean", 4).draw(2000, np.random.default_rng(4))
     sample = Sample.of(X, y, 3.0)
-    theta = root(logistic.LOSS, sample, np.zeros(4))
-    assert np.abs(sums_of(logistic.LOSS, sample, theta).gradient).max() < 1e-6
+    theta = root(classification.LOGISTIC, sample, np.zeros(4))
+    assert np.abs(sums_of(classification.LOGISTIC, sample, theta).gradient).max() < 1e-6
 
 
-def test_counts_are_centred_by_their_dispersion() -> None:
-    """The estimator of overdispersed counts finds the true rates."""
+def test_overdispersed_counts_have_the_true_rates() -> None:
+    """The weighted score has mean zero wherever the rate is right."""
     design = Design("poisson", "spread", 4)
     X, y = design.draw(200_000, np.random.default_rng(5))
     plan = plan_of(Cell("poisson", "spread", 16000, 4, 1.0))
     sample = Sample.of(X, y, 4.0)
-    loss = second_loss("poisson", plan, sample, design.coefficients())
+    loss = loss_of("poisson", plan, sample)
     found = root(loss, sample, design.coefficients())
     assert np.abs(found - design.coefficients()).max() < 0.02
+
+
+def test_numbers_have_the_errors_of_least_squares() -> None:
+    X, y = Design("linear", "spread", 4).draw(3000, np.random.default_rng(6))
+    plan = plan_of(Cell("linear", "spread", 3000, 4, 1.0))
+    found = fit("linear", plan, Sample.of(X, y, math.inf), np.zeros(4))
+    expected = sm.OLS(y, sm.add_constant(X)).fit(cov_type="HC0")
+    assert found.values == pytest.approx(expected.params, abs=1e-9)
+    assert found.errors == pytest.approx(expected.bse * math.sqrt(3000 / 2996), rel=1e-9)

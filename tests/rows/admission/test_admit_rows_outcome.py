@@ -20,9 +20,7 @@ from tacit.errors import DataError, SchemaError, SettingError
 from tacit.rows.admission.admit_rows import admit
 from tacit.rows.sources.opening import open_source
 from tacit.rows.storage import store as store_module
-from tacit.rows.storage.memory_store import MemoryStore
-from tacit.rows.storage.scratch_store import ScratchStore
-from tacit.rows.storage.sparse_store import SparseStore
+from tacit.rows.storage.record_store import MemoryStore, ScratchStore, SparseStore
 from tacit.rows.storage.store import Store
 from tacit.rows.storage.tiles import to_rows
 

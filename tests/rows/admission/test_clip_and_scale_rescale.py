@@ -16,7 +16,7 @@ from tacit.rows.admission.admit_rows import admit
 from tacit.rows.admission.clip_and_scale import rescale
 from tacit.rows.sources.opening import open_source
 from tacit.rows.storage import store as store_module
-from tacit.rows.storage.scratch_store import ScratchStore
+from tacit.rows.storage.record_store import ScratchStore
 from tacit.rows.storage.store import Store
 from tacit.rows.storage.tiles import to_rows
 

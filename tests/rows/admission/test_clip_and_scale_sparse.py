@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 from tacit.design.design import Design, matrix_design
 from tacit.design.response import Binary
 from tacit.errors import BoundsError, SettingError
-from tacit.rows.admission.clip_and_scale import Preparer
-from tacit.rows.admission.clip_and_scale_sparse import prepare_sparse, sparse_preparer
+from tacit.rows.admission.clip_and_scale import Preparer, prepare_sparse
+from tacit.rows.sources.arrays import SparseSource
 from tacit.rows.sources.source import SparseRows
-from tacit.rows.sources.sparse_matrix import SparseSource
-from tacit.rows.storage.sparse_store import SparseBlock
+from tacit.rows.storage.record_store import SparseBlock
 from tacit.rows.storage.tiles import LANES, tile_count, to_rows
 
 
@@ -45,7 +44,7 @@ def block_of(
 ) -> tuple[SparseBlock, NDArray[np.bool_]]:
     flags = np.ones(len(rows.starts) - 1, dtype=bool) if valid is None else valid.copy()
     outcome = np.linspace(0.5, 1.0, len(flags)).reshape(-1, 1)
-    block = prepare_sparse(sparse_preparer(design), rows, outcome, flags, np.dtype(dtype))
+    block = prepare_sparse(Preparer.of(design, sparse=True), rows, outcome, flags, np.dtype(dtype))
     return block, flags
 
 
@@ -162,7 +161,7 @@ def test_a_stored_zero_beside_the_smallest_numbers_changes_nothing(size: float) 
 
 def test_records_that_fill_the_tile_and_empty_ones() -> None:
     block, _ = block_of(matrix(2, bounds=(-1, 1)), rows_of(np.zeros((LANES + 1, 2))), np.float32)
-    assert (len(block.starts), block.tiles) == (2 * LANES + 1, 2)
+    assert (len(block.starts), len(block.outcome)) == (2 * LANES + 1, 2)
     assert block.indices.tolist() == [2] * (LANES + 1)
     bare = matrix(2, bounds=(-1, 1), intercept=False)
     assert block_of(bare, rows_of(np.zeros((3, 2))), np.float32)[0].starts.tolist() == [0] * 65
@@ -183,10 +182,10 @@ def test_t08_a_record_does_not_depend_on_its_place() -> None:
 @pytest.mark.parametrize("bounds", [(1, 2), (-2, -1), ([-1, 0.5], [1, 2])])
 def test_bounds_that_exclude_zero_are_refused_with_the_way_out(bounds: Any) -> None:
     with pytest.raises(BoundsError, match=r"\.toarray\(\)"):
-        sparse_preparer(matrix(2, bounds=bounds))
+        Preparer.of(matrix(2, bounds=bounds), sparse=True)
 
 
 def test_a_design_that_shifts_is_refused() -> None:
     with pytest.raises(SettingError, match="never shifted"):
-        sparse_preparer(matrix(2, bounds=(0, 1), shifted=True))
-    assert sparse_preparer(matrix(2, bounds=(0, 1))).scale.tolist() == [1.0, 1.0]
+        Preparer.of(matrix(2, bounds=(0, 1), shifted=True), sparse=True)
+    assert Preparer.of(matrix(2, bounds=(0, 1)), sparse=True).bounds[3].tolist() == [1.0, 1.0]

@@ -16,7 +16,7 @@ from tacit.errors import BoundsError, DataError
 from tacit.rows.admission.admit_rows import admit, stays_sparse
 from tacit.rows.sources.opening import open_source
 from tacit.rows.sources.source import Source
-from tacit.rows.storage.sparse_store import BLOCK_ROWS, SparseStore
+from tacit.rows.storage.record_store import BLOCK_ROWS, SparseStore
 from tacit.rows.storage.tiles import to_rows
 
 RNG = np.random.default_rng(4)

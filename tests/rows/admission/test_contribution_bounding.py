@@ -17,7 +17,7 @@ from tacit.rows.admission.contribution_bounding import (
     put_records,
     record_hashes,
 )
-from tacit.rows.encoding.labels import normal_form
+from tacit.rows.encoding.cells import normal_form
 from tacit.rows.storage.tiles import to_tiles
 
 

@@ -8,8 +8,7 @@ import pandas as pd
 import pytest
 
 from tacit.errors import DataError
-from tacit.rows.encoding.cells import cell_number, text_number, to_float64
-from tacit.rows.encoding.labels import is_missing
+from tacit.rows.encoding.cells import cell_number, is_missing, text_number, to_float64
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "float16", "float32", ">f8"])

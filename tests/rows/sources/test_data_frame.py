@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from tacit.errors import DataError
-from tacit.rows.encoding.labels import normal_form
+from tacit.rows.encoding.cells import normal_form
 from tacit.rows.sources.opening import open_source
 from tacit.rows.sources.source import Batch
 

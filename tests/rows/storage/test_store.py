@@ -5,8 +5,7 @@ import pytest
 from numpy.typing import NDArray
 
 from tacit.errors import DataError, SettingError
-from tacit.rows.storage.memory_store import MemoryStore
-from tacit.rows.storage.scratch_store import ScratchStore
+from tacit.rows.storage.record_store import MemoryStore, collected
 from tacit.rows.storage.store import Layout, Store, default_block_rows, require_dtype
 from tacit.rows.storage.tiles import LANES, to_rows, to_tiles
 
@@ -30,8 +29,10 @@ def stores(
     layout = Layout(len(table), 4, np.dtype(dtype), block_rows, weighted, shifted)
     return [
         MemoryStore.of(table, block_rows, weighted=weighted, shifted=shifted),
-        ScratchStore.of(
-            layout, [to_tiles(table)[layout.tiles(index)] for index in range(layout.block_count)]
+        collected(
+            layout,
+            [to_tiles(table)[layout.tiles(index)] for index in range(layout.block_count)],
+            memory_limit=0,
         ),
     ]
 

@@ -12,9 +12,14 @@ import numpy as np
 import pytest
 
 from tacit.errors import DataError
-from tacit.rows.storage.memory_store import MemoryStore, SubsampledStore
-from tacit.rows.storage.scratch_store import ScratchStore
-from tacit.rows.storage.sparse_store import BLOCK_ROWS, SparseBlock, SparseStore
+from tacit.rows.storage.record_store import (
+    BLOCK_ROWS,
+    MemoryStore,
+    SparseBlock,
+    SparseStore,
+    SubsampledStore,
+    collected,
+)
 from tacit.rows.storage.store import Layout, Store
 from tests.rows.person_stores import person_store
 
@@ -23,7 +28,7 @@ ROWS = np.column_stack([np.linspace(0, 1, 70), np.ones(70)])
 
 def scratch() -> Store:
     store = MemoryStore.of(ROWS)
-    return ScratchStore.of(store.layout, [store.block(0)])
+    return collected(store.layout, [store.block(0)], 0)
 
 
 def sparse() -> Store:

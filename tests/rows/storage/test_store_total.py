@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tacit.rows.storage.memory_store import MemoryStore
+from tacit.rows.storage.record_store import MemoryStore
 from tacit.rows.storage.store import BlockSum, Layout, thread_count
 
 

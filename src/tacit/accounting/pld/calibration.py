@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from tacit.accounting.pld.composition import DEFAULT_TOLERANCE, compose
-from tacit.accounting.pld.grid import BelowRoundOff, GridTooLong
-from tacit.accounting.pld.pairs.pair import Pair
+from tacit.accounting.pld.pairs.pair import BelowRoundOff, GridTooLong, Pair
 from tacit.errors import BudgetError, SettingError
 
 MakePairs: TypeAlias = Callable[[float], Sequence[tuple[Pair, int]]]
@@ -25,39 +24,23 @@ _CLOSE = 2e-4
 # Logarithms that stand for epsilon of 0 and of infinity.
 _FLOOR, _CEILING = -20.0, 20.0
 _LONGEST_STEP = 3.0
-_MOST_STEPS = 80
 # Slopes of log epsilon against the logarithm of what is sought are limited to these.
 _FLATTEST, _STEEPEST = 0.05, 50.0
-# Two values this close are the same.
-_INDISTINCT = 1e-9
 
 
-def smallest_noise(
-    make_pair: MakePairs, epsilon: float, delta: float, low: float, high: float
+def best_within(
+    make_pair: MakePairs, epsilon: float, delta: float, low: float, high: float, *, rising: bool
 ) -> float:
-    """Return the smallest noise scale in [low, high] whose composition is within a budget.
+    """Return the smallest noise, or if epsilon is rising the largest rate, within a budget.
 
     Guarantee
     ---------
     - ``compose(make_pair(result)).epsilon(delta)`` has an upper bound of at most epsilon.
-    - Unless the result is ``low``, that bound is at least ``epsilon * (1 - 1e-3)``.
+    - That bound is at least ``epsilon * (1 - 1e-3)``, unless the result is ``low`` (noise) or
+      ``high`` (rate).
     """
-    search = _Search(make_pair, epsilon, delta, low, high, rising=False)
-    return search.solve(start=min(max(1.0, low), high))
-
-
-def largest_rate(
-    make_pair: MakePairs, epsilon: float, delta: float, low: float = 1e-9, high: float = 1.0
-) -> float:
-    """Return the largest sampling rate in [low, high] whose composition is within a budget.
-
-    Guarantee
-    ---------
-    - ``compose(make_pair(result)).epsilon(delta)`` has an upper bound of at most epsilon.
-    - Unless the result is ``high``, that bound is at least ``epsilon * (1 - 1e-3)``.
-    """
-    search = _Search(make_pair, epsilon, delta, low, high, rising=True)
-    return search.solve(start=min(max(0.01, low), high))
+    start = min(max(0.01 if rising else 1.0, low), high)
+    return _Search(make_pair, epsilon, delta, low, high, rising).solve(start)
 
 
 def largest_count(
@@ -147,7 +130,7 @@ class _Search:
         unsafe: float | None = None
         known: tuple[float, float] | None = None
         slope, target = 1.0, 0.5 * (accepted[0] + accepted[1])
-        for _ in range(_MOST_STEPS):
+        for _ in range(80):
             excess = self.excess(value, tolerance)
             if excess <= 0.0:
                 safe = value
@@ -160,18 +143,15 @@ class _Search:
                 slope = abs((excess - known[1]) / (point[0] - known[0]))
                 slope = min(max(slope, _FLATTEST), _STEEPEST)
             known = point
-            following = self._next(value, (excess - target) / slope, safe, unsafe)
-            if abs(following / value - 1.0) < _INDISTINCT:
+            # One step in logarithms, limited to the bracket and to the range.
+            step = min(max((excess - target) / slope, -_LONGEST_STEP), _LONGEST_STEP)
+            following = value * math.exp(-step if self.rising else step)
+            if safe is not None and unsafe is not None:
+                inner, outer = min(safe, unsafe), max(safe, unsafe)
+                if not inner < following < outer:
+                    following = math.sqrt(inner * outer)
+            following = min(max(following, self.low), self.high)
+            if abs(following / value - 1.0) < 1e-9:
                 break
             value = following
         return (value, False) if safe is None else (safe, True)
-
-    def _next(self, value: float, step: float, safe: float | None, unsafe: float | None) -> float:
-        """Take one step in logarithms, limited to the bracket and to the range."""
-        step = min(max(step, -_LONGEST_STEP), _LONGEST_STEP)
-        following = value * math.exp(-step if self.rising else step)
-        if safe is not None and unsafe is not None:
-            inner, outer = min(safe, unsafe), max(safe, unsafe)
-            if not inner < following < outer:
-                following = math.sqrt(inner * outer)
-        return min(max(following, self.low), self.high)

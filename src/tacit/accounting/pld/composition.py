@@ -18,28 +18,33 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from tacit.accounting import gaussian
-from tacit.accounting.pld.distribution import Bound, from_pair
-from tacit.accounting.pld.grid import LARGEST_LOSS, GridTooLong
+from tacit.accounting.pld.distribution import LARGEST_LOSS, Bound, from_pair
 from tacit.accounting.pld.grid_choice import Aim, CoarseLosses, Resolution, coarse_pass, resolve
-from tacit.accounting.pld.pairs import (
-    DIRECTIONS,
+from tacit.accounting.pld.pairs.gaussian import (
     GaussianPair,
     PoissonGaussian,
     WithoutReplacementGaussian,
 )
-from tacit.accounting.pld.pairs.pair import UNIT, Direction, Pair, tail_error
+from tacit.accounting.pld.pairs.pair import (
+    DIRECTIONS,
+    UNIT,
+    Direction,
+    GridTooLong,
+    Pair,
+    tail_error,
+)
 from tacit.accounting.pld.transform import LONGEST, Transform, epsilon_at, transform
 from tacit.accounting.rounding import bisect
 from tacit.errors import SettingError
 
-_ACCURACY = 1e-9
 Items: TypeAlias = tuple[tuple[Pair, int], ...]
 Bracket: TypeAlias = tuple[float, float]
 Bounds: TypeAlias = Literal["upper", "both"]
+# A composition seen from one direction, and the point of its profile that is sought.
+_View: TypeAlias = tuple[Direction, CoarseLosses, Aim]
 DEFAULT_TOLERANCE = 2e-4
 # The lower bound is second order only where the grid resolves the bulk of every law.
 _LOWER_ACCURACY = 0.1
-_LOWER_LONGEST = 2**19
 # Where transforms are short there is time for more of them.
 _REFINEMENTS, _SHORT, _MORE_REFINEMENTS = 2, 2**15, 4
 # So many distinct pairs are priced on coarser grids and without refinement.
@@ -88,27 +93,18 @@ def epsilon_of(pair: Pair, direction: Direction, delta: float) -> tuple[float, f
 
 def _crossing(pair: Pair, direction: Direction, delta: float, side: int) -> float:
     """Bisect one side of the profile, returning the end of the bracket on that side."""
-    if profile(pair, direction, 0.0)[side] <= delta:
-        return 0.0
-    low, high = 0.0, 1e-12
-    while profile(pair, direction, high)[side] > delta:
-        if high >= LARGEST_LOSS:
-            raise GridTooLong(f"epsilon is beyond {LARGEST_LOSS:.0f}; use Rényi accounting")
-        low, high = high, min(4.0 * high, LARGEST_LOSS)
 
     def holds(epsilon: float) -> bool:
         return not profile(pair, direction, epsilon)[side] > delta
 
-    return bisect(low, high, holds, _ACCURACY)[side]
-
-
-@dataclass(frozen=True)
-class _View:
-    """A composition seen from one direction, and the point of its profile that is sought."""
-
-    direction: Direction
-    coarse: CoarseLosses
-    aim: Aim
+    if holds(0.0):
+        return 0.0
+    low, high = 0.0, 1e-12
+    while not holds(high):
+        if high >= LARGEST_LOSS:
+            raise GridTooLong(f"epsilon is beyond {LARGEST_LOSS:.0f}; use Rényi accounting")
+        low, high = high, min(4.0 * high, LARGEST_LOSS)
+    return bisect(low, high, holds, 1e-9)[side]
 
 
 @dataclass(frozen=True)
@@ -139,15 +135,11 @@ class Composed:
         if self._alone is not None:
             return _larger(profile(self._alone, way, epsilon) for way in self._directions())
 
-        def measure(law: Transform, guess: float) -> float:
-            del guess
-            return law.delta(epsilon)
-
         def choose(coarse: CoarseLosses) -> tuple[CoarseLosses, Aim]:
             used = coarse.without_tails(coarse.aim_at_epsilon(epsilon).log_delta)
             return used, used.aim_at_epsilon(epsilon)
 
-        return self._bracket(choose, measure, "both")
+        return self._bracket(choose, lambda law, _: law.delta(epsilon), "both")
 
     def epsilon(self, delta: float) -> Bracket:
         """Return lower and upper bounds of epsilon at a delta in (0, 1)."""
@@ -167,14 +159,11 @@ class Composed:
         if self._distance() <= delta:
             return 0.0, 0.0
 
-        def measure(law: Transform, guess: float) -> float:
-            return epsilon_at(law, delta, guess)
-
         def choose(coarse: CoarseLosses) -> tuple[CoarseLosses, Aim]:
             used = coarse.without_tails(math.log(delta))
             return used, used.aim_at_delta(delta)
 
-        return self._bracket(choose, measure, bounds)
+        return self._bracket(choose, lambda law, guess: epsilon_at(law, delta, guess), bounds)
 
     def _bracket(
         self,
@@ -182,18 +171,15 @@ class Composed:
         measure: Callable[[Transform, float], float],
         bounds: Bounds,
     ) -> Bracket:
-        lower, upper = 0.0, 0.0
-        views = []
+        lower, upper, highs = 0.0, 0.0, []
         for direction in self._directions():
-            losses, aim = choose(coarse_pass(self._with_gaussian("upper"), direction))
-            view = _View(direction, losses, aim)
+            view = (direction, *choose(coarse_pass(self._with_gaussian("upper"), direction)))
             chosen = self._resolve(view, "upper", 0.25 * self._aimed)
-            high = measure(self._transform(view, "upper", chosen), chosen.guess)
-            views.append((high, view))
-            upper = max(upper, high)
+            highs.append((measure(self._transform(view, "upper", chosen), chosen.guess), view))
+            upper = max(upper, highs[-1][0])
         if bounds == "upper":
             return lower, upper
-        for high, view in sorted(views, key=lambda entry: -entry[0]):
+        for high, view in sorted(highs, key=lambda entry: -entry[0]):
             if high > lower:
                 lower = max(lower, self._lower(view, upper, measure))
         return lower, upper
@@ -213,9 +199,8 @@ class Composed:
                 break
             law = self._transform(view, "lower", chosen)
             lower = max(lower, measure(law, chosen.guess))
-            if number >= _REFINEMENTS and law.masses.size > _SHORT:
-                break
-            if not upper - lower > max(self._aimed * upper, _NEGLIGIBLE):
+            long = number >= _REFINEMENTS and law.masses.size > _SHORT
+            if long or not upper - lower > max(self._aimed * upper, _NEGLIGIBLE):
                 break
             step, accuracy = chosen.step, 0.1 * accuracy
         return lower
@@ -245,17 +230,15 @@ class Composed:
         )
 
     def _directions(self) -> tuple[Direction, ...]:
-        symmetric = all(pair.symmetric for pair, _ in self.items)
-        return DIRECTIONS[:1] if symmetric else DIRECTIONS
+        return DIRECTIONS[:1] if all(pair.symmetric for pair, _ in self.items) else DIRECTIONS
 
     def _resolve(self, view: _View, bound: Bound, accuracy: float) -> Resolution:
-        longest = LONGEST if bound == "upper" else _LOWER_LONGEST
-        items = self._with_gaussian(bound)
-        return resolve(items, view.direction, view.coarse, view.aim, accuracy, longest)
+        longest = LONGEST if bound == "upper" else 2**19
+        return resolve(self._with_gaussian(bound), *view, accuracy, longest)
 
     def _transform(self, view: _View, bound: Bound, chosen: Resolution) -> Transform:
         laws = [
-            (from_pair(pair, view.direction, grid, bound), times)
+            (from_pair(pair, view[0], grid, bound), times)
             for (pair, times), grid in zip(self._with_gaussian(bound), chosen.grids, strict=True)
         ]
         return transform(laws, chosen.window, bound)
@@ -282,26 +265,19 @@ def compose(items: Iterable[tuple[Pair, int]], tolerance: float = DEFAULT_TOLERA
     for given, times in items:
         if not isinstance(times, int) or times < 0:
             raise SettingError(f"times is {times!r}; expected an integer of at least 0")
-        pair = _simplified(given)
-        if pair is None or times == 0:
+        pair = given
+        if isinstance(pair, PoissonGaussian) and pair.rate == 1.0:
+            pair = GaussianPair(pair.mu * (2.0 if pair.relation == "replace-one" else 1.0))
+        elif isinstance(pair, WithoutReplacementGaussian) and pair.rate == 1.0:
+            pair = GaussianPair(pair.mu_replace)
+        losses, masses = pair.atoms("remove")
+        if times == 0 or (losses.size == 1 and losses[0] == 0.0 and masses[0] == 1.0):
             continue
         if isinstance(pair, GaussianPair):
             squares.append(times * pair.mu * pair.mu)
         else:
             counts[pair] = counts.get(pair, 0) + times
     return Composed(tuple(counts.items()), math.sqrt(math.fsum(squares)), tolerance)
-
-
-def _simplified(pair: Pair) -> Pair | None:
-    """Return an equivalent Gaussian pair where there is one, or None if nothing is released."""
-    if isinstance(pair, PoissonGaussian) and pair.rate == 1.0:
-        pair = GaussianPair(pair.mu * (2.0 if pair.relation == "replace-one" else 1.0))
-    elif isinstance(pair, WithoutReplacementGaussian) and pair.rate == 1.0:
-        pair = GaussianPair(pair.mu_replace)
-    losses, masses = pair.atoms("remove")
-    if losses.size == 1 and losses[0] == 0.0 and masses[0] == 1.0:
-        return None
-    return pair
 
 
 def _larger(brackets: Iterable[Bracket]) -> Bracket:

@@ -1,5 +1,6 @@
 r"""Distributions of a privacy loss on a grid, above and below the exact one.
 
+A grid is a set of integers n, dense where the mass is; its losses are the exact products n h.
 **Upper.** Each cell is split between its ends so that both of its masses stay ("connect the dots").
 **Lower.** A polygon through the points of the profile, lowered below its tangents, with corners on
 the grid. Proofs: ``proofs/accounting/pld/distribution.md``.
@@ -7,15 +8,82 @@ the grid. Proofs: ``proofs/accounting/pld/distribution.md``.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.accounting.argument_checks import Floats
-from tacit.accounting.pld.grid import Grid
 from tacit.accounting.pld.pairs.pair import UNIT, Direction, Pair, tail_error
+from tacit.accounting.rounding import Floats
+from tacit.errors import SettingError
+
+# exp of a loss must stay a normal float.
+LARGEST_LOSS = 690.0
+# Below this step the split of a cell drowns in the rounding of its two tails.
+SMALLEST_STEP = 2.0**-33
+_STEP_BITS = 30
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Losses ``indices * step`` in increasing order.
+
+    Guarantee
+    ---------
+    - Products are exact for indices of at most 23 bits, or if the step is a power of 2.
+    """
+
+    step: float
+    indices: NDArray[np.int64]
+
+    @property
+    def points(self) -> NDArray[np.float64]:
+        """The losses themselves."""
+        return self.indices.astype(np.float64) * self.step
+
+
+def rounded_step(step: float) -> float:
+    """Return the largest step of at most 30 bits that is not above the given one.
+
+    Guarantee
+    ---------
+    - At most a factor of 1 - 2^-29 below the argument.
+    """
+    if not 0.0 < step < math.inf:
+        raise SettingError(f"step is {step!r}; expected a finite number above 0")
+    mantissa, exponent = math.frexp(step)
+    return math.ldexp(math.floor(mantissa * 2.0**_STEP_BITS), exponent - _STEP_BITS)
+
+
+def dyadic(step: float, *, center: int, low: float, high: float, per_octave: int) -> Grid:
+    """Return a grid that is dense around a centre and thins out with the distance from it.
+
+    Guarantee
+    ---------
+    - Holds a point at or below ``low`` and one at or above ``high``, and the centre between.
+    - Points at distance r from the centre are at most ``max(step, r / per_octave)`` apart.
+    """
+    first, last = math.floor(low / step), math.ceil(high / step)
+    center = min(max(center, first), last)
+    right = _offsets(last - center, per_octave)
+    left = _offsets(center - first, per_octave)
+    indices = np.concatenate([center - left[:0:-1], center + right])
+    return Grid(step, indices)
+
+
+def _offsets(farthest: int, per_octave: int) -> NDArray[np.int64]:
+    """Distances 0, 1, … that double their spacing every octave, ending with the farthest."""
+    pieces = [np.arange(min(2 * per_octave, farthest) + 1, dtype=np.int64)]
+    spacing, start = 2, 2 * per_octave
+    while start < farthest:
+        stop = min(2 * start, farthest)
+        pieces.append(np.arange(start + spacing, stop + 1, spacing, dtype=np.int64))
+        spacing, start = 2 * spacing, 2 * start
+    offsets = np.concatenate(pieces)
+    return offsets if offsets[-1] == farthest else np.append(offsets, np.int64(farthest))
+
 
 Bound: TypeAlias = Literal["upper", "lower"]
 
@@ -25,8 +93,6 @@ _MASS_ERROR = 2.0**-49
 _DEPTH_MARGIN = 1.001
 # Error of the apex of a triangle that the margin above covers.
 _APEX_ERROR = 1e-4
-# A cell with so many times the mass of all above it is rounded down as one.
-_STEEP = 4.0
 # An atom this fraction of a step below a grid point counts as on it; the shift is accounted for.
 _NEARLY = 2.0**-20
 
@@ -154,7 +220,8 @@ class _Tails:
 def _without_steep_cells(tails: _Tails) -> tuple[Floats, _Tails]:
     """Round down the cells that hold most of what is above them; return that and the rest."""
     inside_p, inside_q = -np.diff(tails.p), -np.diff(tails.q)
-    steep = inside_p > _STEEP * tails.p[1:]
+    # A cell with so many times the mass of all above it is rounded down as one.
+    steep = inside_p > 4.0 * tails.p[1:]
     rounded = np.zeros(tails.p.size)
     if not steep.any():
         return rounded, tails
@@ -189,8 +256,10 @@ def _lowered(pair: Pair, points: Floats, tails: _Tails) -> Floats:
     right = np.maximum((inside - error[:-1] - error[1:]) / shrink, 0.0)
     # Height of a triangle over a chord of length dx with slopes that differ by drop.
     height = 0.25 * _DEPTH_MARGIN * powers[1:] * shrink * np.maximum(drop, 0.0)
-    apex, known = _apex(right, error, drop * powers[1:], shrink)
-    depth = _depth(height, apex, known & pair.knows_slopes)
+    # Where in each cell its two tangents meet, if that is known well enough.
+    moved = np.maximum(drop * powers[1:], 1e-300)
+    known = (error[:-1] + error[1:]) / shrink < _APEX_ERROR * moved
+    depth = _depth(height, np.clip(right / moved, 0.0, 1.0), known & pair.knows_slopes)
     above = tails.p - tails.error_p - depth
     above[1:] += right + (depth[1:] - depth[:-1]) / shrink
     above[1:] -= 8.0 * UNIT * (depth[1:] + depth[:-1]) / shrink
@@ -201,15 +270,6 @@ def _lowered(pair: Pair, points: Floats, tails: _Tails) -> Floats:
     above = np.minimum.accumulate(above)
     masses: Floats = above - np.append(above[1:], 0.0)
     return masses
-
-
-def _apex(
-    right: Floats, error: Floats, moved: Floats, shrink: Floats
-) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return where in each cell its two tangents meet, and whether that is known well enough."""
-    safe = np.maximum(moved, 1e-300)
-    known = (error[:-1] + error[1:]) / shrink < _APEX_ERROR * safe
-    return np.clip(right / safe, 0.0, 1.0), known
 
 
 def _depth(height: Floats, apex: Floats, known: NDArray[np.bool_]) -> Floats:

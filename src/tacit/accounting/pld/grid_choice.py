@@ -1,6 +1,5 @@
 r"""The choice of tilt, window and grids of a composition, from a coarse pass over its losses.
 
-Every pair is discretised on one coarse grid with a fixed number of points per doubling of the loss.
 Nothing here is certified and nothing needs to be: a bad choice makes a bound loose, never wrong.
 Why: ``proofs/accounting/pld/grid_choice.md``.
 """
@@ -15,18 +14,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.accounting.argument_checks import Floats
-from tacit.accounting.pld.distribution import from_pair
-from tacit.accounting.pld.grid import (
+from tacit.accounting.pld.distribution import (
     LARGEST_LOSS,
     SMALLEST_STEP,
     Grid,
-    GridTooLong,
     dyadic,
+    from_pair,
     rounded_step,
 )
-from tacit.accounting.pld.pairs.pair import Direction, Pair
+from tacit.accounting.pld.pairs.pair import Direction, GridTooLong, Pair
 from tacit.accounting.pld.transform import LONGEST, Window
+from tacit.accounting.rounding import Floats
 
 # Points per doubling of the loss: enough for a few pairs, affordable for thousands.
 _PER_OCTAVE, _PER_OCTAVE_MANY, _MANY = 24, 5, 30
@@ -37,8 +35,6 @@ TRUNCATED = 1e-8
 _ROUND_OFF, _ROUND_OFF_SHARE = 2e-14, 1e-6
 # Tilted by s, a loss with less than this variance in units of 1/s is at its maximum for good.
 _SATURATED = 0.01
-_UNDERFLOW = 700.0
-_SPREADS = np.geomspace(0.25, 128.0, 28)
 
 
 @dataclass(frozen=True)
@@ -129,7 +125,7 @@ class CoarseLosses:
             found = self.moments(tilt)
             if tilt * tilt * found.variance < _SATURATED and tilt > 0.0:
                 return math.inf
-            if found.cumulant - tilt * epsilon < -_UNDERFLOW:
+            if found.cumulant - tilt * epsilon < -700.0:
                 return math.inf
             return found.mean - epsilon
 
@@ -163,7 +159,7 @@ class CoarseLosses:
         needed = center.cumulant - tilt * aim.epsilon - aim.log_delta - math.log(OUTSIDE)
         needed = max(needed, 1.0)
         high, low = (math.inf, 0.0), (-math.inf, 0.0)
-        for spread in _SPREADS / deviation:
+        for spread in np.geomspace(0.25, 128.0, 28) / deviation:
             rise = self.moments(tilt + spread).cumulant - center.cumulant
             high = min(high, ((rise + needed) / spread, spread))
             fall = self.moments(tilt - spread).cumulant - center.cumulant
@@ -196,11 +192,9 @@ class CoarseLosses:
         return 1.0 / (math.sqrt(self.moments(0.0).variance) + SMALLEST_STEP)
 
 
-@functools.cache
-def _coarse_grid(per_octave: int) -> Grid:
-    return dyadic(
-        SMALLEST_STEP, center=0, low=-LARGEST_LOSS, high=LARGEST_LOSS, per_octave=per_octave
-    )
+_coarse_grid = functools.cache(
+    functools.partial(dyadic, SMALLEST_STEP, center=0, low=-LARGEST_LOSS, high=LARGEST_LOSS)
+)
 
 
 def coarse_pass(items: Sequence[tuple[Pair, int]], direction: Direction) -> CoarseLosses:
@@ -210,7 +204,8 @@ def coarse_pass(items: Sequence[tuple[Pair, int]], direction: Direction) -> Coar
     ---------
     - One row per item, in order.
     """
-    grid = _coarse_grid(_PER_OCTAVE if len(items) < _MANY else _PER_OCTAVE_MANY)
+    few = len(items) < _MANY
+    grid = _coarse_grid(per_octave=_PER_OCTAVE if few else _PER_OCTAVE_MANY)
     laws = [from_pair(pair, direction, grid, "upper") for pair, _ in items]
     masses = np.stack([law.masses for law in laws])
     # Columns that no law reaches would only make the exponentials overflow.
@@ -221,7 +216,7 @@ def coarse_pass(items: Sequence[tuple[Pair, int]], direction: Direction) -> Coar
     points, masses = grid.points[first:last], masses[:, first:last]
     times = np.array([float(number) for _, number in items])
     membership = np.arange(len(items))
-    if len(items) >= _MANY:
+    if not few:
         order = np.argsort((masses * points**2).sum(axis=1), kind="stable")
         membership[order] = np.arange(len(items)) * _MANY // len(items)
     infinite = np.array([pair.infinite(direction) for pair, _ in items])
@@ -267,10 +262,7 @@ def _crossing(excess: Callable[[float], float], start: float) -> float:
         low, high = 0.5 * low, low
     while high > 1.01 * low:
         middle = math.sqrt(low * high)
-        if excess(middle) >= 0.0:
-            high = middle
-        else:
-            low = middle
+        low, high = (low, middle) if excess(middle) >= 0.0 else (middle, high)
     return low
 
 
@@ -316,21 +308,14 @@ def resolve(
     grids = []
     means = aim.moments.means
     for (pair, _), mean, bottom, top in zip(items, means, lowest, highest, strict=True):
-        grid = dyadic(
-            step,
-            center=round(float(mean) / step),
-            low=float(bottom),
-            high=float(top) + step,
-            per_octave=per_octave,
-        )
+        center, low, high = round(float(mean) / step), float(bottom), float(top) + step
+        grid = dyadic(step, center=center, low=low, high=high, per_octave=per_octave)
         grids.append(_with_atoms(grid, pair, direction))
     return Resolution(window, tuple(grids), aim.epsilon, step)
 
 
 def accuracy_step(aim: Aim, count: float, accuracy: float) -> float:
-    r"""Return the step at which discretisation costs an upper bound the given fraction of epsilon.
-
-    .. math:: h = \sqrt{\frac{12\, a\, \varepsilon}{T (1 + s)}}
+    """Return the step h = √(12 a ε / (T (1 + s))) that costs a fraction a of epsilon (upper bound).
 
     Guarantee
     ---------

@@ -14,30 +14,22 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import fft
 
-from tacit.accounting.argument_checks import Floats
 from tacit.accounting.pld.distribution import Bound, LossDistribution
-from tacit.accounting.pld.grid import BelowRoundOff, GridTooLong
-from tacit.accounting.pld.pairs.pair import UNIT
-
-Spectrum: TypeAlias = NDArray[np.complex128]
+from tacit.accounting.pld.pairs.pair import UNIT, BelowRoundOff, GridTooLong
+from tacit.accounting.rounding import Floats
 
 LONGEST = 2**22
 # Error per level of a fast Fourier transform, relative to the sum of the absolute inputs for each
 # output and to the Euclidean norm for all: Higham (2002), Theorem 24.2, gives 6.7 units for
 # twiddle factors exact to a unit; this doubles it.
 _LEVEL = 16.0
-# Absolute value, angle, logarithm, exponential, sine and cosine of a power, per factor.
-_POWER = 16.0
-_LARGEST_EXPONENT = 700.0
 # Relative accuracy of the root: far below the width of a bracket.
 _ACCURACY = 1e-7
-_MOST_STEPS = 60
 # Fractions of the guess at which a lower law is tried.
 _FRACTIONS = (0.98, 0.9, 0.75, 0.5, 0.25, 0.1)
 
@@ -83,11 +75,6 @@ class Transform:
     mass_error: float
     ceiling: float
 
-    @property
-    def top(self) -> float:
-        """The largest loss that the window holds or that there is."""
-        return min((self.first + self.masses.size) * self.step, self.ceiling)
-
     def delta(self, epsilon: float) -> float:
         """Return a certified bound of the profile."""
         return self.delta_and_slope(epsilon)[0]
@@ -105,25 +92,18 @@ class Transform:
         gaps = np.maximum(losses - epsilon, 0.0)
         weighted = self.masses[start:] * np.exp(-self.tilt * gaps)
         value = max(-float((weighted * np.expm1(-gaps)).sum()), 0.0)
-        scale = self._scale(epsilon, sign)
+        size = abs(self.log_scale) + abs(self.tilt * epsilon) + self.masses.size
+        exponent = self.log_scale - self.tilt * epsilon
+        exponent += sign * (self.mass_error + 8.0 * UNIT * size)
+        scale = math.exp(min(exponent, 700.0))
         slope = scale * (value - float(weighted.sum()))
-        finite = scale * (value + sign * self._error())
-        return min(max(infinite + finite, 0.0), 1.0), slope
-
-    def _error(self) -> float:
-        """Bound the round-off and the mass outside the window, over the scale."""
-        # The weights are at most exp(-s gap), a geometric sequence.
+        # Round-off and mass outside: the weights are at most exp(-s gap), a geometric sequence.
         decay = -math.expm1(-2.0 * self.tilt * self.step)
         norm = math.sqrt(self.masses.size)
         if decay * self.masses.size > 1.0:
             norm = 1.0 / math.sqrt(decay)
-        return self.outside + norm * self.round_off
-
-    def _scale(self, epsilon: float, sign: float) -> float:
-        exponent = self.log_scale - self.tilt * epsilon
-        size = abs(self.log_scale) + abs(self.tilt * epsilon) + self.masses.size
-        error = self.mass_error + 8.0 * UNIT * size
-        return math.exp(min(exponent + sign * error, _LARGEST_EXPONENT))
+        finite = scale * (value + sign * (self.outside + norm * self.round_off))
+        return min(max(infinite + finite, 0.0), 1.0), slope
 
 
 def transform(
@@ -160,14 +140,19 @@ def transform(
     for part in tilted:
         factor = fft.rfft(np.bincount(part.indices % length, part.masses, length))
         largest = np.abs(factor) + 2.0 * level
-        _multiply(spectrum, factor, part.times)
+        if part.times == 1:
+            spectrum *= factor
+        else:
+            angle = part.times * np.angle(factor)
+            spectrum *= np.abs(factor) ** part.times * (np.cos(angle) + 1j * np.sin(angle))
         size *= largest**part.times
         change += part.times / largest
     masses = fft.irfft(spectrum, length)
     count = sum(part.times for part in tilted)
     # Half of the spectrum is stored, so its Euclidean norm is at most root 2 of what is seen.
     round_off = level * _norm(size * change) * math.sqrt(2.0 / length)
-    round_off += (_POWER * UNIT * count + level) * _norm(masses)
+    # Absolute value, angle, logarithm, exponential, sine and cosine of a power, per factor.
+    round_off += (16.0 * UNIT * count + level) * _norm(masses)
     return Transform(
         bound=bound,
         step=step,
@@ -197,8 +182,12 @@ def epsilon_at(law: Transform, delta: float, guess: float) -> float:
     if law.infinite > delta:
         return math.inf
     upper = law.bound == "upper"
-    below = max(law.top + 2.0 * law.loss_error, 0.0)
-    above = 0.0 if upper else _largest_certain(law, delta, guess)
+    top = min((law.first + law.masses.size) * law.step, law.ceiling)
+    below, above = max(top + 2.0 * law.loss_error, 0.0), 0.0
+    if not upper:
+        # Far below the guess the error of a tilted composition exceeds its value.
+        trials = (fraction * guess for fraction in _FRACTIONS)
+        above = next((trial for trial in trials if law.delta(trial) >= delta), 0.0)
     if law.delta(above) <= delta:
         return 0.0 if upper else above
     if law.delta(below) > delta:
@@ -247,27 +236,9 @@ def _tilted(law: LossDistribution, times: int, tilt: float) -> _Tilted | None:
     return _Tilted(losses, indices, masses, times, shift, error)
 
 
-def _multiply(spectrum: Spectrum, factor: Spectrum, times: int) -> None:
-    """Multiply a spectrum by a power of a factor, in place."""
-    if times == 1:
-        spectrum *= factor
-        return
-    angle = times * np.angle(factor)
-    spectrum *= np.abs(factor) ** times * (np.cos(angle) + 1j * np.sin(angle))
-
-
 def _norm(values: Floats) -> float:
     # Not a BLAS routine: its threads would make the last bits depend on their number.
     return math.sqrt(float((values * values).sum()))
-
-
-def _largest_certain(law: Transform, delta: float, guess: float) -> float:
-    """Return an epsilon at which a lower bound is still above delta, or 0."""
-    # Far below the guess the error of a tilted composition exceeds its value.
-    for fraction in _FRACTIONS:
-        if law.delta(fraction * guess) >= delta:
-            return fraction * guess
-    return 0.0
 
 
 def _between(law: Transform, delta: float, guess: float, bracket: tuple[float, float]) -> float:
@@ -275,24 +246,19 @@ def _between(law: Transform, delta: float, guess: float, bracket: tuple[float, f
     above, below = bracket
     upper, trial = law.bound == "upper", guess
     side = 1.0 + _ACCURACY if upper else 1.0 - _ACCURACY
-    for _ in range(_MOST_STEPS):
+    for _ in range(60):
         if not above < trial < below:
             trial = 0.5 * (above + below)
         value, slope = law.delta_and_slope(trial)
         above, below = (trial, below) if value > delta else (above, trial)
         if below - above <= _ACCURACY * below:
             break
-        following = _newton(trial, value, slope, delta)
+        # A step on the logarithm of delta, out of the bracket where there is none.
+        known = value > 0.0 and slope < 0.0
+        following = trial + math.log(value / delta) * value / -slope if known else -1.0
         if abs(following - trial) < _ACCURACY * trial:
             safe = law.delta(trial * side)
             if (safe <= delta) if upper else (safe >= delta):
                 return trial * side
         trial = following
     return below if upper else above
-
-
-def _newton(trial: float, value: float, slope: float, delta: float) -> float:
-    """One Newton step on the logarithm of delta; outside of every bracket if it has none."""
-    if value <= 0.0 or slope >= 0.0:
-        return -1.0
-    return trial + math.log(value / delta) * value / -slope

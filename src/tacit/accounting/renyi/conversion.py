@@ -18,17 +18,20 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tacit.accounting.argument_checks import Floats, above_one, as_orders, non_negative, probability
-from tacit.accounting.renyi.curve import Curve, default_orders
-from tacit.accounting.renyi.mechanisms import tcdp, zcdp
-from tacit.accounting.rounding import ALLOWANCE, UNDERFLOW
+from tacit.accounting.renyi.curve import Curve, default_orders, tcdp, zcdp
+from tacit.accounting.rounding import (
+    ALLOWANCE,
+    UNDERFLOW,
+    Floats,
+    above_one,
+    as_orders,
+    non_negative,
+    probability,
+)
 from tacit.errors import SettingError
 
 # Ten roundings of quantities no larger than the sizes that are added up.
 _SLACK = 2.0**-48
-_REFINEMENTS = 40
-_GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
-_SMALLEST = math.ulp(0.0)
 
 
 def epsilon(curve: Curve, delta: float, orders: ArrayLike | None = None) -> float:
@@ -86,10 +89,7 @@ def delta_from_values(orders: ArrayLike, values: ArrayLike, epsilon: float) -> f
 
 
 def zcdp_to_epsilon(rho: float, delta: float) -> float:
-    r"""Return an epsilon of rho-zCDP at delta.
-
-    .. math:: \varepsilon = \inf_{\alpha > 1}\ \rho\alpha + \log\frac{\alpha - 1}{\alpha}
-        - \frac{\log\delta + \log\alpha}{\alpha - 1}
+    r"""Return an epsilon of rho-zCDP at delta: the infimum over orders, with r(α) = ρα.
 
     Guarantee
     ---------
@@ -178,15 +178,12 @@ def _search(objective: Callable[[Floats], Floats], grid: Floats) -> float:
         return smallest
     low = math.log(max(grid[max(best - 1, 0)] - 1.0, 1e-12))
     high = math.log(max(grid[min(best + 1, len(grid) - 1)] - 1.0, 1e-12))
-    for _ in range(_REFINEMENTS):
-        width = _GOLDEN * (high - low)
+    for _ in range(40):
+        width = (math.sqrt(5.0) - 1.0) / 2.0 * (high - low)
         left, right = high - width, low + width
         values = objective(1.0 + np.exp(np.array([left, right])))
         smallest = min(smallest, float(np.min(values)))
-        if values[0] <= values[1]:
-            high = right
-        else:
-            low = left
+        low, high = (low, right) if values[0] <= values[1] else (left, high)
         if high - low < 1e-7:
             break
     return smallest
@@ -216,7 +213,7 @@ def _paired(orders: ArrayLike, values: ArrayLike) -> tuple[Floats, Floats]:
 def _exponential_up(logarithm: float) -> float:
     if math.isinf(logarithm):
         return 0.0 if logarithm < 0.0 else 1.0
-    return min(math.exp(min(logarithm, 0.0)) * (1.0 + _SLACK) + _SMALLEST, 1.0)
+    return min(math.exp(min(logarithm, 0.0)) * (1.0 + _SLACK) + math.ulp(0.0), 1.0)
 
 
 def _orders_around_best(log_inverse: float, rho: float) -> Floats:

@@ -12,10 +12,9 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tacit.accounting.argument_checks import Floats, as_orders
 from tacit.accounting.renyi import conversion
 from tacit.accounting.renyi.curve import Curve, default_orders
-from tacit.accounting.rounding import ALLOWANCE, raised
+from tacit.accounting.rounding import ALLOWANCE, Floats, as_orders, raised
 from tacit.errors import SettingError
 from tacit.validate import positive
 

@@ -2,6 +2,7 @@
 
 Private: the rows. Public: bounds, centres, scales and the norm bound, all from the design. Where a
 design has open columns, the store holds raw records, as they came, until `rescale` prepares them.
+A cell that a sparse matrix does not store is 0 and must stay so: its columns are never shifted.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ from tacit.design.design import Design
 from tacit.design.response import Continuous
 from tacit.errors import BoundsError, SettingError
 from tacit.rows.encoding.outcome import mapped_response
-from tacit.rows.storage.store import Store, require_dtype
+from tacit.rows.sources.source import SparseRows
+from tacit.rows.storage.record_store import SparseBlock
+from tacit.rows.storage.store import Layout, Store, require_dtype
 from tacit.rows.storage.tiles import LANES, Flags, Floats, Integers, readonly, to_rows, to_tiles
 
 # Within these, squares of a norm bound are far from overflow and underflow, also in float32.
@@ -33,7 +36,8 @@ class Preparer:
 
     The prepared record is (u, 1 if there is an intercept, response, weight?, offset?) with
     u = (clip(v, lower, upper) - center) / scale, shrunk to norm `feature_norm` where it is longer.
-    The outcome comes prepared. An invalid record is all zeros.
+    The outcome comes prepared. An invalid record is all zeros. A `raw` record, of a design with
+    open columns, is stored as it came.
 
     Guarantee
     ---------
@@ -41,27 +45,40 @@ class Preparer:
       on the block it came in, or on any other record.
     - It is finite, and the norm of its stored features is at most feature_norm·(1 + 2^-40),
       whatever the record held.
+    - A raw record depends on that record alone, bit by bit; an invalid one is NaN throughout.
+    - Of a sparse matrix, bounds that exclude 0 are refused.
     """
 
-    lower: Floats
-    upper: Floats
-    center: Floats
-    scale: Floats
+    bounds: Floats
+    """Lower and upper bound, center and scale: a row each, a column for each of the design's."""
     feature_norm: float
     intercept: bool
+    raw: bool
 
     @classmethod
-    def of(cls, design: Design) -> Preparer:
-        """Numbers of a design; a norm bound that squares badly is refused."""
+    def of(cls, design: Design, *, sparse: bool = False) -> Preparer:
+        """Numbers of a design; refused are a norm bound that squares badly, and moved zeros."""
+        raw = bool(design.open_places)
         norm = design.feature_norm
-        if design.columns and not SMALLEST_NORM <= norm <= LARGEST_NORM:
+        if design.columns and not raw and not SMALLEST_NORM <= norm <= LARGEST_NORM:
             raise BoundsError(
                 f"The norm bound of a feature row must lie in [{SMALLEST_NORM}, {LARGEST_NORM}]; "
                 f"got {norm!r}. Rescale the columns or declare another row_norm."
             )
         table = [(c.lower, c.upper, c.center, c.scale) for c in design.columns]
-        lower, upper, center, scale = np.array(table, dtype=np.float64).reshape(-1, 4).T.copy()
-        return cls(lower, upper, center, scale, norm, design.intercept)
+        bounds = np.array(table, dtype=np.float64).reshape(-1, 4).T.copy()
+        if sparse and bounds[2].any():
+            raise SettingError(
+                "A sparse matrix is scaled, never shifted; make its design with shifted=False."
+            )
+        outside = ~((bounds[0] <= 0.0) & (bounds[1] >= 0.0))
+        if sparse and outside.any():
+            name = design.columns[int(np.argmax(outside))].name
+            raise BoundsError(
+                f"The bounds of {name!r} exclude 0, the value of every empty cell of a sparse "
+                "matrix. Declare bounds that contain 0, or call .toarray() to fit a dense matrix."
+            )
+        return cls(bounds, norm, design.intercept, raw)
 
     def prepare(
         self,
@@ -72,54 +89,37 @@ class Preparer:
         order: Integers | None = None,
     ) -> None:
         """Write the prepared records into tiles, in this order or their own; zeros fill up."""
+        length, count = values.shape
+        if self.raw:
+            # Records that fill up the last tile are NaN too: a count passes over them.
+            rows = np.full((len(tiles) * LANES, tiles.shape[1]), np.nan, dtype=tiles.dtype)
+            own = rows[:length]
+            own[:, :count] = values
+            own[:, count : count + self.intercept] = 1.0
+            own[:, count + self.intercept :] = outcome
+            own[~valid] = np.nan
+            if order is not None:
+                own[:] = own[order]
+            to_tiles(rows, tiles)
+            return
         _prepare(
             readonly(values),
             readonly(outcome),
             readonly(valid),
-            np.arange(len(values)) if order is None else order,
-            np.array([self.lower, self.upper, self.center, self.scale]),
+            np.arange(length) if order is None else order,
+            self.bounds,
             norm_limits(self.feature_norm, tiles.dtype),
             self.intercept,
-            np.empty((values.shape[1] + 3, LANES)),
+            np.empty((count + 3, LANES)),
             tiles,
         )
 
-
-@dataclass(frozen=True)
-class RawPreparer:
-    """Stores records as they came: (values, 1 if there is an intercept, outcome).
-
-    Records that fill up the last tile are NaN too: a count passes over them.
-
-    Guarantee
-    ---------
-    - A stored record depends on that record alone, bit by bit; an invalid one is NaN throughout.
-    """
-
-    intercept: bool
-
-    def prepare(
-        self,
-        values: Floats,
-        outcome: Floats,
-        valid: Flags,
-        tiles: NDArray[Any],
-        order: Integers | None = None,
-    ) -> None:
-        """Write the records into tiles, in this order or their own."""
-        length, count = values.shape
-        rows = np.full((len(tiles) * LANES, tiles.shape[1]), np.nan, dtype=tiles.dtype)
-        own = rows[:length]
-        own[:, :count] = values
-        own[:, count : count + self.intercept] = 1.0
-        own[:, count + self.intercept :] = outcome
-        own[~valid] = np.nan
-        if order is not None:
-            own[:] = own[order]
-        to_tiles(rows, tiles)
-
-
-AnyPreparer = Preparer | RawPreparer
+    def tiles(self, encoded: tuple[Floats, Floats, Flags], layout: Layout) -> NDArray[Any]:
+        """The prepared records in tiles of their own."""
+        shape = replace(layout, length=len(encoded[2])).shape
+        tiles = np.empty(shape, dtype=layout.dtype)
+        self.prepare(*encoded, tiles)
+        return tiles
 
 
 def rescale(store: Store, design: Design, dtype: DTypeLike = np.float32) -> Store:
@@ -246,3 +246,93 @@ def shrink_factor(square: float, shrink: float, norms: tuple[float, float]) -> f
     target, limit = norms
     norm = math.sqrt(square)
     return 1.0 if norm <= limit * shrink else target * shrink / norm
+
+
+def prepare_sparse(
+    public: Preparer, rows: SparseRows, outcome: Floats, valid: Flags, dtype: np.dtype[Any]
+) -> SparseBlock:
+    """Block of the prepared records; `valid` turns false where a feature is none.
+
+    Guarantee
+    ---------
+    - The prepared record is the one that `Preparer` makes of the same record with its zeros
+      written out, number by number.
+    - It depends on that record and the design only, not on others or on how it was stored: entries
+      that are zero are left out.
+    """
+    length = len(valid)
+    tiles = -(-length // LANES)
+    starts = np.zeros(tiles * LANES + 1, dtype=np.int64)
+    most = len(rows.values) + length * public.intercept
+    indices, values = np.empty(most, dtype=np.int32), np.empty(most, dtype=dtype)
+    stored = np.zeros((tiles, outcome.shape[1], LANES), dtype=dtype)
+    _prepare_sparse(
+        *rows,
+        outcome,
+        np.empty(int(np.diff(rows.starts).max(initial=0))),
+        public.bounds,
+        norm_limits(public.feature_norm, dtype),
+        public.intercept,
+        valid,
+        SparseBlock(starts, indices, values, stored),
+    )
+    # Zeros and invalid records leave space over, which copies give back.
+    used = starts[-1]
+    return SparseBlock(starts, indices[:used].copy(), values[:used].copy(), stored)
+
+
+@compiled
+def _prepare_sparse(  # noqa: C901, PLR0917 - one pass, compiled once
+    starts: Integers,
+    indices: Integers,
+    values: Floats,
+    outcome: Floats,
+    unit: Floats,
+    bounds: Floats,
+    limits: tuple[float, float],
+    intercept: bool,
+    valid: Flags,
+    block: SparseBlock,
+) -> None:
+    lower, upper, scale = bounds[0], bounds[1], bounds[3]
+    count = bounds.shape[1]
+    used = 0
+    for r in range(valid.shape[0]):
+        first = starts[r]
+        length = starts[r + 1] - first
+        usable = valid[r]
+        for k in range(length):
+            j, value = indices[first + k], values[first + k]
+            unit[k] = 0.0
+            if 0 <= j < count:
+                # The difference is 0 for finite numbers and NaN for the others.
+                usable &= value - value == 0.0
+                value = min(max(value, lower[j]), upper[j])
+                unit[k] = min(max(value / scale[j], -LARGEST), LARGEST)
+            else:
+                usable = False
+        largest = square = 0.0
+        for k in range(length):
+            largest = max(largest, abs(unit[k]))
+        shrink = moderation(largest)
+        for k in range(length):
+            part = unit[k] * shrink
+            square += part * part
+        factor = shrink_factor(square, shrink, limits)
+        usable &= factor >= 0.0
+        valid[r] = usable
+        if usable:
+            for k in range(length):
+                block.values[used] = unit[k] * factor
+                block.indices[used] = indices[first + k]
+                # An entry that is zero is overwritten by the next one.
+                used += block.values[used] != 0.0
+            if intercept:
+                block.values[used] = 1.0
+                block.indices[used] = count
+                used += 1
+            for place in range(outcome.shape[1]):
+                block.outcome[r // LANES, place, r % LANES] = outcome[r, place]
+        block.starts[r + 1] = used
+    for r in range(valid.shape[0], block.starts.shape[0] - 1):
+        block.starts[r + 1] = used

@@ -1,16 +1,16 @@
 """Contribution bounding: records are grouped by person, of whom at most so many are stored.
 
-Private: everything given here but the design. Which records of a person are stored depends on that
-person's records alone: on their order cells and on a hash of their content, never on their place in
-the file. All records are held in memory, those of a file too, since a person's may stand anywhere.
+Private: everything given here but the design. Which records of a person are stored depends on their
+order cells and on a hash of their content, never on their place in the file. All records are held
+in memory, those of a file too, since a person's may stand anywhere.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -19,34 +19,32 @@ from numpy.typing import NDArray
 from tacit.compiling import compiled
 from tacit.design.attached_columns import Unit
 from tacit.errors import DataError
-from tacit.rows.admission.clip_and_scale import AnyPreparer
+from tacit.rows.admission.clip_and_scale import Preparer
+from tacit.rows.encoding.cells import normal_form, remembering
 from tacit.rows.encoding.encode_rows import RecordEncoder
-from tacit.rows.encoding.labels import normal_form, remembering
-from tacit.rows.sources.source import Batch
+from tacit.rows.sources.source import Batch, Source
 from tacit.rows.storage.person_store import PersonBlock, PersonStore, place_groups
 from tacit.rows.storage.store import Layout
-from tacit.rows.storage.tiles import LANES, Flags, Floats, Integers, readonly, tile_count
+from tacit.rows.storage.tiles import LANES, Flags, Floats, Integers, readonly
 
 Form = int | Decimal | str | None
 """A label's normal form, whole numbers as integers."""
-LARGEST_INTEGER = 2.0**53
-"""Below it a whole float64 is spelt like the integer, and is the same label."""
 NOBODY = -1
+_Prepared = tuple[Flags, Floats, NDArray[np.uint64], NDArray[Any]]
+"""Of the records of a batch: validity, order, hashes of their content, and tiles."""
 
 
-class _Prepared(NamedTuple):
-    """Prepared records of a batch, and what decides which of them are stored."""
+def admit_persons(
+    source: Source,
+    encoder: RecordEncoder,
+    preparer: Preparer,
+    layout: Layout,
+    unit: Unit,
+    fewest: int,
+) -> PersonStore:
+    """Store of a table with several records of a person, dense or sparse, in memory or in a file.
 
-    forms: list[Form]
-    order: Floats
-    valid: Flags
-    hashes: NDArray[np.uint64]
-    tiles: NDArray[Any]
-
-
-@dataclass(frozen=True)
-class PersonAdmission:
-    """A table with several records of a person, dense or sparse, in memory or in a file.
+    Fewer persons than `fewest` are refused; it is 0 where their number is private.
 
     Guarantee
     ---------
@@ -55,85 +53,54 @@ class PersonAdmission:
     - At most `unit.max_rows` records of a person are stored.
     - A record that names no person is left out. A person whose records are all invalid remains a
       person, with one row of zeros.
-
-    Fewer persons than `fewest` are refused; it is 0 where their number is private.
     """
 
-    encoder: RecordEncoder
-    preparer: AnyPreparer
-    layout: Layout
-    unit: Unit
-    fewest: int
-    known: dict[Form, int] = field(default_factory=dict)
-    parts: list[tuple[Integers, _Prepared]] = field(default_factory=list)
-
-    def prepare(self, index: int, batch: Batch) -> _Prepared:
-        """Encode and prepare a batch; records without a person or an order are invalid."""
-        del index
-        forms = label_forms(batch.labels(self.unit.column))
+    def prepare(_: int, batch: Batch) -> tuple[list[Form], _Prepared]:
+        forms = label_forms(batch.labels(unit.column))
         named = np.fromiter((form is not None for form in forms), np.bool_, len(forms))
         order = np.zeros(batch.length)
-        if self.unit.order is not None:
-            order = np.array(batch.numeric((self.unit.order,))[:, 0])
-        values, outcome, valid = self.encoder.encode(batch, named & np.isfinite(order))
-        shape = tile_count(batch.length), self.layout.columns, LANES
-        tiles = np.empty(shape, dtype=self.layout.dtype)
-        self.preparer.prepare(values, outcome, valid, tiles)
-        return _Prepared(forms, order, valid, record_hashes(tiles, batch.length), tiles)
+        if unit.order is not None:
+            order = np.array(batch.numeric((unit.order,))[:, 0])
+        # Records without a person or an order are invalid.
+        encoded = encoder.encode(batch, named & np.isfinite(order))
+        tiles = preparer.tiles(encoded, layout)
+        return forms, (encoded[2], order, record_hashes(tiles, batch.length), tiles)
 
-    def put(self, prepared: _Prepared) -> None:
-        """Number the persons of the next batch."""
-        self.parts.append((person_numbers(self.known, prepared.forms), prepared))
-
-    def finish(self) -> PersonStore:
-        """The store of all persons, with at most `unit.max_rows` records each."""
-        persons = len(self.known)
-        if persons < self.fewest:
-            raise DataError(
-                f"The table has records of fewer than {self.fewest} persons; a fit needs at least "
-                f"{self.fewest}."
-            )
-        slot, stored = self._ranked(persons)
-        places = place_groups(stored)
-        # Empty slots of raw records are NaN, as invalid records are.
-        empty = 0.0 if self.layout.opened is None else np.nan
-        shape = int(places.starts[-1]), self.layout.columns, LANES
-        tiles = np.full(shape, empty, dtype=self.layout.dtype)
-        start = 0
-        while self.parts:
-            whose, part = self.parts.pop(0)
-            own = slice(start, start + len(whose))
+    known: dict[Form, int] = {}
+    # Arrays of no records, which give the types where there are none.
+    no_tiles = np.empty((0, layout.columns, LANES), dtype=layout.dtype)
+    none = np.empty(0, np.bool_), np.empty(0), np.empty((0, 2), np.uint64), no_tiles
+    parts: list[tuple[Integers, *_Prepared]] = [(np.empty(0, np.int64), *none)]
+    for forms, prepared in encoder.read(source, layout.block_rows, prepare):
+        parts.append((person_numbers(known, forms), *prepared))
+    persons = len(known)
+    if persons < fewest:
+        raise DataError(
+            f"The table has records of fewer than {fewest} persons; a fit needs at least {fewest}."
+        )
+    person, valid, order, hashes = (
+        np.concatenate(arrays) for arrays in [*zip(*parts, strict=True)][:4]
+    )
+    somebody = person != NOBODY
+    slot = np.full(len(person), NOBODY)
+    slot[somebody], stored = bounded_slots(
+        person[somebody], valid[somebody], order[somebody], hashes[somebody], persons, unit.max_rows
+    )
+    first, lane, starts, counts = place_groups(stored)
+    # Empty slots of raw records are NaN, as invalid records are.
+    empty = 0.0 if layout.opened is None else np.nan
+    tiles = np.full((int(starts[-1]), *no_tiles.shape[1:]), empty, dtype=layout.dtype)
+    start = 0
+    while parts:
+        whose, *_, records = parts.pop(0)
+        stop = start + len(whose)
+        if persons:
             # Nobody's records have no slot; any place will do.
             place = np.maximum(whose, 0)
-            if persons:
-                first, lane = places.first[place], places.lane[place]
-                put_records(readonly(part.tiles), slot[own], first, lane, tiles)
-            start = own.stop
-        blocks = PersonBlock(tiles, places.starts, places.counts)
-        return PersonStore(
-            replace(self.layout, length=persons), [*blocks.parts(self.layout.block_rows // LANES)]
-        )
-
-    def _ranked(self, persons: int) -> tuple[Integers, Integers]:
-        """Slot of every record, -1 for none, and how many records of each person are stored."""
-        parts = [part for _, part in self.parts]
-        nobody = np.empty(0, dtype=np.int64)
-        person = np.concatenate([nobody, *(whose for whose, _ in self.parts)])
-        somebody = person != NOBODY
-        slot = np.full(len(person), NOBODY)
-        slot[somebody], stored = bounded_slots(
-            person[somebody],
-            np.concatenate([nobody.astype(np.bool_), *(part.valid for part in parts)])[somebody],
-            np.concatenate([nobody.astype(np.float64), *(part.order for part in parts)])[somebody],
-            np.concatenate([np.empty((0, 2), np.uint64), *(p.hashes for p in parts)])[somebody],
-            persons,
-            self.unit.max_rows,
-        )
-        return slot, stored
-
-    def close(self) -> None:
-        """Drop what was admitted."""
-        self.parts.clear()
+            put_records(readonly(records), slot[start:stop], first[place], lane[place], tiles)
+        start = stop
+    blocks = PersonBlock(tiles, starts, counts).parts(layout.block_rows // LANES)
+    return PersonStore(replace(layout, length=persons), [*blocks])
 
 
 def person_numbers(known: dict[Form, int], forms: Sequence[Form]) -> Integers:
@@ -152,14 +119,13 @@ def label_forms(labels: NDArray[Any]) -> list[Form]:
     if kind == "f":
         # A warning by numpy would reveal something of the labels.
         with np.errstate(over="ignore"):
-            return [*map(_float_form, labels.astype(np.float64).tolist())]
+            cells = labels.astype(np.float64).tolist()
+        # Below 2^53 a whole float64 is spelt like the integer, and is the same label.
+        return [
+            int(cell) if abs(cell) < 2.0**53 and cell == int(cell) else normal_form(cell)
+            for cell in cells
+        ]
     return [*map(remembering(normal_form), labels.tolist())]
-
-
-def _float_form(label: float) -> Form:
-    if -LARGEST_INTEGER < label < LARGEST_INTEGER and label == int(label):
-        return int(label)
-    return normal_form(label)
 
 
 def bounded_slots(

@@ -5,50 +5,39 @@ Private: the batch and all three results. Public: the design and the declared le
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.compiling import compiled
+from tacit.design import factor as factors
 from tacit.design.design import Design
-from tacit.design.factor import (
-    Between,
-    Cell,
-    Factor,
-    Indicator,
-    LabelCell,
-    Missing,
-    Numeric,
-    NumericCell,
-    Power,
-    Spline,
-    Transform,
-    require_declared,
-)
+from tacit.design.factor import Factor, Indicator, LabelCell, Missing, Numeric, NumericCell
 from tacit.errors import DataError, SchemaError
-from tacit.rows.encoding.feature_maps import FeatureMapper
-from tacit.rows.encoding.labels import NormalForm, level_codes, normal_form
+from tacit.rows.encoding.cells import NormalForm, level_codes, normal_form
 from tacit.rows.encoding.outcome import OutcomeEncoder
-from tacit.rows.encoding.transforms import power, spline_basis, transform
-from tacit.rows.sources.source import Batch
+from tacit.rows.encoding.transforms import FeatureMapper, power, spline_basis, transform
+from tacit.rows.sources.source import Batch, Source
+from tacit.rows.storage.record_store import THREADS
 from tacit.rows.storage.tiles import Flags, Floats, Integers, readonly
 
+Encoded = tuple[Floats, Floats, Flags]
+"""Design columns, outcome columns and validity of some records."""
 LARGEST = np.finfo(np.float64).max
-NAMED = 5
-"""Columns that the refusal of invalid records names, of those that need numbers."""
 
 
 @dataclass(frozen=True)
 class FeatureReader:
     """What the features of a design ask of a batch, worked out once.
 
-    A design column is the product of its factors. A missing number is replaced by its declared
-    constant, and numbers are clipped into their declared bounds; a missing or undeclared label is
-    replaced by the level declared for it. A record is invalid where a needed cell is missing,
-    infinite or undeclared and nothing replaces it.
+    A design column is the product of its factors. Declared constants and levels replace missing
+    numbers and missing or undeclared labels, and numbers are clipped into their declared bounds. A
+    record is invalid where a needed cell is missing, infinite or undeclared, and not replaced.
 
     Guarantee
     ---------
@@ -61,6 +50,8 @@ class FeatureReader:
     levels: Mapping[str, tuple[str, ...]]
     places: Mapping[Indicator, int]
     """Code of the level that an indicator marks."""
+    rules: Floats | None
+    """Lower bounds, upper bounds and constants for missing numbers, where any column has some."""
     mapper: FeatureMapper | None
 
     @classmethod
@@ -68,22 +59,28 @@ class FeatureReader:
         """Work out the columns a design needs, and refuse factors that need more than it says."""
         if design.feature_map is not None:
             names = tuple(column.name for column in design.inputs)
-            return cls(design, names, {}, {}, FeatureMapper.of(design))
+            return cls(design, names, {}, {}, None, FeatureMapper.of(design))
         numeric: dict[str, None] = {}
         codes: dict[str, dict[NormalForm, int]] = {}
         places: dict[Indicator, int] = {}
         for factor in (factor for column in design.columns for factor in column.factors):
             name = factor.column
             if not isinstance(factor, Numeric):
-                require_declared(factor, design.levels, design.cells)
+                factors.require_declared(factor, design.levels, design.cells)
             if isinstance(factor, Indicator):
                 if name not in codes:
-                    codes[name] = _codes_of_levels(design.levels[name])
+                    levels = enumerate(design.levels[name])
+                    codes[name] = {normal_form(level): code for code, level in levels}
                 places[factor] = _level_code(codes[name], factor.level, name)
             else:
                 numeric[name] = None
-        levels = {name: tuple(design.levels[name]) for name in codes}
-        return cls(design, tuple(numeric), levels, places, None)
+        declared = {name: tuple(design.levels[name]) for name in codes}
+        bare = NumericCell(-LARGEST, LARGEST)
+        cells = [design.cells.get(name) for name in numeric]
+        ruled = [cell if isinstance(cell, NumericCell) else bare for cell in cells]
+        table = [(c.lower, c.upper, np.nan if c.missing is None else c.missing) for c in ruled]
+        rules = None if ruled == [bare] * len(ruled) else np.ascontiguousarray(np.array(table).T)
+        return cls(design, tuple(numeric), declared, places, rules, None)
 
     def read(self, batch: Batch) -> tuple[Floats, Flags]:
         """Design columns and validity of the records of a batch."""
@@ -93,13 +90,13 @@ class FeatureReader:
             _mark_non_finite(readonly(numbers), valid)
             return self.mapper.features(numbers, valid), valid
         columns = tuple(column.factors for column in self.design.columns)
-        rules = [self.design.cells.get(name) for name in self.numeric]
-        marked = any(isinstance(factor, Missing) for factors in columns for factor in factors)
-        absent = np.isnan(numbers) if marked else None
-        if any(isinstance(rule, NumericCell) for rule in rules):
-            numbers = _cleaned(numbers, rules, valid)
-        else:
+        marked = any(isinstance(factor, Missing) for own in columns for factor in own)
+        absent = np.isnan(numbers) if marked else np.empty((0, 0), dtype=np.bool_)
+        if self.rules is None:
             _mark_non_finite(readonly(numbers), valid)
+        else:
+            raw, numbers = readonly(numbers), np.empty_like(numbers, order="C")
+            _clean(raw, self.rules, numbers, valid)
         codes = {
             name: _substituted_codes(batch.labels(name), levels, self.design.cells.get(name), name)
             for name, levels in self.levels.items()
@@ -109,63 +106,47 @@ class FeatureReader:
         if columns == tuple((Numeric(name),) for name in self.numeric):
             return numbers, valid
         position = {name: j for j, name in enumerate(self.numeric)}
-        values = _FactorValues(numbers, absent, codes, position, self.places, {})
-        return values.products(columns), valid
+        bases: dict[Any, Floats] = {}
 
+        def value_of(factor: Factor) -> Floats | Flags:
+            if isinstance(factor, Indicator):
+                return np.equal(codes[factor.column], self.places[factor])
+            place = position[factor.column]
+            if isinstance(factor, Missing):
+                return absent[:, place]
+            return _value_of_number(factor, numbers[:, place], bases)
 
-@dataclass(frozen=True)
-class _FactorValues:
-    """Values of factors in one batch; a spline's basis is computed once for all its functions."""
-
-    numbers: Floats
-    absent: Flags | None
-    codes: Mapping[str, Integers]
-    position: Mapping[str, int]
-    places: Mapping[Indicator, int]
-    bases: dict[Any, Floats]
-
-    def products(self, columns: Sequence[Sequence[Factor]]) -> Floats:
-        values = np.ones((len(self.numbers), len(columns)), dtype=np.float64)
-        for j, factors in enumerate(columns):
-            value = values[:, j]
-            for factor in factors:
+        products = np.ones((len(numbers), len(columns)), dtype=np.float64)
+        for j, own in enumerate(columns):
+            product = products[:, j]
+            for factor in own:
                 with np.errstate(over="ignore", invalid="ignore"):
-                    value *= self._of(factor)
+                    product *= value_of(factor)
                 # A product that overflowed stays finite, lest a later zero make it NaN.
-                np.clip(value, -LARGEST, LARGEST, out=value)
-        return values
-
-    def _of(self, factor: Factor) -> Floats | Flags:
-        if isinstance(factor, Indicator):
-            return np.equal(self.codes[factor.column], self.places[factor])
-        place = self.position[factor.column]
-        if isinstance(factor, Missing):
-            if self.absent is None:
-                raise SchemaError(f"The missing cells of {factor.column!r} were not marked.")
-            return self.absent[:, place]
-        return self._of_number(factor, self.numbers[:, place])
-
-    def _of_number(
-        self, factor: Numeric | Power | Transform | Between | Spline, cells: Floats
-    ) -> Floats | Flags:
-        match factor:
-            case Numeric():
-                return cells
-            case Power(exponent=exponent):
-                return power(cells, exponent)
-            case Transform(function=function):
-                return transform(function, cells)
-            case Between(low=low, high=high):
-                return (low < cells) & (cells <= high)
-            case Spline(column=column, knots=knots, degree=degree, index=index):
-                key = column, knots, degree
-                if key not in self.bases:
-                    self.bases[key] = spline_basis(cells, knots, degree)
-                return self.bases[key][:, index]
+                np.clip(product, -LARGEST, LARGEST, out=product)
+        return products, valid
 
 
-def _codes_of_levels(levels: Sequence[str]) -> dict[NormalForm, int]:
-    return {normal_form(level): code for code, level in enumerate(levels)}
+def _value_of_number(
+    factor: Numeric | factors.Power | factors.Transform | factors.Between | factors.Spline,
+    cells: Floats,
+    bases: dict[Any, Floats],
+) -> Floats | Flags:
+    """Values of a factor in a batch; a spline's basis is computed once for all its functions."""
+    match factor:
+        case Numeric():
+            return cells
+        case factors.Power(exponent=exponent):
+            return power(cells, exponent)
+        case factors.Transform(function=function):
+            return transform(function, cells)
+        case factors.Between(low=low, high=high):
+            return (low < cells) & (cells <= high)
+        case factors.Spline(column=column, knots=knots, degree=degree, index=index):
+            key = column, knots, degree
+            if key not in bases:
+                bases[key] = spline_basis(cells, knots, degree)
+            return bases[key][:, index]
 
 
 def _level_code(codes: Mapping[NormalForm, int], level: str, column: str) -> int:
@@ -176,13 +157,13 @@ def _level_code(codes: Mapping[NormalForm, int], level: str, column: str) -> int
 
 
 def _substituted_codes(
-    labels: NDArray[Any], levels: Sequence[str], cell: Cell | None, column: str
+    labels: NDArray[Any], levels: Sequence[str], cell: factors.Cell | None, column: str
 ) -> Integers:
     """Index of each label's level, with declared substitutes; -1 where there is none."""
     codes = level_codes(labels, levels, column)
     if not isinstance(cell, LabelCell):
         return codes
-    places = _codes_of_levels(levels)
+    places = {normal_form(level): code for code, level in enumerate(levels)}
     missing, other = (
         -1 if level is None else _level_code(places, level, column)
         for level in (cell.missing, cell.other)
@@ -227,11 +208,14 @@ class RecordEncoder:
         person = () if unit is None else (unit.column,)
         return tuple(dict.fromkeys((*self.reader.levels, *self.outcome.labels, *person)))
 
-    def encode(self, batch: Batch, named: Flags | None = None) -> tuple[Floats, Floats, Flags]:
-        """Design columns, outcome columns and validity; the values of an invalid record are void.
+    def read(self, source: Source, rows: int, make: Callable[[int, Batch], Any]) -> Iterator[Any]:
+        """What is made of one numbered batch after the other; of a table in memory by threads."""
+        batches = source.batches(rows, numeric=self.numbers, labels=self.labels)
+        with ThreadPoolExecutor(THREADS) as pool:
+            yield from (pool.map if source.resident else map)(make, count(), batches)
 
-        Records that are not `named`, where that is given, are invalid.
-        """
+    def encode(self, batch: Batch, named: Flags | None = None) -> Encoded:
+        """What a batch holds; values of an invalid record are void, and one not `named` is one."""
         values, valid = self.reader.read(batch)
         outcome, fit = self.outcome.encode(batch)
         valid &= fit
@@ -244,42 +228,22 @@ class RecordEncoder:
         """Refuse invalid records where this is strict."""
         if self.strict and not valid.all():
             # What is demanded of the cells is public; which demand was not met is not said.
-            demands = "".join(f"{sentence} " for sentence in self._demands())
+            demands = [*self.outcome.demands]
+            if self.numbers:
+                more = len(self.numbers) - 5
+                names = ", ".join(map(repr, self.numbers[:5])) + (f", {more} more" * (more > 0))
+                demands.insert(0, f"Numbers are needed in {names}.")
+            unit = self.design.attached.unit
+            if unit is not None:
+                ranked = "" if unit.order is None else " and have a number that orders it"
+                demands.append(f"Every record must say whose it is{ranked}.")
             raise DataError(
                 "Some records are invalid: a needed value is missing, infinite or no number, a "
                 "label is not declared, or a record has more or fewer fields than the table. "
-                f"{demands}"
+                f"{''.join(f'{sentence} ' for sentence in demands)}"
                 'Mend or remove them, or set invalid_rows="zero" to let such records contribute '
                 "nothing."
             )
-
-    def _demands(self) -> list[str]:
-        demands = [*self.outcome.demands]
-        if self.numbers:
-            more = len(self.numbers) - NAMED
-            names = ", ".join(map(repr, self.numbers[:NAMED])) + (f", {more} more" * (more > 0))
-            demands.insert(0, f"Numbers are needed in {names}.")
-        unit = self.design.attached.unit
-        if unit is not None:
-            ranked = "" if unit.order is None else " and have a number that orders it"
-            demands.append(f"Every record must say whose it is{ranked}.")
-        return demands
-
-
-def _cleaned(numbers: Floats, rules: Sequence[Cell | None], valid: Flags) -> Floats:
-    """Numbers with their constants for missing ones, clipped; invalid records are marked."""
-    table = np.array(
-        [
-            (rule.lower, rule.upper, np.nan if rule.missing is None else rule.missing)
-            if isinstance(rule, NumericCell)
-            else (-LARGEST, LARGEST, np.nan)
-            for rule in rules
-        ]
-    )
-    lower, upper, constant = np.ascontiguousarray(table.T)
-    result = np.empty_like(numbers, order="C")
-    _clean(readonly(numbers), lower, upper, constant, result, valid)
-    return result
 
 
 @compiled
@@ -294,10 +258,9 @@ def _mark_non_finite(numbers: Floats, valid: Flags) -> None:
 
 
 @compiled
-def _clean(
-    numbers: Floats, lower: Floats, upper: Floats, constant: Floats, result: Floats, valid: Flags
-) -> None:
+def _clean(numbers: Floats, rules: Floats, result: Floats, valid: Flags) -> None:
     rows, count = numbers.shape
+    lower, upper, constant = rules[0], rules[1], rules[2]
     for i in range(rows):
         finite = True
         for j in range(count):

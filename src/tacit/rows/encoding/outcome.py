@@ -1,24 +1,32 @@
 """The outcome of a record: its response, and its weight and offset where declared.
 
-Private: the batch and what is encoded from it. Public: the declarations in the design.
+Private: the batch and what is encoded from it. Public: the declarations in the design. Classes that
+were not declared are read from the response; they are assumed public, and the certificate says so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from enum import Enum
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.design.attached_columns import Offset, Weighting
 from tacit.design.design import Design
 from tacit.design.response import Binary, Classes, Continuous, Count, Response
-from tacit.errors import SettingError
-from tacit.rows.encoding.labels import level_codes
+from tacit.errors import DataError, SettingError
+from tacit.rows.encoding.cells import REMEMBERED, level_codes, normal_form
 from tacit.rows.encoding.transforms import logarithm
-from tacit.rows.sources.source import Batch
+from tacit.rows.sources.source import Batch, Source, names_read, require_columns, require_records
 from tacit.rows.storage.tiles import Flags, Floats
 
+_LABELS = (np.generic, Decimal, date, Enum)
+"""Types whose labels are classes as they are, like plain ones; others are their text."""
 LARGEST_RESPONSE = 1e30
 """Where a response has no bounds yet, it is cut here, so that every stored type can hold it."""
 
@@ -60,14 +68,10 @@ class OutcomeEncoder:
     @property
     def numbers(self) -> tuple[str, ...]:
         """Columns that are read as numbers, each once."""
-        names = []
-        if isinstance(self.response, Continuous | Count):
-            names.append(self.response.column)
-        if self.weighting is not None and self.weighting.column is not None:
-            names.append(self.weighting.column)
-        if self.offset is not None:
-            names.append(self.offset.column)
-        return tuple(dict.fromkeys(names))
+        counted = isinstance(self.response, Continuous | Count)
+        names = [self.response.column if counted else None]
+        names += [part.column for part in (self.weighting, self.offset) if part is not None]
+        return tuple(dict.fromkeys(name for name in names if name is not None))
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -77,14 +81,13 @@ class OutcomeEncoder:
     @property
     def demands(self) -> tuple[str, ...]:
         """What cells must be beyond present and finite, one sentence for each declared column."""
-        sentences = []
-        if isinstance(self.response, Count):
-            sentences.append("Counts must be whole numbers >= 0.")
-        if self.weighting is not None and self.weighting.column is not None:
-            sentences.append("Weights must be numbers >= 0.")
-        if self.offset is not None and self.offset.exposure:
-            sentences.append("Exposures must be numbers > 0.")
-        return tuple(sentences)
+        weighting, offset = self.weighting, self.offset
+        sentences = {
+            "Counts must be whole numbers >= 0.": isinstance(self.response, Count),
+            "Weights must be numbers >= 0.": weighting is not None and weighting.column is not None,
+            "Exposures must be numbers > 0.": offset is not None and offset.exposure,
+        }
+        return tuple(sentence for sentence, holds in sentences.items() if holds)
 
     def encode(self, batch: Batch) -> tuple[Floats, Flags]:
         """Outcome columns (m, count) and validity; the numbers of an invalid record are void."""
@@ -95,8 +98,15 @@ class OutcomeEncoder:
         with np.errstate(all="ignore"):
             numbers[:, 0], valid = self._responses(batch, cells)
             if self.weighting is not None:
-                numbers[:, 1], fit = _weights(self.weighting, cells, numbers[:, 0], valid)
-                valid &= fit
+                numbers[:, 1] = 1.0
+                if self.weighting.by_class is not None:
+                    shares = np.array(self.weighting.by_class) / max(self.weighting.by_class)
+                    numbers[:, 1] = shares[np.where(valid, numbers[:, 0], 0).astype(np.intp)]
+                if self.weighting.column is not None:
+                    cell, largest = cells[self.weighting.column], self.weighting.maximum
+                    # Two quotients of at most 1, so that no product of large weights can overflow.
+                    numbers[:, 1] *= np.clip(cell, 0.0, largest) / largest
+                    valid &= np.isfinite(cell) & (cell >= 0)
             if self.offset is not None:
                 numbers[:, -1], fit = offset_terms(self.offset, cells[self.offset.column])
                 valid &= fit
@@ -125,21 +135,6 @@ def mapped_response(response: Continuous, y: Floats) -> Floats:
     return np.clip(mapped, -limit, limit)
 
 
-def _weights(
-    weighting: Weighting, cells: Mapping[str, Floats], codes: Floats, valid: Flags
-) -> tuple[Floats, Flags]:
-    weights, fit = np.ones(len(codes)), np.ones(len(codes), dtype=np.bool_)
-    if weighting.column is not None:
-        cell = cells[weighting.column]
-        # Two quotients of at most 1, so that no product of large weights can overflow.
-        weights = np.clip(cell, 0.0, weighting.maximum) / weighting.maximum
-        fit = np.isfinite(cell) & (cell >= 0)
-    if weighting.by_class is not None:
-        shares = np.array(weighting.by_class) / max(weighting.by_class)
-        weights *= shares[np.where(valid, codes, 0).astype(np.intp)]
-    return weights, fit
-
-
 def offset_terms(offset: Offset, cell: Floats) -> tuple[Floats, Flags]:
     """Terms of the linear predictor within their bounds, and which cells have one."""
     fit, term = np.isfinite(cell), cell
@@ -147,3 +142,64 @@ def offset_terms(offset: Offset, cell: Floats) -> tuple[Floats, Flags]:
         fit &= cell > 0
         term = logarithm(np.where(fit, cell, 1.0))
     return np.clip(term, offset.lower, offset.upper), fit
+
+
+def read_classes(source: Source, column: str, *, most: int = 1000, fewest: int = 2) -> list[Any]:
+    """The labels of a response, smallest first (numbers by value, before text).
+
+    Labels are told apart by their normal form; missing ones are no class, nor are those that are
+    longer than 1000 letters or cannot be written. A response with more than `most` kinds is taken
+    for numbers or names and refused, as are fewer than `fewest` records (0 if n is private).
+
+    Guarantee
+    ---------
+    - The answer does not depend on the order of the records.
+    - No message contains a label or the number of labels found, nor, where `fewest` is 0, does one
+      tell of the number of records.
+    - Whatever a label is, no other error than these is raised.
+    """
+    require_columns(names_read(source), [column])
+    spellings: dict[Any, Any] = {}
+    length = 0
+    for batch in source.batches(65_536, numeric=(), labels=(column,)):
+        length += batch.length
+        for label in _distinct(batch.labels(column)):
+            form = normal_form(label)
+            if form is not None and _writable(form):
+                kind = type(label)
+                own = label if kind in REMEMBERED or issubclass(kind, _LABELS) else str(form)
+                spellings[form] = min(own, spellings.get(form, own), key=_spelling)
+            if len(spellings) > most:
+                raise DataError(
+                    f"The response {column!r} has more than {most} kinds of labels. Declare those "
+                    "that count with classes=…; records with another label are then invalid rows. "
+                    "If it holds amounts rather than classes, use a regression."
+                )
+    require_records(length, fewest)
+    if len(spellings) < 2:
+        raise DataError(
+            f"The response {column!r} needs two kinds of labels or more and has fewer. Declare "
+            "them with classes=…"
+        )
+    return [spellings[form] for form in sorted(spellings, key=lambda f: (isinstance(f, str), f))]
+
+
+def _distinct(labels: NDArray[Any]) -> Iterable[Any]:
+    if labels.dtype.kind in "biuf":
+        return np.unique(labels).tolist()  # type: ignore[no-any-return]
+    plain = labels.tolist()
+    # By type too: 1 and 1.0 are equal, and the first to come must not stand for the other.
+    known = {(type(label), label): label for label in plain if type(label) in REMEMBERED}
+    return [*known.values(), *(label for label in plain if type(label) not in REMEMBERED)]
+
+
+def _writable(form: Decimal | str) -> bool:
+    text = str(form)
+    # Half of a pair of surrogates has no bytes.
+    return len(text) <= 1000 and not any("\ud800" <= letter <= "\udfff" for letter in text)
+
+
+def _spelling(label: object) -> tuple[int, str, str]:
+    kind = type(label)
+    text = str(label) if kind in REMEMBERED else str(normal_form(label))
+    return len(text), text, kind.__name__

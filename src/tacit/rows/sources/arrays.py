@@ -1,6 +1,7 @@
-"""Arrays and lists: a matrix as a source, or one column as a sequence, an array or a series.
+"""Arrays, lists and sparse matrices as sources; a column as a sequence, an array or a series.
 
-Private: every cell. Public: the type and the shape of an array; of a list, its length alone.
+Private: every cell, and where a sparse matrix has any. Public: the type and the shape of an array;
+of a list, its length alone; the names x0, x1, … of the columns.
 """
 
 from __future__ import annotations
@@ -18,14 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import DataError
-from tacit.rows.encoding.cells import to_float64
-from tacit.rows.encoding.labels import plain_labels
+from tacit.rows.encoding.cells import cell_number, plain_labels, to_float64
 from tacit.rows.sources.data_frame import series_labels, stored_by_arrow
-from tacit.rows.sources.source import Batch, Source
+from tacit.rows.sources.source import Batch, Names, Source, SparseRows, require_table
 from tacit.rows.storage.tiles import Floats
 
-_WIDEST = 8
-"""Bytes of a number; next to wider ones integers would be rounded twice."""
 _PLAIN = frozenset({float, int, bool, np.bool_, np.float64, np.float32, np.int64, np.int32})
 
 
@@ -35,17 +33,14 @@ class MatrixSource(Source):
 
     values: NDArray[Any] = field(repr=False)
 
-    def batches(
-        self, rows: int, *, numeric: Sequence[str], labels: Sequence[str]
-    ) -> Iterator[Batch]:
+    def batches(self, rows: int, *, numeric: Names, labels: Names) -> Iterator[Batch]:
         """Consecutive slices; nothing is copied before it is asked for."""
         del numeric, labels
         for start in range(0, len(self.values), rows):
             part = self.values[start : start + rows]
             yield Batch(len(part), partial(self._numeric, part), partial(self._labels, part))
 
-    def _numeric(self, part: NDArray[Any], names: Sequence[str]) -> Floats:
-        """Columns as float64; a view where the matrix is that already."""
+    def _numeric(self, part: NDArray[Any], names: Names) -> Floats:
         if tuple(names) != self.names:
             position = {name: index for index, name in enumerate(self.names)}
             part = part[:, [position[name] for name in names]]
@@ -64,19 +59,13 @@ def as_array(data: Any) -> NDArray[Any]:
     """An array of whatever shape and type the data have; masked cells are missing."""
     if isinstance(data, np.ma.MaskedArray):
         return _unmasked(data)
-    array = None
     with contextlib.suppress(TypeError, ValueError):
-        array = np.asarray(data)
-    if array is None:
-        raise DataError("The records must be equally long; this is no table and no sequence.")
-    return array
+        return np.asarray(data)
+    raise DataError("The records must be equally long; this is no table and no sequence.")
 
 
 def as_matrix(data: Any) -> NDArray[Any]:
-    """An array of records by columns; a list of records is read record by record.
-
-    A list has the width of most of its records. A record of another length, or one that is no
-    sequence, is invalid: its cells are infinite.
+    """An array of records by columns; of a list, cells of a record unlike most are infinite.
 
     Guarantee
     ---------
@@ -86,8 +75,8 @@ def as_matrix(data: Any) -> NDArray[Any]:
     """
     if not is_sequence(data):
         return as_array(data)
-    quick = _typed(data)
-    return _records(data) if quick is None else quick
+    typed = _typed(data)
+    return _records(data) if typed is None else typed
 
 
 def is_sequence(data: Any) -> bool:
@@ -115,7 +104,8 @@ def as_column(values: Any, what: str, length: int) -> NDArray[Any]:
     if isinstance(series, nw.Series):
         cells = series_labels(series)
     elif is_sequence(values):
-        cells = _objects(values)
+        # Cells as they are: an array of one type would let one cell change how others read.
+        cells = np.fromiter(values, dtype=object, count=len(values))
     else:
         cells = plain_labels(as_array(values))
     if cells.ndim != 1:
@@ -140,14 +130,6 @@ def _series(values: Any) -> Any:
     return values if column is None else nw.from_native(column, series_only=True)
 
 
-def _objects(values: Sequence[Any]) -> NDArray[Any]:
-    """Cells as they are: an array of one type would let one cell change how others read."""
-    cells = np.empty(len(values), dtype=object)
-    for index, cell in enumerate(values):
-        cells[index] = cell
-    return cells
-
-
 def _typed(data: Sequence[Any]) -> NDArray[Any] | None:
     """The array of a list of nothing but plain numbers, equally many in a record."""
     # Types are looked at first: numpy would run code of other cells, and warn of some.
@@ -160,7 +142,8 @@ def _typed(data: Sequence[Any]) -> NDArray[Any] | None:
     # A warning by numpy would reveal something of the cells.
     with np.errstate(all="ignore"):
         array = np.asarray(data)
-    plain = array.dtype.kind in "biuf" and array.dtype.itemsize <= _WIDEST
+    # Next to numbers of more than 8 bytes integers would be rounded twice.
+    plain = array.dtype.kind in "biuf" and array.dtype.itemsize <= 8
     return array if plain and array.ndim > 1 else None
 
 
@@ -176,8 +159,7 @@ def _records(data: Sequence[Any]) -> NDArray[Any]:
         return matrix
     for index, row in enumerate(rows):
         if row is not None and len(row) == width:
-            for place, cell in enumerate(row):
-                matrix[index, place] = cell
+            matrix[index] = np.fromiter(row, dtype=object, count=width)
     return matrix
 
 
@@ -217,3 +199,118 @@ def _unmasked(data: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
     plain = plain_labels(data.data).astype(object)
     plain[np.ma.getmaskarray(data)] = None
     return plain
+
+
+@dataclass(frozen=True)
+class SparseSource(Source):
+    """A CSR matrix of numbers; cells that are not stored are zeros.
+
+    Guarantee
+    ---------
+    - Entries of the same cell are added up and columns put in order record by record: what one
+      record holds does not change how another is read. The user's matrix is left as it was.
+    """
+
+    matrix: Any = field(repr=False)
+
+    @classmethod
+    def of(cls, matrix: Any, fewest: int = 2) -> SparseSource:
+        """Source of a matrix or array of scipy.sparse in any format, two-dimensional."""
+        shape: tuple[int, ...] = tuple(getattr(matrix, "shape", ()))
+        if len(shape) != 2:
+            raise DataError(
+                f"Expected a sparse matrix of two dimensions, records by columns; got {len(shape)}."
+            )
+        require_table(shape[0], shape[1], fewest)
+        table = _of_lists(matrix) if matrix.format == "lil" else matrix.tocsr()
+        _require_csr(table, shape[0])
+        names = tuple(f"x{j}" for j in range(shape[1]))
+        return cls(table, names=names, length=shape[0], typed_by="scipy")
+
+    def batches(self, rows: int, *, numeric: Names, labels: Names) -> Iterator[Batch]:
+        """Consecutive records; nothing is copied before it is asked for."""
+        del numeric, labels
+        length = int(self.matrix.shape[0])
+        for start in range(0, length, rows):
+            ends = start, min(start + rows, length)
+            numeric_of, labels_of = partial(self._numeric, *ends), partial(self._labels, *ends)
+            yield Batch(ends[1] - start, numeric_of, labels_of, partial(self._rows, *ends))
+
+    def _rows(self, start: int, stop: int) -> SparseRows:
+        """The records in canonical form: no cell twice, columns in order."""
+        matrix = self.matrix
+        starts = matrix.indptr[start : stop + 1].astype(np.int64)
+        stored = slice(starts[0], starts[-1])
+        starts -= starts[0]
+        indices = matrix.indices[stored].astype(np.int64)
+        # A copy, since numbers of the same cell are added up in place.
+        values = np.array(to_float64(matrix.data[stored], ""))
+        grows, first = indices[1:] > indices[:-1], starts[1:-1]
+        grows[first[(first > 0) & (first < len(indices))] - 1] = True
+        if not grows.all():
+            # A new matrix, since the flags of the user's may say what once was true.
+            shape = stop - start, len(self.names)
+            part = type(matrix)((values, indices, starts), shape=shape)
+            part.sum_duplicates()
+            starts, indices = part.indptr.astype(np.int64), part.indices.astype(np.int64)
+            values = part.data
+        return SparseRows(starts, indices, values)
+
+    def _numeric(self, start: int, stop: int, names: Names) -> Floats:
+        """Columns with their zeros written out; a record that points outside is missing."""
+        rows = self._rows(start, stop)
+        count = len(self.names)
+        position = {name: j for j, name in enumerate(self.names)}
+        place = np.full(count, -1)
+        place[[position[name] for name in names]] = np.arange(len(names))
+        record = np.repeat(np.arange(stop - start), np.diff(rows.starts))
+        inside = (rows.indices >= 0) & (rows.indices < count)
+        column = place[np.where(inside, rows.indices, 0)]
+        asked = inside & (column >= 0)
+        block = np.zeros((stop - start, len(names)), dtype=np.float64)
+        block[record[asked], column[asked]] = rows.values[asked]
+        block[record[~inside]] = np.nan
+        return block
+
+    def _labels(self, start: int, stop: int, name: str) -> NDArray[Any]:
+        return self._numeric(start, stop, (name,))[:, 0]
+
+
+def _of_lists(matrix: Any) -> Any:
+    """CSR of a matrix that keeps a list for each record, and in it whatever was put there."""
+    columns: list[list[int]] = []
+    cells: list[list[float]] = []
+    for places, values in zip(matrix.rows, matrix.data, strict=True):
+        lists = isinstance(places, list) and isinstance(values, list)
+        inside = lists and len(places) == len(values)
+        for place in places if inside else ():
+            inside &= isinstance(place, int | np.integer) and 0 <= place < matrix.shape[1]
+        # A place outside of the table makes the record invalid.
+        columns.append([*map(int, places)] if inside else [-1])
+        cells.append([*map(cell_number, values)] if inside else [1.0])
+    table = type(matrix)(matrix.shape, dtype=np.float64).tocsr()
+    table.indptr = np.cumsum([0, *map(len, columns)])
+    table.indices = np.array([*chain.from_iterable(columns)], dtype=np.int64)
+    table.data = np.array([*chain.from_iterable(cells)], dtype=np.float64)
+    return table
+
+
+def _require_csr(table: Any, length: int) -> None:
+    """Refuse a matrix whose parts do not fit together; compiled code would read beyond them."""
+    parts: list[Any] = [getattr(table, name, None) for name in ("indptr", "indices", "data")]
+    starts, indices, data = parts
+    fits = (
+        all(isinstance(part, np.ndarray) for part in parts)
+        and starts.shape == (length + 1,)
+        and indices.shape == data.shape
+        and indices.ndim == 1
+        and starts.dtype.kind == indices.dtype.kind == "i"
+        and starts[0] == 0
+        and starts[-1] <= len(indices)
+        and bool((starts[1:] >= starts[:-1]).all())
+    )
+    if not fits:
+        raise DataError(
+            "The sparse matrix is broken: its indptr, indices and data do not fit together. "
+            "Build it anew, or call .toarray()."
+        )

@@ -1,4 +1,4 @@
-"""Arrow columns as cells, and Parquet files as sources of them.
+"""Arrow columns as cells, Parquet files as sources of them, and lines of CSV read by pyarrow.
 
 Private: the cells, and the statistics in a Parquet footer, which are not read. pyarrow's own errors
 can quote a cell and are never passed on. pyarrow takes long to import, so this module is imported
@@ -8,7 +8,7 @@ where it is first needed.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -18,14 +18,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
-from pyarrow import parquet, types
+from pyarrow import csv, parquet, types
 
 from tacit.errors import DataError
-from tacit.rows.encoding.cells import NUMBER, cell_number, not_numeric
-from tacit.rows.encoding.labels import plain_labels
-from tacit.rows.sources.file_kinds import FileState, unreadable
-from tacit.rows.sources.source import Batch, Source, require_distinct, require_table
+from tacit.rows.encoding.cells import MISSING_WORDS, NUMBER, cell_number, not_numeric, plain_labels
+from tacit.rows.sources import source as sources
+from tacit.rows.sources.source import Batch, FileState, Kind, Names, Source, unreadable
 from tacit.rows.storage.tiles import Floats
+
+BLOCK_BYTES = 1 << 20
+NUMBERS = "integer", "floating", "decimal", "boolean"
+TEXTS = "string", "large_string", "string_view"
+BYTES = "binary", "large_binary", "binary_view", "fixed_size_binary"
 
 
 def read_footer(path: Path) -> tuple[pa.Schema, int]:
@@ -38,7 +42,7 @@ def read_footer(path: Path) -> tuple[pa.Schema, int]:
         schema, length = file.schema_arrow, file.metadata.num_rows
     if schema is None:
         raise unreadable(path)
-    require_distinct(tuple(schema.names))
+    sources.require_distinct(tuple(schema.names))
     return schema, length
 
 
@@ -60,7 +64,7 @@ class ParquetSource(Source):
         """Read names and length, and remember the state of the file."""
         state = FileState.of(path)
         schema, length = read_footer(path)
-        require_table(length, len(schema.names), fewest)
+        sources.require_table(length, len(schema.names), fewest)
         return cls(
             state,
             {part.name: part.type for part in schema},
@@ -71,9 +75,7 @@ class ParquetSource(Source):
             typed_by="Parquet",
         )
 
-    def batches(
-        self, rows: int, *, numeric: Sequence[str], labels: Sequence[str]
-    ) -> Iterator[Batch]:
+    def batches(self, rows: int, *, numeric: Names, labels: Names) -> Iterator[Batch]:
         """Batches of the columns asked for; the file must have its length and not change."""
 
         def read() -> Iterator[pa.RecordBatch]:
@@ -99,13 +101,10 @@ def arrow_chunks(read: Callable[[], Iterable[pa.RecordBatch]]) -> Iterator[pa.Re
 
     An error is not raised from here, where it would carry pyarrow's text along as its context.
     """
-    failed = False
-    try:
+    with contextlib.suppress(pa.ArrowException, OSError, UnicodeDecodeError):
         yield from read()
-    except (pa.ArrowException, OSError, UnicodeDecodeError):
-        failed = True
-    if failed:
-        yield None
+        return
+    yield None
 
 
 def arrow_batches(chunk: pa.RecordBatch, rows: int) -> Iterator[Batch]:
@@ -113,19 +112,59 @@ def arrow_batches(chunk: pa.RecordBatch, rows: int) -> Iterator[Batch]:
     for start in range(0, chunk.num_rows, rows):
         part = chunk.slice(start, rows)
         columns = dict(zip(part.schema.names, part.columns, strict=True))
-        length = part.num_rows
-        yield Batch(length, partial(_numeric, columns, length), partial(_labels, columns))
+        labels = partial(lambda columns, name: arrow_labels(columns[name]), columns)
+        yield Batch(part.num_rows, partial(_numeric, columns, part.num_rows), labels)
 
 
-def _numeric(columns: Mapping[str, pa.Array], length: int, names: Sequence[str]) -> Floats:
+def _numeric(columns: Mapping[str, pa.Array], length: int, names: Names) -> Floats:
     block = np.empty((length, len(names)), dtype=np.float64)
     for j, name in enumerate(names):
         block[:, j] = arrow_numbers(columns[name])
     return block
 
 
-def _labels(columns: Mapping[str, pa.Array], name: str) -> NDArray[Any]:
-    return arrow_labels(columns[name])
+def parse_lines(
+    lines: bytes, count: int, names: Names, numeric: Names, labels: Names
+) -> list[pa.RecordBatch]:
+    """Columns of so many lines, at once, or as text first where a number is spelt otherwise."""
+    if count == 0:
+        return []
+    # With names of our own, the file's may hold anything, and a mark of byte order at the start of
+    # a chunk stays a part of a cell.
+    places = {name: f"f{place}" for place, name in enumerate(names)}
+
+    def read(number: pa.DataType, block: int) -> pa.Table:
+        types = dict.fromkeys((places[name] for name in numeric), number)
+        types |= dict.fromkeys((places[name] for name in labels), pa.string())
+        table = csv.read_csv(
+            pa.BufferReader(",".join(places.values()).encode() + b"\n" + lines),
+            read_options=csv.ReadOptions(block_size=block),
+            parse_options=csv.ParseOptions(newlines_in_values=False, ignore_empty_lines=False),
+            convert_options=csv.ConvertOptions(
+                column_types=types,
+                include_columns=[places[name] for name in (*numeric, *labels)],
+                null_values=sorted(MISSING_WORDS),
+                strings_can_be_null=False,
+            ),
+        )
+        return table.rename_columns([*numeric, *labels])
+
+    table = None
+    with contextlib.suppress(pa.ArrowInvalid):
+        table = read(pa.float64(), BLOCK_BYTES)
+    if table is None or not all(_settled(table.column(name)) for name in numeric):
+        # What is not spelt as a finite number or as missing is read as `text_number` reads it. In
+        # one block: pyarrow raises for a line that lies in more than two.
+        table = read(pa.string(), max(BLOCK_BYTES, len(lines)))
+    if table.num_rows != count:
+        raise RuntimeError("Lines and records differ in number.")
+    return table.to_batches()  # type: ignore[no-any-return]
+
+
+def _settled(column: pa.ChunkedArray) -> bool:
+    """Whether the numbers are finite wherever they are not missing."""
+    finite = sum(np.isfinite(part.to_numpy(zero_copy_only=False)).sum() for part in column.chunks)
+    return bool(finite + column.null_count == len(column))
 
 
 def require_types(
@@ -134,7 +173,7 @@ def require_types(
     """Refuse dates, times and nested types for numbers, and nested ones for labels."""
     for name in numeric:
         kind = _value_type(given[name])
-        if not (_is_number(kind) or _is_text(kind) or types.is_null(kind)):
+        if not _is(kind, *NUMBERS, *TEXTS, *BYTES, "null"):
             raise not_numeric(name)
     for name in labels:
         if types.is_nested(_value_type(given[name])):
@@ -147,7 +186,7 @@ def arrow_numbers(column: pa.Array) -> Floats:
     kind = column.type
     if types.is_boolean(kind):
         column = pc.cast(column, pa.uint8())
-    elif not (_is_number(kind) or types.is_null(kind)):
+    elif not _is(kind, *NUMBERS, "null"):
         return _text_numbers(column)
     # The unchecked cast rounds large integers to nearest; the checked one would quote them.
     column = pc.cast(column, pa.float64(), safe=False)
@@ -158,9 +197,8 @@ def arrow_labels(column: pa.Array) -> NDArray[Any]:
     """Raw values of a column; missing is None, or NaN among floats."""
     column = _plain(column)
     kind = column.type
-    numeric = types.is_integer(kind) or types.is_floating(kind)
-    dated = types.is_date(kind) or types.is_timestamp(kind) or types.is_duration(kind)
-    if dated or (numeric and column.null_count == 0):
+    numeric = column.null_count == 0 and _is(kind, "integer", "floating")
+    if numeric or _is(kind, "date", "timestamp", "duration"):
         # Not as Python's dates, which end in the year 9999.
         return plain_labels(column.to_numpy(zero_copy_only=False))
     return np.fromiter(_cells(column), dtype=object, count=len(column))
@@ -202,16 +240,21 @@ def _plain(column: pa.Array) -> pa.Array:
     return column.dictionary_decode() if types.is_dictionary(column.type) else column
 
 
+def arrow_kind(kind: pa.DataType) -> Kind:
+    """The kind of a column by its type."""
+    kind = _value_type(kind)
+    kinds: dict[Kind, tuple[str, ...]] = {
+        "boolean": ("boolean",),
+        "numeric": ("integer", "floating"),
+        "date": ("temporal",),
+        "text": TEXTS,
+    }
+    return next((name for name, families in kinds.items() if _is(kind, *families)), "other")
+
+
 def _value_type(kind: pa.DataType) -> pa.DataType:
     return kind.value_type if types.is_dictionary(kind) else kind
 
 
-def _is_number(kind: pa.DataType) -> bool:
-    number = types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
-    return bool(number or types.is_boolean(kind))
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    text = types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
-    binary = types.is_binary(kind) or types.is_large_binary(kind) or types.is_binary_view(kind)
-    return bool(text or binary or types.is_fixed_size_binary(kind))
+def _is(kind: pa.DataType, *families: str) -> bool:
+    return any(getattr(types, f"is_{family}")(kind) for family in families)

@@ -5,7 +5,7 @@ Private: the cells. Public: the names and types of the columns.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -16,19 +16,12 @@ from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
 from tacit.errors import DataError
-from tacit.rows.encoding.cells import not_numeric, to_float64
-from tacit.rows.encoding.labels import plain_labels
-from tacit.rows.sources.source import (
-    Batch,
-    Source,
-    require_columns,
-    require_distinct,
-    require_table,
-)
+from tacit.rows.encoding.cells import not_numeric, plain_labels, to_float64
+from tacit.rows.sources import source as sources
+from tacit.rows.sources.source import Batch, Names, Source
 from tacit.rows.storage.tiles import Floats
 
-WIDE = frozenset({nw.Int128, nw.UInt128})
-"""Integers that numpy does not have."""
+WIDE = frozenset({nw.Int128, nw.UInt128})  # integers that numpy does not have
 
 
 def as_frame(data: Any) -> nw.DataFrame[Any] | None:
@@ -59,28 +52,29 @@ class FrameSource(Source):
     def of(cls, frame: nw.DataFrame[Any], response: str | None, fewest: int) -> FrameSource:
         """Source of an eager table."""
         names = tuple(map(str, frame.columns))
-        require_distinct(names)
-        require_table(len(frame), len(names), fewest)
+        sources.require_distinct(names)
+        sources.require_table(len(frame), len(names), fewest)
         if response is not None:
-            require_columns(names, [response])
+            sources.require_columns(names, [response])
         library = str(frame.implementation.value)
         return cls(frame, names=names, response=response, length=len(frame), typed_by=library)
 
-    def series(self, name: str) -> nw.Series[Any]:
-        """One column."""
-        # By position: pandas columns may be named by numbers, which the source knows as text.
-        return self.frame[:, self.names.index(name)]
-
-    def batches(
-        self, rows: int, *, numeric: Sequence[str], labels: Sequence[str]
-    ) -> Iterator[Batch]:
+    def batches(self, rows: int, *, numeric: Names, labels: Names) -> Iterator[Batch]:
         """Slices of the converted numeric columns and of the raw label columns."""
-        numbers = {name: series_numbers(self.series(name), name) for name in numeric}
-        raw = {name: self.series(name) for name in labels}
+        # By position: pandas columns may be named by numbers, which the source knows as text.
+        place = {name: index for index, name in enumerate(self.names)}
+        numbers = {name: series_numbers(self.frame[:, place[name]], name) for name in numeric}
+        raw = {name: self.frame[:, place[name]] for name in labels}
         for name, series in raw.items():
-            _require_flat(series, name)
+            column = _arrow_column(series)
+            if column is not None:
+                from tacit.rows.sources.arrow import require_types
 
-        def cells(own: slice, names: Sequence[str]) -> Floats:
+                require_types({name: column.type}, (), (name,))
+            elif not holds_objects(series) and series.dtype.is_nested():
+                raise DataError(f"Column {name!r} holds nested values, which are no labels.")
+
+        def cells(own: slice, names: Names) -> Floats:
             block = np.empty((own.stop - own.start, len(names)), dtype=np.float64)
             # A warning by numpy, of a signalling NaN for one, would reveal something of the cells.
             with np.errstate(all="ignore"):
@@ -88,12 +82,10 @@ class FrameSource(Source):
                     block[:, j] = numbers[name][own]
             return block
 
-        def values(own: slice, name: str) -> NDArray[Any]:
-            return series_labels(raw[name][own])
-
         for start in range(0, len(self.frame), rows):
             own = slice(start, min(start + rows, len(self.frame)))
-            yield Batch(own.stop - start, partial(cells, own), partial(values, own))
+            values = partial(lambda own, name: series_labels(raw[name][own]), own)
+            yield Batch(own.stop - start, partial(cells, own), values)
 
 
 def holds_objects(series: nw.Series[Any]) -> bool:
@@ -149,17 +141,6 @@ def series_numbers(series: nw.Series[Any], name: str) -> NDArray[Any]:
     return numbers
 
 
-def _require_flat(series: nw.Series[Any], name: str) -> None:
-    """Refuse a column of labels whose type is nested."""
-    column = _arrow_column(series)
-    if column is not None:
-        from tacit.rows.sources.arrow import require_types
-
-        require_types({name: column.type}, (), (name,))
-    elif not holds_objects(series) and series.dtype.is_nested():
-        raise DataError(f"Column {name!r} holds nested values, which are no labels.")
-
-
 def series_labels(series: nw.Series[Any]) -> NDArray[Any]:
     """Raw labels of a column; missing ones are None, or NaN among floats."""
     column = _arrow_column(series)
@@ -171,7 +152,10 @@ def series_labels(series: nw.Series[Any]) -> NDArray[Any]:
     if holds_objects(series) or dtype in {nw.Unknown, nw.Object}:
         return plain_labels(_object_cells(series))
     if dtype == nw.Categorical and library.is_pandas_like():
-        return _categories(series.to_native())
+        # A missing one, in the last place by its code -1, would make floats of integers.
+        cells = series.to_native().cat
+        categories = plain_labels(np.asarray(cells.categories)).astype(object)
+        return np.asarray(np.concatenate([categories, np.array([None])])[cells.codes.to_numpy()])
     # Dates not as Python's, which end in the year 9999.
     dated = dtype.is_temporal() and library.is_polars()
     whole = (dtype.is_integer() and dtype not in WIDE) or dtype == nw.Boolean
@@ -181,7 +165,6 @@ def series_labels(series: nw.Series[Any]) -> NDArray[Any]:
 
 
 def _present_labels(series: nw.Series[Any]) -> NDArray[Any]:
-    """Labels as Python's objects, None where one is missing."""
     labels = np.full(len(series), None, dtype=object)
     present = series.filter(~series.is_null())
     if series.dtype in {nw.Categorical, nw.Enum}:
@@ -199,11 +182,3 @@ def _object_cells(series: nw.Series[Any]) -> NDArray[Any]:
     if series.implementation.is_polars():
         return np.fromiter(series.to_list(), dtype=object, count=len(series))
     return np.asarray(series.to_native())
-
-
-def _categories(native: Any) -> NDArray[Any]:
-    """Categories of a pandas column as they are: a missing one would make floats of integers."""
-    codes = native.cat.codes.to_numpy()
-    categories = plain_labels(np.asarray(native.cat.categories)).astype(object)
-    # The last place is that of the code -1, a missing one.
-    return np.asarray(np.concatenate([categories, np.array([None])])[codes])

@@ -6,10 +6,10 @@ Private: the table and the attached columns. Only names, types and lengths are r
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -17,22 +17,11 @@ from numpy.typing import NDArray
 
 from tacit.errors import DataError
 from tacit.rows.encoding.cells import READABLE_KINDS, not_numeric
-from tacit.rows.sources.arrays import MatrixSource, as_column, as_matrix, is_sequence, typed_by
-from tacit.rows.sources.csv_lines import read_header
+from tacit.rows.sources import arrays
+from tacit.rows.sources import source as sources
+from tacit.rows.sources.csv_file import CsvSource, read_header
 from tacit.rows.sources.data_frame import FrameSource, as_frame, holds_objects
-from tacit.rows.sources.file_kinds import FileState, file_kind
-from tacit.rows.sources.source import (
-    AttachedSource,
-    Source,
-    names_read,
-    require_columns,
-    require_distinct,
-    require_table,
-)
-from tacit.rows.sources.sparse_matrix import SparseSource
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from tacit.rows.sources.source import Kind, Source
 
 
 def open_source(
@@ -40,24 +29,17 @@ def open_source(
 ) -> Source:
     """Source of a matrix (sparse ones too), a pandas, polars or pyarrow table, or a file.
 
+    The response is a column of the table (named, or left to the design) or a sequence, then called
+    "y". `attached` has other columns (weights, exposures, persons) by the caller's word for them: a
+    sequence, the name of a column of the table, or None. A sequence goes by its word, underscored
+    until nothing else is called so; `attached_names` tells.
+
     Guarantee
     ---------
     - Fewer than `fewest` records (two for a fit of a public number of them), no columns, unequal
       lengths and matrices of dates are refused, with a message that holds no value.
     - Where `fewest` is 0, a table without records is one like any other. A list of records is then
       refused whatever it holds, since an empty one would have no columns.
-
-    Parameters
-    ----------
-    data
-        The columns of a matrix are named x0, x1, … A file is CSV or Parquet.
-    response
-        A column of the table (named, or left to the design), or a sequence; `Source.response` then
-        is its name, "y" unless a column is called so.
-    attached
-        Other columns (weights, exposures, persons) by the caller's word for them: a sequence, the
-        name of a column of the table, or None. A sequence goes by that word, underscored until
-        nothing else is called so; `attached_names` tells.
     """
     named = response if isinstance(response, str) else None
     separate = None if named is not None else response
@@ -77,16 +59,14 @@ def _open_file(path: Path, response: str | None, separate: object, fewest: int) 
         raise DataError("The response of a file is one of its columns; give the column's name.")
     source: Source
     # pyarrow takes long to import, and only files need it.
-    if file_kind(path) == ".parquet":
+    if sources.file_kind(path) == ".parquet":
         from tacit.rows.sources.arrow import ParquetSource
 
         source = ParquetSource.open(path, response, fewest)
     else:
-        from tacit.rows.sources.csv_file import CsvSource
-
         source = CsvSource.open(path, response)
     if response is not None:
-        require_columns(source.names, [response])
+        sources.require_columns(source.names, [response])
     return source
 
 
@@ -94,66 +74,49 @@ def _open_matrix(data: Any, response: str | None, fewest: int) -> Source:
     if response is not None:
         raise DataError("A matrix has no column names; give the response as a sequence.")
     if hasattr(data, "tocsr"):
-        return SparseSource.of(data, fewest)
-    if fewest == 0 and is_sequence(data):
+        return arrays.SparseSource.of(data, fewest)
+    if fewest == 0 and arrays.is_sequence(data):
         raise DataError(
             "Where the number of records is private, a list of records is not read: without any it "
             "would have no columns. Give an array of shape (records, columns), or a table."
         )
-    values = as_matrix(data)
+    values = arrays.as_matrix(data)
     if values.ndim != 2:
         raise DataError(
             f"Expected a table of two dimensions, records by columns; got {values.ndim}. "
             "A single column is X.reshape(-1, 1)."
         )
-    require_table(len(values), values.shape[1], fewest)
+    sources.require_table(len(values), values.shape[1], fewest)
     names = tuple(f"x{j}" for j in range(values.shape[1]))
     if values.dtype.kind not in READABLE_KINDS:
         raise not_numeric(names[0])
-    library = None if is_sequence(data) else "numpy"
-    return MatrixSource(values, names=names, length=len(values), typed_by=library)
+    library = None if arrays.is_sequence(data) else "numpy"
+    return arrays.MatrixSource(values, names=names, length=len(values), typed_by=library)
 
 
 def _attach(table: Source, response: Any, given: Mapping[str, Any]) -> Source:
     by_name = {word: cells for word, cells in given.items() if isinstance(cells, str)}
-    require_columns(names_read(table), by_name.values())
+    sources.require_columns(sources.names_read(table), by_name.values())
     if not table.resident and len(by_name) < len(given):
         raise DataError(
             "What stands beside the records of a file must be columns of the file: give their "
             "names in place of arrays."
         )
-    length = table.length or 0
-    name = table.response
     columns: dict[str, NDArray[Any]] = {}
     types: dict[str, str | None] = {}
-    if response is not None:
-        name = _unused("y", table.names)
-        columns[name], types[name] = as_column(response, "The response", length), typed_by(response)
-    known_as = dict(by_name)
-    for word, cells in given.items():
-        if word not in by_name:
-            own = known_as[word] = _unused(word, (*table.names, *columns))
-            columns[own], types[own] = as_column(cells, repr(word), length), typed_by(cells)
-    return AttachedSource(
-        table,
-        columns,
-        known_as,
-        types,
-        names=table.names,
-        response=name,
-        length=table.length,
-        resident=table.resident,
-        typed_by=table.typed_by,
-    )
 
+    def attach(name: str, cells: Any, what: str) -> str:
+        while name in table.names or name in columns:
+            name += "_"
+        columns[name] = arrays.as_column(cells, what, table.length or 0)
+        types[name] = arrays.typed_by(cells)
+        return name
 
-def _unused(word: str, taken: Sequence[str]) -> str:
-    while word in taken:
-        word += "_"
-    return word
-
-
-Kind = Literal["numeric", "boolean", "text", "date", "other", "unknown"]
+    name = table.response if response is None else attach("y", response, "The response")
+    others = {word: cells for word, cells in given.items() if word not in by_name}
+    known_as = by_name | {word: attach(word, cells, repr(word)) for word, cells in others.items()}
+    own = {part: getattr(table, part) for part in ("names", "length", "resident", "typed_by")}
+    return sources.AttachedSource(table, columns, known_as, types, response=name, **own)
 
 
 @dataclass(frozen=True)
@@ -165,9 +128,7 @@ class Description:
 
 
 def describe(table: Any) -> Description:
-    """Names and kinds of the columns of a file or a table in memory.
-
-    Every kind of a CSV file is "unknown", and that of columns of Python objects.
+    """Names and kinds of columns; those of a CSV file and of Python objects are "unknown".
 
     Guarantee
     ---------
@@ -175,11 +136,21 @@ def describe(table: Any) -> Description:
       has the same description.
     """
     if isinstance(table, str | os.PathLike):
-        return _describe_file(Path(table))
+        path = Path(table)
+        sources.FileState.of(path)
+        if sources.file_kind(path) == ".parquet":
+            from tacit.rows.sources.arrow import arrow_kind, read_footer
+
+            schema, _ = read_footer(path)
+            return Description(tuple(schema.names), tuple(arrow_kind(part.type) for part in schema))
+        names = read_header(path)
+        sources.require_distinct(names)
+        unknown: Kind = "unknown"
+        return Description(names, (unknown,) * len(names))
     frame = as_frame(table)
     if frame is not None:
         names = tuple(map(str, frame.columns))
-        require_distinct(names)
+        sources.require_distinct(names)
         return Description(names, tuple(_series_kind(frame[:, j]) for j in range(len(names))))
     if isinstance(table, np.ndarray) and table.ndim == 2:
         kinds: dict[str, Kind] = {"b": "boolean", "U": "text", "M": "date", "O": "unknown"}
@@ -187,19 +158,6 @@ def describe(table: Any) -> Description:
         kind = kinds.get(table.dtype.kind, "other")
         return Description(tuple(f"x{j}" for j in range(table.shape[1])), (kind,) * table.shape[1])
     raise DataError("Only files, eager tables and two-dimensional arrays can be described.")
-
-
-def _describe_file(path: Path) -> Description:
-    FileState.of(path)
-    if file_kind(path) != ".parquet":
-        names = read_header(path)
-        require_distinct(names)
-        unknown: Kind = "unknown"
-        return Description(names, (unknown,) * len(names))
-    from tacit.rows.sources.arrow import read_footer
-
-    schema, _ = read_footer(path)
-    return Description(tuple(schema.names), tuple(_arrow_kind(field.type) for field in schema))
 
 
 def _series_kind(series: nw.Series[Any]) -> Kind:
@@ -214,18 +172,3 @@ def _series_kind(series: nw.Series[Any]) -> Kind:
     if dtype.is_temporal():
         return "date"
     return "text" if dtype in {nw.String, nw.Categorical, nw.Enum} else "other"
-
-
-def _arrow_kind(kind: pa.DataType) -> Kind:
-    from pyarrow import types
-
-    if types.is_dictionary(kind):
-        kind = kind.value_type
-    if types.is_boolean(kind):
-        return "boolean"
-    if types.is_integer(kind) or types.is_floating(kind):
-        return "numeric"
-    if types.is_temporal(kind):
-        return "date"
-    text = types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
-    return "text" if text else "other"

@@ -5,19 +5,26 @@ Private: every value a batch hands out. Public: the names of the columns.
 
 from __future__ import annotations
 
+import contextlib
+import os
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import DataError, SchemaError
+from tacit.errors import DataError, FileError, SchemaError
 from tacit.rows.encoding.cells import to_float64
 from tacit.rows.storage.tiles import Floats, Integers
+
+Names = Sequence[str]
+Kind = Literal["numeric", "boolean", "text", "date", "other", "unknown"]
+FILE_KINDS = (".csv", ".csv.gz", ".parquet")
 
 
 class SparseRows(NamedTuple):
@@ -36,13 +43,12 @@ class SparseRows(NamedTuple):
 class Batch:
     """Some consecutive records of a source.
 
-    `numeric` gives columns by their names as a C-contiguous (length, columns) matrix, in which
-    missing is NaN and what is no number infinite. `labels` gives the raw values of one column, of
-    any dtype; missing is None or NaN. `sparse_rows` is None but of a sparse matrix.
+    `numeric` gives named columns as a C-contiguous matrix; missing is NaN, what is no number
+    infinite. `labels` gives the raw values of a column, of any dtype; missing is None or NaN.
     """
 
     length: int
-    numeric: Callable[[Sequence[str]], Floats] = field(repr=False)
+    numeric: Callable[[Names], Floats] = field(repr=False)
     labels: Callable[[str], NDArray[Any]] = field(repr=False)
     sparse_rows: Callable[[], SparseRows] | None = field(default=None, repr=False)
 
@@ -60,9 +66,9 @@ class Source(ABC):
       number is infinite where one is asked for, and one that is no label is missing.
     - A column is refused by its type alone, before its first record.
 
-    Attached columns are not among the `names`. `response` is the name of the response, where it was
-    given. `length` is None where it is not known without reading values. A `resident` table is in
-    memory already. `typed_by` is the library that gave the columns their types; None of text.
+    Attached columns are not among the `names`. `length` is None where it is not known without
+    reading values. A `resident` table is in memory. `typed_by` is the library that gave the columns
+    their types; None of text.
     """
 
     names: tuple[str, ...]
@@ -72,9 +78,7 @@ class Source(ABC):
     typed_by: str | None = None
 
     @abstractmethod
-    def batches(
-        self, rows: int, *, numeric: Sequence[str], labels: Sequence[str]
-    ) -> Iterator[Batch]:
+    def batches(self, rows: int, *, numeric: Names, labels: Names) -> Iterator[Batch]:
         """Batches that can answer for these columns and no others."""
 
 
@@ -87,8 +91,7 @@ class AttachedSource(Source):
     - A batch holds the same records of the table and of the attached columns.
     - Its text shows no cell.
 
-    `known_as` has, by the caller's word for an attached column, the name under which it is read,
-    and `types` the library that gave it its type.
+    `known_as` has the name of an attached column by the caller's word for it, `types` its library.
     """
 
     table: Source = field(repr=False)
@@ -96,18 +99,14 @@ class AttachedSource(Source):
     known_as: Mapping[str, str]
     types: Mapping[str, str | None]
 
-    def batches(
-        self, rows: int, *, numeric: Sequence[str], labels: Sequence[str]
-    ) -> Iterator[Batch]:
+    def batches(self, rows: int, *, numeric: Names, labels: Names) -> Iterator[Batch]:
         """Batches of the table, which answer for the attached columns too."""
         start = 0
-        for batch in self.table.batches(
-            rows,
-            numeric=[name for name in numeric if name not in self.columns],
-            labels=[name for name in labels if name not in self.columns],
-        ):
-            own = partial(self._labels, batch, start)
-            yield Batch(batch.length, partial(self._numeric, batch, own), own, batch.sparse_rows)
+        numeric = [name for name in numeric if name not in self.columns]
+        labels = [name for name in labels if name not in self.columns]
+        for batch in self.table.batches(rows, numeric=numeric, labels=labels):
+            numbers, raw = partial(self._numeric, batch, start), partial(self._labels, batch, start)
+            yield Batch(batch.length, numbers, raw, batch.sparse_rows)
             start += batch.length
 
     def _labels(self, batch: Batch, start: int, name: str) -> NDArray[Any]:
@@ -115,10 +114,7 @@ class AttachedSource(Source):
             return self.columns[name][start : start + batch.length]
         return batch.labels(name)
 
-    def _numeric(
-        self, batch: Batch, labels: Callable[[str], NDArray[Any]], names: Sequence[str]
-    ) -> Floats:
-        """Columns of either kind as float64; a view where the table gives one."""
+    def _numeric(self, batch: Batch, start: int, names: Names) -> Floats:
         inside = [j for j, name in enumerate(names) if name not in self.columns]
         if len(inside) == len(names):
             return batch.numeric(names)
@@ -127,7 +123,7 @@ class AttachedSource(Source):
             block[:, inside] = batch.numeric([names[j] for j in inside])
         for j, name in enumerate(names):
             if name in self.columns:
-                block[:, j] = to_float64(labels(name), name)
+                block[:, j] = to_float64(self._labels(batch, start, name), name)
         return block
 
 
@@ -142,9 +138,8 @@ def column_types(source: Source) -> dict[str, str]:
     A library may have looked at all records for a type, and have changed cells by it. Which type it
     is, is not said: one record can change that too. Lists and CSV files have no types.
     """
-    found = {"columns of the table": source.typed_by}
-    if isinstance(source, AttachedSource):
-        found |= source.types
+    attached = source.types if isinstance(source, AttachedSource) else {}
+    found = {"columns of the table": source.typed_by, **attached}
     return {name: library for name, library in found.items() if library is not None}
 
 
@@ -158,27 +153,22 @@ def require_columns(known: Sequence[str], wanted: Iterable[str]) -> None:
     """Refuse columns that are not among the known ones, naming those."""
     asked, there = list(dict.fromkeys(wanted)), frozenset(known)
     unknown = [name for name in asked if name not in there]
+    missing = f"The table has no column {', '.join(map(repr, unknown))}"
     if len(asked) > 1 and len(unknown) == len(asked):
         # Nothing fits: the first line may be a record, which must not be quoted.
         raise SchemaError(
-            f"The table has no column {', '.join(map(repr, unknown))}, nor any other that is "
-            "asked for. Does it have a line of names?"
+            f"{missing}, nor any other that is asked for. Does it have a line of names?"
         )
     if unknown:
-        raise SchemaError(
-            f"The table has no column {', '.join(map(repr, unknown))}. "
-            f"It has: {', '.join(map(repr, known))}."
-        )
+        raise SchemaError(f"{missing}. It has: {', '.join(map(repr, known))}.")
 
 
-def require_distinct(names: Sequence[str]) -> None:
+def require_distinct(names: Names) -> None:
     """Refuse a table in which a column name repeats."""
     repeated = sorted(name for name, times in Counter(names).items() if times > 1)
     if repeated:
-        raise DataError(
-            f"Column names must differ; repeated: {', '.join(map(repr, repeated))}. "
-            "Rename the columns."
-        )
+        found = ", ".join(map(repr, repeated))
+        raise DataError(f"Column names must differ; repeated: {found}. Rename the columns.")
 
 
 def require_table(length: int, width: int, fewest: int = 2) -> None:
@@ -194,3 +184,42 @@ def require_records(length: int, fewest: int = 2) -> None:
         raise DataError(
             f"The table has fewer than {fewest} records; a fit needs at least {fewest}."
         )
+
+
+def file_kind(path: Path) -> str:
+    """The ending of a file's name that says how it is read."""
+    for kind in FILE_KINDS:
+        if path.name.lower().endswith(kind):
+            return kind
+    raise FileError(f"{path.name!r} is not a kind of file that is read: {', '.join(FILE_KINDS)}.")
+
+
+def unreadable(path: Path) -> FileError:
+    """The error for a file whose content is not what its name says."""
+    return FileError(f"{path.name!r} cannot be read: it is damaged, cut short or of another kind.")
+
+
+@dataclass(frozen=True)
+class FileState:
+    """What the file system says of a file; a write in between changes it."""
+
+    path: Path
+    inode: int
+    size: int
+    modified: int
+
+    @classmethod
+    def of(cls, path: Path) -> FileState:
+        """State of a file now; missing and forbidden files are refused here."""
+        problem = "does not exist"
+        with contextlib.suppress(OSError):
+            status = path.stat()
+            if path.is_file() and os.access(path, os.R_OK):
+                return cls(path, status.st_ino, status.st_size, status.st_mtime_ns)
+            problem = "may not be read" if path.is_file() else "is not a file"
+        raise FileError(f"{path.name!r} {problem}.")
+
+    def require_unchanged(self) -> None:
+        """Refuse a file that was replaced or written to since it was opened."""
+        if FileState.of(self.path) != self:
+            raise FileError(f"{self.path.name!r} changed while it was being read; start again.")

@@ -1,24 +1,22 @@
 """Records by person: tiles in which 64 persons stand side by side, each with all their records.
 
-Private: every block. Public: width, type, and how many records of a person there are at most.
-
-A group is a run of tiles. Slot s of a lane holds the s-th record of that lane's person, and zeros
-where a person has fewer. Persons are sorted by their number of records, so at most 64 times the
-most records of one person are empty slots.
+Private: every block. Public: width, type, and how many records of a person there are at most. A
+group is a run of tiles: slot s of a lane holds the s-th record of that lane's person, or zeros.
+Persons are sorted by their number of records, so few slots are empty: at most 64
+times the most records of one person.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tacit.errors import SettingError
-from tacit.rows.storage.memory_store import THREADS
+from tacit.rows.storage.record_store import THREADS
 from tacit.rows.storage.store import Layout, Rewrite, Store, closed
 from tacit.rows.storage.tiles import LANES, Integers, readonly, tile_count
 
@@ -49,25 +47,15 @@ class PersonBlock(NamedTuple):
         return PersonBlock(*(readonly(np.ascontiguousarray(array)) for array in self))
 
 
-@dataclass(frozen=True)
-class Groups:
-    """Where persons stand: first tile and lane of each, and the groups as in a `PersonBlock`."""
-
-    first: Integers
-    lane: Integers
-    starts: Integers
-    counts: Integers
-
-
-def place_groups(sizes: Integers) -> Groups:
-    """Groups of 64 persons with so many records each, those with most records first."""
+def place_groups(sizes: Integers) -> tuple[Integers, Integers, Integers, Integers]:
+    """First tile and lane of persons of so many records; starts and counts of their groups."""
     position = np.empty(len(sizes), dtype=np.int64)
     position[np.argsort(-sizes, kind="stable")] = np.arange(len(sizes))
     counts = np.zeros((tile_count(len(sizes)), LANES), dtype=np.int64)
     counts.reshape(-1)[position] = sizes
     starts = np.concatenate([[0], np.cumsum(counts.max(axis=1, initial=0))])
     group, lane = np.divmod(position, LANES)
-    return Groups(starts[group], lane, starts, counts)
+    return starts[group], lane, starts, counts
 
 
 class PersonStore(Store):
@@ -84,18 +72,7 @@ class PersonStore(Store):
         # Bounds on a person's integers are worked out for so many records.
         if any(block.counts.max(initial=0) > layout.unit_rows for block in blocks):
             raise SettingError("A person has more records than the bound on contributions allows.")
-        self._count = len(blocks)
         self._writable: Sequence[PersonBlock] | None = tuple(blocks)
-
-    @property
-    def block_count(self) -> int:
-        """Number of blocks."""
-        return self._count
-
-    @property
-    def padding(self) -> int:
-        """None: lanes without a person count as nobody."""
-        return 0
 
     def rewritten(self, layout: Layout, rewrite: Rewrite) -> PersonStore:
         """A new store in memory."""
@@ -106,7 +83,7 @@ class PersonStore(Store):
             return block._replace(tiles=out)
 
         with ThreadPoolExecutor(THREADS) as pool:
-            return PersonStore(layout, [*pool.map(image, map(self.block, range(self._count)))])
+            return PersonStore(layout, [*pool.map(image, map(self.block, range(self.block_count)))])
 
     def recast(self, matrix: ArrayLike) -> PersonStore:
         """Return the store in other coordinates, in the same memory."""

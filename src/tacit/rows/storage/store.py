@@ -21,7 +21,6 @@ from tacit.errors import DataError, SettingError
 from tacit.rows.storage.tiles import LANES, Integers, map_tiles, public_matrix, tile_count
 
 BLOCK_BYTES = 4 << 20
-THREADS_VARIABLE = "TACIT_THREADS"
 
 Rewrite = Callable[[NDArray[Any], NDArray[Any]], object]
 """Writes the image of some tiles into tiles of the same shape."""
@@ -65,14 +64,14 @@ class Layout:
         return -(-self.length // self.block_rows)
 
     @property
-    def tile_count(self) -> int:
-        """Number of tiles; the last may be filled up with zero records."""
-        return tile_count(self.length)
+    def shape(self) -> tuple[int, int, int]:
+        """Shape of all tiles; the last may be filled up with zero records."""
+        return tile_count(self.length), self.columns, LANES
 
     def tiles(self, index: int) -> slice:
         """Tiles of a block."""
         start = index * (self.block_rows // LANES)
-        return slice(start, min(start + self.block_rows // LANES, self.tile_count))
+        return slice(start, min(start + self.block_rows // LANES, tile_count(self.length)))
 
 
 class BlockSum(NamedTuple):
@@ -107,7 +106,10 @@ class Store(ABC):
 
     def __init__(self, layout: Layout, blocks: Iterable[Any] | None = None) -> None:
         self.layout = layout
+        # The number of coefficients, and the design of raw records until they are prepared.
+        self.width, self.opened = layout.width, layout.opened
         self._blocks: tuple[Any, ...] | None = None if blocks is None else tuple(blocks)
+        self._count = None if self._blocks is None else len(self._blocks)
 
     @property
     def length(self) -> int:
@@ -115,25 +117,16 @@ class Store(ABC):
         return self.layout.length
 
     @property
-    def width(self) -> int:
-        """Number of coefficients: columns of a block less the outcome columns."""
-        return self.layout.width
-
-    @property
-    def opened(self) -> Design | None:
-        """The design of raw records; None once they are prepared."""
-        return self.layout.opened
-
-    @property
     def block_count(self) -> int:
         """Number of blocks."""
-        return self.layout.block_count
+        return self.layout.block_count if self._count is None else self._count
 
     @property
     def padding(self) -> int:
         """Zero records that fill up tiles and are counted like records."""
-        # With weights theirs are 0, and among raw records they are NaN.
-        apart = self.layout.weighted or self.opened is not None
+        # With weights theirs are 0, among raw records they are NaN, and no person has any.
+        layout = self.layout
+        apart = layout.weighted or layout.grouped or layout.opened is not None
         return 0 if apart else -self.length % LANES
 
     def block(self, index: int) -> Any:
@@ -145,10 +138,7 @@ class Store(ABC):
     def total(
         self, function: Callable[[Layout, Any, int], BlockSum], query: Any, bound: int
     ) -> Integers:
-        """Sum over the blocks of an integer-valued function of one block.
-
-        `function(layout, query, bound)` is a function of a module, so that all three arguments can
-        be sent to another machine and partial sums be computed there.
+        """Sum over the blocks of an integer-valued function of one block, which can be pickled.
 
         Guarantee
         ---------
@@ -220,12 +210,11 @@ def closed() -> DataError:
 
 def thread_count() -> int:
     """Threads to use: TACIT_THREADS where it is set, else the cores this process may run on."""
-    asked = os.environ.get(THREADS_VARIABLE, "")
+    asked = os.environ.get("TACIT_THREADS", "")
     if asked.isdecimal() and int(asked) > 0:
         return int(asked)
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    affinity = getattr(os, "sched_getaffinity", None)
+    return (os.cpu_count() or 1) if affinity is None else len(affinity(0))
 
 
 @functools.cache

@@ -20,8 +20,7 @@ Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 LANES = 64  # records in a tile
-LARGEST = 1e15
-"""Entries of the matrix; with rows of norm below 1e15 an image stays far inside float32."""
+LARGEST = 1e15  # entry of a matrix; the image of rows of norm below 1e15 stays inside float32
 
 
 def tile_count(rows: int) -> int:
@@ -63,7 +62,7 @@ def _fill(rows: NDArray[Any], tiles: NDArray[Any]) -> None:
 
 def tiles_in(block: Any) -> int:
     """Number of tiles of a dense or a sparse block."""
-    return len(block) if isinstance(block, np.ndarray) else block.tiles
+    return len(block if isinstance(block, np.ndarray) else block.outcome)
 
 
 def tile_parts(block: Any, tiles: int) -> Iterator[Any]:

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 from scipy import integrate
 
-from tacit.accounting.pld.pairs import ExponentialPair, LaplacePair, Pair, RandomisedResponse
+from tacit.accounting.pld.pairs.bounded_loss import ExponentialPair, LaplacePair, RandomisedResponse
+from tacit.accounting.pld.pairs.pair import Pair
 from tacit.errors import SettingError
 
 EPSILONS = (-1.2, -0.4, 0.0, 0.3, 0.69, 1.1)

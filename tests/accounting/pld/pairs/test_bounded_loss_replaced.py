@@ -8,14 +8,18 @@ from scipy import integrate
 
 from tacit.accounting import pld
 from tacit.accounting.classical import replaced_by_poisson
-from tacit.accounting.pld.grid import GridTooLong
-from tacit.accounting.pld.pairs.bounded_loss import ReplacedLaplace, ReplacedResponse
+from tacit.accounting.pld.pairs.bounded_loss import (
+    RandomisedResponse,
+    ReplacedLaplace,
+    ReplacedResponse,
+)
+from tacit.accounting.pld.pairs.pair import GridTooLong, Pair
 from tacit.errors import SettingError
 
 GRID = [(epsilon, rate) for epsilon in (1e-3, 0.5, 1.0, 4.0) for rate in (1e-3, 0.1, 0.6, 1.0)]
 
 
-def delta_of(pair: pld.pairs.Pair, epsilon: float) -> float:
+def delta_of(pair: Pair, epsilon: float) -> float:
     return pld.compose([(pair, 1)]).delta(epsilon)[1]
 
 
@@ -86,7 +90,7 @@ def test_the_laplace_pair_has_the_divergence_of_its_densities(epsilon: float, ra
 def test_composition_is_below_randomised_response_at_the_same_loss() -> None:
     pair = ReplacedResponse(1.0, 0.01)
     tight = pld.compose([(pair, 1000)]).epsilon(1e-6)[1]
-    loose = pld.compose([(pld.pairs.RandomisedResponse(pair.largest), 1000)]).epsilon(1e-6)[1]
+    loose = pld.compose([(RandomisedResponse(pair.largest), 1000)]).epsilon(1e-6)[1]
     assert tight < 0.75 * loose
 
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from tacit.accounting.pld import GridTooLong
-from tacit.accounting.pld.pairs import DiscreteGaussianPair
+from tacit.accounting.pld.pairs.gaussian import DiscreteGaussianPair
 from tacit.errors import SettingError
 
 

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from tacit.accounting import gaussian
-from tacit.accounting.pld.pairs import GaussianPair, ObjectivePerturbation, Pair
-from tacit.accounting.pld.pairs.pair import DIRECTIONS, Direction
+from tacit.accounting.pld.pairs.gaussian import GaussianPair, ObjectivePerturbation
+from tacit.accounting.pld.pairs.pair import DIRECTIONS, Direction, Pair
 from tacit.errors import SettingError
 
 

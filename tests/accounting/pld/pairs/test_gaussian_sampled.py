@@ -6,8 +6,8 @@ import pytest
 from numpy.typing import NDArray
 
 from tacit.accounting import gaussian
-from tacit.accounting.pld.pairs import Pair, PoissonGaussian, WithoutReplacementGaussian
-from tacit.accounting.pld.pairs.pair import Direction, tail_error
+from tacit.accounting.pld.pairs.gaussian import PoissonGaussian, WithoutReplacementGaussian
+from tacit.accounting.pld.pairs.pair import Direction, Pair, tail_error
 from tacit.errors import SettingError
 
 

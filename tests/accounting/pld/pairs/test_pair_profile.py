@@ -6,9 +6,8 @@ from numpy.typing import NDArray
 
 from tacit.accounting import gaussian
 from tacit.accounting.pld import compose
-from tacit.accounting.pld.distribution import from_pair
-from tacit.accounting.pld.grid import dyadic
-from tacit.accounting.pld.pairs import Profile
+from tacit.accounting.pld.distribution import dyadic, from_pair
+from tacit.accounting.pld.pairs.pair import Profile
 from tacit.errors import SettingError
 
 MU = 0.6

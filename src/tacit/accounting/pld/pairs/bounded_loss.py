@@ -10,9 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.accounting.argument_checks import Floats
-from tacit.accounting.pld.grid import GridTooLong
-from tacit.accounting.pld.pairs.pair import NO_ATOMS, NO_LOSS, UNIT, Direction, Pair
+from tacit.accounting.pld.pairs.pair import NO_ATOMS, NO_LOSS, UNIT, Direction, GridTooLong, Pair
+from tacit.accounting.rounding import Floats
 from tacit.errors import SettingError
 
 _LARGEST_EPSILON = 300.0
@@ -20,9 +19,7 @@ _LARGEST_EPSILON = 300.0
 
 @dataclass(frozen=True, slots=True)
 class LaplacePair(Pair):
-    r"""Scalar Laplace noise with epsilon = sensitivity / scale.
-
-    .. math:: \delta(t) = 1 - e^{(t - \varepsilon)/2}, \quad |t| \le \varepsilon
+    """Scalar Laplace noise, epsilon = sensitivity / scale: δ(t) = 1 - e^((t - ε)/2) for |t| ≤ ε.
 
     Guarantee
     ---------
@@ -38,11 +35,8 @@ class LaplacePair(Pair):
 
     def smooth(self, _: Direction, points: Floats) -> tuple[Floats, Floats]:
         """Return both tails of the losses strictly between the atoms."""
-        below = 0.5 * (self.epsilon - np.clip(points, -self.epsilon, self.epsilon))
-        other = 0.5 * (np.exp(below - self.epsilon) - math.exp(-self.epsilon))
-        return -0.5 * np.expm1(-below), np.where(
-            below < 1.0, 0.5 * math.exp(-self.epsilon) * np.expm1(np.minimum(below, 1.0)), other
-        )
+        above_p, above_q = _tails(self.epsilon, points)
+        return 0.5 * above_p, 0.5 * above_q
 
     def atoms(self, _: Direction) -> tuple[Floats, Floats]:
         """Return the two ends, where the output lies beyond both centres."""
@@ -107,10 +101,8 @@ class ExponentialPair(Pair):
         if self.eta == 0.0:
             return np.zeros_like(points), np.zeros_like(points)
         whole = -math.expm1(-self.eta)
-        below = 0.5 * (self.eta - np.clip(points, -self.eta, self.eta))
-        other = np.exp(below - self.eta) - math.exp(-self.eta)
-        near = math.exp(-self.eta) * np.expm1(np.minimum(below, 1.0))
-        return -np.expm1(-below) / whole, np.where(below < 1.0, near, other) / whole
+        above_p, above_q = _tails(self.eta, points)
+        return above_p / whole, above_q / whole
 
     def atoms(self, _: Direction) -> tuple[Floats, Floats]:
         """Without range the loss is 0."""
@@ -182,9 +174,7 @@ class ReplacedResponse(_Replaced):
 
 @dataclass(frozen=True, slots=True)
 class ReplacedLaplace(_Replaced):
-    r"""Laplace noise on a sum over the sample.
-
-    .. math:: (1 - q)\,\mathrm{Lap}(0) + q\,\mathrm{Lap}(\pm\varepsilon), \text{ scale } 1
+    """Laplace noise of scale 1 on a sum over the sample: (1 - q) Lap(0) + q Lap(±ε).
 
     Guarantee
     ---------
@@ -218,3 +208,11 @@ class ReplacedLaplace(_Replaced):
         small, rest = math.exp(-self.epsilon), 1.0 - self.rate
         masses = [0.5 * small * (rest + self.rate * small), 0.5 * (rest * small + self.rate)]
         return np.array([-self.largest, self.largest]), np.array(masses)
+
+
+def _tails(largest: float, points: Floats) -> tuple[Floats, Floats]:
+    """Integrals of exp((y - largest)/2)/2 and exp(-(y + largest)/2)/2 from each point on."""
+    below = 0.5 * (largest - np.clip(points, -largest, largest))
+    other = np.exp(below - largest) - math.exp(-largest)
+    near = math.exp(-largest) * np.expm1(np.minimum(below, 1.0))
+    return -np.expm1(-below), np.where(below < 1.0, near, other)

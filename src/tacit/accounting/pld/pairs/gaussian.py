@@ -9,9 +9,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 from scipy import special
 
-from tacit.accounting.argument_checks import Floats
-from tacit.accounting.pld.grid import GridTooLong
-from tacit.accounting.pld.pairs.pair import NO_ATOMS, NO_LOSS, UNIT, Direction, Pair
+from tacit.accounting.pld.pairs.pair import NO_ATOMS, NO_LOSS, UNIT, Direction, GridTooLong, Pair
+from tacit.accounting.rounding import Floats
 from tacit.errors import SettingError
 
 # Beyond 39 standard deviations a mass is below the smallest float; the loss is then infinite.
@@ -25,9 +24,7 @@ SampledRelation: TypeAlias = Literal["add-remove", "zero-out", "replace-one"]
 
 @dataclass(frozen=True, slots=True)
 class GaussianPair(Pair):
-    r"""The Gaussian mechanism.
-
-    .. math:: P = N(\mu, 1), \quad Q = N(0, 1), \quad Y \sim N(\mu^2/2, \mu^2)
+    """The Gaussian mechanism: P = N(μ, 1), Q = N(0, 1), and the loss is N(μ²/2, μ²).
 
     Guarantee
     ---------

@@ -1,11 +1,11 @@
-r"""What the discretiser needs to know of a dominating pair, and the pair of a known profile.
+r"""What the discretiser needs of a dominating pair; pairs of a known profile and on samples.
 
 The privacy loss of a pair (P, Q) is :math:`Y = \log(dP/dQ)` under P, and
 
 .. math:: \delta(\varepsilon) = P[Y > \varepsilon] - e^{\varepsilon} Q[Y > \varepsilon].
 
-Its distribution has a smooth part, given by both tails; atoms; and the mass at infinity.
-Proofs: ``proofs/accounting/pld/pairs/``.
+Its distribution has a smooth part, given by both tails; atoms; and the mass at infinity. Sampling
+maps a loss Y to :math:`\log(1 - q + q e^{Y})`. Proofs: ``proofs/accounting/pld/pairs/``.
 """
 
 from __future__ import annotations
@@ -18,14 +18,22 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from tacit.accounting.argument_checks import Floats
-from tacit.errors import SettingError
+from tacit.accounting.rounding import Floats
+from tacit.errors import SettingError, TacitError
 
 Direction: TypeAlias = Literal["remove", "add"]
 DIRECTIONS: tuple[Direction, Direction] = ("remove", "add")
 NO_ATOMS: tuple[Floats, Floats] = (np.empty(0), np.empty(0))
 NO_LOSS: tuple[Floats, Floats] = (np.zeros(1), np.ones(1))
 UNIT = 2.0**-53
+
+
+class GridTooLong(TacitError, ArithmeticError):
+    """A grid fine enough would be too long, or the losses leave the range of floats."""
+
+
+class BelowRoundOff(TacitError, ArithmeticError):
+    """The delta asked for is below what floating-point transforms can certify."""
 
 
 # Fields of one name mean the same in every pair.
@@ -112,10 +120,8 @@ class Profile(Pair):
     delta_of_epsilon: Callable[[Floats], Floats]
     limit: float = 0.0
 
-    @property
-    def knows_slopes(self) -> bool:
-        """The tail of Q below is the slope of a chord."""
-        return False
+    # The tail of Q below is the slope of a chord.
+    knows_slopes = False
 
     def smooth(self, _: Direction, points: Floats) -> tuple[Floats, Floats]:
         """Return the tails of the pair whose losses are the points themselves."""
@@ -132,3 +138,106 @@ class Profile(Pair):
     def loss_error(self, _: float) -> float:
         """The values are taken at the points themselves."""
         return 0.0
+
+
+# Closer to rate 1 the inverse of the loss loses too many digits.
+LARGEST_RATE = 1.0 - 2.0**-30
+
+
+@dataclass(frozen=True, slots=True)
+class PoissonPair(Pair):
+    """A symmetric pair without infinite losses, on a Poisson sample.
+
+    `base` is a symmetric pair for adding or removing a record of the sample; the rate is below 1.
+
+    Guarantee
+    ---------
+    - The profiles of both directions are the amplified ones of Zhu, Dong and Wang (2022),
+      Theorem 11, exact up to the recorded rounding.
+    """
+
+    base: Pair
+    rate: float
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.rate <= LARGEST_RATE:
+            raise SettingError(f"rate is {self.rate!r}; expected a number between 0 and 1")
+        if not self.base.symmetric or self.base.infinite("remove") > 0.0:
+            raise SettingError("the base pair is not symmetric and finite; expected one that is")
+
+    # Adding is not undone by adding.
+    symmetric = False
+
+    @property
+    def knows_slopes(self) -> bool:
+        """As the base does."""
+        return self.base.knows_slopes
+
+    def smooth(self, direction: Direction, points: Floats) -> tuple[Floats, Floats]:
+        """Return both tails, from the tails of the base at the inverse loss."""
+        sign = 1.0 if direction == "remove" else -1.0
+        with np.errstate(divide="ignore", over="ignore"):
+            ratio = np.maximum(np.expm1(sign * points) / self.rate, -1.0)
+            edges = sign * np.log1p(ratio)
+        first, second = self.base.smooth("remove", edges)
+        if direction == "remove":
+            return (1.0 - self.rate) * second + self.rate * first, second
+        return first, (1.0 - self.rate) * first + self.rate * second
+
+    def atoms(self, direction: Direction) -> tuple[Floats, Floats]:
+        """Return the images of the base's atoms."""
+        losses, masses = self.base.atoms("remove")
+        if losses.size and float(np.abs(losses).max()) > 690.0:
+            raise GridTooLong("losses above 690")
+        if direction == "remove":
+            mixed = (1.0 - self.rate) * np.exp(-losses) + self.rate
+            return np.log1p(self.rate * np.expm1(losses)), masses * mixed
+        return -np.log1p(self.rate * np.expm1(-losses)), masses
+
+    def loss_error(self, largest: float) -> float:
+        """The base's error at the inverse loss, and the rounding of the inverse."""
+        deepest = largest + math.log(1.0 / self.rate) + 1.0
+        odds = self.rate / (1.0 - self.rate)
+        return self.base.loss_error(deepest) + 32.0 * UNIT * (deepest + odds)
+
+
+@dataclass(frozen=True, slots=True)
+class FixedSizePair(PoissonPair):
+    """A symmetric pair without infinite losses, on a sample of fixed size.
+
+    `base` is a symmetric pair for replacing one record of the sample; the rate is below 1.
+
+    Guarantee
+    ---------
+    - For epsilon at least 0 the amplified profile of Balle, Barthe and Gaboardi (2018), Theorem 9;
+      below 0 it follows by exchanging the neighbours.
+    """
+
+    # Replacing is undone by replacing.
+    symmetric = True
+
+    def smooth(self, _: Direction, points: Floats) -> tuple[Floats, Floats]:
+        """Return both tails: above 0 as for removing, below 0 as for adding."""
+        above = PoissonPair.smooth(self, "remove", np.maximum(points, 0.0))
+        top = PoissonPair.smooth(self, "remove", np.zeros(1))
+        below = PoissonPair.smooth(self, "add", np.minimum(points, 0.0))
+        start = PoissonPair.smooth(self, "add", np.zeros(1))
+        first, second = (
+            np.where(points >= 0.0, up, peak + (down - least))
+            for up, peak, down, least in zip(above, top, below, start, strict=True)
+        )
+        return first, second
+
+    def atoms(self, _: Direction) -> tuple[Floats, Floats]:
+        """Return the atoms of both sides and what is left, at 0."""
+        losses, masses = PoissonPair.atoms(self, "remove")
+        others, weights = PoissonPair.atoms(self, "add")
+        high, low = losses > 0.0, others < 0.0
+        smooth = float(self.smooth("remove", np.array([-np.inf]))[0][0])
+        rest = 1.0 - smooth - float(masses[high].sum()) - float(weights[low].sum())
+        # Raised by its rounding: mass at loss 0 that is not there costs nothing to speak of.
+        middle = max(rest, 0.0) + 32.0 * UNIT
+        return (
+            np.concatenate([others[low], [0.0], losses[high]]),
+            np.concatenate([weights[low], [middle], masses[high]]),
+        )

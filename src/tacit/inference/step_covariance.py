@@ -1,0 +1,216 @@
+"""Variance of linear combinations after one Newton step, in whose curvature directions may hide.
+
+M = V Λ V' is the noised curvature; directions with λ below the visible limit l are hidden, V₋. A
+combination a of working coefficients is the combination u = V₊Λ₊⁻¹V₊'a + V₋V₋'a / l of the score.
+Q is the score's second moment; s_M, s_Q and σ are the noises of M, Q and the gradient; δ² is the
+squared error of the pilot, δ_v how far the truth may lie from it in one of k₋ hidden directions.
+
+
+    V₀ = max(u'Qu, ½ s_Q‖u‖²) / (n - d) + σ²‖u‖² + ½ s_M²(‖u‖²(δ² + k₋δ_v²) + (u·step)²)
+    V  = V₀ + B²‖u‖² + ‖V₋'a‖² δ_v² + what second-order terms may add,   half width t_ν √V
+
+The third term is what the noise of M lets through of the pilot's error, B is the bias bound of the
+clip. Each share of V that is not V₀'s decides what may be said of the interval.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from tacit.contract.plan import Plan
+from tacit.contract.release import Sandwich
+from tacit.inference.covariance import Matrix, Scatter, Vector
+from tacit.solvers.interval_rules import RELIABILITY
+from tacit.solvers.public_draws import public_generator
+
+TINY = float(np.finfo(float).tiny)
+
+
+@dataclass(frozen=True)
+class Errors:
+    """What may be wrong with intervals, over their standard errors: one number a combination.
+
+    `hidden` is what hidden directions may hold, `bias` what the clip cut off, `curvature` the part
+    of the curvature's noise. `second_order` and `far`, of the whole fit, say how long the step was.
+    """
+
+    hidden: Vector
+    bias: Vector
+    curvature: Vector
+    second_order: float
+    far: float
+
+
+@dataclass(frozen=True)
+class StepCovariance:
+    """Variances, errors and joint laws of combinations of the coefficients."""
+
+    sandwich: Sandwich
+    plan: Plan
+
+    @property
+    def spare(self) -> float:
+        """N - d."""
+        return float(max(self.plan.records - self.plan.design.width, 1))
+
+    @cached_property
+    def _spectrum(self) -> tuple[Vector, Matrix, Matrix, Matrix]:
+        """Visible eigenvalues, visible and hidden eigenvectors, columns u of all coefficients."""
+        values, vectors = np.linalg.eigh(self.sandwich.curvature)
+        seen = values >= self.sandwich.visible
+        along = vectors.T @ self.sandwich.to_user.T
+        divided = along / np.where(seen, values, max(self.sandwich.visible, TINY))[:, None]
+        return values[seen], vectors[:, seen], vectors[:, ~seen], vectors @ divided
+
+    @property
+    def any_visible(self) -> bool:
+        """Whether any direction stands out of the noise."""
+        return len(self._spectrum[0]) > 0
+
+    def _parts(self, combinations: Matrix) -> tuple[Matrix, Vector, Vector, Vector, Vector, Vector]:
+        """Columns u, their squares, and the variances by source: sampling, noise, M's, hidden."""
+        sandwich = self.sandwich
+        _, _, hidden, columns = self._spectrum
+        U = columns @ combinations.T
+        lengths = np.einsum("ij,ij->j", U, U)
+        sampling = np.einsum("ij,ik,kj->j", U, sandwich.score, U)
+        sampling = np.maximum(sampling, sandwich.score_noise * lengths / 2) / self.spare
+        error = sandwich.pilot_error + hidden.shape[1] * sandwich.hidden_size**2
+        through = lengths * error + np.square(sandwich.step @ U)  # type: ignore[operator]
+        curved = sandwich.curvature_noise**2 / 2 * through
+        along = hidden.T @ (sandwich.to_user.T @ combinations.T)
+        unseen = np.einsum("ij,ij->j", along, along) * sandwich.hidden_size**2
+        return U, lengths, sampling, sandwich.step_noise**2 * lengths, curved, unseen
+
+    @cached_property
+    def _far(self) -> tuple[float, float]:
+        """Second-order bias over a typical standard error, and how far the pilot was off."""
+        sandwich, (values, _, _, _) = self.sandwich, self._spectrum
+        if sandwich.asymmetry == 0.0:
+            return 0.0, 0.0
+        if not len(values):
+            return math.inf, math.inf
+        everyone = np.eye(sandwich.to_user.shape[0])
+        _, lengths, sampling, noise, _, _ = self._parts(everyone)
+        typical = np.median((sampling + noise) / np.maximum(lengths, TINY)) * np.mean(1 / values**2)
+        bias = sandwich.asymmetry / 2 * sandwich.pilot_error / math.sqrt(max(float(typical), TINY))
+        return bias, math.sqrt(sandwich.pilot_error)
+
+    def errors(self, combinations: Matrix) -> Errors:
+        """What may be wrong, over standard errors."""
+        _, lengths, sampling, noise, curved, unseen = self._parts(combinations)
+        own = np.maximum(sampling + noise, TINY)
+        bias = self.sandwich.bias * np.sqrt(lengths / (own + curved))
+        return Errors(np.sqrt(unseen / (own + curved)), bias, np.sqrt(curved / own), *self._far)
+
+    def scatter(self, combinations: Matrix) -> Scatter:
+        """Variances and degrees of freedom of combinations, one a row."""
+        _, lengths, sampling, noise, curved, unseen = self._parts(combinations)
+        plain, (second, far) = sampling + noise + curved, self._far
+        privacy = noise + curved + unseen + self.sandwich.bias**2 * lengths
+        if second > RELIABILITY.second_order:
+            privacy = privacy + np.square(RELIABILITY.second_part * second) * plain
+        if far > RELIABILITY.far:
+            privacy = privacy + far**4 * plain
+        own = sampling + noise
+        many = curved > RELIABILITY.curvature**2 * own
+        privacy = privacy + np.where(many, 2 * curved, 0.0)
+        variance = np.maximum(sampling + privacy, TINY)
+        relative = self.sandwich.score_noise * lengths / (variance * self.spare)
+        return Scatter(sampling, privacy, 1 / (np.square(relative) / 2 + 1 / self.spare))
+
+    def covariance(self, *, sampling_only: bool = False) -> Matrix:
+        """Covariance of all coefficients; its diagonal holds the variances of `scatter`."""
+        everyone = np.eye(self.sandwich.to_user.shape[0])
+        found, U = self.scatter(everyone), self._spectrum[3]
+        total = U.T @ self.sandwich.score @ U / self.spare
+        if not sampling_only:
+            total = total + self._added(1) * (U.T @ U)
+        total = (total + total.T) / 2
+        np.fill_diagonal(total, found.sampling + (0.0 if sampling_only else found.privacy))
+        return np.asarray(total)
+
+    def _added(self, count: int) -> float:
+        """What noise and bias add to every direction of `count` combinations at once."""
+        sandwich, hidden = self.sandwich, self._spectrum[2]
+        error = sandwich.pilot_error + hidden.shape[1] * sandwich.hidden_size**2
+        added = sandwich.step_noise**2 + sandwich.bias**2 / count
+        return float(added + sandwich.curvature_noise**2 / 2 * error)
+
+    def joint(self, combinations: Matrix) -> Matrix:
+        """Covariance of combinations, with the score's second moments shrunk to the curvature.
+
+        Of one combination it is the variance of its interval, so that test and interval agree.
+        """
+        if len(combinations) == 1:
+            alone = self.scatter(combinations)
+            return np.asarray((alone.sampling + alone.privacy)[:, None])
+        return self._joint(combinations, self._shrunk(self.sandwich.score))
+
+    def _joint(self, combinations: Matrix, score: Matrix) -> Matrix:
+        U = self._spectrum[3] @ combinations.T
+        lengths, sampling = U.T @ U, U.T @ score @ U
+        least, vectors = np.linalg.eigh(lengths)
+        root = np.sqrt(np.maximum(least, TINY))
+        inner = (vectors / root).T @ sampling @ (vectors / root)
+        values, axes = np.linalg.eigh((inner + inner.T) / 2)
+        values = np.maximum(values, RELIABILITY.joint_floor * self.sandwich.score_noise)
+        back = vectors @ (root[:, None] * axes)
+        total = (back * values) @ back.T / self.spare + self._added(len(combinations)) * lengths
+        return np.asarray((total + total.T) / 2)
+
+    def _shrunk(self, score: Matrix) -> Matrix:
+        """Pull Q to the multiple of the visible M that is nearest, by what noise explains."""
+        values, vectors, _, _ = self._spectrum
+        model = (vectors * values) @ vectors.T
+        size = float(np.sum(model * model))
+        if size == 0.0:
+            return score
+        near = float(np.sum(score * model)) / size * model
+        rest, width = score - near, len(score)
+        noise = self.sandwich.score_noise**2 * width * (width + 1) / 2
+        distance = float(np.sum(rest * rest))
+        kept = max(0.0, 1 - noise / distance) if distance > 0 else 0.0
+        return np.asarray(near + kept * rest)
+
+    def simulated_tail(self, combinations: Matrix, statistic: float, beyond: float = 1.0) -> float:
+        """P-value of Wald's statistic: its law under the known noise, by public draws.
+
+        Where no draw is as large it is `beyond`, the tail of an F law, if that is smaller.
+        """
+        above = int(np.sum(self._drawn_statistics(combinations) >= statistic))
+        found = (1 + above) / (RELIABILITY.draws + 1)
+        return found if above else min(found, beyond)
+
+    def simulated_quantile(self, combinations: Matrix, level: float, beyond: float) -> float:
+        """Largest statistic whose p-value is above 1 - level; `beyond` is the F law's quantile."""
+        drawn = np.sort(self._drawn_statistics(combinations))
+        # (1 + above) / (draws + 1) > 1 - level where at least so many draws are above.
+        above = math.floor((1 - level) * (RELIABILITY.draws + 1) * (1 + 1e-12))
+        return float(drawn[-above]) if above else max(float(drawn[-1]), beyond)
+
+    def _drawn_statistics(self, combinations: Matrix) -> Vector:
+        """Wald's statistic in draws of the estimates and of the noise of Q."""
+        generator = public_generator(RELIABILITY.seed)
+        score, width = self._shrunk(self.sandwich.score), len(self.sandwich.score)
+        root = np.linalg.cholesky(_positive(self._joint(combinations, score)))
+        found = np.empty(RELIABILITY.draws)
+        for place in range(RELIABILITY.draws):
+            noise = generator.standard_normal((width, width))
+            noise = (noise + noise.T) / 2 * self.sandwich.score_noise
+            drawn = self._joint(combinations, self._shrunk(score + noise))
+            distance = root @ generator.standard_normal(len(combinations))
+            found[place] = distance @ np.linalg.solve(_positive(drawn), distance)
+        return found
+
+
+def _positive(matrix: Matrix) -> Matrix:
+    """Raise eigenvalues that rounding or a singular design left at zero."""
+    scale = np.sqrt(np.maximum(np.diagonal(matrix), TINY))
+    values, vectors = np.linalg.eigh(matrix / np.outer(scale, scale))
+    raised = (vectors * np.maximum(values, 1e-12)) @ vectors.T
+    return np.asarray(raised * np.outer(scale, scale))

@@ -1,0 +1,98 @@
+"""Where gradients without a bound are clipped, from a quantile and a tail mean of their norms.
+
+A clip G costs noise of scale 2G and the bias of what it cuts off, T(G) = E(g - G)₊ at most. A
+quantile g_q of the norms g and the mean of min((g - g_q)₊, 2 g_q) beyond it are asked for. Beyond
+g_q the law is taken as g_q (|Z| / z_q)^γ, Z normal, cut at the public bound, with the γ that
+explains that mean. Then, with a safety factor k and σ the noise of a gradient of clip 1,
+
+    G = argmin σ² G² + (k T(G))² / d,   bias bound in any direction: B = k T(G) / √d
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+
+from tacit.contract.plan import Plan, Purpose
+from tacit.contract.query import Gate, GradientNorm, Measure
+from tacit.losses.loss import Code, Loss
+from tacit.solvers.coordinates import Matrix, Vector
+from tacit.solvers.interval_rules import TAIL
+from tacit.solvers.quantiles import bisect_octaves
+from tacit.solvers.rules import between
+
+
+@dataclass(frozen=True)
+class Clip:
+    """The norm to which gradients are clipped, and what clipping may do to their mean."""
+
+    norm: float
+    bias: float
+
+
+def choose_clip(
+    gate: Gate,
+    plan: Plan,
+    theta: Vector,
+    matrix: Matrix | None,
+    row_bound: float,
+    loss: Loss,
+    *,
+    largest: float,
+    noise: float,
+    dimension: float,
+) -> Clip:
+    """Ask for the quantile and the tail mean of the gradient norms at theta.
+
+    `largest` is the public bound on norms, `noise` that of a gradient of clip 1.
+    """
+
+    def within(norm: float) -> float:
+        asked = GradientNorm(theta, row_bound, 2 * norm, matrix, loss, start=-norm)
+        return float(gate.ask(asked).value[0])
+
+    doubt = plan.step(Purpose.GRADIENT_NORMS).noise_share(plan.count)
+    held = between(1 - TAIL.noises * doubt, *TAIL.held)
+    quantile = bisect_octaves(within, largest, TAIL.octaves, TAIL.rounds, held * plan.count)
+    cap = TAIL.cap * quantile
+    query = GradientNorm(theta, row_bound, cap, matrix, loss, Measure.SHARE, start=quantile)
+    answer = gate.ask(query)
+    excess = cap * float(answer.value[0]) / plan.count
+    excess += TAIL.caution * cap * answer.noise_scale / plan.count
+    safety = TAIL.safety if loss.code is Code.SQUARED else TAIL.counts_safety
+    scale = safety / math.sqrt(dimension)
+    return best_clip(quantile, held, excess, largest=largest, noise=noise, scale=scale)
+
+
+def best_clip(
+    quantile: float, held: float, excess: float, *, largest: float, noise: float, scale: float
+) -> Clip:
+    """The clip of the least noise and bias, `scale` times what a tail of this mean excess loses."""
+    places = (np.arange(TAIL.points) + 0.5) / TAIL.points
+    inverse = NormalDist().inv_cdf
+    ends = [inverse(share) for share in ((1 + held + (1 - held) * places) / 2).tolist()]
+    logs = np.log(np.array(ends) / inverse((1 + held) / 2))
+
+    def tail(power: float, bound: float) -> Vector:
+        return np.asarray(np.minimum(quantile * np.exp(power * logs), max(bound, quantile)))
+
+    def excess_of(power: float, bound: float) -> float:
+        return float((1 - held) * (tail(power, bound) - quantile).mean())
+
+    powers = np.linspace(*TAIL.powers, TAIL.grid)
+    most = (1 + TAIL.cap) * quantile
+    if excess > TAIL.saturated * excess_of(float(powers[-1]), most) and largest > most:
+        # Heavier than any tail that is known here: what lies beyond is not bounded. An excess
+        # beyond what the public bound allows is noise.
+        return Clip(most, scale * largest)
+    cut = [excess_of(power, min(most, largest)) for power in powers.tolist()]
+    norms = tail(float(np.interp(excess, cut, powers)), largest)
+    highest = max(min(TAIL.farthest * quantile, largest), quantile * (1 + 1e-6))
+    clips = np.geomspace(quantile, highest, TAIL.clips)
+    beyond = (1 - held) * np.maximum(norms - clips[:, None], 0.0).mean(axis=1)
+    bias = scale * beyond
+    place = int(np.argmin((noise * clips) ** 2 + bias**2))
+    return Clip(float(clips[place]), float(bias[place]))

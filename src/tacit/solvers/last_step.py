@@ -1,0 +1,158 @@
+"""The last step of a fit with intervals: one gradient, its clip, curvature and score.
+
+Directions of the curvature that its noise may explain, or in which the step would be noisier than
+a pilot is, are hidden: there the step is damped.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tacit.contract.plan import Plan, Purpose
+from tacit.contract.query import CurvatureAndScore, Gate, GradientSum
+from tacit.contract.release import Sandwich
+from tacit.losses import classification, regression
+from tacit.losses.loss import Code, Loss
+from tacit.solvers.coordinates import Coordinates, Vector, response_ends
+from tacit.solvers.expected_curvature import part_way
+from tacit.solvers.gradient_tail import Clip, choose_clip
+from tacit.solvers.interval_rules import LEVEL, ONE_STEP
+from tacit.solvers.nuisance import residual_threshold
+from tacit.solvers.pseudo_rows import weight_ratio
+from tacit.solvers.spectrum import Spectrum, noise_norm
+
+UNBOUNDED = frozenset({Code.SQUARED, Code.WEIGHTED_POISSON, Code.WEIGHTED_LOGISTIC})
+
+
+@dataclass(frozen=True)
+class Pilot:
+    """Where the step starts: working coefficients, the start of the pilot and the response's law.
+
+    `spread` is the response scale in units of the predictor, `share` the smaller share of two
+    labels or the mean count, `asymmetry` how skewed the score is, `size` the residuals' mean size.
+    """
+
+    theta: Vector
+    start: Vector
+    loss: Loss
+    spread: float = 1.0
+    share: float = 1.0
+    asymmetry: float = 0.0
+    size: float = 1.0
+    flat: bool = False
+
+
+def label_clip(signal: float, share: float) -> float:
+    """Norm over √d_eff beyond which rows weigh less; labels of a rare class tell less."""
+    return math.sqrt(ONE_STEP.clip.at(signal * 4 * share * (1 - share)))
+
+
+def take_step(
+    gate: Gate,
+    plan: Plan,
+    coordinates: Coordinates,
+    pilot: Pilot,
+    clip_factor: float,
+    mean_row: Vector | None,
+) -> tuple[Vector, Sandwich]:
+    """Ask for the gradient at the pilot, then for the matrices, and step once."""
+    matrix, dimension = coordinates.matrix, coordinates.dimension
+    if plan.loss.code is Code.LOGISTIC:
+        clip_factor = label_clip(plan.signal, pilot.share)
+    row_bound = clip_factor * math.sqrt(dimension)
+    loss, clip = bounded(gate, plan, coordinates, pilot, row_bound)
+    gradient = gate.ask(GradientSum(pilot.theta, clip.norm, matrix, True, loss))
+    # By the declared number of records, as the matrices are; the step has no scale.
+    mean, step_noise = gradient.value / plan.records, gradient.noise_scale / plan.records
+    place = pilot.theta
+    if loss.code is not Code.SQUARED and loss.code is not Code.SMOOTH_HUBER:
+        place = part_way(coordinates, pilot.theta, loss, row_bound, mean, step_noise, mean_row)
+    share = ONE_STEP.score_share if clip.bias or loss.code in UNBOUNDED else None
+    pair = gate.ask(CurvatureAndScore(place, row_bound, matrix, loss, share))
+    noise = pair.noise_scale / plan.records
+    curvature = pair.value[0] * loss.smoothness / plan.records
+    spectrum = Spectrum.of(curvature)
+    least = ONE_STEP.visible * noise_norm(noise * loss.smoothness, len(mean))
+    least = max(least, step_noise / tolerated_noise(plan, pilot))
+    seen = spectrum.values >= least
+    along = spectrum.vectors.T @ mean
+    parts = along / np.where(seen, spectrum.values, max(least, np.finfo(float).tiny))
+    if not plan.private:
+        parts = np.where(seen, parts, 0.0)
+    step = spectrum.vectors @ np.where(seen, parts, 0.0)
+    length, longest = float(np.linalg.norm(step)), ONE_STEP.longest * max(1.0, pilot.spread)
+    capped = plan.private and length > longest
+    if capped:
+        step *= longest / length
+    theta = pilot.theta - step - spectrum.vectors @ np.where(seen, 0.0, parts)
+    own = step_noise**2 * float(np.sum(1 / spectrum.values[seen] ** 2))
+    hidden = spectrum.vectors[:, ~seen].T @ (pilot.theta - pilot.start)
+    to_user = plan.design.to_user()
+    scores = loss.lipschitz**2 / (share or 1.0)
+    sandwich = Sandwich(
+        curvature=curvature,
+        score=pair.value[1] * scores / plan.records,
+        to_user=to_user if matrix is None else to_user @ matrix,
+        lifted=not bool(seen.all()),
+        capped=capped,
+        step_noise=step_noise,
+        curvature_noise=noise * loss.smoothness,
+        score_noise=noise * scores,
+        level=pilot.share,
+        step=step,
+        visible=least,
+        bias=clip.bias,
+        pilot_error=max(length**2 - own, ONE_STEP.least_error * length**2),
+        hidden_size=math.sqrt(pilot.spread**2 + float(hidden @ hidden) / max(len(hidden), 1)),
+        asymmetry=pilot.asymmetry,
+        flat=pilot.flat,
+        weight_ratio=weight_ratio(coordinates, place, loss, row_bound, mean_row),
+    )
+    return theta, sandwich
+
+
+def tolerated_noise(plan: Plan, pilot: Pilot) -> float:
+    """Noise of a step in one direction, in predictor units, up to which the step is taken.
+
+    Beyond it the pilot predicts better. Predictions of rare labels and small counts stand more.
+    """
+    if plan.loss.code is Code.LOGISTIC:
+        return ONE_STEP.noisiest_odds / math.sqrt(4 * pilot.share * (1 - pilot.share))
+    if plan.loss.code is Code.POISSON:
+        return ONE_STEP.noisiest_odds / math.sqrt(pilot.share)
+    return ONE_STEP.noisiest * pilot.spread
+
+
+def bounded(
+    gate: Gate, plan: Plan, coordinates: Coordinates, pilot: Pilot, row_bound: float
+) -> tuple[Loss, Clip]:
+    """Return the loss of the step with a bound on its slope, and the clip of its gradients."""
+    loss, matrix = pilot.loss, coordinates.matrix
+    if loss.code is Code.LOGISTIC:
+        own = pilot.share * (1 - pilot.share)
+        top = LEVEL.flattest * own * max(1.0, plan.signal * 4 * own / 100) ** 0.25
+        return (classification.weighted_logistic(top) if top < 0.25 else loss), Clip(row_bound, 0.0)
+    if loss.code is Code.HUBER:
+        threshold = float(loss.shape[0])
+        if loss.relative:
+            threshold = residual_threshold(gate, plan, matrix, pilot.theta, pilot.size)
+        return regression.smooth_huber(threshold), Clip(row_bound * threshold, 0.0)
+    low, high = response_ends(plan)
+    steepest = high - low if loss.code is Code.SQUARED else loss.lipschitz
+    price = plan.step(Purpose.LAST_STEP).price
+    noise = 0.0 if price is None else 2.0**price.bits / price.bound / plan.records
+    clip = choose_clip(
+        gate,
+        plan,
+        pilot.theta,
+        matrix,
+        row_bound,
+        loss,
+        largest=row_bound * steepest,
+        noise=noise,
+        dimension=coordinates.dimension,
+    )
+    return replace(loss, lipschitz=clip.norm / row_bound), clip

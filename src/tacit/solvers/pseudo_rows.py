@@ -1,0 +1,69 @@
+"""Public normal rows with the released moments: curvature and score as they may be expected."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tacit.losses.loss import Code, Loss
+from tacit.solvers.coordinates import Coordinates, Matrix, Vector
+from tacit.solvers.interval_rules import ONE_STEP
+from tacit.solvers.public_draws import public_generator
+from tacit.solvers.spectrum import Spectrum
+
+
+def pseudo_rows(coordinates: Coordinates, width: int, mean_row: Vector | None) -> Matrix:
+    """Normal rows in working coordinates: second moments 1, and the mean row where it is known."""
+    generator = public_generator(ONE_STEP.pseudo_seed)
+    rows = generator.standard_normal((ONE_STEP.pseudo_rows, width))
+    center = np.zeros(width)
+    if mean_row is not None and coordinates.matrix is not None:
+        center = coordinates.matrix.T @ mean_row
+        center *= min(1.0, ONE_STEP.center / max(float(np.linalg.norm(center)), 1e-300))
+    spectrum = Spectrum.of(np.eye(width) - np.outer(center, center))
+    root = spectrum.with_values(np.sqrt(np.maximum(spectrum.values, 0.0)))
+    return np.asarray(center + rows @ root)
+
+
+def expected_matrices(
+    rows: Matrix, theta: Vector, loss: Loss, row_bound: float
+) -> tuple[Matrix, Matrix]:
+    """Mean w h z z', and mean w² v z z' where the variance v of the slope is the model's.
+
+    v is h for labels, the rate times its squared weight for counts, and 1 for least squares.
+    """
+    margin = rows @ theta
+    if loss.code in {Code.LOGISTIC, Code.WEIGHTED_LOGISTIC}:
+        chance = 1 / (1 + np.exp(-np.clip(margin, -500, 500)))
+        curvature = np.minimum(chance * (1 - chance), loss.smoothness)
+        variance = curvature
+    elif loss.code is Code.WEIGHTED_POISSON:
+        rate = np.exp(np.clip(margin, loss.shape[0], loss.shape[1]))
+        curvature = np.minimum(rate, loss.smoothness)
+        variance = curvature**2 / rate
+    else:
+        curvature = variance = np.ones(len(rows))
+    weight = np.minimum(1.0, row_bound**2 / np.einsum("ij,ij->i", rows, rows))
+
+    def moment(factors: Vector) -> Matrix:
+        return np.asarray((rows.T * factors) @ rows / len(rows))
+
+    return moment(weight * curvature), moment(weight**2 * variance)
+
+
+def weight_ratio(
+    coordinates: Coordinates,
+    theta: Vector,
+    loss: Loss,
+    row_bound: float,
+    mean_row: Vector | None,
+) -> float:
+    """⟨Q, M⟩ / ⟨M, M⟩ that weights leave of the model's own variance, by public rows.
+
+    1 for losses whose errors have no variance to be found.
+    """
+    if loss.code not in {Code.SQUARED, Code.WEIGHTED_POISSON}:
+        return 1.0
+    rows = pseudo_rows(coordinates, len(theta), mean_row)
+    curvature, score = expected_matrices(rows, theta, loss, row_bound)
+    size = float(np.sum(curvature * curvature))
+    return float(np.sum(score * curvature)) / size if size > 0 else 1.0

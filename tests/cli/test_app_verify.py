@@ -1,0 +1,115 @@
+"""`tacit verify` and `tacit key`."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tacit.documents.canonical_json import digest_of
+
+Command = Callable[..., Any]
+FIT = ("fit", "clinic.csv", "readmit ~ age", "--schema", "clinic.toml")
+FILES = ("-o", "fit.json", "--certificate", "certificate.json")
+
+
+@pytest.fixture
+def kept(clinic: Path, command: Command) -> Path:
+    assert command("key", "key.pem").code == 0
+    assert command(*FIT, "--epsilon", 3, *FILES).code == 0
+    signed = ("-o", "signed.json", "--certificate", "s.json", "--sign", "key.pem")
+    assert command(*FIT, "--epsilon", 3, *signed).code == 0
+    return clinic
+
+
+def alter(path: str, change: Callable[[dict[str, Any]], None], *, redigest: bool) -> None:
+    document = json.loads(Path(path).read_text(encoding="utf-8"))
+    change(document)
+    if redigest:
+        document["digest"] = digest_of(document)
+    Path(path).write_text(json.dumps(document), encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["certificate.json", "fit.json"])
+def test_unsigned_says_consistency_only(kept: Path, command: Command, name: str) -> None:
+    done = command("verify", name)
+    assert (done.code, done.err) == (0, "")
+    assert "Only consistency was checked" in done.out
+    assert "noise / sensitivity" in done.out
+    document = command("verify", name, "--json").document
+    assert document["consistent"] is True
+    assert document["signed"] is False
+    assert document["signer"] is None
+    assert document["private"] is True
+    assert 2.9 < document["epsilon"] <= 3
+    assert document["relation"] == "replace-one"
+    assert document["digest"].startswith("sha256:")
+
+
+@pytest.mark.parametrize("name", ["s.json", "signed.json"])
+def test_signed(kept: Path, command: Command, name: str) -> None:
+    public = Path("key.pem.pub").read_text(encoding="utf-8").strip()
+    for key in ("key.pem.pub", public):
+        document = command("verify", name, "--key", key, "--json").document
+        assert (document["signed"], document["signer"]) == (True, public)
+    assert command("verify", name, "--key", "ab" * 32).code == 4
+
+
+def test_a_key_asks_for_a_signature(kept: Path, command: Command) -> None:
+    done = command("verify", "certificate.json", "--key", "key.pem.pub")
+    assert done.code == 4
+    assert "signature is missing" in done.err
+
+
+def smaller_epsilon(document: dict[str, Any]) -> None:
+    document["total"]["epsilon"] /= 2
+
+
+def fewer_times(document: dict[str, Any]) -> None:
+    next(event for event in document["events"] if event["times"] > 1)["times"] = 1
+
+
+def other_relation(document: dict[str, Any]) -> None:
+    document["relation"] = "zero-out"
+
+
+@pytest.mark.parametrize("change", [smaller_epsilon, fewer_times, other_relation])
+@pytest.mark.parametrize("redigest", [False, True])
+def test_altered_certificates(
+    kept: Path, command: Command, change: Callable[[dict[str, Any]], None], redigest: bool
+) -> None:
+    alter("certificate.json", change, redigest=redigest)
+    for mode in ((), ("--json",)):
+        done = command("verify", "certificate.json", *mode)
+        assert done.code == 4
+        message = done.document["error"]["message"] if mode else done.err
+        assert ("digest" in message.lower()) is not redigest
+
+
+def test_an_altered_fit(kept: Path, command: Command) -> None:
+    alter("fit.json", lambda document: document["terms"].reverse(), redigest=False)
+    assert command("verify", "fit.json").code == 4
+
+
+@pytest.mark.parametrize(("name", "code"), [("clinic.csv", 4), ("absent.json", 3)])
+def test_what_is_no_certificate(kept: Path, command: Command, name: str, code: int) -> None:
+    assert command("verify", name).code == code
+
+
+def test_no_guarantee_is_said_to_be_none(clinic: Path, command: Command) -> None:
+    assert command(*FIT, "--epsilon", "inf", *FILES).code == 0
+    done = command("verify", "certificate.json")
+    assert done.code == 0
+    assert "No guarantee is stated" in done.out
+    assert command("verify", "certificate.json", "--json").document["epsilon"] == "inf"
+
+
+def test_keys_are_never_overwritten(tmp_path: Path, command: Command) -> None:
+    done = command("key", "key.pem", "--json")
+    assert done.document["public_key"] == "key.pem.pub"
+    assert Path("key.pem.pub").read_text(encoding="utf-8").strip() == done.document["public"]
+    assert Path("key.pem").stat().st_mode & 0o077 == 0
+    before = Path("key.pem").read_bytes()
+    assert command("key", "key.pem").code == 3
+    assert Path("key.pem").read_bytes() == before
