@@ -55,8 +55,7 @@ def compare_mixes(count: int) -> tuple[int, int, float]:
     for seed in range(count):
         generator = np.random.default_rng(seed)
         drawn = [
-            (*module.draw(generator), int(generator.integers(1, 10)))
-            for _ in range(int(generator.integers(2, 5)))
+            (*module.draw(generator), int(generator.integers(1, 10))) for _ in range(int(generator.integers(2, 5)))
         ]
         bounds = []
         for pessimistic in (False, True):
@@ -104,8 +103,7 @@ def run() -> None:
     rng = np.random.default_rng(0)
     events = [
         PoissonSampled(
-            Gaussian(1, Fraction(int(rng.integers(100, 900)), 100)),
-            Fraction(int(rng.integers(1, 50)), 1000),
+            Gaussian(1, Fraction(int(rng.integers(100, 900)), 100)), Fraction(int(rng.integers(1, 50)), 1000)
         )
         for _ in range(1000)
     ]

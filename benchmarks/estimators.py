@@ -37,10 +37,7 @@ def duels() -> dict[str, Duel]:
     """Each estimator with what a user of scikit-learn would take."""
     facts: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6, "bounds": (-BOUND, BOUND)}
     within: dict[str, Any] = facts | {"y_bounds": (-REACH, REACH)}
-    ordinary = {
-        "LinearRegression": (linear_model.LinearRegression(), 1.0),
-        "Ridge": (linear_model.Ridge(), 2.0),
-    }
+    ordinary = {"LinearRegression": (linear_model.LinearRegression(), 1.0), "Ridge": (linear_model.Ridge(), 2.0)}
     once: dict[str, Any] = {"repeats": 1}
     return {
         "LinearRegression": Duel(tacit.LinearRegression(**within), "continuous", ordinary),
@@ -63,10 +60,7 @@ def duels() -> dict[str, Duel]:
             {"PoissonRegressor": (linear_model.PoissonRegressor(alpha=0.0), 1.0)},
         ),
         "LinearSVC": Duel(
-            tacit.LinearSVC(**facts, classes=(0, 1)),
-            "binary",
-            {"LinearSVC": (svm.LinearSVC(), 1.0)},
-            **once,
+            tacit.LinearSVC(**facts, classes=(0, 1)), "binary", {"LinearSVC": (svm.LinearSVC(), 1.0)}, **once
         ),
         "HuberRegressor": Duel(
             tacit.HuberRegressor(**within),
@@ -126,11 +120,7 @@ def quantile(X: Matrix, y: NDArray[Any], details: dict[str, Any]) -> Figure:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         seconds = interleaved(
-            {
-                "tacit": partial(ours.fit, X, y),
-                "scikit-learn": partial(theirs.fit, X[:few], y[:few]),
-            },
-            1,
+            {"tacit": partial(ours.fit, X, y), "scikit-learn": partial(theirs.fit, X[:few], y[:few])}, 1
         )
     details["QuantileRegressor"] = {"rows": ROWS, "rows of scikit-learn": few, "seconds": seconds}
     ratio = seconds["tacit"] / seconds["scikit-learn"]

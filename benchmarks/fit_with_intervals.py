@@ -55,12 +55,7 @@ def scores(table: Table, epsilon: float, *, inference: bool) -> dict[str, float]
     estimator = getattr(importlib.import_module("tacit"), ESTIMATORS[table.kind])
     facts = {"classes": (0, 1)} if table.kind == "classification" else {"y_bounds": table.y_bounds}
     model = estimator(
-        epsilon=epsilon,
-        delta=DELTA,
-        bounds=(-1, 1),
-        row_norm=table.row_norm,
-        inference=inference,
-        **facts,
+        epsilon=epsilon, delta=DELTA, bounds=(-1, 1), row_norm=table.row_norm, inference=inference, **facts
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
@@ -73,8 +68,7 @@ def scores(table: Table, epsilon: float, *, inference: bool) -> dict[str, float]
 def cells(table: Table, epsilon: float, repeats: int) -> list[Cell]:
     """All metrics of a table at an ε."""
     found = {
-        inference: [scores(table, epsilon, inference=inference) for _ in range(repeats)]
-        for inference in (False, True)
+        inference: [scores(table, epsilon, inference=inference) for _ in range(repeats)] for inference in (False, True)
     }
     alone = trivial(table)
     metrics = ("log_loss", "auc") if table.kind == "classification" else ("r2",)

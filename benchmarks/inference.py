@@ -14,10 +14,7 @@ from tacit import LogisticRegression
 
 ROWS, COLUMNS, REPEATS = 1_000_000, 20, 7
 MOST = 2.0
-CLOCKS: dict[str, Callable[[], float]] = {
-    "time": time.perf_counter,
-    "processor time": time.process_time,
-}
+CLOCKS: dict[str, Callable[[], float]] = {"time": time.perf_counter, "processor time": time.process_time}
 
 
 def table(rows: int, columns: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
@@ -52,19 +49,12 @@ def run(rows: int = ROWS, columns: int = COLUMNS) -> None:
     write(
         "inference",
         [
-            Figure(
-                f"{name} with intervals over without, 10^6 × 20",
-                ratio,
-                "×",
-                f"at most {MOST:g}",
-                ratio <= MOST,
-            )
+            Figure(f"{name} with intervals over without, 10^6 × 20", ratio, "×", f"at most {MOST:g}", ratio <= MOST)
             for name, ratio in ratios.items()
         ],
         {
             "seconds": {
-                f"{name}, {'with' if inference else 'without'}": value
-                for (name, inference), value in medians.items()
+                f"{name}, {'with' if inference else 'without'}": value for (name, inference), value in medians.items()
             },
             "passes with": models[True].plan_.queries,
             "passes without": models[False].plan_.queries,

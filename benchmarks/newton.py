@@ -45,9 +45,7 @@ def truth(coefficients: int) -> Vector:
     return found
 
 
-def plan_for(
-    loss: Loss, records: int, coefficients: int, mu: float, wishes: SolverOptions | None = None
-) -> Plan:
+def plan_for(loss: Loss, records: int, coefficients: int, mu: float, wishes: SolverOptions | None = None) -> Plan:
     """Plan of a fit at bounds of ±10, and ±20 for the response."""
     labels: Response = Binary("y", (0, 1))
     if loss is regression.SQUARED:
@@ -56,9 +54,7 @@ def plan_for(
     design = matrix_design(names, labels, bounds=(-BOUND, BOUND), row_norm=None, intercept=True)
     budget = Budget(mu=mu, delta=1e-6)
     facts = PublicFacts(design, records, Relation.REPLACE_ONE, "row", budget, Penalty(), loss)
-    return make_plan(
-        facts, SolverOptions(solver="newton", inference=True) if wishes is None else wishes
-    )
+    return make_plan(facts, SolverOptions(solver="newton", inference=True) if wishes is None else wishes)
 
 
 def simulate(plan: Plan, generator: np.random.Generator) -> Solution:
@@ -71,9 +67,7 @@ def simulate(plan: Plan, generator: np.random.Generator) -> Solution:
     else:
         y = (linear + generator.standard_normal(len(X))) / RESPONSE_BOUND
     rows = np.column_stack([np.clip(X / BOUND, -1, 1), np.ones(len(X))])
-    return plan.solver.run(
-        SimulatedGate(plan, rows, np.clip(y, -1, 1) if y.min() < 0 else y, generator), plan
-    )
+    return plan.solver.run(SimulatedGate(plan, rows, np.clip(y, -1, 1) if y.min() < 0 else y, generator), plan)
 
 
 def error(plan: Plan, solution: Solution) -> float:
@@ -122,10 +116,7 @@ def compare(loss: Loss, coefficients: int, mu: float, tables: int) -> tuple[floa
     for solver in ("newton", "gradient"):
         plan = plan_for(loss, 1000, coefficients, mu, SolverOptions(solver=solver, inference=True))
         rounds.append(len(plan.solver.step_sizes) if isinstance(plan.solver, Newton) else 0)
-        off = [
-            error(plan, simulate(plan, np.random.default_rng([table, 7])))
-            for table in range(tables)
-        ]
+        off = [error(plan, simulate(plan, np.random.default_rng([table, 7]))) for table in range(tables)]
         errors.append(float(np.sqrt(np.mean(np.square(off)))))
     return errors[0], errors[1], rounds[0]
 
@@ -146,37 +137,22 @@ def count_far(plan: Plan, runs: int, seed: int) -> tuple[int, float]:
 def run() -> None:
     """Measure and record."""
     generator = np.random.default_rng(5)
-    shares = {
-        size: np.mean([unguarded(generator, size) > FAR for _ in range(500)])
-        for size in (1.0, 0.5, 0.1)
-    }
+    shares = {size: np.mean([unguarded(generator, size) > FAR for _ in range(500)]) for size in (1.0, 0.5, 0.1)}
     figures, details = [], {f"ran away at step {size:g}": float(s) for size, s in shares.items()}
     percent = 100 * float(shares[1.0])
-    figures.append(
-        Figure("talk's form, undamped: ran away", percent, "%", "about 98", percent > 90)
-    )
-    for name, loss in (
-        ("least squares", regression.SQUARED),
-        ("logistic", classification.LOGISTIC),
-    ):
+    figures.append(Figure("talk's form, undamped: ran away", percent, "%", "about 98", percent > 90))
+    for name, loss in (("least squares", regression.SQUARED), ("logistic", classification.LOGISTIC)):
         far, farthest = count_far(plan_for(loss, 1000, 4, 2.0), RUNS, seed=6)
         figures.append(Figure(f"{name}: ran away of {RUNS}", far, "", "0", far == 0))
         details[f"{name}: farthest"] = farthest
     worst, most = 0.0, 0
-    for name, loss in (
-        ("logistic", classification.LOGISTIC),
-        ("least squares", regression.SQUARED),
-    ):
+    for name, loss in (("logistic", classification.LOGISTIC), ("least squares", regression.SQUARED)):
         for coefficients, mu in CELLS:
             own, other, rounds = compare(loss, coefficients, mu, TABLES)
             worst, most = max(worst, own / other), max(most, rounds)
             cell = f"{name}, n = 1000, d = {coefficients}, μ = {mu:.3g}"
             details[f"{cell}: error"] = own
             details[f"{cell}: error of averaged descent"] = other
-    figures.append(
-        Figure(
-            "error over averaged descent's, worst of 8 cells", worst, "", "at most 1", worst <= 1
-        )
-    )
+    figures.append(Figure("error over averaged descent's, worst of 8 cells", worst, "", "at most 1", worst <= 1))
     figures.append(Figure("rounds, most", most, "", "at most 20", most <= 20))
     write("newton", figures, details)

@@ -35,10 +35,7 @@ def run() -> None:
     entropy = SystemEntropy()
     generator = np.random.default_rng()
     seconds = interleaved(
-        {
-            "exact": lambda: rounded_gaussian(DRAWS, 40, entropy),
-            "numpy": lambda: generator.standard_normal(DRAWS),
-        }
+        {"exact": lambda: rounded_gaussian(DRAWS, 40, entropy), "numpy": lambda: generator.standard_normal(DRAWS)}
     )
     rate = DRAWS / seconds["exact"]
     slower = seconds["exact"] / seconds["numpy"]

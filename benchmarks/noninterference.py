@@ -9,14 +9,7 @@ from __future__ import annotations
 import time
 
 from benchmarks.record import Figure, write
-from tests.rows.test_noninterference import (
-    BESIDE,
-    FRAMES,
-    MATRICES,
-    columns_of,
-    matrices_of,
-    tables_of,
-)
+from tests.rows.test_noninterference import BESIDE, FRAMES, MATRICES, columns_of, matrices_of, tables_of
 
 
 def run() -> None:

@@ -37,12 +37,7 @@ def study(n: int, d: int, mu: float, samples: int, bound: float = 10.0, seed: in
         found = []
         for spent, solver in ((epsilon, "objective-perturbation"), (np.inf, "auto")):
             model = LogisticRegression(
-                epsilon=spent,
-                delta=DELTA,
-                bounds=(-bound, bound),
-                solver=solver,
-                inference=True,
-                classes=[0, 1],
+                epsilon=spent, delta=DELTA, bounds=(-bound, bound), solver=solver, inference=True, classes=[0, 1]
             )
             found.append(np.asarray(model.fit(X, y).conf_int()))
         private, plain = found

@@ -38,9 +38,7 @@ def make_file(path: Path) -> None:
 
 def schema() -> str:
     """Public facts about the table."""
-    columns = "".join(
-        f'[columns.{name}]\ntype = "numeric"\nlower = -6\nupper = 6\n' for name in NAMES
-    )
+    columns = "".join(f'[columns.{name}]\ntype = "numeric"\nlower = -6\nupper = 6\n' for name in NAMES)
     return columns + '[columns.y]\ntype = "binary"\n'
 
 

@@ -45,9 +45,7 @@ CHAPTERS = (
 )
 """Chapters of the ninth classification of diseases; diabetes itself is apart."""
 DIAGNOSES = ("diabetes", *(name for name, _, _ in CHAPTERS), "E", "V", "?")
-DRUGS = words(
-    "metformin,repaglinide,glimepiride,glipizide,glyburide,pioglitazone,rosiglitazone,insulin"
-)
+DRUGS = words("metformin,repaglinide,glimepiride,glipizide,glyburide,pioglitazone,rosiglitazone,insulin")
 
 
 @dataclass(frozen=True)
@@ -150,9 +148,7 @@ def score(train: Encounters, test: Encounters, most: int | None, epsilon: float)
     """Mean area under the curve over the trials; one trial is enough without noise."""
     trials = 1 if math.isinf(epsilon) else TRIALS
     models = (fitted(train, most, epsilon, seed) for seed in range(trials))
-    return statistics.fmean(
-        float(roc_auc_score(test.y, model.decision_function(test.X))) for model in models
-    )
+    return statistics.fmean(float(roc_auc_score(test.y, model.decision_function(test.X))) for model in models)
 
 
 def epsilon_of_rows(rows: int, columns: int, encounters: int) -> float:
@@ -201,8 +197,7 @@ def run() -> None:
             "trials": TRIALS,
             "without noise": {str(most): found for most, found in exact.items()},
             "epsilon of the fit to rows, for a patient with so many encounters": {
-                str(count): epsilon_of_rows(len(train.y), train.X.shape[1], count)
-                for count in (1, 3, 10)
+                str(count): epsilon_of_rows(len(train.y), train.X.shape[1], count) for count in (1, 3, 10)
             },
         },
     )

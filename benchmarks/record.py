@@ -26,9 +26,7 @@ class Figure:
     reached: bool
 
 
-def interleaved(
-    functions: Mapping[str, Callable[[], object]], repeats: int = 10
-) -> dict[str, float]:
+def interleaved(functions: Mapping[str, Callable[[], object]], repeats: int = 10) -> dict[str, float]:
     """Median seconds of each function over interleaved runs, after one warm-up of each."""
     for function in functions.values():
         function()
@@ -50,19 +48,13 @@ def write(topic: str, figures: list[Figure], details: Mapping[str, object]) -> N
         "topic": topic,
         "figures": [asdict(figure) for figure in figures],
         "details": dict(details),
-        "machine": {
-            "python": platform.python_version(),
-            "processor": platform.machine(),
-            "cores": os.cpu_count(),
-        },
+        "machine": {"python": platform.python_version(), "processor": platform.machine(), "cores": os.cpu_count()},
     }
     path = RESULTS / f"{topic}.json"
     path.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
     for figure in figures:
         mark = "reached" if figure.reached else "MISSED"
-        print(
-            f"  {figure.name}: {figure.measured:.4g} {figure.unit} (asked: {figure.asked}) {mark}"
-        )
+        print(f"  {figure.name}: {figure.measured:.4g} {figure.unit} (asked: {figure.asked}) {mark}")
 
 
 def write_overview() -> None:
@@ -72,12 +64,7 @@ def write_overview() -> None:
         document = json.loads(path.read_text(encoding="utf-8"))
         if "figures" not in document:
             continue
-        lines += [
-            f"## {document['topic']}",
-            "",
-            "| figure | measured | asked | |",
-            "|---|---|---|---|",
-        ]
+        lines += [f"## {document['topic']}", "", "| figure | measured | asked | |", "|---|---|---|---|"]
         lines += [
             f"| {figure['name']} | {figure['measured']:.4g} {figure['unit']} | {figure['asked']} | "
             f"{'reached' if figure['reached'] else 'missed'} |"

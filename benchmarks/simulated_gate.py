@@ -36,9 +36,7 @@ Matrix = NDArray[np.float64]
 class SimulatedGate:
     """Answers a plan's queries in order from prepared rows (intercept last) and responses."""
 
-    def __init__(
-        self, plan: Plan, rows: Matrix, response: Vector, generator: np.random.Generator | None
-    ) -> None:
+    def __init__(self, plan: Plan, rows: Matrix, response: Vector, generator: np.random.Generator | None) -> None:
         self._schedule = [step for step in plan.steps for _ in range(step.times)]
         self._rows, self._response, self._generator = rows, response, generator
         self._columns = np.column_stack([rows, response])

@@ -28,12 +28,7 @@ def run() -> None:
     y = (rng.random(ROWS) < 0.5).astype(int)
     source = open_source(X, y)
     design = matrix_design(
-        source.names,
-        Binary("y", (0, 1)),
-        bounds=(-1, 1),
-        row_norm=None,
-        intercept=True,
-        shifted=False,
+        source.names, Binary("y", (0, 1)), bounds=(-1, 1), row_norm=None, intercept=True, shifted=False
     )
     sparse = admit(source, design)
     blocks = (sparse.block(index).dense(design.width) for index in range(sparse.block_count))
@@ -42,9 +37,7 @@ def run() -> None:
     sums = [integer_gradient_sum(query, FINEST_BOUND, store) for store in (sparse, dense)]
     seconds = interleaved(
         {
-            "sparse": lambda: [
-                integer_gradient_sum(query, FINEST_BOUND, sparse) for _ in range(PASSES)
-            ],
+            "sparse": lambda: [integer_gradient_sum(query, FINEST_BOUND, sparse) for _ in range(PASSES)],
             "dense": lambda: integer_gradient_sum(query, FINEST_BOUND, dense),
         }
     )
@@ -54,9 +47,7 @@ def run() -> None:
     write(
         "sparse",
         [
-            Figure(
-                "dense pass over sparse pass, 1% non-zeros", gain, "×", "at least 10", gain >= 10
-            ),
+            Figure("dense pass over sparse pass, 1% non-zeros", gain, "×", "at least 10", gain >= 10),
             Figure("same integers, sparse and dense", float(same), "", "1", same),
         ],
         {"seconds": seconds, "records": ROWS, "columns": COLUMNS, "non-zeros": int(X.nnz)},

@@ -72,10 +72,7 @@ def walk(plan: Plan, X: Vector, y: Vector, seed: int) -> Path_:
 
 def tail_averages(path: Path_) -> Path_:
     """After each answer the mean of the second half of the points so far."""
-    return [
-        (asked, np.mean([point for _, point in path[k // 2 : k + 1]], axis=0))
-        for k, (asked, _) in enumerate(path)
-    ]
+    return [(asked, np.mean([point for _, point in path[k // 2 : k + 1]], axis=0)) for k, (asked, _) in enumerate(path)]
 
 
 @dataclass(frozen=True)
@@ -90,12 +87,7 @@ class Line:
 
 LINES = (
     Line("gradient descent, iterates", "#8d99a3", {"solver": "gradient", "output": "last"}),
-    Line(
-        "gradient descent, tail average",
-        "#e08e0b",
-        {"solver": "gradient", "output": "tail"},
-        tail_averages,
-    ),
+    Line("gradient descent, tail average", "#e08e0b", {"solver": "gradient", "output": "tail"}, tail_averages),
     Line("noisy Newton, iterates", "#2e8b57", {"solver": "newton", "inference": True}),
     Line("pilot and one Newton step", "#1f6fb2", {"inference": True}),
 )
@@ -104,9 +96,7 @@ LINES = (
 def model(settings: dict[str, Any], bound: float) -> LogisticRegression:
     """The estimator of a line; plain descent takes as many steps as are drawn."""
     descent: dict[str, Any] = {"iterations": ROUNDS} if settings.get("solver") == "gradient" else {}
-    return LogisticRegression(
-        budget=Budget(mu=MU), bounds=(-bound, bound), classes=(0, 1), **settings, **descent
-    )
+    return LogisticRegression(budget=Budget(mu=MU), bounds=(-bound, bound), classes=(0, 1), **settings, **descent)
 
 
 def errors(line: Line, bound: float) -> tuple[list[int], list[float]] | None:
@@ -192,10 +182,7 @@ def picture(path: Path) -> dict[str, dict[str, float]]:
         figure = Drawn(figsize=(11.6, 4.9))
         figure.set_layout_engine("constrained", w_pad=0.12, h_pad=0.1, rect=(0, 0, 1, 0.93))
         left, right = figure.subplots(1, 2, sharey=True)
-        found = {
-            f"±{bound:g}": draw(axes, bound)
-            for axes, bound in zip((left, right), BOUNDS, strict=True)
-        }
+        found = {f"±{bound:g}": draw(axes, bound) for axes, bound in zip((left, right), BOUNDS, strict=True)}
         left.set_ylabel("error over that of the fit without noise")
         left.legend(frameon=False, fontsize=9.5, loc="upper right")
         title = f"Logistic regression, n = {RECORDS:,}, {WIDTH} coefficients, μ = {MU:g}"

@@ -60,9 +60,7 @@ def test_the_digest_is_that_of_the_package() -> None:
     assert sources_digest() == digest_of(SOURCE)
 
 
-def test_an_edited_imported_module_is_compiled_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_edited_imported_module_is_compiled_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "outer.py").write_text(CALLER, encoding="utf-8")
 
     def answer(added: int, digest: str) -> int:

@@ -34,8 +34,7 @@ def classes_defined(text: str) -> list[str]:
         for node in ast.walk(ast.parse(text))
         if isinstance(node, ast.ClassDef)
         for base in node.bases
-        if ast.unparse(base).split(".")[-1].endswith(("Error", "Violation"))
-        and not node.name.startswith("_")
+        if ast.unparse(base).split(".")[-1].endswith(("Error", "Violation")) and not node.name.startswith("_")
     ]
 
 

@@ -51,9 +51,7 @@ def test_a_link_to_itself_is_a_file_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("fault", [KeyboardInterrupt, ValueError, OSError])
-def test_a_failure_leaves_the_old_file_and_nothing_else(
-    tmp_path: Path, fault: type[BaseException]
-) -> None:
+def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path: Path, fault: type[BaseException]) -> None:
     target = tmp_path / "a"
     target.write_text("old", encoding="utf-8")
 

@@ -111,9 +111,7 @@ def _named(name: str, function: Any) -> str:
     return name if owner is None else type(owner).__name__
 
 
-def compare(
-    here: Tree, there: Tree, topic: str, pairs: int
-) -> Iterator[tuple[str, float, float, float]]:
+def compare(here: Tree, there: Tree, topic: str, pairs: int) -> Iterator[tuple[str, float, float, float]]:
     """Median seconds of both trees and the median ratio, for every function of a topic."""
     names = here.ask(f"load {topic}").split("|")
     there.ask(f"load {topic}")
@@ -131,9 +129,7 @@ def compare(
 def tree_of(commit: str) -> Iterator[Path]:
     """Check a commit out into a temporary folder."""
     with tempfile.TemporaryDirectory() as folder:
-        archive = subprocess.run(
-            ["git", "archive", commit], cwd=ROOT, check=True, capture_output=True
-        ).stdout
+        archive = subprocess.run(["git", "archive", commit], cwd=ROOT, check=True, capture_output=True).stdout
         subprocess.run(["tar", "-x", "-C", folder], input=archive, check=True)
         yield Path(folder)
 
@@ -154,9 +150,7 @@ def main(arguments: list[str]) -> int:
             here, there = Tree(ROOT), Tree(folder)
             for name, before, now, ratio in compare(here, there, topic, chosen.pairs):
                 slower |= ratio > SLOWEST
-                print(
-                    f"{name}: {before:.3f} s before, {now:.3f} s now, ratio {ratio:.3f}", flush=True
-                )
+                print(f"{name}: {before:.3f} s before, {now:.3f} s now, ratio {ratio:.3f}", flush=True)
             here.close()
             there.close()
     return int(slower)

@@ -41,12 +41,7 @@ NAMES = {
 }
 LABELS = frozenset({Code.LOGISTIC, Code.HINGE})
 COUNTS = frozenset({Code.POISSON, Code.BOUNDED_POISSON})
-PALETTES = {
-    1: (BLUE,),
-    2: ("#8d99a3", BLUE),
-    3: ("#8d99a3", ORANGE, BLUE),
-    4: ("#8d99a3", ORANGE, "#2e8b57", BLUE),
-}
+PALETTES = {1: (BLUE,), 2: ("#8d99a3", BLUE), 3: ("#8d99a3", ORANGE, BLUE), 4: ("#8d99a3", ORANGE, "#2e8b57", BLUE)}
 COLUMNS = ("loss ρ", "slope ψ = ρ′", "curvature ψ′")
 
 Vector = NDArray[np.float64]
@@ -76,9 +71,7 @@ def usual() -> tuple[Loss, ...]:
     )
 
 
-def plot_losses(
-    losses: Sequence[Loss] | None = None, path: str | os.PathLike[str] | None = None
-) -> Figure:
+def plot_losses(losses: Sequence[Loss] | None = None, path: str | os.PathLike[str] | None = None) -> Figure:
     """Draw losses with their first and second derivatives; write a file where a path is given.
 
     `losses` are of `tacit.losses`, by default those of the estimators; `path` is a .png or .svg
@@ -102,11 +95,7 @@ def rows_of(losses: Sequence[Loss]) -> list[Row]:
     )
     rows = []
     for title, axis, response, ends, codes in kinds:
-        own = tuple(
-            each
-            for each in losses
-            if (each.code in codes if codes else each.code not in LABELS | COUNTS)
-        )
+        own = tuple(each for each in losses if (each.code in codes if codes else each.code not in LABELS | COUNTS))
         if own:
             rows.append(Row(title, axis, response, ends, own))
     return rows
@@ -140,9 +129,7 @@ def _figure(rows: Sequence[Row]) -> Figure:
                 "linewidth": 2.4 if index == len(row.losses) - 1 else 1.8,
                 "label": NAMES[loss.code],
             }
-            for axes, curve in zip(
-                grid[place], curves_of(loss, margins, row.response), strict=True
-            ):
+            for axes, curve in zip(grid[place], curves_of(loss, margins, row.response), strict=True):
                 axes.plot(margins, curve, **style)
         _dress(grid[place], row, titled=place == 0)
     return figure
@@ -167,9 +154,7 @@ def _dress(panels: Sequence[Axes], row: Row, *, titled: bool) -> None:
 def _set_limits(axes: Axes, column: int, row: Row) -> None:
     """Show what is bounded; what grows without bound leaves the panel."""
     least = min(
-        (loss for loss in row.losses if np.isfinite(loss.lipschitz)),
-        key=lambda loss: loss.lipschitz,
-        default=None,
+        (loss for loss in row.losses if np.isfinite(loss.lipschitz)), key=lambda loss: loss.lipschitz, default=None
     )
     if least is None:
         return

@@ -113,9 +113,7 @@ def run_command(command: str, directory: Path) -> str | None:
 def tell(place: str, what: str, started: float, failure: str | None) -> bool:
     """Print one line of progress, and the failure below it; true if there was none."""
     verdict = "ok" if failure is None else "FAILED"
-    print(
-        f"{place:<32} {what[:60]:<60} {verdict} {time.perf_counter() - started:.1f} s", flush=True
-    )
+    print(f"{place:<32} {what[:60]:<60} {verdict} {time.perf_counter() - started:.1f} s", flush=True)
     if failure is not None:
         print(textwrap.indent(failure, "    "), flush=True)
     return failure is None
@@ -147,9 +145,7 @@ def run_docstrings(root: Path) -> bool:
     print("docstrings", flush=True)
     nothing_collected = 5
     status = subprocess.run(
-        [sys.executable, "-m", "pytest", "--doctest-modules", "--quiet", "src/tacit"],
-        cwd=root,
-        check=False,
+        [sys.executable, "-m", "pytest", "--doctest-modules", "--quiet", "src/tacit"], cwd=root, check=False
     ).returncode
     return status in (0, nothing_collected)
 
@@ -164,9 +160,7 @@ def main(arguments: list[str]) -> int:
     pages = [page for page in [root / "README.md"] if page.exists()]
     pages += sorted((root / "docs").rglob("*.md"))
     verdicts = [good for page in pages for good in run_page(page, str(page.relative_to(root)))]
-    print(
-        f"{len(pages)} pages, {len(verdicts)} examples, {verdicts.count(False)} failed", flush=True
-    )
+    print(f"{len(pages)} pages, {len(verdicts)} examples, {verdicts.count(False)} failed", flush=True)
     docstrings = run_docstrings(root) if (root / "src" / "tacit").is_dir() else True
     return 0 if all(verdicts) and docstrings else 1
 

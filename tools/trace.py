@@ -90,9 +90,7 @@ def fits() -> dict[str, Callable[[], Any]]:
     return {
         "LogisticRegression.fit": lambda: plain.fit(X, y),
         "LinearRegression.fit with intervals": lambda: intervals.fit(X, y),
-        "glm of a CSV file": lambda: tacit.glm(
-            CLINIC_FORMULA, folder / "clinic.csv", schema, epsilon=1.0
-        ),
+        "glm of a CSV file": lambda: tacit.glm(CLINIC_FORMULA, folder / "clinic.csv", schema, epsilon=1.0),
     }
 
 
@@ -100,10 +98,7 @@ def main(arguments: list[str]) -> int:
     """Print a line for each fit."""
     for name, fit in fits().items():
         found = walk(fit)
-        print(
-            f"{name}: {len(found.files)} files, {len(found.functions)} functions, "
-            f"{found.returns} returns"
-        )
+        print(f"{name}: {len(found.files)} files, {len(found.functions)} functions, {found.returns} returns")
         if "--list" in arguments:
             for file in found.files:
                 print(f"    {file}")

@@ -51,9 +51,7 @@ def breast_cancer() -> Table:
 def digits() -> Table:
     """Even or odd digit, from 8 × 8 pixels."""
     X, y = datasets.load_digits(return_X_y=True)
-    return split(
-        "digits", "classification", "bundled", encode(X, ((0, 16),) * 64).rows(), y % 2 == 0
-    )
+    return split("digits", "classification", "bundled", encode(X, ((0, 16),) * 64).rows(), y % 2 == 0)
 
 
 def wine() -> Table:

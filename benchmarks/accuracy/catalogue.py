@@ -33,13 +33,7 @@ CATALOGUE: dict[str, Entry] = {
     for entry in (
         *_codebook("classification", "adult", "diabetes130", "covertype", "acs_gov"),
         *_codebook("regression", "california", "diamonds", "cps1988", "flights", "acs_logsal"),
-        *_own(
-            "classification",
-            "held out",
-            held_out.bank,
-            held_out.nhanes_diabetes,
-            held_out.pension_plan,
-        ),
+        *_own("classification", "held out", held_out.bank, held_out.nhanes_diabetes, held_out.pension_plan),
         *_own(
             "regression",
             "held out",

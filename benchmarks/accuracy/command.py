@@ -56,9 +56,7 @@ def chosen_tables(asked: Sequence[str] | None) -> list[str]:
         )
     if asked is None:
         return here
-    return [
-        name for name in here if name in asked or CATALOGUE[name].group.replace(" ", "-") in asked
-    ]
+    return [name for name in here if name in asked or CATALOGUE[name].group.replace(" ", "-") in asked]
 
 
 def run_missing(store: Store, tables: Sequence[str], wanted: Sequence[Method], grid: Grid) -> None:

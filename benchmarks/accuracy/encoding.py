@@ -17,9 +17,7 @@ class Encoder:
         self._columns: list[NDArray[np.float32]] = []
         self._squared_norm = 1.0
 
-    def number(
-        self, values: ArrayLike, lower: float, upper: float, *, log: bool = False
-    ) -> Encoder:
+    def number(self, values: ArrayLike, lower: float, upper: float, *, log: bool = False) -> Encoder:
         """Clip to the bounds and map to [-1, 1]; a missing value stands on the lower bound."""
         column = np.asarray(values, dtype=np.float64)
         column = np.clip(np.where(np.isnan(column), lower, column), lower, upper)

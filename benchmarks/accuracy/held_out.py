@@ -34,9 +34,7 @@ HEALTH = ("Excellent", "Vgood", "Good", "Fair", "Poor")
 RACES = ("White", "Black", "Mexican", "Hispanic", "Other")
 
 
-def numbers(
-    encoder: Encoder, frame: Any, bounds: dict[str, tuple[float, float]], *, log: bool = False
-) -> None:
+def numbers(encoder: Encoder, frame: Any, bounds: dict[str, tuple[float, float]], *, log: bool = False) -> None:
     """Add numeric columns of a frame within their bounds."""
     for column, (lower, upper) in bounds.items():
         values = pd.to_numeric(frame[column], errors="coerce").to_numpy(dtype=float)
@@ -70,10 +68,7 @@ def bank() -> Table:
         "admin.,blue-collar,technician,services,management,retired,entrepreneur,self-employed,"
         "housemaid,unemployed,student,unknown"
     )
-    schools = (
-        "university.degree,high.school,basic.9y,professional.course,basic.4y,basic.6y,unknown,"
-        "illiterate"
-    )
+    schools = "university.degree,high.school,basic.9y,professional.course,basic.4y,basic.6y,unknown,illiterate"
     answers = ("yes", "no", "unknown")
     categories(
         encoder,
@@ -197,9 +192,7 @@ def refuse() -> Table:
     frame, encoder = read("dsny_monthly_tonnage"), Encoder()
     columns = ["BOROUGH", "PAPERTONSCOLLECTED", "MGPTONSCOLLECTED", "REFUSETONSCOLLECTED"]
     frame = frame[frame["MONTH"] <= "2022 / 07"][columns].dropna()
-    numbers(
-        encoder, frame, {"PAPERTONSCOLLECTED": (0.0, 2500.0), "MGPTONSCOLLECTED": (0.0, 1500.0)}
-    )
+    numbers(encoder, frame, {"PAPERTONSCOLLECTED": (0.0, 2500.0), "MGPTONSCOLLECTED": (0.0, 1500.0)})
     boroughs = ("Bronx", "Brooklyn", "Manhattan", "Queens", "Staten Island")
     categories(encoder, frame, {"BOROUGH": boroughs})
     y = frame["REFUSETONSCOLLECTED"].to_numpy(dtype=float) / 1000.0

@@ -35,9 +35,7 @@ def columns(results: Results) -> list[str]:
     return [f"ε = {epsilon:g}" for epsilon in results.epsilons]
 
 
-def compared(
-    results: Results, metric: str, found: Mapping[str, Sequence[Summary | None]]
-) -> list[str]:
+def compared(results: Results, metric: str, found: Mapping[str, Sequence[Summary | None]]) -> list[str]:
     """Methods against ε, the best private mean of each column bold; absent methods left out."""
     contestants = [row for name, row in found.items() if name not in (BASELINE, WIDE)]
     best = [
@@ -57,9 +55,7 @@ def compared(
     return rendered(["", *columns(results)], rows)
 
 
-def mean_over(
-    results: Results, name: str, entries: Sequence[Entry], epsilon: float, metric: str
-) -> Summary | None:
+def mean_over(results: Results, name: str, entries: Sequence[Entry], epsilon: float, metric: str) -> Summary | None:
     """Mean of a method over tables; None where one of them is missing."""
     found = [results.of(name, entry.name, epsilon, metric) for entry in entries]
     values = [summary.mean for summary in found if summary is not None]
@@ -122,13 +118,7 @@ def checks_section(found: Sequence[Verdict]) -> list[str]:
         return [*lines, "Tacit has not been run.", ""]
     missed = sum(not verdict.met for verdict in found)
     rows = [
-        [
-            verdict.check,
-            verdict.table,
-            verdict.measured,
-            verdict.asked,
-            "met" if verdict.met else "**missed**",
-        ]
+        [verdict.check, verdict.table, verdict.measured, verdict.asked, "met" if verdict.met else "**missed**"]
         for verdict in found
     ]
     lines += [f"{len(found) - missed} of {len(found)} met.", ""]

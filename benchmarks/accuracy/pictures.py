@@ -122,12 +122,7 @@ def draw_line(axes: Axes, line: Line) -> None:
     ours = line.name == OURS
     style: dict[str, Any] = {"color": LINES[line.name][1], "zorder": 5 if ours else 3}
     axes.plot(
-        line.epsilons,
-        line.means,
-        marker="o",
-        markersize=5.5 if ours else 3.5,
-        linewidth=2.6 if ours else 1.5,
-        **style,
+        line.epsilons, line.means, marker="o", markersize=5.5 if ours else 3.5, linewidth=2.6 if ours else 1.5, **style
     )
     if not ours:
         return
@@ -183,13 +178,7 @@ def dress(axes: Axes, epsilons: Sequence[float]) -> None:
         side.set_visible(False)
 
 
-def picture(
-    results: Results,
-    panels: Sequence[tuple[Entry, str]],
-    title: str,
-    path: Path,
-    columns: int,
-) -> None:
+def picture(results: Results, panels: Sequence[tuple[Entry, str]], title: str, path: Path, columns: int) -> None:
     """Panels in rows, written to a file."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
@@ -219,11 +208,7 @@ def picture(
 def pictures(results: Results, folder: Path) -> list[tuple[str, str]]:
     """Draw every picture that has panels; return file names and titles."""
     wanted: list[tuple[str, str, list[tuple[Entry, str]]]] = []
-    for metric, kind in (
-        ("auc", "classification"),
-        ("log_loss", "classification"),
-        ("r2", "regression"),
-    ):
+    for metric, kind in (("auc", "classification"), ("log_loss", "classification"), ("r2", "regression")):
         entries = [e for e in results.tables(group="codebook") if e.kind == kind]
         file = f"accuracy-{metric.replace('_', '-')}.png"
         title = f"{WORDS[metric]} on real tables against the budget ε (δ = 10⁻⁶)"

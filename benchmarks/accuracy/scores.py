@@ -12,10 +12,7 @@ from benchmarks.accuracy.table import Kind, Table, Vector
 
 # Beyond this margin a probability is 1 in floats.
 LARGEST_MARGIN = 36.0
-METRICS: dict[Kind, tuple[str, ...]] = {
-    "classification": ("auc", "log_loss", "accuracy"),
-    "regression": ("r2",),
-}
+METRICS: dict[Kind, tuple[str, ...]] = {"classification": ("auc", "log_loss", "accuracy"), "regression": ("r2",)}
 WORDS = {"auc": "AUC", "log_loss": "log-loss", "accuracy": "accuracy", "r2": "R²"}
 SMALLER_IS_BETTER = frozenset({"log_loss"})
 Scores = dict[str, float]

@@ -64,6 +64,4 @@ def split(
     test = np.sort(order[: len(order) // TEST_SHARE])
     train = np.sort(order[len(order) // TEST_SHARE :])
     clipped = np.clip(np.asarray(y, dtype=np.float32), *y_bounds)
-    return Table(
-        name, kind, group, X[train], clipped[train], X[test], clipped[test], row_norm, y_bounds
-    )
+    return Table(name, kind, group, X[train], clipped[train], X[test], clipped[test], row_norm, y_bounds)

@@ -86,11 +86,7 @@ def _totals(
 
 
 def repeat(
-    method: Method,
-    table: Table,
-    cell: Cell,
-    chosen: Mapping[str, Setting],
-    baseline: Vector | None,
+    method: Method, table: Table, cell: Cell, chosen: Mapping[str, Setting], baseline: Vector | None
 ) -> dict[str, Any]:
     """One repetition: each metric from the setting that is best for it.
 

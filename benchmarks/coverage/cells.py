@@ -9,15 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from benchmarks.coverage.designs import (
-    FAMILIES,
-    LARGEST_COUNT,
-    RESPONSE_BOUND,
-    SCENARIOS,
-    Design,
-    Family,
-    Scenario,
-)
+from benchmarks.coverage.designs import FAMILIES, LARGEST_COUNT, RESPONSE_BOUND, SCENARIOS, Design, Family, Scenario
 from tacit import Budget, LinearRegression, LogisticRegression, PoissonRegressor
 from tacit.contract.plan import Plan
 from tacit.solvers.newton import Newton
@@ -79,11 +71,7 @@ class Cell:
 @lru_cache(maxsize=64)
 def plan_of(cell: Cell) -> Plan:
     """The plan of the cell's fits; the records of a sample do not enter it."""
-    settings: dict[str, Any] = {
-        "budget": Budget(mu=cell.mu),
-        "bounds": (-cell.bound, cell.bound),
-        "inference": True,
-    }
+    settings: dict[str, Any] = {"budget": Budget(mu=cell.mu), "bounds": (-cell.bound, cell.bound), "inference": True}
     model: LogisticRegression | LinearRegression | PoissonRegressor
     match cell.family:
         case "logistic":
@@ -106,9 +94,7 @@ def row_bound(plan: Plan) -> float:
     raise TypeError("The plan pays for no intervals.")
 
 
-def grid(
-    families: Sequence[Family] = FAMILIES, scenarios: Sequence[Scenario] = GRID
-) -> Iterator[Cell]:
+def grid(families: Sequence[Family] = FAMILIES, scenarios: Sequence[Scenario] = GRID) -> Iterator[Cell]:
     """Cells with evidence enough: few records first, which are quick and near the line."""
     for n in SIZES:
         for scenario in scenarios:

@@ -47,12 +47,7 @@ def parser() -> argparse.ArgumentParser:
     found = argparse.ArgumentParser(prog="python -m benchmarks coverage", description=__doc__)
     found.add_argument("--families", nargs="+", choices=FAMILIES, default=list(FAMILIES))
     found.add_argument("--scenarios", nargs="+", choices=SCENARIOS, default=list(SCENARIOS))
-    found.add_argument(
-        "--cells",
-        nargs="+",
-        metavar="N,D,MU",
-        help="only these, for example 1000,4,0.5; default: all",
-    )
+    found.add_argument("--cells", nargs="+", metavar="N,D,MU", help="only these, for example 1000,4,0.5; default: all")
     found.add_argument("--replications", type=int, default=REPLICATIONS, metavar="N")
     found.add_argument("--processes", type=int, default=2, metavar="N")
     found.add_argument(
@@ -175,7 +170,5 @@ def write_results(store: Store, folder: Path) -> None:
     if folder == RESULTS:
         missed = {each.cell.words: each.misses() for each in found if each.misses()}
         write("coverage", figures(found), {"missed": missed})
-        DOCUMENT.write_text(
-            with_table(DOCUMENT.read_text(encoding="utf-8"), brief(found)), encoding="utf-8"
-        )
+        DOCUMENT.write_text(with_table(DOCUMENT.read_text(encoding="utf-8"), brief(found)), encoding="utf-8")
     print(f"  {folder / PAGE}")

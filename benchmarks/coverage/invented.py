@@ -117,9 +117,7 @@ def _twin_units() -> Population:
     }
     about = "one temperature in two units, a calendar year, spread by temperature"
     truth = truth_of(terms, beta)
-    return Population(
-        "twin_units", about, "gaussian", terms, columns, sample, truth, ("fahrenheit",)
-    )
+    return Population("twin_units", about, "gaussian", terms, columns, sample, truth, ("fahrenheit",))
 
 
 def _claims() -> Population:
@@ -178,11 +176,7 @@ def _fraud() -> Population:
         foreign, night = flags(0.04, n, generator), flags(0.1, n, generator)
         new = flags(0.03 + 0.17 * foreign, n, generator)
         chance = expit(
-            -5.2
-            + 0.8 * np.log1p(cents / 20_000)
-            + 1.5 * foreign
-            + 0.6 * night
-            + (2.5 - 0.3 * foreign) * new
+            -5.2 + 0.8 * np.log1p(cents / 20_000) + 1.5 * foreign + 0.6 * night + (2.5 - 0.3 * foreign) * new
         )
         table = {"cents": cents, "foreign": foreign, "night": night, "new_device": new}
         return Draw({**table, RESPONSE: coin(chance, generator)}, chance)
@@ -211,12 +205,7 @@ def _mislabelled_dose() -> Population:
         table = {"dose": dose, "strain": strain, "male": male}
         return Draw({**table, RESPONSE: coin(mean, generator)}, mean)
 
-    columns = {
-        "dose": numeric(0, 20),
-        "strain": levels_of(STRAINS),
-        "male": FLAG,
-        RESPONSE: BINARY,
-    }
+    columns = {"dose": numeric(0, 20), "strain": levels_of(STRAINS), "male": FLAG, RESPONSE: BINARY}
     about = "six doses that nearly separate, slopes by strain, 2% of the outcomes mislabelled"
     return Population("mislabelled_dose", about, "binomial", terms, columns, sample)
 
@@ -236,12 +225,7 @@ def _survey_items() -> Population:
         table |= {"arm": arm, "late": late}
         return Draw({**table, RESPONSE: coin(chance, generator)}, chance)
 
-    columns = {
-        **dict.fromkeys(items, numeric(1, 5)),
-        "arm": FLAG,
-        "late": FLAG,
-        RESPONSE: BINARY,
-    }
+    columns = {**dict.fromkeys(items, numeric(1, 5)), "arm": FLAG, "late": FLAG, RESPONSE: BINARY}
     about = "ten ordinal answers, mostly 5, with a halo; the worst one decides; a tiny effect"
     return Population("survey_items", about, "binomial", terms, columns, sample)
 

@@ -60,9 +60,7 @@ def said(found: Measured) -> str:
 
 def cell_lines(found: Sequence[Measured]) -> list[str]:
     """A table, a line a cell."""
-    lines = head(
-        "n; d; μ; e; samples; said; pooled; intercept; slopes; without noise; width; missed"
-    )
+    lines = head("n; d; μ; e; samples; said; pooled; intercept; slopes; without noise; width; missed")
     for each in found:
         cell = each.cell
         lines.append(
@@ -95,8 +93,7 @@ def summary_lines(found: Sequence[Measured]) -> list[str]:
             own = [
                 each
                 for each in found
-                if (each.cell.family, each.cell.scenario) == (family, scenario)
-                and each.cell.bound == USUAL_BOUND
+                if (each.cell.family, each.cell.scenario) == (family, scenario) and each.cell.bound == USUAL_BOUND
             ]
             if not own:
                 continue
@@ -125,8 +122,7 @@ def summary_lines(found: Sequence[Measured]) -> list[str]:
 def width_lines(found: Sequence[Measured]) -> list[str]:
     """Widths at n = 16000, d = 4, μ = 1 under tight and loose public bounds."""
     lines = head(
-        "model; bounds; samples; width over the unweighted estimator's; over the same weights; "
-        "over that at ±10; pooled"
+        "model; bounds; samples; width over the unweighted estimator's; over the same weights; over that at ±10; pooled"
     )
     for family in FAMILIES:
         own = [
@@ -181,11 +177,7 @@ def page(found: Sequence[Measured], pictures: Sequence[tuple[str, str]]) -> str:
     lines += ["## Summary", "", *summary_lines(usual), "", "## Widths", "", *width_lines(found), ""]
     for scenario, words in SCENARIO_WORDS.items():
         for family in FAMILIES:
-            own = [
-                each
-                for each in usual
-                if (each.cell.scenario, each.cell.family) == (scenario, family)
-            ]
+            own = [each for each in usual if (each.cell.scenario, each.cell.family) == (scenario, family)]
             if own:
                 lines += [f"## {words}: {FAMILY_WORDS[family]}", "", *cell_lines(own), ""]
     return "\n".join(lines)
@@ -193,9 +185,5 @@ def page(found: Sequence[Measured], pictures: Sequence[tuple[str, str]]) -> str:
 
 def brief(found: Sequence[Measured]) -> str:
     """The summary for the documentation."""
-    grid = [
-        each
-        for each in found
-        if each.cell.scenario in (*GRID, "rare") and each.cell.bound == USUAL_BOUND
-    ]
+    grid = [each for each in found if each.cell.scenario in (*GRID, "rare") and each.cell.bound == USUAL_BOUND]
     return "\n".join(summary_lines(grid))

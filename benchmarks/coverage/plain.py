@@ -74,15 +74,7 @@ def sums_of(loss: Loss, sample: Sample, theta: Matrix) -> Sums:
     """Sums at a point, in one pass."""
     width = sample.Z.shape[1]
     sums = np.zeros((1 + 2 * width, width))
-    _add(
-        sample.Z,
-        sample.y,
-        sample.row_bound,
-        int(loss.code),
-        np.array(loss.shape),
-        np.ascontiguousarray(theta),
-        sums,
-    )
+    _add(sample.Z, sample.y, sample.row_bound, int(loss.code), np.array(loss.shape), np.ascontiguousarray(theta), sums)
     curvature, score = sums[1 : 1 + width], sums[1 + width :]
     return Sums(sums[0], _symmetric(curvature), _symmetric(score))
 

@@ -64,9 +64,7 @@ def scaling(Z: Matrix) -> Matrix:
     return np.asarray(np.linalg.inv(triangle) / safe[:, None])
 
 
-def solve(
-    family: Family, Z: Matrix, y: Matrix, offset: Matrix | float = 0.0, start: Matrix | None = None
-) -> Matrix:
+def solve(family: Family, Z: Matrix, y: Matrix, offset: Matrix | float = 0.0, start: Matrix | None = None) -> Matrix:
     """The plain estimate, by damped Newton steps; NaN where there is none."""
     theta = np.zeros(Z.shape[1]) if start is None else start
     best = deviance(family, Z @ theta + offset, y)
@@ -91,11 +89,7 @@ def solve(
 
 
 def fit_rows(
-    family: Family,
-    Z: Matrix,
-    y: Matrix,
-    offset: Matrix | float = 0.0,
-    persons: NDArray[np.int64] | None = None,
+    family: Family, Z: Matrix, y: Matrix, offset: Matrix | float = 0.0, persons: NDArray[np.int64] | None = None
 ) -> PlainFit:
     """Estimates with HC0 errors, clustered by persons where there are some."""
     nothing = np.full(Z.shape[1], np.nan)
@@ -138,9 +132,7 @@ def plain_fit(population: Population, draw: Draw) -> PlainFit:
     """Fit to a draw. What has an infinite truth is left out, with the rows that only tell of it."""
     Z, y = population.rows(draw), draw.response
     endless = [
-        place
-        for place, name in enumerate(population.names)
-        if not np.isfinite((population.truth or {}).get(name, 0.0))
+        place for place, name in enumerate(population.names) if not np.isfinite((population.truth or {}).get(name, 0.0))
     ]
     if not endless:
         offset = population.offset(draw)

@@ -5,15 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from benchmarks.coverage.plain_store import PlainStore
-from benchmarks.coverage.plain_study import (
-    BUDGETS,
-    LIMIT_BUDGET,
-    LIMIT_SIZE,
-    SIZES,
-    batches,
-    cells_of,
-    run_missing,
-)
+from benchmarks.coverage.plain_study import BUDGETS, LIMIT_BUDGET, LIMIT_SIZE, SIZES, batches, cells_of, run_missing
 from benchmarks.coverage.plain_table import tables
 from benchmarks.coverage.plain_verdicts import __doc__ as asked
 from benchmarks.coverage.population import Population

@@ -76,21 +76,14 @@ def said(fit: tacit.Fit, names: Sequence[str]) -> dict[str, list[Any]]:
         "estimate": [_finite(line.coef) for line in found],
         "lower": [both[0] if kept else None for both, kept in zip(ends, offered, strict=True)],
         "upper": [both[1] if kept else None for both, kept in zip(ends, offered, strict=True)],
-        "pvalue": [
-            _finite(line.pvalue) if kept else None
-            for line, kept in zip(found, offered, strict=True)
-        ],
+        "pvalue": [_finite(line.pvalue) if kept else None for line, kept in zip(found, offered, strict=True)],
         "label": labels,
     }
 
 
 def joint_test(fit: tacit.Fit, names: Sequence[str], values: Sequence[float]) -> dict[str, Any]:
     """The test that coefficients have these values at once; None where it is refused."""
-    asked = [
-        f"{name} = {value!r}"
-        for name, value in zip(names, values, strict=True)
-        if math.isfinite(value)
-    ]
+    asked = [f"{name} = {value!r}" for name, value in zip(names, values, strict=True) if math.isfinite(value)]
     try:
         found = fit.wald_test(asked)
     except TacitError:
@@ -130,10 +123,7 @@ def replicate(cell: PlainCell, target: Matrix, replication: int) -> dict[str, An
     start = time.perf_counter()
     try:
         fit = fitted(population, draw, cell.epsilon, cell.seed(replication))
-        found = {
-            **said(fit, population.names),
-            **joint_test(fit, population.slopes, target[1:].tolist()),
-        }
+        found = {**said(fit, population.names), **joint_test(fit, population.slopes, target[1:].tolist())}
     except TacitError as error:
         found = refused(population, error)
     except Exception as error:
@@ -154,8 +144,6 @@ def replicate(cell: PlainCell, target: Matrix, replication: int) -> dict[str, An
     }
 
 
-def run_replications(
-    cell: PlainCell, target: Matrix, replications: Sequence[int]
-) -> list[dict[str, Any]]:
+def run_replications(cell: PlainCell, target: Matrix, replications: Sequence[int]) -> list[dict[str, Any]]:
     """Rows of several replications, one after the other."""
     return [replicate(cell, target, each) for each in replications]

@@ -49,9 +49,7 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     found.add_argument(
-        "--populations",
-        default="all",
-        help="names with commas; also gaussian, binomial, poisson, clean, invented, all",
+        "--populations", default="all", help="names with commas; also gaussian, binomial, poisson, clean, invented, all"
     )
     found.add_argument("--n", help="numbers of records with commas; default 1000,4000,20000")
     found.add_argument("--epsilon", help="budgets with commas; default .5,1,3")
@@ -59,15 +57,9 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument("--first", type=int, default=0, metavar="K", help="number of the first one")
     found.add_argument("--jobs", type=int, default=2, metavar="N")
     found.add_argument("--out", type=Path, metavar="FILE.jsonl", help="rows are appended here")
-    found.add_argument(
-        "--counts", action="store_true", help="keep counts over batches, not every replication"
-    )
-    found.add_argument(
-        "--table", type=Path, nargs="+", metavar="FILE.jsonl", help="run nothing, print the table"
-    )
-    found.add_argument(
-        "--limit", action="store_true", help="distance from the fit without noise at ε = 50"
-    )
+    found.add_argument("--counts", action="store_true", help="keep counts over batches, not every replication")
+    found.add_argument("--table", type=Path, nargs="+", metavar="FILE.jsonl", help="run nothing, print the table")
+    found.add_argument("--limit", action="store_true", help="distance from the fit without noise at ε = 50")
     found.add_argument("--list", action="store_true", help="name the populations")
     return found
 
@@ -78,9 +70,7 @@ def be_modest() -> None:
     os.nice(NICENESS)
 
 
-def batches(
-    cells: Sequence[PlainCell], store: PlainStore, numbers: range, size: int = BATCH
-) -> list[Batch]:
+def batches(cells: Sequence[PlainCell], store: PlainStore, numbers: range, size: int = BATCH) -> list[Batch]:
     """What is missing: the first batch of every cell, then the second, so that none lags behind."""
     found: dict[int, list[Batch]] = {}
     for cell in cells:
@@ -106,10 +96,7 @@ def run_missing(work: Sequence[Batch], store: PlainStore, jobs: int) -> None:
 
 
 def _finished(work: Sequence[Batch], jobs: int) -> Iterator[tuple[Batch, list[dict[str, Any]]]]:
-    targets = {
-        name: target_of(POPULATIONS[name])
-        for name in dict.fromkeys(each.cell.population for each in work)
-    }
+    targets = {name: target_of(POPULATIONS[name]) for name in dict.fromkeys(each.cell.population for each in work)}
     if jobs <= 1:
         for batch in work:
             yield batch, run_replications(batch.cell, targets[batch.cell.population], batch.numbers)
@@ -132,16 +119,9 @@ def _pool(jobs: int) -> ProcessPoolExecutor:
     return ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=be_modest)
 
 
-def cells_of(
-    populations: Sequence[Population], sizes: Sequence[int], budgets: Sequence[float]
-) -> list[PlainCell]:
+def cells_of(populations: Sequence[Population], sizes: Sequence[int], budgets: Sequence[float]) -> list[PlainCell]:
     """All cells, the quick ones first."""
-    return [
-        PlainCell(population.name, n, epsilon)
-        for n in sizes
-        for population in populations
-        for epsilon in budgets
-    ]
+    return [PlainCell(population.name, n, epsilon) for n in sizes for population in populations for epsilon in budgets]
 
 
 def numbers_of(text: str | None, usual: Sequence[Any], kind: type) -> list[Any]:

@@ -76,9 +76,7 @@ def _coverage(count: LabelCount | None) -> str:
     if count is None or not count.total:
         return "–"
     each = [
-        covered / cases
-        for cases, covered in zip(count.cases, count.covered, strict=True)
-        if cases >= FEWEST_OF_ONE
+        covered / cases for cases, covered in zip(count.cases, count.covered, strict=True) if cases >= FEWEST_OF_ONE
     ]
     worst = f" ({min(each):.3f})" if each else ""
     return f"{count.coverage:.3f}{worst}"
@@ -164,8 +162,7 @@ def table(tallies: Mapping[PlainCell, Tally]) -> str:
     names = list(dict.fromkeys(cell.population for cell in cells))
     rows = [cell_row(cell, tallies[cell]) for cell in cells]
     wholes = [
-        population_row(name, {cell: tallies[cell] for cell in cells if cell.population == name})
-        for name in names
+        population_row(name, {cell: tallies[cell] for cell in cells if cell.population == name}) for name in names
     ]
     return "\n".join(
         [
@@ -190,9 +187,7 @@ def limit_table(tallies: Mapping[PlainCell, Tally]) -> str:
     for cell, tally in tallies.items():
         known = [
             (mean, name)
-            for mean, name in zip(
-                tally.mean_distances, POPULATIONS[cell.population].names, strict=True
-            )
+            for mean, name in zip(tally.mean_distances, POPULATIONS[cell.population].names, strict=True)
             if not math.isnan(mean)
         ]
         worst = "{:.3f} ({})".format(*max(known)) if known else "–"

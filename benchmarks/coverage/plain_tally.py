@@ -87,9 +87,7 @@ class Tally:
             found.labels[label] = _label_count(row, label, nulls)
         if row["joint"] is not None:
             found.joint[row["joint_label"]] = [1, int(row["joint"] < 0.05)]
-        for label, lower, upper, hc0 in zip(
-            row["label"], row["lower"], row["upper"], row["hc0"], strict=True
-        ):
+        for label, lower, upper, hc0 in zip(row["label"], row["lower"], row["upper"], row["hc0"], strict=True):
             if label != "withheld" and hc0:
                 ratio = max((upper - lower) / hc0, 1e-6)
                 place = str(round(BINS * math.log(ratio)))
@@ -172,9 +170,7 @@ def _label_count(row: Mapping[str, Any], label: str, nulls: Iterable[bool]) -> L
     cases = [int(each == label) for each in row["label"]]
     covered = [
         int(has and lower is not None and lower <= target <= upper)
-        for has, lower, upper, target in zip(
-            cases, row["lower"], row["upper"], row["target"], strict=True
-        )
+        for has, lower, upper, target in zip(cases, row["lower"], row["upper"], row["target"], strict=True)
     ]
     tests = [
         value
@@ -183,14 +179,7 @@ def _label_count(row: Mapping[str, Any], label: str, nulls: Iterable[bool]) -> L
     ]
     count, hits = sum(cases), sum(covered)
     return LabelCount(
-        cases,
-        covered,
-        len(tests),
-        sum(value < 0.05 for value in tests),
-        1,
-        count**2,
-        count * hits,
-        hits**2,
+        cases, covered, len(tests), sum(value < 0.05 for value in tests), 1, count**2, count * hits, hits**2
     )
 
 

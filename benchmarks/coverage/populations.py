@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from benchmarks.coverage import (
-    invented,
-    populations_binary,
-    populations_counts,
-    populations_linear,
-)
+from benchmarks.coverage import invented, populations_binary, populations_counts, populations_linear
 from benchmarks.coverage.population import Population
 
 POPULATIONS: dict[str, Population] = {

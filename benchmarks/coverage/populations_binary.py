@@ -45,14 +45,7 @@ from benchmarks.coverage.populations_linear import (
     slopes,
 )
 
-SHARES_OF_ONES = {
-    "rare03": 0.003,
-    "rare1": 0.01,
-    "rare3": 0.03,
-    "rare5": 0.05,
-    "rare10": 0.10,
-    "half50": 0.50,
-}
+SHARES_OF_ONES = {"rare03": 0.003, "rare1": 0.01, "rare3": 0.03, "rare5": 0.05, "rare10": 0.10, "half50": 0.50}
 SKEWED = (0.4, -0.3, 0.25)
 SKEWED_STARTS = {"pos3_logit": -4.7985, "pos10_logit": -3.1746}
 """Intercepts with which 3% and 10% of the responses are 1."""
@@ -120,9 +113,7 @@ def _spline() -> Population:
 
     columns = {"age": numeric(*AGES), "x0": numeric(-10, 10), RESPONSE: BINARY}
     about = "a cubic spline in age with three knots"
-    return Population(
-        "spline_logit", about, "binomial", terms, columns, sample, truth_of(terms, beta)
-    )
+    return Population("spline_logit", about, "binomial", terms, columns, sample, truth_of(terms, beta))
 
 
 def _log() -> Population:
@@ -172,9 +163,7 @@ def _rare_indicator() -> Population:
 
     columns = {"x0": numeric(-10, 10), "x1": numeric(0, 1), RESPONSE: BINARY}
     about = "an indicator that is 1 in 3% of the records"
-    return Population(
-        "rarebin_logit", about, "binomial", terms, columns, sample, truth_of(terms, beta)
-    )
+    return Population("rarebin_logit", about, "binomial", terms, columns, sample, truth_of(terms, beta))
 
 
 LEVELS = ("a", "b", "c", "d")
@@ -241,16 +230,7 @@ def _wrong() -> list[Population]:
         ("wrong_link_logit", "complementary log-log link", _log_log, normal, 10.0),
     )
     return [
-        plain_population(
-            name,
-            about,
-            "binomial",
-            3,
-            outcome,
-            response=BINARY,
-            draw=draw,
-            bounds=(-reach, reach),
-        )
+        plain_population(name, about, "binomial", 3, outcome, response=BINARY, draw=draw, bounds=(-reach, reach))
         for name, about, outcome, draw, reach in kinds
     ]
 
@@ -271,13 +251,7 @@ def populations() -> list[Population]:
         for name, share in SHARES_OF_ONES.items()
     ]
     skewed = [
-        logistic(
-            name,
-            f"{name[3:-6]}% ones, lognormal features",
-            (start, *SKEWED),
-            draw=lognormal,
-            bounds=(0.0, 200.0),
-        )
+        logistic(name, f"{name[3:-6]}% ones, lognormal features", (start, *SKEWED), draw=lognormal, bounds=(0.0, 200.0))
         for name, start in SKEWED_STARTS.items()
     ]
     return [
@@ -286,13 +260,7 @@ def populations() -> list[Population]:
         *skewed,
         *_wrong(),
         logistic("corr_logit", "correlations .8", (START, *slopes(3)), draw=correlated),
-        logistic(
-            "skew_logit",
-            "lognormal features",
-            (-0.5, *SKEWED),
-            draw=lognormal,
-            bounds=(0.0, 200.0),
-        ),
+        logistic("skew_logit", "lognormal features", (-0.5, *SKEWED), draw=lognormal, bounds=(0.0, 200.0)),
         logistic("strong_logit", "strong effects", (0.5, 3.0, -2.0, 1.5)),
         logistic("null_logit", "7 slopes of zero", (START, *[0.0] * 7), clean=True),
         _spline(),

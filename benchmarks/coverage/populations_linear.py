@@ -186,9 +186,7 @@ def _factor() -> Population:
 
     columns = {"x0": numeric(-10, 10), "g": levels_of(levels), RESPONSE: numeric(-20, 20)}
     about = "a factor of 8 levels, the rarest 1%"
-    return Population(
-        "factor8_lin", about, "gaussian", terms, columns, sample, truth_of(terms, beta)
-    )
+    return Population("factor8_lin", about, "gaussian", terms, columns, sample, truth_of(terms, beta))
 
 
 GROUPS, ARMS = ("a", "b", "c", "d"), ("p", "q", "r")
@@ -212,12 +210,7 @@ def mixed_table(n: int, generator: Generator) -> tuple[dict[str, Matrix], Matrix
     return table, MIXED[0] + parts @ np.array(MIXED[1:])
 
 
-MIXED_COLUMNS = {
-    "x0": numeric(-10, 10),
-    "x1": numeric(-10, 10),
-    "g": levels_of(GROUPS),
-    "h": levels_of(ARMS),
-}
+MIXED_COLUMNS = {"x0": numeric(-10, 10), "x1": numeric(-10, 10), "g": levels_of(GROUPS), "h": levels_of(ARMS)}
 
 
 def _mixed() -> Population:
@@ -251,9 +244,7 @@ def _rare_number() -> Population:
 
     columns = {"x0": numeric(-10, 10), "x1": numeric(0, 10), RESPONSE: numeric(-20, 20)}
     about = "a number that is zero but in 4% of the records"
-    return Population(
-        "rarenum_lin", about, "gaussian", terms, columns, sample, truth_of(terms, beta)
-    )
+    return Population("rarenum_lin", about, "gaussian", terms, columns, sample, truth_of(terms, beta))
 
 
 def _constant(X: Matrix, _generator: Generator) -> tuple[Matrix, Matrix]:

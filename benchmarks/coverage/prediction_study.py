@@ -54,10 +54,7 @@ def replicate(cell: PlainCell, replication: int, level: float = LEVEL) -> Noted:
     found = fit.get_prediction(pa.table(new.table))
     ends, labels = found.response_int(level), np.array(found.response_statements)
     inside = (ends[:, 0] <= new.response) & (new.response <= ends[:, 1])
-    words = {
-        str(word): (int((labels == word).sum()), int(inside[labels == word].sum()))
-        for word in np.unique(labels)
-    }
+    words = {str(word): (int((labels == word).sum()), int(inside[labels == word].sum())) for word in np.unique(labels)}
     offered = labels != WITHHELD
     width = float(np.mean((ends[:, 1] - ends[:, 0])[offered])) if offered.any() else float("nan")
     return Noted(words, width)
@@ -111,11 +108,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--out", type=Path)
     asked = parser.parse_args(arguments)
-    cells = [
-        PlainCell(name, int(n), EPSILON)
-        for n in asked.n.split(",")
-        for name in asked.populations.split(",")
-    ]
+    cells = [PlainCell(name, int(n), EPSILON) for n in asked.n.split(",") for name in asked.populations.split(",")]
     lines = [HEADER]
     with ProcessPoolExecutor(asked.jobs, mp_context=get_context("spawn")) as pool:
         for cell in cells:

@@ -101,9 +101,7 @@ class Measured:
 
 def measured(store: Store, cells: Iterable[Cell]) -> list[Measured]:
     """Cells that have samples."""
-    return [
-        _gathered(cell, list(store.batches(cell).values())) for cell in cells if store.batches(cell)
-    ]
+    return [_gathered(cell, list(store.batches(cell).values())) for cell in cells if store.batches(cell)]
 
 
 def figures(found: Sequence[Measured]) -> list[Figure]:

@@ -57,8 +57,7 @@ def population_values(cells: Sequence[Cell], records: int = RECORDS) -> dict[str
             gradients[key] += sums.gradient
             curvatures[key] += sums.curvature
     return {
-        key: (theta - np.linalg.solve(curvatures[key], gradients[key])).tolist()
-        for key, (_, _, theta) in found.items()
+        key: (theta - np.linalg.solve(curvatures[key], gradients[key])).tolist() for key, (_, _, theta) in found.items()
     }
 
 

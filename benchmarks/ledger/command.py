@@ -32,9 +32,7 @@ def run() -> None:
             accepted == contention.ROOM,
         ),
         Figure(f"unnoticed of {flips} flipped bits", unnoticed, "", "0", unnoticed == 0),
-        Figure(
-            "speed of the last tenth, by that of all", late / rate, "", "0.7", late / rate > 0.7
-        ),
+        Figure("speed of the last tenth, by that of all", late / rate, "", "0.7", late / rate > 0.7),
         Figure("appends, by SQLite as in 0.1", log / sqlite, "times", "1", log >= sqlite),
     ]
     # How fast depends on the disk and on who else uses it; how much faster than SQLite does not.
@@ -59,9 +57,7 @@ def under_two_names(kind: str, details: dict[str, object]) -> list[Figure]:
         outcomes.append(outcome)
         print(f"\r  {kind}: round {seed + 1} of {ROUNDS}", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
-    total = {
-        field: sum(asdict(outcome)[field] for outcome in outcomes) for field in asdict(outcomes[0])
-    }
+    total = {field: sum(asdict(outcome)[field] for outcome in outcomes) for field in asdict(outcomes[0])}
     details[kind] = total
     lost = total["lost"] + total["doubled"]
     title = f"{kind}: lost or doubled of {total['acknowledged']} charges, {total['kills']} kill -9"

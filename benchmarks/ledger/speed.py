@@ -46,8 +46,7 @@ def appends_per_second(folder: Path) -> tuple[float, float]:
             session.append(next(given))
 
     rates = [
-        (_rate(append, APPENDS), _rate(lambda: insert(folder / "database", next(same)), APPENDS))
-        for _ in range(2)
+        (_rate(append, APPENDS), _rate(lambda: insert(folder / "database", next(same)), APPENDS)) for _ in range(2)
     ]
     # The second round: everything is warm.
     return rates[-1]

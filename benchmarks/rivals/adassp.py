@@ -67,9 +67,7 @@ class Published:
         """Nothing to tune."""
         return UNTUNED
 
-    def fits(
-        self, table: Table, epsilon: float, settings: Sequence[Setting], seed: int
-    ) -> list[Fit]:
+    def fits(self, table: Table, epsilon: float, settings: Sequence[Setting], seed: int) -> list[Fit]:
         """Ridge adapted to a noisy smallest eigenvalue."""
         rng = np.random.default_rng(seed)
         start = time.perf_counter()
@@ -102,14 +100,10 @@ class Tuned:
         """Share of μ² for X'X, and the ridge in edges √(2d)·s of its noise."""
         return [
             {"share": share, "ridge": ridge}
-            for share, ridge in itertools.product(
-                (0.2, 0.4, 0.6, 0.8), (0.03, 0.1, 0.3, 0.6, 1.0, 1.5, 3.0, 10.0)
-            )
+            for share, ridge in itertools.product((0.2, 0.4, 0.6, 0.8), (0.03, 0.1, 0.3, 0.6, 1.0, 1.5, 3.0, 10.0))
         ]
 
-    def fits(
-        self, table: Table, epsilon: float, settings: Sequence[Setting], seed: int
-    ) -> list[Fit]:
+    def fits(self, table: Table, epsilon: float, settings: Sequence[Setting], seed: int) -> list[Fit]:
         """Both moments by the Gaussian mechanism, replace-one."""
         start = time.perf_counter()
         X, y = unit_rows(table.X_train, table.row_norm), unit_response(table)

@@ -38,9 +38,7 @@ def noise_scale(mu: float, clip: float, length: int) -> float:
     return 2.0 * clip * math.sqrt(length) / mu
 
 
-def clipped_sum(
-    X: Single, y: Single, reach: Single, theta: Single, clips: Single, kind: Kind
-) -> Single:
+def clipped_sum(X: Single, y: Single, reach: Single, theta: Single, clips: Single, kind: Kind) -> Single:
     """Sums over records of gradients clipped to norm `clips`, one column per setting.
 
     `reach` is 1/‖row‖: a gradient is a slope times its row, so its slope is clipped at clip·reach.
@@ -57,9 +55,7 @@ def clipped_sum(
     return total
 
 
-def descend(
-    X: Single, y: Single, kind: Kind, mu: float, settings: Sequence[Setting], seed: int
-) -> Single:
+def descend(X: Single, y: Single, kind: Kind, mu: float, settings: Sequence[Setting], seed: int) -> Single:
     """Averages of the last half of the iterates, one column per setting; one length for all."""
     rng = np.random.default_rng(seed)
     reach = 1 / np.sqrt(np.einsum("ij,ij->i", X, X))
@@ -98,9 +94,7 @@ class NoisyDescent:
             for clip, step, length in itertools.product(CLIPS, STEPS[table.kind], lengths)
         ]
 
-    def fits(
-        self, table: Table, epsilon: float, settings: Sequence[Setting], seed: int
-    ) -> list[Fit]:
+    def fits(self, table: Table, epsilon: float, settings: Sequence[Setting], seed: int) -> list[Fit]:
         """All settings of one length at once; the seconds of a batch are shared evenly."""
         X = unit_rows(table.X_train, table.row_norm, np.float32)
         test = unit_rows(table.X_test, table.row_norm)

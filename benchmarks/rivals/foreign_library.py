@@ -64,9 +64,7 @@ class Worker:
             feature_norm=np.array(table.feature_norm),
         )
         command = [str(python), str(WORKER), str(folder / "table.npz"), str(self._margins)]
-        self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def fit(self, epsilon: float, strength: float, seed: int) -> Fit:
         """Ask for one fit."""
@@ -122,9 +120,7 @@ class Diffprivlib:
         """Inverse strengths of the penalty; linear regression has none."""
         return [{"C": strength} for strength in self.strengths]
 
-    def fits(
-        self, table: Table, epsilon: float, settings: Sequence[Setting], seed: int
-    ) -> list[Fit]:
+    def fits(self, table: Table, epsilon: float, settings: Sequence[Setting], seed: int) -> list[Fit]:
         """One request per setting."""
         worker = self.workers.of(table)
         return [worker.fit(epsilon, setting["C"], seed) for setting in settings]

@@ -33,10 +33,7 @@ def main(table_path: str, margins_path: str) -> None:
             margins = model.decision_function(test)
         else:
             model = models.LinearRegression(
-                epsilon=request["epsilon"],
-                bounds_X=(-1.0, 1.0),
-                bounds_y=(lower, upper),
-                random_state=request["seed"],
+                epsilon=request["epsilon"], bounds_X=(-1.0, 1.0), bounds_y=(lower, upper), random_state=request["seed"]
             ).fit(X, table["y_train"].astype(float))
             margins = np.clip(model.predict(test), lower, upper)
         seconds = time.perf_counter() - start

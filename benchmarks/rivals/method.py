@@ -55,7 +55,5 @@ class Method(Protocol):
     def settings(self, table: Table, epsilon: float) -> Sequence[Setting]:
         """Settings to choose from."""
 
-    def fits(
-        self, table: Table, epsilon: float, settings: Sequence[Setting], seed: int
-    ) -> list[Fit]:
+    def fits(self, table: Table, epsilon: float, settings: Sequence[Setting], seed: int) -> list[Fit]:
         """One fit per setting, all from one seed."""

@@ -74,9 +74,7 @@ class ObjectivePerturbation:
         ridges += [ridge for ridge in RIDGES if ridge > 2.5 * floor]
         return [{"ridge": ridge} for ridge in ridges]
 
-    def fits(
-        self, table: Table, epsilon: float, settings: Sequence[Setting], seed: int
-    ) -> list[Fit]:
+    def fits(self, table: Table, epsilon: float, settings: Sequence[Setting], seed: int) -> list[Fit]:
         """From the strongest ridge to the weakest, each starting at the one before."""
         X = unit_rows(table.X_train, table.row_norm)
         y = np.asarray(table.y_train, dtype=np.float64)

@@ -14,10 +14,7 @@ import tacit
 from benchmarks.accuracy.table import Kind, Table
 from benchmarks.rivals.method import DELTA, UNTUNED, Fit, Setting
 
-ESTIMATORS: dict[Kind, str] = {
-    "classification": "LogisticRegression",
-    "regression": "LinearRegression",
-}
+ESTIMATORS: dict[Kind, str] = {"classification": "LogisticRegression", "regression": "LinearRegression"}
 
 
 @dataclass(frozen=True)
@@ -50,12 +47,8 @@ class Tacit:
 
     def _fit(self, table: Table, epsilon: float) -> Fit:
         estimator = getattr(importlib.import_module("tacit"), ESTIMATORS[table.kind])
-        facts = (
-            {"classes": (0, 1)} if table.kind == "classification" else {"y_bounds": table.y_bounds}
-        )
-        model = estimator(
-            epsilon=epsilon, delta=DELTA, bounds=(-1, 1), row_norm=table.row_norm, **facts
-        )
+        facts = {"classes": (0, 1)} if table.kind == "classification" else {"y_bounds": table.y_bounds}
+        model = estimator(epsilon=epsilon, delta=DELTA, bounds=(-1, 1), row_norm=table.row_norm, **facts)
         X, test = table.features, table.test_features
         if self.shrunk != 1.0:
             X, test = X / np.float32(self.shrunk), test / np.float32(self.shrunk)

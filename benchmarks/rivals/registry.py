@@ -24,13 +24,7 @@ def methods() -> dict[str, Method]:
         ObjectivePerturbation(),
         Tuned(),
         Published(),
-        Diffprivlib(
-            WORKERS,
-            "diffprivlib-tuned",
-            "diffprivlib, tuned",
-            kinds=("classification",),
-            strengths=STRENGTHS,
-        ),
+        Diffprivlib(WORKERS, "diffprivlib-tuned", "diffprivlib, tuned", kinds=("classification",), strengths=STRENGTHS),
         Diffprivlib(WORKERS),
     ]
     return {method.name: method for method in every}

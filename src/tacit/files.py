@@ -15,9 +15,7 @@ LARGEST_FILE = 2**24
 """Bytes of a file that is read or written at once."""
 
 
-def read_bytes(
-    path: Name, largest: int = LARGEST_FILE, too_large: type[InputError] = FileError
-) -> bytes:
+def read_bytes(path: Name, largest: int = LARGEST_FILE, too_large: type[InputError] = FileError) -> bytes:
     """Read a file of at most `largest` bytes; a longer one raises `too_large`."""
     try:
         with Path(path).open("rb") as stream:

@@ -41,9 +41,7 @@ def positive(name: str, value: object, error: type[InputError] = SettingError) -
     return number
 
 
-def within(
-    name: str, value: object, least: float, largest: float, error: type[InputError] = SettingError
-) -> float:
+def within(name: str, value: object, least: float, largest: float, error: type[InputError] = SettingError) -> float:
     """Return a number in [least, largest] as a float, or refuse it."""
     number = _as_float(name, value, error)
     if not least <= number <= largest:
@@ -51,9 +49,7 @@ def within(
     return number
 
 
-def between(
-    name: str, value: object, low: float, high: float, error: type[InputError] = SettingError
-) -> float:
+def between(name: str, value: object, low: float, high: float, error: type[InputError] = SettingError) -> float:
     """Return a number in the open interval (low, high) as a float, or refuse it."""
     number = _as_float(name, value, error)
     if not low < number < high:
@@ -62,11 +58,7 @@ def between(
 
 
 def whole(
-    name: str,
-    value: object,
-    least: int = 1,
-    largest: int | None = None,
-    error: type[InputError] = SettingError,
+    name: str, value: object, least: int = 1, largest: int | None = None, error: type[InputError] = SettingError
 ) -> int:
     """Return an integer from `least` to `largest`, both included, or refuse it."""
     if isinstance(value, Integral) and is_whole(value, least):
@@ -77,9 +69,7 @@ def whole(
     raise error(f"{name} must be a whole number {extent}; got {shown(value)}.")
 
 
-def one_of(
-    name: str, value: object, choices: Iterable[str], error: type[InputError] = SettingError
-) -> str:
+def one_of(name: str, value: object, choices: Iterable[str], error: type[InputError] = SettingError) -> str:
     """Return one of the listed texts, or refuse what is none."""
     listed = tuple(choices)
     if isinstance(value, str) and value in listed:

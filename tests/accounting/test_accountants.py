@@ -118,19 +118,13 @@ def test_an_event_that_only_some_can_price_names_them() -> None:
     with pytest.raises(AccountingError, match=r"basic, advanced, optimal, tcdp, rdp$"):
         price("pld", [two_signed], delta=DELTA, relation="replace-one")
     drawn = SampledWithReplacement(DiscreteGaussian(1, 4), 2, 10)
-    with pytest.raises(
-        AccountingError, match=r"SampledWithReplacement\(DiscreteGaussian\).*no acc"
-    ):
+    with pytest.raises(AccountingError, match=r"SampledWithReplacement\(DiscreteGaussian\).*no acc"):
         price("rdp", [drawn], delta=DELTA, relation="replace-one")
 
 
 def test_t33_advanced_composition_against_a_table() -> None:
     # k epsilon tanh(epsilon/2) + epsilon sqrt(2 k log(1/delta')), at 40 digits.
-    for epsilon, times, slack in (
-        (TENTH, 100, 1e-6),
-        (Fraction(1, 100), 1000, 1e-5),
-        (Fraction(1, 2), 400, 1e-9),
-    ):
+    for epsilon, times, slack in ((TENTH, 100, 1e-6), (Fraction(1, 100), 1000, 1e-5), (Fraction(1, 2), 400, 1e-9)):
         with mpmath.workdps(40):
             e = mpmath.mpf(epsilon.numerator) / epsilon.denominator
             exact = times * e * mpmath.tanh(e / 2)
@@ -159,12 +153,8 @@ def test_laws_agree_with_the_theorems_on_plain_numbers() -> None:
     assert found.epsilon < optimal_epsilon(0.1, 0.0, 51, DELTA) * 1.001
 
 
-@pytest.mark.parametrize(
-    ("noise", "zcdp", "exact"), [(Fraction(100, 9), 1.235, 1.132), (1, 4.728, 4.377)]
-)
-def test_the_published_table_of_conversions(
-    noise: Fraction | int, zcdp: float, exact: float
-) -> None:
+@pytest.mark.parametrize(("noise", "zcdp", "exact"), [(Fraction(100, 9), 1.235, 1.132), (1, 4.728, 4.377)])
+def test_the_published_table_of_conversions(noise: Fraction | int, zcdp: float, exact: float) -> None:
     events: list[Event] = [Gaussian(1, noise)]
     assert price("zcdp", events, delta=1e-5).epsilon == pytest.approx(zcdp, abs=6e-4)
     assert price("rdp", events, delta=1e-5).epsilon == pytest.approx(zcdp, abs=6e-4)
@@ -208,8 +198,5 @@ def test_t27_a_price_is_read_without_changing_anything() -> None:
 
 def test_more_of_anything_never_costs_less() -> None:
     for name in ("basic", "zcdp", "rdp", "pld"):
-        found = [
-            price(name, [Repeated(Laplace(1, 10), times)], delta=DELTA).epsilon
-            for times in (1, 2, 5, 20, 100)
-        ]
+        found = [price(name, [Repeated(Laplace(1, 10), times)], delta=DELTA).epsilon for times in (1, 2, 5, 20, 100)]
         assert found == sorted(found)

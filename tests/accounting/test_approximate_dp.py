@@ -93,10 +93,7 @@ def test_selection_of_pure_runs_is_pure() -> None:
 
 @pytest.mark.parametrize(
     "event",
-    [
-        SampledWithReplacement(DiscreteGaussian(1, 4), 2, 10),
-        RandomStopping(Approximate(1, TENTH), PoissonRuns(3)),
-    ],
+    [SampledWithReplacement(DiscreteGaussian(1, 4), 2, 10), RandomStopping(Approximate(1, TENTH), PoissonRuns(3))],
 )
 def test_events_without_a_part_have_none(event: Event) -> None:
     assert epsilon_at(event, REPLACE, 1e-6) is None

@@ -9,17 +9,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from tacit.accounting import (
-    Filter,
-    Odometer,
-    best,
-    calibrate,
-    compare,
-    compose,
-    guarantee_of,
-    price,
-    reading,
-)
+from tacit.accounting import Filter, Odometer, best, calibrate, compare, compose, guarantee_of, price, reading
 from tacit.accounting.with_replacement import with_replacement_profile
 from tacit.errors import InputError
 from tacit.privacy.budget import Budget
@@ -207,14 +197,7 @@ def test_a_filter_starts_with_what_was_spent_and_no_less() -> None:
 
 def test_noise_for_draws_with_replacement_may_exceed_that_of_the_table() -> None:
     budget = Budget(epsilon=1.0, delta=1e-6)
-    run = calibrate(
-        budget,
-        relation=REPLACE,
-        steps=10,
-        sample_rate=1.0,
-        sampling="with-replacement",
-        population=1000,
-    )
+    run = calibrate(budget, relation=REPLACE, steps=10, sample_rate=1.0, sampling="with-replacement", population=1000)
     assert best([run.event], delta=1e-6, relation=REPLACE).epsilon <= 1.0
 
 

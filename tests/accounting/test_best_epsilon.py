@@ -40,9 +40,7 @@ def sgd(sigma: Fraction, rate: Fraction, steps: int) -> list[Event]:
 
 def test_t26_the_best_epsilon_is_finite_monotone_and_never_negative() -> None:
     table = {
-        (sigma, rate, steps, delta): best(
-            sgd(sigma, rate, steps), delta=delta, relation="add-remove"
-        ).epsilon
+        (sigma, rate, steps, delta): best(sgd(sigma, rate, steps), delta=delta, relation="add-remove").epsilon
         for sigma, rate, steps, delta in itertools.product(SIGMAS, RATES, STEPS, DELTAS)
     }
     axes: list[list[object]] = [list(SIGMAS), list(RATES), list(STEPS), list(DELTAS)]
@@ -67,11 +65,7 @@ def test_gaussians_alone_are_exact_and_sampled_at_rate_one_too() -> None:
 
 @pytest.mark.parametrize(
     ("rate", "noise", "steps", "most", "forecast"),
-    [
-        ("0.01", "0.8", 1000, 3.24, 2.51),
-        ("0.004", "0.7", 2500, 3.06, 2.07),
-        ("0.05", "2", 400, 2.29, 2.14),
-    ],
+    [("0.01", "0.8", 1000, 3.24, 2.51), ("0.004", "0.7", 2500, 3.06, 2.07), ("0.05", "2", 400, 2.29, 2.14)],
 )
 def test_t31_the_truth_lies_between_the_forecast_and_the_published_bound(
     rate: str, noise: str, steps: int, most: float, forecast: float

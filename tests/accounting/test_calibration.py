@@ -21,9 +21,7 @@ def achieved(run: Any, delta: float = 1e-5) -> float:
 
 @pytest.mark.parametrize("relation", list(Relation))
 @pytest.mark.parametrize("budget", [BUDGET, Budget(mu=0.3), Budget(rho=0.05)])
-def test_t25_over_the_whole_table_the_noise_is_the_smallest_float(
-    relation: Relation, budget: Budget
-) -> None:
+def test_t25_over_the_whole_table_the_noise_is_the_smallest_float(relation: Relation, budget: Budget) -> None:
     run = calibrate(budget, relation=relation, steps=30)
     allowed = mu_squared_of(budget)
     assert compose([run.event]).mu_squared <= allowed
@@ -52,9 +50,7 @@ def test_a_gaussian_calibration_takes_about_a_millisecond() -> None:
 
 
 @pytest.mark.parametrize(("rate", "steps", "known"), [(0.01, 1000, 1.41463), (0.05, 400, None)])
-def test_t25_sampled_noise_is_within_the_budget_and_close(
-    rate: float, steps: int, known: float | None
-) -> None:
+def test_t25_sampled_noise_is_within_the_budget_and_close(rate: float, steps: int, known: float | None) -> None:
     run = calibrate(BUDGET, relation="add-remove", steps=steps, sample_rate=rate)
     assert 0.998 <= achieved(run) <= 1.0
     if known is not None:
@@ -102,12 +98,7 @@ def test_ends_of_the_range() -> None:
         ({"budget": Budget(epsilon=1.0), "sample_rate": 0.1}, BudgetError),
         ({"budget": Budget(epsilon=math.inf, delta=0.1)}, BudgetError),
         (
-            {
-                "find": "sample_rate",
-                "noise": 0.01,
-                "steps": 10**6,
-                "budget": Budget(epsilon=1e-3, delta=1e-15),
-            },
+            {"find": "sample_rate", "noise": 0.01, "steps": 10**6, "budget": Budget(epsilon=1e-3, delta=1e-15)},
             BudgetError,
         ),
         ({"sampling": "without-replacement", "sample_rate": 0.1}, AccountingError),

@@ -29,10 +29,7 @@ def exact_delta(epsilon: float, delta: float, times: int, target: float) -> mpma
 def test_delta_is_above_the_oracle_and_tight(times: int) -> None:
     for epsilon, delta, share in itertools.product([1e-3, 0.1, 1.0], [0.0, 1e-9], [0.0, 0.33, 0.9]):
         target = share * times * epsilon
-        found, truth = (
-            optimal_delta(epsilon, delta, times, target),
-            exact_delta(epsilon, delta, times, target),
-        )
+        found, truth = (optimal_delta(epsilon, delta, times, target), exact_delta(epsilon, delta, times, target))
         assert truth <= found <= truth * (1 + 1e-9) + 1e-300
 
 
@@ -44,8 +41,7 @@ def test_the_points_of_the_theorem() -> None:
             e = mpmath.mpf(epsilon)
             truth = (
                 mpmath.fsum(
-                    mpmath.binomial(times, l)
-                    * (mpmath.exp((times - l) * e) - mpmath.exp((times - 2 * i + l) * e))
+                    mpmath.binomial(times, l) * (mpmath.exp((times - l) * e) - mpmath.exp((times - 2 * i + l) * e))
                     for l in range(i)
                 )
                 / (1 + mpmath.exp(e)) ** times

@@ -24,9 +24,7 @@ def test_t19_the_textbook_scale_is_valid_and_wasteful_inside() -> None:
 
 
 def test_the_scale_follows_the_sensitivity() -> None:
-    assert classical_gaussian_sigma(0.5, 1e-6, 4.0) == pytest.approx(
-        4.0 * classical_gaussian_sigma(0.5, 1e-6)
-    )
+    assert classical_gaussian_sigma(0.5, 1e-6, 4.0) == pytest.approx(4.0 * classical_gaussian_sigma(0.5, 1e-6))
     for wrong in (0.0, 1.0, math.nan):
         with pytest.raises(BudgetError, match=r"expected|must"):
             classical_gaussian_sigma(0.5, wrong)

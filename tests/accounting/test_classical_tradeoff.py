@@ -40,9 +40,7 @@ def test_a_whole_profile_approaches_the_gaussian() -> None:
 
 
 def test_power_is_the_reading_of_a_guarantee() -> None:
-    assert classical.power_at(0.05, classical.Approximate(1.0, 0.0)) == pytest.approx(
-        0.05 * math.e, rel=1e-9
-    )
+    assert classical.power_at(0.05, classical.Approximate(1.0, 0.0)) == pytest.approx(0.05 * math.e, rel=1e-9)
     assert classical.power_at(0.05, classical.Gaussian(1.0)) == pytest.approx(0.25951, abs=1e-5)
     for guarantee in (classical.Approximate(0.0, 0.0), classical.Gaussian(0.0)):
         for alarm in ALARMS:

@@ -8,13 +8,7 @@ from tacit.accounting.clt_forecast import Forecast, forecast
 from tacit.accounting.filters import Filter
 from tacit.errors import AccountingError, InputError
 from tacit.privacy.budget import Budget, Guarantee
-from tacit.privacy.event import (
-    Gaussian,
-    Laplace,
-    PoissonSampled,
-    Repeated,
-    SampledWithoutReplacement,
-)
+from tacit.privacy.event import Gaussian, Laplace, PoissonSampled, Repeated, SampledWithoutReplacement
 from tacit.privacy.relation import Relation
 
 

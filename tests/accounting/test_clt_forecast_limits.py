@@ -9,18 +9,12 @@ from tacit.privacy.budget import Guarantee
 
 @pytest.mark.parametrize(
     ("rate", "noise", "steps", "claimed", "true"),
-    [
-        (0.01, 0.8, 1000, 2.51, 3.141),
-        (0.004, 0.7, 2500, 2.07, 2.808),
-        (0.05, 2.0, 400, 2.14, 2.247),
-    ],
+    [(0.01, 0.8, 1000, 2.51, 3.141), (0.004, 0.7, 2500, 2.07, 2.808), (0.05, 2.0, 400, 2.14, 2.247)],
 )
 def test_t31_the_forecast_is_below_the_truth(
     rate: float, noise: float, steps: int, claimed: float, true: float
 ) -> None:
-    found = Forecast(limit_mu(1.0 / noise, rate, steps, poisson=True), steps).approximate_epsilon(
-        1e-5
-    )
+    found = Forecast(limit_mu(1.0 / noise, rate, steps, poisson=True), steps).approximate_epsilon(1e-5)
     assert round(found, 2) == claimed
     assert found < true
 

@@ -11,15 +11,7 @@ from tacit.accounting import gaussian
 from tacit.accounting.composition import Composition, compose, guarantee_of, mu_squared_of
 from tacit.errors import AccountingError, BudgetError, InputError, SchemaError, SettingError
 from tacit.privacy.budget import Budget
-from tacit.privacy.event import (
-    Composed,
-    Event,
-    Gaussian,
-    Laplace,
-    PoissonSampled,
-    Repeated,
-    Votes,
-)
+from tacit.privacy.event import Composed, Event, Gaussian, Laplace, PoissonSampled, Repeated, Votes
 from tacit.privacy.relation import Relation
 
 SETTINGS = settings(max_examples=100, deadline=None)
@@ -59,10 +51,7 @@ def test_order_and_grouping_do_not_matter(events: list[Event]) -> None:
 
 
 @SETTINGS
-@given(
-    st.fractions(min_value=0).filter(lambda square: square < 2**2000),
-    st.integers(min_value=-1200, max_value=1200),
-)
+@given(st.fractions(min_value=0).filter(lambda square: square < 2**2000), st.integers(min_value=-1200, max_value=1200))
 def test_mu_is_the_smallest_float_above_the_root(square: Fraction, power: int) -> None:
     square *= Fraction(2) ** power
     mu = Composition(square).mu
@@ -89,9 +78,7 @@ def test_mu_beyond_floats_is_infinite_and_so_is_epsilon() -> None:
 
 def test_nothing_released_costs_nothing() -> None:
     assert compose([]) == Composition(Fraction(0))
-    assert (
-        compose([]).epsilon(1e-6) == compose([]).delta(0.0) == compose([Gaussian(0, 1)]).mu == 0.0
-    )
+    assert compose([]).epsilon(1e-6) == compose([]).delta(0.0) == compose([Gaussian(0, 1)]).mu == 0.0
 
 
 def test_epsilon_and_delta_are_never_below_the_exact_ones() -> None:
@@ -135,9 +122,7 @@ def test_t24_spending_the_whole_budget_stays_within_it(epsilon: float, delta: fl
 @given(
     st.one_of(
         st.builds(
-            Budget,
-            epsilon=st.floats(min_value=1e-3, max_value=100.0),
-            delta=st.floats(min_value=1e-15, max_value=0.5),
+            Budget, epsilon=st.floats(min_value=1e-3, max_value=100.0), delta=st.floats(min_value=1e-15, max_value=0.5)
         ),
         st.builds(Budget, mu=st.floats(min_value=1e-6, max_value=100.0)),
         st.builds(Budget, rho=st.floats(min_value=1e-6, max_value=100.0)),
@@ -189,9 +174,7 @@ def test_guarantee_of_refuses_an_unknown_relation() -> None:
 
 def test_t18_more_noise_gives_a_smaller_epsilon() -> None:
     epsilons = [
-        guarantee_of(
-            [Gaussian(1, Fraction(4) ** power)], delta=1e-6, relation="zero-out", unit="row"
-        ).epsilon
+        guarantee_of([Gaussian(1, Fraction(4) ** power)], delta=1e-6, relation="zero-out", unit="row").epsilon
         for power in range(-3, 12)
     ]
     assert epsilons == sorted(epsilons, reverse=True)

@@ -44,9 +44,7 @@ LEAVES: tuple[Event, ...] = (
 
 @SETTINGS
 @given(st.sampled_from(LEAVES), st.integers(1, 20), st.integers(1, 5))
-def test_t21_every_spelling_of_a_count_is_the_same_tally(
-    event: Event, times: int, again: int
-) -> None:
+def test_t21_every_spelling_of_a_count_is_the_same_tally(event: Event, times: int, again: int) -> None:
     whole = count_events([Repeated(event, times * again)], "replace-one")
     assert whole == count_events([event] * (times * again), "replace-one")
     assert whole == count_events([Repeated(Repeated(event, times), again)], "replace-one")
@@ -57,9 +55,7 @@ def test_t21_every_spelling_of_a_count_is_the_same_tally(
 
 
 def test_labels_and_equal_ratios_do_not_separate() -> None:
-    assert count_events([Gaussian(1, 4, "a"), Gaussian(2, 8, "b")]) == (
-        (Gaussian(Fraction(1, 4), 1), 2),
-    )
+    assert count_events([Gaussian(1, 4, "a"), Gaussian(2, 8, "b")]) == ((Gaussian(Fraction(1, 4), 1), 2),)
     assert count_events([Laplace(1, 4), Laplace(2, 8)]) == ((Laplace(Fraction(1, 4), 1), 2),)
 
 
@@ -89,9 +85,7 @@ def test_a_whole_sample_is_the_table() -> None:
     whole = PoissonSampled(step, 1)
     assert count_events([whole], "add-remove") == count_events([step])
     assert count_events([whole], "zero-out") == count_events([step])
-    assert count_events([SampledWithoutReplacement(step, 9, 9)], "replace-one") == count_events(
-        [step]
-    )
+    assert count_events([SampledWithoutReplacement(step, 9, 9)], "replace-one") == count_events([step])
 
 
 def test_t22_replace_one_doubles_the_sensitivity_of_a_whole_poisson_sample() -> None:
@@ -129,22 +123,14 @@ def test_t32_a_reused_sample_is_refused_with_the_reason(reused: Event) -> None:
 
 @pytest.mark.parametrize("relation", ["add-remove", "zero-out"])
 @pytest.mark.parametrize(
-    "event",
-    [
-        SampledWithoutReplacement(Gaussian(4, 4), 1, 2),
-        SampledWithReplacement(Gaussian(4, 4), 1, 2),
-    ],
+    "event", [SampledWithoutReplacement(Gaussian(4, 4), 1, 2), SampledWithReplacement(Gaussian(4, 4), 1, 2)]
 )
-def test_t28_samples_of_fixed_size_are_refused_outside_replace_one(
-    event: Event, relation: str
-) -> None:
+def test_t28_samples_of_fixed_size_are_refused_outside_replace_one(event: Event, relation: str) -> None:
     with pytest.raises(AccountingError, match="replace-one only"):
         count_events([event], relation)
 
 
-@pytest.mark.parametrize(
-    "event", [PoissonSampled(Gaussian(1, 4), HALF), ObjectivePerturbation(1, 4, 1, 1)]
-)
+@pytest.mark.parametrize("event", [PoissonSampled(Gaussian(1, 4), HALF), ObjectivePerturbation(1, 4, 1, 1)])
 def test_events_that_depend_on_the_relation_need_one(event: Event) -> None:
     with pytest.raises(AccountingError, match="relation"):
         count_events([event])

@@ -4,11 +4,7 @@ from fractions import Fraction
 import pytest
 
 from tacit.accounting.composition import count_events
-from tacit.accounting.concentrated_dp import (
-    concentrated,
-    total_concentrated,
-    truncated_epsilon,
-)
+from tacit.accounting.concentrated_dp import concentrated, total_concentrated, truncated_epsilon
 from tacit.accounting.renyi_curves import without_leak
 from tacit.privacy.event import (
     Approximate,
@@ -28,8 +24,7 @@ ADD = Relation.ADD_REMOVE
 def test_rhos_are_exact_where_the_events_are() -> None:
     assert concentrated(Gaussian(1, 4), None) == concentrated(DiscreteGaussian(1, 4), None)
     found = total_concentrated(
-        count_events([Repeated(Gaussian(1, 3), 10**30), Repeated(BoundedRange(Fraction(1, 7)), 3)]),
-        None,
+        count_events([Repeated(Gaussian(1, 3), 10**30), Repeated(BoundedRange(Fraction(1, 7)), 3)]), None
     )
     assert found is not None
     assert found.rho == Fraction(10**30, 6) + Fraction(3, 8 * 49)
@@ -46,9 +41,7 @@ def test_t23_what_is_only_pure_never_gets_the_rho_of_a_bounded_range() -> None:
 
 
 def test_leaks_are_kept_beside_rho() -> None:
-    found = total_concentrated(
-        count_events([Repeated(Approximate(1, Fraction(1, 10**3)), 2)]), None
-    )
+    found = total_concentrated(count_events([Repeated(Approximate(1, Fraction(1, 10**3)), 2)]), None)
     assert found is not None
     assert found.leak == pytest.approx(1 - 0.999**2, rel=1e-9)
 

@@ -59,16 +59,8 @@ HALF = Fraction(1, 2)
         (PoissonSampled(Laplace(1, 2), HALF), REPLACE, ReplacedLaplace(0.5, 0.5)),
         (PoissonSampled(Pure(2), HALF), REPLACE, ReplacedResponse(2.0, 0.5)),
         (PoissonSampled(BoundedRange(2), HALF), REPLACE, ReplacedResponse(2.0, 0.5)),
-        (
-            SampledWithoutReplacement(Laplace(1, 2), 1, 2),
-            REPLACE,
-            FixedSizePair(LaplacePair(0.5), 0.5),
-        ),
-        (
-            SampledWithoutReplacement(Gaussian(4, 4), 1, 2),
-            REPLACE,
-            WithoutReplacementGaussian(1.0, 0.5),
-        ),
+        (SampledWithoutReplacement(Laplace(1, 2), 1, 2), REPLACE, FixedSizePair(LaplacePair(0.5), 0.5)),
+        (SampledWithoutReplacement(Gaussian(4, 4), 1, 2), REPLACE, WithoutReplacementGaussian(1.0, 0.5)),
         (ObjectivePerturbation(1, 4, 0, 1), ADD, ObjectivePair(0.0, 0.5, 1, c_add=0.0)),
         (ObjectivePerturbation(1, 4, 0, 1), REPLACE, ObjectivePair(0.0, 1.0, 1)),
         (ObjectivePerturbation(1, 4, 0, 2), ADD, ObjectivePair(0.0, 0.5, 2, c_add=0.0)),
@@ -116,19 +108,13 @@ def test_a_sampled_pair_of_numbers_is_amplified_for_its_relation() -> None:
         (PoissonSampled(BoundedRange(1), HALF), ADD, None),
         (PoissonSampled(Approximate(1, HALF), HALF), ADD, None),
         (SampledWithoutReplacement(Gaussian(4, 4), 1, 2), REPLACE, PoissonGaussian(1.0, 0.5)),
-        (
-            SampledWithoutReplacement(Pure(1), 1, 2),
-            REPLACE,
-            PoissonPair(RandomisedResponse(1), 0.5),
-        ),
+        (SampledWithoutReplacement(Pure(1), 1, 2), REPLACE, PoissonPair(RandomisedResponse(1), 0.5)),
         (SampledWithReplacement(Pure(1), 1, 2), REPLACE, None),
         (ObjectivePerturbation(1, 4, 0, 1), ADD, None),
         (RandomStopping(Pure(1), NegativeBinomial(1, HALF)), None, None),
     ],
 )
-def test_lower_bounds_come_from_pairs_that_releases_have(
-    event: Event, relation: Relation | None, pair: object
-) -> None:
+def test_lower_bounds_come_from_pairs_that_releases_have(event: Event, relation: Relation | None, pair: object) -> None:
     assert attained_pair(event, relation) == pair
 
 

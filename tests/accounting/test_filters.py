@@ -11,16 +11,7 @@ from tacit.accounting.filters import UNIT_BITS, Filter, Law, amount, capacity, s
 from tacit.accounting.renyi import conversion
 from tacit.errors import AccountingError, BudgetError, SettingError
 from tacit.privacy.budget import Budget
-from tacit.privacy.event import (
-    Approximate,
-    BoundedRange,
-    Event,
-    Gaussian,
-    Laplace,
-    PoissonSampled,
-    Pure,
-    Repeated,
-)
+from tacit.privacy.event import Approximate, BoundedRange, Event, Gaussian, Laplace, PoissonSampled, Pure, Repeated
 from tacit.privacy.relation import Relation
 
 SETTINGS = settings(max_examples=60, deadline=None)
@@ -90,12 +81,7 @@ def test_the_capacity_of_mixed_releases_converts_to_the_budget(law: Law) -> None
 @pytest.mark.parametrize("law", ["zcdp", "rdp"])
 def test_mixed_releases_within_a_filter_are_within_its_budget(law: Law) -> None:
     generator = np.random.default_rng(5)
-    menu: list[Event] = [
-        Gaussian(1, 900),
-        Laplace(1, 20),
-        BoundedRange(Fraction(1, 9)),
-        Pure(Fraction(1, 30)),
-    ]
+    menu: list[Event] = [Gaussian(1, 900), Laplace(1, 20), BoundedRange(Fraction(1, 9)), Pure(Fraction(1, 30))]
     if law == "rdp":
         menu.append(PoissonSampled(Gaussian(1, 2), Fraction(1, 100)))
     filter_ = Filter(BUDGET, Relation.ADD_REMOVE, law)
@@ -116,9 +102,7 @@ def test_an_adaptive_strategy_cannot_beat_the_gaussian_filter() -> None:
     allowed = float(mu_squared_of(BUDGET))
     first = math.sqrt(0.5 * allowed)
     points = np.linspace(-12.0, 12.0, 4001)
-    weights = (
-        np.exp(-0.5 * (points - first) ** 2) / math.sqrt(2 * math.pi) * (points[1] - points[0])
-    )
+    weights = np.exp(-0.5 * (points - first) ** 2) / math.sqrt(2 * math.pi) * (points[1] - points[0])
     losses = first * points - 0.5 * first * first
     total = 0.0
     for loss, weight in zip(losses, weights, strict=True):

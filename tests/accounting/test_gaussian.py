@@ -16,13 +16,9 @@ DIGITS = 60
 TIGHT = 1e-9
 SETTINGS = settings(max_examples=150, deadline=None)
 
-any_amount = st.one_of(
-    st.floats(min_value=0.0, max_value=math.inf),
-    st.floats(min_value=1e-9, max_value=1e3),
-)
+any_amount = st.one_of(st.floats(min_value=0.0, max_value=math.inf), st.floats(min_value=1e-9, max_value=1e3))
 any_probability = st.one_of(
-    st.floats(min_value=0.0, max_value=1.0),
-    st.floats(min_value=-320.0, max_value=0.0).map(lambda power: 10.0**power),
+    st.floats(min_value=0.0, max_value=1.0), st.floats(min_value=-320.0, max_value=0.0).map(lambda power: 10.0**power)
 )
 
 
@@ -48,8 +44,7 @@ def random_points(count: int, seed: int, largest_u: float) -> list[tuple[float, 
 
 CORNERS = list(
     itertools.product(
-        [0.0, 1e-300, 1e-12, 1e-4, 0.1, 1.0, 30.0, 1e3],
-        [1e-9, 1e-4, 0.1, 0.999999, 1.0, 1.000001, 2.0, 44.0, 1e3],
+        [0.0, 1e-300, 1e-12, 1e-4, 0.1, 1.0, 30.0, 1e3], [1e-9, 1e-4, 0.1, 0.999999, 1.0, 1.000001, 2.0, 44.0, 1e3]
     )
 )
 
@@ -94,8 +89,7 @@ def test_epsilon_matches_the_published_values() -> None:
 def calibration_points() -> list[tuple[float, float]]:
     generator = np.random.default_rng(3)
     return [
-        (float(10.0 ** generator.uniform(-4, 3)), float(10.0 ** generator.uniform(-30, -0.005)))
-        for _ in range(400)
+        (float(10.0 ** generator.uniform(-4, 3)), float(10.0 ** generator.uniform(-30, -0.005))) for _ in range(400)
     ] + list(itertools.product([0.0, 1e-4, 1.0, 1e3], [1e-30, 1e-6, 0.5, 0.99]))
 
 
@@ -160,9 +154,7 @@ def test_t18_more_noise_means_smaller_epsilon() -> None:
     assert all(later > earlier for earlier, later in itertools.pairwise(mus))
 
 
-@pytest.mark.parametrize(
-    ("epsilon", "delta"), [(1.0, 1e-5), (0.5, 1e-6), (10.0, 1e-2), (50.0, 0.1)]
-)
+@pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 1e-5), (0.5, 1e-6), (10.0, 1e-2), (50.0, 0.1)])
 def test_t19_noise_is_calibrated_by_the_exact_curve(epsilon: float, delta: float) -> None:
     classical = epsilon / math.sqrt(2.0 * math.log(1.25 / delta))
     mu = gaussian.mu(epsilon, delta)

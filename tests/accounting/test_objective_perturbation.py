@@ -33,9 +33,7 @@ def _delta_of_loss(losses: np.ndarray, epsilon: float) -> float:
 
 @pytest.mark.parametrize("signs", [1, 2])
 @pytest.mark.parametrize("relation", [ADD, REPLACE])
-def test_the_closed_form_is_the_profile_of_the_dominating_loss(
-    signs: int, relation: Relation
-) -> None:
+def test_the_closed_form_is_the_profile_of_the_dominating_loss(signs: int, relation: Relation) -> None:
     # Quantiles of the noise in place of draws: nothing random, error below 1e-5 at 2e5 points.
     event = ObjectivePerturbation(1, 4, Fraction(1, 10), signs)
     c, mu = jacobian_term(event), objective_mu(event, relation)

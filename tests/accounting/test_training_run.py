@@ -31,24 +31,11 @@ ADD, ZERO, REPLACE = Relation.ADD_REMOVE, Relation.ZERO_OUT, Relation.REPLACE_ON
             PoissonSampled(Gaussian(1, 4), Fraction(1, 8)),
         ),
         (
-            Run(
-                noise=2,
-                steps=3,
-                relation=REPLACE,
-                sample_rate=0.125,
-                sampling="without-replacement",
-            ),
+            Run(noise=2, steps=3, relation=REPLACE, sample_rate=0.125, sampling="without-replacement"),
             SampledWithoutReplacement(Gaussian(4, 4), 1, 8),
         ),
         (
-            Run(
-                noise=2,
-                steps=3,
-                relation=REPLACE,
-                sample_rate=0.125,
-                sampling="with-replacement",
-                population=80,
-            ),
+            Run(noise=2, steps=3, relation=REPLACE, sample_rate=0.125, sampling="with-replacement", population=80),
             SampledWithReplacement(Gaussian(4, 4), 10, 80),
         ),
     ],
@@ -64,12 +51,7 @@ def test_floats_are_taken_at_their_exact_value() -> None:
 
 def test_a_size_of_a_sample_is_rounded_up() -> None:
     run = Run(
-        noise=1,
-        steps=1,
-        relation=REPLACE,
-        sample_rate=Fraction(1, 3),
-        sampling="without-replacement",
-        population=10,
+        noise=1, steps=1, relation=REPLACE, sample_rate=Fraction(1, 3), sampling="without-replacement", population=10
     )
     assert run.event == Repeated(SampledWithoutReplacement(Gaussian(4, 1), 4, 10), 1)
 

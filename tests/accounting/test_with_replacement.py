@@ -56,8 +56,7 @@ def divergence(first: dict[float, float], second: dict[float, float], epsilon: f
         roots = [mpmath.findroot(excess, (grid[i], grid[i + 1]), solver="ridder") for i in turns]
         edges = [mpmath.mpf(-16), *roots, mpmath.mpf(16)]
         pieces = [
-            sum(w * (mpmath.ncdf(b - s) - mpmath.ncdf(a - s)) for s, w in signed)
-            for a, b in itertools.pairwise(edges)
+            sum(w * (mpmath.ncdf(b - s) - mpmath.ncdf(a - s)) for s, w in signed) for a, b in itertools.pairwise(edges)
         ]
         return float(sum(max(piece, mpmath.mpf(0)) for piece in pieces))
 
@@ -105,9 +104,7 @@ def test_exact_where_all_other_records_are_alike(draws: int, population: int, mu
 
 @pytest.mark.parametrize("draws", [1, 5])
 @pytest.mark.parametrize("population", [1, 3, 40])
-def test_pure_releases_never_below_the_sum_of_copies_with_laplace_noise(
-    draws: int, population: int
-) -> None:
+def test_pure_releases_never_below_the_sum_of_copies_with_laplace_noise(draws: int, population: int) -> None:
     law = shifts(draws, population, 1.0, [0.0] * draws)
     event = SampledWithReplacement(Laplace(1, 1), draws, population)
     grid = np.linspace(-30.0, 30.0, 600_001)
@@ -127,9 +124,7 @@ def test_one_pure_draw_is_a_sample_without_replacement() -> None:
     assert stated(event, 0.05) == pytest.approx(exact, rel=1e-3)
 
 
-@pytest.mark.parametrize(
-    ("draws", "population"), [(1, 1), (1, 100), (10, 100), (300, 1000), (1000, 300)]
-)
+@pytest.mark.parametrize(("draws", "population"), [(1, 1), (1, 100), (10, 100), (300, 1000), (1000, 300)])
 def test_at_most_the_theorem_that_reveals_the_number_of_copies(draws: int, population: int) -> None:
     event = SampledWithReplacement(Gaussian(1, 4), draws, population)
     for base in (0.0, 0.3, 2.0):
@@ -184,9 +179,7 @@ def test_a_million_draws_take_no_longer_than_a_thousand() -> None:
 
 
 def test_rare_draws_cost_what_they_cost_without_replacement() -> None:
-    drawn = best(
-        [SampledWithReplacement(Gaussian(4, 9), 1, 100)], delta=1e-6, relation="replace-one"
-    )
+    drawn = best([SampledWithReplacement(Gaussian(4, 9), 1, 100)], delta=1e-6, relation="replace-one")
     sampled = SampledWithoutReplacement(Gaussian(4, 9), 1, 100)
     known = best([sampled], delta=1e-6, relation="replace-one")
     assert drawn.epsilon == pytest.approx(known.epsilon, rel=1e-3)
@@ -219,9 +212,7 @@ def test_nodes_that_fall_together_raise_no_warning(mu: int, draws: int) -> None:
         (0.012352864019357606, 2, 2552, 0.00010388015715357961),
     ],
 )
-def test_just_below_0_the_profile_keeps_its_digits(
-    mu: float, draws: int, population: int, epsilon: float
-) -> None:
+def test_just_below_0_the_profile_keeps_its_digits(mu: float, draws: int, population: int, epsilon: float) -> None:
     event = SampledWithReplacement(Gaussian(Fraction(mu) ** 2, 1), draws, population)
     with mpmath.workdps(40):
         # H is at least 1 - x, whatever the neighbours are.

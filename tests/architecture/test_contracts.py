@@ -73,7 +73,5 @@ def test_downward_imports_keep_every_contract(tmp_path: Path) -> None:
         ("solvers", "mechanisms", {"layers", "wall-mechanisms"}),
     ],
 )
-def test_a_seeded_import_breaks_its_contract(
-    tmp_path: Path, importer: str, imported: str, expected: set[str]
-) -> None:
+def test_a_seeded_import_breaks_its_contract(tmp_path: Path, importer: str, imported: str, expected: set[str]) -> None:
     assert broken_contracts(tmp_path, (importer, imported)) == expected

@@ -107,9 +107,7 @@ def mirror_faults(root: Path, across: frozenset[str] = ACROSS_MODULES) -> list[s
             path = (here / name).as_posix()
             if path not in across and not name.startswith(OF_A_PACKAGE):
                 faults.append(f"tests/{path} has no module")
-    listed = [
-        f"tests/{path} is listed and missing" for path in across if not (tests / path).exists()
-    ]
+    listed = [f"tests/{path} is listed and missing" for path in across if not (tests / path).exists()]
     return sorted(faults + listed)
 
 
@@ -146,9 +144,7 @@ def test_a_long_file_is_found(tmp_path: Path) -> None:
     assert long_files(tmp_path) == [f"src/tacit/noise/long.py: {LONGEST + 1}"]
 
 
-@pytest.mark.parametrize(
-    "path", ["src/tacit/utils.py", "src/tacit/rows/_helpers.py", "tests/common/test_it.py"]
-)
+@pytest.mark.parametrize("path", ["src/tacit/utils.py", "src/tacit/rows/_helpers.py", "tests/common/test_it.py"])
 def test_a_nameless_file_is_found(tmp_path: Path, path: str) -> None:
     write(tmp_path, "src/tacit/rows/commonplace.py")
     assert nameless_files(tmp_path) == []
@@ -189,14 +185,7 @@ def test_missing_and_orphaned_pages_are_found(tmp_path: Path) -> None:
 
 def test_modules_without_tests_and_tests_without_modules_are_found(tmp_path: Path) -> None:
     none = frozenset[str]()
-    for path in (
-        "__init__",
-        "__main__",
-        "errors",
-        "noise/__init__",
-        "noise/gaussian",
-        "noise/_bits",
-    ):
+    for path in ("__init__", "__main__", "errors", "noise/__init__", "noise/gaussian", "noise/_bits"):
         write(tmp_path, f"src/tacit/{path}.py")
     for path in ("test_errors", "conftest", "noise/test_gaussian_tails", "noise/test_bits"):
         write(tmp_path, f"tests/{path}.py")

@@ -12,9 +12,7 @@ import tacit
 SOURCE = Path(__file__).parents[2] / "src"
 HEAVY_FOR_HELP = frozenset({"dask", "matplotlib", "pyarrow", "sklearn", "torch"})
 HEAVY = HEAVY_FOR_HELP | {"numba", "pandas", "scipy"}
-HELP = (
-    "import runpy, sys; sys.argv = ['tacit', '--help']; runpy.run_module('tacit', None, '__main__')"
-)
+HELP = "import runpy, sys; sys.argv = ['tacit', '--help']; runpy.run_module('tacit', None, '__main__')"
 REPORT = "import atexit, sys; atexit.register(lambda: print('LOADED', *sorted(sys.modules)))\n"
 
 

@@ -63,8 +63,7 @@ def imported_names(tree: ast.AST) -> Iterator[tuple[int, str]]:
             case ast.ImportFrom(module=str(module), names=names, level=0):
                 yield from ((node.lineno, f"{module}.{alias.name}") for alias in names)
             case ast.Call(
-                func=ast.Name(id="__import__" | "import_module")
-                | ast.Attribute(attr="import_module"),
+                func=ast.Name(id="__import__" | "import_module") | ast.Attribute(attr="import_module"),
                 args=[ast.Constant(value=str(name)), *_],
             ):
                 yield node.lineno, name
@@ -129,9 +128,7 @@ def third_party_violations(path: str, text: str) -> list[str]:
         return [f"{path}: package {package_of(path)} is not in the table of packages"]
     free = allowed | sys.stdlib_module_names | {"tacit"}
     return [
-        f"{path}:{line}: {name}"
-        for line, name in imported_names(ast.parse(text))
-        if name.split(".")[0] not in free
+        f"{path}:{line}: {name}" for line, name in imported_names(ast.parse(text)) if name.split(".")[0] not in free
     ]
 
 

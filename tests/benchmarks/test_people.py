@@ -40,8 +40,7 @@ def frame(rows: int = 6) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize(
-    ("code", "expected"),
-    [("250.6", "diabetes"), ("428", "circulation"), ("V57", "V"), ("E888", "E"), ("?", "?")],
+    ("code", "expected"), [("250.6", "diabetes"), ("428", "circulation"), ("V57", "V"), ("E888", "E"), ("?", "?")]
 )
 def test_diagnoses_are_gathered_by_chapter(code: str, expected: str) -> None:
     assert chapter(code) == expected

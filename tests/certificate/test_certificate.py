@@ -139,9 +139,7 @@ def test_the_fields_are_as_documented() -> None:
 def test_the_total_agrees_with_an_independent_computation() -> None:
     document = ISSUED.document
     square = sum(
-        Fraction(entry["times"])
-        * int(entry["sensitivity"]["squared"])
-        / int(entry["noise"]["variance"])
+        Fraction(entry["times"]) * int(entry["sensitivity"]["squared"]) / int(entry["noise"]["variance"])
         for entry in document["events"]
     )
     total = document["total"]
@@ -161,12 +159,8 @@ def test_the_total_agrees_with_an_independent_computation() -> None:
 
 
 @pytest.mark.parametrize("relation", list(Relation))
-@pytest.mark.parametrize(
-    "budget", [BUDGET, Budget(mu=0.3, delta=1e-5), Budget(rho=0.05, delta=1e-9)]
-)
-def test_every_relation_and_currency_is_issued_and_checked(
-    relation: Relation, budget: Budget
-) -> None:
+@pytest.mark.parametrize("budget", [BUDGET, Budget(mu=0.3, delta=1e-5), Budget(rho=0.05, delta=1e-9)])
+def test_every_relation_and_currency_is_issued_and_checked(relation: Relation, budget: Budget) -> None:
     certificate = issue(make_plan(relation, budget))
     guarantee = Certificate.from_json(certificate.to_json()).rederive()
     assert guarantee == make_plan(relation, budget).guarantee()
@@ -349,9 +343,7 @@ def test_t15_a_fixed_seed_marks_the_certificate_not_private() -> None:
 
 @pytest.mark.parametrize("reproducible", [False, True])
 @pytest.mark.parametrize("budget", [Budget(epsilon=math.inf), Budget(mu=math.inf)])
-def test_an_infinite_epsilon_marks_the_certificate_not_private(
-    budget: Budget, reproducible: bool
-) -> None:
+def test_an_infinite_epsilon_marks_the_certificate_not_private(budget: Budget, reproducible: bool) -> None:
     certificate = issue(make_plan(budget=budget), reproducible=reproducible)
     document = json.loads(certificate.to_json())
     assert (document["private"], document["why_not_private"]) == (False, INFINITE)
@@ -377,9 +369,7 @@ def test_a_private_plan_with_an_answer_without_noise_gets_no_certificate() -> No
 numbers = st.floats(allow_nan=False, allow_infinity=False)
 junk = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(), numbers, st.text()),
-    lambda inner: st.one_of(
-        st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=5), inner, max_size=3)
-    ),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=5), inner, max_size=3)),
     max_leaves=6,
 )
 

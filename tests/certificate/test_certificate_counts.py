@@ -35,9 +35,7 @@ def issued(relation: Relation) -> Certificate:
     plan = Plan(
         solver=Gradient(Descent(20, 1.0, 0.0, None, "average")),
         loss=classification.LOGISTIC,
-        design=matrix_design(
-            ["a"], Binary("y", (0, 1)), bounds=(0, 1), row_norm=None, intercept=True
-        ),
+        design=matrix_design(["a"], Binary("y", (0, 1)), bounds=(0, 1), row_norm=None, intercept=True),
         records=1000,
         relation=relation,
         unit="row",
@@ -76,9 +74,7 @@ def test_k_counts_have_k_times_the_squared_bound_under_every_relation(relation: 
         (1, 2, "size"),
     ],
 )
-def test_t03_fewer_counts_than_were_paid_for_are_a_forgery(
-    place: int, size: Any, named: str
-) -> None:
+def test_t03_fewer_counts_than_were_paid_for_are_a_forgery(place: int, size: Any, named: str) -> None:
     document = issued(Relation.REPLACE_ONE).document
     document["events"][place]["size"] = size
     with pytest.raises(CertificateError, match=named):

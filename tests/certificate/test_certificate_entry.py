@@ -19,12 +19,8 @@ from tacit.solvers.choice import make_plan
 from tacit.solvers.solver import PublicFacts, SolverOptions
 
 
-def plan_of(
-    solver: str, relation: Relation = Relation.REPLACE_ONE, inference: bool = False
-) -> Plan:
-    design = matrix_design(
-        ["a", "b"], Binary("y", (0, 1)), bounds=(0, 1), row_norm=None, intercept=True
-    )
+def plan_of(solver: str, relation: Relation = Relation.REPLACE_ONE, inference: bool = False) -> Plan:
+    design = matrix_design(["a", "b"], Binary("y", (0, 1)), bounds=(0, 1), row_norm=None, intercept=True)
     budget = Budget(epsilon=1.0, delta=1e-6)
     facts = PublicFacts(design, 3000, relation, "row", budget, Penalty())
     return make_plan(facts, SolverOptions(solver, inference=inference))
@@ -85,9 +81,7 @@ def test_the_steps_around_a_minimum_are_in_the_total() -> None:
         ("noise", "variance", "7", "does not follow"),
     ],
 )
-def test_an_altered_number_of_a_minimum_is_found(
-    part: str, name: str, value: Any, match: str
-) -> None:
+def test_an_altered_number_of_a_minimum_is_found(part: str, name: str, value: Any, match: str) -> None:
     document = document_of(PERTURBED)
     entry = next(e for e in document["events"] if e["query"] == "perturbed-minimum")
     entry[part][name] = value

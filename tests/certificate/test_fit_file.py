@@ -115,24 +115,19 @@ def test_infinite_bounds_are_words() -> None:
 
 
 @pytest.mark.parametrize(
-    "labels",
-    [("no", "yes"), (0, 1), (0.0, 1.5), (False, True), ("1", 1), ("-inf", "inf"), ("ä", "\n")],
+    "labels", [("no", "yes"), (0, 1), (0.0, 1.5), (False, True), ("1", 1), ("-inf", "inf"), ("ä", "\n")]
 )
 def test_labels_keep_their_type(labels: tuple[Any, Any]) -> None:
     wrapped = tuple(np.array([label])[0] for label in labels)
     for first, second in (labels, wrapped):
-        design = matrix_design(
-            ["a"], Binary("y", (first, second)), bounds=(0, 1), row_norm=None, intercept=True
-        )
+        design = matrix_design(["a"], Binary("y", (first, second)), bounds=(0, 1), row_norm=None, intercept=True)
         fit = StoredFit.from_release(make_release(design))
         found = StoredFit.from_json(fit.to_json()).design.response.classes
         assert found == labels
         assert [type(label) for label in found] == [type(label) for label in labels]
 
 
-@pytest.mark.parametrize(
-    "labels", [(0, math.inf), (math.nan, 1), (1, 1.0), (b"a", b"b"), (None, 1), ((1, 2), 3)]
-)
+@pytest.mark.parametrize("labels", [(0, math.inf), (math.nan, 1), (1, 1.0), (b"a", b"b"), (None, 1), ((1, 2), 3)])
 def test_labels_that_json_cannot_hold_are_refused(labels: tuple[Any, Any]) -> None:
     design = matrix_design(["a"], Binary("y", labels), bounds=(0, 1), row_norm=None, intercept=True)
     with pytest.raises(CertificateError, match="label"):
@@ -150,13 +145,7 @@ def test_standard_errors_and_intervals_are_kept_where_there_are_any() -> None:
     again = StoredFit.from_json(fit.to_json())
     assert again == fit
     assert again.terms[0]["lower"] == -math.inf
-    assert again.terms[1] == {
-        "name": "a",
-        "coef": coefficients[1],
-        "std_err": math.inf,
-        "lower": None,
-        "upper": 1.0,
-    }
+    assert again.terms[1] == {"name": "a", "coef": coefficients[1], "std_err": math.inf, "lower": None, "upper": 1.0}
     assert fit.document["terms"][0]["lower"] == "-inf"
 
 
@@ -307,9 +296,7 @@ def test_a_file_that_cannot_be_read_or_written_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("failing", ["replace", "fsync"])
-def test_a_failure_leaves_the_file_as_it_was(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: str
-) -> None:
+def test_a_failure_leaves_the_file_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: str) -> None:
     def fail(*arguments: object) -> None:
         raise OSError(28, "No space left on device")
 
@@ -322,9 +309,7 @@ def test_a_failure_leaves_the_file_as_it_was(
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_at_the_moment_of_replacement_the_draft_is_whole(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_at_the_moment_of_replacement_the_draft_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "fit.json"
     replace = os.replace
 

@@ -25,9 +25,7 @@ DESIGN = Design(
     cells={"age": NumericCell(0.0, 10.0), "ward": LabelCell("a")},
 )
 FIRST, SECOND = DESIGN.columns
-MAPPED = matrix_design(
-    ["a", "b"], BINARY, bounds=(0, 1), row_norm=None, intercept=True, feature_map=Polynomial(2)
-)
+MAPPED = matrix_design(["a", "b"], BINARY, bounds=(0, 1), row_norm=None, intercept=True, feature_map=Polynomial(2))
 
 
 @pytest.mark.parametrize("design", [DESIGN, MAPPED])

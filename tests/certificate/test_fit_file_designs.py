@@ -16,16 +16,7 @@ from tacit.contract.query import QueryKind
 from tacit.contract.release import Release
 from tacit.contract.sensitivity import price_for
 from tacit.design.design import Column, Design, matrix_design
-from tacit.design.factor import (
-    Between,
-    Indicator,
-    LabelCell,
-    Missing,
-    NumericCell,
-    Power,
-    Spline,
-    Transform,
-)
+from tacit.design.factor import Between, Indicator, LabelCell, Missing, NumericCell, Power, Spline, Transform
 from tacit.design.feature_map import Custom, FeatureMap, Polynomial, RandomFourier
 from tacit.design.response import Binary
 from tacit.documents.canonical_json import canonical, digest_of
@@ -55,9 +46,7 @@ MAPS: dict[str, FeatureMap] = {
     "custom": Custom(np.tanh, 2.0, 2),
 }
 MAPPED = {
-    name: matrix_design(
-        ["a", "b"], BINARY, bounds=(0, 1), row_norm=None, intercept=True, feature_map=made
-    )
+    name: matrix_design(["a", "b"], BINARY, bounds=(0, 1), row_norm=None, intercept=True, feature_map=made)
     for name, made in MAPS.items()
 }
 
@@ -111,9 +100,7 @@ def with_place(document: dict[str, Any], path: tuple[Any, ...], value: Any) -> d
 
 
 @pytest.mark.parametrize(
-    "design",
-    [COMPUTED, MAPPED["polynomial"], MAPPED["fourier"]],
-    ids=["computed", "polynomial", "fourier"],
+    "design", [COMPUTED, MAPPED["polynomial"], MAPPED["fourier"]], ids=["computed", "polynomial", "fourier"]
 )
 def test_a_round_trip_keeps_every_bit(design: Design) -> None:
     fit = StoredFit.from_release(make_release(design))
@@ -131,11 +118,7 @@ def is_harmless(path: tuple[Any, ...], value: Any) -> bool:
     return path[-1] in {"intercept", "interaction_only"} and value is True
 
 
-@pytest.mark.parametrize(
-    "design",
-    [COMPUTED, *MAPPED.values()],
-    ids=["computed", *MAPPED],
-)
+@pytest.mark.parametrize("design", [COMPUTED, *MAPPED.values()], ids=["computed", *MAPPED])
 def test_every_misplaced_type_is_found_though_the_digest_fits(design: Design) -> None:
     document = StoredFit.from_release(make_release(design)).document
     values: list[Any] = [None, True, [], "1.0"]
@@ -199,9 +182,7 @@ def test_a_design_that_contradicts_itself_is_refused(path: tuple[Any, ...], valu
         (("columns", 0, "factors"), [{"kind": "numeric", "column": "a"}]),
     ],
 )
-def test_a_mapped_design_that_contradicts_itself_is_refused(
-    path: tuple[Any, ...], value: Any
-) -> None:
+def test_a_mapped_design_that_contradicts_itself_is_refused(path: tuple[Any, ...], value: Any) -> None:
     document = StoredFit.from_release(make_release(MAPPED["polynomial"])).document
     with pytest.raises(CertificateError):
         StoredFit.from_json(forged(with_place(document, ("design", *path), value)))

@@ -127,8 +127,7 @@ class Mirrored(Box):
 
 
 @pytest.mark.parametrize(
-    "settings",
-    [{"feature_map": Custom(lambda row: row[:1], 1.0)}, {"constraint": Mirrored(0, 1)}],
+    "settings", [{"feature_map": Custom(lambda row: row[:1], 1.0)}, {"constraint": Mirrored(0, 1)}]
 )
 def test_no_digest_stands_for_somebodys_own_code(settings: dict[str, Any]) -> None:
     chosen = {"epsilon": 1.0, "bounds": (0, 1), **settings}

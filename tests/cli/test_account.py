@@ -52,9 +52,7 @@ def test_the_table_for_people(command: Command) -> None:
 
 
 def test_a_fallback_is_told(command: Command) -> None:
-    done = command(
-        "account", "--steps", 1000, "--delta", 1e-5, "--sample-rate", 1e-3, "--noise", 0.01
-    )
+    done = command("account", "--steps", 1000, "--delta", 1e-5, "--sample-rate", 1e-3, "--noise", 0.01)
     assert done.code == 0
     assert "fallback  pld is out of its numerical range" in done.out
 
@@ -103,8 +101,7 @@ def test_draws_with_replacement_assume_a_large_table(rate: str, records: int) ->
 def test_poisson_samples_under_replace_one_have_a_pair_of_their_own(command: Command) -> None:
     given = (*WHOLE, "--sample-rate", 0.1, "--noise", 1, "--json")
     one, other = (
-        command(*given, "--relation", relation).document["epsilon"]["pld"]
-        for relation in ("zero-out", "replace-one")
+        command(*given, "--relation", relation).document["epsilon"]["pld"] for relation in ("zero-out", "replace-one")
     )
     assert 0.0 < one < other
 
@@ -164,9 +161,7 @@ def test_a_picture_is_drawn_and_not_overwritten(command: Command) -> None:
         (("--noise", 1, "--picture", "loss"), "--plot"),
     ],
 )
-def test_bad_input_is_refused(
-    command: Command, tmp_path: Path, arguments: tuple[object, ...], word: str
-) -> None:
+def test_bad_input_is_refused(command: Command, tmp_path: Path, arguments: tuple[object, ...], word: str) -> None:
     done = command("account", "--steps", 1, "--delta", 1e-5, *arguments)
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith("error: ")

@@ -83,9 +83,7 @@ def test_wrong_command_lines(command: Command, arguments: tuple[str, ...], hint:
     assert hint in error["message"]
 
 
-def test_t41_faults_show_where_and_not_what(
-    clinic: Path, command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_t41_faults_show_where_and_not_what(clinic: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object, **__: object) -> None:
         raise KeyError("canary")
 

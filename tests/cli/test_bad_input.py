@@ -154,9 +154,7 @@ def test_truncated_parquet(clinic: Path, command: Command, kept: int) -> None:
     parquet.write_table(pa.table(clinic_table(800)), "clinic.parquet")
     whole = Path("clinic.parquet").read_bytes()
     Path("clinic.parquet").write_bytes(whole[:kept])
-    check(
-        command, 3, "parquet", "clinic.parquet", FORMULA, "--schema", "clinic.toml", "--epsilon", 1
-    )
+    check(command, 3, "parquet", "clinic.parquet", FORMULA, "--schema", "clinic.toml", "--epsilon", 1)
 
 
 @pytest.mark.parametrize("name", ["absent.csv", "absent.parquet", "clinic.xls", "."])

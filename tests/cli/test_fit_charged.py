@@ -49,9 +49,7 @@ def test_t37_refusals_are_refused_inside_a_ledger(ledger: Ledger, command: Comma
 
 
 def test_a_curator_is_told_and_the_log_too(clinic: Path, command: Command) -> None:
-    ledger = Ledger(
-        "clinic.db", budget=Budget(epsilon=6, delta=1e-6), dataset="clinic", refusals="curator"
-    )
+    ledger = Ledger("clinic.db", budget=Budget(epsilon=6, delta=1e-6), dataset="clinic", refusals="curator")
     spoil()
     assert command(*FIT, "--epsilon", 1, *CHARGED, "--invalid-rows", "error").code == 3
     assert ledger.verify().entries == 2
@@ -83,9 +81,7 @@ def test_what_a_ledger_is_told_needs_a_ledger(clinic: Path, command: Command, na
     assert f"--{name} is for a ledger: add --ledger FILE" in done.err
 
 
-def test_a_second_fit_of_a_file_is_warned_of_in_another_process(
-    clinic: Path, command: Command
-) -> None:
+def test_a_second_fit_of_a_file_is_warned_of_in_another_process(clinic: Path, command: Command) -> None:
     assert command(*ONE).document["warnings"] == []
     done = subprocess.run(
         [sys.executable, "-m", "tacit", *map(str, FIT), "--epsilon", "1"],
@@ -148,9 +144,7 @@ def test_where_n_is_private_its_lower_bound_is_judged(clinic: Path, command: Com
         assert len(found) == count
 
 
-def test_an_interrupted_request_is_paid_for_again_when_asked(
-    ledger: Ledger, command: Command
-) -> None:
+def test_an_interrupted_request_is_paid_for_again_when_asked(ledger: Ledger, command: Command) -> None:
     kept = (*ONE, *CHARGED, "--key", "first")
     first = command(*kept).document
     assert command(*kept, "--again").document["terms"] == first["terms"]

@@ -32,12 +32,8 @@ def visits(tmp_path: Path) -> Path:
     rng = np.random.default_rng(0)
     patient, age = np.repeat(np.arange(400), 3), rng.uniform(20, 90, 1200)
     readmit = (age - 55) / 20 + rng.logistic(size=1200) > 0
-    rows = [
-        f"{patient[i]},{i},{age[i]:.3f},{int(readmit[i])}" for i in rng.permutation(1200).tolist()
-    ]
-    (tmp_path / "visits.csv").write_text(
-        "\n".join(["patient_nbr,encounter,age,readmit", *rows]), encoding="utf-8"
-    )
+    rows = [f"{patient[i]},{i},{age[i]:.3f},{int(readmit[i])}" for i in rng.permutation(1200).tolist()]
+    (tmp_path / "visits.csv").write_text("\n".join(["patient_nbr,encounter,age,readmit", *rows]), encoding="utf-8")
     (tmp_path / "visits.toml").write_text(SCHEMA, encoding="utf-8")
     return tmp_path
 

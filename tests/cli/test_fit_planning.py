@@ -21,9 +21,7 @@ def test_json_agrees_with_the_fit(clinic: Path, command: Command) -> None:
     assert document["records"] == 800
     assert document["coefficients"][:2] == ["Intercept", "age"]
     assert document["private"] is True
-    fitted = command(
-        "fit", "clinic.csv", PLAN[1], "--schema", "clinic.toml", "--epsilon", 1, "--json"
-    ).document
+    fitted = command("fit", "clinic.csv", PLAN[1], "--schema", "clinic.toml", "--epsilon", 1, "--json").document
     assert [document[name] for name in ("epsilon", "delta", "mu")] == [
         fitted[name] for name in ("epsilon", "delta", "mu")
     ]

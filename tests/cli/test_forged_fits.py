@@ -38,11 +38,7 @@ def seconds(text: str) -> tuple[bool, float]:
     return accepted, time.process_time() - began
 
 
-MAPPED = {
-    "kind": "polynomial",
-    "degree": 4,
-    "interaction_only": False,
-}
+MAPPED = {"kind": "polynomial", "degree": 4, "interaction_only": False}
 SPEAKING = 'a\x1b[2J\n". Signed by key 00.'
 
 

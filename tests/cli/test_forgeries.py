@@ -23,12 +23,7 @@ Document = dict[str, Any]
 
 
 def gaussian(squared: str = "1", variance: str = "1000003") -> Document:
-    return {
-        "event": "gaussian",
-        "squared_sensitivity": squared,
-        "variance": variance,
-        "label": "",
-    }
+    return {"event": "gaussian", "squared_sensitivity": squared, "variance": variance, "label": ""}
 
 
 def repeated(inner: Document, times: str) -> Document:
@@ -55,11 +50,7 @@ WIDE = {f"k{number}": number for number in range(SIZE // 18)}
 def minimum(number: int) -> Document:
     """An entry of a perturbed objective, which is costly to price."""
     document = json.loads((FORMER / "fit-binomial-perturbed.json").read_text("utf-8"))
-    entry = next(
-        entry
-        for entry in document["certificate"]["events"]
-        if entry["query"] == "perturbed-minimum"
-    )
+    entry = next(entry for entry in document["certificate"]["events"] if entry["query"] == "perturbed-minimum")
     return {**entry, "label": str(number)}
 
 
@@ -78,9 +69,7 @@ SINGLE: dict[str, Callable[[Document], Any]] = {
     "wide list": lambda d: d["public"][0].update(value=[[]] * (SIZE // 3)),
     "long list": lambda d: d["public"][0].update(value=[0] * (SIZE // 2)),
     "many facts": lambda d: d.update(public=filled(lambda k: {**d["public"][0], "name": str(k)})),
-    "assumed facts": lambda d: d.update(
-        public=filled(lambda k: {"name": str(k), "value": True, "source": "assumed"})
-    ),
+    "assumed facts": lambda d: d.update(public=filled(lambda k: {"name": str(k), "value": True, "source": "assumed"})),
     "many keys": lambda d: d.update(WIDE),
     "many inner keys": lambda d: d["total"].update(WIDE),
     "long unit": lambda d: d.update(unit="row " * (SIZE // 4)),
@@ -107,16 +96,12 @@ def charges(make: Callable[[int], Any]) -> Callable[[Document], None]:
 
 
 def composed(make: Callable[[int], Any]) -> Callable[[Document], None]:
-    return lambda d: d["charges"][0].update(
-        events=[{"event": "composed", "events": filled(make), "label": ""}]
-    )
+    return lambda d: d["charges"][0].update(events=[{"event": "composed", "events": filled(make), "label": ""}])
 
 
 JOINT: dict[str, Callable[[Document], Any]] = {
     "many charges": charges(lambda k: gaussian(variance=str(2 * k + 10**6 + 1))),
-    "many long charges": charges(
-        lambda k: gaussian(f"{LONG}/{10**459 + 2 * k + 1}", str(10**458 + 2 * k + 1))
-    ),
+    "many long charges": charges(lambda k: gaussian(f"{LONG}/{10**459 + 2 * k + 1}", str(10**458 + 2 * k + 1))),
     "many events": composed(lambda k: gaussian(variance=str(2 * k + 10**6 + 1))),
     "many long events": composed(lambda k: gaussian("1", str(10**460 + 2 * k + 1))),
     "some long events": lambda d: d["charges"][0].update(
@@ -127,12 +112,7 @@ JOINT: dict[str, Callable[[Document], Any]] = {
     "deep event": lambda d: d["charges"][0].update(events=[nested(18, "2")]),
     "deep and wide": lambda d: d["charges"][0].update(events=filled(lambda k: nested(12, "2"))),
     "sampled": charges(
-        lambda k: {
-            "event": "poisson-sampled",
-            "inner": gaussian(variance=str(k + 1)),
-            "rate": "1/7",
-            "label": "",
-        }
+        lambda k: {"event": "poisson-sampled", "inner": gaussian(variance=str(k + 1)), "rate": "1/7", "label": ""}
     ),
     "stopped": charges(
         lambda k: {
@@ -216,15 +196,7 @@ def seconds(text: str, capsys: pytest.CaptureFixture[str]) -> tuple[bool, float]
 
 
 HARMLESS = {"long unit", "speaking unit", "long solver", "long dataset", "long label"}
-HARMLESS |= {
-    "wide list",
-    "long list",
-    "many facts",
-    "assumed facts",
-    "huge entries",
-    "huge rho",
-    "huge mu",
-}
+HARMLESS |= {"wide list", "long list", "many facts", "assumed facts", "huge entries", "huge rho", "huge mu"}
 
 
 @pytest.mark.parametrize("kind", SINGLE)
@@ -259,9 +231,7 @@ def test_the_command_refuses_or_verifies(kind: str, capsys: pytest.CaptureFixtur
 
 
 @pytest.mark.parametrize("name", ["certificate.json", "ledger.json"])
-def test_a_unit_is_quoted_wherever_it_is_shown(
-    name: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_unit_is_quoted_wherever_it_is_shown(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     Path("forged.json").write_text(forge(name, SINGLE["speaking unit"]), encoding="utf-8")
     assert run(["verify", "forged.json"]) == 0
     out = " ".join(capsys.readouterr().out.split())

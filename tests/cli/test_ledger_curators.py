@@ -19,9 +19,7 @@ def ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ledger:
 
 
 def charge(ledger: Ledger, variance: int = 10) -> None:
-    kept = ledger.reserve(
-        [Gaussian(1, variance)], relation="replace-one", unit="patient", formula="y ~ x"
-    )
+    kept = ledger.reserve([Gaussian(1, variance)], relation="replace-one", unit="patient", formula="y ~ x")
     ledger.commit(kept, "sha256:" + "a" * 64)
 
 

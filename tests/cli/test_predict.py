@@ -20,9 +20,7 @@ FIT = ("fit", "clinic.csv", "readmit ~ age + C(ward)", "--schema", "clinic.toml"
 @pytest.fixture
 def kept(clinic: Path, command: Command) -> Path:
     assert command(*FIT, "-o", "fit.json").code == 0
-    Path("new.csv").write_text(
-        "ward,age\ngeneral,50\nsurgery,\nelsewhere,60\ncardiology,70\n", encoding="utf-8"
-    )
+    Path("new.csv").write_text("ward,age\ngeneral,50\nsurgery,\nelsewhere,60\ncardiology,70\n", encoding="utf-8")
     return clinic
 
 
@@ -92,11 +90,7 @@ def test_blocks_are_written_one_by_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("family", "formula", "several"),
-    [
-        ("multinomial", "ward ~ age", True),
-        ("gaussian", "age ~ C(ward)", False),
-    ],
+    ("family", "formula", "several"), [("multinomial", "ward ~ age", True), ("gaussian", "age ~ C(ward)", False)]
 )
 def test_classes_and_numbers_are_predicted_too(
     clinic: Path, command: Command, family: str, formula: str, several: bool

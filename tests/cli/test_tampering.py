@@ -129,17 +129,13 @@ def passing(cases: list[tuple[Place, Document]], key: str | None) -> list[Place]
 
 
 @pytest.mark.parametrize("recomputed", [False, True])
-def test_500_of_500_alterations_of_a_signed_fit_are_refused(
-    fits: dict[str, Document], recomputed: bool
-) -> None:
+def test_500_of_500_alterations_of_a_signed_fit_are_refused(fits: dict[str, Document], recomputed: bool) -> None:
     cases = drawn(fits["signed"], certificate=recomputed, inside=True)
     assert len(cases) == MUTATIONS
     assert passing(cases, "key.pem.pub") == []
 
 
-def test_500_of_500_alterations_beside_an_untouched_certificate_are_refused(
-    fits: dict[str, Document],
-) -> None:
+def test_500_of_500_alterations_beside_an_untouched_certificate_are_refused(fits: dict[str, Document]) -> None:
     cases = drawn(fits["unsigned"], certificate=False, inside=False)
     assert len(cases) == MUTATIONS
     assert passing(cases, None) == []
@@ -189,9 +185,7 @@ def test_where_nobody_signed_nobody_can_tell(fits: dict[str, Document], command:
     assert command("verify", "altered.json", "--key", "key.pem.pub").code == 4
 
 
-def test_a_part_that_a_later_version_adds_is_covered_and_kept(
-    fits: dict[str, Document], command: Command
-) -> None:
+def test_a_part_that_a_later_version_adds_is_covered_and_kept(fits: dict[str, Document], command: Command) -> None:
     document = fits["unsigned"]
     document["further"]["curvature"] = {"matrix": [[1.0]]}
     Path("later.json").write_text(json.dumps(forged(document, certificate=True)), "utf-8")

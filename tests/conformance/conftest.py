@@ -68,8 +68,6 @@ def require_all_sums() -> Callable[[Iterable[Query]], None]:
     def require(queries: Iterable[Query]) -> None:
         kinds = {type(query) for query in queries}
         assert kinds == set(MECHANISMS) - NO_SUMS
-        assert {KIND_OF[kind] for kind in kinds} == set(QueryKind) - {
-            KIND_OF[kind] for kind in NO_SUMS
-        }
+        assert {KIND_OF[kind] for kind in kinds} == set(QueryKind) - {KIND_OF[kind] for kind in NO_SUMS}
 
     return require

@@ -126,9 +126,7 @@ def fit(name: str, option: str, relation: str, content: str, runs: list[Seen], n
 
 MIXES = [
     (name, option, relation)
-    for (name, option), relation in zip(
-        itertools.product(ESTIMATORS, OPTIONS), itertools.cycle(Relation), strict=False
-    )
+    for (name, option), relation in zip(itertools.product(ESTIMATORS, OPTIONS), itertools.cycle(Relation), strict=False)
     if not (name == "mean" and option in UNSUITED)
 ][::2]
 
@@ -171,16 +169,14 @@ def test_t30_a_private_number_of_records_may_be_none(option: str, seen: list[See
 def test_t30_a_public_number_of_records_is_refused_below_two(seen: list[Seen]) -> None:
     for relation in ("replace-one", "zero-out"):
         with pytest.raises(DataError, match="fewer than 2 records"):
-            tacit.LogisticRegression(
-                epsilon=1.0, bounds=(-1, 1), classes=(0, 1), relation=relation
-            ).fit(np.zeros((1, 2)), np.zeros(1))
+            tacit.LogisticRegression(epsilon=1.0, bounds=(-1, 1), classes=(0, 1), relation=relation).fit(
+                np.zeros((1, 2)), np.zeros(1)
+            )
     assert seen[-1].plan is None
 
 
 def test_a_softmax_has_no_intervals_without_noise_either(seen: list[Seen]) -> None:
     X, _ = cells("usual", N)
     with pytest.raises(InputError, match="no intervals"):
-        tacit.LogisticRegression(epsilon=np.inf, bounds=(-1, 1), inference=True).fit(
-            X, np.arange(N) % 3
-        )
+        tacit.LogisticRegression(epsilon=np.inf, bounds=(-1, 1), inference=True).fit(X, np.arange(N) % 3)
     assert seen[-1].plan is None

@@ -23,10 +23,7 @@ from tacit.solvers.rules import TABLES
 
 ROUTES: dict[str, tuple[Any, dict[str, Any]]] = {
     "perturbed": (tacit.LogisticRegression, {"solver": "objective-perturbation"}),
-    "perturbed intervals": (
-        tacit.LogisticRegression,
-        {"solver": "objective-perturbation", "inference": True},
-    ),
+    "perturbed intervals": (tacit.LogisticRegression, {"solver": "objective-perturbation", "inference": True}),
     "double noise": (tacit.LogisticRegression, {"solver": "double-noise-newton"}),
     "newton": (tacit.LogisticRegression, {"solver": "newton", "inference": True}),
     "newton of counts": (tacit.PoissonRegressor, {"solver": "newton", "inference": True}),
@@ -81,9 +78,7 @@ def asked(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> li
 
 
 @pytest.mark.parametrize("route", ROUTES)
-def test_t40_no_noise_is_too_much(
-    route: str, asked: list[Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_t40_no_noise_is_too_much(route: str, asked: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
     always = replace(TABLES, large=500, records_a_column=1, noise_norm=1e9)
     monkeypatch.setattr(solver, "TABLES", always)
     make, options = ROUTES[route]

@@ -56,9 +56,7 @@ QUERIES: dict[str, Query] = {
     "sandwich, mapped": CurvatureAndScore(THETA, 1.4, MATRIX, classification.LOGISTIC),
     "sandwich, clipped score": CurvatureAndScore(THETA, 0.9, MATRIX, CLIPPED, 0.4),
     "norms": GradientNorm(THETA, 0.9, 0.5, None, regression.SQUARED),
-    "norms, tail": GradientNorm(
-        THETA, 0.9, 0.7, MATRIX, classification.LOGISTIC, Measure.SHARE, 0.1
-    ),
+    "norms, tail": GradientNorm(THETA, 0.9, 0.7, MATRIX, classification.LOGISTIC, Measure.SHARE, 0.1),
     "residuals": ResidualSize(THETA, 0.7),
     "residuals, mapped": ResidualSize(THETA, 2.0, MATRIX, 0.1, 0.9),
     "trace": CurvatureTrace(THETA, 1.8),
@@ -75,9 +73,7 @@ def size_of(query: Query) -> int:
 def prepared(bounds: tuple[float, float]) -> NDArray[np.float64]:
     """Rows of all corners, of points within and of points far outside, with either label."""
     cells = np.array(list(itertools.product(CELLS, CELLS, (0, 1))))
-    design = matrix_design(
-        ["x0", "x1"], Binary("y", (0, 1)), bounds=bounds, row_norm=None, intercept=True
-    )
+    design = matrix_design(["x0", "x1"], Binary("y", (0, 1)), bounds=bounds, row_norm=None, intercept=True)
     store = admit(open_source(cells[:, :2], cells[:, 2]), design, dtype=np.float64)
     return to_rows(store.block(0), len(cells))
 
@@ -91,19 +87,10 @@ def random_rows(n: int, seed: int = 0) -> NDArray[np.float64]:
 
 
 def price_of(query: Query, mu: float = 1.0, relation: Relation = Relation.REPLACE_ONE) -> Price:
-    return price_for(
-        KIND_OF[type(query)],
-        Fraction(mu) ** 2,
-        relation,
-        records=1000,
-        width=3,
-        size=size_of(query),
-    )
+    return price_for(KIND_OF[type(query)], Fraction(mu) ** 2, relation, records=1000, width=3, size=size_of(query))
 
 
-def test_every_mechanism_of_the_registry_is_covered(
-    require_all_sums: Callable[[Iterable[Query]], None],
-) -> None:
+def test_every_mechanism_of_the_registry_is_covered(require_all_sums: Callable[[Iterable[Query]], None]) -> None:
     require_all_sums(QUERIES.values())
 
 
@@ -139,9 +126,7 @@ def test_t08_a_sum_is_the_sum_of_its_records(case: str, n: int, integer_sum: Int
     query, rows = QUERIES[case], random_rows(n)
     bound = price_of(query).bound
     singles = [integer_sum(query, bound, MemoryStore.of(row[None])) for row in rows]
-    np.testing.assert_array_equal(
-        integer_sum(query, bound, MemoryStore.of(rows)), np.sum(singles, axis=0)
-    )
+    np.testing.assert_array_equal(integer_sum(query, bound, MemoryStore.of(rows)), np.sum(singles, axis=0))
 
 
 @pytest.mark.parametrize("case", QUERIES)

@@ -17,11 +17,7 @@ Build = Callable[[bool], Any]
 
 
 def settings(pessimistic: bool) -> dict[str, Any]:
-    return {
-        "pessimistic_estimate": pessimistic,
-        "value_discretization_interval": 2e-3,
-        "use_connect_dots": pessimistic,
-    }
+    return {"pessimistic_estimate": pessimistic, "value_discretization_interval": 2e-3, "use_connect_dots": pessimistic}
 
 
 def draw(generator: np.random.Generator) -> tuple[Event, Build]:
@@ -30,23 +26,15 @@ def draw(generator: np.random.Generator) -> tuple[Event, Build]:
     scale, share = float(noise), float(rate)
     match int(generator.integers(5)):
         case 0:
-            return Gaussian(1, noise**2), lambda side: oracle.from_gaussian_mechanism(
-                scale, **settings(side)
-            )
+            return Gaussian(1, noise**2), lambda side: oracle.from_gaussian_mechanism(scale, **settings(side))
         case 1:
-            return Laplace(1, noise), lambda side: oracle.from_laplace_mechanism(
-                scale, **settings(side)
-            )
+            return Laplace(1, noise), lambda side: oracle.from_laplace_mechanism(scale, **settings(side))
         case 2:
             event: Event = PoissonSampled(Gaussian(1, noise**2), rate)
-            return event, lambda side: oracle.from_gaussian_mechanism(
-                scale, sampling_prob=share, **settings(side)
-            )
+            return event, lambda side: oracle.from_gaussian_mechanism(scale, sampling_prob=share, **settings(side))
         case 3:
             event = PoissonSampled(Laplace(1, noise), rate)
-            return event, lambda side: oracle.from_laplace_mechanism(
-                scale, sampling_prob=share, **settings(side)
-            )
+            return event, lambda side: oracle.from_laplace_mechanism(scale, sampling_prob=share, **settings(side))
         case _:
             lie = 0.9 - 0.5 * share
             epsilon = math.log((1.0 - lie / 2.0) / (lie / 2.0))
@@ -58,10 +46,7 @@ def draw(generator: np.random.Generator) -> tuple[Event, Build]:
 @pytest.mark.parametrize("seed", range(20))
 def test_a_mix_is_between_the_optimistic_and_just_above_the_pessimistic_value(seed: int) -> None:
     generator = np.random.default_rng(seed)
-    drawn = [
-        (*draw(generator), int(generator.integers(1, 10)))
-        for _ in range(int(generator.integers(2, 5)))
-    ]
+    drawn = [(*draw(generator), int(generator.integers(1, 10))) for _ in range(int(generator.integers(2, 5)))]
     bounds = []
     for pessimistic in (False, True):
         laws = [build(pessimistic).self_compose(times) for _, build, times in drawn]

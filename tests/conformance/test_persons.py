@@ -64,9 +64,7 @@ QUERIES: dict[str, Query] = {
     "counts of both sides": ColumnCounts((1, 1), np.array([0, -np.inf]), np.array([np.inf, 0])),
     "sandwich, clipped score": CurvatureAndScore(THETA, 0.9, MATRIX, CLIPPED, 0.4),
     "norms": GradientNorm(THETA, 0.9, 0.5, None, regression.SQUARED),
-    "norms, tail": GradientNorm(
-        THETA, 0.9, 0.7, MATRIX, classification.LOGISTIC, Measure.SHARE, 0.1
-    ),
+    "norms, tail": GradientNorm(THETA, 0.9, 0.7, MATRIX, classification.LOGISTIC, Measure.SHARE, 0.1),
     "residuals": ResidualSize(THETA, 0.7),
     "residuals, mapped": ResidualSize(THETA, 2.0, MATRIX, 0.1, 0.9),
     "trace": CurvatureTrace(THETA, 1.8),
@@ -104,11 +102,7 @@ def table(
     cells, who = cells[sequence], who[sequence]
     response = Binary("y", (0, 1)) if query is not QUERIES["gradient, classes"] else None
     design = matrix_design(
-        ["x0", "x1"],
-        response or Classes("y", (0, 1, 2)),
-        bounds=bounds,
-        row_norm=None,
-        intercept=True,
+        ["x0", "x1"], response or Classes("y", (0, 1, 2)), bounds=bounds, row_norm=None, intercept=True
     )
     unit = Unit("unit", MOST, "order" if ordered else None)
     source = open_source(cells[:, :2], cells[:, 2], attached={"unit": who, "order": cells[:, 3]})
@@ -140,9 +134,7 @@ BLANK = np.full((2, 4), np.nan)
 REST = [np.array([[30.0, 60.0, 1.0, 1.0]]), np.array([[80.0, 10.0, 0.0, 1.0]] * 2)]
 
 
-def test_every_mechanism_of_the_registry_is_covered(
-    require_all_sums: Callable[[Iterable[Query]], None],
-) -> None:
+def test_every_mechanism_of_the_registry_is_covered(require_all_sums: Callable[[Iterable[Query]], None]) -> None:
     require_all_sums(QUERIES.values())
 
 
@@ -156,10 +148,7 @@ def test_t01_t04_t35_brute_force_over_neighbouring_persons(
     kind, size = KIND_OF[type(query)], size_of(query)
     for relation in Relation:
         price = price_of(query, relation)
-        sums = [
-            integer_sum(query, price.bound, table([*REST, rows], query, bounds=bounds))
-            for rows in candidates()
-        ]
+        sums = [integer_sum(query, price.bound, table([*REST, rows], query, bounds=bounds)) for rows in candidates()]
         if relation is Relation.REPLACE_ONE:
             changes = [squared_change(*pair) for pair in itertools.combinations(sums, 2)]
         else:
@@ -182,9 +171,7 @@ def some_people(n: int, most: int = 6) -> list[Rows]:
 
 @pytest.mark.parametrize("ordered", [False, True])
 @pytest.mark.parametrize("case", QUERIES)
-def test_t08_the_order_of_the_file_does_not_matter(
-    case: str, ordered: bool, integer_sum: IntegerSum
-) -> None:
+def test_t08_the_order_of_the_file_does_not_matter(case: str, ordered: bool, integer_sum: IntegerSum) -> None:
     """Days tie, so that content decides between records of one day."""
     query, people = QUERIES[case], some_people(80)
     bound = price_of(query).bound
@@ -211,9 +198,7 @@ def test_t08_a_sum_is_the_sum_of_its_persons(case: str, n: int, integer_sum: Int
 
 
 @pytest.mark.parametrize("case", QUERIES)
-def test_t08_a_record_more_than_are_kept_counts_no_more_than_a_person(
-    case: str, integer_sum: IntegerSum
-) -> None:
+def test_t08_a_record_more_than_are_kept_counts_no_more_than_a_person(case: str, integer_sum: IntegerSum) -> None:
     query, people = QUERIES[case], some_people(20, 3)
     price = price_of(query)
     people[4] = np.repeat(people[4][:1], MOST, axis=0)
@@ -228,9 +213,7 @@ def test_t08_a_record_more_than_are_kept_counts_no_more_than_a_person(
 
 
 @pytest.mark.parametrize("case", QUERIES)
-def test_t12_answers_are_the_sums_in_the_users_units_with_stated_noise(
-    case: str, integer_sum: IntegerSum
-) -> None:
+def test_t12_answers_are_the_sums_in_the_users_units_with_stated_noise(case: str, integer_sum: IntegerSum) -> None:
     """Noise at most 7 deviations off; the rate of a larger one is below 1e-10 a coordinate."""
     query, people = QUERIES[case], some_people(50)
     price = price_of(query)
@@ -246,17 +229,12 @@ def test_t12_answers_are_the_sums_in_the_users_units_with_stated_noise(
 
 def test_t29_the_number_of_persons_is_what_is_public_not_that_of_records() -> None:
     query = QUERIES["gradient"]
-    few, many = (
-        table([REST[0], REST[1]], query),
-        table([REST[0], np.tile(REST[1], (9, 1))], query),
-    )
+    few, many = (table([REST[0], REST[1]], query), table([REST[0], np.tile(REST[1], (9, 1))], query))
     assert few.length == many.length == 2
     assert few.layout.unit_rows == many.layout.unit_rows == MOST
 
 
-def test_the_brute_force_would_find_a_person_that_is_clipped_record_by_record(
-    integer_sum: IntegerSum,
-) -> None:
+def test_the_brute_force_would_find_a_person_that_is_clipped_record_by_record(integer_sum: IntegerSum) -> None:
     """A seeded fault: with the records of a person as persons of their own the bound is broken."""
     query = QUERIES["gradient"]
     price = price_of(query, Relation.ADD_REMOVE)

@@ -23,22 +23,12 @@ RIGID: dict[str, list[dict[str, Any]]] = {
 }
 """Solvers that take no penalty and no output, with what they need; moments are not for labels."""
 FREE: list[dict[str, Any]] = [
-    {"solver": solver, "output": None}
-    for solver in SOLVERS
-    if solver not in {*RIGID, *NEWTON_FORMS}
+    {"solver": solver, "output": None} for solver in SOLVERS if solver not in {*RIGID, *NEWTON_FORMS}
 ]
-FREE += [
-    {"solver": solver, "output": output}
-    for solver in ("gradient", "whitened-gradient")
-    for output in OUTPUTS
-]
+FREE += [{"solver": solver, "output": output} for solver in ("gradient", "whitened-gradient") for output in OUTPUTS]
 """Routes on which a penalty or a ball may be declared."""
 ROUTES = [*FREE, {"inference": True}]
-ROUTES += [
-    {"solver": solver, "inference": inference}
-    for solver in NEWTON_FORMS
-    for inference in (False, True)
-]
+ROUTES += [{"solver": solver, "inference": inference} for solver in NEWTON_FORMS for inference in (False, True)]
 ROUTES += [{"solver": solver, "inference": True, "output": "last"} for solver in DESCENTS]
 ROUTES += [{"solver": solver, **more} for solver, needed in RIGID.items() for more in needed]
 
@@ -54,12 +44,7 @@ def table() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
 
 
 def fit(table: Any, route: dict[str, Any], **settings: Any) -> LogisticRegression:
-    chosen: dict[str, Any] = {
-        "epsilon": 2.0,
-        "bounds": (0, 10),
-        "random_state": 1,
-        "max_passes": 60,
-    }
+    chosen: dict[str, Any] = {"epsilon": 2.0, "bounds": (0, 10), "random_state": 1, "max_passes": 60}
     return LogisticRegression(**{**chosen, **route, **settings}).fit(*table)
 
 

@@ -19,7 +19,5 @@ def test_proximal_step_minimises() -> None:
 
     expected = minimize(objective, theta, tol=1e-14).x
     np.testing.assert_allclose(ridge.proximal(theta, step), expected, atol=1e-6)
-    np.testing.assert_allclose(
-        ridge.gradient(theta), 0.7 * matrix.T @ (matrix @ theta - prior), atol=1e-12
-    )
+    np.testing.assert_allclose(ridge.gradient(theta), 0.7 * matrix.T @ (matrix @ theta - prior), atol=1e-12)
     assert RidgePenalty(0.0, matrix, prior).proximal(theta, step) is theta

@@ -51,10 +51,7 @@ def test_steps_that_take_turns_are_gathered_for_a_reader() -> None:
     one = replace(made.steps[0], times=2)
     other = Step(QueryKind.GRADIENT, Price(2**20, 21), 3, Purpose.GRADIENT)
     turns = replace(made, steps=(one, other, one, other))
-    assert [(step.purpose, step.times) for step in turns.gathered()] == [
-        (one.purpose, 4),
-        (Purpose.GRADIENT, 6),
-    ]
+    assert [(step.purpose, step.times) for step in turns.gathered()] == [(one.purpose, 4), (Purpose.GRADIENT, 6)]
 
 
 def test_the_events_cost_what_the_guarantee_says_and_no_more_than_the_budget() -> None:

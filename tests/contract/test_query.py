@@ -32,28 +32,11 @@ THETA, MATRIX = np.array([0.5, -1.0]), np.eye(2)
 VALID: dict[type, dict[str, Any]] = {
     GradientSum: {"theta": THETA, "clip": 1.0, "matrix": MATRIX},
     SecondMoments: {"row_bound": 1.0, "matrix": MATRIX},
-    CurvatureAndScore: {
-        "theta": THETA,
-        "row_bound": 1.0,
-        "matrix": MATRIX,
-        "loss": classification.LOGISTIC,
-    },
+    CurvatureAndScore: {"theta": THETA, "row_bound": 1.0, "matrix": MATRIX, "loss": classification.LOGISTIC},
     ResidualSize: {"theta": THETA, "cap": 1.0, "matrix": MATRIX},
-    GradientNorm: {
-        "theta": THETA,
-        "row_bound": 1.0,
-        "cap": 1.0,
-        "matrix": MATRIX,
-        "loss": regression.SQUARED,
-    },
+    GradientNorm: {"theta": THETA, "row_bound": 1.0, "cap": 1.0, "matrix": MATRIX, "loss": regression.SQUARED},
     PerturbedMinimum: {"clip": 1.0, "matrix": MATRIX},
-    DampedDirection: {
-        "theta": THETA,
-        "gradient": THETA,
-        "damping": 1.0,
-        "row_bound": 1.0,
-        "matrix": MATRIX,
-    },
+    DampedDirection: {"theta": THETA, "gradient": THETA, "damping": 1.0, "row_bound": 1.0, "matrix": MATRIX},
     CurvatureTrace: {"theta": THETA, "row_bound": 1.0, "matrix": MATRIX},
 }
 POSITIVE = {"clip", "row_bound", "cap", "damping"}

@@ -22,11 +22,7 @@ def test_coefficients_are_on_the_users_scale_with_the_intercept_first() -> None:
     release = Release(plan_of(), THETA)
     # Columns are mapped by (x - 2) / 2.
     np.testing.assert_allclose(release.coefficients(), [0.5 - (1.0 - 2.0), 0.5, -1.0])
-    assert [row[:2] for row in release.estimates()] == [
-        ["Intercept", 1.5],
-        ["x0", 0.5],
-        ["x1", -1.0],
-    ]
+    assert [row[:2] for row in release.estimates()] == [["Intercept", 1.5], ["x0", 0.5], ["x1", -1.0]]
     assert all(row[2:] == [None, None, None] for row in release.estimates())
 
 
@@ -43,15 +39,8 @@ def test_several_classes_have_a_column_each() -> None:
     three = Classes("y", ("a", "b", "c"))
     moved = replace(plan, design=replace(plan.design, response=three))
     release = Release(moved, np.column_stack([THETA, 2 * THETA, 0 * THETA]))
-    np.testing.assert_allclose(
-        release.coefficients()[:, 1], 2 * Release(plan, THETA).coefficients()
-    )
-    assert [row[0] for row in release.estimates()][:4] == [
-        "a: Intercept",
-        "a: x0",
-        "a: x1",
-        "b: Intercept",
-    ]
+    np.testing.assert_allclose(release.coefficients()[:, 1], 2 * Release(plan, THETA).coefficients())
+    assert [row[0] for row in release.estimates()][:4] == ["a: Intercept", "a: x0", "a: x1", "b: Intercept"]
 
 
 def test_rounding_does_not_leave_the_region() -> None:

@@ -41,9 +41,7 @@ def test_price_is_within_what_is_allowed_and_close_to_it(
 
 def test_a_budget_that_buys_noise_alone_is_refused() -> None:
     with pytest.raises(BudgetError, match="too small"):
-        price_for(
-            QueryKind.GRADIENT, Fraction(1, 10**40), Relation.REPLACE_ONE, records=100, width=10
-        )
+        price_for(QueryKind.GRADIENT, Fraction(1, 10**40), Relation.REPLACE_ONE, records=100, width=10)
 
 
 def test_t04_factors() -> None:

@@ -8,16 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.contract.query import QueryKind
-from tacit.contract.sensitivity import (
-    ACCEPTED,
-    FARTHEST,
-    Accuracy,
-    MinimumPrice,
-    Price,
-    event_of,
-    events_of,
-    ridge_of,
-)
+from tacit.contract.sensitivity import ACCEPTED, FARTHEST, Accuracy, MinimumPrice, Price, event_of, events_of, ridge_of
 from tacit.errors import SettingError
 from tacit.losses import classification
 from tacit.privacy.event import Gaussian, ObjectivePerturbation
@@ -44,9 +35,7 @@ def test_the_ridge_keeps_the_ratio_in_exact_rationals(price: MinimumPrice, clip:
 
 
 @given(price=prices(), records=st.integers(1, 10**8), width=st.integers(1, 300))
-def test_every_number_is_at_least_what_the_proof_needs(
-    price: MinimumPrice, records: int, width: int
-) -> None:
+def test_every_number_is_at_least_what_the_proof_needs(price: MinimumPrice, records: int, width: int) -> None:
     found = Accuracy.of(price, records=records, width=width, smoothness=0.25)
     ridge = Fraction(1, 4) / price.ratio
     reach, error, u = Fraction(found.radius), Fraction(found.error), Fraction(1, 2**53)

@@ -33,9 +33,7 @@ def test_weights_that_mean_nothing_are_refused(facts: dict[str, Any]) -> None:
         Weighting("w", **facts)
 
 
-@pytest.mark.parametrize(
-    "ends", [(1.0, 1.0), (2.0, 1.0), (-1e7, 0.0), (0.0, 1e7), (math.nan, 1.0), (0.0, math.inf)]
-)
+@pytest.mark.parametrize("ends", [(1.0, 1.0), (2.0, 1.0), (-1e7, 0.0), (0.0, 1e7), (math.nan, 1.0), (0.0, math.inf)])
 def test_offsets_are_of_moderate_size(ends: tuple[float, float]) -> None:
     assert Offset("t", -1e6, 1e6).exposure is False
     with pytest.raises(SettingError, match="moderate"):

@@ -18,19 +18,14 @@ from tacit.errors import BoundsError, CertificateError, SettingError
 RESPONSE = Binary("y", (0, 1))
 
 
-def design(
-    bounds: Any = None, *, row_norm: float | None = None, width: int = 3, intercept: bool = True
-) -> Design:
+def design(bounds: Any = None, *, row_norm: float | None = None, width: int = 3, intercept: bool = True) -> Design:
     names = [f"x{i}" for i in range(width)]
     return matrix_design(names, RESPONSE, bounds=bounds, row_norm=row_norm, intercept=intercept)
 
 
 def prepared(subject: Design, values: np.ndarray[Any, np.dtype[np.float64]]) -> Any:
     """Mapped features with the intercept last, as the formulas of the module say."""
-    columns = [
-        (np.clip(values[:, j], c.lower, c.upper) - c.center) / c.scale
-        for j, c in enumerate(subject.columns)
-    ]
+    columns = [(np.clip(values[:, j], c.lower, c.upper) - c.center) / c.scale for j, c in enumerate(subject.columns)]
     ones = [np.ones(len(values))] if subject.intercept else []
     return np.column_stack([*columns, *ones])
 
@@ -142,13 +137,9 @@ def mapped(feature_map: FeatureMap, **facts: Any) -> Design:
 def test_a_polynomial_takes_the_place_of_its_inputs() -> None:
     subject = mapped(Polynomial(2))
     assert subject.names == ("Intercept", "a", "b", "c", "a^2", "a b", "a c", "b^2", "b c", "c^2")
-    assert {(c.factors, c.lower, c.upper, c.center, c.scale) for c in subject.columns} == {
-        ((), -1.0, 1.0, 0.0, 1.0)
-    }
+    assert {(c.factors, c.lower, c.upper, c.center, c.scale) for c in subject.columns} == {((), -1.0, 1.0, 0.0, 1.0)}
     assert subject.feature_norm == 3.0
-    assert [(c.name, c.center, c.scale) for c in subject.inputs] == [
-        (name, 2.0, 2.0) for name in "abc"
-    ]
+    assert [(c.name, c.center, c.scale) for c in subject.inputs] == [(name, 2.0, 2.0) for name in "abc"]
     assert subject.input_norm == math.sqrt(3)
     np.testing.assert_array_equal(mapped(Polynomial(2), intercept=False).to_user(), np.eye(9))
 
@@ -202,9 +193,7 @@ def test_private_bounds_leave_every_column_open() -> None:
     assert design((0, 1)).open_places == ()
     names = ["x0", "x1"]
     for bounds, places in (("private", (0, 1, 3)), ((0, 1), (3,))):
-        opened = matrix_design(
-            names, Continuous.opened("y"), bounds=bounds, row_norm=None, intercept=True
-        )
+        opened = matrix_design(names, Continuous.opened("y"), bounds=bounds, row_norm=None, intercept=True)
         assert opened.open_places == places
 
 

@@ -40,11 +40,7 @@ FACTORS: list[Factor] = [
     Between("x", -math.inf, 0.5),
     Missing("x"),
 ]
-CELLS: dict[str, Cell] = {
-    "x": NumericCell(-2.0, 3.0, 0.0),
-    "z": NumericCell(0.25, 4.0),
-    "w": LabelCell(None, "a"),
-}
+CELLS: dict[str, Cell] = {"x": NumericCell(-2.0, 3.0, 0.0), "z": NumericCell(0.25, 4.0), "w": LabelCell(None, "a")}
 LEVELS = {"w": ("a", "b")}
 
 
@@ -105,9 +101,7 @@ def test_t36_t37_a_factor_needs_what_is_declared() -> None:
         ("exp", -1e9, 700.0, True),
     ],
 )
-def test_t10_bounds_must_lie_in_the_domain(
-    function: str, lower: float, upper: float, holds: bool
-) -> None:
+def test_t10_bounds_must_lie_in_the_domain(function: str, lower: float, upper: float, holds: bool) -> None:
     cells: dict[str, Cell] = {"x": NumericCell(lower, upper)}
     error: InputError | None = None
     try:
@@ -176,9 +170,7 @@ def test_bounds_of_products_hold(factors: tuple[Factor, ...]) -> None:
         ((Spline("x", KNOTS, 2, 1),), (0.0, 1.0, True)),
     ],
 )
-def test_bounds_of_products_are_tight(
-    factors: tuple[Factor, ...], expected: tuple[float, float, bool]
-) -> None:
+def test_bounds_of_products_are_tight(factors: tuple[Factor, ...], expected: tuple[float, float, bool]) -> None:
     assert product_bounds(factors, CELLS) == expected
 
 

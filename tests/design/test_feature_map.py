@@ -10,12 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tacit.design.feature_map import (
-    Custom,
-    FeatureMap,
-    Polynomial,
-    RandomFourier,
-)
+from tacit.design.feature_map import Custom, FeatureMap, Polynomial, RandomFourier
 from tacit.documents.dataclass_json import from_plain, to_plain
 from tacit.errors import CertificateError, SettingError
 
@@ -74,9 +69,7 @@ def test_numpys_numbers_are_numbers() -> None:
 
 @pytest.mark.parametrize("interaction_only", [False, True])
 @pytest.mark.parametrize("degree", [1, 2, 3])
-def test_the_number_of_products_is_counted_without_listing_them(
-    degree: int, interaction_only: bool
-) -> None:
+def test_the_number_of_products_is_counted_without_listing_them(degree: int, interaction_only: bool) -> None:
     subject = Polynomial(degree, interaction_only)
     for width in (1, 2, 5):
         monomials = subject.monomials(width)
@@ -116,9 +109,7 @@ def test_a_custom_map_is_measured_on_a_public_row() -> None:
     assert measured.label.endswith("function")
 
 
-@pytest.mark.parametrize(
-    "function", [lambda row: row / "a", lambda _: 3.0, lambda _: [], lambda _: [[1.0]]]
-)
+@pytest.mark.parametrize("function", [lambda row: row / "a", lambda _: 3.0, lambda _: [], lambda _: [[1.0]]])
 def test_a_function_that_fails_on_a_public_row_is_refused(function: Any) -> None:
     with pytest.raises(SettingError, match="function"):
         Custom(function, 1.0).measured(np.zeros(2))

@@ -32,9 +32,7 @@ def test_labels_of_numpy_become_those_of_python() -> None:
 
 @pytest.mark.parametrize("centred", [True, False])
 @pytest.mark.parametrize("bounds", [(0.0, 1.0), (-3.0, 7.0), (5, 6)])
-def test_bounds_are_mapped_into_the_unit_interval(
-    bounds: tuple[float, float], centred: bool
-) -> None:
+def test_bounds_are_mapped_into_the_unit_interval(bounds: tuple[float, float], centred: bool) -> None:
     response = Continuous.of("y", *bounds, centred=centred)
     ends = [(end - response.center) / response.scale for end in bounds]
     assert max(map(abs, ends)) == 1.0

@@ -11,14 +11,9 @@ from tacit.privacy.relation import Relation
 
 def test_the_canonical_spelling_is_fixed() -> None:
     document = {"b": [1, 1.0, 1e-6], "a": "ε", "digest": "x", "signature": None}
-    assert canonical(document) == (
-        '{"a":"\\u03b5","b":[1,1.0,1e-06],"digest":"x","signature":null}'
-    )
+    assert canonical(document) == ('{"a":"\\u03b5","b":[1,1.0,1e-06],"digest":"x","signature":null}')
     # Computed with sha256sum.
-    assert (
-        digest_of(document)
-        == "sha256:80e2423c674b86ca8e8c2e0b6ac76e082d5b684867e48ebf31d814c75dfdbf11"
-    )
+    assert digest_of(document) == "sha256:80e2423c674b86ca8e8c2e0b6ac76e082d5b684867e48ebf31d814c75dfdbf11"
     with pytest.raises(ValueError, match="JSON compliant"):
         canonical({"a": math.inf})
 

@@ -51,13 +51,7 @@ def test_a_hostile_document_is_refused(text: str | bytes) -> None:
 def test_fields_are_held_against_their_types() -> None:
     layout = {"count": (int,), "any": (object,)}
     require_fields({"count": 1, "any": None}, layout, "it")
-    wrongs: list[Any] = [
-        {"count": True, "any": 1},
-        {"count": 1},
-        {"count": 1, "any": 1, "x": 1},
-        [],
-        1,
-    ]
+    wrongs: list[Any] = [{"count": True, "any": 1}, {"count": 1}, {"count": 1, "any": 1, "x": 1}, [], 1]
     for wrong in wrongs:
         with pytest.raises(CertificateError, match="it"):
             require_fields(wrong, layout, "it")

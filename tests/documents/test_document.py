@@ -16,13 +16,7 @@ class Small(Document):
     """A document that states the same guarantee whatever it holds, but for a = 2 and a = 3."""
 
     formats: ClassVar[Mapping[str, FieldTypes]] = {
-        name: {
-            "format": (str,),
-            "a": (int,),
-            "events": (list,),
-            "digest": (str,),
-            "signature": (dict, type(None)),
-        }
+        name: {"format": (str,), "a": (int,), "events": (list,), "digest": (str,), "signature": (dict, type(None))}
         for name in ("small/2", "small/1")
     }
     most_events: ClassVar[int] = 2

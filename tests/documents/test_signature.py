@@ -36,9 +36,7 @@ def make_certificate(epsilon: float = 1.0) -> Certificate:
     plan = Plan(
         solver=Gradient(Descent(20, 1.0, 0.0, None, "average")),
         loss=classification.LOGISTIC,
-        design=matrix_design(
-            ["a"], Binary("y", (0, 1)), bounds=(0, 1), row_norm=None, intercept=True
-        ),
+        design=matrix_design(["a"], Binary("y", (0, 1)), bounds=(0, 1), row_norm=None, intercept=True),
         records=100,
         relation=relation,
         unit="row",
@@ -201,11 +199,7 @@ def test_without_the_library_one_is_told_how_to_get_it(
         return original(name, *arguments, **options)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    for attempt in (
-        lambda: new_key(tmp_path / "further.pem"),
-        lambda: sign(ISSUED, key),
-        signed.check,
-    ):
+    for attempt in (lambda: new_key(tmp_path / "further.pem"), lambda: sign(ISSUED, key), signed.check):
         with pytest.raises(SettingError, match=r"pip install tacit\[sign\]"):
             attempt()
     assert not (tmp_path / "further.pem").exists()

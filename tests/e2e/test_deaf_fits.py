@@ -97,9 +97,7 @@ def seen(model: str, content: str, count: int, **settings: Any) -> tuple[Any, ..
 @pytest.mark.parametrize("attached", [{}, {"max_weight": 2.0}, {"max_rows_per_unit": 3}], ids=str)
 @pytest.mark.parametrize("relation", ["replace-one", "zero-out", "add-remove"])
 @pytest.mark.parametrize("model", MODELS)
-def test_nothing_but_sums_tells_of_records(
-    model: str, relation: str, attached: dict[str, Any]
-) -> None:
+def test_nothing_but_sums_tells_of_records(model: str, relation: str, attached: dict[str, Any]) -> None:
     settings = {"relation": relation, **attached}
     numbers = [RECORDS]
     if relation == "add-remove":

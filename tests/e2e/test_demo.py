@@ -72,9 +72,7 @@ def test_the_private_fit_is_near_the_truth(folder: Path, shown: str) -> None:
         assert abs(fit.params[name] - CLINIC_TRUTH[name]) < 0.6
 
 
-def test_the_suggested_commands_work_as_printed(
-    folder: Path, shown: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_suggested_commands_work_as_printed(folder: Path, shown: str, capsys: pytest.CaptureFixture[str]) -> None:
     text = shown[shown.index("\nNext\n") :].replace("\\\n", " ")
     commands = [line.strip() for line in text.splitlines() if line.startswith("  tacit ")]
     assert len(commands) == 3
@@ -87,9 +85,7 @@ def test_the_suggested_commands_work_as_printed(
         assert captured.err == ""
 
 
-def test_again_as_json_in_the_same_place(
-    folder: Path, shown: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_again_as_json_in_the_same_place(folder: Path, shown: str, capsys: pytest.CaptureFixture[str]) -> None:
     before = (folder / "tacit-demo" / "fit.json").read_bytes()
     with contextlib.chdir(folder):
         assert run(["demo", "--json"]) == 0

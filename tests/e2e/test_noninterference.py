@@ -122,12 +122,7 @@ def fit_units(table: dict[str, list[Any]]) -> Any:
 
 def fit_exposed(table: dict[str, list[Any]]) -> Any:
     model = tacit.PoissonRegressor(
-        epsilon=1.0,
-        bounds=([1, -5], [100, 5]),
-        y_max=3,
-        exposure_bounds=(0.5, 2),
-        invalid_rows="zero",
-        random_state=1,
+        epsilon=1.0, bounds=([1, -5], [100, 5]), y_max=3, exposure_bounds=(0.5, 2), invalid_rows="zero", random_state=1
     )
     X = np.column_stack([cells()["age"], cells()["x"]])
     return model.fit(X, table["y"], exposure=table["w"]).coef_
@@ -135,9 +130,7 @@ def fit_exposed(table: dict[str, list[Any]]) -> Any:
 
 def fit_table(data: Any, relation: str = "") -> Any:
     schema = tacit.Schema.parse(SCHEMA.format(relation=relation))
-    fit = tacit.glm(
-        "y ~ age + x + ward", data, schema, epsilon=1.0, invalid_rows="zero", random_state=1
-    )
+    fit = tacit.glm("y ~ age + x + ward", data, schema, epsilon=1.0, invalid_rows="zero", random_state=1)
     return [*fit.params.values()]
 
 

@@ -7,12 +7,7 @@ import numpy as np
 import pytest
 
 from tacit.contract.plan import Penalty, Plan
-from tacit.contract.query import (
-    Answer,
-    GradientSum,
-    Query,
-    SecondMoments,
-)
+from tacit.contract.query import Answer, GradientSum, Query, SecondMoments
 from tacit.contract.sensitivity import AnyPrice
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary
@@ -31,9 +26,7 @@ MOMENTS = SecondMoments(2.0)
 
 
 def plan(epsilon: float = 1.0, **wishes: Any) -> Plan:
-    design = matrix_design(
-        ["a", "b"], Binary("y", (0, 1)), bounds=(-1, 1), row_norm=None, intercept=True
-    )
+    design = matrix_design(["a", "b"], Binary("y", (0, 1)), bounds=(-1, 1), row_norm=None, intercept=True)
     budget = Budget(epsilon=epsilon, delta=1e-6)
     facts = PublicFacts(design, 128, Relation.REPLACE_ONE, "row", budget, Penalty())
     return make_plan(facts, SolverOptions(**wishes))
@@ -82,9 +75,7 @@ def test_a_query_beyond_the_plan_is_refused_before_a_record_is_touched() -> None
         ({}, GRADIENT, "reserved second-moments at this point"),
     ],
 )
-def test_another_kind_is_refused_before_a_record_is_touched(
-    wishes: dict[str, Any], query: Query, words: str
-) -> None:
+def test_another_kind_is_refused_before_a_record_is_touched(wishes: dict[str, Any], query: Query, words: str) -> None:
     recorder = Recorder()
     gate = PlannedGate(plan(**wishes), recorder)
     with pytest.raises(PlanViolation, match=words):

@@ -19,9 +19,7 @@ from tacit.solvers.choice import make_plan
 from tacit.solvers.solver import PublicFacts, SolverOptions
 
 N = 200
-DESIGN = matrix_design(
-    ("x0", "x1"), Binary("y", (0, 1)), bounds=(-1, 1), row_norm=None, intercept=True
-)
+DESIGN = matrix_design(("x0", "x1"), Binary("y", (0, 1)), bounds=(-1, 1), row_norm=None, intercept=True)
 
 
 def plan(epsilon: float = 1.0, solver: str = "auto") -> Plan:

@@ -29,9 +29,7 @@ MODELS = [
     (tacit.LinearRegression(**COMMON, y_bounds=(-5, 5), inference=True), AMOUNTS),
     (tacit.LinearRegression(epsilon=1.0, bounds="private", y_bounds="private"), AMOUNTS),
     (
-        tacit.LinearRegression(
-            **COMMON, y_bounds=(-5, 5), relation="add-remove", n_at_least=1000, inference=True
-        ),
+        tacit.LinearRegression(**COMMON, y_bounds=(-5, 5), relation="add-remove", n_at_least=1000, inference=True),
         AMOUNTS,
     ),
     (tacit.Ridge(**COMMON, y_bounds=(-5, 5), l2=1.0), AMOUNTS),
@@ -66,12 +64,8 @@ def fit(ledger: Ledger, key: str | None = "a", *, again: bool = False, **setting
         return tacit.LogisticRegression(**chosen).fit(X, LABELS)
 
 
-@pytest.mark.parametrize(
-    "settings", [{"epsilon": 0.9}, {"bounds": (-2, 2)}, {"fit_intercept": False}, {"l2": 0.1}]
-)
-def test_another_request_under_the_key_is_refused_and_costs_nothing(
-    settings: dict[str, Any],
-) -> None:
+@pytest.mark.parametrize("settings", [{"epsilon": 0.9}, {"bounds": (-2, 2)}, {"fit_intercept": False}, {"l2": 0.1}])
+def test_another_request_under_the_key_is_refused_and_costs_nothing(settings: dict[str, Any]) -> None:
     ledger = Ledger(budget=BUDGET)
     fit(ledger)
     with pytest.raises(LedgerError, match="stands for another request"):
@@ -93,9 +87,7 @@ def test_without_a_key_every_fit_is_charged() -> None:
     assert len(ledger.charges()) == 2
 
 
-def test_an_interrupted_request_is_paid_for_again_only_when_asked(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_interrupted_request_is_paid_for_again_only_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     ledger = Ledger(budget=BUDGET)
 
     def interrupt(*arguments: Any) -> None:
@@ -123,9 +115,7 @@ def test_another_process_gets_the_same_answer(tmp_path: Path) -> None:
     assert Ledger(path).verify().charges == 1
 
 
-def test_what_was_paid_for_is_returned_when_only_settling_fails(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_what_was_paid_for_is_returned_when_only_settling_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     ledger = Ledger(budget=BUDGET)
 
     def blocked(*arguments: Any) -> None:
@@ -141,9 +131,7 @@ def test_what_was_paid_for_is_returned_when_only_settling_fails(
 def test_the_charge_names_formula_file_and_people(tmp_path: Path) -> None:
     file = tmp_path / "clinic.csv"
     file.write_text("x,y\n" + "".join(f"{i % 7},{i % 2}\n" for i in range(400)))
-    schema = tacit.Schema.parse(
-        '[columns.x]\ntype = "numeric"\nlower = 0\nupper = 6\n[columns.y]\ntype = "binary"\n'
-    )
+    schema = tacit.Schema.parse('[columns.x]\ntype = "numeric"\nlower = 0\nupper = 6\n[columns.y]\ntype = "binary"\n')
     ledger = Ledger(budget=BUDGET, analyst="ana", project="thesis")
     with ledger.request(label="first look"), warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)

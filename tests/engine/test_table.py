@@ -24,9 +24,7 @@ N = 200
 
 def design(*names: str, response: str = "y") -> Design:
     chosen = names or ("x0", "x1")
-    return matrix_design(
-        chosen, Binary(response, (0, 1)), bounds=(-1, 1), row_norm=None, intercept=True
-    )
+    return matrix_design(chosen, Binary(response, (0, 1)), bounds=(-1, 1), row_norm=None, intercept=True)
 
 
 def plan(epsilon: float = 1.0) -> Plan:
@@ -81,13 +79,7 @@ def test_refused_records_show_no_plan() -> None:
     """Records are admitted before a plan is shown, and it is shown before the first answer."""
     shown: list[Plan] = []
     with Table(np.array([[0.5, 0.5], [np.nan, 0.5]]), [0, 1]) as table, pytest.raises(DataError):
-        table.fit(
-            design(),
-            lambda _: plan(),
-            refusals=Refusals.settle(None),
-            seed=None,
-            on_plan=shown.append,
-        )
+        table.fit(design(), lambda _: plan(), refusals=Refusals.settle(None), seed=None, on_plan=shown.append)
     assert shown == []
 
 
@@ -104,20 +96,13 @@ def test_a_plan_is_made_before_a_record_is_read() -> None:
     assert asked == [2]
 
 
-def test_a_wide_sparse_table_is_refused_before_the_charge(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_wide_sparse_table_is_refused_before_the_charge(monkeypatch: pytest.MonkeyPatch) -> None:
     # Whitening writes rows out, and wide ones are not written out: that must not burn the budget.
     charged: list[Any] = []
     monkeypatch.setattr("tacit.engine.table.charge", lambda *asked, **_: charged.append(asked))
     monkeypatch.setattr("tacit.rows.storage.record_store.WIDEST_IMAGE", 2)
     unshifted = matrix_design(
-        ("x0", "x1"),
-        Binary("y", (0, 1)),
-        bounds=(-1, 1),
-        row_norm=None,
-        intercept=True,
-        shifted=False,
+        ("x0", "x1"), Binary("y", (0, 1)), bounds=(-1, 1), row_norm=None, intercept=True, shifted=False
     )
     budget = Budget(epsilon=1.0, delta=1e-6)
     facts = PublicFacts(unshifted, N, Relation.REPLACE_ONE, "row", budget, Penalty())
@@ -140,10 +125,7 @@ def test_the_released_plan_says_what_the_records_were_counted_as() -> None:
         table.admit(design(), invalid_rows="error", exact=False)
         release = table.run(make_plan(facts, SolverOptions()), seed=0)
     assert release.plan.total == pytest.approx(N, abs=5)
-    assert (release.plan.records, release.plan.steps) == (
-        50,
-        make_plan(facts, SolverOptions()).steps,
-    )
+    assert (release.plan.records, release.plan.steps) == (50, make_plan(facts, SolverOptions()).steps)
 
 
 def test_records_are_given_up_after_one_run() -> None:

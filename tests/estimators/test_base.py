@@ -45,9 +45,7 @@ def test_dir_lists_attributes_without_computing_them() -> None:
 
 def test_linear_predictors_by_other_coefficients_are_rows_of_the_design() -> None:
     model = LinearRegression(**GOOD, y_bounds=(-1, 2)).fit(X, LABELS)
-    np.testing.assert_array_equal(
-        model._linear_predictors(X, np.eye(3)), np.column_stack([np.ones(300), X])
-    )
+    np.testing.assert_array_equal(model._linear_predictors(X, np.eye(3)), np.column_stack([np.ones(300), X]))
     by_hand = X @ model.coef_ + model.intercept_
     np.testing.assert_allclose(model._linear_predictors(X), by_hand, rtol=1e-12)
     np.testing.assert_allclose(model._linear_predictors(sparse.csr_array(X)), by_hand, rtol=1e-12)
@@ -58,9 +56,7 @@ def test_linear_predictors_follow_the_feature_map() -> None:
     model = LinearRegression(**settings, y_bounds=(-1, 2)).fit(X / 10, LABELS)
     design = model._linear_predictors(X / 10, np.eye(model.plan_.design.width))
     np.testing.assert_allclose(
-        model._linear_predictors(X / 10),
-        design @ np.append(model.intercept_, model.coef_),
-        rtol=1e-9,
+        model._linear_predictors(X / 10), design @ np.append(model.intercept_, model.coef_), rtol=1e-9
     )
 
 
@@ -72,9 +68,7 @@ def test_split_takes_the_intercept_off_where_there_is_one() -> None:
         assert (intercept, slopes.tolist()) == expected
 
 
-def test_the_certificate_is_that_of_the_process_that_drew_the_noise(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_certificate_is_that_of_the_process_that_drew_the_noise(monkeypatch: pytest.MonkeyPatch) -> None:
     model = LogisticRegression(**GOOD, classes=[0, 1]).fit(X, LABELS)
     stored = pickle.dumps(model)
     version_of.cache_clear()

@@ -8,14 +8,7 @@ import polars as pl
 import pytest
 
 from tacit import Budget, LogisticRegression
-from tacit.errors import (
-    BoundsError,
-    BudgetError,
-    DataError,
-    InputError,
-    SchemaError,
-    SettingError,
-)
+from tacit.errors import BoundsError, BudgetError, DataError, InputError, SchemaError, SettingError
 
 CANARY = 7654.321
 """A value that no message may hold."""
@@ -132,12 +125,7 @@ TABLES: dict[str, tuple[Any, Any, type[InputError], str]] = {
     "one dimension": (matrix()[:, 0], labels(), DataError, "reshape"),
     "three dimensions": (matrix()[:, :, None], labels(), DataError, "two dimensions"),
     "ragged": ([[1.0, 2.0], [3.0], [4.0, 5.0]], [0, 1, 0], DataError, "fewer fields"),
-    "repeated names": (
-        pd.DataFrame(matrix(), columns=["a", "a"]),
-        labels(),
-        DataError,
-        "Column names must differ",
-    ),
+    "repeated names": (pd.DataFrame(matrix(), columns=["a", "a"]), labels(), DataError, "Column names must differ"),
 }
 
 

@@ -54,9 +54,7 @@ def test_fit_returns_itself_and_leaves_the_callers_things_alone(simulated: Any) 
     X, y = np.array(simulated.X), np.array(simulated.y)
     bounds = [np.zeros(3), np.full(3, 10.0)]
     prior, classes = [0.0, 0.1, 0.2], [0, 1]
-    model = LogisticRegression(
-        epsilon=2.0, bounds=bounds, prior_mean=prior, classes=classes, l2=0.01
-    )
+    model = LogisticRegression(epsilon=2.0, bounds=bounds, prior_mean=prior, classes=classes, l2=0.01)
     before = copy.deepcopy(model.get_params())
     for _ in range(2):
         assert model.fit(X, y) is model
@@ -74,9 +72,7 @@ def test_read_only_and_strided_arrays_are_read(simulated: Any) -> None:
     padded = np.zeros((4000, 6))
     padded[::2, ::2] = simulated.X
     for X in (np.asfortranarray(simulated.X), padded[::2, ::2], simulated.X.tolist()):
-        np.testing.assert_array_equal(
-            LogisticRegression(**SETTINGS).fit(X, simulated.y.tolist()).coef_, expected
-        )
+        np.testing.assert_array_equal(LogisticRegression(**SETTINGS).fit(X, simulated.y.tolist()).coef_, expected)
 
 
 def test_refitting_forgets_the_earlier_fit(simulated: Any) -> None:

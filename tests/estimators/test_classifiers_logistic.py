@@ -27,9 +27,9 @@ def table(n: int, d: int, seed: int = 1) -> tuple[NDArray[np.float64], NDArray[n
 
 
 def reference(X: Any, y: Any, *, C: float = np.inf, fit_intercept: bool = True) -> Reference:
-    return Reference(
-        C=C, solver="newton-cholesky", tol=1e-13, max_iter=1000, fit_intercept=fit_intercept
-    ).fit(np.asarray(X, dtype=np.float64), y)
+    return Reference(C=C, solver="newton-cholesky", tol=1e-13, max_iter=1000, fit_intercept=fit_intercept).fit(
+        np.asarray(X, dtype=np.float64), y
+    )
 
 
 def assert_equal_fits(model: LogisticRegression, expected: Reference) -> None:
@@ -62,9 +62,7 @@ def test_without_privacy_it_equals_scikit_learn(n: int, d: int, fit_intercept: b
     ids=str,
 )
 @pytest.mark.parametrize("fit_intercept", [True, False])
-def test_without_privacy_facts_that_hold_change_nothing(
-    facts: dict[str, Any], fit_intercept: bool
-) -> None:
+def test_without_privacy_facts_that_hold_change_nothing(facts: dict[str, Any], fit_intercept: bool) -> None:
     X, y = table(800, 3)
     model = LogisticRegression(epsilon=np.inf, fit_intercept=fit_intercept, **facts)
     assert_equal_fits(model.fit(X, y), reference(X, y, fit_intercept=fit_intercept))
@@ -146,14 +144,7 @@ def test_prior_mean_and_radius_against_a_general_minimiser() -> None:
 
     inside = LogisticRegression(**settings, radius=radius).fit(X, y)
     ball = optimize.NonlinearConstraint(lambda w: np.sum(w[1:] ** 2), -np.inf, radius**2)
-    found = optimize.minimize(
-        objective,
-        np.zeros(3),
-        (X, y, 0.0, 0.0),
-        "SLSQP",
-        constraints=[ball],
-        tol=1e-14,
-    )
+    found = optimize.minimize(objective, np.zeros(3), (X, y, 0.0, 0.0), "SLSQP", constraints=[ball], tol=1e-14)
     assert np.linalg.norm(inside.coef_) == pytest.approx(radius, rel=1e-6)
     np.testing.assert_allclose(inside.coef_[0], found.x[1:], atol=1e-4)
 
@@ -180,9 +171,7 @@ def test_a_private_fit_is_near_the_truth() -> None:
     assert model.certificate_.private
 
 
-@pytest.mark.parametrize(
-    "budget", [Budget(mu=0.3), Budget(rho=0.05), Budget(epsilon=1.0, delta=1e-7)], ids=str
-)
+@pytest.mark.parametrize("budget", [Budget(mu=0.3), Budget(rho=0.05), Budget(epsilon=1.0, delta=1e-7)], ids=str)
 def test_every_currency_buys_a_fit(simulated: Any, budget: Budget) -> None:
     model = LogisticRegression(budget=budget, bounds=(0, 10)).fit(simulated.X, simulated.y)
     total = model.plan_.guarantee()
@@ -205,10 +194,7 @@ def test_the_plan_needs_no_data_and_is_the_one_that_runs(simulated: Any) -> None
     assert plan.steps == ran.steps
     assert plan.budget == ran.budget
     assert plan.budget.delta == pytest.approx(min(1e-5, 2000**-1.1))
-    assert (plan.solver, plan.forecast) == (
-        ran.solver,
-        ran.forecast,
-    )
+    assert (plan.solver, plan.forecast) == (ran.solver, ran.forecast)
 
 
 @pytest.mark.parametrize("n", [0, 1, -3])

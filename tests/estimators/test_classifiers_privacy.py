@@ -13,36 +13,17 @@ from numpy.typing import NDArray
 
 from tacit import LogisticRegression
 from tacit.accounting.composition import compose
-from tacit.contract.query import (
-    KIND_OF,
-    Answer,
-    ColumnCounts,
-    CurvatureAndScore,
-    GradientSum,
-    Query,
-    ResidualSize,
-)
+from tacit.contract.query import KIND_OF, Answer, ColumnCounts, CurvatureAndScore, GradientSum, Query, ResidualSize
 from tacit.contract.sensitivity import Price, event_of
 from tacit.errors import BoundsError, DataError, SettingError
 from tacit.mechanisms.query_responder import Responder
 
 SEEDED: dict[str, Any] = {"epsilon": 1.0, "bounds": (0, 10), "random_state": 7}
-ATTRIBUTES = {
-    "n_features_in_",
-    "release_",
-    "plan_",
-    "classes_",
-    "intercept_",
-    "coef_",
-}
+ATTRIBUTES = {"n_features_in_", "release_", "plan_", "classes_", "intercept_", "coef_"}
 """All that a fitted model adds to its parameters."""
 
 
-ROUTES: dict[str, dict[str, Any]] = {
-    "whitened": {},
-    "plain": {"solver": "gradient"},
-    "intervals": {"inference": True},
-}
+ROUTES: dict[str, dict[str, Any]] = {"whitened": {}, "plain": {"solver": "gradient"}, "intervals": {"inference": True}}
 """The ways to a fit; none may break a promise."""
 
 
@@ -92,12 +73,7 @@ def test_t03_the_charge_is_the_sum_over_all_answers(
     charged: list[Fraction] = []
     answer = Responder.answer
     model = LogisticRegression(
-        epsilon=1.0,
-        bounds=(0, 1),
-        relation=relation,
-        n_at_least=600,
-        max_passes=40,
-        **ROUTES[route],
+        epsilon=1.0, bounds=(0, 1), relation=relation, n_at_least=600, max_passes=40, **ROUTES[route]
     )
 
     def spy(self: Responder, query: Query, price: Price) -> Answer:
@@ -138,12 +114,8 @@ def test_t15_a_seed_marks_the_result_not_private(simulated: Any) -> None:
 
 @pytest.mark.parametrize("route", ROUTES)
 @pytest.mark.parametrize("n", [2, 3, 63, 64, 65, 1999, 2000])
-@pytest.mark.filterwarnings(
-    "ignore:The budget is small", "ignore:There are more coef", "ignore:Intervals will not"
-)
-def test_t08_t20_the_order_of_the_records_changes_no_bit(
-    simulated: Any, route: str, n: int
-) -> None:
+@pytest.mark.filterwarnings("ignore:The budget is small", "ignore:There are more coef", "ignore:Intervals will not")
+def test_t08_t20_the_order_of_the_records_changes_no_bit(simulated: Any, route: str, n: int) -> None:
     order = np.random.default_rng(n).permutation(n)
     settings: dict[str, Any] = {**SEEDED, **ROUTES[route], "classes": [0, 1]}
     straight = LogisticRegression(**settings).fit(simulated.X[:n], simulated.y[:n])
@@ -199,12 +171,7 @@ def test_t38_a_model_is_a_function_of_the_answers_and_public_facts(
     monkeypatch: pytest.MonkeyPatch, simulated: Any, route: str
 ) -> None:
     """With the answers held fixed, two tables that share no record give the same model."""
-    settings: dict[str, Any] = {
-        "epsilon": 1.0,
-        "bounds": (0, 10),
-        "classes": [0, 1],
-        **ROUTES[route],
-    }
+    settings: dict[str, Any] = {"epsilon": 1.0, "bounds": (0, 10), "classes": [0, 1], **ROUTES[route]}
     models = []
     for X, y in ((simulated.X, simulated.y), (np.full((2000, 3), 1e9), np.ones(2000))):
         canned = Canned()
@@ -270,20 +237,13 @@ def degenerate() -> dict[str, tuple[NDArray[Any], NDArray[Any]]]:
 
 @pytest.mark.parametrize("route", ROUTES)
 @pytest.mark.parametrize("case", degenerate())
-@pytest.mark.filterwarnings(
-    "ignore:The budget is small", "ignore:There are more coef", "ignore:Intervals will not"
-)
+@pytest.mark.filterwarnings("ignore:The budget is small", "ignore:There are more coef", "ignore:Intervals will not")
 def test_t40_degenerate_tables_have_outputs_of_the_same_shape(case: str, route: str) -> None:
     """Also with the system's noise: nothing that a table holds can make a fit fail."""
     X, y = degenerate()[case]
     for epsilon in (0.01, 100.0):
         model = LogisticRegression(
-            epsilon=epsilon,
-            bounds=(0, 10),
-            classes=[0, 1],
-            **ROUTES[route],
-            invalid_rows="zero",
-            max_passes=40,
+            epsilon=epsilon, bounds=(0, 10), classes=[0, 1], **ROUTES[route], invalid_rows="zero", max_passes=40
         ).fit(X, y)
         assert model.coef_.shape == (1, 3)
         assert model.intercept_.shape == (1,)

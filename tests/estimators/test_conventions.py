@@ -58,7 +58,7 @@ EXPECTED_OF = {
         "check_regressors_no_decision_function": NO_COUNTS,
         "check_fit_idempotent": NO_COUNTS,
         "check_fit_check_is_fitted": NO_COUNTS,
-    },
+    }
 }
 
 
@@ -80,9 +80,7 @@ def data(name: str, n: int = 600) -> tuple[Any, Any]:
 
 def fitted_numbers(model: Any) -> bytes:
     names = ("coef_", "intercept_", "mean_")
-    return b"".join(
-        np.asarray(getattr(model, name)).tobytes() for name in names if hasattr(model, name)
-    )
+    return b"".join(np.asarray(getattr(model, name)).tobytes() for name in names if hasattr(model, name))
 
 
 @pytest.mark.parametrize("name", ZOO)

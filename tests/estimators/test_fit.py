@@ -8,13 +8,7 @@ import pytest
 
 import tacit
 from tacit.errors import CertificateError, FileError, SchemaError
-from tacit.planning.clinic import (
-    CLINIC_FORMULA,
-    CLINIC_SCHEMA,
-    CLINIC_TRUTH,
-    clinic_margins,
-    clinic_table,
-)
+from tacit.planning.clinic import CLINIC_FORMULA, CLINIC_SCHEMA, CLINIC_TRUTH, clinic_margins, clinic_table
 
 
 @pytest.fixture(scope="module")
@@ -24,9 +18,7 @@ def table() -> pd.DataFrame:
 
 @pytest.fixture(scope="module")
 def fit(table: pd.DataFrame) -> tacit.Fit:
-    return tacit.glm(
-        CLINIC_FORMULA, table, tacit.Schema.parse(CLINIC_SCHEMA), epsilon=4.0, random_state=0
-    )
+    return tacit.glm(CLINIC_FORMULA, table, tacit.Schema.parse(CLINIC_SCHEMA), epsilon=4.0, random_state=0)
 
 
 def test_terms_and_parameters_agree(fit: tacit.Fit) -> None:

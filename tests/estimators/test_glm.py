@@ -15,14 +15,7 @@ import statsmodels.formula.api as smf
 
 import tacit
 from tacit.contract.plan import Plan
-from tacit.planning.clinic import (
-    CLINIC_FORMULA,
-    CLINIC_SCHEMA,
-    CLINIC_TRUTH,
-    CLINIC_UNITS,
-    clinic_csv,
-    clinic_table,
-)
+from tacit.planning.clinic import CLINIC_FORMULA, CLINIC_SCHEMA, CLINIC_TRUTH, CLINIC_UNITS, clinic_csv, clinic_table
 from tacit.solvers.newton import Newton
 
 SCHEMA = tacit.Schema.parse(CLINIC_SCHEMA)
@@ -93,9 +86,7 @@ def from_parquet(table: dict[str, Any], folder: Path) -> Any:
     ],
     ids=["pandas", "polars", "arrow", "csv", "parquet"],
 )
-def test_every_holder_of_the_table_gives_the_same_bits(
-    holder: Callable[..., Any], tmp_path: Path
-) -> None:
+def test_every_holder_of_the_table_gives_the_same_bits(holder: Callable[..., Any], tmp_path: Path) -> None:
     table = clinic_table(N)
     settings: dict[str, Any] = {"epsilon": 2.0, "random_state": 5}
     expected = tacit.glm(CLINIC_FORMULA, pd.DataFrame(table), SCHEMA, **settings)
@@ -133,9 +124,7 @@ def test_a_private_fit_is_near_the_truth() -> None:
         assert abs(free.params[name] - CLINIC_TRUTH[name]) * unit < 0.1, name
 
 
-def test_the_plan_is_shown_before_anything_is_spent(
-    clinic: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_plan_is_shown_before_anything_is_spent(clinic: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     plans: list[Plan] = []
 
     class StopError(Exception):
@@ -190,9 +179,7 @@ def test_t39_no_error_is_reported_that_was_not_paid_for(clinic: pd.DataFrame) ->
 
 
 def test_add_remove_takes_n_from_the_schema(clinic: pd.DataFrame) -> None:
-    schema = tacit.Schema.parse(
-        CLINIC_SCHEMA.replace('"replace-one"', '"add-remove"\nn_at_least = 1000')
-    )
+    schema = tacit.Schema.parse(CLINIC_SCHEMA.replace('"replace-one"', '"add-remove"\nn_at_least = 1000'))
     settings: dict[str, Any] = {"epsilon": 2.0, "random_state": 0}
     fit = tacit.glm("readmit ~ age", clinic, schema, **settings)
     assert fit.plan is not None
@@ -203,10 +190,7 @@ def test_add_remove_takes_n_from_the_schema(clinic: pd.DataFrame) -> None:
     assert replace(fewer.plan, total=None) == replace(fit.plan, total=None)
     documents = [model.certificate.document for model in (fit, fewer)]
     # Only the fingerprint of the released numbers, and with it the digest, tells the two apart.
-    assert {key for key in documents[0] if documents[0][key] != documents[1][key]} <= {
-        "digest",
-        "released",
-    }
+    assert {key for key in documents[0] if documents[0][key] != documents[1][key]} <= {"digest", "released"}
 
 
 @pytest.mark.parametrize("solver", ["newton", "majorised-newton"])

@@ -48,11 +48,7 @@ def schema(age: str = AGE, **words: str) -> tacit.Schema:
 
 
 def call(data: Any = None, formula: str = "readmit ~ age + C(ward)", **settings: Any) -> None:
-    tacit.glm(
-        formula,
-        table() if data is None else data,
-        **{"schema": schema(), "epsilon": 1.0, **settings},
-    )
+    tacit.glm(formula, table() if data is None else data, **{"schema": schema(), "epsilon": 1.0, **settings})
 
 
 def check_words(error: BaseException | None, *secrets: str) -> None:
@@ -151,9 +147,7 @@ def test_t36_schemas(text: str, kind: type[InputError], words: str) -> None:
     check_words(caught.value)
 
 
-@pytest.mark.parametrize(
-    "words", [{"replace-one": "swap"}, {"replace-one": "add-remove"}, {"[0, 1]": "[0, 1, 2]"}]
-)
+@pytest.mark.parametrize("words", [{"replace-one": "swap"}, {"replace-one": "add-remove"}, {"[0, 1]": "[0, 1, 2]"}])
 def test_relations_and_classes_of_the_schema(words: dict[str, str]) -> None:
     with pytest.raises(InputError) as caught:
         call(schema=schema(**words))

@@ -81,9 +81,7 @@ def test_gaussian_without_privacy_is_statsmodels(table: pd.DataFrame) -> None:
 def test_poisson_without_privacy_is_statsmodels(table: pd.DataFrame) -> None:
     free = {**FREE, "inference": True}
     fit = tacit.glm("visits ~ age + bmi + exposure(time)", table, SCHEMA, "poisson", **free)
-    model = smf.glm(
-        "visits ~ age + bmi", table, family=sm.families.Poisson(), exposure=table["time"]
-    )
+    model = smf.glm("visits ~ age + bmi", table, family=sm.families.Poisson(), exposure=table["time"])
     expected = model.fit(tol=1e-13)
     np.testing.assert_allclose([*fit.params.values()], expected.params.to_numpy(), atol=1e-6)
     # Expected counts are those of the records' own exposures, with their intervals.
@@ -126,9 +124,7 @@ def test_a_formula_equals_the_estimator(table: pd.DataFrame, family: str, model:
 
 
 @pytest.mark.parametrize("family", RESPONSES)
-def test_private_fits_are_certified_kept_and_read_back(
-    table: pd.DataFrame, family: str, tmp_path: Path
-) -> None:
+def test_private_fits_are_certified_kept_and_read_back(table: pd.DataFrame, family: str, tmp_path: Path) -> None:
     settings: dict[str, Any] = {"epsilon": 2.0, "inference": False}
     if family == "huber":
         settings["scale"] = 1.0
@@ -176,9 +172,7 @@ def test_predictions_stay_within_the_declared_bounds(table: pd.DataFrame) -> Non
         ("quantile", {"y_bounds": [-20.0, 30.0]}),
     ],
 )
-def test_t37_facts_of_the_response_are_declared(
-    table: pd.DataFrame, family: str, facts: dict[str, Any]
-) -> None:
+def test_t37_facts_of_the_response_are_declared(table: pd.DataFrame, family: str, facts: dict[str, Any]) -> None:
     formula = f"{RESPONSES[family]} ~ age"
     fit = tacit.glm(formula, table, SCHEMA, family, epsilon=1.0, inference=False, random_state=0)
     listed = {fact["name"]: fact for fact in fit.certificate.document["public"]}

@@ -59,9 +59,7 @@ def test_the_poisson_predictor_is_capped_at_e_times_the_largest_count() -> None:
     assert loss.lipschitz == pytest.approx(50 * math.e)
 
 
-@pytest.mark.parametrize(
-    "numbers", [{"threshold": 0}, {"scale": math.inf}, {"quantile": 1}, {"smoothing": -1}]
-)
+@pytest.mark.parametrize("numbers", [{"threshold": 0}, {"scale": math.inf}, {"quantile": 1}, {"smoothing": -1}])
 def test_shapes_are_checked(numbers: dict[str, Any]) -> None:
     with pytest.raises(SettingError, match=next(iter(numbers))):
         LossShape(**numbers)
@@ -83,10 +81,6 @@ def test_predictions_by_kind() -> None:
 def test_only_losses_with_numbers_have_facts() -> None:
     assert LossShape().facts("gaussian") == []
     (fact,) = LossShape(scale=2.0).facts("huber")
-    assert (fact.name, fact.value, fact.source) == (
-        "loss",
-        {"threshold": 1.345, "scale": 2.0},
-        "declared",
-    )
+    assert (fact.name, fact.value, fact.source) == ("loss", {"threshold": 1.345, "scale": 2.0}, "declared")
     assert LossShape().facts("huber")[0].value["scale"] == "private"
     assert LossShape(quantile=0.9).facts("quantile")[0].value["quantile"] == 0.9

@@ -52,17 +52,11 @@ TWINS: dict[str, tuple[Any, Any]] = {
     "cost": (tacit.LinearRegression, sm.families.Gaussian()),
     "falls": (tacit.PoissonRegressor, sm.families.Poisson()),
 }
-RESPONSES: dict[str, dict[str, Any]] = {
-    "ill": {},
-    "cost": {"y_bounds": (-15, 15)},
-    "falls": {"y_max": 500},
-}
+RESPONSES: dict[str, dict[str, Any]] = {"ill": {}, "cost": {"y_bounds": (-15, 15)}, "falls": {"y_max": 500}}
 
 
 @pytest.mark.parametrize("response", TWINS)
-def test_without_noise_it_is_the_fit_of_the_kept_records_with_clustered_errors(
-    response: str,
-) -> None:
+def test_without_noise_it_is_the_fit_of_the_kept_records_with_clustered_errors(response: str) -> None:
     table = visits()
     make, family = TWINS[response]
     model = make(epsilon=np.inf, inference=True, **FACTS, **RESPONSES[response])
@@ -81,9 +75,7 @@ def test_without_noise_it_is_the_fit_of_the_kept_records_with_clustered_errors(
 def test_several_classes_and_means_without_noise() -> None:
     table = visits()
     levels = np.digitize(table["cost"], [-1.0, 1.0])
-    model = fitted(
-        tacit.LogisticRegression(epsilon=np.inf, **FACTS), table.assign(level=levels), "level"
-    )
+    model = fitted(tacit.LogisticRegression(epsilon=np.inf, **FACTS), table.assign(level=levels), "level")
     rows = kept(table.assign(level=levels))
     twin = sm.MNLogit(rows["level"], sm.add_constant(rows[NAMES])).fit(disp=False, tol=1e-12)
     expected = twin.predict(sm.add_constant(table[NAMES])).to_numpy()
@@ -101,9 +93,7 @@ def test_the_penalty_is_per_person() -> None:
     rows = kept(table)
     X, y = rows[NAMES] - rows[NAMES].mean(), rows["cost"] - rows["cost"].mean()
     alpha = 0.1 * table["who"].nunique()
-    np.testing.assert_allclose(
-        model.coef_, np.linalg.solve(X.T @ X + alpha * np.eye(3), X.T @ y), atol=1e-8
-    )
+    np.testing.assert_allclose(model.coef_, np.linalg.solve(X.T @ X + alpha * np.eye(3), X.T @ y), atol=1e-8)
 
 
 def test_the_certificate_and_the_guarantee_are_per_person() -> None:
@@ -124,9 +114,7 @@ def test_the_certificate_and_the_guarantee_are_per_person() -> None:
 
 @pytest.mark.parametrize("response", TWINS)
 @pytest.mark.parametrize("inference", [False, True])
-def test_t08_seeded_fits_do_not_depend_on_the_order_of_the_file(
-    response: str, inference: bool
-) -> None:
+def test_t08_seeded_fits_do_not_depend_on_the_order_of_the_file(response: str, inference: bool) -> None:
     table = visits()
     settings = {"epsilon": 2.0, "random_state": 1, "inference": inference, **FACTS}
     make = TWINS[response][0]
@@ -147,9 +135,7 @@ def test_t35_more_records_of_one_person_leave_the_fit_as_it_is() -> None:
     heavy = pd.concat([table, more.assign(day=np.arange(1000) + 10_000, ill=1)])
     settings = {"epsilon": 1.0, "random_state": 0, **FACTS}
     assert (table["who"] == 5).sum() >= MOST
-    one, other = (
-        fitted(tacit.LogisticRegression(**settings), rows, "ill") for rows in (table, heavy)
-    )
+    one, other = (fitted(tacit.LogisticRegression(**settings), rows, "ill") for rows in (table, heavy))
     assert one.coef_.tobytes() == other.coef_.tobytes()
     assert one.plan_ == other.plan_
 
@@ -158,9 +144,7 @@ def test_t35_the_price_is_that_of_as_many_rows_as_there_are_persons() -> None:
     """S bounds a person in place of a row: neither noise nor ε grow with the most records."""
     plain = tacit.LogisticRegression(epsilon=1.0, bounds=(0, 10)).plan(5000, 4)
     for most in (1, 10, 100):
-        plan = tacit.LogisticRegression(epsilon=1.0, bounds=(0, 10), max_rows_per_unit=most).plan(
-            5000, 4
-        )
+        plan = tacit.LogisticRegression(epsilon=1.0, bounds=(0, 10), max_rows_per_unit=most).plan(5000, 4)
         assert plan.steps == plain.steps
 
 
@@ -219,9 +203,7 @@ def test_weights_and_exposures_go_with_persons() -> None:
     table = visits()
     weights = np.random.default_rng(0).uniform(0, 2, len(table))
     hours = np.random.default_rng(1).uniform(1, 5, len(table))
-    model = tacit.PoissonRegressor(
-        epsilon=np.inf, y_max=500, max_weight=2.0, exposure_bounds=(0.5, 10), **FACTS
-    )
+    model = tacit.PoissonRegressor(epsilon=np.inf, y_max=500, max_weight=2.0, exposure_bounds=(0.5, 10), **FACTS)
     with pytest.warns(UserWarning, match="max_weight"):
         fitted(model, table, "falls", sample_weight=weights, exposure=hours)
     rows = kept(table.assign(weight=weights, hours=hours))
@@ -270,9 +252,7 @@ def test_a_schema_with_a_unit_fits_persons(form: str, tmp_path: Path) -> None:
     schema = tacit.Schema.parse(SCHEMA)
     fit = tacit.glm("ill ~ x0 + x1", data, schema, epsilon=np.inf)
     rows = kept(table)
-    twin = sm.GLM(rows["ill"], sm.add_constant(rows[NAMES[:2]]), family=sm.families.Binomial()).fit(
-        tol=1e-12
-    )
+    twin = sm.GLM(rows["ill"], sm.add_constant(rows[NAMES[:2]]), family=sm.families.Binomial()).fit(tol=1e-12)
     np.testing.assert_allclose([*fit.params.values()], twin.params, atol=1e-6)
     private = tacit.glm("ill ~ x0 + x1", data, schema, epsilon=1.0)
     document = private.certificate.document
@@ -300,9 +280,7 @@ def test_bad_units_are_refused_before_anything_is_spent(nothing_spent: None) -> 
         with pytest.raises(DataError):
             model.fit(X, y, units=units)
     with pytest.raises(SettingError, match="max_rows_per_unit"):
-        tacit.LogisticRegression(epsilon=1.0, bounds=(0, 10), max_rows_per_unit=0).fit(
-            X, y, units=table["who"]
-        )
+        tacit.LogisticRegression(epsilon=1.0, bounds=(0, 10), max_rows_per_unit=0).fit(X, y, units=table["who"])
 
 
 def test_the_price_leaves_room_for_the_rounding_of_all_rows_of_a_person() -> None:
@@ -310,15 +288,10 @@ def test_the_price_leaves_room_for_the_rounding_of_all_rows_of_a_person() -> Non
     for most, enough in ((1, True), (10_000, False)):
         model = tacit.LogisticRegression(epsilon=1.0, bounds=(0, 10), max_rows_per_unit=most)
         plan = model.plan(1000, 3)
-        facts = PublicFacts(
-            plan.design, 1000, plan.relation, plan.unit, plan.budget, plan.penalty, plan.loss
-        )
+        facts = PublicFacts(plan.design, 1000, plan.relation, plan.unit, plan.budget, plan.penalty, plan.loss)
         budget = Fraction(1, 10**16)
         if enough:
-            assert (
-                priced(facts, QueryKind.SECOND_MOMENTS, budget, 1, Purpose.SECOND_MOMENTS).price
-                is not None
-            )
+            assert priced(facts, QueryKind.SECOND_MOMENTS, budget, 1, Purpose.SECOND_MOMENTS).price is not None
         else:
             with pytest.raises(BudgetError, match="too small"):
                 priced(facts, QueryKind.SECOND_MOMENTS, budget, 1, Purpose.SECOND_MOMENTS)

@@ -44,9 +44,9 @@ def test_a_fit_finds_its_bounds_and_the_slopes() -> None:
 
 
 def test_a_response_is_bounded_likewise() -> None:
-    model = LinearRegression(
-        epsilon=2.0, delta=1e-6, bounds="private", y_bounds="private", random_state=3
-    ).fit(X, RESPONSE)
+    model = LinearRegression(epsilon=2.0, delta=1e-6, bounds="private", y_bounds="private", random_state=3).fit(
+        X, RESPONSE
+    )
     response = model.plan_.design.response
     assert isinstance(response, Continuous)
     assert response.lower < RESPONSE.min() < RESPONSE.max() < response.upper
@@ -56,9 +56,7 @@ def test_a_response_is_bounded_likewise() -> None:
 
 def test_means_are_found() -> None:
     model = GaussianMean(epsilon=2.0, delta=1e-6, bounds="private", random_state=3).fit(X)
-    np.testing.assert_allclose(
-        (model.location_ - X.mean(axis=0)) / X.std(axis=0), np.zeros(4), atol=0.05
-    )
+    np.testing.assert_allclose((model.location_ - X.mean(axis=0)) / X.std(axis=0), np.zeros(4), atol=0.05)
 
 
 def test_t03_the_counts_are_charged_and_certified() -> None:
@@ -92,9 +90,7 @@ def test_without_noise_it_is_the_unprotected_fit() -> None:
     model = logistic(epsilon=math.inf, delta=None).fit(X, Y)
     lower, upper = X.min(axis=0) - 1, X.max(axis=0) + 1
     declared = logistic(epsilon=math.inf, delta=None, bounds=(lower, upper)).fit(X, Y)
-    np.testing.assert_allclose(
-        model.coef_ * X.std(axis=0), declared.coef_ * X.std(axis=0), atol=1e-6
-    )
+    np.testing.assert_allclose(model.coef_ * X.std(axis=0), declared.coef_ * X.std(axis=0), atol=1e-6)
 
 
 def test_t02_a_record_beyond_found_bounds_is_predicted_as_one_on_them() -> None:

@@ -39,18 +39,7 @@ COUNTS = RNG.integers(0, 9, N)
 BUDGET = tacit.Budget(epsilon=3, delta=1e-6)
 COMMON: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6, "bounds": (0, 10)}
 
-NO_NUMBERS: tuple[Any, ...] = (
-    np.nan,
-    np.inf,
-    -np.inf,
-    None,
-    "text",
-    "",
-    "1e999",
-    pd.NA,
-    b"7",
-    object(),
-)
+NO_NUMBERS: tuple[Any, ...] = (np.nan, np.inf, -np.inf, None, "text", "", "1e999", pd.NA, b"7", object())
 """Cells that are no number, or none that a column of this kind may have."""
 
 
@@ -119,15 +108,9 @@ def outcome(fit: Callable[[], Any], ledger: Ledger) -> tuple[Any, ...]:
 
 @pytest.mark.parametrize(
     ("name", "relation"),
-    [
-        *((name, "replace-one") for name in ESTIMATORS),
-        ("logistic", "add-remove"),
-        ("poisson", "zero-out"),
-    ],
+    [*((name, "replace-one") for name in ESTIMATORS), ("logistic", "add-remove"), ("poisson", "zero-out")],
 )
-def test_t37_one_invalid_record_changes_nothing_but_the_noisy_answer(
-    name: str, relation: str
-) -> None:
+def test_t37_one_invalid_record_changes_nothing_but_the_noisy_answer(name: str, relation: str) -> None:
     make, response = ESTIMATORS[name]
     chosen = {"relation": relation, "n_at_least": 200, "solver": "auto"}
     seen: dict[str, tuple[Any, ...]] = {}
@@ -136,10 +119,7 @@ def test_t37_one_invalid_record_changes_nothing_but_the_noisy_answer(
         several += 1
         # Whether a list or an array is given is the caller's doing, and no record's.
         kind = f"{type(features).__name__} {type(labels).__name__}"
-        found = outcome(
-            partial(make(**chosen).fit, features, labels),
-            Ledger(budget=BUDGET),
-        )
+        found = outcome(partial(make(**chosen).fit, features, labels), Ledger(budget=BUDGET))
         assert found == seen.setdefault(kind, found), f"{kind} {several}"
         assert found[0] is None
     assert several == 60
@@ -223,9 +203,7 @@ def test_t37_one_invalid_record_changes_nothing_in_a_formula(family: str, tmp_pa
         file = tmp_path / "table.csv"
         table.to_csv(file, index=False)
         for data in (table, file):
-            found = outcome(
-                partial(tacit.glm, formula, data, SCHEMA, family, **chosen), Ledger(budget=BUDGET)
-            )
+            found = outcome(partial(tacit.glm, formula, data, SCHEMA, family, **chosen), Ledger(budget=BUDGET))
             assert found == seen.setdefault(type(data).__name__, found)
             assert found[0] is None
 
@@ -271,9 +249,7 @@ def test_errors_about_records_are_refused_before_rows_are_touched(name: str) -> 
 
 def test_a_formula_too_is_refused_before_its_file_is_opened() -> None:
     with Ledger(budget=BUDGET), pytest.raises(SettingError, match='refusals="curator"'):
-        tacit.glm(
-            "label ~ a", "no/such/file.csv", SCHEMA, epsilon=1.0, delta=1e-6, invalid_rows="error"
-        )
+        tacit.glm("label ~ a", "no/such/file.csv", SCHEMA, epsilon=1.0, delta=1e-6, invalid_rows="error")
 
 
 def test_a_curator_may_ask_for_errors_and_each_is_logged(tmp_path: Any) -> None:

@@ -29,12 +29,7 @@ def test_bounds_are_numbers_of_any_type() -> None:
 
 @pytest.mark.parametrize(
     ("model", "name"),
-    [
-        (LinearRegression, "squared"),
-        (Ridge, "squared"),
-        (HuberRegressor, "huber"),
-        (QuantileRegressor, "pinball"),
-    ],
+    [(LinearRegression, "squared"), (Ridge, "squared"), (HuberRegressor, "huber"), (QuantileRegressor, "pinball")],
 )
 def test_each_regression_has_its_loss_and_declares_its_bounds(model: Any, name: str) -> None:
     made = model(**GOOD, y_bounds=(-10, 10))

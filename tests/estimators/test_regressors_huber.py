@@ -41,9 +41,7 @@ def minimum(X: Any, y: Any, threshold: float, l2: float) -> NDArray[np.float64]:
 
 @pytest.mark.parametrize("l2", [0.0, 0.2])
 @pytest.mark.parametrize(("threshold", "scale"), [(1.345, 1.0), (2.0, 0.7), (1.345, 8.0)])
-def test_without_privacy_it_is_the_documented_minimum(
-    threshold: float, scale: float, l2: float
-) -> None:
+def test_without_privacy_it_is_the_documented_minimum(threshold: float, scale: float, l2: float) -> None:
     X, y = table()
     model = HuberRegressor(epsilon=np.inf, threshold=threshold, scale=scale, l2=l2, **FACTS)
     expected = minimum(X, y, threshold * scale, l2)
@@ -84,9 +82,7 @@ def test_outliers_hardly_count(scale: float | None) -> None:
     assert abs(model.predict([[5.0, 5.0]])[0] - 2.0) < 0.5
 
 
-@pytest.mark.parametrize(
-    "settings", [{"threshold": 0.0}, {"threshold": "1"}, {"scale": -1.0}, {"scale": np.nan}]
-)
+@pytest.mark.parametrize("settings", [{"threshold": 0.0}, {"threshold": "1"}, {"scale": -1.0}, {"scale": np.nan}])
 def test_numbers_of_the_loss_are_checked(settings: dict[str, Any]) -> None:
     with pytest.raises(SettingError, match=next(iter(settings))):
         HuberRegressor(epsilon=1.0, **FACTS, **settings).plan(1000, 2)

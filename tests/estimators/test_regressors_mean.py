@@ -42,9 +42,9 @@ def test_weights_count() -> None:
 def test_a_private_number_of_records_does_not_scale_the_mean() -> None:
     X = table()
     for epsilon in (1.0, np.inf):
-        model = GaussianMean(
-            epsilon=epsilon, bounds=BOUNDS, relation="add-remove", n_at_least=300, random_state=0
-        ).fit(X)
+        model = GaussianMean(epsilon=epsilon, bounds=BOUNDS, relation="add-remove", n_at_least=300, random_state=0).fit(
+            X
+        )
         np.testing.assert_allclose(model.mean_, X.mean(axis=0), rtol=0.3)
 
 

@@ -58,9 +58,7 @@ def test_t02_exposures_outside_the_bounds_equal_those_on_them() -> None:
     far, clipped = time.copy(), time.copy()
     far[[3, 4]], clipped[[3, 4]] = [1e9, 1e-9], [4.0, 0.5]
     settings: dict[str, Any] = {**SEEDED, "exposure_bounds": (0.5, 4.0)}
-    first, second = (
-        PoissonRegressor(**settings).fit(X, y, exposure=values) for values in (far, clipped)
-    )
+    first, second = (PoissonRegressor(**settings).fit(X, y, exposure=values) for values in (far, clipped))
     assert first.coef_.tobytes() == second.coef_.tobytes()
 
 

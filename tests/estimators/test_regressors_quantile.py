@@ -41,13 +41,9 @@ def minimum(X: Any, y: Any, quantile: float, width: float, l2: float) -> NDArray
 
 @pytest.mark.parametrize("width", [0.3, 1.0])
 @pytest.mark.parametrize(("quantile", "l2"), [(0.5, 0.0), (0.9, 0.0), (0.25, 0.1)])
-def test_without_privacy_it_is_the_documented_minimum(
-    quantile: float, l2: float, width: float
-) -> None:
+def test_without_privacy_it_is_the_documented_minimum(quantile: float, l2: float, width: float) -> None:
     X, y = table()
-    model = QuantileRegressor(
-        epsilon=np.inf, quantile=quantile, smoothing=width, l2=l2, **FACTS
-    ).fit(X, y)
+    model = QuantileRegressor(epsilon=np.inf, quantile=quantile, smoothing=width, l2=l2, **FACTS).fit(X, y)
     expected = minimum(X, y, quantile, width, l2)
     np.testing.assert_allclose(model.coef_, expected[1:], atol=1e-6)
     assert model.intercept_ == pytest.approx(expected[0], abs=1e-5)
@@ -58,9 +54,7 @@ def test_the_undeclared_width_is_in_units_of_the_residuals() -> None:
     model = QuantileRegressor(epsilon=np.inf, quantile=0.7, **FACTS).fit(X, y)
     residuals = y - X @ model.coef_ - model.intercept_
     deviation = np.quantile(np.abs(residuals), 0.7) / stats.norm.ppf(0.85)
-    declared = QuantileRegressor(
-        epsilon=np.inf, quantile=0.7, smoothing=0.3 * deviation, **FACTS
-    ).fit(X, y)
+    declared = QuantileRegressor(epsilon=np.inf, quantile=0.7, smoothing=0.3 * deviation, **FACTS).fit(X, y)
     np.testing.assert_allclose(model.coef_, declared.coef_, atol=1e-3)
     assert model.intercept_ == pytest.approx(declared.intercept_, abs=1e-2)
 
@@ -84,10 +78,7 @@ def test_a_private_fit_has_its_share_below(quantile: float) -> None:
     assert abs(np.mean(y < model.predict(X)) - quantile) < 0.03
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [{"quantile": 0.0}, {"quantile": 1.0}, {"quantile": "0.5"}, {"smoothing": 0.0}],
-)
+@pytest.mark.parametrize("settings", [{"quantile": 0.0}, {"quantile": 1.0}, {"quantile": "0.5"}, {"smoothing": 0.0}])
 def test_numbers_of_the_loss_are_checked(settings: dict[str, Any]) -> None:
     with pytest.raises(SettingError, match=next(iter(settings))):
         QuantileRegressor(epsilon=1.0, **FACTS, **settings).plan(1000, 2)

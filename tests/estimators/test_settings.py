@@ -63,10 +63,7 @@ def test_a_public_n_must_be_known(records: int | None) -> None:
 
 def test_common_facts_name_n_where_it_is_public() -> None:
     public = request().facts(TABLE, "zero", units=False)
-    assert [(fact.name, fact.source) for fact in public] == [
-        ("columns", "assumed"),
-        ("number of records", "assumed"),
-    ]
+    assert [(fact.name, fact.source) for fact in public] == [("columns", "assumed"), ("number of records", "assumed")]
     asked = request(relation="add-remove", n_at_least=9)
     private = asked.facts(TABLE, "zero", units=False)
     assert (private[1].name, private[1].value, private[1].source) == ("n_at_least", 9, "declared")

@@ -31,11 +31,7 @@ LABELS = RNG.integers(0, 2, N)
 UNITS = np.arange(N) // 2
 
 GOOD: dict[str, Any] = {"epsilon": 1.0, "bounds": (0, 10)}
-TABLES = {
-    "dense": FEATURES,
-    "frame": pd.DataFrame(FEATURES, columns=["a", "b"]),
-    "sparse": sp.csr_array(FEATURES),
-}
+TABLES = {"dense": FEATURES, "frame": pd.DataFrame(FEATURES, columns=["a", "b"]), "sparse": sp.csr_array(FEATURES)}
 BAD: dict[str, tuple[dict[str, Any], type[InputError], str]] = {
     "no epsilon": ({"epsilon": None}, BudgetError, "epsilon"),
     "epsilon": ({"epsilon": -1.0}, BudgetError, "epsilon"),
@@ -43,11 +39,7 @@ BAD: dict[str, tuple[dict[str, Any], type[InputError], str]] = {
     "unknown solver": ({"solver": "simplex"}, SettingError, "solver"),
     "solver of another loss": ({"solver": "moments"}, SettingError, "moments"),
     "inference with l2": ({"inference": True, "l2": 1.0}, SettingError, "Intervals"),
-    "too few passes": (
-        {"max_passes": 2, "inference": True, "solver": "newton"},
-        SettingError,
-        "max_passes",
-    ),
+    "too few passes": ({"max_passes": 2, "inference": True, "solver": "newton"}, SettingError, "max_passes"),
     "passes and iterations": ({"iterations": 50, "max_passes": 5}, SettingError, "max_passes"),
     "no bounds": ({"bounds": None}, BoundsError, "never read off the data"),
     "bounds": ({"bounds": (10, 0)}, BoundsError, "lower"),
@@ -84,9 +76,7 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 @pytest.mark.parametrize("declared", [True, False])
 @pytest.mark.parametrize("kind", TABLES)
 @pytest.mark.parametrize("case", BAD)
-def test_estimators_refuse_settings_before_records(
-    case: str, kind: str, declared: bool, reads: list[str]
-) -> None:
+def test_estimators_refuse_settings_before_records(case: str, kind: str, declared: bool, reads: list[str]) -> None:
     settings, error, words = BAD[case]
     classes = [0, 1] if declared else None
     model = tacit.LogisticRegression(**{**GOOD, "classes": classes, **settings})
@@ -97,9 +87,7 @@ def test_estimators_refuse_settings_before_records(
 
 
 @pytest.mark.parametrize("kind", TABLES)
-def test_the_table_itself_is_refused_where_the_settings_are_good(
-    kind: str, reads: list[str]
-) -> None:
+def test_the_table_itself_is_refused_where_the_settings_are_good(kind: str, reads: list[str]) -> None:
     with pytest.raises(DataError, match="invalid"):
         tacit.LogisticRegression(**GOOD).fit(TABLES[kind], LABELS)
     assert reads == ["read_classes", "admit"]
@@ -146,27 +134,13 @@ def test_what_depends_on_the_number_of_units_waits_for_it(reads: list[str]) -> N
     assert reads == ["admit"]
 
 
-OF_SCHEMAS = {
-    "bounds",
-    "relation",
-    "n_at_least",
-    "max_rows_per_unit",
-    "max_weight",
-    "class_weight",
-}
+OF_SCHEMAS = {"bounds", "relation", "n_at_least", "max_rows_per_unit", "max_weight", "class_weight"}
 """Parameters of estimators that `glm` has from the schema."""
 BAD_OF_GLM: dict[str, tuple[dict[str, Any], type[InputError], str]] = {
     **{
         case: BAD[case]
         for case in BAD
-        if not {
-            "bounds",
-            "relation",
-            "n_at_least",
-            "max_rows_per_unit",
-            "max_weight",
-            "class_weight",
-        }
+        if not {"bounds", "relation", "n_at_least", "max_rows_per_unit", "max_weight", "class_weight"}
         & set(BAD[case][0])
     },
     "threshold": ({"threshold": 0.0}, SettingError, "threshold"),
@@ -187,12 +161,7 @@ def test_glm_refuses_settings_before_a_file_is_opened(
         monkeypatch.setattr(engine, "open_source", lambda *given, **_: opened.append(given))
     data = _clinic(kind, tmp_path)
     with pytest.raises(error, match=words):
-        tacit.glm(
-            "readmit ~ age + smoker",
-            data,
-            tacit.Schema.parse(CLINIC_SCHEMA),
-            **{"epsilon": 1.0, **settings},
-        )
+        tacit.glm("readmit ~ age + smoker", data, tacit.Schema.parse(CLINIC_SCHEMA), **{"epsilon": 1.0, **settings})
     assert (reads, opened) == ([], [])
 
 
@@ -204,9 +173,7 @@ def test_glm_reports_the_table_where_the_settings_are_good(tmp_path: Path) -> No
 
 
 def _clinic(kind: str, folder: Path) -> Any:
-    frame = pd.DataFrame(
-        {"age": [30.0, np.nan] * 200, "smoker": ["yes", "no"] * 200, "readmit": [0, 1] * 200}
-    )
+    frame = pd.DataFrame({"age": [30.0, np.nan] * 200, "smoker": ["yes", "no"] * 200, "readmit": [0, 1] * 200})
     if kind == "frame":
         return frame
     path = folder / {"csv": "table.csv", "parquet": "table.parquet"}.get(kind, "none.csv")

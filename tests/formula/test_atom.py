@@ -31,11 +31,7 @@ def test_two_spellings_of_one_part_have_one_key() -> None:
 
 def test_powers() -> None:
     parts = computed_atoms("poly(x, degree=3, raw=True)", SCHEMA)
-    assert [part.factors for part in parts] == [
-        (Numeric("x"),),
-        (Power("x", 2),),
-        (Power("x", 3),),
-    ]
+    assert [part.factors for part in parts] == [(Numeric("x"),), (Power("x", 2),), (Power("x", 3),)]
     assert computed_atoms("x ** 4", SCHEMA)[0].factors == (Power("x", 4),)
 
 
@@ -46,11 +42,7 @@ def test_splines_and_cuts() -> None:
         f"bs(x, knots=[3], degree=1)[{index}]" for index in (1, 2)
     ]
     (cut,) = computed_atoms("cut(x, edges=[1, 2.5, 4])", SCHEMA)
-    assert cut.factors == (
-        Between("x", -math.inf, 2.5),
-        Between("x", 2.5, 4),
-        Between("x", 4, math.inf),
-    )
+    assert cut.factors == (Between("x", -math.inf, 2.5), Between("x", 2.5, 4), Between("x", 4, math.inf))
     assert cut.labels == ("[1, 2.5]", "(2.5, 4]", "(4, 9]")
 
 

@@ -12,27 +12,12 @@ from numpy.typing import NDArray
 
 from tacit.design.attached_columns import Unit, Weighting
 from tacit.design.design import Design
-from tacit.design.factor import (
-    Between,
-    LabelCell,
-    Missing,
-    Numeric,
-    NumericCell,
-    Power,
-    Spline,
-    Transform,
-)
+from tacit.design.factor import Between, LabelCell, Missing, Numeric, NumericCell, Power, Spline, Transform
 from tacit.errors import BoundsError, FormulaError, InputError
 from tacit.formula.formula import design_from_formula
 from tacit.rows.encoding.encode_rows import FeatureReader
 from tacit.rows.sources.opening import open_source
-from tacit.schema.schema import (
-    BinaryColumn,
-    DeclaredColumn,
-    FactorColumn,
-    NumericColumn,
-    Schema,
-)
+from tacit.schema.schema import BinaryColumn, DeclaredColumn, FactorColumn, NumericColumn, Schema
 
 COLUMNS: dict[str, DeclaredColumn] = {
     "y": BinaryColumn(),
@@ -91,9 +76,7 @@ def mapped(design: Design) -> NDArray[np.float64]:
     batch = next(source.batches(10_000, numeric=reader.numeric, labels=tuple(reader.levels)))
     values, valid = reader.read(batch)
     assert valid.all()
-    lower, upper, center, scale = np.array(
-        [(c.lower, c.upper, c.center, c.scale) for c in design.columns]
-    ).T
+    lower, upper, center, scale = np.array([(c.lower, c.upper, c.center, c.scale) for c in design.columns]).T
     assert (values >= lower - 1e-9 * scale).all()
     assert (values <= upper + 1e-9 * scale).all()
     rows: NDArray[np.float64] = (np.clip(values, lower, upper) - center) / scale
@@ -167,11 +150,7 @@ def test_names_and_factors() -> None:
 
 def test_t37_missing_and_other_are_declared() -> None:
     design = design_from_formula("y ~ ward + log1p(age) + age:bmi", SCHEMA)
-    assert design.cells == {
-        "age": NumericCell(0, 110, 40),
-        "bmi": NumericCell(10, 60),
-        "ward": LabelCell(None, "c"),
-    }
+    assert design.cells == {"age": NumericCell(0, 110, 40), "bmi": NumericCell(10, 60), "ward": LabelCell(None, "c")}
     assert design.names[1:] == ("ward[T.b]", "ward[T.c]", "log1p(age)", "age:missing", "age:bmi")
     assert design.columns[3].factors == (Missing("age"),)
     assert Schema(COLUMNS).columns["bmi"] == NumericColumn(10, 60)

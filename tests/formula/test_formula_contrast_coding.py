@@ -4,13 +4,7 @@ from tacit.formula.atom import Atom, column_atom, computed_atoms
 from tacit.formula.formula import codings
 from tacit.schema.schema import FactorColumn, NumericColumn, Schema
 
-SCHEMA = Schema(
-    {
-        "x": NumericColumn(0, 9),
-        "v": FactorColumn(("a", "b")),
-        "w": FactorColumn(("a", "b", "c")),
-    }
-)
+SCHEMA = Schema({"x": NumericColumn(0, 9), "v": FactorColumn(("a", "b")), "w": FactorColumn(("a", "b", "c"))})
 X, V, W = (column_atom(name, SCHEMA) for name in "xvw")
 (S,) = computed_atoms("bs(x, knots=[3])", SCHEMA)
 
@@ -32,11 +26,7 @@ def test_an_intercept_takes_the_first_level() -> None:
 def test_splines_are_coded_like_factors() -> None:
     assert coded((S,)) == [[{"bs": False}]]
     assert coded((S,), intercept=False) == [[{"bs": True}]]
-    assert coded((S,), (W,), (S, W)) == [
-        [{"bs": False}],
-        [{"w": False}],
-        [{"bs": False, "w": False}],
-    ]
+    assert coded((S,), (W,), (S, W)) == [[{"bs": False}], [{"w": False}], [{"bs": False, "w": False}]]
 
 
 def test_a_product_takes_the_place_of_the_terms_left_out() -> None:

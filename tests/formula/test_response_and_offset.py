@@ -11,13 +11,7 @@ from tacit.design.attached_columns import Offset
 from tacit.design.response import FAMILIES, Binary, Classes, Continuous, Count
 from tacit.errors import FormulaError, SettingError
 from tacit.formula.formula import design_from_formula
-from tacit.schema.schema import (
-    BinaryColumn,
-    DeclaredColumn,
-    FactorColumn,
-    NumericColumn,
-    Schema,
-)
+from tacit.schema.schema import BinaryColumn, DeclaredColumn, FactorColumn, NumericColumn, Schema
 
 COLUMNS: dict[str, DeclaredColumn] = {
     "y": BinaryColumn(),

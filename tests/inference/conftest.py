@@ -56,10 +56,7 @@ def twins(request: pytest.FixtureRequest) -> Twins:
 
 @cache
 def _release(
-    evidence: float = 400.0,
-    features: int = 3,
-    model: str = "binomial",
-    relation: str = "replace-one",
+    evidence: float = 400.0, features: int = 3, model: str = "binomial", relation: str = "replace-one"
 ) -> Release:
     """Release at a chosen n·μ/d, made of chosen numbers: well conditioned, little noise."""
     width = features + 1

@@ -15,15 +15,7 @@ from numpy.typing import NDArray
 import tacit
 from tacit.accounting.composition import compose
 from tacit.constraints.proximal import RidgePenalty
-from tacit.contract.query import (
-    KIND_OF,
-    Answer,
-    GradientSum,
-    Query,
-    QueryKind,
-    SecondMoments,
-    Weights,
-)
+from tacit.contract.query import KIND_OF, Answer, GradientSum, Query, QueryKind, SecondMoments, Weights
 from tacit.contract.release import Release
 from tacit.contract.sensitivity import Price, event_of, price_for, squared_sensitivity
 from tacit.documents.canonical_json import digest_of
@@ -74,9 +66,7 @@ def test_a_step_that_was_cut_short_is_not_called_nominal() -> None:
 def test_a_signature_vouches_for_the_intervals_as_well(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     data = pa.table({"a": rng.uniform(-1, 1, 2000), "y": rng.integers(0, 2, 2000)})
-    schema = tacit.Schema.parse(
-        '[columns.a]\ntype = "numeric"\nlower = -1\nupper = 1\n[columns.y]\ntype = "binary"\n'
-    )
+    schema = tacit.Schema.parse('[columns.a]\ntype = "numeric"\nlower = -1\nupper = 1\n[columns.y]\ntype = "binary"\n')
     fit = tacit.glm("y ~ a", data, schema, epsilon=1.0)
     public = new_key(tmp_path / "key")
     stored = replace(fit.stored, certificate=sign(fit.certificate, tmp_path / "key"))
@@ -100,9 +90,7 @@ def weighted(name: str, theta: Any, bound: float = 1.0, matrix: Any = None) -> Q
 
 @pytest.mark.parametrize("relation", list(Relation))
 @pytest.mark.parametrize("name", ["gradient", "curvature", "score"])
-def test_neighbours_move_weighted_sums_by_no_more_than_is_paid_for(
-    name: str, relation: Relation
-) -> None:
+def test_neighbours_move_weighted_sums_by_no_more_than_is_paid_for(name: str, relation: Relation) -> None:
     rng = np.random.default_rng(5)
     kind = QueryKind.GRADIENT if name == "gradient" else QueryKind.SECOND_MOMENTS
     for _ in range(150):
@@ -146,17 +134,11 @@ def test_worst_pairs_of_weighted_sums_show_the_mu_that_is_paid_for(
     answer: Any = answer_gradient if kind is QueryKind.GRADIENT else answer_second_moments
     query = weighted(name, theta)
     shared = [[0.3, 0.1, 1.0, 0.0], [-0.2, 0.5, 1.0, 1.0]]
-    stores = [
-        MemoryStore.of(np.array([*shared, *([row] if row else [])], dtype=float))
-        for row in (one, other)
-    ]
+    stores = [MemoryStore.of(np.array([*shared, *([row] if row else [])], dtype=float)) for row in (one, other)]
     exact = [answer(query, price, store, None).value for store in stores]
     samples = [
         np.array(
-            [
-                np.vdot(answer(query, price, store, SystemEntropy()).value, exact[0] - exact[1])
-                for _ in range(draws)
-            ]
+            [np.vdot(answer(query, price, store, SystemEntropy()).value, exact[0] - exact[1]) for _ in range(draws)]
         )
         for store in stores
     ]

@@ -41,9 +41,7 @@ def by_hand(release: Release, c: NDArray[np.float64], *, safe: bool) -> tuple[fl
 
 @pytest.mark.parametrize("safe", [False, True])
 @pytest.mark.parametrize("numbers", [{}, {"score_noise": 5.0}, {"nuisance_error": np.full(4, 0.1)}])
-def test_scatter_is_the_formula(
-    numbers: dict[str, Any], safe: bool, make_release: Any, altered: Any
-) -> None:
+def test_scatter_is_the_formula(numbers: dict[str, Any], safe: bool, make_release: Any, altered: Any) -> None:
     release = altered(make_release(), **numbers)
     combinations = np.vstack([np.eye(4), [[1.0, -1.0, 0.0, 2.0]]])
     found = spread_of(release, safe=safe).scatter(combinations)
@@ -53,18 +51,14 @@ def test_scatter_is_the_formula(
         assert seen == pytest.approx(expected, rel=1e-9)
 
 
-def test_covariance_has_the_variances_and_the_formula_beside_them(
-    make_release: Any, altered: Any
-) -> None:
+def test_covariance_has_the_variances_and_the_formula_beside_them(make_release: Any, altered: Any) -> None:
     release = altered(make_release(), nuisance_error=np.array([0.1, 0.0, 0.05, 0.0]))
     s = release.sandwich
     assert s is not None
     spread = spread_of(release, safe=False)
     U = np.linalg.inv(s.curvature) @ s.to_user.T
     spare = release.plan.records - 4
-    full = U.T @ (s.step_noise**2 * np.eye(4) + s.score / spare) @ U + np.outer(
-        s.nuisance_error, s.nuisance_error
-    )
+    full = U.T @ (s.step_noise**2 * np.eye(4) + s.score / spare) @ U + np.outer(s.nuisance_error, s.nuisance_error)
     np.testing.assert_allclose(spread.covariance(), full, rtol=1e-9, atol=1e-15)
     assert spread.covariance() == pytest.approx(spread.joint(np.eye(4)), rel=1e-9)
     found: Scatter = spread.scatter(np.eye(4))
@@ -149,9 +143,7 @@ def test_a_singular_design_has_an_answer_of_the_same_shape(epsilon: float) -> No
 
 
 @pytest.mark.parametrize("safe", [False, True])
-def test_a_covariance_of_the_steps_stands_in_for_one_step(
-    safe: bool, make_release: Any, altered: Any
-) -> None:
+def test_a_covariance_of_the_steps_stands_in_for_one_step(safe: bool, make_release: Any, altered: Any) -> None:
     """σ² M⁻² given as a matrix is the one-step route; twice the matrix is twice the variance."""
     release = make_release()
     s = release.sandwich
@@ -161,14 +153,10 @@ def test_a_covariance_of_the_steps_stands_in_for_one_step(
     plain = spread_of(release, safe=safe)
     combinations = np.random.default_rng(1).normal(size=(3, 4))
     for ours, theirs in zip(
-        vars(same.scatter(combinations)).values(),
-        vars(plain.scatter(combinations)).values(),
-        strict=True,
+        vars(same.scatter(combinations)).values(), vars(plain.scatter(combinations)).values(), strict=True
     ):
         np.testing.assert_allclose(ours, theirs, rtol=1e-9)
     np.testing.assert_allclose(same.covariance(), plain.covariance(), rtol=1e-9)
     np.testing.assert_allclose(same.joint(combinations), plain.joint(combinations), rtol=1e-9)
     twice = spread_of(altered(release, privacy=2 * privacy), safe=safe)
-    np.testing.assert_allclose(
-        twice.scatter(combinations).privacy, 2 * plain.scatter(combinations).privacy
-    )
+    np.testing.assert_allclose(twice.scatter(combinations).privacy, 2 * plain.scatter(combinations).privacy)

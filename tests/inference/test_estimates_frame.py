@@ -22,10 +22,7 @@ def test_without_pandas(monkeypatch: pytest.MonkeyPatch) -> None:
     assert list(frame_of(columns, ["first", "second"])) == ["term", "a", "b"]
 
 
-LINES = (
-    Line("a", 1.0, statement="withheld"),
-    Line("b", 2.0, 0.5, 4.0, 0.01, 1.0, 3.0, 0.2, "nominal"),
-)
+LINES = (Line("a", 1.0, statement="withheld"), Line("b", 2.0, 0.5, 4.0, 0.01, 1.0, 3.0, 0.2, "nominal"))
 
 
 def test_withheld_lines_leave_the_columns_of_the_others(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -72,17 +72,15 @@ def test_simultaneous_intervals_share_the_error_among_them(table: pd.DataFrame) 
         ("ward", "z", "z is no level of ward; the levels are a, b, c, d"),
     ],
 )
-def test_what_has_no_levels_is_refused(
-    table: pd.DataFrame, factor: str, reference: Any, why: str
-) -> None:
+def test_what_has_no_levels_is_refused(table: pd.DataFrame, factor: str, reference: Any, why: str) -> None:
     with pytest.raises(SettingError, match=why):
         fitted(table, "y ~ age + C(ward)").contrasts(factor, reference)
 
 
 def test_a_matrix_and_a_stored_fit_have_none(table: pd.DataFrame, tmp_path: Any) -> None:
-    model = tacit.LinearRegression(
-        epsilon=np.inf, bounds=(0, 100), y_bounds=(-20, 20), inference=True
-    ).fit(table[["age"]].to_numpy(), table["y"].to_numpy())
+    model = tacit.LinearRegression(epsilon=np.inf, bounds=(0, 100), y_bounds=(-20, 20), inference=True).fit(
+        table[["age"]].to_numpy(), table["y"].to_numpy()
+    )
     with pytest.raises(SettingError, match="its factors: none"):
         model.contrasts("ward")
     fitted(table, "y ~ C(ward)").save(tmp_path / "fit.json")

@@ -89,8 +89,6 @@ def test_the_level_is_right_where_the_law_of_the_noise_is(make_release: Any) -> 
     asked = Combinations(weights, np.zeros(3), ("a", "b", "c"))
     draws = rng.multivariate_normal(np.zeros(3), covariance, size=2000)
     spread, words = results._covariance, ("nominal",) * 3
-    rejected = sum(
-        wald_test(spread, np.append(0.0, draw), asked, words).pvalue < 0.05 for draw in draws
-    )
+    rejected = sum(wald_test(spread, np.append(0.0, draw), asked, words).pvalue < 0.05 for draw in draws)
     assert 50 <= rejected <= 150
     assert math.isfinite(wald_test(spread, np.zeros(4), asked, words).pvalue)

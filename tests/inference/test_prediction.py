@@ -80,9 +80,7 @@ def test_without_intervals_there_is_none(fit: tacit.Fit) -> None:
 
 
 def test_what_is_withheld_is_blank_in_the_table(make_release: Any, altered: Any) -> None:
-    release = altered(
-        make_release(model="gaussian"), step=np.zeros(4), visible=0.21, hidden_size=50.0
-    )
+    release = altered(make_release(model="gaussian"), step=np.zeros(4), visible=0.21, hidden_size=50.0)
     found = Results(release).get_prediction(np.eye(4), lambda margins: np.clip(margins, -1, 1))
     withheld = np.array([word == "withheld" for word in found.linear.statements])
     assert withheld.any()

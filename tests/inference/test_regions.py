@@ -18,9 +18,7 @@ def model() -> Any:
     X = rng.normal(size=(4000, 3))
     X[:, 1] += X[:, 0]
     y = rng.random(4000) < 1 / (1 + np.exp(-(0.3 + X @ [0.5, -0.5, 0.2])))
-    return tacit.LogisticRegression(
-        epsilon=3.0, delta=1e-6, bounds=(-8, 8), inference=True, random_state=1
-    ).fit(X, y)
+    return tacit.LogisticRegression(epsilon=3.0, delta=1e-6, bounds=(-8, 8), inference=True, random_state=1).fit(X, y)
 
 
 @pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.99, 0.9995])

@@ -51,9 +51,7 @@ def test_many_coefficients_need_more(make_release: Any) -> None:
         ({"curvature_noise": 0.08}, "relative noise"),
     ],
 )
-def test_released_doubts(
-    make_release: Any, altered: Any, numbers: dict[str, Any], word: str
-) -> None:
+def test_released_doubts(make_release: Any, altered: Any, numbers: dict[str, Any], word: str) -> None:
     found = judged(altered(make_release(), **numbers))
     assert found.statement == "conservative"
     assert found.safe
@@ -61,9 +59,7 @@ def test_released_doubts(
 
 
 @pytest.mark.parametrize(("share", "said"), [(0.09, "conservative"), (0.11, "nominal")])
-def test_weights_far_below_their_maximum_are_not_nominal(
-    make_release: Any, share: float, said: str
-) -> None:
+def test_weights_far_below_their_maximum_are_not_nominal(make_release: Any, share: float, said: str) -> None:
     release = make_release(evidence=2000.0)
     counted = replace(release.plan, total=share * release.plan.records)
     found = judged(replace(release, plan=counted))
@@ -71,9 +67,7 @@ def test_weights_far_below_their_maximum_are_not_nominal(
     assert any("max_weight" in reason for reason in found.reasons) is (said == "conservative")
 
 
-def test_noise_of_the_curvature_is_propagated_before_it_is_said(
-    make_release: Any, altered: Any
-) -> None:
+def test_noise_of_the_curvature_is_propagated_before_it_is_said(make_release: Any, altered: Any) -> None:
     found = judged(altered(make_release(), curvature_noise=0.045))
     assert (found.statement, found.safe) == ("nominal", True)
 
@@ -100,9 +94,7 @@ def test_intercepts_of_rare_outcomes_are_approximate(
     assert bool(found.intercept_reasons) == (said == "approximate")
 
 
-def test_combinations_that_touch_the_intercept_are_said_like_it(
-    make_release: Any, altered: Any
-) -> None:
+def test_combinations_that_touch_the_intercept_are_said_like_it(make_release: Any, altered: Any) -> None:
     found = judged(altered(make_release(), level=0.01))
     rows = np.array([[0.0, 1.0, -1.0], [1.0, 0.0, 0.0], [0.5, 1.0, 0.0]])
     names = ("Intercept", "x0", "x1")
@@ -138,9 +130,7 @@ def test_intervals_of_other_solvers_are_withheld(make_release: Any) -> None:
     """However much evidence there is: their coverage was not shown."""
     release = make_release(evidence=10_000.0)
     for solver in ("newton", "majorised-newton", "gradient"):
-        model = LogisticRegression(
-            budget=Budget(mu=1.0, delta=1e-6), bounds=(-1, 1), solver=solver, inference=True
-        )
+        model = LogisticRegression(budget=Budget(mu=1.0, delta=1e-6), bounds=(-1, 1), solver=solver, inference=True)
         found = judged(replace(release, plan=model.plan(40_000, 3)))
         assert (found.statement, found.intercept) == ("withheld", "withheld")
         assert found.safe
@@ -154,13 +144,7 @@ def test_a_perturbed_objective_has_coefficients_and_no_intervals() -> None:
     said = {}
     for solver in ("auto", "objective-perturbation"):
         model = LogisticRegression(
-            epsilon=4.0,
-            delta=1e-6,
-            bounds=(-1, 1),
-            classes=(0, 1),
-            inference=True,
-            solver=solver,
-            random_state=0,
+            epsilon=4.0, delta=1e-6, bounds=(-1, 1), classes=(0, 1), inference=True, solver=solver, random_state=0
         ).fit(X, y)
         said[solver] = model.summary()
     assert said["auto"].statement == "nominal"

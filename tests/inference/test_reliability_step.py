@@ -91,11 +91,7 @@ CAUSES = {
     ),
     "far": (
         "poisson",
-        lambda j: (
-            (RELIABILITY.far, RELIABILITY.far_most)
-            if j is None
-            else j.covariance.errors(np.eye(4)).far
-        ),
+        lambda j: (RELIABILITY.far, RELIABILITY.far_most) if j is None else j.covariance.errors(np.eye(4)).far,
         # Without curvature of the errors' law a long step has no second-order bias.
         lambda value: {"pilot_error": value, "step_noise": 1e6, "curvature_noise": 1e-9},
     ),
@@ -103,9 +99,7 @@ CAUSES = {
 
 
 @pytest.mark.parametrize("cause", CAUSES)
-def test_words_change_at_the_thresholds_of_the_rules(
-    make_stepped: Any, altered: Any, cause: str
-) -> None:
+def test_words_change_at_the_thresholds_of_the_rules(make_stepped: Any, altered: Any, cause: str) -> None:
     model, size, numbers = CAUSES[cause]
     assert crossing(make_stepped, altered, model, size, numbers) == [
         "nominal",
@@ -115,9 +109,7 @@ def test_words_change_at_the_thresholds_of_the_rules(
     ]
 
 
-def test_only_what_has_a_share_in_a_hidden_direction_is_withheld(
-    make_stepped: Any, altered: Any
-) -> None:
+def test_only_what_has_a_share_in_a_hidden_direction_is_withheld(make_stepped: Any, altered: Any) -> None:
     release = altered(make_stepped(), **HIDING)
     assert words(release) == ("withheld", "nominal", "nominal", "nominal")
     ways = np.array([[1.0, 1.0, 0, 0], [0, 1.0, -1.0, 0], [1e-9, 1.0, 0, 0]])

@@ -19,9 +19,7 @@ def test_they_are_those_of_statsmodels(twins: Any) -> None:
         np.testing.assert_allclose(found, getattr(theirs, name), rtol=rel, atol=1e-12)
     assert ours.zvalues == ours.tvalues
     for level in (0.5, 0.95, 0.99):
-        np.testing.assert_allclose(
-            ours.conf_int(level), theirs.conf_int(alpha=1 - level), rtol=1e-5, atol=1e-8
-        )
+        np.testing.assert_allclose(ours.conf_int(level), theirs.conf_int(alpha=1 - level), rtol=1e-5, atol=1e-8)
     np.testing.assert_array_equal(ours.conf_int(which="sampling"), ours.conf_int())
 
 
@@ -37,9 +35,7 @@ def test_a_fit_of_glm_and_an_estimator_share_them() -> None:
     )
     table = pa.table({"x0": X[:, 0], "x1": X[:, 1], "y": y})
     fit = tacit.glm("y ~ x0 + x1", table, schema, epsilon=2.0, delta=1e-6, random_state=5)
-    model = tacit.LogisticRegression(
-        epsilon=2.0, delta=1e-6, bounds=(-1, 1), inference=True, random_state=5
-    ).fit(X, y)
+    model = tacit.LogisticRegression(epsilon=2.0, delta=1e-6, bounds=(-1, 1), inference=True, random_state=5).fit(X, y)
     assert fit.params == model.params
     assert fit.bse == model.bse
     np.testing.assert_array_equal(fit.cov_params(), model.cov_params())

@@ -69,9 +69,7 @@ def test_variances_are_those_of_the_formula(hiding: bool) -> None:
     values, vectors = np.linalg.eigh(kept.curvature)
     seen, hidden = vectors[:, int(hiding) :], vectors[:, : int(hiding)]
     spare = 2000 - WIDTH
-    for way, sampling, privacy, degrees in zip(
-        WAYS, found.sampling, found.privacy, found.degrees, strict=True
-    ):
+    for way, sampling, privacy, degrees in zip(WAYS, found.sampling, found.privacy, found.degrees, strict=True):
         a = kept.to_user.T @ way
         u = seen @ ((seen.T @ a) / values[int(hiding) :]) + hidden @ (hidden.T @ a) / kept.visible
         size = float(u @ u)
@@ -123,12 +121,8 @@ def test_the_diagonal_of_the_covariance_holds_the_variances() -> None:
     for numbers in ({}, HIDING, {"bias": 0.02}, {"asymmetry": 1.0, "pilot_error": 0.9}):
         covariance = of(**numbers)
         found = covariance.scatter(np.eye(WIDTH))
-        np.testing.assert_allclose(
-            np.diagonal(covariance.covariance()), found.sampling + found.privacy
-        )
-        np.testing.assert_allclose(
-            np.diagonal(covariance.covariance(sampling_only=True)), found.sampling
-        )
+        np.testing.assert_allclose(np.diagonal(covariance.covariance()), found.sampling + found.privacy)
+        np.testing.assert_allclose(np.diagonal(covariance.covariance(sampling_only=True)), found.sampling)
 
 
 def test_each_source_of_error_makes_intervals_wider() -> None:
@@ -155,9 +149,7 @@ def test_a_long_step_of_a_skewed_score_widens_and_of_least_squares_does_not() ->
     assert (skewed.scatter(WAYS).privacy > straight.scatter(WAYS).privacy).all()
     near = of(pilot_error=1e-9, asymmetry=1.0)
     assert near.errors(WAYS).second_order < RELIABILITY.second_order
-    np.testing.assert_allclose(
-        near.scatter(WAYS).privacy, of(pilot_error=1e-9).scatter(WAYS).privacy
-    )
+    np.testing.assert_allclose(near.scatter(WAYS).privacy, of(pilot_error=1e-9).scatter(WAYS).privacy)
 
 
 def test_the_second_order_bias_grows_with_the_error_of_the_pilot_and_the_skewness() -> None:
@@ -187,9 +179,7 @@ def test_a_zero_combination_and_zero_matrices_are_no_crash() -> None:
 
 
 @pytest.mark.parametrize("numbers", [{}, HIDING, {"score_noise": 3.0}, {"score": -np.eye(WIDTH)}])
-def test_joint_covariances_are_positive_whatever_the_noise_of_the_score(
-    numbers: dict[str, Any],
-) -> None:
+def test_joint_covariances_are_positive_whatever_the_noise_of_the_score(numbers: dict[str, Any]) -> None:
     covariance = of(**numbers)
     for ways in (np.eye(WIDTH), WAYS, WAYS[:1]):
         values = np.linalg.eigvalsh(covariance.joint(ways))

@@ -35,9 +35,7 @@ def test_the_frame_without_intervals_has_coefficients_only(make_release: Any) ->
 
 @pytest.mark.parametrize("which", ["total", "sampling"])
 @pytest.mark.parametrize("simultaneous", [False, True, "scheffe"])
-def test_its_intervals_are_those_of_conf_int(
-    make_release: Any, which: str, simultaneous: bool | str
-) -> None:
+def test_its_intervals_are_those_of_conf_int(make_release: Any, which: str, simultaneous: bool | str) -> None:
     results = Results(make_release())
     summary = results.summary(0.8, which=which, simultaneous=simultaneous)
     ends = [[line.lower, line.upper] for line in summary.lines]

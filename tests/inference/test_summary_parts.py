@@ -67,12 +67,8 @@ def stepped(release: Any, altered: Any) -> Any:
     return altered(release, step=np.full(4, 0.01), visible=0.05)
 
 
-@pytest.mark.parametrize(
-    ("model", "words"), [("gaussian", "least squares"), ("poisson", "the mean count")]
-)
-def test_notes_name_the_plain_target(
-    make_release: Any, altered: Any, model: str, words: str
-) -> None:
+@pytest.mark.parametrize(("model", "words"), [("gaussian", "least squares"), ("poisson", "the mean count")])
+def test_notes_name_the_plain_target(make_release: Any, altered: Any, model: str, words: str) -> None:
     (note,) = Results(stepped(make_release(model=model), altered)).summary().notes
     assert note.startswith(f"Target: {words}")
     assert "Huber" not in note
@@ -80,9 +76,7 @@ def test_notes_name_the_plain_target(
 
 
 @pytest.mark.parametrize("rows", [1, 3])
-def test_notes_name_the_estimand_of_units_with_several_rows(
-    make_release: Any, altered: Any, rows: int
-) -> None:
+def test_notes_name_the_estimand_of_units_with_several_rows(make_release: Any, altered: Any, rows: int) -> None:
     release = make_release()
     attached = AttachedColumns(unit=Unit("patient_nbr", rows))
     design = replace(release.plan.design, attached=attached)

@@ -47,9 +47,9 @@ age             0.0375   0.0065   5.740  <0.001   0.0244   0.0506      80%
 smoker[T.yes]   0.2900   0.2200   1.350   0.180  -0.1400   0.7300      70%
 =========================================================================
 Intervals: nominal 95%, sampling and privacy noise together.
-Privacy: share of the variance that is due to the noise added.""".replace(
-            "=" * 73, "=" * 74
-        ).replace("-" * 73, "-" * 74)
+Privacy: share of the variance that is due to the noise added.""".replace("=" * 73, "=" * 74).replace(
+            "-" * 73, "-" * 74
+        )
     )
 
 
@@ -86,8 +86,7 @@ def test_no_star_unless_asked_and_none_outside_the_nominal_region() -> None:
 
 
 @pytest.mark.parametrize(
-    ("pvalue", "shown"),
-    [(0.049, "0.049*"), (0.0099, "0.010**"), (0.05, "0.050"), (0.0005, "0.001***"), (1.0, "1.000")],
+    ("pvalue", "shown"), [(0.049, "0.049*"), (0.0099, "0.010**"), (0.05, "0.050"), (0.0005, "0.001***"), (1.0, "1.000")]
 )
 def test_stars_go_by_the_number_and_not_by_its_rounding(pvalue: float, shown: str) -> None:
     line = replace(LINES[0], pvalue=pvalue)
@@ -102,10 +101,7 @@ def test_sampling_intervals_say_what_they_leave_out() -> None:
 
 
 def test_intervals_for_all_at_once_are_named() -> None:
-    assert (
-        "for all at once (Bonferroni)"
-        in summary_notes(replace(SUMMARY, simultaneous="bonferroni"))[0]
-    )
+    assert "for all at once (Bonferroni)" in summary_notes(replace(SUMMARY, simultaneous="bonferroni"))[0]
     assert "Scheffé" in summary_notes(replace(SUMMARY, simultaneous="scheffe"))[0]
 
 
@@ -189,11 +185,7 @@ def test_infinite_ends_are_drawn() -> None:
 
 WITHHELD = Line("Intercept", -5.6, statement="withheld")
 """The first of the lines, which used to decide for all of them."""
-PARTLY = replace(
-    SUMMARY,
-    lines=(WITHHELD, *LINES[1:]),
-    notes=("Withheld (Intercept): noise hides a direction.",),
-)
+PARTLY = replace(SUMMARY, lines=(WITHHELD, *LINES[1:]), notes=("Withheld (Intercept): noise hides a direction.",))
 
 
 def test_a_withheld_interval_is_a_blank_and_a_word() -> None:
@@ -202,9 +194,7 @@ def test_a_withheld_interval_is_a_blank_and_a_word() -> None:
     name, coef, *blanks, word = table.rows[0]
     assert (name, coef, word) == ("Intercept", "-5.6000", "withheld")
     assert set(blanks) == {""}
-    assert [row[1:-1] for row in table.rows[1:]] == [
-        row[1:] for row in summary_table(SUMMARY).rows[1:]
-    ]
+    assert [row[1:-1] for row in table.rows[1:]] == [row[1:] for row in summary_table(SUMMARY).rows[1:]]
     text = summary_text(PARTLY)
     assert "Withheld (Intercept): noise hides a direction." in text
     assert "nominal 95%" in text

@@ -11,9 +11,7 @@ from tacit.inference.text_table import Table, columns_of_numbers, one_line, roun
 
 def test_alignment() -> None:
     table = Table(("term", "coef"), (("age", "1.5"), ("long name", "-10.25")))
-    assert (
-        table.text(indent="> ") == "> term         coef\n> age           1.5\n> long name  -10.25"
-    )
+    assert table.text(indent="> ") == "> term         coef\n> age           1.5\n> long name  -10.25"
 
 
 def test_a_table_without_rows_is_its_header() -> None:
@@ -45,9 +43,7 @@ def test_escape_codes_are_spelled_out() -> None:
         ([], [], [(), ()]),
     ],
 )
-def test_numbers(
-    first: list[float | None], second: list[float | None], shown: list[tuple[str, ...]]
-) -> None:
+def test_numbers(first: list[float | None], second: list[float | None], shown: list[tuple[str, ...]]) -> None:
     assert columns_of_numbers(first, second) == shown
 
 

@@ -49,6 +49,4 @@ def test_an_analyst_is_told_of_the_own_grant() -> None:
 @pytest.mark.parametrize("square", [Fraction(2), Fraction(1, 3), Fraction(1, 10**300), Fraction(0)])
 def test_a_root_is_rounded_down(square: Fraction) -> None:
     root = root_down(square)
-    assert Fraction(root) ** 2 <= square < (Fraction(root) + Fraction(root) / 2**50) ** 2 or (
-        square == root == 0
-    )
+    assert Fraction(root) ** 2 <= square < (Fraction(root) + Fraction(root) / 2**50) ** 2 or (square == root == 0)

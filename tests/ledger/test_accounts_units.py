@@ -43,6 +43,4 @@ def test_t34_equal_parts_never_exceed_nor_strand_the_budget(parts: int) -> None:
 def test_costs_are_exact_and_add_up() -> None:
     events = [Gaussian(1, 7), Repeated(Gaussian(2, 9), times=5)]
     assert cost_of(events, RELATION) == Fraction(1, 7) + Fraction(10, 9)
-    assert cost_of(events, RELATION) == sum(
-        (cost_of([event], RELATION) for event in events), start=Fraction(0)
-    )
+    assert cost_of(events, RELATION) == sum((cost_of([event], RELATION) for event in events), start=Fraction(0))

@@ -19,12 +19,7 @@ from tacit.contract.plan import Penalty
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary
 from tacit.engine.table import Table
-from tacit.errors import (
-    BudgetError,
-    LedgerError,
-    SettingError,
-    TacitError,
-)
+from tacit.errors import BudgetError, LedgerError, SettingError, TacitError
 from tacit.ledger import Ledger, storage
 from tacit.ledger.chain import Chain
 from tacit.ledger.entry import Entry
@@ -137,9 +132,7 @@ def test_an_interrupted_operation_leaves_the_ledger_usable(
     assert ledger.verify().charges == len(labels)
 
 
-def test_a_reader_does_not_make_refused_charges_cost(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_reader_does_not_make_refused_charges_cost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(storage, "PATIENCE", 0.1)
     path = tmp_path / "clinic.db"
     ledger = Ledger(path, budget=Budget(mu=1.0))
@@ -152,9 +145,7 @@ def test_a_reader_does_not_make_refused_charges_cost(
 
 def test_a_table_that_was_run_costs_nothing_more() -> None:
     X, y = table()
-    design = matrix_design(
-        ("x0", "x1"), Binary("y", (0, 1)), bounds=(-1, 1), row_norm=None, intercept=True
-    )
+    design = matrix_design(("x0", "x1"), Binary("y", (0, 1)), bounds=(-1, 1), row_norm=None, intercept=True)
     budget = Budget(mu=0.2, delta=1e-6)
     facts = PublicFacts(design, len(X), Relation.REPLACE_ONE, "row", budget, Penalty())
     plan = make_plan(facts, SolverOptions())

@@ -97,9 +97,7 @@ def test_a_charge_to_a_file_that_lost_its_name_is_not_acknowledged(
 
 
 @pytest.mark.parametrize("owner", [os, fcntl])
-def test_a_failing_close_does_not_hide_a_charge(
-    path: Path, monkeypatch: pytest.MonkeyPatch, owner: Any
-) -> None:
+def test_a_failing_close_does_not_hide_a_charge(path: Path, monkeypatch: pytest.MonkeyPatch, owner: Any) -> None:
     ledger = Ledger(path, budget=MU)
     name = "close" if owner is os else "flock"
     real = getattr(owner, name)
@@ -166,9 +164,7 @@ def test_the_lock_ends_with_an_interruption_of_its_closing(path: Path, moment: i
         pass
 
 
-def test_an_error_tells_whether_what_failed_was_a_charge(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_error_tells_whether_what_failed_was_a_charge(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: Any) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -254,9 +250,7 @@ def test_t44_interrupted_at_any_instant_nothing_is_lost_or_doubled(path: Path) -
     assert len(counted) <= len(told) + broken
 
 
-def test_a_stopped_process_with_the_lock_ends_in_an_error(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_stopped_process_with_the_lock_ends_in_an_error(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(storage, "PATIENCE", 0.2)
     ledger = Ledger(path, budget=MU)
     child = os.fork()

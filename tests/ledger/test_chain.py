@@ -25,17 +25,13 @@ def opened(terms: Terms | None = None) -> Chain:
     return Chain([Entry.follow(None, Kind.OPEN, 0, terms.document())])
 
 
-def charge_document(
-    events: list[Gaussian], relation: str, unit: str, purpose: Purpose
-) -> dict[str, object]:
+def charge_document(events: list[Gaussian], relation: str, unit: str, purpose: Purpose) -> dict[str, object]:
     charged = {"events": [to_json(event) for event in events], "relation": relation, "unit": unit}
     return {**charged, **purpose.document()}
 
 
 def charge(chain: Chain, event: Gaussian = TENTH, label: str = "") -> Reservation:
-    entry = chain.draft(
-        Kind.RESERVE, charge_document([event], "replace-one", "row", Purpose(label))
-    )
+    entry = chain.draft(Kind.RESERVE, charge_document([event], "replace-one", "row", Purpose(label)))
     chain.accept(entry)
     return Reservation(entry.sequence, entry.hash)
 
@@ -118,9 +114,7 @@ def reserve_body(**change: object) -> dict[str, object]:
         lambda chain: forged(chain, Kind.RESERVE, 1, **reserve_body(extra=1)),
         lambda chain: forged(chain, Kind.RESERVE, 1, **reserve_body(events="all")),
         lambda chain: forged(chain, Kind.RESERVE, 1, **reserve_body(events=[{"event": "magic"}])),
-        lambda chain: forged(
-            chain, Kind.RESERVE, 2**62, **reserve_body(events=[to_json(Gaussian(2, 1))])
-        ),
+        lambda chain: forged(chain, Kind.RESERVE, 2**62, **reserve_body(events=[to_json(Gaussian(2, 1))])),
         lambda chain: forged(chain, Kind.COMMIT, 0, reservation=1, release="x"),
         lambda chain: forged(chain, Kind.COMMIT, 0, reservation=[], release="x"),
         lambda chain: forged(chain, Kind.RESERVE, 1, **reserve_body(relation="odd")),

@@ -49,9 +49,7 @@ class Fate:
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_t44_no_acknowledged_entry_is_lost(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
-) -> None:
+def test_t44_no_acknowledged_entry_is_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     generator = random.Random(seed)
     fate, names = Fate(generator), (tmp_path / "one", tmp_path / "two")
     FileStorage(names[0]).create(FIRST)

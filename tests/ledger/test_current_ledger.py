@@ -209,9 +209,7 @@ def test_an_empty_context_within_a_block_is_not_free() -> None:
         contextvars.Context().run(active_ledger)
 
 
-def test_threads_that_inherit_contexts_do_not_keep_the_first_ledger(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_threads_that_inherit_contexts_do_not_keep_the_first_ledger(monkeypatch: pytest.MonkeyPatch) -> None:
     flags = SimpleNamespace(thread_inherit_context=True)
     monkeypatch.setattr(blocks, "sys", SimpleNamespace(flags=flags))
     with new() as ledger:

@@ -137,13 +137,7 @@ def test_a_copy_in_a_worker_charges_the_ledger_of_its_block(tmp_path: Path) -> N
             ask("memory")
         late = {origin: pool.apply(place_of_words, (text,)) for origin, text in words.items()}
     assert "in the memory of another process" in found.pop("memory")
-    assert found == {
-        "a.db": "a.db",
-        "after a.db": "none",
-        "b.db": "b.db",
-        "after b.db": "none",
-        "uncharged": "none",
-    }
+    assert found == {"a.db": "a.db", "after a.db": "none", "b.db": "b.db", "after b.db": "none", "uncharged": "none"}
     # Those without a mark are refused as a new estimator would be.
     assert all("several ledgers" in late.pop(name) for name in ("never", "thread"))
     assert all("was pickled" in text for text in late.values())
@@ -154,9 +148,7 @@ def place_in_file(file: Path) -> str:
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])
-def test_a_file_made_elsewhere_does_not_say_where_a_fit_was_submitted(
-    tmp_path: Path, method: str
-) -> None:
+def test_a_file_made_elsewhere_does_not_say_where_a_fit_was_submitted(tmp_path: Path, method: str) -> None:
     estimator, file = GaussianMean(epsilon=1), tmp_path / "estimator.pickle"
     first, second = new(tmp_path / "a.db"), new(tmp_path / "b.db")
     with multiprocessing.get_context(method).Pool(1) as pool:
@@ -186,9 +178,7 @@ def place_in_block(words: bytes, path: str) -> str:
         return place(estimator)
 
 
-def test_clones_in_workers_belong_where_the_original_does_and_come_back_without(
-    tmp_path: Path,
-) -> None:
+def test_clones_in_workers_belong_where_the_original_does_and_come_back_without(tmp_path: Path) -> None:
     other = new(tmp_path / "b.db")
     enter_and_leave(other)
     with new(tmp_path / "a.db"):
@@ -206,9 +196,7 @@ def test_clones_in_workers_belong_where_the_original_does_and_come_back_without(
     assert in_worker(place_in_block, words, str(other.path)) == "b.db"
 
 
-def test_a_copy_from_a_program_started_in_a_block_is_not_free(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_copy_from_a_program_started_in_a_block_is_not_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(blocks.VARIABLE, "of the program that started this one")
     estimator = GaussianMean(epsilon=1)
     with uncharged("a trial"):
@@ -264,18 +252,14 @@ def test_a_pickle_read_much_later_is_not_charged_unexpectedly(tmp_path: Path) ->
     estimator = GaussianMean(epsilon=1)
     with new(tmp_path / "a.db") as ledger:
         inside = pickle.dumps(estimator)
-    program = STRANGER.format(
-        path=sys.path, words=(inside, pickle.dumps(estimator)), ledger=str(ledger.path)
-    )
+    program = STRANGER.format(path=sys.path, words=(inside, pickle.dumps(estimator)), ledger=str(ledger.path))
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
     none, refused, entered, opted_out = eval(done.stdout)
     assert (none, entered, opted_out) == ("none", "a.db", "none")
     assert "in another program" in refused
 
 
-@pytest.mark.parametrize(
-    "words", ["1234:/clinic.db", "{}", "[]", '{"ledger": 3}', '{"ledger": "", "other": ""}', 7]
-)
+@pytest.mark.parametrize("words", ["1234:/clinic.db", "{}", "[]", '{"ledger": 3}', '{"ledger": "", "other": ""}', 7])
 def test_marks_that_cannot_be_read_are_refused(words: object) -> None:
     estimator = GaussianMean(epsilon=1)
     estimator.__setstate__({**estimator.__getstate__(), current_ledger.MARK: words})

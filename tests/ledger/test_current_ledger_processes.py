@@ -151,9 +151,7 @@ def test_a_child_forked_while_the_lock_is_held_does_not_hang() -> None:
 
 
 @pytest.mark.parametrize("method", ["spawn", "forkserver"])
-def test_workers_that_are_started_anew_are_charged_while_the_block_is_open(
-    tmp_path: Path, method: str
-) -> None:
+def test_workers_that_are_started_anew_are_charged_while_the_block_is_open(tmp_path: Path, method: str) -> None:
     first, second = both(tmp_path)
     with multiprocessing.get_context(method).Pool(1) as pool:
         with first:
@@ -166,9 +164,7 @@ def test_workers_that_are_started_anew_are_charged_while_the_block_is_open(
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_workers_that_are_older_than_the_block_are_charged(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_workers_that_are_older_than_the_block_are_charged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     # Paths that mean other files where the workers are.
     first, second = both(Path())
@@ -202,9 +198,7 @@ def test_workers_with_an_older_key_are_charged(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])
-def test_workers_with_a_key_that_was_set_within_the_block_are_refused(
-    tmp_path: Path, method: str
-) -> None:
+def test_workers_with_a_key_that_was_set_within_the_block_are_refused(tmp_path: Path, method: str) -> None:
     former = multiprocessing.current_process().authkey
     try:
         with new(tmp_path / "a.db"):
@@ -384,9 +378,7 @@ def test_a_process_replaced_by_exec_is_refused_though_number_and_key_are_the_sam
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     ledger = new(tmp_path / "a.db")
     server = SERVER.format(path=sys.path)
-    with Child(
-        REPLACED.format(path=sys.path, ledger=str(ledger.path), server=server, key=KEY)
-    ) as child:
+    with Child(REPLACED.format(path=sys.path, ledger=str(ledger.path), server=server, key=KEY)) as child:
         assert child.ask("os.environ['NUMBER'] == str(os.getpid())") == "True"
         assert "was started in the block" in child.ask()
         child.ask(f"setattr(multiprocessing.current_process(), 'authkey', {KEY!r})")

@@ -125,11 +125,7 @@ def test_many_ledgers_in_many_threads_with_one_shared_pool() -> None:
                 return done
             return pool.submit(fit, name)
 
-        jobs = [
-            (name, way, future.result())
-            for submitted in side_by_side(submit)
-            for name, way, future in submitted
-        ]
+        jobs = [(name, way, future.result()) for submitted in side_by_side(submit) for name, way, future in submitted]
     assert len(jobs) == THREADS * FITS
     inside = [(way, result) for name, way, result in jobs if name]
     assert {result for way, result in inside if way in ("copy", "within", "direct")} == {"charged"}

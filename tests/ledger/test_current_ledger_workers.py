@@ -83,7 +83,5 @@ if __name__ == "__main__":
 def test_every_fit_is_charged_where_it_was_submitted_or_refused(tmp_path: Path) -> None:
     script = tmp_path / "program.py"
     script.write_text(PROGRAM.format(path=sys.path, folder=tmp_path))
-    done = subprocess.run(
-        [sys.executable, str(script)], capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False)
     assert done.stdout.startswith("held"), done.stderr[-3000:]

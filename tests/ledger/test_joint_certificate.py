@@ -27,9 +27,7 @@ from tacit.privacy.relation import Relation
 def ledger() -> Ledger:
     ledger = Ledger(budget=Budget(epsilon=3, delta=1e-6), dataset="clinic 2024")
     for label, variance in (("first", 20), ("second", 30), ("third", 12)):
-        charge = ledger.reserve(
-            [Gaussian(1, variance)], relation="replace-one", unit="patient", label=label
-        )
+        charge = ledger.reserve([Gaussian(1, variance)], relation="replace-one", unit="patient", label=label)
         if label != "third":
             ledger.commit(charge, f"sha256:{label}")
     return ledger
@@ -39,11 +37,7 @@ def test_the_total_is_that_of_all_charges(ledger: Ledger) -> None:
     certificate = ledger.certificate()
     document = certificate.document
     assert Fraction(document["total"]["mu_squared"]) == Fraction(1, 6)
-    assert [charge["release"] for charge in document["charges"]] == [
-        "sha256:first",
-        "sha256:second",
-        None,
-    ]
+    assert [charge["release"] for charge in document["charges"]] == ["sha256:first", "sha256:second", None]
     assert document["dataset"] == "clinic 2024"
     assert document["ledger"]["head"] == ledger.verify().head
     guarantee = certificate.rederive()
@@ -108,17 +102,9 @@ def test_a_forged_certificate_does_not_pass(
 
 
 @pytest.mark.parametrize(
-    "change",
-    [
-        alter("format", "tacit-certificate/1"),
-        alter("more", 1),
-        alter("total", {}),
-        alter("charges", [{}]),
-    ],
+    "change", [alter("format", "tacit-certificate/1"), alter("more", 1), alter("total", {}), alter("charges", [{}])]
 )
-def test_another_layout_is_refused(
-    ledger: Ledger, change: Callable[[dict[str, Any]], None]
-) -> None:
+def test_another_layout_is_refused(ledger: Ledger, change: Callable[[dict[str, Any]], None]) -> None:
     document = ledger.certificate().document
     change(document)
     with pytest.raises(CertificateError):
@@ -164,9 +150,7 @@ def chain_of(count: int, size: int = 1, **further: Any) -> Any:
 
 
 @pytest.mark.parametrize(("count", "size"), [(301, 6), (2000, 7), (2000, 200)])
-def test_a_ledger_of_many_odd_charges_is_certified_and_verified_in_time(
-    count: int, size: int
-) -> None:
+def test_a_ledger_of_many_odd_charges_is_certified_and_verified_in_time(count: int, size: int) -> None:
     chain = chain_of(count, size)
     began = time.process_time()
     certificate = JointCertificate.issue(chain)

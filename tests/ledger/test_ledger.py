@@ -56,10 +56,7 @@ def test_a_charge_is_kept_until_its_release(ledger: Ledger) -> None:
     first, second = charge(ledger, label="descent"), charge(ledger, label="moments")
     ledger.commit(second, "sha256:abc")
     kept = ledger.charges()
-    assert [(item.label, item.release) for item in kept] == [
-        ("descent", None),
-        ("moments", "sha256:abc"),
-    ]
+    assert [(item.label, item.release) for item in kept] == [("descent", None), ("moments", "sha256:abc")]
     assert all(item.events == TENTH for item in kept)
     assert ledger.verify().unreleased == 1
     ledger.commit(first, "sha256:def")
@@ -207,9 +204,7 @@ def test_a_lost_file_is_not_begun_again(tmp_path: Path) -> None:
     assert not path.exists()
 
 
-def test_a_ledger_can_be_read_where_it_cannot_be_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_ledger_can_be_read_where_it_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "clinic.db"
     charge(Ledger(path, budget=BUDGET))
     real = os.open

@@ -126,9 +126,7 @@ def test_a_child_keeps_no_lock(path: Path) -> None:
     os.waitpid(child, 0)
 
 
-def test_a_system_without_locks_keeps_ledgers_in_memory_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_system_without_locks_keeps_ledgers_in_memory_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(descriptor, "fcntl", None)
     with pytest.raises(LedgerError, match="Use a ledger in memory"):
         Ledger(tmp_path / "clinic.ledger", budget=Budget(mu=1.0))

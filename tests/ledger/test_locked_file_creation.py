@@ -73,9 +73,7 @@ def in_child(action: Callable[[], object]) -> bool:
 
 
 @pytest.mark.parametrize("after", [False, True])
-def test_t44_killed_at_any_instant_it_is_complete_or_absent(
-    tmp_path: Path, way: str, after: bool
-) -> None:
+def test_t44_killed_at_any_instant_it_is_complete_or_absent(tmp_path: Path, way: str, after: bool) -> None:
     killed = 0
     for call in CALLS:
         for times in (1, 2, 3):
@@ -99,9 +97,7 @@ def test_t44_killed_at_any_instant_it_is_complete_or_absent(
     assert killed >= 5
 
 
-def test_only_what_was_left_behind_is_removed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_what_was_left_behind_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(os, "O_TMPFILE")
     kept = [".b.7-7.tmp", ".a.7-7.tmp.txt", ".a.x.tmp", ".a.7-8.tmp"]
     for name in (*kept, ".a.7-9.tmp"):
@@ -112,9 +108,7 @@ def test_only_what_was_left_behind_is_removed(
     assert sorted(file.name for file in tmp_path.iterdir()) == sorted([*kept, "a"])
 
 
-def test_a_draft_that_was_taken_for_remains_is_written_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_draft_that_was_taken_for_remains_is_written_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(os, "O_TMPFILE")
     real, left = os.link, [2]
 
@@ -130,9 +124,7 @@ def test_a_draft_that_was_taken_for_remains_is_written_again(
 
 
 @pytest.mark.parametrize("call", ["write", "fdatasync", "link"])
-def test_a_full_disk_leaves_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str, call: str
-) -> None:
+def test_a_full_disk_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str, call: str) -> None:
     def full(*_: Any, **__: Any) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -144,9 +136,7 @@ def test_a_full_disk_leaves_nothing(
     assert create(tmp_path / "a", CONTENT)
 
 
-def test_a_file_system_without_nameless_files_is_served(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_system_without_nameless_files_is_served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = os.open
 
     def refusing(path: Any, flags: int, *arguments: int, **named: Any) -> int:

@@ -15,13 +15,7 @@ from tacit.ledger.repeated_fits import Memory, RefitWarning, note_file_fit, refi
 
 
 @pytest.mark.parametrize(
-    "data",
-    [
-        np.zeros((3, 2)),
-        pd.DataFrame({"a": [1.0]}),
-        pl.DataFrame({"a": [1.0]}),
-        pa.table({"a": [1.0]}),
-    ],
+    "data", [np.zeros((3, 2)), pd.DataFrame({"a": [1.0]}), pl.DataFrame({"a": [1.0]}), pa.table({"a": [1.0]})]
 )
 def test_the_same_object_is_noticed(data: object) -> None:
     assert refit_warning(data, charged=False) is None
@@ -81,11 +75,7 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_fits_of_a_file_are_counted_across_processes(state: Path, tmp_path: Path) -> None:
     """Each call stands for a process of its own: nothing but the folder is shared."""
     (tmp_path / "link.csv").symlink_to(tmp_path / "table.csv")
-    names: list[str | Path] = [
-        tmp_path / "table.csv",
-        str(tmp_path / "table.csv"),
-        tmp_path / "link.csv",
-    ]
+    names: list[str | Path] = [tmp_path / "table.csv", str(tmp_path / "table.csv"), tmp_path / "link.csv"]
     assert [note_file_fit(name) for name in names] == [0, 1, 2]
     assert note_file_fit(tmp_path / "other.csv") == 0
 
@@ -117,9 +107,7 @@ def test_nothing_is_kept_where_that_is_unwanted_or_impossible(
     assert note_file_fit("a\0b") == 0
 
 
-def test_a_relative_state_folder_is_ignored(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_relative_state_folder_is_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_STATE_HOME", "state")
     monkeypatch.delenv("TACIT_REMEMBER_FITS", raising=False)

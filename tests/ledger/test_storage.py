@@ -306,26 +306,18 @@ def test_t44_a_disk_that_fills_up_refuses_and_loses_nothing(tmp_path: Path) -> N
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="cannot be written"):
         FileStorage(tmp_path / "none" / "clinic.ledger").create(FIRST)
-    with (
-        pytest.raises(FileError, match="no such file"),
-        FileStorage(tmp_path / "x").session(alone=False),
-    ):
+    with pytest.raises(FileError, match="no such file"), FileStorage(tmp_path / "x").session(alone=False):
         pass
 
 
-def test_what_the_system_refuses_is_a_ledger_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_the_system_refuses_is_a_ledger_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: Any) -> bytes:
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
     storage = FileStorage(tmp_path / "clinic.ledger")
     storage.create(FIRST)
     monkeypatch.setattr(os, "pread", broken)
-    with (
-        pytest.raises(LedgerError, match=r"cannot be used.*output error"),
-        storage.session(alone=False),
-    ):
+    with pytest.raises(LedgerError, match=r"cannot be used.*output error"), storage.session(alone=False):
         pass
 
 
@@ -335,10 +327,7 @@ def test_memory_is_not_shared_with_a_forked_process(monkeypatch: pytest.MonkeyPa
     # Also where another thread held its lock when the process was forked.
     with storage._lock:
         monkeypatch.setattr(os, "getpid", lambda: -1)
-        with (
-            pytest.raises(LedgerError, match="belongs to the process"),
-            storage.session(alone=False),
-        ):
+        with pytest.raises(LedgerError, match="belongs to the process"), storage.session(alone=False):
             pass
 
 

@@ -30,9 +30,7 @@ def path(tmp_path: Path) -> Path:
 def write_ledger(path: Path, charges: int) -> Ledger:
     ledger = Ledger(path, budget=Budget(mu=1.0), dataset="clinic 2024")
     for number in range(charges):
-        charge = ledger.reserve(
-            [Gaussian(1, 1000)], relation="replace-one", unit="row", label=f"fit {number}"
-        )
+        charge = ledger.reserve([Gaussian(1, 1000)], relation="replace-one", unit="row", label=f"fit {number}")
         ledger.commit(charge, f"sha256:{number:064x}")
     return ledger
 
@@ -188,8 +186,7 @@ def test_an_adopted_line_is_written_again(path: Path, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize(
-    "entry",
-    [FIRST, SECOND, FOURTH, replace(THIRD, sequence=7), replace(THIRD, previous=FIRST.hash)],
+    "entry", [FIRST, SECOND, FOURTH, replace(THIRD, sequence=7), replace(THIRD, previous=FIRST.hash)]
 )
 def test_what_does_not_follow_is_not_appended(path: Path, entry: Entry) -> None:
     path.write_bytes(written([FIRST, SECOND]))

@@ -26,9 +26,7 @@ def in_thread(question: Callable[[], object]) -> object:
         return pool.submit(question).result()
 
 
-def test_the_variable_is_there_while_a_block_is_open_and_then_what_it_was(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_variable_is_there_while_a_block_is_open_and_then_what_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
     for before in (None, "of the parent"):
         if before is not None:
             monkeypatch.setenv(blocks.VARIABLE, before)

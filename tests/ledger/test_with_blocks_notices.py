@@ -26,11 +26,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def write(folder: Path, process: int, notice: Notice) -> Path:
     folder.mkdir(mode=0o700, exist_ok=True)
     file = folder / f"{process}.json"
-    file.write_text(
-        json.dumps(
-            {"ledgers": sorted(notice.ledgers), "open": notice.is_open, "epoch": notice.epoch}
-        )
-    )
+    file.write_text(json.dumps({"ledgers": sorted(notice.ledgers), "open": notice.is_open, "epoch": notice.epoch}))
     return file
 
 

@@ -9,13 +9,7 @@ from numpy.typing import NDArray
 
 from tacit.losses import classification, dispatch
 from tacit.losses.float_bits import exp_negative
-from tests.losses.loss_identities import (
-    Case,
-    check_constants,
-    check_derivatives,
-    check_self_concordance,
-    check_signs,
-)
+from tests.losses.loss_identities import Case, check_constants, check_derivatives, check_self_concordance, check_signs
 
 Vector = NDArray[np.float64]
 
@@ -43,9 +37,7 @@ def test_compiled_forms_agree_with_mpmath() -> None:
     z = margins()
     slopes, curvatures, exponentials = _compiled(z, 0.0)
     with mpmath.workdps(40):
-        for margin, slope, curvature, exponential in zip(
-            z, slopes, curvatures, exponentials, strict=True
-        ):
+        for margin, slope, curvature, exponential in zip(z, slopes, curvatures, exponentials, strict=True):
             if abs(margin) > 690:
                 continue
             exact = 1 / (1 + mpmath.exp(-mpmath.mpf(float(margin))))
@@ -55,9 +47,7 @@ def test_compiled_forms_agree_with_mpmath() -> None:
 
 
 def test_identities() -> None:
-    case = Case(
-        classification.LOGISTIC, formula, (0.0, 1.0), extremes=(-1e300, -800.0, 800.0, 1e300)
-    )
+    case = Case(classification.LOGISTIC, formula, (0.0, 1.0), extremes=(-1e300, -800.0, 800.0, 1e300))
     check_derivatives(case)
     # The published joint constant is the maximum 1.07228, rounded up.
     check_constants(case, joint=1.07228)

@@ -17,9 +17,7 @@ def test_slope_and_curvature_are_the_logistic_ones_with_a_weight(label: float) -
     chance = special.expit(Z)
     bend = chance * special.expit(-Z)
     slope, curvature = compiled(LOSS, Z, label)
-    np.testing.assert_allclose(
-        slope, np.minimum(1, TOP / bend) * (chance - label), rtol=1e-12, atol=1e-15
-    )
+    np.testing.assert_allclose(slope, np.minimum(1, TOP / bend) * (chance - label), rtol=1e-12, atol=1e-15)
     np.testing.assert_allclose(curvature, np.minimum(bend, TOP), rtol=1e-12)
 
 

@@ -11,12 +11,7 @@ from scipy import integrate, stats
 
 from tacit.errors import SettingError
 from tacit.losses import classification, poisson, regression
-from tacit.losses.constants import (
-    efficiency,
-    expected_square,
-    influence,
-    self_concordance,
-)
+from tacit.losses.constants import efficiency, expected_square, influence, self_concordance
 from tacit.losses.loss import Code, Loss
 
 ROW_BOUND = 1.7
@@ -78,9 +73,7 @@ def test_bounds_are_the_largest_pulls_of_a_record(loss: Loss, labels: tuple[floa
 @pytest.mark.parametrize("mean", [0.3, 2.4, 2.5, 20.0])
 @pytest.mark.parametrize("dispersion", [0.0, 0.5, 2.0])
 @pytest.mark.parametrize("grown", [1.0, 1.3, 1.6])
-def test_counts_stay_within_their_closed_bound(
-    mean: float, dispersion: float, grown: float
-) -> None:
+def test_counts_stay_within_their_closed_bound(mean: float, dispersion: float, grown: float) -> None:
     top = mean * grown
     loss = poisson.bounded(mean, dispersion, top)
     # Just below the top the weight is still whole: there the slope is largest.
@@ -107,9 +100,7 @@ def test_self_concordance_is_the_smallest_constant(loss: Loss, label: float) -> 
     assert known is not None
     z = np.concatenate([np.linspace(-8.0, 8.0, 801), np.linspace(20.0, 400.0, 100) * loss.degree])
     step = 1e-4
-    third = (derivatives(loss, z + step, label)[1] - derivatives(loss, z - step, label)[1]) / (
-        2 * step
-    )
+    third = (derivatives(loss, z + step, label)[1] - derivatives(loss, z - step, label)[1]) / (2 * step)
     second = derivatives(loss, z, label)[1]
     usable = second > 1e-9
     ratio = np.abs(third[usable]) / second[usable] ** (known.power / 2)

@@ -7,13 +7,7 @@ import mpmath
 import pytest
 
 from tacit.losses import poisson
-from tests.losses.loss_identities import (
-    Case,
-    check_constants,
-    check_derivatives,
-    check_self_concordance,
-    check_signs,
-)
+from tests.losses.loss_identities import Case, check_constants, check_derivatives, check_self_concordance, check_signs
 
 
 def case(cap: float, largest: float) -> Case:
@@ -22,9 +16,7 @@ def case(cap: float, largest: float) -> Case:
         return mpmath.exp(low) * (1 + z - low) - y * z
 
     labels = (0.0, 1.0, largest)
-    return Case(
-        poisson.loss(cap, largest), formula, labels, lambda _: (cap,), extremes=(-1e3, 1e300)
-    )
+    return Case(poisson.loss(cap, largest), formula, labels, lambda _: (cap,), extremes=(-1e3, 1e300))
 
 
 @pytest.mark.parametrize(("cap", "largest"), [(2.0, 5.0), (0.5, 20.0), (1.5, 3.0)])

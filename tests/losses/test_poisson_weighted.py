@@ -24,9 +24,7 @@ def test_slope_and_curvature_are_those_of_the_weighted_rate(count: float) -> Non
 
 def test_below_the_top_it_is_the_poisson_score() -> None:
     z = Z[np.exp(Z) < TOP]
-    np.testing.assert_allclose(
-        compiled(LOSS, z, 3.0), compiled(poisson.loss(9.0, LARGEST), z, 3.0), rtol=1e-12
-    )
+    np.testing.assert_allclose(compiled(LOSS, z, 3.0), compiled(poisson.loss(9.0, LARGEST), z, 3.0), rtol=1e-12)
 
 
 @pytest.mark.parametrize("rate", [0.1, 2.0, 3.0, 8.0, 60.0])
@@ -34,9 +32,7 @@ def test_its_mean_is_zero_at_the_right_rate_whatever_the_law(rate: float) -> Non
     """Poisson and overdispersed counts: weights depend on the rate alone."""
     counts = np.arange(2000)
     for law in (stats.poisson(rate), stats.nbinom(1.5, 1.5 / (1.5 + rate))):
-        mean = sum(
-            law.pmf(k) * compiled(LOSS, np.array([math.log(rate)]), float(k))[0][0] for k in counts
-        )
+        mean = sum(law.pmf(k) * compiled(LOSS, np.array([math.log(rate)]), float(k))[0][0] for k in counts)
         assert abs(mean) < 1e-9
 
 

@@ -5,13 +5,7 @@ from typing import Any
 import pytest
 
 from tacit.losses import regression
-from tests.losses.loss_identities import (
-    Case,
-    check_constants,
-    check_degree,
-    check_derivatives,
-    check_signs,
-)
+from tests.losses.loss_identities import Case, check_constants, check_degree, check_derivatives, check_signs
 
 
 def case(threshold: float) -> Case:

@@ -6,13 +6,7 @@ import mpmath
 import pytest
 
 from tacit.losses import regression
-from tests.losses.loss_identities import (
-    Case,
-    check_constants,
-    check_degree,
-    check_derivatives,
-    check_signs,
-)
+from tests.losses.loss_identities import Case, check_constants, check_degree, check_derivatives, check_signs
 
 
 def case(quantile: float, width: float) -> Case:

@@ -25,9 +25,7 @@ def case(threshold: float) -> Case:
         return mpmath.mpf(threshold) ** 2 / 2 * (q - 1 + mpmath.log((q - 1) / (2 * v**2)))
 
     labels = (-0.7, 0.0, 1.3)
-    return Case(
-        regression.smooth_huber(threshold), formula, labels, extremes=(*labels, -1e7, 1e7, 1e300)
-    )
+    return Case(regression.smooth_huber(threshold), formula, labels, extremes=(*labels, -1e7, 1e7, 1e300))
 
 
 @pytest.mark.parametrize("threshold", [0.5, 1.345, 3.0])

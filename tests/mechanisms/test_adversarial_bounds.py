@@ -125,9 +125,7 @@ def hostile_query(rng: Rng, width: int) -> Query:
             measure=[Measure.WITHIN, Measure.SHARE][rng.integers(2)],
             start=float(rng.choice([0, -1, 0.5, 1e100])),
         ),
-        lambda: ColumnCounts(
-            columns, rng.choice([-math.inf, -1, 0, 0.5], 3), rng.choice([math.inf, 1, 0, 0.7], 3)
-        ),
+        lambda: ColumnCounts(columns, rng.choice([-math.inf, -1, 0, 0.5], 3), rng.choice([math.inf, 1, 0, 0.7], 3)),
         lambda: ResidualSize(
             theta,
             bound,
@@ -221,9 +219,7 @@ def test_nothing_that_a_unit_holds_outgrows_the_bound(storage: str, finite: bool
 
 
 @pytest.mark.parametrize("finite", [True, False])
-def test_the_integers_of_a_unit_depend_on_that_unit_alone(
-    finite: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_integers_of_a_unit_depend_on_that_unit_alone(finite: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither on place, block, threads and neighbours nor on whether zeros are written out."""
     rng = np.random.default_rng(5 + finite)
     for _ in range(12):
@@ -253,17 +249,14 @@ def congruent(total: list[int], parts: list[list[int]]) -> bool:
 
 @pytest.mark.parametrize("several", [False, True])
 @pytest.mark.parametrize("relation", list(Relation))
-def test_no_pair_of_units_is_further_apart_than_the_relation_says(
-    relation: Relation, several: bool
-) -> None:
+def test_no_pair_of_units_is_further_apart_than_the_relation_says(relation: Relation, several: bool) -> None:
     """All pairs out of many hostile units, compared as integers with the squared sensitivity."""
     rng = np.random.default_rng(several)
     bound = 2**20
     for _ in range(25):
         query = hostile_query(rng, 2)
         tables = [
-            hostile_table(rng, int(rng.integers(1, UNIT_ROWS + 1)), 2, weights=WILD, finite=True)
-            for _ in range(40)
+            hostile_table(rng, int(rng.integers(1, UNIT_ROWS + 1)), 2, weights=WILD, finite=True) for _ in range(40)
         ]
         stores = [persons([table]) if several else dense(table[:1]) for table in tables]
         sums = [np.array(integers(query, bound, store), dtype=object) for store in stores]

@@ -74,18 +74,13 @@ def sparse_store(rows: Rows, block_rows: int, weighted: bool, shifted: bool) -> 
         stored = part[:, width:].reshape(-1, LANES, outcome).transpose(0, 2, 1)
         blocks.append(
             SparseBlock(
-                starts,
-                np.concatenate(places).astype(np.int32),
-                np.concatenate(values),
-                np.ascontiguousarray(stored),
+                starts, np.concatenate(places).astype(np.int32), np.concatenate(values), np.ascontiguousarray(stored)
             )
         )
     return SparseStore(Layout(len(rows), width, rows.dtype, block_rows, weighted, shifted), blocks)
 
 
-def store_of(
-    kind: str, units: Sequence[Rows], tiles: int, *, weighted: bool, shifted: bool
-) -> Store:
+def store_of(kind: str, units: Sequence[Rows], tiles: int, *, weighted: bool, shifted: bool) -> Store:
     if kind == "persons":
         return person_store(units, UNIT_ROWS, block_tiles=tiles, weighted=weighted, shifted=shifted)
     rows = np.concatenate(units)
@@ -103,11 +98,7 @@ def any_queries(rng: np.random.Generator, width: int) -> list[tuple[QueryKind, A
     share = (None, 0.4, 1.0)[rng.integers(3)]
     clip = bound * loss.lipschitz
     return [
-        (
-            QueryKind.COUNTS,
-            integer_gradient_norms,
-            GradientNorm(theta, bound, cap, None, loss, measure, float(start)),
-        ),
+        (QueryKind.COUNTS, integer_gradient_norms, GradientNorm(theta, bound, cap, None, loss, measure, float(start))),
         (QueryKind.SANDWICH, integer_pairs, CurvatureAndScore(theta, bound, None, loss, share)),
         (QueryKind.GRADIENT, integer_gradient_sum, GradientSum(theta, clip, None, True, loss)),
     ]

@@ -66,9 +66,7 @@ def test_no_row_outgrows_its_bound(dtype: Any) -> None:
         tile[0, width, lane] = rng.choice([0.0, 1.0, 0.5, 7.0, -3.0, 3e38])
         theta = rng.choice([0.0, 1e100, -1e100, 1.0], width) * rng.normal(size=width)
         limit = enforceable(bound, width)
-        scale = float(
-            rng.choice([0.0, math.inf, math.nan, 1e308, limit * 10 ** rng.uniform(-99, 99)])
-        )
+        scale = float(rng.choice([0.0, math.inf, math.nan, 1e308, limit * 10 ** rng.uniform(-99, 99)]))
         total = np.zeros(width, dtype=np.int64)
         add_gradients(
             tile,
@@ -95,20 +93,14 @@ def test_zero_rows_add_nothing_whatever_the_scale(scale: float, downweighted: bo
         tiles,
         np.full(4, 1e100),
         *LOGISTIC,
-        (
-            scale,
-            enforceable(2**36, 4),
-            enforceable(2**36, 4) / (scale or 1.0) if downweighted else np.inf,
-        ),
+        (scale, enforceable(2**36, 4), enforceable(2**36, 4) / (scale or 1.0) if downweighted else np.inf),
         total,
     )
     assert not total.any()
 
 
 @pytest.mark.parametrize("width", [1, 3, 4, 13])
-def test_sums_do_not_depend_on_place_block_threads_or_padding(
-    width: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_sums_do_not_depend_on_place_block_threads_or_padding(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(width)
     count = 777
     table = rng.normal(size=(count, width)) * 10.0 ** rng.uniform(-3, 3, (count, 1))
@@ -116,9 +108,7 @@ def test_sums_do_not_depend_on_place_block_threads_or_padding(
     table[9] = np.nan
     labels = (rng.random(count) < 0.5).astype(int)
     names = [f"x{j}" for j in range(width)]
-    design = matrix_design(
-        names, Binary("y", (0, 1)), bounds=(-2, 3), row_norm=None, intercept=True
-    )
+    design = matrix_design(names, Binary("y", (0, 1)), bounds=(-2, 3), row_norm=None, intercept=True)
     store = admit(open_source(table, labels), design, invalid_rows="zero")
     rows = to_rows(store.block(0), count)
     fortran = admit(open_source(np.asfortranarray(table), labels), design, invalid_rows="zero")
@@ -130,10 +120,7 @@ def test_sums_do_not_depend_on_place_block_threads_or_padding(
     def sums(records: NDArray[Any], block_rows: int) -> tuple[NDArray[np.int64], ...]:
         placed = MemoryStore.of(records, block_rows=block_rows)
         mapped = placed.map(matrix)
-        return (
-            integer_gradient_sum(gradient, 2**30, mapped),
-            integer_second_moments(moments, 2**34, placed),
-        )
+        return (integer_gradient_sum(gradient, 2**30, mapped), integer_second_moments(moments, 2**34, placed))
 
     reference = sums(rows, 1024)
     padded = np.zeros((count + 200, width + 2), dtype=rows.dtype)
@@ -149,13 +136,7 @@ def test_sums_do_not_depend_on_place_block_threads_or_padding(
 SHARED = [[0.3, 0.1, 1.0, 0.0], [-0.2, 0.5, 1.0, 1.0]]
 PAIRS = [
     ("flip", QueryKind.GRADIENT, Relation.REPLACE_ONE, [1, 1, 1, 0], [1, 1, 1, 1]),
-    (
-        "huge",
-        QueryKind.GRADIENT,
-        Relation.REPLACE_ONE,
-        [1e150, -1e150, 1, 0],
-        [-1e150, 1e150, 1, 0],
-    ),
+    ("huge", QueryKind.GRADIENT, Relation.REPLACE_ONE, [1e150, -1e150, 1, 0], [-1e150, 1e150, 1, 0]),
     ("zero", QueryKind.GRADIENT, Relation.ZERO_OUT, [1, 1, 1, 0], [0, 0, 0, 0]),
     ("add", QueryKind.GRADIENT, Relation.ADD_REMOVE, [1, 1, 1, 0], None),
     ("axes", QueryKind.SECOND_MOMENTS, Relation.REPLACE_ONE, [1, 0, 0, 0], [0, 1, 0, 0]),
@@ -167,28 +148,18 @@ PAIRS = [
 
 @pytest.mark.parametrize(("name", "kind", "relation", "one", "other"), PAIRS)
 def test_worst_pairs_are_told_apart_as_well_as_claimed_and_no_better(
-    name: str,
-    kind: QueryKind,
-    relation: Relation,
-    one: list[float],
-    other: list[float] | None,
+    name: str, kind: QueryKind, relation: Relation, one: list[float], other: list[float] | None
 ) -> None:
     """The likelihood-ratio statistic has shift μ: measured within five standard errors of it."""
     draws = 3000
     price = price_for(kind, Fraction(1), relation, records=1000, width=3)
     answer: Any = answer_gradient if kind is QueryKind.GRADIENT else answer_second_moments
     query = GradientSum(np.zeros(3), 1e-3) if kind is QueryKind.GRADIENT else SecondMoments(1e-3)
-    stores = [
-        MemoryStore.of(np.array([*SHARED, *([row] if row else [])], dtype=float))
-        for row in (one, other)
-    ]
+    stores = [MemoryStore.of(np.array([*SHARED, *([row] if row else [])], dtype=float)) for row in (one, other)]
     exact = [answer(query, price, store, None).value for store in stores]
     samples = [
         np.array(
-            [
-                np.vdot(answer(query, price, store, SystemEntropy()).value, exact[0] - exact[1])
-                for _ in range(draws)
-            ]
+            [np.vdot(answer(query, price, store, SystemEntropy()).value, exact[0] - exact[1]) for _ in range(draws)]
         )
         for store in stores
     ]
@@ -216,9 +187,7 @@ def test_a_private_plan_gets_no_free_answers() -> None:
 
 def test_a_table_is_run_once() -> None:
     table = Table(np.zeros((50, 1)), [0, 1] * 25)
-    design = matrix_design(
-        table.names, Binary("y", (0, 1)), bounds=(-1, 1), row_norm=None, intercept=True
-    )
+    design = matrix_design(table.names, Binary("y", (0, 1)), bounds=(-1, 1), row_norm=None, intercept=True)
     plan = tacit.LogisticRegression(epsilon=1.0, bounds=(-1, 1)).plan(50, 1)
     table.admit(design, invalid_rows="error", exact=False)
     table.run(plan, seed=None)
@@ -246,10 +215,7 @@ def test_a_fitted_model_keeps_neither_rows_nor_a_private_count(relation: Relatio
     rng = np.random.default_rng(0)
     count = 3001
     model = tacit.LogisticRegression(
-        epsilon=1.0,
-        bounds=(-1, 1),
-        relation=relation.value,
-        n_at_least=None if relation.n_is_public else 1000,
+        epsilon=1.0, bounds=(-1, 1), relation=relation.value, n_at_least=None if relation.n_is_public else 1000
     ).fit(rng.uniform(-1, 1, (count, 3)), rng.random(count) < 0.5)
     kept = reachable(model)
     assert all(item.size < 100 for item in kept if isinstance(item, np.ndarray))

@@ -29,9 +29,7 @@ from tacit.rows.storage.tiles import LANES, to_tiles
 RNG = np.random.default_rng(21)
 WIDTH = 4
 BOUND = 2**36
-COUNTS = ColumnCounts(
-    (0, 2, WIDTH, 2), np.array([-0.3, -np.inf, 0.5, 0.0]), np.array([0.4, 0.1, np.inf, 0.0])
-)
+COUNTS = ColumnCounts((0, 2, WIDTH, 2), np.array([-0.3, -np.inf, 0.5, 0.0]), np.array([0.4, 0.1, np.inf, 0.0]))
 SIZES = ResidualSize(np.array([1.5, -0.7, 0.4, 0.2]), 0.6, lowest=-0.8, highest=0.9)
 ANY = st.floats(allow_nan=True, allow_infinity=True)
 
@@ -165,9 +163,7 @@ def test_a_record_that_is_not_a_number_is_inside_of_nothing() -> None:
     assert integer_counts(query, 1, MemoryStore.of(values)).tolist() == [69, 69]
 
 
-def test_t20_integers_do_not_depend_on_blocks_threads_or_order(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_t20_integers_do_not_depend_on_blocks_threads_or_order(monkeypatch: pytest.MonkeyPatch) -> None:
     values = table(1000)
     counts = integer_counts(COUNTS, BOUND, MemoryStore.of(values))
     sizes = integer_residual_size(SIZES, BOUND, MemoryStore.of(values))
@@ -230,9 +226,7 @@ def test_features_of_sparse_records_are_counted_with_their_zeros(rows: int, weig
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("rows", [1, 64, 100])
-def test_the_response_of_sparse_records_is_counted_as_of_dense_ones(
-    rows: int, weighted: bool
-) -> None:
+def test_the_response_of_sparse_records_is_counted_as_of_dense_ones(rows: int, weighted: bool) -> None:
     values = np.column_stack([table(rows), RNG.random(rows)])[:, : WIDTH + 1 + weighted]
     values[:, :WIDTH] *= RNG.random((rows, WIDTH)) < 0.5
     ends = np.array([-np.inf, -0.3, 0.0]), np.array([np.inf, 0.4, 0.5])
@@ -281,9 +275,7 @@ def test_residuals_of_a_part_answer_for_the_whole(rows: int) -> None:
     expected = np.minimum(gaps[drawn < 64] / 0.7, 1).sum() * 4
     np.testing.assert_allclose(answer.value, expected, rtol=1e-8)
     whole, part = (
-        answer_residual_size(
-            replace(query, every=every), Price(2**20, 4), store, SeededEntropy(1)
-        ).noise_scale
+        answer_residual_size(replace(query, every=every), Price(2**20, 4), store, SeededEntropy(1)).noise_scale
         for every in (1, 4)
     )
     assert math.isclose(part / whole, 4.0, rel_tol=1e-12)

@@ -39,9 +39,7 @@ def test_a_person_adds_the_mean_of_their_records(weighted: bool) -> None:
     store = person_store(people, 6, weighted=weighted)
     expected = np.zeros(3, dtype=np.int64)
     for rows in people:
-        inside = (rows[:, COUNTS.columns] > COUNTS.lower) & (
-            rows[:, COUNTS.columns] <= COUNTS.upper
-        )
+        inside = (rows[:, COUNTS.columns] > COUNTS.lower) & (rows[:, COUNTS.columns] <= COUNTS.upper)
         weight = rows[:, 4] if weighted else np.ones(len(rows))
         expected += [part(share) for share in (inside * weight[:, None]).sum(axis=0) / len(rows)]
     np.testing.assert_array_equal(integer_counts(COUNTS, BOUND, store), expected)
@@ -65,9 +63,7 @@ def test_persons_with_one_record_count_as_their_records_do(n: int) -> None:
     """Bit by bit, though lanes without a person are left out and those without a record not."""
     people = persons(np.ones(n, dtype=int))
     one, many = person_store(people, 1), MemoryStore.of(np.concatenate(people))
-    np.testing.assert_array_equal(
-        integer_counts(COUNTS, BOUND, one), integer_counts(COUNTS, BOUND, many)
-    )
+    np.testing.assert_array_equal(integer_counts(COUNTS, BOUND, one), integer_counts(COUNTS, BOUND, many))
     for query in (SIZES, OUTSIDE):
         np.testing.assert_array_equal(
             integer_residual_size(query, BOUND, one), integer_residual_size(query, BOUND, many)

@@ -24,9 +24,7 @@ def table(rows: int, dtype: Any = np.float64) -> NDArray[Any]:
     return values
 
 
-def test_t20_integers_do_not_depend_on_blocks_threads_or_order(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_t20_integers_do_not_depend_on_blocks_threads_or_order(monkeypatch: pytest.MonkeyPatch) -> None:
     values = table(1000)
     query = GradientSum(RNG.normal(size=WIDTH), clip=0.7)
     reference = integer_gradient_sum(query, 2**36, MemoryStore.of(values))
@@ -78,9 +76,7 @@ def test_t16_answers_for_different_tables_lie_on_one_lattice() -> None:
 def test_without_entropy_the_answer_is_the_sum() -> None:
     values = table(500)
     theta = RNG.normal(size=WIDTH)
-    answer = answer_gradient(
-        GradientSum(theta, 10.0), Price(2**36, 0), MemoryStore.of(values), None
-    )
+    answer = answer_gradient(GradientSum(theta, 10.0), Price(2**36, 0), MemoryStore.of(values), None)
     X, y = values[:, :WIDTH], values[:, WIDTH]
     np.testing.assert_allclose(answer.value, X.T @ (1 / (1 + np.exp(-X @ theta)) - y), atol=1e-7)
     assert answer.noise_scale == 0.0
@@ -108,10 +104,7 @@ def test_a_part_answers_for_the_whole(rows: int) -> None:
     store = MemoryStore.of(values, 128, drawn=drawn)
     answer = answer_gradient(query, price, store, None)
     np.testing.assert_allclose(answer.value, total, atol=1e-6)
-    noised = [
-        answer_gradient(replace(query, every=every), price, store, SeededEntropy(1))
-        for every in (1, 4)
-    ]
+    noised = [answer_gradient(replace(query, every=every), price, store, SeededEntropy(1)) for every in (1, 4)]
     ratio = noised[1].noise_scale / noised[0].noise_scale
     assert math.isclose(ratio, 4.0, rel_tol=1e-12)
 

@@ -32,10 +32,7 @@ ANY = st.floats(allow_nan=True, allow_infinity=True)
 
 
 def query_of(
-    measure: Measure = Measure.SHARE,
-    loss: Loss = regression.SQUARED,
-    start: float = 0.3,
-    cap: float = 0.8,
+    measure: Measure = Measure.SHARE, loss: Loss = regression.SQUARED, start: float = 0.3, cap: float = 0.8
 ) -> GradientNorm:
     return GradientNorm(THETA, 0.9, cap, None, loss, measure, start)
 
@@ -77,9 +74,7 @@ def share_by_hand(query: GradientNorm, norm: Any) -> Any:
     return np.clip((norm - query.start) / query.cap, 0, 1)
 
 
-def norms_by_hand(
-    query: GradientNorm, values: NDArray[np.float64], weight: Any = 1.0, offset: Any = 0.0
-) -> Any:
+def norms_by_hand(query: GradientNorm, values: NDArray[np.float64], weight: Any = 1.0, offset: Any = 0.0) -> Any:
     Z, y = values[:, :WIDTH], values[:, WIDTH]
     length = np.linalg.norm(Z, axis=1)
     shorter = np.minimum(1.0, query.row_bound**2 / length**2)
@@ -90,9 +85,7 @@ def norms_by_hand(
 @pytest.mark.parametrize("measure", [Measure.WITHIN, Measure.SHARE])
 @pytest.mark.parametrize("loss", SLOPES, ids=lambda loss: loss.name)
 @pytest.mark.parametrize("rows", [1, 63, 65, 300])
-def test_the_sum_is_that_of_the_norms_of_downweighted_gradients(
-    measure: Measure, loss: Loss, rows: int
-) -> None:
+def test_the_sum_is_that_of_the_norms_of_downweighted_gradients(measure: Measure, loss: Loss, rows: int) -> None:
     values, query = table(rows), query_of(measure, loss)
     if loss is COUNTS:
         values[:, WIDTH] = np.random.default_rng(0).poisson(2.0, rows)
@@ -183,10 +176,7 @@ def test_sparse_records_have_the_norms_of_dense_ones() -> None:
 def test_a_person_has_the_norm_of_the_sum_of_their_gradients(weighted: bool) -> None:
     """Downweighted as a whole, with the mean of their weights, as persons are counted elsewhere."""
     query, rng = query_of(start=0.05), np.random.default_rng(2)
-    people = [
-        np.column_stack([table(1 + i % 6, i), rng.random(1 + i % 6)])[:, : 5 + weighted]
-        for i in range(150)
-    ]
+    people = [np.column_stack([table(1 + i % 6, i), rng.random(1 + i % 6)])[:, : 5 + weighted] for i in range(150)]
     expected = 0.0
     for rows in people:
         Z, weight = rows[:, :WIDTH], rows[:, 5] if weighted else np.ones(len(rows))
@@ -207,9 +197,7 @@ def test_persons_with_one_record_count_as_their_records_do(n: int, weighted: boo
     """Up to the rounding of a square root: lanes without a person count nothing."""
     values = np.column_stack([table(n), np.random.default_rng(0).random(n)])[:, : 5 + weighted]
     for query in (query_of(start=0.0), query_of(Measure.WITHIN, start=-0.4)):
-        one = integer_gradient_norms(
-            query, BOUND, person_store([*values[:, None]], 1, weighted=weighted)
-        )
+        one = integer_gradient_norms(query, BOUND, person_store([*values[:, None]], 1, weighted=weighted))
         many = integer_gradient_norms(query, BOUND, stored(values, weighted=weighted))
         assert abs(int(one[0]) - int(many[0])) <= 40 * n
 

@@ -10,38 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from tacit.mechanisms.kernels import (
-    CURVATURE,
-    PLAIN,
-    SCORE,
-    add_gradients,
-    enforceable,
-    quantise_rows,
-)
+from tacit.mechanisms.kernels import CURVATURE, PLAIN, SCORE, add_gradients, enforceable, quantise_rows
 from tacit.rows.storage.tiles import LANES
 
 LOGISTIC = ((0, np.zeros(2)), (False, False))
 LOGISTIC_MOMENTS = ((0, np.zeros(2), (0.25, 1.0)), (False, False))
 
-ADVERSARIAL = [
-    0.0,
-    -0.0,
-    5e-324,
-    -2.2e-308,
-    1e-300,
-    1e-160,
-    2.0**-300,
-    1.0,
-    -1.0,
-    1e16,
-    1e153,
-    1e308,
-]
+ADVERSARIAL = [0.0, -0.0, 5e-324, -2.2e-308, 1e-300, 1e-160, 2.0**-300, 1.0, -1.0, 1e16, 1e153, 1e308]
 
 
-def one_tile(
-    rows: list[list[float]], responses: list[float], dtype: Any = np.float64
-) -> NDArray[Any]:
+def one_tile(rows: list[list[float]], responses: list[float], dtype: Any = np.float64) -> NDArray[Any]:
     """A block of one tile that holds these rows in its first lanes and zeros elsewhere."""
     width = len(rows[0])
     tile = np.zeros((1, width + 1, LANES), dtype=dtype)
@@ -52,13 +30,7 @@ def one_tile(
 
 
 def gradient_integers(
-    row: list[float],
-    response: float,
-    theta: list[float],
-    scale: float,
-    bound: int,
-    *,
-    downweighted: bool = False,
+    row: list[float], response: float, theta: list[float], scale: float, bound: int, *, downweighted: bool = False
 ) -> list[int]:
     """Integers that one record adds."""
     total = np.zeros(len(row), dtype=np.int64)
@@ -78,11 +50,7 @@ def squared_norm(integers: list[int]) -> int:
     return sum(value * value for value in integers)
 
 
-entries = st.one_of(
-    st.sampled_from(ADVERSARIAL),
-    st.floats(allow_nan=False, allow_infinity=False),
-    st.floats(-1, 1),
-)
+entries = st.one_of(st.sampled_from(ADVERSARIAL), st.floats(allow_nan=False, allow_infinity=False), st.floats(-1, 1))
 
 
 @settings(max_examples=400)
@@ -99,9 +67,7 @@ def test_t02_gradient_bound_is_never_exceeded(
     bound = 2**exponent
     theta = data.draw(st.lists(entries, min_size=len(row), max_size=len(row)))
     for downweighted in (False, True):
-        integers = gradient_integers(
-            row, response, theta, 2.0**scale_exponent, bound, downweighted=downweighted
-        )
+        integers = gradient_integers(row, response, theta, 2.0**scale_exponent, bound, downweighted=downweighted)
         assert squared_norm(integers) <= bound * bound
 
 
@@ -121,9 +87,7 @@ def test_t04_outer_products_stay_within_their_bound(
     theta = np.array(data.draw(st.lists(entries, min_size=width, max_size=width)))
     out = np.empty((width, LANES))
     limit = enforceable(math.isqrt(bound), width)
-    quantise_rows(
-        one_tile([row], [0.0]), theta, weights, *LOGISTIC_MOMENTS, (row_bound, limit), out
-    )
+    quantise_rows(one_tile([row], [0.0]), theta, weights, *LOGISTIC_MOMENTS, (row_bound, limit), out)
     assert (out == np.rint(out)).all()
     assert squared_norm([int(value) for value in out[:, 0]]) <= bound
     assert not out[:, 1:].any()
@@ -162,9 +126,7 @@ def test_t11_a_weight_that_is_no_number_adds_nothing() -> None:
 
 @settings(max_examples=200)
 @given(data=st.data(), width=st.integers(1, 6))
-def test_t01_replacing_a_record_moves_the_sum_by_at_most_twice_the_bound(
-    data: st.DataObject, width: int
-) -> None:
+def test_t01_replacing_a_record_moves_the_sum_by_at_most_twice_the_bound(data: st.DataObject, width: int) -> None:
     vector = st.lists(entries, min_size=width, max_size=width)
     theta = data.draw(st.lists(st.floats(-30, 30), min_size=width, max_size=width))
     shared = data.draw(st.lists(vector, min_size=1, max_size=5))
@@ -194,9 +156,7 @@ def test_bound_is_reached() -> None:
 def test_the_check_would_catch_a_missing_clip() -> None:
     """Seeded bug: with a limit beyond the bound the property fails."""
     total = np.zeros(2, dtype=np.int64)
-    add_gradients(
-        one_tile([[3.0, 4.0]], [1.0]), np.zeros(2), *LOGISTIC, (1e15, 2.0 * 2**30, np.inf), total
-    )
+    add_gradients(one_tile([[3.0, 4.0]], [1.0]), np.zeros(2), *LOGISTIC, (1e15, 2.0 * 2**30, np.inf), total)
     assert squared_norm([int(value) for value in total]) > (2**30) ** 2
 
 

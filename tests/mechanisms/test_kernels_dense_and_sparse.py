@@ -44,16 +44,9 @@ def sparse_store(
 ) -> SparseStore:
     source = open_source(matrix, labels, attached=attached)
     plain = matrix_design(
-        source.names,
-        Binary("y", (0, 1)),
-        bounds=(-1, 1),
-        row_norm=row_norm,
-        intercept=True,
-        shifted=False,
+        source.names, Binary("y", (0, 1)), bounds=(-1, 1), row_norm=row_norm, intercept=True, shifted=False
     )
-    design = Design(
-        plain.columns, plain.response, plain.feature_norm, attached=declared or AttachedColumns()
-    )
+    design = Design(plain.columns, plain.response, plain.feature_norm, attached=declared or AttachedColumns())
     store = admit(source, design, dtype=dtype, invalid_rows="zero")
     assert isinstance(store, SparseStore)
     return store
@@ -63,9 +56,7 @@ def dense_twin(store: SparseStore, block_rows: int | None = None) -> MemoryStore
     """The same stored records with their zeros written out."""
     blocks = [store.block(index).dense(store.width) for index in range(store.block_count)]
     table = to_rows(np.concatenate(blocks), store.length)
-    return MemoryStore.of(
-        table, block_rows, weighted=store.layout.weighted, shifted=store.layout.shifted
-    )
+    return MemoryStore.of(table, block_rows, weighted=store.layout.weighted, shifted=store.layout.shifted)
 
 
 def both(store: SparseStore) -> tuple[SparseStore, MemoryStore]:
@@ -75,18 +66,12 @@ def both(store: SparseStore) -> tuple[SparseStore, MemoryStore]:
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("clip", [0.3, 100.0])
 @pytest.mark.parametrize(
-    "loss",
-    [classification.LOGISTIC, regression.SQUARED, regression.huber(0.5), poisson.loss(2.0, 5.0)],
+    "loss", [classification.LOGISTIC, regression.SQUARED, regression.huber(0.5), poisson.loss(2.0, 5.0)]
 )
-def test_gradients_of_either_storage_are_the_same_integers(
-    dtype: Any, clip: float, loss: Loss
-) -> None:
+def test_gradients_of_either_storage_are_the_same_integers(dtype: Any, clip: float, loss: Loss) -> None:
     for downweighted in (False, True):
         query = GradientSum(THETA, clip, downweighted=downweighted, loss=loss)
-        sums = [
-            integer_gradient_sum(query, BOUND, store)
-            for store in both(sparse_store(sp.csr_array(X), dtype=dtype))
-        ]
+        sums = [integer_gradient_sum(query, BOUND, store) for store in both(sparse_store(sp.csr_array(X), dtype=dtype))]
         assert sums[0].any()
         assert (sums[0] == sums[1]).all()
 
@@ -108,9 +93,7 @@ def test_weights_and_offsets_of_either_storage() -> None:
 
 def test_gradients_of_several_classes() -> None:
     query = GradientSum(RNG.normal(size=(WIDTH, 3)), 1.0)
-    sums = [
-        integer_gradient_sum(query, BOUND, store) for store in both(sparse_store(sp.csr_array(X)))
-    ]
+    sums = [integer_gradient_sum(query, BOUND, store) for store in both(sparse_store(sp.csr_array(X)))]
     assert (sums[0] == sums[1]).all()
 
 
@@ -120,9 +103,7 @@ def test_second_moments_of_either_storage(weights: Weights, mapped: bool) -> Non
     theta = None if weights is Weights.NONE else THETA
     matrix = RNG.normal(size=(WIDTH, WIDTH)) if mapped else None
     query = SecondMoments(1.5, matrix=matrix, theta=theta, weights=weights)
-    sums = [
-        integer_second_moments(query, BOUND, store) for store in both(sparse_store(sp.csr_array(X)))
-    ]
+    sums = [integer_second_moments(query, BOUND, store) for store in both(sparse_store(sp.csr_array(X)))]
     assert sums[0].any()
     assert (sums[0] == sums[1]).all()
 
@@ -159,9 +140,7 @@ def untidy(kind: str) -> Any:
     """The matrix X stored in another way."""
     matrix = sp.csr_array(X)
     if kind == "int64 indices":
-        matrix.indices, matrix.indptr = (
-            part.astype(np.int64) for part in (matrix.indices, matrix.indptr)
-        )
+        matrix.indices, matrix.indptr = (part.astype(np.int64) for part in (matrix.indices, matrix.indptr))
     elif kind == "unsorted":
         for r in range(ROWS):
             stored = slice(matrix.indptr[r], matrix.indptr[r + 1])
@@ -190,16 +169,12 @@ def test_the_way_a_matrix_is_stored_does_not_matter(kind: str) -> None:
 
 
 @pytest.mark.parametrize("row_norm", [None, 1.0])
-def test_t02_an_entry_far_outside_the_bound_acts_like_the_clipped_one(
-    row_norm: float | None,
-) -> None:
+def test_t02_an_entry_far_outside_the_bound_acts_like_the_clipped_one(row_norm: float | None) -> None:
     far, near = X.copy(), X.copy()
     far[5, 3], near[5, 3] = 1e6, 1.0
     for query in (GradientSum(THETA, 1.0), GradientSum(THETA, 1e3)):
         sums = [
-            integer_gradient_sum(
-                query, BOUND, sparse_store(sp.csr_array(values), row_norm=row_norm)
-            )
+            integer_gradient_sum(query, BOUND, sparse_store(sp.csr_array(values), row_norm=row_norm))
             for values in (far, near)
         ]
         assert (sums[0] == sums[1]).all()
@@ -211,9 +186,7 @@ def test_t40_records_with_nan_add_nothing() -> None:
     kept = np.delete(np.arange(ROWS), [7, 9])
     query = GradientSum(THETA, 1.0)
     expected = integer_gradient_sum(query, BOUND, sparse_store(sp.csr_array(X[kept]), Y[kept]))
-    assert (
-        integer_gradient_sum(query, BOUND, sparse_store(sp.csr_array(values))) == expected
-    ).all()
+    assert (integer_gradient_sum(query, BOUND, sparse_store(sp.csr_array(values))) == expected).all()
 
 
 def test_empty_records_count_through_the_intercept_alone() -> None:
@@ -236,9 +209,7 @@ def odd_records(entry: float, dtype: Any) -> tuple[SparseBlock, NDArray[Any]]:
     return block, dense
 
 
-@pytest.mark.parametrize(
-    ("entry", "dtype"), [(1e308, np.float64), (np.inf, np.float32), (np.nan, np.float32)]
-)
+@pytest.mark.parametrize(("entry", "dtype"), [(1e308, np.float64), (np.inf, np.float32), (np.nan, np.float32)])
 def test_t40_a_record_without_a_finite_norm_adds_nothing(entry: float, dtype: Any) -> None:
     """No store holds one; the pass would survive it, in either storage."""
     limit = enforceable(BOUND, 2)

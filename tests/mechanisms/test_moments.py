@@ -95,9 +95,7 @@ def test_working_coordinates() -> None:
     np.testing.assert_allclose(answer.value, mapped.T @ mapped, atol=0.1)
 
 
-def test_t20_integers_do_not_depend_on_blocks_threads_or_order(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_t20_integers_do_not_depend_on_blocks_threads_or_order(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = RNG.normal(size=(3000, WIDTH))
     query = SecondMoments(1.5, matrix=RNG.normal(size=(WIDTH, WIDTH)))
     reference = integer_second_moments(query, 2**36, store_of(rows))
@@ -153,10 +151,7 @@ def test_one_record_changes_a_part_by_no_more_than_the_whole(relation: Relation)
             other, lots = np.vstack([new, other]), np.append(drawn[place], lots)
         answers = [
             answer_second_moments(
-                SecondMoments(1.0, every=4),
-                price,
-                MemoryStore.of(table, 64, drawn=own),
-                SeededEntropy(3),
+                SecondMoments(1.0, every=4), price, MemoryStore.of(table, 64, drawn=own), SeededEntropy(3)
             )
             for table, own in ((rows, drawn), (other, lots))
         ]

@@ -15,12 +15,7 @@ from tacit.noise.entropy import SeededEntropy
 from tacit.privacy.relation import Relation
 from tacit.rows.storage.record_store import MemoryStore
 
-LOSSES = [
-    classification.LOGISTIC,
-    regression.smooth_huber(1.345),
-    regression.huber(0.5),
-    classification.hinge(),
-]
+LOSSES = [classification.LOGISTIC, regression.smooth_huber(1.345), regression.huber(0.5), classification.hinge()]
 THETA = np.array([0.7, -0.4, 0.2])
 MATRIX = np.array([[2.0, 0.1, 0.0], [0.1, 0.5, 0.2], [0.0, 0.2, 1.0]])
 
@@ -32,9 +27,7 @@ def table(rows: int, seed: int = 1) -> NDArray[np.float64]:
 
 
 @pytest.mark.parametrize("matrix", [None, MATRIX])
-def test_the_sums_are_those_of_downweighted_logistic_scores(
-    matrix: NDArray[np.float64] | None,
-) -> None:
+def test_the_sums_are_those_of_downweighted_logistic_scores(matrix: NDArray[np.float64] | None) -> None:
     records, clip = table(200), 1.5
     query = CurvatureAndScore(THETA, clip, matrix, classification.LOGISTIC)
     answer = answer_curvature_and_score(query, Price(2**36, 0), MemoryStore.of(records), None)
@@ -52,10 +45,7 @@ def test_t04_no_pair_of_records_exceeds_the_claimed_sensitivity(loss: Loss) -> N
     bound = 2**16
     query = CurvatureAndScore(THETA, 1.0, None, loss)
     records = np.vstack([table(40), np.column_stack([np.eye(3), [0, 1, 1]]), np.zeros((1, 4))])
-    sums = [
-        integer_pairs(query, bound, MemoryStore.of(record[None])).ravel().astype(object)
-        for record in records
-    ]
+    sums = [integer_pairs(query, bound, MemoryStore.of(record[None])).ravel().astype(object) for record in records]
     assert max(int(s @ s) for s in sums) <= bound**2
     replace = squared_sensitivity(QueryKind.SANDWICH, bound, Relation.REPLACE_ONE)
     assert replace == 2 * bound**2

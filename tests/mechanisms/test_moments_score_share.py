@@ -106,9 +106,7 @@ def test_one_record_shows_what_is_clipped_and_what_is_not() -> None:
 @pytest.mark.parametrize("several", [False, True], ids=["records", "persons"])
 @pytest.mark.parametrize("share", SHARES)
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: f"{loss.name} {loss.lipschitz}")
-def test_no_pair_of_units_exceeds_the_claimed_sensitivity(
-    loss: Loss, share: float, several: bool
-) -> None:
+def test_no_pair_of_units_exceeds_the_claimed_sensitivity(loss: Loss, share: float, several: bool) -> None:
     """‖v‖⁴ + ‖w‖⁴ ≤ bound² for a unit's vectors v and w: near, far, and at the clip from below."""
     bound = 2**20
     query = CurvatureAndScore(THETA, BOUND, None, loss, share)

@@ -48,9 +48,7 @@ def squared_distance(one: list[int], other: list[int]) -> int:
 
 @pytest.mark.parametrize("damping", [0.05, 0.5, 20.0])
 @pytest.mark.parametrize("others", [0, 1, 40])
-def test_t01_brute_force_over_neighbours_stays_within_the_bound(
-    damping: float, others: int
-) -> None:
+def test_t01_brute_force_over_neighbours_stays_within_the_bound(damping: float, others: int) -> None:
     """All pairs of extreme rows, replaced or blanked, with few or many other records."""
     asked = query(damping=damping)
     rows = np.array([[*corner, 1.0] for corner in itertools.product((-40.0, 0.0, 0.9), repeat=3)])
@@ -138,9 +136,7 @@ def test_solutions_are_near_enough_in_exact_rationals() -> None:
 
 
 @pytest.mark.parametrize("refused", [False, True])
-def test_where_floats_fail_the_solution_is_exact(
-    refused: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_where_floats_fail_the_solution_is_exact(refused: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     def useless(matrix: object, vector: list[float], rcond: object) -> tuple[NDArray[np.float64]]:
         if refused:
             raise np.linalg.LinAlgError
@@ -180,9 +176,7 @@ def test_any_gradient_is_answered(gradient: NDArray[np.float64]) -> None:
         assert answer.noise_scale > 0
 
 
-def test_t20_answers_do_not_depend_on_blocks_threads_or_order(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_t20_answers_do_not_depend_on_blocks_threads_or_order(monkeypatch: pytest.MonkeyPatch) -> None:
     values, asked = table(700), query()
     reference = integer_direction(asked, PRICE, MemoryStore.of(values))
     for threads in ("1", "3"):
@@ -200,7 +194,5 @@ def test_the_trace_is_that_of_the_curvature() -> None:
     asked = CurvatureTrace(theta, 2.0)
     found = answer_curvature_trace(asked, Price(2**36, 0), MemoryStore.of(values), None)
     assert math.isclose(found.value[0], expected, rel_tol=1e-3)
-    noised = answer_curvature_trace(
-        asked, Price(2**36, 40), MemoryStore.of(values), SeededEntropy(2)
-    )
+    noised = answer_curvature_trace(asked, Price(2**36, 40), MemoryStore.of(values), SeededEntropy(2))
     assert abs(noised.value[0] - expected) < 10 * noised.noise_scale

@@ -174,9 +174,7 @@ def test_descent_alone_finds_a_point(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("ratio", [2**10, 2**15, 2**20])
 @pytest.mark.parametrize("case", [*TABLES, "one row, both labels"])
-def test_t40_newton_ends_where_curvatures_lie_far_apart(
-    case: str, ratio: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_t40_newton_ends_where_curvatures_lie_far_apart(case: str, ratio: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Descent would end as well, in n·ratio steps: on such a table nobody would wait for it."""
     values = TABLES.get(case, np.repeat(table(1), 2048, axis=0))
     if case not in TABLES:
@@ -190,9 +188,7 @@ def test_t40_newton_ends_where_curvatures_lie_far_apart(
         assert found.accepts(theta, found.gradient(theta))
 
 
-def test_t40_a_curvature_without_eigenvalues_is_left_to_descent(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_t40_a_curvature_without_eigenvalues_is_left_to_descent(monkeypatch: pytest.MonkeyPatch) -> None:
     def failing(_matrix: object) -> None:
         raise np.linalg.LinAlgError
 
@@ -233,16 +229,12 @@ def test_t16_answers_of_any_two_tables_lie_on_one_lattice() -> None:
     width = Accuracy.of(price, records=40, width=WIDTH, smoothness=0.25).step(price, WIDTH) / CLIP
     for values in (TABLES["zeros"], TABLES["usual"][:40]):
         for seed in range(10):
-            answer = answer_perturbed_minimum(
-                QUERY, price, MemoryStore.of(values), SeededEntropy(seed)
-            )
+            answer = answer_perturbed_minimum(QUERY, price, MemoryStore.of(values), SeededEntropy(seed))
             steps = answer.value / width
             np.testing.assert_allclose(steps, np.rint(steps), atol=1e-3)
 
 
-def test_t20_answers_do_not_depend_on_blocks_threads_or_order(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_t20_answers_do_not_depend_on_blocks_threads_or_order(monkeypatch: pytest.MonkeyPatch) -> None:
     values = np.vstack([table(400), TABLES["far out"]])
     reference = answer_perturbed_minimum(QUERY, PRICE, MemoryStore.of(values), SeededEntropy(1))
     for threads in ("1", "3"):

@@ -25,9 +25,7 @@ MATRIX = np.array([[3.0, 0.2, 0.0], [0.1, 0.5, -2.0], [0.0, 0.3, 1.0]])
 SHAPE = np.array([0.0, 0.0])
 
 
-def persons(
-    sizes: Any, *, behind: int = 1, seed: int = 0, dtype: Any = np.float64
-) -> list[NDArray[Any]]:
+def persons(sizes: Any, *, behind: int = 1, seed: int = 0, dtype: Any = np.float64) -> list[NDArray[Any]]:
     """Records (three features, response 0 or 1, weight in [0, 1], offset) of persons."""
     rng = np.random.default_rng(seed)
     found = []
@@ -42,9 +40,7 @@ def persons(
 SIZES = np.random.default_rng(3).integers(1, 8, 150)
 
 
-def reference(
-    people: list[NDArray[Any]], query: GradientSum, *, weighted: bool, shifted: bool
-) -> NDArray[np.float64]:
+def reference(people: list[NDArray[Any]], query: GradientSum, *, weighted: bool, shifted: bool) -> NDArray[np.float64]:
     total = np.zeros(query.theta.shape)
     for rows in people:
         Z, y = rows[:, :3], rows[:, 3]
@@ -78,9 +74,7 @@ def reference(
     return total
 
 
-@pytest.mark.parametrize(
-    "loss", [classification.LOGISTIC, regression.SQUARED, regression.huber(0.7)], ids=str
-)
+@pytest.mark.parametrize("loss", [classification.LOGISTIC, regression.SQUARED, regression.huber(0.7)], ids=str)
 @pytest.mark.parametrize("matrix", [None, MATRIX], ids=["plain", "mapped"])
 @pytest.mark.parametrize(("weighted", "shifted"), [(False, False), (True, False), (True, True)])
 def test_the_sum_is_that_of_clipped_sums_of_persons(
@@ -100,9 +94,7 @@ def test_balanced_weights_of_persons_do_not_depend_on_their_labels() -> None:
     people = persons(SIZES)
     query = GradientSum(THETA, 2.5, balanced=True)
     found = answer_gradient(query, Price(2**36, 0), person_store(people, 7), None).value
-    np.testing.assert_allclose(
-        found, reference(people, query, weighted=False, shifted=False), atol=1e-7
-    )
+    np.testing.assert_allclose(found, reference(people, query, weighted=False, shifted=False), atol=1e-7)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -130,9 +122,7 @@ def test_a_persons_integers_do_not_depend_on_who_stands_beside(
         monkeypatch.setenv("TACIT_THREADS", threads)
         shuffled = [people[i] for i in rng.permutation(len(people))]
         store = person_store(shuffled, 7, block_tiles=block_tiles)
-        np.testing.assert_array_equal(
-            integer_gradient_sum(query, 2**30, store), np.sum(alone, axis=0)
-        )
+        np.testing.assert_array_equal(integer_gradient_sum(query, 2**30, store), np.sum(alone, axis=0))
 
 
 def test_persons_with_one_record_add_what_their_records_would() -> None:
@@ -168,9 +158,7 @@ def test_no_person_outgrows_the_bound(classes: int) -> None:
             rows[1:] = rows[0]  # all in one direction
         block = person_store([rows], size).block(0)
         limit = enforceable(bound, width * classes)
-        scale = float(
-            rng.choice([0.0, math.inf, math.nan, 1e308, limit * 10 ** rng.uniform(-9, 9)])
-        )
+        scale = float(rng.choice([0.0, math.inf, math.nan, 1e308, limit * 10 ** rng.uniform(-9, 9)]))
         radius = float(rng.choice([math.inf, 1e-100, 1.0, 1e100]))
         theta = rng.choice([0.0, 1e100, -1e100, 1.0], (classes, width))
         total = np.zeros(classes * width, dtype=np.int64)

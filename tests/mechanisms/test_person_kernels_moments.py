@@ -51,9 +51,7 @@ def persons(sizes: Any, *, weighted: bool = False, seed: int = 0) -> list[NDArra
     return found
 
 
-def integers(
-    query: SecondMoments | CurvatureAndScore, bound: int, store: PersonStore
-) -> NDArray[Any]:
+def integers(query: SecondMoments | CurvatureAndScore, bound: int, store: PersonStore) -> NDArray[Any]:
     """The sum that is noised, as a vector of exact integers."""
     if isinstance(query, SecondMoments):
         return integer_second_moments(query, bound, store).ravel().astype(object)
@@ -115,15 +113,11 @@ def test_t04_neighbouring_persons_stay_within_the_sensitivity(case: str) -> None
     assert 0.2 * bound**2 < alone
     assert alone <= squared_sensitivity(kind, bound, Relation.ADD_REMOVE) == bound**2
     replaced = max(int((a - b) @ (a - b)) for a, b in itertools.combinations(sums, 2))
-    assert (
-        alone < replaced <= squared_sensitivity(kind, bound, Relation.REPLACE_ONE) == 2 * bound**2
-    )
+    assert alone < replaced <= squared_sensitivity(kind, bound, Relation.REPLACE_ONE) == 2 * bound**2
 
 
 @pytest.mark.parametrize("case", QUERIES)
-def test_a_persons_integers_do_not_depend_on_who_stands_beside(
-    case: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_persons_integers_do_not_depend_on_who_stands_beside(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     people = persons(SIZES)
     query = QUERIES[case]
     alone = sum(integers(query, 2**30, person_store([rows], 7)) for rows in people)

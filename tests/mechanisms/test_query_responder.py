@@ -3,15 +3,7 @@
 import numpy as np
 import pytest
 
-from tacit.contract.query import (
-    KIND_OF,
-    ColumnCounts,
-    GradientSum,
-    Query,
-    ResidualSize,
-    SecondMoments,
-    Weights,
-)
+from tacit.contract.query import KIND_OF, ColumnCounts, GradientSum, Query, ResidualSize, SecondMoments, Weights
 from tacit.contract.sensitivity import Price
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary
@@ -112,12 +104,8 @@ def test_columns_are_counted_before_coordinates_are_settled() -> None:
 
 def test_records_without_bounds_answer_counts_alone_until_they_are_prepared() -> None:
     X, y = RNG.normal(50, 9, (150, 2)), RNG.integers(0, 2, 150)
-    design = matrix_design(
-        ["x0", "x1"], Binary("y", (0, 1)), bounds="private", row_norm=None, intercept=True
-    )
-    found = matrix_design(
-        ["x0", "x1"], Binary("y", (0, 1)), bounds=(20, 80), row_norm=None, intercept=True
-    )
+    design = matrix_design(["x0", "x1"], Binary("y", (0, 1)), bounds="private", row_norm=None, intercept=True)
+    found = matrix_design(["x0", "x1"], Binary("y", (0, 1)), bounds=(20, 80), row_norm=None, intercept=True)
     counts = ColumnCounts((0,), np.array([45.0]), np.array([50.0]))
     gradient = GradientSum(np.zeros(3), 10.0)
     with Responder(admit(open_source(X, y), design), private=False, seed=None) as responder:

@@ -60,9 +60,7 @@ def test_a_record_adds_the_same_integers_wherever_it_stands() -> None:
     records = table(130)
     query = GradientSum(np.ones((WIDTH, CLASSES)) * 0.3, 2.0, loss=classification.SOFTMAX)
     together = integer_gradient_sum(query, 2**30, MemoryStore.of(records))
-    alone = sum(
-        integer_gradient_sum(query, 2**30, MemoryStore.of(records[i : i + 1])) for i in range(130)
-    )
+    alone = sum(integer_gradient_sum(query, 2**30, MemoryStore.of(records[i : i + 1])) for i in range(130))
     np.testing.assert_array_equal(together, alone)
     shuffled = np.random.default_rng(4).permutation(records)
     small_blocks = MemoryStore.of(shuffled, block_rows=64)

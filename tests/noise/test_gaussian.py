@@ -76,18 +76,12 @@ def run_one_trial(first: int, offset: int, bits: int = 40) -> tuple[NDArray[np.i
     words = np.array([first, offset], dtype=np.uint64).view(np.int64)
     words.flags.writeable = False
     draws = np.empty(1, dtype=np.int64)
-    _, filled, unsettled = gaussian._run_trials_compiled(
-        words, 0, draws, 0, boundaries, guide, 52 - bits, BAND
-    )
+    _, filled, unsettled = gaussian._run_trials_compiled(words, 0, draws, 0, boundaries, guide, 52 - bits, BAND)
     return draws[:filled], unsettled
 
 
 @settings(max_examples=200, deadline=None)
-@given(
-    st.integers(0, 1 << 140),
-    st.integers(0, 130),
-    st.sampled_from([8, 31, 63, 127, 400]),
-)
+@given(st.integers(0, 1 << 140), st.integers(0, 130), st.sampled_from([8, 31, 63, 127, 400]))
 def test_exponential_bounds_enclose(numerator: int, shift: int, precision: int) -> None:
     numerator = min(numerator, 700 << shift)
     low, high = gaussian._exponential_bounds(numerator, shift, precision)
@@ -167,9 +161,7 @@ def check_trial(sign: int, choice: int, level: int, offset: int, bits: int) -> N
     st.integers(0, 2**64 - 1),
     st.integers(0, 52),
 )
-def test_kernel_settles_only_what_is_certain(
-    sign: int, choice: int, level: int, offset: int, bits: int
-) -> None:
+def test_kernel_settles_only_what_is_certain(sign: int, choice: int, level: int, offset: int, bits: int) -> None:
     check_trial(sign, choice, level, offset, bits)
 
 
@@ -272,9 +264,7 @@ def test_t13_processes_and_a_fork_never_share_a_draw() -> None:
 
 def test_seeded_draws_repeat_and_small_requests_are_quick() -> None:
     entropy = SystemEntropy()
-    assert np.array_equal(
-        rounded_gaussian(500, 30, SeededEntropy(1)), rounded_gaussian(500, 30, SeededEntropy(1))
-    )
+    assert np.array_equal(rounded_gaussian(500, 30, SeededEntropy(1)), rounded_gaussian(500, 30, SeededEntropy(1)))
     durations = []
     for _ in range(50):
         started = time.perf_counter()

@@ -96,13 +96,7 @@ def moment_check(draws: Draws, bits: int) -> float:
     return float(2 * min(2 * special.ndtr(-abs(mean)), 2 * special.ndtr(-abs(variance))))
 
 
-CHECKS: list[Callable[[Draws, int], float]] = [
-    law_check,
-    tail_check,
-    low_bits_check,
-    symmetry_check,
-    moment_check,
-]
+CHECKS: list[Callable[[Draws, int], float]] = [law_check, tail_check, low_bits_check, symmetry_check, moment_check]
 
 
 @pytest.mark.parametrize("check", CHECKS)
@@ -247,9 +241,7 @@ def without_rejection(count: int, bits: int, entropy: Entropy) -> Draws:
     draws = np.empty(count, dtype=np.int64)
     signed = words.view(np.int64)
     signed.flags.writeable = False
-    _, filled, _ = gaussian._run_trials_compiled(
-        signed, 0, draws, 0, *table, 52 - bits, gaussian.BAND
-    )
+    _, filled, _ = gaussian._run_trials_compiled(signed, 0, draws, 0, *table, 52 - bits, gaussian.BAND)
     return draws[:filled]
 
 

@@ -60,9 +60,7 @@ def test_the_truth_is_true() -> None:
     ).astype(np.float64)
     fit = sm.GLM(table["readmit"], design, family=sm.families.Binomial()).fit()
     assert np.abs((fit.params - list(CLINIC_TRUTH.values())) / fit.bse).max() < 5
-    np.testing.assert_allclose(
-        design @ list(CLINIC_TRUTH.values()), clinic_margins(table), atol=1e-12
-    )
+    np.testing.assert_allclose(design @ list(CLINIC_TRUTH.values()), clinic_margins(table), atol=1e-12)
     loss = clinic_loss(table, dict(zip(CLINIC_TRUTH, fit.params, strict=True)))
     assert abs(loss + fit.llf / 200_000) < 1e-12
     assert 0.15 < table["readmit"].mean() < 0.4

@@ -21,9 +21,7 @@ def test_each_currency_with_and_without_delta(currency: str, delta: float | None
     assert Budget(**{currency: math.inf, "delta": delta}).is_infinite
 
 
-@pytest.mark.parametrize(
-    "value", [1, np.float64(1), np.float32(1), np.int64(1), np.uint8(1), Fraction(1)]
-)
+@pytest.mark.parametrize("value", [1, np.float64(1), np.float32(1), np.int64(1), np.uint8(1), Fraction(1)])
 def test_numbers_of_any_make_become_floats(value: Any) -> None:
     budget = Budget(epsilon=value)
     assert type(budget.epsilon) is float
@@ -40,8 +38,7 @@ def test_exact_numbers_are_rounded_down(value: Fraction) -> None:
 
 @pytest.mark.parametrize("currency", ["epsilon", "mu", "rho"])
 @pytest.mark.parametrize(
-    "wrong",
-    [0, 0.0, -1.0, -math.inf, math.nan, True, np.True_, "1", b"1", [1.0], 1 + 0j, 10**400],
+    "wrong", [0, 0.0, -1.0, -math.inf, math.nan, True, np.True_, "1", b"1", [1.0], 1 + 0j, 10**400]
 )
 def test_what_is_no_amount_is_refused(currency: str, wrong: Any) -> None:
     with pytest.raises(BudgetError, match=rf"{currency} is .*; expected"):

@@ -22,10 +22,7 @@ def test_infinite_epsilon_reads_no_guarantee() -> None:
 
 
 @settings(max_examples=200, deadline=None)
-@given(
-    st.floats(min_value=0.0, max_value=1e300),
-    st.floats(min_value=0.0, max_value=0.999),
-)
+@given(st.floats(min_value=0.0, max_value=1e300), st.floats(min_value=0.0, max_value=0.999))
 def test_numbers_read_aloud_are_never_smaller(epsilon: float, delta: float) -> None:
     text = str(Guarantee(Relation.ADD_REMOVE, "row", epsilon=epsilon, delta=delta, mu=None))
     first, second = text[1 : text.index(")")].split(", ")
@@ -35,8 +32,7 @@ def test_numbers_read_aloud_are_never_smaller(epsilon: float, delta: float) -> N
 
 
 @pytest.mark.parametrize(
-    "value",
-    [(0.1, "0.1"), (1.0000001, "1.00001"), (0.2999999999, "0.3"), (12345678.0, "1.23457e+07")],
+    "value", [(0.1, "0.1"), (1.0000001, "1.00001"), (0.2999999999, "0.3"), (12345678.0, "1.23457e+07")]
 )
 def test_rounding_aloud(value: tuple[float, str]) -> None:
     number, spoken = value
@@ -74,8 +70,6 @@ def test_unit_is_a_word(unit: str) -> None:
         (1.0, None, None),
     ],
 )
-def test_numbers_outside_their_range_are_refused(
-    epsilon: float, delta: float, mu: float | None
-) -> None:
+def test_numbers_outside_their_range_are_refused(epsilon: float, delta: float, mu: float | None) -> None:
     with pytest.raises(BudgetError):
         Guarantee(Relation.ZERO_OUT, "row", epsilon=epsilon, delta=delta, mu=mu)

@@ -19,8 +19,7 @@ from tacit.privacy.event_json import from_json, to_json
 SETTINGS = settings(max_examples=150, deadline=None)
 
 amounts = st.one_of(
-    st.integers(min_value=1, max_value=2**200),
-    st.fractions(min_value=Fraction(1, 10**9), max_value=10**9),
+    st.integers(min_value=1, max_value=2**200), st.fractions(min_value=Fraction(1, 10**9), max_value=10**9)
 )
 gaussians = st.builds(
     Gaussian,
@@ -40,9 +39,7 @@ documents = st.recursive(
     lambda inner: st.one_of(
         st.lists(inner, max_size=3),
         st.dictionaries(
-            st.sampled_from(
-                ["event", "inner", "times", "squared_sensitivity", "variance", "label", "x"]
-            ),
+            st.sampled_from(["event", "inner", "times", "squared_sensitivity", "variance", "label", "x"]),
             st.one_of(inner, st.sampled_from(["gaussian", "repeated", "1", "1/2", "0", "2/4"])),
             max_size=6,
         ),
@@ -52,12 +49,7 @@ documents = st.recursive(
 
 
 def gaussian_document(**changes: object) -> dict[str, object]:
-    document: dict[str, object] = {
-        "event": "gaussian",
-        "squared_sensitivity": "1",
-        "variance": "4",
-        "label": "",
-    }
+    document: dict[str, object] = {"event": "gaussian", "squared_sensitivity": "1", "variance": "4", "label": ""}
     return {**document, **changes}
 
 
@@ -208,8 +200,6 @@ def test_a_float_is_the_number_it_holds_and_keeps_it_through_json() -> None:
 
 
 def test_public_packages_are_reachable_from_the_top() -> None:
-    code = (
-        "import tacit; tacit.privacy.Laplace, tacit.accounting.compose, tacit.accounting.calibrate"
-    )
+    code = "import tacit; tacit.privacy.Laplace, tacit.accounting.compose, tacit.accounting.calibrate"
     subprocess.run([sys.executable, "-c", code], check=True)
     assert {"privacy", "accounting", "Budget", "Ledger", "glm"} <= set(dir(tacit))

@@ -4,14 +4,7 @@ from fractions import Fraction
 import pytest
 
 from tacit.errors import SettingError
-from tacit.privacy.event import (
-    Composed,
-    Gaussian,
-    NegativeBinomial,
-    PoissonRuns,
-    RandomStopping,
-    Repeated,
-)
+from tacit.privacy.event import Composed, Gaussian, NegativeBinomial, PoissonRuns, RandomStopping, Repeated
 
 STEP = Gaussian(1, 4)
 

@@ -10,14 +10,7 @@ import pytest
 from tacit.errors import SettingError
 from tacit.privacy import event_fields, event_json
 from tacit.privacy.event import DEEPEST_NESTING, Composed, Event, Gaussian, Repeated
-from tacit.privacy.event_fields import (
-    LARGEST_BITS,
-    above_zero,
-    at_least_zero,
-    count,
-    exact,
-    probability,
-)
+from tacit.privacy.event_fields import LARGEST_BITS, above_zero, at_least_zero, count, exact, probability
 
 
 @pytest.mark.parametrize("value", ["1", None, True, 1j, math.nan, math.inf, -np.inf])
@@ -33,8 +26,7 @@ def test_floats_are_read_as_the_binary_fractions_they_are(value: float) -> None:
 
 
 @pytest.mark.parametrize(
-    "value",
-    [mpmath.mpf("1e-400"), mpmath.mpf(1) / 3 + mpmath.mpf(2) ** -54, np.longdouble(1) / 3],
+    "value", [mpmath.mpf("1e-400"), mpmath.mpf(1) / 3 + mpmath.mpf(2) ** -54, np.longdouble(1) / 3]
 )
 def test_a_real_number_that_no_float_holds_is_refused(value: object) -> None:
     if value == float(value):  # type: ignore[arg-type]
@@ -82,9 +74,7 @@ def test_ranges_are_checked_exactly() -> None:
         (count, Fraction(1, 2)),
     ],
 )
-def test_numbers_outside_their_range_are_refused(
-    check: Callable[[str, object], object], value: Fraction | int
-) -> None:
+def test_numbers_outside_their_range_are_refused(check: Callable[[str, object], object], value: Fraction | int) -> None:
     with pytest.raises(SettingError, match="amount"):
         check("amount", value)
 

@@ -78,12 +78,7 @@ def test_the_format_is_pinned() -> None:
         "event": "random-stopping",
         "inner": {
             "event": "poisson-sampled",
-            "inner": {
-                "event": "gaussian",
-                "squared_sensitivity": "1",
-                "variance": "4",
-                "label": "",
-            },
+            "inner": {"event": "gaussian", "squared_sensitivity": "1", "variance": "4", "label": ""},
             "rate": "1/100",
         },
         "law": {"law": "negative-binomial", "shape": "1", "gamma": "1/10"},
@@ -120,14 +115,7 @@ def test_bad_fields_of_a_sampled_event_are_refused(change: Mapping[str, Any]) ->
 
 
 @pytest.mark.parametrize(
-    "law",
-    [
-        None,
-        "poisson",
-        {"law": "fixed", "mean": "3"},
-        {"law": "poisson"},
-        {"law": "poisson", "mean": "0"},
-    ],
+    "law", [None, "poisson", {"law": "fixed", "mean": "3"}, {"law": "poisson"}, {"law": "poisson", "mean": "0"}]
 )
 def test_unknown_laws_are_refused(law: object) -> None:
     document = to_json(RandomStopping(Pure(1), PoissonRuns(3)))

@@ -4,13 +4,7 @@ from fractions import Fraction
 import pytest
 
 from tacit.errors import SettingError
-from tacit.privacy.event import (
-    DiscreteGaussian,
-    Gaussian,
-    Laplace,
-    ObjectivePerturbation,
-    Votes,
-)
+from tacit.privacy.event import DiscreteGaussian, Gaussian, Laplace, ObjectivePerturbation, Votes
 
 
 def test_ratios_are_exact_and_the_right_way_up() -> None:

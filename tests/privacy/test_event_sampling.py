@@ -5,12 +5,7 @@ import pytest
 
 from tacit.errors import SettingError
 from tacit.privacy import event as sampling
-from tacit.privacy.event import (
-    Gaussian,
-    PoissonSampled,
-    SampledWithoutReplacement,
-    SampledWithReplacement,
-)
+from tacit.privacy.event import Gaussian, PoissonSampled, SampledWithoutReplacement, SampledWithReplacement
 
 STEP = Gaussian(1, 4)
 

@@ -10,15 +10,7 @@ from tacit.accounting.interpretation import reading
 from tacit.accounting.training_run import Run
 from tacit.errors import AccountingError
 from tacit.privacy.relation import Relation
-from tacit.report.account import (
-    Account,
-    account_document,
-    account_of,
-    account_table,
-    few_digits,
-    rounded_up,
-    run_line,
-)
+from tacit.report.account import Account, account_document, account_of, account_table, few_digits, rounded_up, run_line
 
 WHOLE = Run(noise=20, steps=100, relation=Relation.REPLACE_ONE)
 SAMPLED = Run(noise=0.8, steps=1, relation=Relation.ADD_REMOVE, sample_rate=0.01)
@@ -53,15 +45,13 @@ def test_cells_are_never_below_the_numbers(sampled: Account) -> None:
 
 def test_equal_prices_name_the_exact_accountant() -> None:
     assert account_of(WHOLE, 1e-5).smallest.accountant == "gdp"
-    assert account_of(
-        Run(noise=1, steps=3, relation=Relation.ADD_REMOVE, sample_rate=0), 1e-5
-    ).smallest == (Price("gdp", 0.0, 1e-5, Relation.ADD_REMOVE))
+    assert account_of(Run(noise=1, steps=3, relation=Relation.ADD_REMOVE, sample_rate=0), 1e-5).smallest == (
+        Price("gdp", 0.0, 1e-5, Relation.ADD_REMOVE)
+    )
 
 
 def test_a_fallback_is_told() -> None:
-    found = account_of(
-        Run(noise=0.01, steps=1000, relation=Relation.ADD_REMOVE, sample_rate=1e-3), 1e-5
-    )
+    found = account_of(Run(noise=0.01, steps=1000, relation=Relation.ADD_REMOVE, sample_rate=1e-3), 1e-5)
     assert (found.epsilon("pld"), found.smallest.accountant) == (None, "rdp")
     assert "numerical range" in found.note
     assert "best()" not in found.note
@@ -75,24 +65,13 @@ def test_the_document_is_json_with_infinity_as_a_word() -> None:
 
 
 def test_an_amplification_that_does_not_hold_is_refused() -> None:
-    run = Run(
-        noise=1,
-        steps=1,
-        relation=Relation.ADD_REMOVE,
-        sample_rate=0.1,
-        sampling="without-replacement",
-    )
+    run = Run(noise=1, steps=1, relation=Relation.ADD_REMOVE, sample_rate=0.1, sampling="without-replacement")
     with pytest.raises(AccountingError, match="replace-one only"):
         account_of(run, 1e-5)
 
 
 def test_numbers_are_rounded_to_their_side() -> None:
-    assert rounded_up([2.0000001, None, math.inf, 1e-5]) == (
-        "2.0000001",
-        "no price",
-        "inf",
-        "0.0000100",
-    )
+    assert rounded_up([2.0000001, None, math.inf, 1e-5]) == ("2.0000001", "no price", "inf", "0.0000100")
     assert rounded_up([1.23456789e9]) == ("1.2346e+09",)
     assert few_digits(0.0) == "0"
     assert few_digits(1.0000001) == "1.00001"
@@ -102,11 +81,6 @@ def test_numbers_are_rounded_to_their_side() -> None:
 def test_a_run_in_words() -> None:
     assert run_line(SAMPLED).startswith("1 noisy sum over Poisson samples, rate 0.01, noise")
     fixed = Run(
-        noise=1,
-        steps=1,
-        relation=Relation.REPLACE_ONE,
-        sample_rate=0.1,
-        sampling="with-replacement",
-        population=5000,
+        noise=1, steps=1, relation=Relation.REPLACE_ONE, sample_rate=0.1, sampling="with-replacement", population=5000
     )
     assert "1 noisy sum over samples with replacement of 5,000 records" in run_line(fixed)

@@ -73,9 +73,7 @@ def test_nothing_is_cut_off_at_the_edges(tmp_path: Path, whole: Account) -> None
     ("noise", "rate", "delta", "picture"),
     [(0.01, 1e-3, 1e-5, "loss"), (1.0, 0.0, 1e-5, "steps"), (1.0, None, 0.0, "curve")],
 )
-def test_extremes_are_drawn(
-    tmp_path: Path, noise: float, rate: float | None, delta: float, picture: str
-) -> None:
+def test_extremes_are_drawn(tmp_path: Path, noise: float, rate: float | None, delta: float, picture: str) -> None:
     run = Run(noise=noise, steps=10, relation=Relation.ADD_REMOVE, sample_rate=rate)
     account_picture(account_of(run, delta), tmp_path / "a.png", picture)
     assert (tmp_path / "a.png").stat().st_size > 10_000

@@ -9,13 +9,7 @@ from tacit.accounting import gaussian
 from tacit.accounting.training_run import Run
 from tacit.privacy.relation import Relation
 from tacit.report.account import Account, account_of
-from tacit.report.account_pictures import (
-    BEST,
-    epsilon_by_steps,
-    loss_density,
-    profile,
-    trade_off_points,
-)
+from tacit.report.account_pictures import BEST, epsilon_by_steps, loss_density, profile, trade_off_points
 
 
 @pytest.fixture(scope="module")
@@ -67,12 +61,7 @@ def test_a_gaussian_loss_is_normal() -> None:
 def test_what_cannot_be_computed_is_none() -> None:
     run = Run(noise=0.01, steps=10**6, relation=Relation.ADD_REMOVE, sample_rate=1e-3)
     assert loss_density(account_of(run, 1e-5)) is None
-    assert (
-        loss_density(
-            account_of(Run(noise=1, steps=1, relation=Relation.ADD_REMOVE, sample_rate=0), 0)
-        )
-        is None
-    )
+    assert loss_density(account_of(Run(noise=1, steps=1, relation=Relation.ADD_REMOVE, sample_rate=0), 0)) is None
 
 
 def test_epsilon_grows_with_the_steps_and_meets_the_price(sampled: Account) -> None:

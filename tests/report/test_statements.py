@@ -16,14 +16,7 @@ from tacit.estimators.settings import check_settings
 from tacit.formula.formula import design_from_formula
 from tacit.planning.clinic import CLINIC_FORMULA, CLINIC_SCHEMA
 from tacit.report import statements
-from tacit.report.statements import (
-    certificate_table,
-    forecast_line,
-    plan_document,
-    plan_headline,
-    plan_table,
-    promise,
-)
+from tacit.report.statements import certificate_table, forecast_line, plan_document, plan_headline, plan_table, promise
 from tacit.schema.schema import Schema
 
 

@@ -28,19 +28,12 @@ def test_the_promise_is_for_all_charges_together() -> None:
     assert "Of 1 of them no answer is known to have left" in text
     assert "presupposes" in text
     assert "One charge" in joint_promise(certificate("ada"))
-    assert "the record of any one row been a different one" in joint_promise(
-        certificate(None, unit="row")
-    )
+    assert "the record of any one row been a different one" in joint_promise(certificate(None, unit="row"))
 
 
 def test_charges_are_added_up_by_analyst_and_in_total() -> None:
     table = analyst_table(certificate("ada", "grace", "ada", None))
-    assert [row[:2] for row in table.rows] == [
-        ("ada", "2"),
-        ("grace", "1"),
-        ("(not named)", "1"),
-        ("(together)", "4"),
-    ]
+    assert [row[:2] for row in table.rows] == [("ada", "2"), ("grace", "1"), ("(not named)", "1"), ("(together)", "4")]
     ada, grace, unnamed, together = (float(row[2]) for row in table.rows)
     assert grace == unnamed < ada < together
     assert table.headers[2] == "epsilon at delta 1e-06"

@@ -31,8 +31,6 @@ def person_store(
     slot = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     tiles = np.zeros((int(starts[-1]), rows.shape[1], LANES), dtype=dtype)
     tiles[first[person] + slot, :, lane[person]] = rows
-    layout = Layout(
-        len(persons), width, dtype, block_rows, weighted, shifted, max_unit_rows=unit_rows
-    )
+    layout = Layout(len(persons), width, dtype, block_rows, weighted, shifted, max_unit_rows=unit_rows)
     blocks = PersonBlock(tiles, starts, counts)
     return PersonStore(layout, [*blocks.parts(block_tiles or block_rows // LANES)])

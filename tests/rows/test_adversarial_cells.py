@@ -64,13 +64,10 @@ DESIGNS: dict[str, Design] = {
     "plain": PLAIN,
     "weights and exposure": replace(PLAIN, attached=EXPOSED),
     "persons, ordered": replace(
-        PLAIN,
-        attached=AttachedColumns(Weighting("w", 2.0), Offset("t", -1.0, 1.0), Unit("id", 2, "day")),
+        PLAIN, attached=AttachedColumns(Weighting("w", 2.0), Offset("t", -1.0, 1.0), Unit("id", 2, "day"))
     ),
     "persons": replace(PLAIN, attached=AttachedColumns(unit=Unit("id", 2))),
-    "transforms": design_from_formula(
-        "y ~ log(age) + sqrt(age) + x:ward + I(x**3) + exp(x) + log1p(age)", SCHEMA
-    ),
+    "transforms": design_from_formula("y ~ log(age) + sqrt(age) + x:ward + I(x**3) + exp(x) + log1p(age)", SCHEMA),
 }
 NUMBERS: list[Any] = [
     None,
@@ -142,9 +139,7 @@ def with_cell(column: str, cell: Any) -> pd.DataFrame:
     objects[PLACE] = cell
     table[column] = objects
     # The type is given: pandas would look at the cells to find one.
-    return pd.DataFrame(
-        {name: pd.Series(column, dtype=column.dtype) for name, column in table.items()}
-    )
+    return pd.DataFrame({name: pd.Series(column, dtype=column.dtype) for name, column in table.items()})
 
 
 def quietly(work: Callable[[], Store]) -> Store:
@@ -196,9 +191,7 @@ def test_spans_of_time_are_no_numbers_and_are_not_quoted() -> None:
 
 TEXT: dict[str, Callable[[list[Any]], Any]] = {
     "lists": lambda cells: [[cell, 0.5] for cell in cells],
-    "objects": lambda cells: (
-        pd.DataFrame({"x0": pd.Series(cells, dtype=object), "x1": 0.5}).astype(object).to_numpy()
-    ),
+    "objects": lambda cells: pd.DataFrame({"x0": pd.Series(cells, dtype=object), "x1": 0.5}).astype(object).to_numpy(),
     "frame": lambda cells: pd.DataFrame({"x0": pd.Series(cells, dtype=object), "x1": 0.5}),
 }
 
@@ -206,9 +199,7 @@ TEXT: dict[str, Callable[[list[Any]], Any]] = {
 @pytest.mark.parametrize("kind", TEXT)
 @pytest.mark.parametrize("cell", ["canary", "3x", dt.date(2020, 1, 1), 1j, b"2x", [1.0]])
 def test_t40_a_cell_that_is_no_number_makes_its_record_invalid(kind: str, cell: Any) -> None:
-    design = matrix_design(
-        ("x0", "x1"), Binary("y", (0, 1)), bounds=(-1, 1), row_norm=None, intercept=True
-    )
+    design = matrix_design(("x0", "x1"), Binary("y", (0, 1)), bounds=(-1, 1), row_norm=None, intercept=True)
     numbers = [0.25, -0.5, True, None]
 
     def source(cells: list[Any]) -> Any:
@@ -236,13 +227,7 @@ def test_numbers_beyond_float64_raise_no_warning() -> None:
         (np.ma.array(wide), np.ma.array(column), Binary("y", (0, 1)), None, AttachedColumns()),
         (wide, column, Count("y", 5.0), {"w": column}, AttachedColumns(Weighting("w", 1.0))),
         (wide, column, Continuous.of("y", 0, 1), {"u": column}, AttachedColumns(unit=Unit("u", 2))),
-        (
-            wide,
-            column,
-            Continuous.opened("y"),
-            {"t": column},
-            AttachedColumns(offset=Offset("t", -1, 1)),
-        ),
+        (wide, column, Continuous.opened("y"), {"t": column}, AttachedColumns(offset=Offset("t", -1, 1))),
     ]
     for table, response, declared, attached, declarations in kinds:
 
@@ -254,9 +239,7 @@ def test_numbers_beyond_float64_raise_no_warning() -> None:
             declarations: AttachedColumns = declarations,
         ) -> Store:
             source = open_source(table, response, attached=attached)
-            plain = matrix_design(
-                source.names, declared, bounds=(-1, 1), row_norm=None, intercept=True
-            )
+            plain = matrix_design(source.names, declared, bounds=(-1, 1), row_norm=None, intercept=True)
             return admit(source, replace(plain, attached=declarations), invalid_rows="zero")
 
         assert quietly(work).length >= 2
@@ -280,9 +263,7 @@ def in_arrow(kind: Any, column: list[Any]) -> Any:
 
 
 def dates_in_pandas(_kind: Any, column: list[Any]) -> Any:
-    return in_pandas(
-        "datetime64[ns]", [None if cell is None else DAYS[cell % 3] for cell in column]
-    )
+    return in_pandas("datetime64[ns]", [None if cell is None else DAYS[cell % 3] for cell in column])
 
 
 def text_in_polars(kind: Any, column: list[Any]) -> Any:
@@ -300,9 +281,7 @@ TYPED: list[tuple[Callable[[Any, list[Any]], Any], Any]] = [
 
 
 @pytest.mark.parametrize(("table", "kind"), TYPED)
-def test_a_missing_cell_does_not_change_how_others_are_read(
-    table: Callable[[Any, list[Any]], Any], kind: Any
-) -> None:
+def test_a_missing_cell_does_not_change_how_others_are_read(table: Callable[[Any, list[Any]], Any], kind: Any) -> None:
     """Regression: integers of 128 bits were read beside a missing one, and raised without."""
     exact = 2**52 + 1 if kind == pl.Float64 else 2**53 + 1
 
@@ -343,9 +322,7 @@ def test_a_broken_sparse_record_does_not_change_others() -> None:
         matrix.indices = np.concatenate([indices for indices, _ in rows])
         matrix.data = np.concatenate([values for _, values in rows])
         source = open_source(matrix, [0] * len(rows))
-        design = matrix_design(
-            source.names, response, bounds=(-2, 2), row_norm=3.0, intercept=True, shifted=False
-        )
+        design = matrix_design(source.names, response, bounds=(-2, 2), row_norm=3.0, intercept=True, shifted=False)
         store = quietly(lambda: admit(source, design, invalid_rows="zero"))
         block: Any = store.block(0)
         return to_rows(block.dense(store.width), len(rows))

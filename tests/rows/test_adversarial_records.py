@@ -49,9 +49,7 @@ def objects(values: list[Any]) -> NDArray[Any]:
 def prepared(response: Any, classes: tuple[Any, Any]) -> NDArray[Any]:
     """Stored rows of ten records with this response."""
     source = open_source(np.linspace(-1, 1, ROWS).reshape(-1, 1), response)
-    design = matrix_design(
-        source.names, Binary.of("y", classes), bounds=(-1, 1), row_norm=None, intercept=True
-    )
+    design = matrix_design(source.names, Binary.of("y", classes), bounds=(-1, 1), row_norm=None, intercept=True)
     return to_rows(admit(source, design, invalid_rows="zero").block(0), ROWS)
 
 
@@ -80,9 +78,7 @@ UTC, EAST = dt.UTC, dt.timezone(dt.timedelta(hours=1))
         ),
     ],
 )
-def test_a_label_does_not_change_the_code_of_another(
-    twin: Any, label: Any, levels: tuple[Any, Any]
-) -> None:
+def test_a_label_does_not_change_the_code_of_another(twin: Any, label: Any, levels: tuple[Any, Any]) -> None:
     alone = level_codes(objects(["other", label]), levels, "y")[1]
     attached = level_codes(objects([twin, label]), levels, "y")[1]
     assert alone >= 0

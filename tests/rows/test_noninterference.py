@@ -18,16 +18,7 @@ import scipy.sparse as sp
 from tacit.design.design import Design, matrix_design
 from tacit.design.response import Binary
 from tacit.rows.sources.opening import open_source
-from tests.rows.neighbours import (
-    DESIGNS,
-    EXPOSED,
-    OWNED,
-    Neighbours,
-    Records,
-    records,
-    with_cell,
-    without_record,
-)
+from tests.rows.neighbours import DESIGNS, EXPOSED, OWNED, Neighbours, Records, records, with_cell, without_record
 from tests.rows.poison import CELLS, SCALARS
 
 
@@ -171,12 +162,7 @@ def parts(table: Records, matrix: Any, column: Any) -> Parts:
 
 def design_beside(*, sparse: bool, persons: bool) -> Design:
     plain = matrix_design(
-        ("x0", "x1"),
-        Binary("y", (0, 1)),
-        bounds=([0, -5], [100, 5]),
-        row_norm=None,
-        intercept=True,
-        shifted=not sparse,
+        ("x0", "x1"), Binary("y", (0, 1)), bounds=([0, -5], [100, 5]), row_norm=None, intercept=True, shifted=not sparse
     )
     return replace(plain, attached=OWNED if persons else EXPOSED)
 

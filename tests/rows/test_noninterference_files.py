@@ -16,16 +16,7 @@ from pyarrow import parquet
 
 from tacit.design.design import Design
 from tacit.rows.sources.opening import open_source
-from tests.rows.neighbours import (
-    DESIGNS,
-    PLACE,
-    Neighbours,
-    Records,
-    outcome,
-    records,
-    with_cell,
-    without_record,
-)
+from tests.rows.neighbours import DESIGNS, PLACE, Neighbours, Records, outcome, records, with_cell, without_record
 from tests.rows.poison import CELLS, LINES, SCALARS
 
 COLUMNS = [*records()]
@@ -36,9 +27,7 @@ def lines_of(table: Records) -> list[bytes]:
     lines = []
     for cells in zip(*table.values(), strict=True):
         text = io.StringIO()
-        csv.writer(text, lineterminator="").writerow(
-            ["" if cell is None else cell for cell in cells]
-        )
+        csv.writer(text, lineterminator="").writerow(["" if cell is None else cell for cell in cells])
         lines.append(text.getvalue().encode(errors="surrogatepass"))
     return lines
 

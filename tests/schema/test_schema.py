@@ -96,9 +96,7 @@ def test_defaults_are_replace_one_and_row() -> None:
         ({"type": "binary", "levels": [0, 0]}, SchemaError, "the same"),
     ],
 )
-def test_a_wrong_column_is_refused_by_name(
-    facts: dict[str, object], error: type[InputError], words: str
-) -> None:
+def test_a_wrong_column_is_refused_by_name(facts: dict[str, object], error: type[InputError], words: str) -> None:
     with pytest.raises(error) as caught:
         Schema.from_mapping(with_column(**facts))
     assert str(caught.value).startswith('Column "age": ')
@@ -136,10 +134,7 @@ def test_t37_missing_levels_are_an_error() -> None:
         ({"weight": {"column": "w"}, **with_column(type="binary")}, "weight: missing maximum"),
         ({"n_at_least": 10, **with_column(type="binary")}, "add-remove"),
         *(
-            (
-                {"n_at_least": wrong, "relation": "add-remove", **with_column(type="binary")},
-                "whole number",
-            )
+            ({"n_at_least": wrong, "relation": "add-remove", **with_column(type="binary")}, "whole number")
             for wrong in (0, -1, 1.5, True, "10")
         ),
     ],

@@ -42,11 +42,7 @@ def test_filled_in_it_is_a_schema() -> None:
     text = text.replace("# lower =", "lower = 0").replace("# upper =", "upper = 110")
     text = text.replace('# levels = ["…", "…"]', 'levels = ["a", "b"]')
     assert Schema.parse(text) == Schema(
-        {
-            "age": NumericColumn(0, 110),
-            "ward": FactorColumn(("a", "b")),
-            "readmit": BinaryColumn((False, True)),
-        }
+        {"age": NumericColumn(0, 110), "ward": FactorColumn(("a", "b")), "readmit": BinaryColumn((False, True))}
     )
 
 
@@ -68,10 +64,7 @@ def test_the_optional_facts_are_comments_that_can_be_uncommented() -> None:
     text = text.replace('# order = "…"', 'order = "visit"').replace("# [weight]", "[weight]")
     text = text.replace('# column = "…"', 'column = "w"').replace("# maximum", "maximum")
     assert Schema.parse(text) == Schema(
-        {
-            "age": NumericColumn(0, 110, 40, missing_indicator=True),
-            "ward": FactorColumn(("a", "b"), "a", "b"),
-        },
+        {"age": NumericColumn(0, 110, 40, missing_indicator=True), "ward": FactorColumn(("a", "b"), "a", "b")},
         unit="id",
         person=Unit("id", 3, "visit"),
         weight=Weighting("w", 1.0),

@@ -19,15 +19,7 @@ from numpy.typing import NDArray
 import tacit
 from tacit.accounting.composition import compose, mu_squared_of
 from tacit.contract.plan import Plan
-from tacit.contract.query import (
-    KIND_OF,
-    Answer,
-    ColumnCounts,
-    CurvatureAndScore,
-    GradientSum,
-    Query,
-    SecondMoments,
-)
+from tacit.contract.query import KIND_OF, Answer, ColumnCounts, CurvatureAndScore, GradientSum, Query, SecondMoments
 from tacit.contract.release import Release
 from tacit.inference.results import Results
 from tacit.mechanisms.kernels import enforceable

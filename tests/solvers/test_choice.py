@@ -25,24 +25,12 @@ from tacit.solvers.coordinates import gradient_bound
 from tacit.solvers.gradient import Gradient
 from tacit.solvers.newton import Newton
 from tacit.solvers.noisy_steps import take_steps
-from tacit.solvers.solver import (
-    PublicFacts,
-    Requirement,
-    SolverOptions,
-    assembled,
-    priced,
-    public_n,
-    require,
-)
+from tacit.solvers.solver import PublicFacts, Requirement, SolverOptions, assembled, priced, public_n, require
 from tacit.solvers.whitened_gradient import WhitenedGradient
 
 NEWTON_FORMS = ("newton", "majorised-newton")
 
-FACTORS = {
-    ("gradient", "replace-one"): 4,
-    ("second-moments", "replace-one"): 2,
-    ("sandwich", "replace-one"): 2,
-}
+FACTORS = {("gradient", "replace-one"): 4, ("second-moments", "replace-one"): 2, ("sandwich", "replace-one"): 2}
 """Squared sensitivity over the squared bound (THEORY); 1 for the other relations."""
 
 
@@ -86,10 +74,7 @@ wishes = st.builds(
     step_size=st.none() | st.floats(1e-6, 1e6),
     inference=st.booleans(),
 ) | st.builds(
-    SolverOptions,
-    solver=st.sampled_from(tuple(SOLVERS)),
-    max_passes=st.integers(1, 500),
-    inference=st.booleans(),
+    SolverOptions, solver=st.sampled_from(tuple(SOLVERS)), max_passes=st.integers(1, 500), inference=st.booleans()
 )
 
 
@@ -182,9 +167,7 @@ def test_forecasts_improve_with_records_and_budget() -> None:
     for solver in ("gradient", "whitened-gradient"):
         losses = []
         for n, epsilon in ((1000, 0.5), (10_000, 0.5), (10_000, 2.0), (100_000, 2.0)):
-            plan = make_plan(
-                facts(n, 5, Budget(epsilon=epsilon, delta=1e-6)), SolverOptions(solver)
-            )
+            plan = make_plan(facts(n, 5, Budget(epsilon=epsilon, delta=1e-6)), SolverOptions(solver))
             assert plan.forecast is not None
             losses.append(plan.forecast.excess_loss)
         assert losses == sorted(losses, reverse=True)

@@ -33,9 +33,7 @@ class Fixed:
 
 
 def plan_of(relation: Relation, weighting: Weighting | None) -> Plan:
-    design = matrix_design(
-        ["a", "b"], Binary("y", (0, 1)), bounds=(0, 1), row_norm=None, intercept=True
-    )
+    design = matrix_design(["a", "b"], Binary("y", (0, 1)), bounds=(0, 1), row_norm=None, intercept=True)
     design = replace(design, attached=AttachedColumns(weighting))
     budget = Budget(epsilon=1.0, delta=1e-6)
     return make_plan(PublicFacts(design, N, relation, "row", budget, Penalty()), SolverOptions())

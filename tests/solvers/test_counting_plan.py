@@ -36,16 +36,12 @@ ROUTES: dict[str, tuple[Response, Loss, SolverOptions]] = {
 CASES = {"weights": (True, Relation.REPLACE_ONE), "private n": (False, Relation.ADD_REMOVE)}
 
 
-def facts(
-    route: str, *, weighted: bool, relation: Relation, n: int = 20_000, epsilon: float = 1.0
-) -> PublicFacts:
+def facts(route: str, *, weighted: bool, relation: Relation, n: int = 20_000, epsilon: float = 1.0) -> PublicFacts:
     response, loss, _ = ROUTES[route]
     design = matrix_design(["a", "b"], response, bounds=(0, 1), row_norm=None, intercept=True)
     if weighted:
         design = replace(design, attached=AttachedColumns(Weighting("w", 5.0)))
-    return PublicFacts(
-        design, n, relation, "row", Budget(epsilon=epsilon, delta=1e-6), Penalty(), loss
-    )
+    return PublicFacts(design, n, relation, "row", Budget(epsilon=epsilon, delta=1e-6), Penalty(), loss)
 
 
 def planned(route: str, wishes: SolverOptions | None = None, **settings: Any) -> Plan:
@@ -104,12 +100,7 @@ def test_the_count_is_among_the_passes(case: str, epsilon: float) -> None:
 
 
 def test_a_single_gradient_is_planned_without_a_count() -> None:
-    plan = planned(
-        "labels",
-        SolverOptions("gradient", max_passes=7),
-        weighted=True,
-        relation=Relation.REPLACE_ONE,
-    )
+    plan = planned("labels", SolverOptions("gradient", max_passes=7), weighted=True, relation=Relation.REPLACE_ONE)
     assert not plan.counting
     assert {step.kind for step in plan.steps} == {QueryKind.GRADIENT}
     assert plan.queries <= 7

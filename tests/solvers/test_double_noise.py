@@ -6,14 +6,7 @@ import numpy as np
 from scipy import special
 
 from tacit.contract.plan import Penalty, Plan
-from tacit.contract.query import (
-    KIND_OF,
-    Answer,
-    CurvatureTrace,
-    DampedDirection,
-    GradientSum,
-    Query,
-)
+from tacit.contract.query import KIND_OF, Answer, CurvatureTrace, DampedDirection, GradientSum, Query
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary
 from tacit.privacy.budget import Budget
@@ -31,9 +24,7 @@ LABELS = (RNG.random(N) < 1 / (1 + np.exp(-ROWS @ TRUTH))).astype(float)
 
 
 def plan_of(epsilon: float = 4.0, **wishes: Any) -> Plan:
-    design = matrix_design(
-        ["a", "b"], Binary("y", (0, 1)), bounds=(-1, 1), row_norm=None, intercept=True
-    )
+    design = matrix_design(["a", "b"], Binary("y", (0, 1)), bounds=(-1, 1), row_norm=None, intercept=True)
     budget = Budget(epsilon=epsilon, delta=1e-6)
     facts = PublicFacts(design, N, Relation.REPLACE_ONE, "row", budget, Penalty())
     return make_plan(facts, SolverOptions("double-noise-newton", **wishes))

@@ -23,9 +23,7 @@ SOLVER = "double-noise-newton"
 
 
 def facts(relation: Relation = Relation.REPLACE_ONE) -> PublicFacts:
-    design = matrix_design(
-        ["a", "b"], Binary("y", (0, 1)), bounds=(0, 1), row_norm=None, intercept=True
-    )
+    design = matrix_design(["a", "b"], Binary("y", (0, 1)), bounds=(0, 1), row_norm=None, intercept=True)
     return PublicFacts(design, 4000, relation, "row", Budget(epsilon=1.0, delta=1e-6), Penalty())
 
 
@@ -56,17 +54,13 @@ def test_the_passes_that_are_allowed_set_the_rounds() -> None:
         ({}, {"max_passes": 2}, "at least 3"),
     ],
 )
-def test_what_the_route_cannot_do_is_refused(
-    changes: dict[str, Any], wish: dict[str, Any], match: str
-) -> None:
+def test_what_the_route_cannot_do_is_refused(changes: dict[str, Any], wish: dict[str, Any], match: str) -> None:
     with pytest.raises(SettingError, match=match):
         make_plan(replace(facts(), **changes), SolverOptions(SOLVER, **wish))
 
 
 def test_open_bounds_are_refused() -> None:
-    design = matrix_design(
-        ["a"], Binary("y", (0, 1)), bounds="private", row_norm=None, intercept=True
-    )
+    design = matrix_design(["a"], Binary("y", (0, 1)), bounds="private", row_norm=None, intercept=True)
     with pytest.raises(SettingError, match="declared bounds"):
         make_plan(replace(facts(), design=design), SolverOptions(SOLVER))
 

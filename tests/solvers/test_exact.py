@@ -30,9 +30,7 @@ def test_least_squares_in_a_ball_lies_on_the_sphere_where_it_must() -> None:
         return float(np.mean((X @ theta[:3] + theta[3] - Y) ** 2))
 
     ball = optimize.NonlinearConstraint(lambda theta: theta[:3] @ theta[:3], 0, 0.25)
-    found = optimize.minimize(
-        value, np.full(4, 0.1), constraints=ball, method="SLSQP", options={"ftol": 1e-14}
-    )
+    found = optimize.minimize(value, np.full(4, 0.1), constraints=ball, method="SLSQP", options={"ftol": 1e-14})
     assert np.linalg.norm(model.coef_) == pytest.approx(0.5, rel=1e-6)
     np.testing.assert_allclose(model.coef_, found.x[:3], atol=1e-4)
 
@@ -40,9 +38,7 @@ def test_least_squares_in_a_ball_lies_on_the_sphere_where_it_must() -> None:
 def test_projected_descent_keeps_to_the_region() -> None:
     region = tacit.constraints.non_negative()
     model = tacit.LinearRegression(**EXACT, y_bounds=(-4, 4), constraint=region).fit(X, Y)
-    found = optimize.lsq_linear(
-        np.column_stack([X, np.ones(N)]), Y, bounds=([0, 0, 0, -np.inf], np.inf)
-    )
+    found = optimize.lsq_linear(np.column_stack([X, np.ones(N)]), Y, bounds=([0, 0, 0, -np.inf], np.inf))
     np.testing.assert_allclose(model.coef_, found.x[:3], atol=1e-5)
 
 

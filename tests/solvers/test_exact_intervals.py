@@ -73,13 +73,9 @@ def test_weights_and_exposures_are_those_of_statsmodels() -> None:
     weight, exposure = rng.uniform(0.2, 2.0, len(X)), rng.uniform(0.5, 3.0, len(X))
     counts = rng.poisson(exposure * np.exp(0.2 + X @ [0.3, -0.2]))
     shared: dict[str, Any] = {"epsilon": np.inf, "bounds": (-5, 5), "inference": True}
-    model = tacit.PoissonRegressor(**shared, y_max=60, exposure_bounds=(0.5, 3)).fit(
-        X, counts, exposure=exposure
-    )
+    model = tacit.PoissonRegressor(**shared, y_max=60, exposure_bounds=(0.5, 3)).fit(X, counts, exposure=exposure)
     known = sm.GLM(counts, Z, family=sm.families.Poisson(), exposure=exposure)
-    np.testing.assert_allclose(
-        errors_of(model), known.fit(cov_type="HC0", tol=1e-14).bse, rtol=1e-6
-    )
+    np.testing.assert_allclose(errors_of(model), known.fit(cov_type="HC0", tol=1e-14).bse, rtol=1e-6)
     y = X @ [0.5, -0.3] + rng.normal(size=len(X))
     squares = tacit.LinearRegression(**shared, y_bounds=(-9, 9), max_weight=2.0)
     squares.fit(X, y, sample_weight=weight)
@@ -97,9 +93,7 @@ def test_records_of_one_person_are_one_cluster() -> None:
     model = tacit.LinearRegression(
         epsilon=np.inf, bounds=(-5, 5), y_bounds=(-9, 9), inference=True, max_rows_per_unit=40
     ).fit(X, y, units=person)
-    known = sm.OLS(y, Z).fit(
-        cov_type="cluster", cov_kwds={"groups": person, "use_correction": False}
-    )
+    known = sm.OLS(y, Z).fit(cov_type="cluster", cov_kwds={"groups": person, "use_correction": False})
     # Room for 40 rows a person leaves fewer digits to each.
     np.testing.assert_allclose(errors_of(model), known.bse, rtol=1e-5)
 

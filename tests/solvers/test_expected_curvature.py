@@ -23,9 +23,7 @@ def test_at_zero_the_logistic_curvature_is_a_quarter_of_the_second_moments() -> 
     np.testing.assert_allclose(found, np.eye(3) / 4, atol=0.05)
 
 
-@pytest.mark.parametrize(
-    "loss", [classification.LOGISTIC, classification.weighted_logistic(0.1), COUNTS]
-)
+@pytest.mark.parametrize("loss", [classification.LOGISTIC, classification.weighted_logistic(0.1), COUNTS])
 def test_it_is_the_mean_over_normal_rows(loss: Loss) -> None:
     """Against 10⁶ other rows; half a percent of a mean of 1500 would be luck, a tenth is not."""
     theta = np.array([0.8, -0.5, 0.2])
@@ -59,9 +57,7 @@ def place(mean: np.ndarray, noise: float) -> np.ndarray:
 
 def test_without_noise_of_its_own_the_step_goes_half_of_the_way() -> None:
     mean = np.array([0.05, -0.02, 0.01])
-    full = np.linalg.solve(
-        expected_curvature(PLAIN, np.zeros(3), classification.LOGISTIC, FAR, None), mean
-    )
+    full = np.linalg.solve(expected_curvature(PLAIN, np.zeros(3), classification.LOGISTIC, FAR, None), mean)
     np.testing.assert_allclose(place(mean, 0.0), -full / 2, rtol=1e-9)
 
 

@@ -42,9 +42,7 @@ def found_for(power: float, noise: float, *, largest: float = 1e9, scale: float 
 
 @pytest.mark.parametrize("noise", [0.001, 0.01, 0.05])
 @pytest.mark.parametrize("power", [0.6, 1.0, 2.0, 3.0])
-def test_a_known_law_is_found_by_its_excess_and_cut_where_noise_and_bias_are_least(
-    power: float, noise: float
-) -> None:
+def test_a_known_law_is_found_by_its_excess_and_cut_where_noise_and_bias_are_least(power: float, noise: float) -> None:
     """Against numerical integrals and a minimiser; the clips tried are 4% apart."""
     scale = 0.8
 

@@ -27,10 +27,7 @@ def test_the_level_of_labels_is_one_count_with_the_whole_budget() -> None:
     assert plan.guarantee().mu == pytest.approx(0.1, rel=1e-6)
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [{"l2": 0.1}, {"fit_intercept": False}, {"iterations": 3}, {"classes": (0, 1, 2)}],
-)
+@pytest.mark.parametrize("settings", [{"l2": 0.1}, {"fit_intercept": False}, {"iterations": 3}, {"classes": (0, 1, 2)}])
 def test_a_wish_or_a_penalty_keeps_the_slopes(settings: dict[str, Any]) -> None:
     assert planned(100, 19, **settings).solver.name != "level"
 
@@ -38,9 +35,7 @@ def test_a_wish_or_a_penalty_keeps_the_slopes(settings: dict[str, Any]) -> None:
 def test_the_share_of_labels_is_found_and_slopes_are_zero() -> None:
     rng = np.random.default_rng(1)
     X, y = rng.uniform(-1, 1, (4000, 499)), (rng.random(4000) < 0.3).astype(int)
-    model = tacit.LogisticRegression(
-        budget=Budget(mu=0.1), bounds=(-1, 1), classes=(0, 1), random_state=1
-    )
+    model = tacit.LogisticRegression(budget=Budget(mu=0.1), bounds=(-1, 1), classes=(0, 1), random_state=1)
     model.fit(X, y)
     assert not model.coef_.any()
     assert model.predict_proba(X[:1])[0, 1] == pytest.approx(0.3, abs=0.015)

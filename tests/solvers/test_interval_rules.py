@@ -4,14 +4,7 @@ from dataclasses import astuple
 
 import pytest
 
-from tacit.solvers.interval_rules import (
-    NEWTON,
-    ONE_STEP,
-    PERTURBATION,
-    RELIABILITY,
-    RoundShares,
-    Shares,
-)
+from tacit.solvers.interval_rules import NEWTON, ONE_STEP, PERTURBATION, RELIABILITY, RoundShares, Shares
 
 FAMILIES = {
     "labels": ONE_STEP.logistic,

@@ -44,9 +44,7 @@ class Given:
         return Answer(both, N * self._noise / bound)
 
 
-def step_of(
-    gradient: Any, values: Any, noise: float = 1e-6, pilot: Pilot | None = None
-) -> tuple[Any, Any, Given]:
+def step_of(gradient: Any, values: Any, noise: float = 1e-6, pilot: Pilot | None = None) -> tuple[Any, Any, Given]:
     gate = Given(gradient, np.diag(np.asarray(values, dtype=float)), noise)
     start = pilot or Pilot(np.full(4, 0.1), np.zeros(4), planned().loss, share=0.5)
     return *take_step(gate, planned(), PLAIN, start, 2.0, None), gate
@@ -85,9 +83,7 @@ def test_a_long_step_is_cut_and_points_where_it_did() -> None:
     theta, sandwich, _ = step_of(gradient, [0.2] * 4)
     assert sandwich.capped
     assert np.linalg.norm(sandwich.step) == pytest.approx(ONE_STEP.longest)
-    np.testing.assert_allclose(
-        sandwich.step / ONE_STEP.longest, gradient / np.linalg.norm(gradient)
-    )
+    np.testing.assert_allclose(sandwich.step / ONE_STEP.longest, gradient / np.linalg.norm(gradient))
     np.testing.assert_allclose(theta, 0.1 - sandwich.step)
 
 

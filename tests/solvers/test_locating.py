@@ -73,12 +73,7 @@ def open_design(count: int, response: Response | None = None, *, intercept: bool
     )
 
 
-def plan_of(
-    design: Design,
-    mu: float,
-    records: int = N,
-    relation: Relation = Relation.REPLACE_ONE,
-) -> Plan:
+def plan_of(design: Design, mu: float, records: int = N, relation: Relation = Relation.REPLACE_ONE) -> Plan:
     facts = PublicFacts(design, records, relation, "row", Budget(mu=mu), Penalty())
     return with_locating(facts, Fraction(mu) ** 2, lambda _rest: assembled(facts, Exact(), ()))
 
@@ -297,9 +292,7 @@ def test_t03_t36_bounds_come_from_the_paid_answers_and_nothing_else() -> None:
 
 @settings(max_examples=60)
 @given(st.lists(st.floats(-1e300, 1e300), min_size=53, max_size=53), st.floats(0, 1e9))
-def test_t40_any_answers_give_usable_bounds_in_as_many_questions(
-    values: list[float], noise: float
-) -> None:
+def test_t40_any_answers_give_usable_bounds_in_as_many_questions(values: list[float], noise: float) -> None:
     plan = plan_of(open_design(1, Continuous.opened("y")), 1.0)
     gate = Replay([Answer(np.array([value, -value]), noise) for value in values])
     design = locate(gate, plan)
@@ -313,9 +306,7 @@ def test_t40_any_answers_give_usable_bounds_in_as_many_questions(
 
 
 def test_only_named_columns_get_bounds() -> None:
-    design = matrix_design(
-        ["a", "b"], Binary("y", (0, 1)), bounds=(0, 1), row_norm=None, intercept=True
-    )
+    design = matrix_design(["a", "b"], Binary("y", (0, 1)), bounds=(0, 1), row_norm=None, intercept=True)
     changed = with_bounds(design, (1,), np.array([3.0]), np.array([5.0]))
     assert changed.columns[0] == design.columns[0]
     assert (changed.columns[1].center, changed.columns[1].scale) == (4.0, 1.0)

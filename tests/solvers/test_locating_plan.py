@@ -81,9 +81,7 @@ def test_the_share_is_never_exceeded(d: int, n: int, mu: float) -> None:
     share = locating_share(n, d, mu)
     assert 0 < share <= BOUNDS.largest_share
     given = facts(d, n, mu, response=KNOWN)
-    plan = with_locating(
-        given, mu_squared_of(given.budget), lambda _: assembled(given, Exact(), ())
-    )
+    plan = with_locating(given, mu_squared_of(given.budget), lambda _: assembled(given, Exact(), ()))
     cost = compose(plan.events()).mu_squared
     assert cost <= Fraction(share) * mu_squared_of(given.budget)
     assert plan.locating is not None

@@ -23,9 +23,7 @@ def test_whitening_makes_the_mean_of_narrow_columns_more_accurate() -> None:
     errors = {}
     for solver in ("auto", "gradient"):
         found = [
-            tacit.GaussianMean(epsilon=0.3, bounds=(-10, 10), solver=solver, random_state=seed)
-            .fit(X)
-            .mean_
+            tacit.GaussianMean(epsilon=0.3, bounds=(-10, 10), solver=solver, random_state=seed).fit(X).mean_
             for seed in range(8)
         ]
         errors[solver] = float(np.sqrt(np.mean((np.array(found) - X.mean(axis=0)) ** 2)))

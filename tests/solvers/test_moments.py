@@ -24,17 +24,9 @@ from tacit.solvers.moments import predicted_error
 from tacit.solvers.solver import PublicFacts, SolverOptions
 
 
-def facts(
-    records: int = 20_000, width: int = 20, epsilon: float = 1.0, **changes: Any
-) -> PublicFacts:
+def facts(records: int = 20_000, width: int = 20, epsilon: float = 1.0, **changes: Any) -> PublicFacts:
     response = changes.pop("response", Continuous("y", -3.0, 3.0, 0.0, 3.0))
-    design = matrix_design(
-        [f"x{j}" for j in range(width - 1)],
-        response,
-        bounds=(-1, 1),
-        row_norm=None,
-        intercept=True,
-    )
+    design = matrix_design([f"x{j}" for j in range(width - 1)], response, bounds=(-1, 1), row_norm=None, intercept=True)
     chosen: dict[str, Any] = {"loss": regression.SQUARED, **changes}
     budget = Budget(epsilon=epsilon, delta=1e-6)
     return PublicFacts(design, records, Relation.REPLACE_ONE, "row", budget, Penalty(), **chosen)
@@ -57,10 +49,7 @@ def test_it_takes_no_steps(wishes: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("inference", [False, True])
 def test_it_is_for_squared_loss_alone(inference: bool) -> None:
-    for known in (
-        facts(loss=regression.huber(0.3)),
-        facts(loss=classification.LOGISTIC, response=Binary("y", (0, 1))),
-    ):
+    for known in (facts(loss=regression.huber(0.3)), facts(loss=classification.LOGISTIC, response=Binary("y", (0, 1)))):
         with pytest.raises(SettingError, match="LinearRegression"):
             make_plan(known, SolverOptions(solver="moments", inference=inference))
 
@@ -86,12 +75,7 @@ def test_the_smaller_predicted_error_is_the_smaller_measured_one(epsilon: float)
     found = {}
     for solver in ("auto", "moments"):
         model = tacit.LinearRegression(
-            epsilon=epsilon,
-            delta=1e-6,
-            bounds=(-1, 1),
-            y_bounds=(-6, 6),
-            solver=solver,
-            random_state=1,
+            epsilon=epsilon, delta=1e-6, bounds=(-1, 1), y_bounds=(-6, 6), solver=solver, random_state=1
         ).fit(X, y)
         found[solver] = np.mean((model.predict(X) - signal) ** 2) / y.var()
     known = facts(epsilon=epsilon)

@@ -57,9 +57,7 @@ def test_without_noise_the_weighed_score_vanishes(solver: str, loss: Loss) -> No
     gate = SimulatedGate(plan, rows, response, None)
     found = plan.solver.run(gate, plan)
     query = [q for q in gate.asked if isinstance(q, GradientSum)][-1]
-    left = SimulatedGate(plan, rows, response, None)._gradient(
-        replace(query, theta=working(gate, found.theta))
-    )
+    left = SimulatedGate(plan, rows, response, None)._gradient(replace(query, theta=working(gate, found.theta)))
     assert np.linalg.norm(left) <= 1e-6 * plan.records * loss.smoothness
     assert found.decrements[-1] <= 1e-6
 
@@ -113,9 +111,7 @@ class Shouting(SimulatedGate):
         return replace(answer, value=answer.value * 1e6) if type(query) is GradientSum else answer
 
 
-@pytest.mark.parametrize(
-    ("loss", "spread"), [(classification.LOGISTIC, 1.0), (regression.SQUARED, 0.1)]
-)
+@pytest.mark.parametrize(("loss", "spread"), [(classification.LOGISTIC, 1.0), (regression.SQUARED, 0.1)])
 def test_a_step_is_no_longer_than_its_cap(loss: Loss, spread: float) -> None:
     """Three spreads of the response; that of the numbers is √3 of twenty, or about 0.09."""
     plan = planned(loss, "newton")

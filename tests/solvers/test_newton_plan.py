@@ -58,9 +58,7 @@ def cost(plan: Plan, step: Step) -> Fraction:
 
 
 @pytest.mark.parametrize("inference", [True, False])
-@pytest.mark.parametrize(
-    "loss", [classification.LOGISTIC, regression.SQUARED], ids=lambda loss: loss.name
-)
+@pytest.mark.parametrize("loss", [classification.LOGISTIC, regression.SQUARED], ids=lambda loss: loss.name)
 @pytest.mark.parametrize("solver", FORMS)
 @pytest.mark.parametrize("n", [200, 4000, 10**6])
 def test_the_whole_budget_is_spent(solver: str, loss: Loss, inference: bool, n: int) -> None:
@@ -74,11 +72,7 @@ def test_the_whole_budget_is_spent(solver: str, loss: Loss, inference: bool, n: 
 def test_newton_has_at_most_twenty_rounds(n: int) -> None:
     plan = planned("newton", n=n)
     assert 6 <= len(rounds_of(plan).step_sizes) <= 20
-    assert [step.kind for step in plan.steps[-3:]] == [
-        QueryKind.GRADIENT,
-        QueryKind.SECOND_MOMENTS,
-        QueryKind.SANDWICH,
-    ]
+    assert [step.kind for step in plan.steps[-3:]] == [QueryKind.GRADIENT, QueryKind.SECOND_MOMENTS, QueryKind.SANDWICH]
 
 
 def test_much_evidence_ends_with_full_steps_and_little_with_damped_ones() -> None:
@@ -86,11 +80,7 @@ def test_much_evidence_ends_with_full_steps_and_little_with_damped_ones() -> Non
     for n in (200, 1000, 10**5):
         rounds = rounds_of(planned("newton", n=n))
         sizes[n] = rounds.step_sizes[-3:], rounds.output
-    assert sizes == {
-        200: ((0.5, 0.5, 0.5), "tail"),
-        1000: ((0.5, 0.5, 1.0), "last"),
-        10**5: ((0.5, 1.0, 1.0), "last"),
-    }
+    assert sizes == {200: ((0.5, 0.5, 0.5), "tail"), 1000: ((0.5, 0.5, 1.0), "last"), 10**5: ((0.5, 1.0, 1.0), "last")}
 
 
 def test_prices_go_by_what_reaches_the_result() -> None:

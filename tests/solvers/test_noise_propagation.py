@@ -20,9 +20,7 @@ def last(count: int) -> list[float]:
 @pytest.mark.parametrize("count", [1, 3, 12])
 def test_damped_newton_is_the_geometric_sum(eta: float, count: int) -> None:
     """σ² M⁻² η²(1 - (1-η)^2T) / (1 - (1-η)²), and (1-η)^T of the start is left."""
-    found, left = carry_noise(
-        CURVATURE, [np.asarray(eta * INVERSE)] * count, [0.3] * count, last(count)
-    )
+    found, left = carry_noise(CURVATURE, [np.asarray(eta * INVERSE)] * count, [0.3] * count, last(count))
     a = 1 - eta
     factor = eta**2 * (1 - a ** (2 * count)) / (1 - a**2)
     np.testing.assert_allclose(found, 0.09 * factor * INVERSE @ INVERSE, rtol=1e-9)
@@ -54,9 +52,7 @@ def test_any_steps_are_what_they_do_to_unit_noise() -> None:
     noises, weights = [float(x) for x in RNG.uniform(0.1, 1, count)], [0.0, 0.1, 0.0, 0.3, 0.2, 0.4]
     found, left = carry_noise(CURVATURE, steps, noises, weights)
 
-    def result(
-        start: NDArray[np.float64], at: int, noise: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def result(start: NDArray[np.float64], at: int, noise: NDArray[np.float64]) -> NDArray[np.float64]:
         error, total = start, np.zeros(4)
         for t in range(count):
             error = error - steps[t] @ (CURVATURE @ error + (noise if t == at else 0.0))

@@ -67,9 +67,7 @@ def test_what_the_estimated_dispersion_adds(mean: float, dispersion: float, fact
 
     def slope(of: Callable[[float, float], np.ndarray]) -> float:
         ends = math.exp(-0.02), math.exp(0.02)
-        return float(
-            np.mean([(of(r, r * ends[1]) - of(r, r * ends[0])).mean() / 0.04 for r in rates])
-        )
+        return float(np.mean([(of(r, r * ends[1]) - of(r, r * ends[0])).mean() / 0.04 for r in rates]))
 
     follow = slope(lambda rate, around: squares_of(counts[rate], around)) / slope(residuals)
     added = []
@@ -83,9 +81,7 @@ def test_what_the_estimated_dispersion_adds(mean: float, dispersion: float, fact
 
 def test_counts_are_cut_where_their_mean_would_be_noise() -> None:
     def cap(n: int, largest: int) -> float:
-        model = PoissonRegressor(
-            epsilon=1.0, bounds=(-1, 1), y_max=largest, inference=True, solver="newton"
-        )
+        model = PoissonRegressor(epsilon=1.0, bounds=(-1, 1), y_max=largest, inference=True, solver="newton")
         return count_cap(model.plan(n, 3))
 
     assert cap(500, 100) == 4.0
@@ -107,9 +103,7 @@ def test_what_noise_added_to_squares_is_taken_off_before_they_are_explained() ->
     plan, level = model.plan(2000, 3), Level(bounded(2.0, 0.0, 5.0), math.log(2.0), 2.0, 2.0)
 
     def dispersion(added: float) -> float:
-        found = dispersed_level(
-            HalfOfThem(), plan, Coordinates(None, 4.0), np.zeros(4), level, added
-        )
+        found = dispersed_level(HalfOfThem(), plan, Coordinates(None, 4.0), np.zeros(4), level, added)
         assert found.loss.code is Code.BOUNDED_POISSON
         return found.dispersion
 

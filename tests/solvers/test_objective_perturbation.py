@@ -8,14 +8,7 @@ from numpy.typing import NDArray
 from scipy import optimize
 
 from tacit.contract.plan import Penalty, Plan
-from tacit.contract.query import (
-    Answer,
-    ColumnCounts,
-    CurvatureAndScore,
-    PerturbedMinimum,
-    Query,
-    SecondMoments,
-)
+from tacit.contract.query import Answer, ColumnCounts, CurvatureAndScore, PerturbedMinimum, Query, SecondMoments
 from tacit.contract.sensitivity import MinimumPrice, ridge_of
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary
@@ -34,9 +27,7 @@ PREPARED = np.column_stack([ROWS, np.ones(N)])
 
 
 def plan_of(inference: bool, epsilon: float = 4.0) -> Plan:
-    design = matrix_design(
-        ["a", "b"], Binary("y", (0, 1)), bounds=(-1, 1), row_norm=None, intercept=True
-    )
+    design = matrix_design(["a", "b"], Binary("y", (0, 1)), bounds=(-1, 1), row_norm=None, intercept=True)
     budget = Budget(epsilon=epsilon, delta=1e-6)
     facts = PublicFacts(design, N, Relation.REPLACE_ONE, "row", budget, Penalty())
     return make_plan(facts, SolverOptions("objective-perturbation", inference=inference))
@@ -47,9 +38,7 @@ def price_of(plan: Plan) -> MinimumPrice:
     return price
 
 
-def minimiser(
-    rows: NDArray[np.float64], weight: NDArray[np.float64], ridge: float
-) -> NDArray[np.float64]:
+def minimiser(rows: NDArray[np.float64], weight: NDArray[np.float64], ridge: float) -> NDArray[np.float64]:
     def value(theta: NDArray[np.float64]) -> float:
         z = rows @ theta
         losses = weight @ (np.logaddexp(0, z) - LABELS * z)
@@ -144,8 +133,6 @@ def test_a_plan_without_a_minimum_is_refused() -> None:
     plan = plan_of(inference=True)
     from dataclasses import replace
 
-    bare = replace(
-        plan, steps=tuple(s for s in plan.steps if not isinstance(s.price, MinimumPrice))
-    )
+    bare = replace(plan, steps=tuple(s for s in plan.steps if not isinstance(s.price, MinimumPrice)))
     with pytest.raises(SettingError, match="no perturbed minimum"):
         bare.solver.run(NoiselessGate(plan), bare)

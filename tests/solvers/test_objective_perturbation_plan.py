@@ -36,9 +36,7 @@ def facts(
     budget: Budget | None = None,
 ) -> PublicFacts:
     names = [f"x{j}" for j in range(d)]
-    design = matrix_design(
-        names, Binary("y", (0, 1)), bounds=(-3, 3), row_norm=None, intercept=True
-    )
+    design = matrix_design(names, Binary("y", (0, 1)), bounds=(-3, 3), row_norm=None, intercept=True)
     chosen = Budget(epsilon=epsilon, delta=1e-6) if budget is None else budget
     return PublicFacts(design, n, relation, "row", chosen, Penalty())
 
@@ -46,9 +44,7 @@ def facts(
 @pytest.mark.parametrize("inference", [False, True])
 @pytest.mark.parametrize("relation", PUBLIC)
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 6.0])
-def test_the_plan_spends_the_budget_and_no_more(
-    epsilon: float, relation: Relation, inference: bool
-) -> None:
+def test_the_plan_spends_the_budget_and_no_more(epsilon: float, relation: Relation, inference: bool) -> None:
     plan = make_plan(facts(epsilon, relation), SolverOptions(SOLVER, inference=inference))
     guarantee = plan.guarantee()
     assert guarantee.mu is None
@@ -57,9 +53,7 @@ def test_the_plan_spends_the_budget_and_no_more(
     assert isinstance(price, MinimumPrice)
     # A part in ten thousand more noise-free would be beyond it.
     bold = replace(price, bound=price.bound + price.bound // 2000)
-    steps = tuple(
-        replace(step, price=bold) if step.kind is QueryKind.MINIMUM else step for step in plan.steps
-    )
+    steps = tuple(replace(step, price=bold) if step.kind is QueryKind.MINIMUM else step for step in plan.steps)
     assert replace(plan, steps=steps).guarantee().epsilon > epsilon
 
 
@@ -113,9 +107,7 @@ def test_the_plan_judges_itself_by_the_mu_of_its_epsilon() -> None:
 
 def test_private_bounds_are_paid_for_together_with_the_minimum() -> None:
     names = ["a", "b"]
-    design = matrix_design(
-        names, Binary("y", (0, 1)), bounds="private", row_norm=None, intercept=True
-    )
+    design = matrix_design(names, Binary("y", (0, 1)), bounds="private", row_norm=None, intercept=True)
     given = replace(facts(2.0, n=20_000), design=design)
     with pytest.raises(SettingError, match="declared bounds"):
         make_plan(given, SolverOptions(SOLVER))
@@ -139,15 +131,12 @@ def test_facts_that_have_no_proof_are_refused(changes: dict[str, Any], match: st
 
 
 @pytest.mark.parametrize(
-    "attached",
-    [AttachedColumns(unit=Unit("who", 2)), AttachedColumns(offset=Offset("o", -1.0, 1.0))],
+    "attached", [AttachedColumns(unit=Unit("who", 2)), AttachedColumns(offset=Offset("o", -1.0, 1.0))]
 )
 def test_units_and_offsets_are_refused(attached: AttachedColumns) -> None:
     given = facts()
     with pytest.raises(SettingError, match="plain records"):
-        make_plan(
-            replace(given, design=replace(given.design, attached=attached)), SolverOptions(SOLVER)
-        )
+        make_plan(replace(given, design=replace(given.design, attached=attached)), SolverOptions(SOLVER))
 
 
 @pytest.mark.parametrize("budget", [Budget(mu=0.5, delta=1e-6), Budget(rho=0.1, delta=1e-6)])
@@ -156,9 +145,7 @@ def test_a_budget_without_epsilon_is_refused(budget: Budget) -> None:
         make_plan(facts(budget=budget), SolverOptions(SOLVER))
 
 
-@pytest.mark.parametrize(
-    "wish", [{"iterations": 5}, {"step_size": 0.1}, {"output": "last"}, {"max_passes": 50}]
-)
+@pytest.mark.parametrize("wish", [{"iterations": 5}, {"step_size": 0.1}, {"output": "last"}, {"max_passes": 50}])
 def test_wishes_that_mean_nothing_here_are_refused(wish: dict[str, Any]) -> None:
     with pytest.raises(SettingError, match=next(iter(wish))):
         make_plan(facts(), SolverOptions(SOLVER, **wish))

@@ -110,9 +110,7 @@ GRID = tuple(itertools.product(FAMILIES, (2, 63, 300, 4000, 20_000), (1, 6, 30),
 
 
 @pytest.mark.parametrize(("family", "n", "d", "epsilon"), GRID)
-def test_a_plan_spends_all_of_its_budget_and_no_more(
-    family: str, n: int, d: int, epsilon: float
-) -> None:
+def test_a_plan_spends_all_of_its_budget_and_no_more(family: str, n: int, d: int, epsilon: float) -> None:
     """The pilot's own second moments and label share are asked for elsewhere, and not paid twice.
 
     Regression: what they would cost was given to the descent as if all shares were in proportion.

@@ -29,9 +29,7 @@ def test_without_noise_it_is_bisection(places: list[float], rounds: int) -> None
 @given(st.lists(st.floats(-1e9, 1e9), min_size=12, max_size=12), st.floats(0.0, 1e9))
 def test_it_stays_between_its_ends_whatever_the_answers(said: list[float], noise: float) -> None:
     answers = iter(said)
-    found = bisect_noisy(
-        lambda _: (np.array([next(answers)]), noise), np.array([-1.0]), np.array([1.0]), 12, 0.6
-    )
+    found = bisect_noisy(lambda _: (np.array([next(answers)]), noise), np.array([-1.0]), np.array([1.0]), 12, 0.6)
     assert -1.0 <= found[0] <= 1.0
 
 

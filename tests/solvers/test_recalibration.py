@@ -50,11 +50,7 @@ class Exact:
 
 def plan(*, intercept: bool = True, **facts: Penalty) -> Plan:
     design = matrix_design(
-        ["a", "b"],
-        Continuous("y", -1.0, 1.0, 0.0, 1.0),
-        bounds=(-1, 1),
-        row_norm=None,
-        intercept=intercept,
+        ["a", "b"], Continuous("y", -1.0, 1.0, 0.0, 1.0), bounds=(-1, 1), row_norm=None, intercept=intercept
     )
     known = PublicFacts(
         design,
@@ -80,9 +76,7 @@ def table(slope: float, level: float, *, intercept: bool = True) -> tuple[Vector
     return rows, theta, center + level + slope * (p - center) + rng.normal(0, 0.05, RECORDS)
 
 
-def repaired(
-    rows: Vector, theta: Vector, y: Vector, *, noise: float = 0.0, evidence: float = 1e4
-) -> Vector:
+def repaired(rows: Vector, theta: Vector, y: Vector, *, noise: float = 0.0, evidence: float = 1e4) -> Vector:
     chosen = plan(intercept=rows.shape[1] == 3)
     coordinates = Coordinates(None, 3.0, rows.T @ rows / len(rows))
     gate = Exact(rows, y, noise)
@@ -90,9 +84,7 @@ def repaired(
 
 
 @pytest.mark.parametrize(("slope", "level"), [(1.0, 0.0), (1.3, 0.1), (0.6, -0.05)])
-def test_without_noise_level_and_slope_are_those_of_least_squares(
-    slope: float, level: float
-) -> None:
+def test_without_noise_level_and_slope_are_those_of_least_squares(slope: float, level: float) -> None:
     rows, theta, y = table(slope, level)
     p = rows @ theta
     b, a = np.polyfit(p, y, 1)

@@ -10,14 +10,7 @@ from tacit.contract.query import Answer, Measure, Query, ResidualSize
 from tacit.losses import regression
 from tacit.losses.loss import Code
 from tacit.solvers.coordinates import Coordinates
-from tacit.solvers.residual_scale import (
-    Residuals,
-    in_units,
-    loss_in_units,
-    measure,
-    shift_to_quantile,
-    step_unit,
-)
+from tacit.solvers.residual_scale import Residuals, in_units, loss_in_units, measure, shift_to_quantile, step_unit
 
 N = 5000
 RESIDUALS = np.random.default_rng(2).normal(0.0, 0.1, N)

@@ -40,9 +40,7 @@ def test_a_normal_response_is_located() -> None:
 
 def test_without_medians_distances_are_from_zero() -> None:
     y = np.full(N, 0.5)
-    plan = tacit.LinearRegression(
-        epsilon=1.0, bounds=(-1, 1), y_bounds=(-1, 1), fit_intercept=False
-    ).plan(N, 2)
+    plan = tacit.LinearRegression(epsilon=1.0, bounds=(-1, 1), y_bounds=(-1, 1), fit_intercept=False).plan(N, 2)
     found = locate_response(Counting(y), plan, LocatingResponse(0, 5))
     assert found.median == 0.0
     assert found.size == pytest.approx(0.5 / 1.3, rel=0.6)

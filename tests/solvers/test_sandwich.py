@@ -45,9 +45,7 @@ def test_matrices_are_means_over_the_declared_records_in_units_of_the_loss() -> 
 
 def test_a_curvature_below_its_noise_is_lifted() -> None:
     gate = OneAnswer(np.zeros((2, 2, 2)), 50.0)
-    found = ask_sandwich(
-        gate, PLAN, Coordinates(None, 2.0), np.zeros(2), 1.5, classification.LOGISTIC
-    )
+    found = ask_sandwich(gate, PLAN, Coordinates(None, 2.0), np.zeros(2), 1.5, classification.LOGISTIC)
     assert found.lifted
     assert np.linalg.eigvalsh(found.curvature) == pytest.approx(2 * [NEWTON.lifted * 0.1 / 4])
     assert found.to_user.tolist() == PLAN.design.to_user().tolist()

@@ -15,9 +15,7 @@ from tacit.solvers.solver import PublicFacts
 
 
 def test_the_signal_is_records_times_mu_over_coefficients() -> None:
-    design = matrix_design(
-        ["a", "b", "c"], Binary("y", (0, 1)), bounds=(0, 1), row_norm=None, intercept=True
-    )
+    design = matrix_design(["a", "b", "c"], Binary("y", (0, 1)), bounds=(0, 1), row_norm=None, intercept=True)
     facts = PublicFacts(design, 2000, Relation.REPLACE_ONE, "row", Budget(mu=0.5), Penalty())
     assert signal_of(facts, Fraction(1, 4)) == signal(2000, 0.5, 4) == 250.0
     assert n_mu_of(facts, Fraction(1, 4)) == 1000.0
@@ -33,9 +31,7 @@ def test_a_small_budget_is_warned_of(mu: float, warned: bool) -> None:
 @pytest.mark.parametrize(("mu", "warned"), [(0.049, True), (0.051, False)])
 def test_intervals_that_will_not_be_offered_are_told(mu: float, warned: bool) -> None:
     """n·μ/d is 25 at μ = 0.05 for n = 2000 and d = 4."""
-    model = tacit.LogisticRegression(
-        budget=Budget(mu=mu), bounds=(0, 1), classes=(0, 1), inference=True
-    )
+    model = tacit.LogisticRegression(budget=Budget(mu=mu), bounds=(0, 1), classes=(0, 1), inference=True)
     texts = plan_warnings(model.plan(2000, 3))
     assert any("will not be offered" in text for text in texts) is warned
 

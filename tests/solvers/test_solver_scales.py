@@ -12,19 +12,11 @@ from tacit.losses import classification, regression
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
 from tacit.solvers.choice import make_plan
-from tacit.solvers.solver import (
-    LARGEST_RATIO,
-    PublicFacts,
-    SolverOptions,
-    require_moderate_scales,
-)
+from tacit.solvers.solver import LARGEST_RATIO, PublicFacts, SolverOptions, require_moderate_scales
 
 
 def facts(
-    bounds: Any = (0.0, 1.0),
-    response: Response | None = None,
-    row_norm: float | None = None,
-    **penalty: Any,
+    bounds: Any = (0.0, 1.0), response: Response | None = None, row_norm: float | None = None, **penalty: Any
 ) -> PublicFacts:
     about = response or Continuous.of("y", -1.0, 1.0)
     design = matrix_design(["a", "b"], about, bounds=bounds, row_norm=row_norm, intercept=True)

@@ -16,22 +16,13 @@ from tacit.privacy.relation import Relation
 from tacit.solvers.choice import make_plan
 from tacit.solvers.newton_polish import NewtonPolish
 from tacit.solvers.rules import TABLES
-from tacit.solvers.solver import (
-    PublicFacts,
-    SolverOptions,
-    one_in_of_moments,
-    one_in_of_steps,
-)
+from tacit.solvers.solver import PublicFacts, SolverOptions, one_in_of_moments, one_in_of_steps
 from tacit.solvers.staged_gradient import Staged
 
 
 def facts(records: int, width: int, relation: Relation = Relation.REPLACE_ONE) -> PublicFacts:
     design = matrix_design(
-        [f"x{j}" for j in range(width - 1)],
-        Binary("y", (0, 1)),
-        bounds=(-1, 1),
-        row_norm=None,
-        intercept=True,
+        [f"x{j}" for j in range(width - 1)], Binary("y", (0, 1)), bounds=(-1, 1), row_norm=None, intercept=True
     )
     return PublicFacts(design, records, relation, "row", Budget(epsilon=1.0, delta=1e-6), Penalty())
 
@@ -67,15 +58,11 @@ def test_the_noise_of_a_first_step_stays_small(records: int, mu: float) -> None:
 
 def test_a_first_stage_reads_a_part_and_the_last_reads_all() -> None:
     names = [f"x{j}" for j in range(50)]
-    design = matrix_design(
-        names, Continuous("y", -1.0, 1.0, 0.0, 1.0), bounds=(-1, 1), row_norm=None, intercept=True
-    )
+    design = matrix_design(names, Continuous("y", -1.0, 1.0, 0.0, 1.0), bounds=(-1, 1), row_norm=None, intercept=True)
     budget = Budget(epsilon=1.0, delta=1e-6)
     every = []
     for relation in (Relation.REPLACE_ONE, Relation.ADD_REMOVE):
-        about = PublicFacts(
-            design, 10**7, relation, "row", budget, Penalty(), loss=regression.SQUARED
-        )
+        about = PublicFacts(design, 10**7, relation, "row", budget, Penalty(), loss=regression.SQUARED)
         solver = make_plan(about, SolverOptions()).solver
         assert isinstance(solver, Staged)
         every.append([stage.descent.one_in for stage in solver.stages])

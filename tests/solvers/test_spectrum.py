@@ -23,9 +23,7 @@ def test_a_spectrum_makes_functions_of_a_matrix() -> None:
     matrix = np.array([[2.0, 0.5], [0.5, 1.0]])
     spectrum = Spectrum.of(matrix)
     np.testing.assert_allclose(spectrum.with_values(spectrum.values), matrix)
-    np.testing.assert_allclose(
-        spectrum.with_values(1 / spectrum.values) @ matrix, np.eye(2), atol=1e-12
-    )
+    np.testing.assert_allclose(spectrum.with_values(1 / spectrum.values) @ matrix, np.eye(2), atol=1e-12)
 
 
 def test_the_noise_norm_is_the_largest_eigenvalue_of_noise() -> None:

@@ -53,7 +53,7 @@ def test_one_rule_serves_all_units(scale: float) -> None:
     rng = np.random.default_rng(3)
     X = rng.uniform(-1, 1, (20_000, 3))
     y = np.clip(X @ [1.0, -0.5, 0.2] + rng.normal(0, 0.3, 20_000), -5, 5)
-    model = tacit.LinearRegression(
-        epsilon=2.0, bounds=(-1, 1), y_bounds=(-5 * scale, 5 * scale), random_state=1
-    ).fit(X, y * scale)
+    model = tacit.LinearRegression(epsilon=2.0, bounds=(-1, 1), y_bounds=(-5 * scale, 5 * scale), random_state=1).fit(
+        X, y * scale
+    )
     np.testing.assert_allclose(model.coef_ / scale, [1.0, -0.5, 0.2], atol=0.1)

@@ -33,9 +33,7 @@ def standards(values: Any, noise: float, bounds: tuple[float, float] = (-1, 1)) 
     model = tacit.LogisticRegression(epsilon=1.0, bounds=bounds, inference=True)
     plan: Plan = model.plan(len(values), 1)
     columns = np.column_stack([values, np.ones(len(values)), np.zeros(len(values))])
-    return standardise(
-        Counting(columns, noise), plan, StandardisedStart((0,), 12, 6, 0.4, 1.4, 1.5)
-    )
+    return standardise(Counting(columns, noise), plan, StandardisedStart((0,), 12, 6, 0.4, 1.4, 1.5))
 
 
 def test_a_rare_column_keeps_its_scale_even_where_noise_hides_it() -> None:

@@ -72,9 +72,7 @@ def test_a_loose_largest_weight_costs_no_more_than_the_records_it_hides() -> Non
     X = rng.uniform(-1, 1, (40_000, 4))
     slopes = np.array([2.0, -1.0, 0.5, 0.0])
     scores = np.outer(X @ slopes, [1.0, -1.0, 0.0]) + rng.gumbel(size=(40_000, 3))
-    model = tacit.LogisticRegression(
-        epsilon=5.0, bounds=(-1, 1), classes=(0, 1, 2), max_weight=40.0, random_state=1
-    )
+    model = tacit.LogisticRegression(epsilon=5.0, bounds=(-1, 1), classes=(0, 1, 2), max_weight=40.0, random_state=1)
     with pytest.warns(UserWarning, match="capped"):
         model.fit(X, scores.argmax(axis=1), np.ones(40_000))
     assert np.abs(model.coef_[0] - model.coef_[2] - slopes).max() < 1.5

@@ -45,12 +45,7 @@ def test_t40_looks_never_lead_to_a_map_that_rows_refuse(row_norm: float, table: 
 
 def test_t40_a_table_of_zeros_is_fitted_at_any_budget() -> None:
     model = tacit.LinearRegression(
-        epsilon=1e9,
-        delta=1e-6,
-        bounds=(-1, 1),
-        y_bounds=(-2, 2),
-        row_norm=1e-6,
-        fit_intercept=False,
+        epsilon=1e9, delta=1e-6, bounds=(-1, 1), y_bounds=(-2, 2), row_norm=1e-6, fit_intercept=False
     )
     model.fit(np.zeros((5000, WIDTH)), np.arange(5000) % 2)
     assert np.isfinite(model.coef_).all()

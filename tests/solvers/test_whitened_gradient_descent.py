@@ -42,16 +42,12 @@ class NoiselessGate:
         if query.theta is not None:
             probability = 1 / (1 + np.exp(-rows @ query.theta))
             weights = 4 * probability * (1 - probability)
-        shrunk = rows / np.maximum(
-            1.0, np.linalg.norm(rows, axis=1, keepdims=True) / query.row_bound
-        )
+        shrunk = rows / np.maximum(1.0, np.linalg.norm(rows, axis=1, keepdims=True) / query.row_bound)
         return Answer((shrunk.T * weights) @ shrunk, 1e-9)
 
 
 def plan_of(wishes: SolverOptions, penalty: Penalty | None = None, epsilon: float = 8.0) -> Plan:
-    design = matrix_design(
-        ["a", "b", "c"], Binary("y", (0, 1)), bounds=(-1, 1), row_norm=None, intercept=True
-    )
+    design = matrix_design(["a", "b", "c"], Binary("y", (0, 1)), bounds=(-1, 1), row_norm=None, intercept=True)
     budget = Budget(epsilon=epsilon, delta=1e-6)
     facts = PublicFacts(design, 4000, Relation.REPLACE_ONE, "row", budget, penalty or Penalty())
     return make_plan(facts, wishes)

@@ -35,27 +35,9 @@ SECOND = [0.0, 1.0, 0.0]
 GRADIENT = GradientSum(np.zeros(3), 0.25)
 MOMENTS = SecondMoments(0.5)
 PAIRS: dict[str, tuple[Query, Relation, list[float], list[float], Any]] = {
-    "gradient, replace-one": (
-        GRADIENT,
-        Relation.REPLACE_ONE,
-        [*FIRST, 0.0],
-        [*FIRST, 1.0],
-        lambda value: value[0],
-    ),
-    "gradient, zero-out": (
-        GRADIENT,
-        Relation.ZERO_OUT,
-        [*FIRST, 0.0],
-        [*ZERO, 0.0],
-        lambda value: value[0],
-    ),
-    "gradient, add-remove": (
-        GRADIENT,
-        Relation.ADD_REMOVE,
-        [*FIRST, 0.0],
-        [],
-        lambda value: value[0],
-    ),
+    "gradient, replace-one": (GRADIENT, Relation.REPLACE_ONE, [*FIRST, 0.0], [*FIRST, 1.0], lambda value: value[0]),
+    "gradient, zero-out": (GRADIENT, Relation.ZERO_OUT, [*FIRST, 0.0], [*ZERO, 0.0], lambda value: value[0]),
+    "gradient, add-remove": (GRADIENT, Relation.ADD_REMOVE, [*FIRST, 0.0], [], lambda value: value[0]),
     "moments, replace-one": (
         MOMENTS,
         Relation.REPLACE_ONE,
@@ -63,13 +45,7 @@ PAIRS: dict[str, tuple[Query, Relation, list[float], list[float], Any]] = {
         [*SECOND, 0.0],
         lambda value: value[0, 0] - value[1, 1],
     ),
-    "moments, add-remove": (
-        MOMENTS,
-        Relation.ADD_REMOVE,
-        [*FIRST, 0.0],
-        [],
-        lambda value: value[0, 0],
-    ),
+    "moments, add-remove": (MOMENTS, Relation.ADD_REMOVE, [*FIRST, 0.0], [], lambda value: value[0, 0]),
 }
 OTHERS = [[0.3, -0.2, 1.0, 1.0], [-0.5, 0.1, 1.0, 0.0]]
 """Records of both tables."""
@@ -91,10 +67,7 @@ def lower_bound(first: NDArray[np.float64], second: NDArray[np.float64], alpha: 
     threshold = (first[-1] + second[-1]) / 2
     false_positives = int(np.sum(second[:-1] > threshold))
     false_negatives = int(np.sum(first[:-1] <= threshold))
-    rates = [
-        stats.beta.ppf(1 - alpha / 2, wrong + 1, RUNS - wrong)
-        for wrong in (false_positives, false_negatives)
-    ]
+    rates = [stats.beta.ppf(1 - alpha / 2, wrong + 1, RUNS - wrong) for wrong in (false_positives, false_negatives)]
     return float(stats.norm.ppf(1 - rates[0]) - stats.norm.ppf(rates[1]))
 
 

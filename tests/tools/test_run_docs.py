@@ -9,9 +9,7 @@ RUNNER = Path(__file__).parents[2] / "tools" / "run_docs.py"
 
 def run(root: Path, readme: str) -> tuple[int, str]:
     (root / "README.md").write_text(readme, encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, str(RUNNER), str(root)], capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([sys.executable, str(RUNNER), str(root)], capture_output=True, text=True, check=False)
     return done.returncode, done.stdout + done.stderr
 
 

@@ -151,10 +151,7 @@ def cases() -> Iterator[tuple[str, Fit]]:
     for family, formula in FORMULAS.items():
         yield f"glm {family}", _glm(family, formula, held)
     yield "mean", lambda: tacit.GaussianMean(**COMMON).fit(held["X"])
-    yield (
-        "poisson exposure",
-        _fit("poisson", held, {"exposure_bounds": (0.5, 2.0)}, exposure="exposure"),
-    )
+    yield ("poisson exposure", _fit("poisson", held, {"exposure_bounds": (0.5, 2.0)}, exposure="exposure"))
 
 
 def described(fit: Fit) -> dict[str, Any]:
@@ -174,9 +171,7 @@ def described(fit: Fit) -> dict[str, Any]:
     }
 
 
-def _fit(
-    model: str, held: Data, settings: Mapping[str, Any], *, stored: bool = False, **attached: str
-) -> Fit:
+def _fit(model: str, held: Data, settings: Mapping[str, Any], *, stored: bool = False, **attached: str) -> Fit:
     factory, response, own = MODELS[model]
     given = {name: held[column] for name, column in attached.items()}
 

@@ -38,14 +38,7 @@ WIDE = ((30_000, 55), (30_000, 62), (30_000, 66), (30_000, 75), (2_000, 300), (9
 WIDE_LABELS = ((2_000, 230), (2_000, 290))
 LARGE_AND_WIDE = ((200_000, 60),)
 """n·d above 10^7, where fits of labels may end with Newton steps."""
-LARGE = (
-    (850_000, 10),
-    (990_000, 10),
-    (1_010_000, 10),
-    (1_150_000, 10),
-    (5_000_000, 30),
-    (10**9, 5),
-)
+LARGE = ((850_000, 10), (990_000, 10), (1_010_000, 10), (1_150_000, 10), (5_000_000, 30), (10**9, 5))
 SMALLEST_MU, LARGEST_MU = 0.002, 30.0
 
 Settings = Mapping[str, Any]
@@ -153,20 +146,12 @@ def _special() -> Iterator[tuple[str, str, int, int, Settings]]:
     for epsilon in (0.01, 450.0, 550.0):
         spent = Budget(epsilon=epsilon, delta=0.01 if epsilon < 1 else 1e-6)
         perturbed = {"solver": "objective-perturbation", "inference": False}
-        yield (
-            f"logistic perturbed epsilon={epsilon:g}",
-            "logistic",
-            4000,
-            3,
-            {"budget": spent, **perturbed},
-        )
+        yield (f"logistic perturbed epsilon={epsilon:g}", "logistic", 4000, 3, {"budget": spent, **perturbed})
     for quantile in (0.05, 0.1, 0.12, 0.5, 0.9):
         yield from _named("quantile", _few(), {"quantile": quantile})
 
 
-def _points(
-    shapes: tuple[tuple[int, int], ...], signals: tuple[float, ...]
-) -> Iterator[tuple[int, int, float]]:
+def _points(shapes: tuple[tuple[int, int], ...], signals: tuple[float, ...]) -> Iterator[tuple[int, int, float]]:
     for n, d in shapes:
         values = [signal * d / n for signal in signals] + [limit / n for limit in EVIDENCE]
         for value in values:
@@ -219,9 +204,7 @@ def _named(
 def _predicted_error(plan: Any) -> str | None:
     if not isinstance(plan.solver, staged.Staged) or plan.loss.code is not Code.SQUARED:
         return None
-    facts = PublicFacts(
-        plan.design, plan.records, plan.relation, plan.unit, plan.budget, plan.penalty, plan.loss
-    )
+    facts = PublicFacts(plan.design, plan.records, plan.relation, plan.unit, plan.budget, plan.penalty, plan.loss)
     return repr(predicted_error(facts, plan))
 
 

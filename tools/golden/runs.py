@@ -100,9 +100,7 @@ class ScriptedGate:
                 shares -= np.array([self._below(end) for end in query.lower])
                 return self._noised(shares * count, count * script.noise)
             case ResidualSize():
-                return self._noised(
-                    np.array([self._residuals(query)]) * count, count * script.noise
-                )
+                return self._noised(np.array([self._residuals(query)]) * count, count * script.noise)
             case GradientSum():
                 value = self.rng.normal(size=query.theta.shape) * query.clip * script.gradient
                 return self._noised(value * count, query.clip * count * script.noise)
@@ -118,9 +116,9 @@ class ScriptedGate:
 
     def _below(self, end: float) -> float:
         script = self.script
-        return script.atom * (end >= script.atom_at) + (1 - script.atom) * NormalDist(
-            script.center, script.spread
-        ).cdf(end)
+        return script.atom * (end >= script.atom_at) + (1 - script.atom) * NormalDist(script.center, script.spread).cdf(
+            end
+        )
 
     def _residuals(self, query: ResidualSize) -> float:
         if query.measure is not Measure.WITHIN:

@@ -63,24 +63,15 @@ def _stepped(model: str) -> Iterator[tuple[str, Callable[[], Any]]]:
         *((400.0, {"bias": value}) for value in np.geomspace(1e-3, 0.1, 60).tolist()),
         *((400.0, {"curvature_noise": value}) for value in np.geomspace(0.01, 10, 90).tolist()),
         *((400.0, {"pilot_error": value}) for value in np.geomspace(1e-3, 4, 100).tolist()),
-        *(
-            (400.0, {"asymmetry": 1e-6, "pilot_error": value**2})
-            for value in np.geomspace(0.5, 2.5, 25).tolist()
-        ),
-        *(
-            (400.0, {"visible": 0.15, "hidden_size": value})
-            for value in np.geomspace(1e-4, 0.1, 90).tolist()
-        ),
+        *((400.0, {"asymmetry": 1e-6, "pilot_error": value**2}) for value in np.geomspace(0.5, 2.5, 25).tolist()),
+        *((400.0, {"visible": 0.15, "hidden_size": value}) for value in np.geomspace(1e-4, 0.1, 90).tolist()),
         *((400.0, {flag: True}) for flag in ("capped", "flat")),
         (400.0, {"flat": True, "score_noise": 3.0}),
         (400.0, {"visible": 9.0}),
     ]
     for signal, chosen in numbers:
         name, _ = _named(model, signal, 4, chosen)
-        step = {
-            "step": np.array([0.01, 0.0, -0.01, 0.0]),
-            "curvature": np.diag([0.1, 0.2, 0.2, 0.2]),
-        }
+        step = {"step": np.array([0.01, 0.0, -0.01, 0.0]), "curvature": np.diag([0.1, 0.2, 0.2, 0.2])}
         yield f"step {name}", partial(_release, model, signal, 4, {**plain, **chosen, **step}, None)
 
 
@@ -93,9 +84,7 @@ def _named(
     return name, partial(_release, model, signal, width, numbers, total)
 
 
-def _release(
-    model: str, signal: float, width: int, numbers: Mapping[str, Any], total: float | None
-) -> Release:
+def _release(model: str, signal: float, width: int, numbers: Mapping[str, Any], total: float | None) -> Release:
     factory, own = MODELS[model]
     budget = Budget(mu=1.0, delta=1e-6)
     estimator = factory(budget=budget, bounds=(-1, 1), inference=True, **own)
@@ -137,8 +126,4 @@ def described(make: Callable[[], Release]) -> dict[str, Any]:
             "variances": np.ravel(found.sampling + found.privacy).tolist(),
             "joint": [tail, joint],
         }
-    return {
-        **dataclasses.asdict(judgement),
-        "safe": bool(judgement.safe),
-        "not offered": not_offered(release.plan),
-    }
+    return {**dataclasses.asdict(judgement), "safe": bool(judgement.safe), "not offered": not_offered(release.plan)}

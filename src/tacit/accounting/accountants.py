@@ -80,9 +80,7 @@ class Accountant:
     accepts: Callable[[Event, Relation | None], bool]
     law: Law
 
-    def price(
-        self, events: Iterable[Event], *, delta: float, relation: Relation | str | None = None
-    ) -> Price:
+    def price(self, events: Iterable[Event], *, delta: float, relation: Relation | str | None = None) -> Price:
         """Price events at delta under a relation."""
         known = None if relation is None else Relation.parse(relation)
         counts = count_events(events, known)
@@ -101,19 +99,11 @@ class Accountant:
             if not self.accepts(event, relation):
                 others = [name for name, it in ACCOUNTANTS.items() if it.accepts(event, relation)]
                 could = ", ".join(others) or "no accountant of this version"
-                return AccountingError(
-                    f"{self.name} cannot price {_title(event)}; these could: {could}"
-                )
+                return AccountingError(f"{self.name} cannot price {_title(event)}; these could: {could}")
         return AccountingError(f"{self.name} cannot price these events together")
 
 
-def price(
-    accountant: str,
-    events: Iterable[Event],
-    *,
-    delta: float,
-    relation: Relation | str | None = None,
-) -> Price:
+def price(accountant: str, events: Iterable[Event], *, delta: float, relation: Relation | str | None = None) -> Price:
     """Price events by the accountant of a name.
 
     Guarantee
@@ -129,9 +119,7 @@ def price(
     if accountant not in ACCOUNTANTS:
         known = ", ".join(ACCOUNTANTS)
         hint = "; it is a forecast, see forecast()" if accountant == "gdp-clt" else ""
-        raise AccountingError(
-            f"unknown accountant {str(accountant)[:40]!r}{hint}; expected one of {known}"
-        )
+        raise AccountingError(f"unknown accountant {str(accountant)[:40]!r}{hint}; expected one of {known}")
     return ACCOUNTANTS[accountant].price(events, delta=delta, relation=relation)
 
 
@@ -144,9 +132,7 @@ def required_delta(delta: float) -> float:
     """
     number = float(delta)
     if not 0.0 <= number < 1.0:
-        raise BudgetError(
-            f"delta is {number!r}; expected a number from 0 to below 1, for example 1e-6"
-        )
+        raise BudgetError(f"delta is {number!r}; expected a number from 0 to below 1, for example 1e-6")
     return number
 
 
@@ -266,9 +252,7 @@ def _is_truncated(event: Event, relation: Relation | None) -> bool:
     return concentrated(event, relation) is not None or (curve is not None and curve.leak == 0.0)
 
 
-def _priced(
-    find: Callable[[Event, Relation | None], object],
-) -> Callable[[Event, Relation | None], bool]:
+def _priced(find: Callable[[Event, Relation | None], object]) -> Callable[[Event, Relation | None], bool]:
     return lambda event, relation: find(event, relation) is not None
 
 

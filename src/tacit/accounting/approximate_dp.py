@@ -42,9 +42,7 @@ class PricedReleases:
     times: int
 
 
-def priced_releases(
-    counts: EventCounts, relation: Relation | None, delta: float
-) -> tuple[PricedReleases, ...] | None:
+def priced_releases(counts: EventCounts, relation: Relation | None, delta: float) -> tuple[PricedReleases, ...] | None:
     """Price each release at its share of delta, or return None if one has no such price.
 
     Guarantee
@@ -96,9 +94,7 @@ def epsilon_at(event: kinds.Event, relation: Relation | None, delta: float) -> f
 
 
 def _sampled(
-    event: kinds.PoissonSampled | kinds.SampledWithoutReplacement,
-    relation: Relation | None,
-    delta: float,
+    event: kinds.PoissonSampled | kinds.SampledWithoutReplacement, relation: Relation | None, delta: float
 ) -> float | None:
     """Amplify a release with a curve: find the base delta whose amplified delta fits."""
     poisson = isinstance(event, kinds.PoissonSampled)

@@ -57,9 +57,7 @@ def best_of_counts(counts: EventCounts, relation: Relation | None, delta: float)
     else:
         narrow = first.epsilon - first.lower <= max(_NARROW * first.epsilon, _NEGLIGIBLE)
         # Where the pairs are not attained the lower bound says nothing about the bracket's width.
-        wide = not narrow and (
-            pairs_of(counts, relation) == pairs_of(counts, relation, attained=True)
-        )
+        wide = not narrow and (pairs_of(counts, relation) == pairs_of(counts, relation, attained=True))
         if delta == 0.0 or not (wide or math.isinf(first.epsilon) or _is_loose(counts)):
             return first
         note = "the bracket of the loss distributions is wide" if wide else ""

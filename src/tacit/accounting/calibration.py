@@ -84,9 +84,7 @@ def calibrate(
     if sample_rate is None and find in ("noise", "steps"):
         return _whole_table(run, budget, find)
     if budget.epsilon is None:
-        raise AccountingError(
-            "sampled steps have no mu and no rho; expected a budget of epsilon and delta"
-        )
+        raise AccountingError("sampled steps have no mu and no rho; expected a budget of epsilon and delta")
     if budget.delta is None:
         raise BudgetError("the budget has no delta; sampled Gaussian steps need one")
     epsilon, delta = budget.epsilon, budget.delta
@@ -103,9 +101,7 @@ def _require_known(
     find: str, noise: float | Fraction | None, rate: float | Fraction | None, sample: int | None
 ) -> None:
     if find not in ("noise", "steps", "sample_rate", "population"):
-        raise SettingError(
-            f"cannot find {str(find)[:40]!r}; expected noise, steps, sample_rate or population"
-        )
+        raise SettingError(f"cannot find {str(find)[:40]!r}; expected noise, steps, sample_rate or population")
     if find != "noise" and noise is None:
         raise SettingError(f"noise is missing; finding {find} needs it")
     if find == "noise" and noise is not None:
@@ -139,9 +135,7 @@ def _least_noise(run: Run, budget: Budget, epsilon: float, delta: float) -> Run:
         return replace(run, noise=noise)
 
     found = _search(at, epsilon, delta, _LEAST_NOISE, high, rising=False)
-    return _settled(
-        found, epsilon, delta, lambda it, part: replace(it, noise=Fraction(it.noise) * (1 + part))
-    )
+    return _settled(found, epsilon, delta, lambda it, part: replace(it, noise=Fraction(it.noise) * (1 + part)))
 
 
 def _largest_rate(run: Run, epsilon: float, delta: float) -> Run:
@@ -149,9 +143,7 @@ def _largest_rate(run: Run, epsilon: float, delta: float) -> Run:
         return replace(run, sample_rate=rate)
 
     found = _search(at, epsilon, delta, 1e-9, 1.0, rising=True)
-    return _settled(
-        found, epsilon, delta, lambda it, part: at(float(it.sample_rate or 0) * float(1 - part))
-    )
+    return _settled(found, epsilon, delta, lambda it, part: at(float(it.sample_rate or 0) * float(1 - part)))
 
 
 def _smallest_table(run: Run, epsilon: float, delta: float, sample: int) -> Run:
@@ -180,9 +172,7 @@ def _smallest_table(run: Run, epsilon: float, delta: float, sample: int) -> Run:
 
 
 def _most_steps(run: Run, epsilon: float, delta: float) -> Run:
-    steps = largest_count(
-        lambda steps: _pairs(replace(run, steps=steps)), epsilon, delta, most=10**7
-    )
+    steps = largest_count(lambda steps: _pairs(replace(run, steps=steps)), epsilon, delta, most=10**7)
     if steps == 0 and _epsilon(replace(run, steps=1), delta) > epsilon:
         raise BudgetError("one step already costs more than the budget; expected more noise")
     return _settled(
@@ -193,20 +183,10 @@ def _most_steps(run: Run, epsilon: float, delta: float) -> Run:
     )
 
 
-def _search(
-    at: Callable[[float], Run],
-    epsilon: float,
-    delta: float,
-    low: float,
-    high: float,
-    *,
-    rising: bool,
-) -> Run:
+def _search(at: Callable[[float], Run], epsilon: float, delta: float, low: float, high: float, *, rising: bool) -> Run:
     """Search by loss distributions, and by bisection of the best price where these end."""
     try:
-        found = best_within(
-            lambda value: _pairs(at(value)), epsilon, delta, low, high, rising=rising
-        )
+        found = best_within(lambda value: _pairs(at(value)), epsilon, delta, low, high, rising=rising)
         if _epsilon(at(found), delta) >= (1.0 - 2e-3) * epsilon:
             return at(found)
         # The loss distributions end here, not the budget.

@@ -69,10 +69,7 @@ class Amplified:
 
 
 def amplified_by_poisson(
-    epsilon: float,
-    delta: float,
-    sampling_rate: float,
-    relation: Relation | str = Relation.ADD_REMOVE,
+    epsilon: float, delta: float, sampling_rate: float, relation: Relation | str = Relation.ADD_REMOVE
 ) -> Amplified:
     """Return the guarantee of a mechanism on a Poisson sample, (log(1 + q(e^ε - 1)), qδ).
 
@@ -132,10 +129,7 @@ def amplified_without_replacement(epsilon: float, delta: float, sampling_rate: f
 
 
 def amplified(
-    event: PoissonSampled | SampledWithoutReplacement,
-    relation: Relation | None,
-    epsilon: float,
-    delta: float,
+    event: PoissonSampled | SampledWithoutReplacement, relation: Relation | None, epsilon: float, delta: float
 ) -> Amplified:
     """Return the guarantee of a sampled event whose release of the sample has (epsilon, delta)."""
     rate = float_up(event.rate)
@@ -244,9 +238,7 @@ def _total(response: float, delta: float, times: int) -> float:
 def _count(times: int) -> int:
     number = whole("times", times)
     if number > _LARGEST_COUNT:
-        raise SettingError(
-            f"times is {number}; expected at most {_LARGEST_COUNT}. Compose by mu or rho instead"
-        )
+        raise SettingError(f"times is {number}; expected at most {_LARGEST_COUNT}. Compose by mu or rho instead")
     return number
 
 

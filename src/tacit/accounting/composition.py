@@ -124,17 +124,14 @@ def mu_squared_of(budget: Budget) -> Fraction:
     - For mu and rho nothing is lost: the square is exact in the float that was given.
     """
     if budget.is_infinite:
-        raise BudgetError(
-            "an infinite budget has no mu; expected a finite one. Fit without noise instead"
-        )
+        raise BudgetError("an infinite budget has no mu; expected a finite one. Fit without noise instead")
     if budget.mu is not None:
         return Fraction(budget.mu) ** 2
     if budget.rho is not None:
         return 2 * Fraction(budget.rho)
     if budget.epsilon is None or budget.delta is None:
         raise BudgetError(
-            "the budget has no delta; Gaussian noise needs one. "
-            "Pass Budget(epsilon=..., delta=1e-6) or call with_delta"
+            "the budget has no delta; Gaussian noise needs one. Pass Budget(epsilon=..., delta=1e-6) or call with_delta"
         )
     mu = gaussian.mu(budget.epsilon, budget.delta)
     if not 0.0 < mu < math.inf:
@@ -145,9 +142,7 @@ def mu_squared_of(budget: Budget) -> Fraction:
     return Fraction(mu) ** 2
 
 
-def guarantee_of(
-    events: Iterable[Event], *, delta: float, relation: Relation | str, unit: str
-) -> Guarantee:
+def guarantee_of(events: Iterable[Event], *, delta: float, relation: Relation | str, unit: str) -> Guarantee:
     """State what events guarantee together at delta, for the relation and unit they hold for.
 
     Guarantee
@@ -232,9 +227,7 @@ def _gaussian(square: Fraction) -> Gaussian:
     return Gaussian(square, 1)
 
 
-def _unfold_release(
-    event: Event, times: int, relation: Relation | None
-) -> Iterator[tuple[Event, int]]:
+def _unfold_release(event: Event, times: int, relation: Relation | None) -> Iterator[tuple[Event, int]]:
     match event:
         case Gaussian():
             if event.squared_sensitivity > 0:
@@ -263,14 +256,11 @@ def _unfold_release(
             yield replace(event, label=""), times
         case _:
             raise SettingError(
-                f"a {type(event).__name__} cannot be priced; expected events such as Gaussian or "
-                "Repeated"
+                f"a {type(event).__name__} cannot be priced; expected events such as Gaussian or Repeated"
             )
 
 
-def _unfold_sampled(
-    event: Sampled, times: int, relation: Relation | None
-) -> Iterator[tuple[Event, int]]:
+def _unfold_sampled(event: Sampled, times: int, relation: Relation | None) -> Iterator[tuple[Event, int]]:
     relation = _require_relation(event, relation)
     if isinstance(event, kinds.SampledWithReplacement):
         _require_countable(max(event.draws, event.population))

@@ -11,13 +11,7 @@ from fractions import Fraction
 from tacit.accounting.composition import EventCounts, pure_epsilon
 from tacit.accounting.objective_perturbation import jacobian_term, objective_mu
 from tacit.accounting.pld.pairs import bounded_loss, gaussian
-from tacit.accounting.pld.pairs.pair import (
-    LARGEST_RATE,
-    FixedSizePair,
-    GridTooLong,
-    Pair,
-    PoissonPair,
-)
+from tacit.accounting.pld.pairs.pair import LARGEST_RATE, FixedSizePair, GridTooLong, Pair, PoissonPair
 from tacit.accounting.renyi_curves import own_pair
 from tacit.accounting.rounding import float_up, root_down, root_up
 from tacit.accounting.with_replacement import copies, with_replacement_profile
@@ -50,13 +44,7 @@ def attained_pair(event: kinds.Event, relation: Relation | None) -> Pair | None:
       the rounding of its parameters upwards.
     """
     match event:
-        case (
-            kinds.Gaussian()
-            | kinds.Laplace()
-            | kinds.Pure()
-            | kinds.Approximate()
-            | kinds.DiscreteGaussian()
-        ):
+        case kinds.Gaussian() | kinds.Laplace() | kinds.Pure() | kinds.Approximate() | kinds.DiscreteGaussian():
             return pair_of(event, relation)
         case kinds.PoissonSampled(event=kinds.Gaussian() | kinds.Laplace() | kinds.Pure()):
             pair = pair_of(event, relation)
@@ -130,9 +118,7 @@ def _pair_of(event: kinds.Event, relation: Relation | None) -> Pair | None:
     return pair
 
 
-def _sampled(
-    event: kinds.PoissonSampled | kinds.SampledWithoutReplacement, relation: Relation | None
-) -> Pair | None:
+def _sampled(event: kinds.PoissonSampled | kinds.SampledWithoutReplacement, relation: Relation | None) -> Pair | None:
     release, rate, pure = event.event, float_up(event.rate), pure_epsilon(event.event)
     poisson = isinstance(event, kinds.PoissonSampled)
     replaces = poisson and relation is Relation.REPLACE_ONE

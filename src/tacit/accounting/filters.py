@@ -117,8 +117,7 @@ class Filter:
         if found is None:
             refusal = ACCOUNTANTS[self.law].refusal(counts, self.relation)
             raise AccountingError(
-                f"{refusal}. A filter by {self.law} cannot take it: choose another law when the "
-                "filter is made"
+                f"{refusal}. A filter by {self.law} cannot take it: choose another law when the filter is made"
             )
         return found
 

@@ -71,9 +71,7 @@ def curve_of(event: kinds.Event, relation: Relation | None) -> LeakyCurve | None
             found = LeakyCurve(partial(curves.bounded_range, eta=float_up(event.eta)))
         case _:
             own = own_pair(event, relation)
-            found = (
-                None if own is None else LeakyCurve(partial(curves.pure, epsilon=own[0]), own[1])
-            )
+            found = None if own is None else LeakyCurve(partial(curves.pure, epsilon=own[0]), own[1])
     return found
 
 

@@ -91,9 +91,7 @@ def raised(values: NDArray[np.float64], slack: float = ALLOWANCE) -> NDArray[np.
         return np.asarray(values * (1.0 + slack) + UNDERFLOW, dtype=np.float64)
 
 
-def bisect(
-    low: float, high: float, holds: Callable[[float], bool], accuracy: float
-) -> tuple[float, float]:
+def bisect(low: float, high: float, holds: Callable[[float], bool], accuracy: float) -> tuple[float, float]:
     """Return ends of a bracket, relatively `accuracy` wide, around the number where `holds` begins.
 
     Guarantee

@@ -83,9 +83,7 @@ class Run:
             rate = Fraction(probability("sample_rate", self.sample_rate))
             object.__setattr__(self, "sample_rate", rate)
             if self.sampling == "with-replacement" and self.population is None:
-                raise SettingError(
-                    "draws with replacement need the population; pass the number of records"
-                )
+                raise SettingError("draws with replacement need the population; pass the number of records")
 
     @property
     def event(self) -> Event:
@@ -112,7 +110,6 @@ def _count(name: str, value: object) -> int:
     number = exact(name, value)
     if not isinstance(number, int) or number < 1:
         raise SettingError(
-            f"{name} is {value!r}; expected an integer of at least 1. Round up: a part of a step "
-            "is a step"
+            f"{name} is {value!r}; expected an integer of at least 1. Round up: a part of a step is a step"
         )
     return number

@@ -112,10 +112,7 @@ class Certificate(Document):
     tacit.errors.CertificateError: format is missing; expected "tacit-certificate/2"
     """
 
-    formats: ClassVar[Mapping[str, FieldTypes]] = {
-        FORMAT: _LAYOUT,
-        FIRST: {**_LAYOUT, "released": (str,)},
-    }
+    formats: ClassVar[Mapping[str, FieldTypes]] = {FORMAT: _LAYOUT, FIRST: {**_LAYOUT, "released": (str,)}}
     inner: ClassVar[Mapping[str, FieldTypes]] = _INNER
     largest: ClassVar[int] = 2**23
     most_events: ClassVar[int] = 20_000
@@ -168,8 +165,7 @@ class Certificate(Document):
                 "loss": plan.loss.name,
                 "released": fingerprint_of(covered),
                 "public": [
-                    {"name": fact.name, "value": plain(fact.value), "source": fact.source}
-                    for fact in plan.facts
+                    {"name": fact.name, "value": plain(fact.value), "source": fact.source} for fact in plan.facts
                 ],
                 "records": {"which": _which(plan.relation), "value": int(plan.records)},
                 "events": [entry_of(step, plan.relation) for step in plan.steps],
@@ -195,12 +191,9 @@ class Certificate(Document):
         which, records = document["records"]["which"], document["records"]["value"]
         if which != _which(relation) or not 0 <= records < LARGEST_COUNT:
             raise CertificateError(f"records is not a number of records under {relation}")
-        budget = Budget(
-            **{name: _number(name, value) for name, value in document["budget"].items()}
-        )
+        budget = Budget(**{name: _number(name, value) for name, value in document["budget"].items()})
         found = [
-            read_entry(entry, relation, f"event {number}")
-            for number, entry in enumerate(document["events"], start=1)
+            read_entry(entry, relation, f"event {number}") for number, entry in enumerate(document["events"], start=1)
         ]
         reasons = (INFINITE,) if budget.is_infinite else (None, SEEDED)
         why = document["why_not_private"]
@@ -212,9 +205,7 @@ class Certificate(Document):
             return Guarantee(relation, document["unit"], math.inf, 1.0, None)
         priced = [event for event in found if event is not None]
         if len(priced) != len(found):
-            raise CertificateError(
-                "private is true, but an answer without noise is among the events"
-            )
+            raise CertificateError("private is true, but an answer without noise is among the events")
         return _compare_total(document, compose(priced, relation), budget, relation)
 
     def _found(self, guarantee: Guarantee) -> str:
@@ -267,8 +258,7 @@ def read_entry(entry: Mapping[str, Any], relation: Relation, place: str) -> Even
     for name, value in derived.items():
         if canonical({name: entry[name]}) != canonical({name: value}):
             raise CertificateError(
-                f"{place}: {name} does not follow from the bound, the noise, the count and the "
-                f"relation {relation}"
+                f"{place}: {name} does not follow from the bound, the noise, the count and the relation {relation}"
             )
     return None if price is None else events.from_json(entry["event"])
 
@@ -323,9 +313,7 @@ def _which(relation: Relation) -> str:
 
 def _total(plan: Plan) -> dict[str, Any]:
     if any(step.price is None for step in plan.steps):
-        raise CertificateError(
-            "the plan claims to be private, but one of its answers has no noise; price every step"
-        )
+        raise CertificateError("the plan claims to be private, but one of its answers has no noise; price every step")
     delta = plan.budget.delta
     if delta is None:
         raise BudgetError("the budget has no delta to report at; call with_delta on it first")
@@ -364,9 +352,7 @@ def _compare_total(
     if not within:
         raise CertificateError("the events add up to more than the budget")
     premise = premise_of([fact["name"] for fact in document["public"]])
-    return Guarantee(
-        relation, document["unit"], stated["epsilon"], total["delta"], stated.get("mu"), premise
-    )
+    return Guarantee(relation, document["unit"], stated["epsilon"], total["delta"], stated.get("mu"), premise)
 
 
 def _number(place: str, value: Any) -> Any:

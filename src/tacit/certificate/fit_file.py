@@ -41,10 +41,7 @@ _ADDED: FieldTypes = {
     "scatter": (dict, type(None)),
     "covariance": (list, type(None)),
 }
-_LAYOUTS: Mapping[str, FieldTypes] = {
-    FORMAT: {**_SECOND_LAYOUT, **_ADDED},
-    SECOND: _SECOND_LAYOUT,
-}
+_LAYOUTS: Mapping[str, FieldTypes] = {FORMAT: {**_SECOND_LAYOUT, **_ADDED}, SECOND: _SECOND_LAYOUT}
 _CERTIFICATES = {FORMAT: certificates.FORMAT, SECOND: certificates.FIRST}
 """The format of the certificate inside; any other could cover less than the fit's format says."""
 _OUTSIDE = frozenset({"format", "certificate", "digest"})
@@ -230,16 +227,9 @@ def _why_no_fit(stated: str) -> str:
     return f'this is no stored fit; expected the format "{FORMAT}"'
 
 
-def _parts(
-    family: str, estimates: Estimates, design: Design, further: Mapping[str, Any]
-) -> dict[str, Any]:
+def _parts(family: str, estimates: Estimates, design: Design, further: Mapping[str, Any]) -> dict[str, Any]:
     """Everything that predictions, summaries and reports use, by name."""
-    return {
-        "family": family,
-        **estimates.document(),
-        "design": plain(design.to_json()),
-        "further": plain(further),
-    }
+    return {"family": family, **estimates.document(), "design": plain(design.to_json()), "further": plain(further)}
 
 
 def require_design(design: Design) -> None:

@@ -31,12 +31,10 @@ class RunOptions:
     delta: Annotated[float, flag("D", "From 0 to below 1.")]
     noise: Annotated[float | None, flag("Z", "Noise's standard deviation / clip bound.")] = None
     epsilon: Annotated[float | None, flag("E", "Instead of --noise: find the least noise.")] = None
-    sample_rate: Annotated[
-        str | None, flag("q", "0 to 1, such as 0.01 or 256/60000. Default: all.")
-    ] = None
-    sampling: Annotated[
-        str | None, flag("SCHEME", "poisson (default), without-replacement or with-replacement.")
-    ] = None
+    sample_rate: Annotated[str | None, flag("q", "0 to 1, such as 0.01 or 256/60000. Default: all.")] = None
+    sampling: Annotated[str | None, flag("SCHEME", "poisson (default), without-replacement or with-replacement.")] = (
+        None
+    )
     relation: Annotated[
         str | None,
         flag(
@@ -45,9 +43,7 @@ class RunOptions:
             default="add-remove for Poisson samples, else replace-one",
         ),
     ] = None
-    records: Annotated[int | None, flag("N", "Size of the table, for samples of fixed size.")] = (
-        None
-    )
+    records: Annotated[int | None, flag("N", "Size of the table, for samples of fixed size.")] = None
 
     def __post_init__(self) -> None:
         if self.noise is not None and self.epsilon is not None:
@@ -143,10 +139,7 @@ def _rate(text: str) -> Fraction:
     except (InvalidOperation, ZeroDivisionError):
         rate = Fraction(-1)
     if not 0 <= rate <= 1:
-        raise SettingError(
-            f"--sample-rate is {text[:40]!r}; expected a number from 0 to 1, such as 0.01 or "
-            "256/60000"
-        )
+        raise SettingError(f"--sample-rate is {text[:40]!r}; expected a number from 0 to 1, such as 0.01 or 256/60000")
     return rate
 
 
@@ -161,8 +154,7 @@ def _show(found: Account, screen: Screen, target: float | None, *, assumed: bool
     screen.say(run_line(run), "release")
     if assumed and run.population is not None:
         screen.say(
-            f"{run.population:,} records, for want of --records; a larger table at the same rate "
-            "costs slightly more",
+            f"{run.population:,} records, for want of --records; a larger table at the same rate costs slightly more",
             "assumed",
         )
     screen.say(str(run.relation), "relation")

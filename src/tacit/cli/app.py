@@ -41,8 +41,7 @@ app = typer.Typer(
 
 @app.callback(invoke_without_command=True)
 def start(
-    context: typer.Context,
-    version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False,
+    context: typer.Context, version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False
 ) -> None:
     """Fit statistical models to sensitive tables, under differential privacy.
 
@@ -85,9 +84,7 @@ def schema(
 def verify(
     file: Annotated[Path, argument("FILE", "A certificate of a fit or a ledger, or a stored fit.")],
     *,
-    key: Annotated[
-        str | None, flag("PUBLIC", "Whose signature is expected: digits or file.")
-    ] = None,
+    key: Annotated[str | None, flag("PUBLIC", "Whose signature is expected: digits or file.")] = None,
     screen: Screen,
 ) -> None:
     """Check that a certificate adds up, offline.
@@ -137,10 +134,7 @@ def verify(
     screen.say(promised)
 
 
-def key(
-    path: Annotated[Path, argument("FILE", "Where the private key goes; .pub is added.")],
-    screen: Screen,
-) -> None:
+def key(path: Annotated[Path, argument("FILE", "Where the private key goes; .pub is added.")], screen: Screen) -> None:
     """Make a pair of keys for signing certificates.
 
     The keys are Ed25519 keys; no file is overwritten.
@@ -169,9 +163,7 @@ def run(arguments: Sequence[str]) -> int:
     """
     as_json = "--json" in arguments
     try:
-        code = typer.main.get_command(app).main(
-            args=list(arguments), prog_name="tacit", standalone_mode=False
-        )
+        code = typer.main.get_command(app).main(args=list(arguments), prog_name="tacit", standalone_mode=False)
         sys.stdout.flush()
     except TacitError as error:
         tell_error(type(error).__name__, str(error), as_json=as_json)
@@ -180,9 +172,7 @@ def run(arguments: Sequence[str]) -> int:
         code = Exit.INTERRUPTED
     except (BrokenPipeError, SystemExit) as error:
         # typer makes an exit with the code of a fault out of a broken pipe.
-        if not isinstance(error, BrokenPipeError) and not isinstance(
-            error.__context__, BrokenPipeError
-        ):
+        if not isinstance(error, BrokenPipeError) and not isinstance(error.__context__, BrokenPipeError):
             raise
         # The reader went away (tacit predict … | head); nothing more can be said to it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -28,9 +28,7 @@ FILES = {
 
 def demo(
     *,
-    output: Annotated[Path, flag("DIRECTORY", "Where its files go.", "--output", "-o")] = Path(
-        "tacit-demo"
-    ),
+    output: Annotated[Path, flag("DIRECTORY", "Where its files go.", "--output", "-o")] = Path("tacit-demo"),
     quiet: options.Quiet = False,
     screen: Screen,
 ) -> None:
@@ -49,9 +47,7 @@ def demo(
 
     model = (clinic.CLINIC_FORMULA, output / "clinic.csv", output / "clinic.toml")
     with screen.work() as progress:
-        private = glm(
-            *model, epsilon=1.0, progress=progress, on_plan=lambda plan: show_plan(plan, screen)
-        )
+        private = glm(*model, epsilon=1.0, progress=progress, on_plan=lambda plan: show_plan(plan, screen))
         # Without privacy, which is fine because these patients are invented.
         plain = glm(*model, epsilon=float("inf"), inference=False)
     private.save(output / "fit.json")
@@ -102,9 +98,7 @@ def _prepare(folder: Path, screen: Screen) -> Columns:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise FileError(
-            f"the directory {str(folder)!r} cannot be made: {error.strerror}"
-        ) from error
+        raise FileError(f"the directory {str(folder)!r} cannot be made: {error.strerror}") from error
     table = clinic_table()
     text, file = clinic_csv(table), folder / "clinic.csv"
     taken = [name for name in FILES if (folder / name).exists()]

@@ -80,9 +80,7 @@ def plan(
     formula: options.Formula,
     *,
     schema: options.SchemaFile,
-    records: Annotated[
-        int | None, flag("N", "Number of records, where it is public.", "--n")
-    ] = None,
+    records: Annotated[int | None, flag("N", "Number of records, where it is public.", "--n")] = None,
     budget: options.BudgetOptions,
     model: options.ModelOptions,
     screen: Screen,

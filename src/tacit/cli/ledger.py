@@ -36,8 +36,7 @@ def create(
     unit: Annotated[str | None, flag("WORD", "Whom the budget protects, as in the schema.")] = None,
     relation: Annotated[str | None, flag("NAME", "replace-one, zero-out or add-remove.")] = None,
     refusals: Annotated[
-        str | None,
-        flag("never|curator", "curator: only curators use it, and are told of invalid records."),
+        str | None, flag("never|curator", "curator: only curators use it, and are told of invalid records.")
     ] = None,
     screen: Screen,
 ) -> None:
@@ -47,9 +46,7 @@ def create(
 
     if file.exists():
         raise FileError(f"{str(file)!r} exists; a ledger is begun once.")
-    begun = Ledger(
-        file, budget=whole, dataset=dataset, unit=unit, relation=relation, refusals=refusals
-    )
+    begun = Ledger(file, budget=whole, dataset=dataset, unit=unit, relation=relation, refusals=refusals)
     screen.result(_document(begun, None))
     screen.plain(f"The ledger is in {file}; charge fits to it with --ledger.")
 
@@ -136,9 +133,7 @@ def grant(
     file: LedgerFile,
     *,
     to: Annotated[str | None, flag("NAME", "Who gets it. Default: everybody.")] = None,
-    source: Annotated[
-        str | None, flag("NAME", "Whose it is. Default: what is common.", "--from")
-    ] = None,
+    source: Annotated[str | None, flag("NAME", "Whose it is. Default: what is common.", "--from")] = None,
     budget: options.BudgetOptions,
     reason: Reason = "",
     screen: Screen,
@@ -211,9 +206,7 @@ def _sub_budgets(opened: Ledger) -> dict[str, Any]:
     status = opened.status()
     return {
         "budget_in_force": budget_document(status.budget),
-        "analysts": {
-            name: {"granted": whole, "left": rest} for name, (whole, rest) in status.granted.items()
-        },
+        "analysts": {name: {"granted": whole, "left": rest} for name, (whole, rest) in status.granted.items()},
         "paused": [{"analyst": name, "reason": reason} for name, reason in status.paused.items()],
     }
 

@@ -38,11 +38,7 @@ LedgerFile = Annotated[Path, argument("FILE", "A ledger.")]
 Epsilon = Annotated[float | None, flag("E", 'Budget: above 0; "inf" for no privacy at all.')]
 Delta = Annotated[
     float | None,
-    flag(
-        "D",
-        "Between 0 and 1. Default: min(1e-5, n^-1.1), or, where n is private, "
-        "min(1e-6, n_at_least^-1.1).",
-    ),
+    flag("D", "Between 0 and 1. Default: min(1e-5, n^-1.1), or, where n is private, min(1e-6, n_at_least^-1.1)."),
 ]
 Mu = Annotated[float | None, flag("M", "Budget as Gaussian DP, in place of --epsilon.")]
 Rho = Annotated[float | None, flag("R", "Budget as zero-concentrated DP, likewise.")]
@@ -85,12 +81,8 @@ class BudgetOptions:
 class ModelOptions:
     """Loss, solver, penalty and inference of a fit."""
 
-    family: Annotated[
-        str, flag("NAME", "binomial, gaussian, poisson, multinomial, huber or quantile.")
-    ] = "binomial"
-    row_norm: Annotated[float | None, flag("B", "Public bound on the norm of a prepared row.")] = (
-        None
-    )
+    family: Annotated[str, flag("NAME", "binomial, gaussian, poisson, multinomial, huber or quantile.")] = "binomial"
+    row_norm: Annotated[float | None, flag("B", "Public bound on the norm of a prepared row.")] = None
     solver: Annotated[str, flag("NAME", "auto, or a name of docs/solvers.md.")] = "auto"
     iterations: Annotated[int | None, flag("N", "Steps. Default: planned.")] = None
     step_size: Annotated[float | None, flag("S", "Default: planned.")] = None
@@ -116,20 +108,17 @@ class ModelOptions:
 class ChargeOptions:
     """The ledger of a fit, and what is noted there: dataset, who, what for, and the key."""
 
-    ledger: Annotated[
-        Path | None, flag("FILE", "Charge this ledger (see tacit ledger create).")
-    ] = None
+    ledger: Annotated[Path | None, flag("FILE", "Charge this ledger (see tacit ledger create).")] = None
     dataset: Dataset = None
     analyst: Analyst = None
     project: Annotated[str | None, flag("NAME", "For which work, for the ledger.")] = None
     label: Annotated[str | None, flag("TEXT", "What the fit is for, for the ledger.")] = None
     key: Annotated[
-        str | None,
-        flag("NAME", "Store the answer there: the same request under it is not charged again."),
+        str | None, flag("NAME", "Store the answer there: the same request under it is not charged again.")
     ] = None
-    again: Annotated[
-        bool, flag(None, "Pay once more for a request that was charged and interrupted.", "--again")
-    ] = False
+    again: Annotated[bool, flag(None, "Pay once more for a request that was charged and interrupted.", "--again")] = (
+        False
+    )
 
     def charging(self) -> AbstractContextManager[object]:
         """The block of the ledger that the fit is charged to; it must exist."""
@@ -145,9 +134,7 @@ class ChargeOptions:
                 f"the ledger {str(self.ledger)!r} does not exist; begin it with its budget: "
                 f"tacit ledger create {self.ledger} --epsilon 3 --delta 1e-6"
             )
-        opened = Ledger(
-            self.ledger, dataset=self.dataset, analyst=self.analyst, project=self.project
-        )
+        opened = Ledger(self.ledger, dataset=self.dataset, analyst=self.analyst, project=self.project)
         if self.again and self.key is None:
             raise SettingError("--again pays once more for the request under a key: add --key NAME")
         return opened.request(self.key, label=self.label, again=self.again)

@@ -206,9 +206,7 @@ def require_writable(
             "is a directory; give the name of a file.": target.is_dir(),
             "exists; choose another name, or add --force.": target.exists() and not force,
             "cannot be written: its directory does not exist.": not folder.is_dir(),
-            "cannot be written: its directory is read-only.": not os.access(
-                folder, os.W_OK | os.X_OK
-            ),
+            "cannot be written: its directory is read-only.": not os.access(folder, os.W_OK | os.X_OK),
         }
         for fault in (text for text, holds in faults.items() if holds):
             raise FileError(f"{str(output)!r} {fault}")

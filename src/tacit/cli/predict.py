@@ -53,10 +53,7 @@ def predict(
         # The first block now, so that a wrong table is refused before a byte is written.
         blocks = chain(list(islice(later, 1)), later)
         if output is not None:
-            with (
-                replacing(output) as draft,
-                draft.open("w", encoding="utf-8", newline="\n") as stream,
-            ):
+            with replacing(output) as draft, draft.open("w", encoding="utf-8", newline="\n") as stream:
                 records, missing = write_csv(blocks, stream, names)
             screen.result({"output": str(output), "records": records, "missing": missing})
             what = "predictions" if names == (OTHER,) else "probabilities"
@@ -86,9 +83,7 @@ def write_csv(blocks: Blocks, stream: TextIO, names: Sequence[str] = (COLUMN,)) 
     csv.writer(stream, lineterminator="\n").writerow(names)
     for block in blocks:
         rows = block.reshape(-1, len(names)).tolist()
-        lines = [
-            ",".join(MISSING if math.isnan(value) else repr(value) for value in row) for row in rows
-        ]
+        lines = [",".join(MISSING if math.isnan(value) else repr(value) for value in row) for row in rows]
         stream.write("\n".join([*lines, ""]))
         records += len(rows)
         missing += sum(math.isnan(row[0]) for row in rows)

@@ -258,9 +258,7 @@ class Plan:
     def _guarantee(self) -> Guarantee:
         if not self.private or self.budget.delta is None:
             return Guarantee(self.relation, self.unit, math.inf, 1.0, None)
-        stated = _stated(
-            self.events(), delta=self.budget.delta, relation=self.relation, unit=self.unit
-        )
+        stated = _stated(self.events(), delta=self.budget.delta, relation=self.relation, unit=self.unit)
         return replace(stated, premise=premise_of([fact.name for fact in self.facts]))
 
     @property
@@ -288,8 +286,7 @@ class Plan:
         lines.append(f"  price: {self.guarantee()}")
         if self.forecast is not None:
             lines.append(
-                f"  expected excess loss at most {self.forecast.excess_loss:.3g}, "
-                f"if {self.forecast.assumption}"
+                f"  expected excess loss at most {self.forecast.excess_loss:.3g}, if {self.forecast.assumption}"
             )
         return "\n".join(lines)
 
@@ -303,9 +300,7 @@ def premise_of(names: Collection[str]) -> str | None:
     return "each has at most one record" if ONE_RECORD in names else None
 
 
-def cautions(
-    epsilon: float, delta: float, records: int, *, n_is_public: bool = True
-) -> tuple[str, ...]:
+def cautions(epsilon: float, delta: float, records: int, *, n_is_public: bool = True) -> tuple[str, ...]:
     """Warnings about a stated total: δ ≥ 1/n, and ε > 10, where e^ε is above 22,000.
 
     Publishing one record of n, drawn at random, is (0, 1/n)-differentially private: a δ of 1/n

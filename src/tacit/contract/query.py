@@ -121,8 +121,7 @@ class ColumnCounts:
 
     def __post_init__(self) -> None:
         if not self.columns or any(
-            len(ends) != len(self.columns) or np.isnan(ends).any()
-            for ends in (self.lower, self.upper)
+            len(ends) != len(self.columns) or np.isnan(ends).any() for ends in (self.lower, self.upper)
         ):
             raise SettingError("Every counted column needs a lower and an upper end.")
 
@@ -263,15 +262,7 @@ class CurvatureTrace(_Bounded):
     loss: Loss = classification.LOGISTIC
 
 
-Sum = (
-    GradientSum
-    | SecondMoments
-    | CurvatureAndScore
-    | ColumnCounts
-    | ResidualSize
-    | GradientNorm
-    | CurvatureTrace
-)
+Sum = GradientSum | SecondMoments | CurvatureAndScore | ColumnCounts | ResidualSize | GradientNorm | CurvatureTrace
 Query = Sum | PerturbedMinimum | DampedDirection
 KIND_OF: Mapping[type, QueryKind] = {
     GradientSum: QueryKind.GRADIENT,

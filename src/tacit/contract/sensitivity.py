@@ -108,9 +108,7 @@ def event_of(kind: QueryKind, price: AnyPrice, relation: Relation, size: int = 1
     return Gaussian(squared, 4**price.bits, str(kind))
 
 
-def events_of(
-    kind: QueryKind, price: AnyPrice, relation: Relation, size: int = 1
-) -> tuple[Event, ...]:
+def events_of(kind: QueryKind, price: AnyPrice, relation: Relation, size: int = 1) -> tuple[Event, ...]:
     """The events of one answer at this price."""
     if (kind is QueryKind.MINIMUM) != isinstance(price, MinimumPrice):
         raise SettingError("A perturbed minimum, and nothing else, has a price of its own kind.")
@@ -129,13 +127,7 @@ def events_of(
 
 
 def price_for(
-    kind: QueryKind,
-    mu_squared: Fraction,
-    relation: Relation,
-    *,
-    records: int,
-    width: int,
-    size: int = 1,
+    kind: QueryKind, mu_squared: Fraction, relation: Relation, *, records: int, width: int, size: int = 1
 ) -> Price:
     """Finest price whose event costs at most `mu_squared`.
 
@@ -216,9 +208,7 @@ class Accuracy:
         # J(φ) ≤ J(0) ≤ n log 2 gives (λ/2)‖φ‖² ≤ n log 2 + ‖b‖‖φ‖.
         radius = (pull + math.sqrt(pull**2 + 2 * ridge * records * math.log(2))) / ridge * _SLACK
         one = (
-            smoothness * (width + 12) * u * radius
-            + (2 * width + 64) * u
-            + root / (2 * GRADIENT_BOUND) * (1 + 2.0**-20)
+            smoothness * (width + 12) * u * radius + (2 * width + 64) * u + root / (2 * GRADIENT_BOUND) * (1 + 2.0**-20)
         )
         # Eight units of width and the last term: points are rounded to floats on the way.
         error = (records * one + 12 * u * radius * ridge * _SLACK**2) * _SLACK

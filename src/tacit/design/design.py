@@ -165,9 +165,7 @@ class Design:
         try:
             return from_plain(cls, data, "the design")
         except (TypeError, ValueError) as error:
-            raise CertificateError(
-                f"The stored design is incomplete: {quoted(str(error), 200)}"
-            ) from error
+            raise CertificateError(f"The stored design is incomplete: {quoted(str(error), 200)}") from error
 
 
 def numeric_column(name: str, lower: float, upper: float, *, centred: bool = True) -> Column:
@@ -249,9 +247,7 @@ def _mapped_design(
     if not isinstance(feature_map, FeatureMap):
         raise SettingError("feature_map must be a Polynomial, RandomFourier or Custom.")
     if bounds is None and isinstance(feature_map, Polynomial):
-        raise BoundsError(
-            "This feature map needs columns in [-1, 1]: declare bounds=(lower, upper) for them."
-        )
+        raise BoundsError("This feature map needs columns in [-1, 1]: declare bounds=(lower, upper) for them.")
     custom = isinstance(feature_map, Custom)
     if bounds is None and row_norm is None and custom:
         inputs, input_norm = tuple(_unbounded_column(name, 1.0) for name in names), None

@@ -162,9 +162,7 @@ class Missing:
 Factor = Numeric | Indicator | Power | Transform | Spline | Between | Missing
 
 
-def require_declared(
-    factor: Factor, levels: Mapping[str, Sequence[str]], cells: Mapping[str, Cell]
-) -> None:
+def require_declared(factor: Factor, levels: Mapping[str, Sequence[str]], cells: Mapping[str, Cell]) -> None:
     """Refuse a factor that needs more than is declared of its column."""
     # Indicators leave out the reference level; without the declared levels a label that was never
     # declared could not be told from it.
@@ -195,9 +193,7 @@ def require_domain(factor: Transform, cell: NumericCell) -> None:
         )
 
 
-def product_bounds(
-    factors: Sequence[Factor], cells: Mapping[str, Cell]
-) -> tuple[float, float, bool]:
+def product_bounds(factors: Sequence[Factor], cells: Mapping[str, Cell]) -> tuple[float, float, bool]:
     """Bounds of a product of factors, and whether a record can be outside of its support.
 
     Factors of different columns vary freely, so their bounds multiply. Powers of one column are

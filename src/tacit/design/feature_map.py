@@ -63,9 +63,7 @@ class Polynomial:
         """Names of the features, one by one: "a", "a^2", "a b"; together they may be long."""
         for monomial in self.monomials(len(columns)):
             powers = ((j, len(list(same))) for j, same in itertools.groupby(monomial))
-            yield " ".join(
-                columns[j] if power == 1 else f"{columns[j]}^{power}" for j, power in powers
-            )
+            yield " ".join(columns[j] if power == 1 else f"{columns[j]}^{power}" for j, power in powers)
 
     def bounds(self, width: int, input_norm: float) -> tuple[float, float]:
         """Bounds on one feature and on ‖φ(u)‖, for |u_j| <= 1 and ‖u‖ <= input_norm."""

@@ -125,9 +125,7 @@ def _require_shallow(document: dict[str, Any]) -> None:
 
 def canonical(document: Mapping[str, Any]) -> str:
     """Return the one spelling of a document of plain data."""
-    return json.dumps(
-        document, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False
-    )
+    return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
 
 def digest_of(document: Mapping[str, Any]) -> str:

@@ -142,9 +142,7 @@ class Document:
     @cached_property
     def _guarantee(self) -> Guarantee:
         if digest_of(self.parsed) != self.digest:
-            raise CertificateError(
-                "digest does not fit: the certificate was altered after it was issued"
-            )
+            raise CertificateError("digest does not fit: the certificate was altered after it was issued")
         try:
             return self._derive(self.parsed)
         except CertificateError:

@@ -105,9 +105,7 @@ def sign(certificate: Signed, key_path: str | os.PathLike[str]) -> Signed:
     try:
         key = serialization.load_pem_private_key(text, password=None)
     except (ValueError, TypeError, UnsupportedAlgorithm) as error:
-        raise FileError(
-            f"{path} is not a private key in PEM without a password; make one with new_key"
-        ) from error
+        raise FileError(f"{path} is not a private key in PEM without a password; make one with new_key") from error
     if not isinstance(key, ed25519.Ed25519PrivateKey):
         raise FileError(f"{path} is a key of another kind; expected an Ed25519 key")
     return certificate.with_signature(
@@ -135,9 +133,7 @@ def verify(digest: str, signature: Mapping[str, Any]) -> str:
     # The sign of x is the highest bit; a point of small order is one with either sign.
     y = int.from_bytes(bytes.fromhex(public_key), "little") % 2**255
     if y in _SMALL_ORDER or y >= _PRIME:
-        raise CertificateError(
-            f"the key {public_key} is no key of anybody: it fits signatures that nobody made"
-        )
+        raise CertificateError(f"the key {public_key} is no key of anybody: it fits signatures that nobody made")
     try:
         key = ed25519.Ed25519PublicKey.from_public_bytes(bytes.fromhex(public_key))
         key.verify(bytes.fromhex(signature["value"]), _message(digest))
@@ -149,9 +145,7 @@ def verify(digest: str, signature: Mapping[str, Any]) -> str:
     return public_key
 
 
-def vouched(
-    document: Mapping[str, Any], found: str, public_key: str | os.PathLike[str] | None
-) -> Verification:
+def vouched(document: Mapping[str, Any], found: str, public_key: str | os.PathLike[str] | None) -> Verification:
     """Say who signed a document that was `found` to add up; refuse it unless by `public_key`."""
     if document["signature"] is None:
         if public_key is not None:
@@ -172,14 +166,11 @@ def require_signature(signature: object) -> None:
     """Refuse what is not laid out as a signature, whoever made it."""
     shape = {"algorithm": re.compile(ALGORITHM), "public_key": _PUBLIC_KEY, "value": _SIGNATURE}
     if not isinstance(signature, Mapping) or set(signature) != set(shape):
-        raise CertificateError(
-            "signature is not laid out as expected: null, or algorithm, public_key and value"
-        )
+        raise CertificateError("signature is not laid out as expected: null, or algorithm, public_key and value")
     for name, pattern in shape.items():
         if not isinstance(signature[name], str) or not pattern.fullmatch(signature[name]):
             raise CertificateError(
-                f'signature.{name} cannot be read; expected "{ALGORITHM}", 64 and 128 lower-case '
-                "hexadecimal digits"
+                f'signature.{name} cannot be read; expected "{ALGORITHM}", 64 and 128 lower-case hexadecimal digits'
             )
 
 
@@ -196,8 +187,7 @@ def _signing_library() -> tuple[Any, Any]:
         from cryptography.hazmat.primitives.asymmetric import ed25519
     except ImportError as error:
         raise SettingError(
-            "signatures need the library cryptography, which is not installed. "
-            "Run: pip install tacit[sign]"
+            "signatures need the library cryptography, which is not installed. Run: pip install tacit[sign]"
         ) from error
     return ed25519, serialization
 
@@ -213,8 +203,7 @@ def _write_new(path: Path, content: bytes, *, mode: int) -> None:
             raise
     except FileExistsError as error:
         raise FileError(
-            f"{path} exists and is not overwritten: what it signed could no longer be renewed. "
-            "Choose another name"
+            f"{path} exists and is not overwritten: what it signed could no longer be renewed. Choose another name"
         ) from error
     except OSError as error:
         raise FileError(f"{path} cannot be written: {error.strerror}") from error

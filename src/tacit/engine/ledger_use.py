@@ -50,9 +50,7 @@ class Refusals:
     file: str | None = None
 
     @classmethod
-    def settle(
-        cls, asked: str | None, *, label: str = "", formula: str | None = None, data: Any = None
-    ) -> Refusals:
+    def settle(cls, asked: str | None, *, label: str = "", formula: str | None = None, data: Any = None) -> Refusals:
         """Decide what invalid records do here and now, before a table is touched.
 
         `asked` is "error", "zero", or None: "error" outside a ledger, "zero" inside one. Of `data`

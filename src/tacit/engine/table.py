@@ -115,9 +115,7 @@ class Table:
             on_plan(plan)
         return self.run(plan, seed=seed)
 
-    def admit(
-        self, design: Design, *, invalid_rows: str | None, exact: bool, seed: int | None = None
-    ) -> None:
+    def admit(self, design: Design, *, invalid_rows: str | None, exact: bool, seed: int | None = None) -> None:
         """Read and prepare the records by the design. Nothing is spent if they are refused.
 
         Guarantee

@@ -25,15 +25,7 @@ from tacit.engine.table import Table
 from tacit.errors import DataError
 from tacit.estimators.loss_choice import predicted
 from tacit.estimators.parameters import CommonParameters, RegressionParameters
-from tacit.estimators.settings import (
-    ORDER,
-    UNIT,
-    WEIGHT,
-    Declared,
-    Settings,
-    settings_of,
-    unit_name,
-)
+from tacit.estimators.settings import ORDER, UNIT, WEIGHT, Declared, Settings, settings_of, unit_name
 from tacit.inference.prediction import Prediction
 from tacit.inference.results import Results, ResultsMixin
 from tacit.ledger import current_ledger
@@ -64,9 +56,7 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
         unit = "row" if self.max_rows_per_unit is None else "unit"
         return self._settings(unit).plan(design, n, self._loss(response))
 
-    def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, units: Any = None, order: Any = None
-    ) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, units: Any = None, order: Any = None) -> Self:
         """Fit to private records and release the coefficients.
 
         Parameters
@@ -198,9 +188,7 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
     def _settings(self, unit: str) -> Settings:
         return settings_of({"inference": False, **vars(self)}, unit=unit)
 
-    def _design(
-        self, names: Sequence[str], response: Response, *, columns: Mapping[str, str], sparse: bool
-    ) -> Design:
+    def _design(self, names: Sequence[str], response: Response, *, columns: Mapping[str, str], sparse: bool) -> Design:
         design = matrix_design(
             names,
             response,
@@ -255,9 +243,7 @@ class LinearModel(RegressionParameters, Model):
         mean = partial(predicted, design.response, offset=design.attached.offset)
         return self._results().get_prediction(rows, mean)
 
-    def _linear_predictors(
-        self, X: Any, coefficients: NDArray[np.float64] | None = None
-    ) -> NDArray[np.float64]:
+    def _linear_predictors(self, X: Any, coefficients: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """Linear predictors of new records on the user's scale: (n,), or (n, K) for K ≥ 3 classes.
 
         With `coefficients` by these, not those of the fit: by the unit matrix, rows of the design.

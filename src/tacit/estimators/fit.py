@@ -67,9 +67,7 @@ class Fit(ResultsMixin):
     def get_prediction(self, data: Any) -> Prediction:
         """Mean predictions for new public records, with intervals: `.conf_int()`."""
         if self.release is None:
-            raise SettingError(
-                "A stored fit keeps no intervals of predictions; ask for them before it is kept."
-            )
+            raise SettingError("A stored fit keeps no intervals of predictions; ask for them before it is kept.")
         design, results = self.stored.design, Results(self.release)
         unit = np.eye(design.width)
         rows = np.concatenate([np.empty((0, design.width)), *margins(data, design, unit)])

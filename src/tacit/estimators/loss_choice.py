@@ -106,9 +106,7 @@ def highest_predictor(response: Count) -> float:
     return math.log(response.upper) + 1.0
 
 
-def predicted(
-    response: Response, margins: NDArray[np.float64], offset: Offset | None = None
-) -> NDArray[np.float64]:
+def predicted(response: Response, margins: NDArray[np.float64], offset: Offset | None = None) -> NDArray[np.float64]:
     """Return the expected response at linear predictors on the user's scale; NaN stays NaN.
 
     Probabilities of the second class, or of all classes; values within y_bounds; rates, kept where

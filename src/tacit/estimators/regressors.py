@@ -229,13 +229,7 @@ class PoissonRegressor(Regressor):
     exposure_bounds: Sequence[float] | None = None
 
     def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        units: Any = None,
-        order: Any = None,
-        exposure: Any = None,
+        self, X: Any, y: Any, sample_weight: Any = None, units: Any = None, order: Any = None, exposure: Any = None
     ) -> Self:
         """Fit to private records and release the coefficients.
 
@@ -300,9 +294,7 @@ class GaussianMean(Model):
     True
     """
 
-    def fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, units: Any = None, order: Any = None
-    ) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, units: Any = None, order: Any = None) -> Self:
         """Release the mean of private records; y is ignored, the rest is `LogisticRegression`'s."""
         del y
         return self._fit(X, None, {WEIGHT: sample_weight, UNIT: units, ORDER: order})

@@ -59,18 +59,14 @@ class Settings:
         """Fewer records are refused: 2, or 0 where their number is private."""
         return 2 if self.relation.n_is_public else 0
 
-    def plan(
-        self, design: Design, records: int | None, loss: Loss = classification.LOGISTIC
-    ) -> Plan:
+    def plan(self, design: Design, records: int | None, loss: Loss = classification.LOGISTIC) -> Plan:
         """Plan the fit of a loss and a design; `records` is ignored where n is private."""
         if self.relation.n_is_public:
             if not is_whole(records, 2):
                 raise SettingError("The number of records must be at least 2, a whole number.")
             records, largest_delta = int(records or 0), 1e-5
         elif self.n_at_least is None:
-            raise SettingError(
-                "With add-remove the number of records is private: declare n_at_least."
-            )
+            raise SettingError("With add-remove the number of records is private: declare n_at_least.")
         else:
             records, largest_delta = self.n_at_least, DELTA_OF_PRIVATE_N
         prior_mean, constraint = self.penalty.prior_mean, self.penalty.constraint
@@ -190,15 +186,11 @@ def make_budget(epsilon: float | None, delta: float | None, budget: Budget | Non
             raise BudgetError("budget must be a tacit.Budget, for example Budget(mu=0.3).")
         return budget
     if epsilon is None:
-        raise BudgetError(
-            "epsilon has no default: declare epsilon=… (for example 1.0), or budget=…"
-        )
+        raise BudgetError("epsilon has no default: declare epsilon=… (for example 1.0), or budget=…")
     return Budget(epsilon=epsilon, delta=delta)
 
 
-def _penalty(
-    l2: float, prior_mean: Sequence[float] | None, radius: float | None, constraint: Any
-) -> Penalty:
+def _penalty(l2: float, prior_mean: Sequence[float] | None, radius: float | None, constraint: Any) -> Penalty:
     prior = None
     if prior_mean is not None:
         values = np.asarray(prior_mean, dtype=np.float64)
@@ -238,9 +230,7 @@ class Declared:
                 "and it is never read off the weights. Larger ones count as max_weight."
             )
         if UNIT in given and self.max_rows_per_unit is None:
-            raise SettingError(
-                "units need max_rows_per_unit=…: how many records of one unit are kept is public."
-            )
+            raise SettingError("units need max_rows_per_unit=…: how many records of one unit are kept is public.")
         if self.max_rows_per_unit is not None and UNIT not in given:
             raise SettingError("max_rows_per_unit needs fit(…, units=…): whose record each one is.")
         if ORDER in given and UNIT not in given:
@@ -251,9 +241,7 @@ class Declared:
                 "off the exposures. Values outside act as if they stood on them."
             )
 
-    def attached(
-        self, columns: Mapping[str, str], class_weights: tuple[float, ...] | None
-    ) -> AttachedColumns:
+    def attached(self, columns: Mapping[str, str], class_weights: tuple[float, ...] | None) -> AttachedColumns:
         """Declarations of the columns that were given, by the names they go by."""
         weighting = offset = unit = None
         if WEIGHT in columns or class_weights is not None:

@@ -40,8 +40,7 @@ _READS_DATA: Mapping[str, str] = {
     "poly": "Write poly(x, 2, raw=True) for fixed powers; their bounds follow from those declared "
     'in the schema, or found with part of the budget (bounds="private").',
     "hashed": 'Declare the column with type = "factor" and its levels.',
-    "lag": "A record's row depends on that record alone; add the lagged column to the table and "
-    "declare its bounds.",
+    "lag": "A record's row depends on that record alone; add the lagged column to the table and declare its bounds.",
 }
 
 
@@ -106,8 +105,7 @@ class Atom:
             return [(self.spelling, self.factors[0])]
         mark = "T." if self.treatment and not whole else ""
         named = [
-            (f"{self.spelling}[{mark}{label}]", factor)
-            for label, factor in zip(self.labels, self.factors, strict=True)
+            (f"{self.spelling}[{mark}{label}]", factor) for label, factor in zip(self.labels, self.factors, strict=True)
         ]
         return named if whole else named[1:]
 
@@ -138,8 +136,7 @@ def computed_atoms(spelling: str, schema: Schema) -> list[Atom]:
                 raise _reads_data(spelling, function)
             if function in {"offset", "exposure"}:
                 raise FormulaError(
-                    f"{spelling} is refused here: {function}() is a term of its own, never in a "
-                    "product."
+                    f"{spelling} is refused here: {function}() is a term of its own, never in a product."
                 )
     raise _not_known(spelling)
 
@@ -244,8 +241,7 @@ def _steps(spelling: str, call: Call, schema: Schema) -> list[Atom]:
     shown = (declared.lower, *edges, declared.upper)
     steps = tuple(factors.Between(name, *pair) for pair in itertools.pairwise(ends))
     labels = tuple(
-        f"{'(' if i else '['}{low:.15g}, {high:.15g}]"
-        for i, (low, high) in enumerate(itertools.pairwise(shown))
+        f"{'(' if i else '['}{low:.15g}, {high:.15g}]" for i, (low, high) in enumerate(itertools.pairwise(shown))
     )
     return [Atom(spelling, steps, labels)]
 

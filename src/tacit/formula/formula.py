@@ -82,15 +82,11 @@ def design_from_formula(
     with reader.diagnostics.at(left):
         outcome = response_of(response, schema, model, centred=intercept)
     if not intercept and not terms:
-        raise FormulaError(
-            "The formula has neither predictors nor an intercept; add a column after ~."
-        )
+        raise FormulaError("The formula has neither predictors nor an intercept; add a column after ~.")
     used = {atom.column: schema.column(atom.column) for term in terms for atom in term}
     cells = {name: column.cell for name, column in used.items() if column.cell != LabelCell()}
     levels = {
-        name: tuple(map(str, column.levels))
-        for name, column in used.items()
-        if not isinstance(column, NumericColumn)
+        name: tuple(map(str, column.levels)) for name, column in used.items() if not isinstance(column, NumericColumn)
     }
     blocks = [
         _block_columns(term, coding, cells, shift=intercept)
@@ -109,9 +105,7 @@ def design_from_formula(
     )
     shared = [name for name, count in Counter(design.names).items() if count > 1]
     if shared:
-        raise FormulaError(
-            f"Two coefficients would be called {shared[0]}; rename a column of the table."
-        )
+        raise FormulaError(f"Two coefficients would be called {shared[0]}; rename a column of the table.")
     return design
 
 
@@ -133,15 +127,11 @@ def _parsed_sides(formula: str, schema: Schema) -> tuple[list[Any], list[Any]]:
         if isinstance(error, FormulaicError | SyntaxError):
             reason = str(error).splitlines()[0].rstrip(".")
         raise FormulaError(
-            f"The formula {diagnostics.shown} cannot be read: {reason}. "
-            "Expected something like 'y ~ a + b + a:b'."
+            f"The formula {diagnostics.shown} cannot be read: {reason}. Expected something like 'y ~ a + b + a:b'."
         ) from error
     left, right = getattr(sides, "lhs", None), getattr(sides, "rhs", None)
     if left is None or right is None:
-        raise FormulaError(
-            f"The formula {diagnostics.shown} names no response; write it before ~, as in "
-            "'y ~ a + b'."
-        )
+        raise FormulaError(f"The formula {diagnostics.shown} names no response; write it before ~, as in 'y ~ a + b'.")
     return list(left), list(right)
 
 
@@ -187,11 +177,7 @@ class _Reader:
         """The one declared column on the left side."""
         spellings = [_spelling(term) for term in parsed]
         with self.diagnostics.at(parsed):
-            if (
-                len(spellings) != 1
-                or len(parsed[0].factors) != 1
-                or parsed[0].factors[0].eval_method.value != "lookup"
-            ):
+            if len(spellings) != 1 or len(parsed[0].factors) != 1 or parsed[0].factors[0].eval_method.value != "lookup":
                 raise FormulaError(
                     f"The left side must be one declared column; got "
                     f"{' + '.join(spellings) or 'nothing'}. Transform the response before, and "
@@ -318,9 +304,7 @@ def _merged(codings: Sequence[Coding], new: Coding) -> list[Coding]:
     return [*codings, new]
 
 
-def _block_columns(
-    term: Term, coding: Coding, cells: dict[str, Cell], *, shift: bool
-) -> Iterator[Column]:
+def _block_columns(term: Term, coding: Coding, cells: dict[str, Cell], *, shift: bool) -> Iterator[Column]:
     """The columns of one term under one coding; together of norm at most 1 in a record."""
     coded = [atom for atom in term if not atom.partition or atom.factors in coding]
     choices = [atom.choices(whole=coding.get(atom.factors, True)) for atom in coded]
@@ -337,7 +321,6 @@ def _block_columns(
         usable = lower < upper and sys.float_info.min <= scale < math.inf
         if not (usable and math.isfinite(center)):
             raise BoundsError(
-                f"The bounds of {name} leave the range of float64; rescale its columns and declare "
-                "the new bounds."
+                f"The bounds of {name} leave the range of float64; rescale its columns and declare the new bounds."
             )
         yield Column(name, chosen, lower, upper, center, scale)

@@ -49,8 +49,7 @@ def response_of(name: str, schema: Schema, family: Family, *, centred: bool) -> 
 _WANTED = {
     Binary: 'a binary column for family = "binomial"; declare it with type = "binary" and its two '
     "levels, the negative one first",
-    Classes: 'a factor for family = "multinomial"; declare it with type = "factor" and three '
-    "or more levels",
+    Classes: 'a factor for family = "multinomial"; declare it with type = "factor" and three or more levels',
     Continuous: 'a numeric column for this family; declare it with type = "numeric", lower and '
     "upper, public bounds of the response",
     Count: 'a numeric column for family = "poisson"; declare it with type = "numeric", lower = 0 '
@@ -86,8 +85,7 @@ def offset_of(spelling: str, schema: Schema, family: Family) -> Offset | None:
     if logarithm:
         if lower <= 0:
             raise FormulaError(
-                f'{spelling} is refused: the logarithm of "{name}" needs lower > 0, and lower is '
-                f"declared as {lower:g}."
+                f'{spelling} is refused: the logarithm of "{name}" needs lower > 0, and lower is declared as {lower:g}.'
             )
         lower, upper = math.log(lower), math.log(upper)
     try:

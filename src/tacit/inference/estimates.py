@@ -81,9 +81,7 @@ class Estimated:
     def offered(self) -> list[bool]:
         """Which have an interval: it is not withheld, and the estimate is a number."""
         known = (~np.isnan(self.values)).tolist()
-        return [
-            word != "withheld" and there for word, there in zip(self.statements, known, strict=True)
-        ]
+        return [word != "withheld" and there for word, there in zip(self.statements, known, strict=True)]
 
     def conf_int(
         self, level: float = 0.95, which: str = "total", simultaneous: bool | str = False
@@ -104,9 +102,7 @@ class Estimated:
         columns = (self.names, *(column.tolist() for column in numbers), self.statements)
         lines = tuple(Line(*row) for row in zip(*columns, strict=True))
         return tuple(
-            Line(line.name, line.coef, statement=line.statement)
-            if line.statement == "withheld"
-            else line
+            Line(line.name, line.coef, statement=line.statement) if line.statement == "withheld" else line
             for line in lines
         )
 
@@ -125,9 +121,7 @@ class Estimated:
         # What is withheld has no interval that could fail, and does not widen the others.
         count = max(1, sum(self.offered))
         if method == "scheffe":
-            return np.array(
-                [_scheffe(level, min(count, self.dimension), nu) for nu in self.degrees.tolist()]
-            )
+            return np.array([_scheffe(level, min(count, self.dimension), nu) for nu in self.degrees.tolist()])
         tail = (1 - level) / 2
         if method == "bonferroni":
             tail /= count
@@ -138,9 +132,7 @@ def lines_frame(lines: Sequence[Line]) -> Any:
     """Lines as a table of pandas', or as a dict of columns where that is not installed."""
     names = [field.name for field in fields(Line) if field.name != "name"]
     columns = {name: [getattr(line, name) for line in lines] for name in names}
-    shown = {
-        name: column for name, column in columns.items() if any(it is not None for it in column)
-    }
+    shown = {name: column for name, column in columns.items() if any(it is not None for it in column)}
     return frame_of(shown, [line.name for line in lines])
 
 

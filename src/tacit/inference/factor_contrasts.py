@@ -31,14 +31,12 @@ def factor_contrasts(design: Design, factor: str, reference: str | None = None) 
     if reference is not None:
         if reference not in levels:
             raise SettingError(
-                f"{quoted(reference)} is no level of {quoted(factor)}; "
-                f"the levels are {', '.join(levels[:40])}."
+                f"{quoted(reference)} is no level of {quoted(factor)}; the levels are {', '.join(levels[:40])}."
             )
         pairs = [(level, reference) for level in levels if level != reference]
     if len(pairs) > LARGEST:
         raise SettingError(
-            f"{quoted(factor)} has {len(levels)} levels, too many for all differences; name one "
-            "level as reference."
+            f"{quoted(factor)} has {len(levels)} levels, too many for all differences; name one level as reference."
         )
     weights = np.zeros((len(pairs), len(design.names)))
     for row, (first, second) in zip(weights, pairs, strict=True):
@@ -55,14 +53,11 @@ def _places(design: Design, factor: str) -> dict[str, int]:
     found = {
         column.factors[0].level: place
         for place, column in enumerate(design.columns, first)
-        if len(column.factors) == 1
-        and isinstance(column.factors[0], Indicator)
-        and column.factors[0].column == factor
+        if len(column.factors) == 1 and isinstance(column.factors[0], Indicator) and column.factors[0].column == factor
     }
     if factor not in design.levels or not found:
         known = ", ".join(map(quoted, design.levels)) or "none"
         raise SettingError(
-            f"{quoted(str(factor))} is no factor with coefficients of its own in this model; "
-            f"its factors: {known}."
+            f"{quoted(str(factor))} is no factor with coefficients of its own in this model; its factors: {known}."
         )
     return found

@@ -130,9 +130,7 @@ def require_joint(asked: Combinations, statements: tuple[str, ...], why: str) ->
     """Refuse combinations that follow from one another, and those of withheld directions."""
     if np.linalg.matrix_rank(asked.weights) < len(asked.weights):
         raise SettingError("Some of the combinations follow from the others; leave them out.")
-    withheld = [
-        label for label, word in zip(asked.labels, statements, strict=True) if word == "withheld"
-    ]
+    withheld = [label for label, word in zip(asked.labels, statements, strict=True) if word == "withheld"]
     if withheld:
         raise SettingError(
             f"The intervals of some of these combinations are withheld ({_listed(withheld)}), and "
@@ -168,8 +166,7 @@ def _from_matrix(asked: Any, names: Sequence[str]) -> Combinations:
     fits = weights.ndim == 2 and len(weights) > 0 and weights.shape[1] == len(names)
     if not fits or not np.isfinite(weights).all():
         raise SettingError(
-            f'Expected text such as "x1 - x2 = 0", or rows of {len(names)} numbers, one for each '
-            f"of {_listed(names)}."
+            f'Expected text such as "x1 - x2 = 0", or rows of {len(names)} numbers, one for each of {_listed(names)}.'
         )
     labels = tuple(f"c{place}" for place in range(len(weights)))
     return Combinations(weights, np.zeros(len(weights)), labels)
@@ -290,6 +287,4 @@ class _Reader:
         if self._peek() == "":
             return SettingError("A combination ends where a coefficient or a number is expected.")
         what = word.group() if word else self._text[self._place]
-        return SettingError(
-            f"There is no coefficient {what[:60]!r}; the names are {_listed(self._names)}."
-        )
+        return SettingError(f"There is no coefficient {what[:60]!r}; the names are {_listed(self._names)}.")

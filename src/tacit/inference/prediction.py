@@ -42,12 +42,7 @@ class Prediction:
         return np.asarray(self._steepness() * self.linear.std_errors)
 
     def conf_int(
-        self,
-        level: float = 0.95,
-        which: str = "total",
-        simultaneous: bool | str = False,
-        *,
-        transform: bool = True,
+        self, level: float = 0.95, which: str = "total", simultaneous: bool | str = False, *, transform: bool = True
     ) -> NDArray[np.float64]:
         """Intervals of the means, columns lower and upper; with transform=False of the predictors.
 
@@ -93,9 +88,7 @@ class Prediction:
         if isinstance(self.response, Continuous):
             return self.linear.statements
         # Counts and labels jump, so an interval holds more than it was asked for.
-        return tuple(
-            "conservative" if word == "nominal" else word for word in self.linear.statements
-        )
+        return tuple("conservative" if word == "nominal" else word for word in self.linear.statements)
 
     @property
     def response_assumption(self) -> str:
@@ -120,9 +113,7 @@ class Prediction:
             responses = _blank(self.response_int(level), self.response_statements)
         except SettingError:
             return frame_of(columns)
-        return frame_of(
-            {**columns, "obs_ci_lower": responses[:, 0], "obs_ci_upper": responses[:, 1]}
-        )
+        return frame_of({**columns, "obs_ci_lower": responses[:, 0], "obs_ci_upper": responses[:, 1]})
 
     def _whole_range(self) -> Vector:
         match self.response:

@@ -13,13 +13,7 @@ from scipy import special
 from tacit.errors import SettingError
 from tacit.inference.covariance import Covariance, Matrix, Vector
 from tacit.inference.estimates import require_level
-from tacit.inference.hypotheses import (
-    Combinations,
-    JointLaw,
-    joint_law,
-    require_joint,
-    weakest,
-)
+from tacit.inference.hypotheses import Combinations, JointLaw, joint_law, require_joint, weakest
 from tacit.inference.step_covariance import StepCovariance
 
 
@@ -70,9 +64,7 @@ class ConfidenceRegion:
     def __str__(self) -> str:
         """The centre and the box around the region."""
         lines = [f"{self.level:.4g} confidence region, {self.statement}:"]
-        for label, middle, (low, high) in zip(
-            self.labels, self.center.tolist(), self.intervals.tolist(), strict=True
-        ):
+        for label, middle, (low, high) in zip(self.labels, self.center.tolist(), self.intervals.tolist(), strict=True):
             lines.append(f"  {label}: {middle:.5g}, within [{low:.5g}, {high:.5g}]")
         return "\n".join(lines)
 
@@ -99,10 +91,5 @@ def confidence_region(
     if isinstance(covariance, StepCovariance) and count > 1:
         square = covariance.simulated_quantile(weights, level, square)
     return ConfidenceRegion(
-        asked.labels,
-        weights @ estimates,
-        law.covariance,
-        math.sqrt(square),
-        level,
-        weakest(statements),
+        asked.labels, weights @ estimates, law.covariance, math.sqrt(square), level, weakest(statements)
     )

@@ -86,9 +86,7 @@ class StepJudgement:
         words = np.where(withheld, WITHHELD, np.where(doubtful, "conservative", "nominal"))
         return tuple(words.tolist())
 
-    def _causes(
-        self, combinations: NDArray[np.float64]
-    ) -> list[tuple[str, NDArray[np.bool_], NDArray[np.bool_]]]:
+    def _causes(self, combinations: NDArray[np.float64]) -> list[tuple[str, NDArray[np.bool_], NDArray[np.bool_]]]:
         """Each cause in words, where it withholds an interval, and where it makes one doubtful."""
         found, rules = self.covariance.errors(combinations), RELIABILITY
         everyone = np.ones(len(combinations), dtype=bool)
@@ -107,11 +105,7 @@ class StepJudgement:
             (CUT, everyone & sandwich.capped, everyone & sandwich.capped),
             (FLAT, everyone & sandwich.flat, everyone & sandwich.flat),
             (NOTHING, everyone & (not self.covariance.any_visible), ~everyone),
-            (
-                f"n·μ/d is {_shown(signal)}, below {rules.signal:g}",
-                ~everyone,
-                everyone & (signal < rules.signal),
-            ),
+            (f"n·μ/d is {_shown(signal)}, below {rules.signal:g}", ~everyone, everyone & (signal < rules.signal)),
         ]
 
     def why(self, combinations: NDArray[np.float64]) -> str:
@@ -128,9 +122,7 @@ class StepJudgement:
             if not chosen.any():
                 continue
             reasons = [cause[0] for cause in self._causes(everyone) if (cause[kind] & chosen).any()]
-            whom = _listed(
-                [name for name, there in zip(names, chosen.tolist(), strict=True) if there]
-            )
+            whom = _listed([name for name, there in zip(names, chosen.tolist(), strict=True) if there])
             notes.append(f"{word.capitalize()} ({whom}): {'; '.join(reasons)}.")
         return notes
 
@@ -205,9 +197,7 @@ def _reasons(plan: Plan, sandwich: Sandwich, noise: float) -> list[str]:
     elif signal * width < least:
         reasons.append(f"n·μ is {_shown(signal * width)}, below 30·d^1.5 = {_shown(least)}")
     if plan.total is not None and plan.count < RELIABILITY.counted * plan.records:
-        reasons.append(
-            "records came to less than a tenth of what was planned for: max_weight may be loose"
-        )
+        reasons.append("records came to less than a tenth of what was planned for: max_weight may be loose")
     if noise > RELIABILITY.noise:
         reasons.append(f"the relative noise of the curvature is {_shown(noise)}, above 1")
     if sandwich.lifted:
@@ -228,9 +218,7 @@ def _intercept_reasons(plan: Plan, sandwich: Sandwich) -> list[str]:
     reasons = []
     if plan.loss.code is Code.LOGISTIC and signal * sandwich.level < RELIABILITY.rare_class:
         heard = _shown(signal * sandwich.level)
-        reasons.append(
-            f"n·μ/d times the share of the rarer class is {heard}, below {RELIABILITY.rare_class:g}"
-        )
+        reasons.append(f"n·μ/d times the share of the rarer class is {heard}, below {RELIABILITY.rare_class:g}")
     if plan.loss.code is Code.POISSON:
         if signal * min(sandwich.level, 1.0) < RELIABILITY.rare_count:
             reasons.append(f"n·μ/d times the mean count is below {RELIABILITY.rare_count:g}")

@@ -167,10 +167,7 @@ def _variance(sandwich: Sandwich, *, intercept: bool) -> _Variance:
     if found <= 0 or shown == 0.0:
         return _Variance(0.0, math.inf if noise > 0 else 0.0, 0.0, 0.0)
     return _Variance(
-        found / sandwich.weight_ratio,
-        deviation / found,
-        math.sqrt(distance) / shown,
-        math.sqrt(explained) / shown,
+        found / sandwich.weight_ratio, deviation / found, math.sqrt(distance) / shown, math.sqrt(explained) / shown
     )
 
 

@@ -19,14 +19,7 @@ from tacit.inference.factor_contrasts import factor_contrasts
 from tacit.inference.hypotheses import Combinations, WaldTest, combinations_of, wald_test
 from tacit.inference.prediction import Mean, Prediction
 from tacit.inference.regions import ConfidenceRegion, confidence_region
-from tacit.inference.reliability import (
-    WITHHELD,
-    Judgement,
-    StepJudgement,
-    judge,
-    not_offered,
-    overall,
-)
+from tacit.inference.reliability import WITHHELD, Judgement, StepJudgement, judge, not_offered, overall
 from tacit.inference.response_law import ResponseLaw
 from tacit.inference.step_covariance import StepCovariance
 from tacit.inference.stored_results import StoredResults
@@ -255,10 +248,7 @@ class Results(ResultsMixin):
         columns = (found.values, found.std_errors, *found.conf_int().T)
         numbers = zip(*(column.tolist() for column in columns), strict=True)
         rows = zip(self.names, numbers, found.statements, strict=True)
-        return [
-            [name, row[0], None, None, None] if word == WITHHELD else [name, *row]
-            for name, row, word in rows
-        ]
+        return [[name, row[0], None, None, None] if word == WITHHELD else [name, *row] for name, row, word in rows]
 
     @cached_property
     def _covariance(self) -> Covariance | StepCovariance:

@@ -70,8 +70,7 @@ class StoredResults:
             raise SettingError(self._missing())
         if rows is None:
             raise SettingError(
-                f"The covariance is kept for up to {LARGEST_COVARIANCE} coefficients, where it is "
-                "finite."
+                f"The covariance is kept for up to {LARGEST_COVARIANCE} coefficients, where it is finite."
             )
         count = len(rows)
         matrix = np.zeros((count, count))

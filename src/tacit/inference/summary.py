@@ -60,9 +60,7 @@ MANY_ROWS = (
     "rows and that of every {unit} once."
 )
 """Which estimand is meant where units have several rows."""
-WHY_NOT = MappingProxyType(
-    {INFINITE: "no noise was added", SEEDED: "the noise came from a fixed seed"}
-)
+WHY_NOT = MappingProxyType({INFINITE: "no noise was added", SEEDED: "the noise came from a fixed seed"})
 
 
 @dataclass(frozen=True)
@@ -193,9 +191,7 @@ def ratio_name(response: Response) -> str:
             return "odds ratio"
         case Count():
             return "rate ratio"
-    raise SettingError(
-        "exponentiate=True is for two classes (odds ratios) and counts (rate ratios)."
-    )
+    raise SettingError("exponentiate=True is for two classes (odds ratios) and counts (rate ratios).")
 
 
 def notes_of(release: Release, judgement: Judgement | StepJudgement | None) -> tuple[str, ...]:

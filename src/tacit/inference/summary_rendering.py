@@ -37,9 +37,7 @@ def summary_table(summary: Summary) -> Table:
     return lines_table(summary.lines, summary.estimate, summary.level, stars=summary.stars)
 
 
-def lines_table(
-    lines: Sequence[Line], estimate: str = "coef", level: float = 0.95, *, stars: bool = False
-) -> Table:
+def lines_table(lines: Sequence[Line], estimate: str = "coef", level: float = 0.95, *, stars: bool = False) -> Table:
     """Return a table with a row a line."""
     names = [line.name for line in lines]
     if all(line.std_err is None for line in lines):
@@ -110,14 +108,11 @@ def summary_html(summary: Summary) -> str:
     facts = summary_facts(summary)
     pairs = [facts[place : place + 2] for place in range(0, len(facts), 2)]
     header = "".join(
-        "<tr>" + "".join(f"<th>{_safe(a)}</th><td>{_safe(b)}</td>" for a, b in pair) + "</tr>"
-        for pair in pairs
+        "<tr>" + "".join(f"<th>{_safe(a)}</th><td>{_safe(b)}</td>" for a, b in pair) + "</tr>" for pair in pairs
     )
     titles = "".join(f'<th scope="col">{_safe(title)}</th>' for title in table.headers)
     rows = "".join(
-        f'<tr><th scope="row">{_safe(name)}</th>'
-        + "".join(f"<td>{_safe(cell)}</td>" for cell in cells)
-        + "</tr>"
+        f'<tr><th scope="row">{_safe(name)}</th>' + "".join(f"<td>{_safe(cell)}</td>" for cell in cells) + "</tr>"
         for name, *cells in table.rows
     )
     notes = "".join(f"<p>{_safe(note)}</p>" for note in summary_notes(summary))

@@ -36,8 +36,7 @@ class Table:
 def one_line(text: str) -> str:
     """Text that can neither break a line nor command a terminal, whatever a column is called."""
     return "".join(
-        character if character.isprintable() else character.encode("unicode_escape").decode()
-        for character in text
+        character if character.isprintable() else character.encode("unicode_escape").decode() for character in text
     )
 
 
@@ -53,10 +52,7 @@ def columns_of_numbers(*columns: Sequence[float | None]) -> list[tuple[str, ...]
         first = [abs(value) for value in columns[0] if value] if columns else []
         wanted = 2 - math.floor(math.log10(min(first))) if first else 0
         form = f".{min(max(wanted, 3), 6)}f"
-    return [
-        tuple("" if value is None else format(value, form) for value in column)
-        for column in columns
-    ]
+    return [tuple("" if value is None else format(value, form) for value in column) for column in columns]
 
 
 def rounded(value: float, digits: int, rounding: str) -> str:

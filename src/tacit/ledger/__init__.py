@@ -7,12 +7,4 @@ from tacit.ledger.ledger import Ledger
 from tacit.ledger.repeated_fits import RefitWarning
 from tacit.ledger.with_blocks import uncharged
 
-__all__ = [
-    "Charge",
-    "JointCertificate",
-    "Ledger",
-    "RefitWarning",
-    "Reservation",
-    "active_ledger",
-    "uncharged",
-]
+__all__ = ["Charge", "JointCertificate", "Ledger", "RefitWarning", "Reservation", "active_ledger", "uncharged"]

@@ -155,9 +155,7 @@ class Chain:
         except LedgerError:
             raise
         except InputError as error:
-            raise LedgerError(
-                f"entry {entry.sequence} of the ledger does not hold: {error}"
-            ) from error
+            raise LedgerError(f"entry {entry.sequence} of the ledger does not hold: {error}") from error
 
     def extended(self, following: Iterable[Entry]) -> Chain:
         """Return the chain with further entries; this one stays as it is."""

@@ -77,9 +77,7 @@ class Entry:
     hash: str
 
     @classmethod
-    def follow(
-        cls, head: Entry | None, kind: Kind, spent: int, document: Mapping[str, Any]
-    ) -> Entry:
+    def follow(cls, head: Entry | None, kind: Kind, spent: int, document: Mapping[str, Any]) -> Entry:
         """Return the entry that comes after `head`, with the time."""
         time = datetime.now(UTC).isoformat(timespec="microseconds")
         sequence, previous = _place_after(head)
@@ -149,9 +147,7 @@ class Purpose:
         """As plain data."""
         return {"label": self.label, **{name: getattr(self, name) for name in NOTES}}
 
-    def described(
-        self, label: str, formula: object, file: object, request: str | None = None
-    ) -> Purpose:
+    def described(self, label: str, formula: object, file: object, request: str | None = None) -> Purpose:
         """Return the purpose of one charge: what is fixed already stays, long texts are cut."""
         return replace(
             self,
@@ -191,19 +187,12 @@ class Reservation:
 
 
 def require_line(
-    name: str,
-    value: object,
-    *,
-    empty: bool = False,
-    optional: bool = False,
-    longest: int = LONGEST_LINE,
+    name: str, value: object, *, empty: bool = False, optional: bool = False, longest: int = LONGEST_LINE
 ) -> None:
     """Refuse what is not one line of printable text, or None where it is optional."""
     line = isinstance(value, str) and len(value) <= longest and value.isprintable()
     if not (optional and value is None) and not (line and (empty or str(value).strip())):
-        raise SettingError(
-            f"{name} is not a line of text; expected at most {longest} printable characters"
-        )
+        raise SettingError(f"{name} is not a line of text; expected at most {longest} printable characters")
 
 
 def shortened(text: object, longest: int) -> str | None:
@@ -277,8 +266,7 @@ class Terms:
         known = _FIELDS.get(str(document.get("format")))
         if known is None:
             raise LedgerError(
-                f'the format of the ledger is unknown; expected "{FORMAT}". '
-                "A newer version may have written it"
+                f'the format of the ledger is unknown; expected "{FORMAT}". A newer version may have written it'
             )
         if set(document) - STAMP != known:
             raise LedgerError("the first entry of the ledger has missing or unknown fields")

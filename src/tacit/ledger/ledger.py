@@ -130,9 +130,7 @@ class Ledger:
         where = "memory" if self.path is None else "path"
         return json.dumps({where: self._storage.name, **who}, sort_keys=True)
 
-    def request(
-        self, key: str | None = None, *, label: str | None = None, again: bool = False
-    ) -> Ledger:
+    def request(self, key: str | None = None, *, label: str | None = None, again: bool = False) -> Ledger:
         """Return the ledger for one request: its fits are charged under a key, with a label.
 
         The same request under the same key is answered from the ledger, and nothing is charged.
@@ -202,9 +200,7 @@ class Ledger:
             session.append(charge)
         return Reservation(charge.sequence, charge.hash)
 
-    def commit(
-        self, reservation: Reservation, release: str, answer: Mapping[str, Any] | None = None
-    ) -> None:
+    def commit(self, reservation: Reservation, release: str, answer: Mapping[str, Any] | None = None) -> None:
         """Note the digest of a complete answer; a given answer is stored. Costs nothing."""
         document = {"reservation": reservation.sequence, "release": release, "answer": answer}
         with self._storage.session(alone=True) as session:
@@ -258,12 +254,7 @@ class Ledger:
         return Chain(entries).check(unfinished)
 
     def grant(
-        self,
-        to: str | None,
-        budget: Budget | None = None,
-        *,
-        source: str | None = None,
-        reason: str = "",
+        self, to: str | None, budget: Budget | None = None, *, source: str | None = None, reason: str = ""
     ) -> None:
         """Move a part of the budget from one analyst (None: what is common) to another.
 
@@ -295,9 +286,7 @@ class Ledger:
         """Allow charges again that were paused."""
         self._append(Kind.RESUME, {"analyst": analyst, "reason": reason})
 
-    def note_refusal(
-        self, *, label: str, formula: str | None = None, file: str | None = None
-    ) -> None:
+    def note_refusal(self, *, label: str, formula: str | None = None, file: str | None = None) -> None:
         """Record that a table was refused because of a record, in a ledger for curators alone."""
         if self.terms.refusals != "curator":
             raise LedgerError(

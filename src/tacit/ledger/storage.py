@@ -126,9 +126,7 @@ class Log:
         return log
 
     @classmethod
-    def _scan(
-        cls, file: Descriptor, data: bytes, known: Place | None, length: int, head: str
-    ) -> Log:
+    def _scan(cls, file: Descriptor, data: bytes, known: Place | None, length: int, head: str) -> Log:
         at = start = HEADER_BYTES if known is None else known.start
         entries: list[Entry] = []
         acknowledged: Place | None = None
@@ -290,9 +288,7 @@ class MemoryStorage(Storage):
                 "so that several processes can share it"
             )
         if not self._lock.acquire(timeout=PATIENCE):
-            raise LedgerError(
-                "the ledger is kept busy by another thread; by this attempt nothing was spent"
-            )
+            raise LedgerError("the ledger is kept busy by another thread; by this attempt nothing was spent")
         try:
             session = Session(self._entries, alone=alone)
             yield session

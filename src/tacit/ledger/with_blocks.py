@@ -116,9 +116,7 @@ def uncharged(reason: str) -> Iterator[None]:
         raise SettingError('uncharged needs a reason, for example uncharged("simulated records")')
     here = own_block()
     if here is not None and here.ledger is not None:
-        raise LedgerError(
-            "a ledger is active here, so fits cannot be left uncharged; leave its block first"
-        )
+        raise LedgerError("a ledger is active here, so fits cannot be left uncharged; leave its block first")
     block = Block(None)
     try:
         _begin(block)

@@ -63,9 +63,7 @@ def influence(loss: Loss, row_bound: float) -> Influence:
     """B and B_H under row weights min(1, (C / ‖x‖)²), C = row_bound."""
     C = positive("row_bound", row_bound)
     if not math.isfinite(loss.lipschitz):
-        raise SettingError(
-            f"The {loss.name} loss has no bound on its slope, hence on an influence."
-        )
+        raise SettingError(f"The {loss.name} loss has no bound on its slope, hence on an influence.")
     return Influence(loss.lipschitz * C, loss.smoothness * C**2)
 
 

@@ -29,11 +29,7 @@ def shape_of(loss: Loss) -> NDArray[np.float64] | None:
 
 @numba.njit(nogil=True, error_model="numpy")
 def slopes(  # noqa: C901, PLR0912 - one branch a loss
-    code: int,
-    shape: NDArray[Any] | None,
-    margin: NDArray[Any],
-    label: NDArray[Any],
-    out: NDArray[Any],
+    code: int, shape: NDArray[Any] | None, margin: NDArray[Any], label: NDArray[Any], out: NDArray[Any]
 ) -> None:
     """Write the slope of every record of a tile; `shape` is that of `shape_of`."""
     count = out.shape[0]
@@ -78,11 +74,7 @@ def slopes(  # noqa: C901, PLR0912 - one branch a loss
 
 @numba.njit(nogil=True, error_model="numpy")
 def curvatures(  # noqa: C901, PLR0912 - one branch a loss
-    code: int,
-    shape: NDArray[Any] | None,
-    margin: NDArray[Any],
-    label: NDArray[Any],
-    out: NDArray[Any],
+    code: int, shape: NDArray[Any] | None, margin: NDArray[Any], label: NDArray[Any], out: NDArray[Any]
 ) -> None:
     """Write the curvature of every record of a tile."""
     count = out.shape[0]

@@ -27,9 +27,7 @@ _INVERSE_LOG_TWO = 1.4426950408889634
 # log 2 in two parts; the first has 32 trailing zero bits, so that k times it is exact.
 _LOG_TWO_HIGH = 0.6931471803691238
 _LOG_TWO_LOW = 1.9082149292705877e-10
-_C2, _C3, _C4, _C5, _C6, _C7, _C8, _C9, _C10, _C11, _C12, _C13 = (
-    1.0 / math.factorial(k) for k in range(2, 14)
-)
+_C2, _C3, _C4, _C5, _C6, _C7, _C8, _C9, _C10, _C11, _C12, _C13 = (1.0 / math.factorial(k) for k in range(2, 14))
 
 
 def _bitcast(source: Any, target: Any, llvm_type: Any) -> Callable[..., Any]:

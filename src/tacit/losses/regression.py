@@ -37,9 +37,7 @@ def huber(threshold: float, *, relative: bool = False) -> Loss:
 
 def smooth_huber(threshold: float) -> Loss:
     """The smooth Huber loss with a public threshold."""
-    return Loss(
-        "smooth-huber", Code.SMOOTH_HUBER, threshold, 1.0, (threshold, 0.0), degree=2, joint=1.0
-    )
+    return Loss("smooth-huber", Code.SMOOTH_HUBER, threshold, 1.0, (threshold, 0.0), degree=2, joint=1.0)
 
 
 def pinball(quantile: float, width: float = RELATIVE_WIDTH, *, relative: bool = False) -> Loss:

@@ -69,9 +69,7 @@ def residual_share(margin: float, label: float, measure: int, numbers: Ends) -> 
 
 
 @compiled
-def add_counts(
-    tiles: NDArray[Any], ranges: Ranges, width: int, weighted: bool, bound: int, total: Integers
-) -> None:
+def add_counts(tiles: NDArray[Any], ranges: Ranges, width: int, weighted: bool, bound: int, total: Integers) -> None:
     """Add to total[k] the bound, times the record's weight, where lower < column ≤ upper."""
     columns, lower, upper = ranges
     entry = np.full(LANES, bound, dtype=np.int64)
@@ -91,9 +89,7 @@ def add_counts(
 
 
 @compiled
-def add_residual_sizes(
-    block: Any, theta: Floats, has: Any, how: tuple[int, Ends], bound: int, total: Integers
-) -> None:
+def add_residual_sizes(block: Any, theta: Floats, has: Any, how: tuple[int, Ends], bound: int, total: Integers) -> None:
     """Add to total[0] the bound, times the record's measure, times its weight."""
     width = theta.shape[0]
     (weighted, shifted), (measure, numbers) = has, how
@@ -116,9 +112,7 @@ def add_residual_sizes(
 
 
 @compiled
-def add_person_counts(
-    block: Any, ranges: Ranges, width: int, weighted: bool, bound: int, total: Integers
-) -> None:
+def add_person_counts(block: Any, ranges: Ranges, width: int, weighted: bool, bound: int, total: Integers) -> None:
     """Add to total[k] the bound times the mean weight of a person's records within the ends."""
     columns, lower, upper = ranges
     share = np.empty(LANES)
@@ -232,9 +226,7 @@ def _measure(query: ResidualSize) -> tuple[int, Ends]:
     return measure, (*ends, float(query.start), float(query.cap), largest)
 
 
-def answer_counts(
-    query: ColumnCounts, price: Price, store: Store, entropy: Entropy | None
-) -> Answer:
+def answer_counts(query: ColumnCounts, price: Price, store: Store, entropy: Entropy | None) -> Answer:
     """Noised counts; without entropy the counts alone (ε = ∞).
 
     Guarantee
@@ -246,9 +238,7 @@ def answer_counts(
     return noised_sum(integer_counts(query, price.bound, store), price.bound, price, entropy)
 
 
-def answer_residual_size(
-    query: ResidualSize, price: Price, store: Store, entropy: Entropy | None
-) -> Answer:
+def answer_residual_size(query: ResidualSize, price: Price, store: Store, entropy: Entropy | None) -> Answer:
     """Noised sum of sizes of residuals in units of the cap; without entropy the sum alone.
 
     Guarantee

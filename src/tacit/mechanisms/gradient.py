@@ -68,9 +68,7 @@ def class_gradients(layout: Layout, query: GradientSum, bound: int) -> BlockSum:
     return BlockSum(theta.shape, add)
 
 
-def answer_gradient(
-    query: GradientSum, price: Price, store: Store, entropy: Entropy | None
-) -> Answer:
+def answer_gradient(query: GradientSum, price: Price, store: Store, entropy: Entropy | None) -> Answer:
     """Noised sum of clipped gradients; without entropy the sum alone (ε = ∞).
 
     Guarantee

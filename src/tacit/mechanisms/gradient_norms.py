@@ -26,9 +26,7 @@ from tacit.rows.storage.tiles import LANES, Floats, Integers
 
 
 @compiled
-def add_gradient_norms(
-    block: Any, theta: Floats, has: Any, how: Any, bound: int, total: Integers
-) -> None:
+def add_gradient_norms(block: Any, theta: Floats, has: Any, how: Any, bound: int, total: Integers) -> None:
     """Add to total[0] the bound, times the measure of w·weight·|slope|·‖z‖, times the weight.
 
     `how` are the loss's code and shape, the norm beyond which rows weigh less, and the measure.
@@ -56,9 +54,7 @@ def add_gradient_norms(
 
 
 @compiled
-def add_person_gradient_norms(
-    block: Any, theta: Floats, has: Any, how: Any, bound: int, total: Integers
-) -> None:
+def add_person_gradient_norms(block: Any, theta: Floats, has: Any, how: Any, bound: int, total: Integers) -> None:
     """Add to total[0] the bound, times the measure of a person's norm, times their mean weight."""
     (weighted, _), (code, shape, radius, measure, numbers) = has, how
     width = theta.shape[0]
@@ -108,9 +104,7 @@ def integer_gradient_norms(query: GradientNorm, bound: int, store: Store) -> Int
     return store.total(gradient_norms, query, bound) - filled_up
 
 
-def answer_gradient_norm(
-    query: GradientNorm, price: Price, store: Store, entropy: Entropy | None
-) -> Answer:
+def answer_gradient_norm(query: GradientNorm, price: Price, store: Store, entropy: Entropy | None) -> Answer:
     """Noised sum of a measure of gradient norms; without entropy the sum alone (ε = ∞).
 
     Guarantee

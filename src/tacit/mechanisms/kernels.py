@@ -167,9 +167,7 @@ def enforceable(bound: int, width: int) -> float:
 
 
 @compiled
-def add_gradients(
-    block: Any, theta: Floats, loss: Any, columns: Any, clip: Any, total: Integers
-) -> None:
+def add_gradients(block: Any, theta: Floats, loss: Any, columns: Any, clip: Any, total: Integers) -> None:
     """Add rint(c z) of every record to `total`, c = weight·loss'·scale kept within limit / ‖z‖.
 
     c is first multiplied by min(1, (radius / ‖z‖)²) where radius is finite, or by min(1, limit /
@@ -215,9 +213,7 @@ def measure_records(
 
 
 @numba.njit(nogil=True, error_model="numpy")
-def add_offset(
-    block: Any, t: int, width: int, weighted: bool, shifted: bool, margin: Floats
-) -> None:
+def add_offset(block: Any, t: int, width: int, weighted: bool, shifted: bool, margin: Floats) -> None:
     """Add the offsets of tile t to its margins, where there are any."""
     if shifted:
         offset = outcome_column(block, t, width, 1 + weighted)
@@ -227,13 +223,7 @@ def add_offset(
 
 @compiled
 def quantise_rows(
-    block: Any,
-    theta: Floats,
-    weights: int | None,
-    loss: Any,
-    columns: Any,
-    limits: Any,
-    integers: Floats,
+    block: Any, theta: Floats, weights: int | None, loss: Any, columns: Any, limits: Any, integers: Floats
 ) -> None:
     """Write rint(f z), f = √w·min(limit / bound, limit / ‖√w z‖), as float64 (column, record).
 

@@ -74,11 +74,7 @@ def _mapped_parts(block: Any, matrix: Floats | None, width: int) -> Iterator[Any
             yield part._replace(tiles=image).frozen()
         return
     for part in tiles.tile_parts(block, TILES_AT_ONCE):
-        yield (
-            part
-            if matrix is None
-            else tiles.readonly(tiles.map_tiles(tiles.dense_tiles(part, width), matrix))
-        )
+        yield (part if matrix is None else tiles.readonly(tiles.map_tiles(tiles.dense_tiles(part, width), matrix)))
 
 
 def moment_limit(bound: int, layout: Layout) -> float:
@@ -92,9 +88,7 @@ def _blas() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def answer_second_moments(
-    query: SecondMoments, price: Price, store: Store, entropy: Entropy | None
-) -> Answer:
+def answer_second_moments(query: SecondMoments, price: Price, store: Store, entropy: Entropy | None) -> Answer:
     """Noised sum of second moments; without entropy the sum alone (ε = ∞).
 
     Guarantee
@@ -124,9 +118,7 @@ def pair_limit(bound: int, joint: float, width: int) -> float:
 
 
 @compiled
-def quantise_pairs(
-    block: Any, theta: Floats, loss: Any, columns: Any, limits: Any, out: Any
-) -> None:
+def quantise_pairs(block: Any, theta: Floats, loss: Any, columns: Any, limits: Any, out: Any) -> None:
     """Write rint(f z) for the curvature and rint(g z) for the score, as float64 (column, record).
 
     f = √w·u·limit / bound and g = w·s·limit / bound, with w = min(1, (bound / ‖z‖)²), u² the
@@ -201,9 +193,7 @@ def curvature_score_pairs(layout: Layout, query: CurvatureAndScore, bound: int) 
     return BlockSum((2, width, width), add)
 
 
-def answer_curvature_and_score(
-    query: CurvatureAndScore, price: Price, store: Store, entropy: Entropy | None
-) -> Answer:
+def answer_curvature_and_score(query: CurvatureAndScore, price: Price, store: Store, entropy: Entropy | None) -> Answer:
     """Noised sums of both, stacked (2, width, width); without entropy the sums alone (ε = ∞).
 
     Guarantee

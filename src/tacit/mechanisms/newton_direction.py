@@ -38,9 +38,7 @@ def square(vector: Exact) -> Fraction:
     return sum((entry * entry for entry in vector), Fraction(0))
 
 
-def integer_curvature(
-    query: DampedDirection | CurvatureTrace, bound: int, store: Store
-) -> Integers:
+def integer_curvature(query: DampedDirection | CurvatureTrace, bound: int, store: Store) -> Integers:
     """Sum over the records of v v', ‖v‖² ≤ bound, near w h z z' / smoothness. Private."""
     moments = SecondMoments(query.row_bound, None, query.theta, Weights.CURVATURE, query.loss)
     return integer_second_moments(moments, bound, store)
@@ -106,9 +104,7 @@ def solve_exactly(matrix: list[list[int]], vector: Exact) -> Exact:
     return solution
 
 
-def integer_direction(
-    query: DampedDirection, price: Price, store: Store
-) -> tuple[list[int], Fraction]:
+def integer_direction(query: DampedDirection, price: Price, store: Store) -> tuple[list[int], Fraction]:
     """The direction on its lattice, before noise, and the lattice's step, which is public. Private.
 
     The step is such that the integers of neighbours are at most `price.bound` apart.
@@ -123,9 +119,7 @@ def integer_direction(
     return [round(entry / step) for entry in solution], step
 
 
-def answer_damped_direction(
-    query: DampedDirection, price: Price, store: Store, entropy: Entropy | None
-) -> Answer:
+def answer_damped_direction(query: DampedDirection, price: Price, store: Store, entropy: Entropy | None) -> Answer:
     """The noised direction; without entropy the direction alone (ε = ∞).
 
     Guarantee
@@ -144,9 +138,7 @@ def answer_damped_direction(
     return Answer(np.array([float(entry) * scale for entry in noised]), 2.0**price.bits * scale)
 
 
-def answer_curvature_trace(
-    query: CurvatureTrace, price: Price, store: Store, entropy: Entropy | None
-) -> Answer:
+def answer_curvature_trace(query: CurvatureTrace, price: Price, store: Store, entropy: Entropy | None) -> Answer:
     """The noised trace of Σ w h z z'; without entropy the trace alone (ε = ∞).
 
     Guarantee

@@ -15,14 +15,7 @@ from typing import Any
 import numpy as np
 
 from tacit.contract.query import Answer, PerturbedMinimum, SecondMoments, Weights
-from tacit.contract.sensitivity import (
-    FARTHEST,
-    FINEST_BOUND,
-    GRADIENT_BOUND,
-    Accuracy,
-    MinimumPrice,
-    ridge_of,
-)
+from tacit.contract.sensitivity import FARTHEST, FINEST_BOUND, GRADIENT_BOUND, Accuracy, MinimumPrice, ridge_of
 from tacit.errors import SettingError
 from tacit.losses.dispatch import shape_of
 from tacit.mechanisms.kernels import add_gradients, enforceable
@@ -131,9 +124,7 @@ def descend_to_minimum(objective: Objective) -> Floats:
     return theta
 
 
-def _newton_step(
-    objective: Objective, theta: Floats, gradient: Exact
-) -> tuple[Floats, Exact] | None:
+def _newton_step(objective: Objective, theta: Floats, gradient: Exact) -> tuple[Floats, Exact] | None:
     """A step that shortens the gradient; None where none was found.
 
     Lengths are in the norm of the inverse curvature. In the plain norm a step along a flat
@@ -177,9 +168,7 @@ def answer_perturbed_minimum(
         raise SettingError("The objective is perturbed for plain records, without offset or units.")
     width = store.width
     ridge = ridge_of(price, query.clip, query.loss)
-    accuracy = Accuracy.of(
-        price, records=store.length, width=width, smoothness=query.loss.smoothness
-    )
+    accuracy = Accuracy.of(price, records=store.length, width=width, smoothness=query.loss.smoothness)
     drawn = [0] * width
     if entropy is not None:
         farthest = FARTHEST << price.bits
@@ -193,7 +182,6 @@ def answer_perturbed_minimum(
     step = Fraction(accuracy.step(price, width)) / clip
     cover = rounded_gaussian(width, price.drift.bits, entropy)
     released = [
-        float((round(Fraction(float(at)) / step) + int(draw)) * step)
-        for at, draw in zip(theta, cover, strict=True)
+        float((round(Fraction(float(at)) / step) + int(draw)) * step) for at, draw in zip(theta, cover, strict=True)
     ]
     return Answer(np.array(released), query.clip * 2.0**price.bits / price.bound)

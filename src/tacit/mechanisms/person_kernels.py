@@ -32,9 +32,7 @@ Sums = tuple[Floats, Floats]
 
 
 @compiled
-def add_person_gradients(
-    block: Any, theta: Floats, loss: Any, columns: Any, clip: Any, total: Integers
-) -> None:
+def add_person_gradients(block: Any, theta: Floats, loss: Any, columns: Any, clip: Any, total: Integers) -> None:
     """Add rint(c s) of every person to `total`, s = Σ weight·loss'·z, c = scale within limit / ‖s‖.
 
     c is first multiplied by (radius / size)², size that of `person_size`, where radius is finite,
@@ -83,14 +81,7 @@ def add_person_class_gradients(
 
 @numba.njit(nogil=True, error_model="numpy")
 def sum_scores(
-    block: Any,
-    g: int,
-    theta: Floats,
-    loss: Any,
-    columns: Any,
-    balanced: bool,
-    score: Floats,
-    sums: Sums,
+    block: Any, g: int, theta: Floats, loss: Any, columns: Any, balanced: bool, score: Floats, sums: Sums
 ) -> None:
     """Write Σ weight·loss'·z (column, lane), Σ‖z‖ and Σ‖z‖² over the records of group g's persons.
 
@@ -182,19 +173,13 @@ def person_row_factors(
             kernels.measure_records(block.tiles, t, theta, weighted, shifted, margin, square)
             own = kernels.outcome_column(block.tiles, t, width, int(weighted))
             if curved:
-                curvatures(
-                    code, shape, margin, kernels.outcome_column(block.tiles, t, width, 0), curvature
-                )
+                curvatures(code, shape, margin, kernels.outcome_column(block.tiles, t, width, 0), curvature)
             for lane in range(LANES):
                 there = t - block.starts[g] < block.counts[g, lane]
                 weight = np.float64(own[lane]) if weighted else 1.0
                 # Stored weights lie in [0, 1]; a negative one would make room for other records.
                 weight = weight if 0.0 <= weight <= 1.0 else 0.0
-                h = (
-                    curvature[lane] / smoothness * weight
-                    if weights == kernels.CURVATURE
-                    else weight
-                )
+                h = curvature[lane] / smoothness * weight if weights == kernels.CURVATURE else weight
                 size = square[lane] if weights == kernels.CURVATURE else square[lane] * weight
                 factors[t, lane] = math.sqrt(min(h, 1.0)) if there else 0.0
                 norm_sum[lane] += math.sqrt(square[lane]) if there else 0.0
@@ -213,9 +198,7 @@ def person_row_factors(
 
 
 @compiled
-def person_pair_factors(
-    block: Any, theta: Floats, loss: Any, columns: Any, limits: Any, out: Any
-) -> None:
+def person_pair_factors(block: Any, theta: Floats, loss: Any, columns: Any, limits: Any, out: Any) -> None:
     """Write factors of records (tile, lane), scores (group, column, lane) and factors of persons.
 
     With w = (bound / size)² as in `person_size`, h the curvature and s the slope over their bounds
@@ -235,9 +218,7 @@ def person_pair_factors(
         trace[:] = 0.0
         for t in range(block.starts[g], block.starts[g + 1]):
             kernels.measure_records(block.tiles, t, theta, weighted, shifted, margin, square)
-            curvatures(
-                code, shape, margin, kernels.outcome_column(block.tiles, t, width, 0), curvature
-            )
+            curvatures(code, shape, margin, kernels.outcome_column(block.tiles, t, width, 0), curvature)
             own = kernels.outcome_column(block.tiles, t, width, int(weighted))
             for lane in range(LANES):
                 there = t - block.starts[g] < block.counts[g, lane]
@@ -267,9 +248,7 @@ def person_pair_factors(
 
 
 @compiled
-def person_score_factors(
-    block: Any, theta: Floats, loss: Any, columns: Any, limits: Any, out: Any
-) -> None:
+def person_score_factors(block: Any, theta: Floats, loss: Any, columns: Any, limits: Any, out: Any) -> None:
     """Write scores s (group, column, lane) and factors f (group, lane) with ‖f s‖ ≤ limit.
 
     f = limit / bound·w / lipschitz, w = (bound / size)² as in `person_size`, shrunk where f s is
@@ -316,9 +295,7 @@ def add_person_moments(
         total += _products(part.tiles, factors, len(theta))
 
 
-def add_person_pairs(
-    part: PersonBlock, theta: Floats, how: tuple[Any, Any, Any], total: Integers
-) -> None:
+def add_person_pairs(part: PersonBlock, theta: Floats, how: tuple[Any, Any, Any], total: Integers) -> None:
     """Add (Σ v v', w w') over some persons."""
     scores, persons = _score_arrays(part, len(theta))
     rows = np.empty((len(part.tiles), LANES))

@@ -21,12 +21,7 @@ from tacit.rows.storage.tiles import LANES, Floats, Integers
 
 @compiled
 def add_class_gradients(
-    tiles: NDArray[Any],
-    theta: NDArray[Any],
-    weighted: bool,
-    scale: float,
-    limit: float,
-    total: Integers,
+    tiles: NDArray[Any], theta: NDArray[Any], weighted: bool, scale: float, limit: float, total: Integers
 ) -> None:
     """Add rint(c_k z_j) of every record to `total`, c = weight·(p - e_y)·scale, ‖c‖‖z‖ ≤ limit.
 

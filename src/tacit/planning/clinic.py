@@ -26,9 +26,7 @@ _TERMS = (
     ("C(ward)[T.surgery]", -0.5, 1.0, "surgery, not general ward"),
     ("C(ward)[T.cardiology]", 0.8, 1.0, "cardiology, not general ward"),
 )
-CLINIC_TRUTH: Mapping[str, float] = MappingProxyType(
-    {"Intercept": -6.5, **{name: true for name, true, _, _ in _TERMS}}
-)
+CLINIC_TRUTH: Mapping[str, float] = MappingProxyType({"Intercept": -6.5, **{name: true for name, true, _, _ in _TERMS}})
 CLINIC_UNITS: Mapping[str, tuple[float, str]] = MappingProxyType(
     {name: (multiple, words) for name, _, multiple, words in _TERMS}
 )
@@ -105,9 +103,7 @@ def clinic_table(n: int = 20_000, seed: int = CLINIC_SEED) -> Columns:
     return {**table, "readmit": (rng.random(n) < chance).astype(np.int64)}
 
 
-def clinic_margins(
-    table: Columns, coefficients: Mapping[str, float] = CLINIC_TRUTH
-) -> NDArray[np.float64]:
+def clinic_margins(table: Columns, coefficients: Mapping[str, float] = CLINIC_TRUTH) -> NDArray[np.float64]:
     """Linear predictor of every patient under some coefficients, by default the true ones."""
     margins = np.full(len(table["age"]), coefficients["Intercept"])
     for name in ("age", "blood_pressure", "bmi", "visits"):

@@ -46,8 +46,7 @@ class Budget:
         if len(given) != 1:
             what = " and ".join(given) + " were given together" if given else "no amount was given"
             raise BudgetError(
-                f"{what}; expected exactly one of epsilon, mu, rho. "
-                "For example Budget(epsilon=1, delta=1e-6)"
+                f"{what}; expected exactly one of epsilon, mu, rho. For example Budget(epsilon=1, delta=1e-6)"
             )
         name = given[0]
         amount = _number(name, getattr(self, name))
@@ -114,9 +113,7 @@ class Guarantee:
     def __post_init__(self) -> None:
         object.__setattr__(self, "relation", Relation.parse(self.relation))
         if not isinstance(self.unit, str) or not self.unit.strip() or not self.unit.isprintable():
-            raise SchemaError(
-                'the unit of privacy is not a word; expected for example "row" or "patient"'
-            )
+            raise SchemaError('the unit of privacy is not a word; expected for example "row" or "patient"')
         for name in ("epsilon", "delta", "mu"):
             value = getattr(self, name)
             if name != "mu" or value is not None:
@@ -143,8 +140,7 @@ def _number(name: str, value: object) -> float:
     """Return a float that is at most the number given; NaN and what is no number are refused."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise BudgetError(
-            f"{name} is a {type(value).__name__}; expected a number. "
-            f"Pass it as a number, for example {name}=0.5"
+            f"{name} is a {type(value).__name__}; expected a number. Pass it as a number, for example {name}=0.5"
         )
     try:
         number = float(value)

@@ -360,6 +360,5 @@ class RandomStopping(Event):
         Event.__post_init__(self)
         if not isinstance(self.law, Law):
             raise SettingError(
-                f"a {type(self.law).__name__} is no law of runs; expected NegativeBinomial or "
-                "PoissonRuns"
+                f"a {type(self.law).__name__} is no law of runs; expected NegativeBinomial or PoissonRuns"
             )

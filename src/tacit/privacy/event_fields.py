@@ -26,9 +26,7 @@ def exact(name: str, value: object) -> Fraction | int:
     """
     number: Fraction | int
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise SettingError(
-            f"{name} is a {type(value).__name__}; expected a number: an int, a Fraction or a float"
-        )
+        raise SettingError(f"{name} is a {type(value).__name__}; expected a number: an int, a Fraction or a float")
     if isinstance(value, Integral):
         number = int(value)
     elif isinstance(value, Rational):
@@ -69,9 +67,7 @@ def count(name: str, value: object) -> int:
 
 def _line(name: str, value: object) -> str:
     if not isinstance(value, str) or len(value) > LONGEST_LABEL or not value.isprintable():
-        raise SettingError(
-            f"{name} is not a line of text; expected at most {LONGEST_LABEL} printable characters"
-        )
+        raise SettingError(f"{name} is not a line of text; expected at most {LONGEST_LABEL} printable characters")
     return value
 
 

@@ -74,9 +74,7 @@ def _written(item: Any, what: str) -> dict[str, object]:
     for tag, kind in _KINDS[what].items():
         if type(item) is kind:
             values = {it.name: getattr(item, it.name) for it in fields(kind)}
-            return {what: tag} | {
-                _SPELLING.get(name, name): _write(it) for name, it in values.items()
-            }
+            return {what: tag} | {_SPELLING.get(name, name): _write(it) for name, it in values.items()}
     raise SettingError(
         f"a {type(item).__name__} is not an {what}; expected one of "
         + ", ".join(kind.__name__ for kind in _KINDS[what].values())
@@ -94,9 +92,7 @@ def _write(value: object) -> object:
 def _read(document: object, what: str, depth: int) -> Any:
     """Read an event, or the law of the runs inside one."""
     if depth > DEEPEST_NESTING:
-        raise CertificateError(
-            f"events are nested more than {DEEPEST_NESTING} deep; expected what to_json writes"
-        )
+        raise CertificateError(f"events are nested more than {DEEPEST_NESTING} deep; expected what to_json writes")
     if not isinstance(document, Mapping):
         found = type(document).__name__
         raise CertificateError(f'{what}: written as a {found}; expected an object with "{what}"')

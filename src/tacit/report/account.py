@@ -169,10 +169,6 @@ def account_document(account: Account) -> dict[str, Any]:
             "lower": plain(smallest.lower),
         },
         "no_guarantee": [name for name, it in account.prices.items() if isinstance(it, Forecast)],
-        "reading": {
-            "false_alarm": found.false_alarm,
-            "detection": found.detection,
-            "statement": str(found),
-        },
+        "reading": {"false_alarm": found.false_alarm, "detection": found.detection, "statement": str(found)},
         "fallback": account.note or None,
     }

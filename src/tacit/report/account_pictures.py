@@ -79,9 +79,7 @@ def require_picture(path: str | os.PathLike[str], picture: str) -> None:
     """Refuse a file or a kind of picture that cannot be drawn, before anything is computed."""
     figures.picture_file(path)
     if picture not in ("all", *_PANELS):
-        raise SettingError(
-            f"unknown picture {str(picture)[:40]!r}; expected one of all, {', '.join(_PANELS)}"
-        )
+        raise SettingError(f"unknown picture {str(picture)[:40]!r}; expected one of all, {', '.join(_PANELS)}")
 
 
 def _figure(account: Account, picture: str) -> Figure:
@@ -267,10 +265,7 @@ def epsilon_by_steps(account: Account) -> tuple[Floats, Mapping[str, Floats]]:
     steps = account.run.steps
     around = np.geomspace(max(1.0, steps / 100.0), 10.0 * steps, _STEP_POINTS)
     counts = sorted({*(round(float(it)) for it in around), steps})
-    found = {
-        name: np.array([_at_steps(account, name, count) for count in counts])
-        for name in STEPS_SHOWN
-    }
+    found = {name: np.array([_at_steps(account, name, count) for count in counts]) for name in STEPS_SHOWN}
     return np.array(counts, dtype=np.float64), found
 
 
@@ -332,8 +327,7 @@ def _distribution(items: list[tuple[Pair, int]], direction: Direction, delta: fl
             for low, high in zip(*coarse.ranges(aim), strict=True)
         ]
     parts = [
-        (from_pair(pair, direction, grid, "upper"), times)
-        for (pair, times), grid in zip(items, grids, strict=True)
+        (from_pair(pair, direction, grid, "upper"), times) for (pair, times), grid in zip(items, grids, strict=True)
     ]
     return transform(parts, window, "upper")
 

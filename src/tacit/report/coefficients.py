@@ -82,9 +82,7 @@ def interval_document(fit: Fit) -> dict[str, Any] | None:
 
 
 def comparison_table(
-    terms: Sequence[Mapping[str, Any]],
-    truth: Mapping[str, float],
-    reference: Mapping[str, float],
+    terms: Sequence[Mapping[str, Any]], truth: Mapping[str, float], reference: Mapping[str, float]
 ) -> Table:
     """Each term's truth, its fit without privacy, and its private fit with its standard error."""
     names = [str(term["name"]) for term in terms]
@@ -140,9 +138,7 @@ def comparison_picture(
                 height = place + _SHIFT * (len(series) - 1) / 2
                 axes.plot(ends, [height] * 2, color=BLUE, linewidth=1.6, zorder=2)
         if len(series) > 1:
-            figure.legend(
-                loc="outside lower center", ncols=len(series), frameon=False, handletextpad=0.2
-            )
+            figure.legend(loc="outside lower center", ncols=len(series), frameon=False, handletextpad=0.2)
         return figure
 
     drawn(dots, path)
@@ -202,9 +198,7 @@ def _forest(total: Summary, sampling: Summary, units: Units, title: str | None) 
         # Plain numbers, evenly apart where the axis is short.
         low, high = axes.get_xlim()
         short, subs = high < 4.0 * low, (1.0, 2.0, 5.0)
-        axes.xaxis.set_major_locator(
-            ticker.AutoLocator() if short else ticker.LogLocator(subs=subs)
-        )
+        axes.xaxis.set_major_locator(ticker.AutoLocator() if short else ticker.LogLocator(subs=subs))
         axes.xaxis.set_minor_locator(ticker.NullLocator())
         axes.xaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
     if axes.get_legend_handles_labels()[1]:
@@ -212,9 +206,7 @@ def _forest(total: Summary, sampling: Summary, units: Units, title: str | None) 
     return figure
 
 
-def _draw_bars(
-    axes: Axes, bars: Sequence[tuple[Line, Line, float]], *, ratio: bool, both: bool
-) -> None:
+def _draw_bars(axes: Axes, bars: Sequence[tuple[Line, Line, float]], *, ratio: bool, both: bool) -> None:
     # Withheld intervals have no bar, and no word in the legend.
     shown = [place for place, (line, _, _) in enumerate(bars) if line.lower is not None]
     statements = {bars[place][0].statement for place in shown} - {None}

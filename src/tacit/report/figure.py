@@ -67,9 +67,7 @@ def empty_figure(width: float, height: float, **padding: float) -> Figure:
     return figure
 
 
-def term_figure(
-    labels: list[str], *, title: str, axis: str, reference: float
-) -> tuple[Figure, Axes]:
+def term_figure(labels: list[str], *, title: str, axis: str, reference: float) -> tuple[Figure, Axes]:
     """A figure with a row for each term, the first on top, and a line at the reference value."""
     figure = empty_figure(8.0, 1.9 + 0.45 * len(labels), w_pad=0.16, h_pad=0.07)
     axes = figure.add_subplot()

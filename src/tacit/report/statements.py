@@ -71,9 +71,7 @@ def plan_table(plan: Plan) -> Table:
 def plan_headline(plan: Plan) -> str:
     """The solver and size of a plan; the declared lower bound where the number is private."""
     least = "at least " if plan.private and not plan.relation.n_is_public else ""
-    how = (
-        f"{plan.queries} passes over the records" if plan.private else "without noise: not private"
-    )
+    how = f"{plan.queries} passes over the records" if plan.private else "without noise: not private"
     records = f"{least}{plan.records:,} records"
     return f"{plan.solver.name} on {records}, {plan.design.width} coefficients, {how}"
 
@@ -94,10 +92,7 @@ def plan_document(plan: Plan) -> dict[str, Any]:
         "loss": plan.loss.name,
         "records": plan.records,
         "coefficients": list(plan.design.names),
-        "steps": [
-            {"query": str(step.kind), "label": step.label, "times": step.times}
-            for step in plan.steps
-        ],
+        "steps": [{"query": str(step.kind), "label": step.label, "times": step.times} for step in plan.steps],
         "epsilon": plain(guarantee.epsilon),
         "delta": guarantee.delta,
         # A private plan may have no μ; without privacy it is infinite.
@@ -201,9 +196,7 @@ def joint_promise(certificate: JointCertificate) -> str:
     sentences = [promised]
     unknown = sum(charge["release"] is None for charge in charges)
     if unknown:
-        sentences.append(
-            f"Of {unknown} of them no answer is known to have left; they count as if it had."
-        )
+        sentences.append(f"Of {unknown} of them no answer is known to have left; they count as if it had.")
     sentences.append("This holds if what the certificate of each fit presupposes holds.")
     return " ".join(sentences)
 

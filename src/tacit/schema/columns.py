@@ -40,9 +40,7 @@ class NumericColumn:
         lower = finite("lower", self.lower, BoundsError)
         upper = finite("upper", self.upper, BoundsError)
         if lower >= upper:
-            raise BoundsError(
-                f"lower = {lower:g} must lie below upper = {upper:g}; are they reversed?"
-            )
+            raise BoundsError(f"lower = {lower:g} must lie below upper = {upper:g}; are they reversed?")
         if not math.isfinite(lower + upper) or not math.isfinite(upper - lower):
             raise BoundsError("lower and upper are too large for float64; rescale the column.")
         if (upper - lower) / 2 < sys.float_info.min:
@@ -59,8 +57,7 @@ class NumericColumn:
             raise SchemaError("missing_indicator must be true or false.")
         if self.missing_indicator and self.missing is None:
             raise SchemaError(
-                "missing_indicator marks cells that a constant stands for: declare it, "
-                "missing = …, within the bounds."
+                "missing_indicator marks cells that a constant stands for: declare it, missing = …, within the bounds."
             )
 
     @property
@@ -131,8 +128,7 @@ class BinaryColumn(_LevelColumn):
         super().__post_init__()
         if len(self.levels) != 2:
             raise SchemaError(
-                f"a binary column has exactly two levels; got {len(self.levels)}. "
-                'Declare type = "factor" for more.'
+                f'a binary column has exactly two levels; got {len(self.levels)}. Declare type = "factor" for more.'
             )
 
 

@@ -229,9 +229,7 @@ def _require_keys(
 ) -> None:
     for key in facts:
         if key not in known:
-            raise SchemaError(
-                f"{where}unknown key {_named(key)}.{_hint(key, known)} Known: {_listing(known)}."
-            )
+            raise SchemaError(f"{where}unknown key {_named(key)}.{_hint(key, known)} Known: {_listing(known)}.")
     missing = [key for key in required if key not in facts]
     if missing:
         raise SchemaError(f"{where}missing {' and '.join(missing)}{advice}")

@@ -42,9 +42,7 @@ _LINES: dict[str, tuple[str, ...]] = {
     "numeric": _NUMERIC,
     "boolean": ('type = "binary"', "levels = [false, true]"),
     "text": _FACTOR,
-    "date": (
-        "# A date: turn it into a number in the table (days since …), or delete this column.",
-    ),
+    "date": ("# A date: turn it into a number in the table (days since …), or delete this column.",),
     "other": ("# Neither number nor text: convert it in the table, or delete this column.",),
     "unknown": (
         "# Keep one of the three, and fill it in:",

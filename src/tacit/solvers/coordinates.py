@@ -50,9 +50,7 @@ def triangular(matrix: Matrix) -> tuple[Matrix, Matrix]:
     return np.ascontiguousarray(upper.T), rotation
 
 
-def penalty_in(
-    plan: Plan, coordinates: Coordinates
-) -> tuple[RidgePenalty, Ball | Projection, Vector]:
+def penalty_in(plan: Plan, coordinates: Coordinates) -> tuple[RidgePenalty, Ball | Projection, Vector]:
     """Return the plan's penalty and region in these coordinates, and the starting point.
 
     The start is 0, or the declared prior mean with an intercept of 0 in prepared coordinates.
@@ -74,11 +72,7 @@ def penalty_in(
         region = Projection(plan.penalty.constraint, slopes)
     # The user's loss is scale^degree times the prepared one, and so is the penalty added to it.
     l2 = plan.penalty.l2 / scale**plan.loss.degree * _inverse_mean_weight(plan)
-    return (
-        RidgePenalty(l2, slopes, prior.reshape(-1, *(1 for _ in outputs))),
-        region,
-        region.project(start),
-    )
+    return (RidgePenalty(l2, slopes, prior.reshape(-1, *(1 for _ in outputs))), region, region.project(start))
 
 
 def _inverse_mean_weight(plan: Plan) -> float:

@@ -45,9 +45,7 @@ from tacit.solvers.solver import (
 
 NAME = "double-noise-newton"
 REQUIRES = (
-    Requirement(
-        loss_is(Code.LOGISTIC), f'solver="{NAME}" is for the logistic regression of two classes.'
-    ),
+    Requirement(loss_is(Code.LOGISTIC), f'solver="{NAME}" is for the logistic regression of two classes.'),
     Requirement(declared_bounds, f'solver="{NAME}" needs declared bounds.'),
     Requirement(no_intervals, f'There are no intervals for solver="{NAME}".'),
     Requirement(no_units, f'solver="{NAME}" is for records without units.'),
@@ -105,14 +103,10 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     rounds = options.iterations or DOUBLE_NOISE.rounds
     if options.iterations is None and options.max_passes is not None:
         rounds = max(1, min(rounds, (options.max_passes - 1) // 2))
-    trace = priced(
-        facts, QueryKind.COUNTS, allowed * DOUBLE_NOISE.trace, 1, Purpose.CURVATURE_TRACE
-    )
+    trace = priced(facts, QueryKind.COUNTS, allowed * DOUBLE_NOISE.trace, 1, Purpose.CURVATURE_TRACE)
     share = allowed * DOUBLE_NOISE.gradients / rounds
     gradient = priced(facts, QueryKind.GRADIENT, share, 1, Purpose.GRADIENT)
     share = allowed * DOUBLE_NOISE.directions / rounds
-    price = price_for(
-        QueryKind.DIRECTION, share, facts.relation, records=1, width=facts.design.width
-    )
+    price = price_for(QueryKind.DIRECTION, share, facts.relation, records=1, width=facts.design.width)
     direction = Step(QueryKind.DIRECTION, price, 1, Purpose.DIRECTION)
     return assembled(facts, DoubleNoise(rounds), (trace, *rounds * (gradient, direction)))

@@ -63,11 +63,7 @@ def minimise(gate: Gate, plan: Plan) -> Vector:
         return _projected_descent(gate, plan)
     ridge, ball, theta = penalty_in(plan, Coordinates(None, float(plan.design.width)))
     theta = _unconstrained(gate, plan, ridge, theta)
-    if (
-        not isinstance(ball, Ball)
-        or ball.radius is None
-        or np.linalg.norm(ball.matrix @ theta) <= ball.radius
-    ):
+    if not isinstance(ball, Ball) or ball.radius is None or np.linalg.norm(ball.matrix @ theta) <= ball.radius:
         return theta
     return _on_the_sphere(gate, plan, ridge, ball.radius, theta)
 
@@ -100,11 +96,7 @@ def _unconstrained(gate: Gate, plan: Plan, ridge: RidgePenalty, theta: Vector) -
 
 
 def _newton(
-    gate: Gate,
-    plan: Plan,
-    ridge: RidgePenalty,
-    theta: Vector,
-    gradient_at: Callable[[Vector], Vector],
+    gate: Gate, plan: Plan, ridge: RidgePenalty, theta: Vector, gradient_at: Callable[[Vector], Vector]
 ) -> Vector:
     gradient = gradient_at(theta)
     for _ in range(NEWTON_STEPS):
@@ -126,9 +118,7 @@ def _newton(
     return theta
 
 
-def _on_the_sphere(
-    gate: Gate, plan: Plan, ridge: RidgePenalty, radius: float, theta: Vector
-) -> Vector:
+def _on_the_sphere(gate: Gate, plan: Plan, ridge: RidgePenalty, radius: float, theta: Vector) -> Vector:
     """Find the multiplier of ½‖B theta‖² that puts the minimiser on the sphere, by bisection."""
 
     def at(multiplier: float) -> Vector:
@@ -150,11 +140,7 @@ def _on_the_sphere(
 
 
 def _quasi_newton(
-    gate: Gate,
-    plan: Plan,
-    ridge: RidgePenalty,
-    start: Vector,
-    gradient_at: Callable[[Vector], Vector],
+    gate: Gate, plan: Plan, ridge: RidgePenalty, start: Vector, gradient_at: Callable[[Vector], Vector]
 ) -> Vector:
     """L-BFGS for losses whose curvature is zero somewhere; theta is (width,) or (width, class).
 
@@ -190,9 +176,7 @@ def _quasi_newton(
     return theta.reshape(shape)
 
 
-def _two_loops(
-    gradient: Vector, pairs: list[tuple[Vector, Vector]], metric: Callable[[Vector], Vector]
-) -> Vector:
+def _two_loops(gradient: Vector, pairs: list[tuple[Vector, Vector]], metric: Callable[[Vector], Vector]) -> Vector:
     """L-BFGS's product of the inverse Hessian and the gradient."""
     rest = gradient.copy()
     shares = []
@@ -206,9 +190,7 @@ def _two_loops(
     return np.asarray(result)
 
 
-def _along(
-    slope: Callable[[Vector], Vector], theta: Vector, step: Vector, gradient: Vector
-) -> tuple[float, Vector]:
+def _along(slope: Callable[[Vector], Vector], theta: Vector, step: Vector, gradient: Vector) -> tuple[float, Vector]:
     """Return a length with a slope along the step that is small, and the gradient there."""
     start = float(gradient @ step)
     low, low_gradient, high = 0.0, gradient, 1.0

@@ -18,14 +18,7 @@ from tacit.contract.query import ColumnCounts, Gate, SecondMoments, Weights
 from tacit.contract.release import Sandwich
 from tacit.losses.loss import Code, Loss
 from tacit.solvers.coordinates import Matrix, Vector
-from tacit.solvers.quantiles import (
-    FARTHEST,
-    Places,
-    around,
-    bisect,
-    bisect_places,
-    residuals_within,
-)
+from tacit.solvers.quantiles import FARTHEST, Places, around, bisect, bisect_places, residuals_within
 from tacit.solvers.residual_scale import in_units
 from tacit.solvers.rules import RESPONSE
 from tacit.solvers.standardised_start import linear_map
@@ -111,19 +104,13 @@ def close_bounds(gate: Gate, plan: Plan, theta: Vector) -> Loss:
 
 
 def _largest_residual(
-    gate: Gate,
-    theta: Vector,
-    predictions: tuple[float, float] = (-FARTHEST, FARTHEST),
-    *,
-    exponential: bool = False,
+    gate: Gate, theta: Vector, predictions: tuple[float, float] = (-FARTHEST, FARTHEST), *, exponential: bool = False
 ) -> float:
     """The smallest power of two that is a radius of all residuals."""
 
     def within(power: int) -> float:
         radius = math.ldexp(1.0, power)
-        return residuals_within(
-            gate, theta, -radius, radius, predictions=predictions, exponential=exponential
-        )
+        return residuals_within(gate, theta, -radius, radius, predictions=predictions, exponential=exponential)
 
     everyone = within(WIDEST)
     power = bisect_places(lambda place: np.array([within(int(place[0])) >= everyone]), WIDEST, 1)

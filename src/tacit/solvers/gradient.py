@@ -76,18 +76,11 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     step_size = options.step_size or min(time / iterations, 1 / smoothness)
     output = options.output or "average"
     bound = excess_bound(
-        noise,
-        radius=radius,
-        time=step_size * iterations,
-        step_size=step_size,
-        smoothness=smoothness,
-        output=output,
+        noise, radius=radius, time=step_size * iterations, step_size=step_size, smoothness=smoothness, output=output
     )
     forecast = None
     if bound is not None and step_size <= 1 / smoothness:
-        forecast = Forecast(
-            bound, f"the best prepared coefficients have norm at most {radius:.3g} (expected value)"
-        )
+        forecast = Forecast(bound, f"the best prepared coefficients have norm at most {radius:.3g} (expected value)")
     steps = (priced(facts, QueryKind.GRADIENT, allowed, iterations, Purpose.DESCENT),)
     solver = Gradient(Descent(iterations, step_size, 0.0, None, output))
     return assembled(facts, solver, steps, forecast)

@@ -67,9 +67,7 @@ def choose_clip(
     return best_clip(quantile, held, excess, largest=largest, noise=noise, scale=scale)
 
 
-def best_clip(
-    quantile: float, held: float, excess: float, *, largest: float, noise: float, scale: float
-) -> Clip:
+def best_clip(quantile: float, held: float, excess: float, *, largest: float, noise: float, scale: float) -> Clip:
     """The clip of the least noise and bias, `scale` times what a tail of this mean excess loses."""
     places = (np.arange(TAIL.points) + 0.5) / TAIL.points
     inverse = NormalDist().inv_cdf

@@ -19,12 +19,7 @@ from tacit.losses.loss import Code
 from tacit.solvers.coordinates import response_ends
 from tacit.solvers.label_start import label_start
 from tacit.solvers.quantiles import bisect, records_below
-from tacit.solvers.response_location import (
-    LocatingResponse,
-    ResponseLocation,
-    ask_mean,
-    locate_response,
-)
+from tacit.solvers.response_location import LocatingResponse, ResponseLocation, ask_mean, locate_response
 from tacit.solvers.rules import INTERCEPT_ONLY, RESPONSE, STAGED, between
 from tacit.solvers.signal import n_mu_of
 from tacit.solvers.solver import PublicFacts, SolverOptions, assembled, priced

@@ -67,9 +67,7 @@ class Start:
     rare_length: float = rule(1.5, "length of a rare column's largest value, in clips")
     row_factor: float = rule(math.sqrt(2.0), "norm of standardised rows, over √d")
     ridge: float = rule(0.4, "ridge on the second moments, in noise norms")
-    clip: Growth = rule(
-        Growth(1.5, 100.0, 0.25, 1.5, 4.0), "squared norm over d where rows weigh less"
-    )
+    clip: Growth = rule(Growth(1.5, 100.0, 0.25, 1.5, 4.0), "squared norm over d where rows weigh less")
 
 
 @dataclass(frozen=True)
@@ -113,9 +111,7 @@ class OneStep:
     short_rows: float = rule(0.5, "squared row norm over d up to which columns are as declared")
     scale_doubt: float = rule(0.03, "noise of counts, of n, beyond which they tell no scale")
     second_ridge: float = rule(0.2, "ridge of the second query of moments, in noise norms")
-    clip: Growth = rule(
-        Growth(1.1, 100.0, 0.5, 1.1, 100.0), "squared norm over d_eff where rows weigh less, labels"
-    )
+    clip: Growth = rule(Growth(1.1, 100.0, 0.5, 1.1, 100.0), "squared norm over d_eff where rows weigh less, labels")
     numbers_clip: Growth = rule(Growth(2.5, 100.0, 0.4, 1.5, 100.0), "the same for numbers")
     counts_clip: Growth = rule(Growth(1.1, 100.0, 0.45, 1.1, 100.0), "and for counts")
     flat: float = rule(0.0011, "mean size over the range of a response that hardly varies")
@@ -123,9 +119,7 @@ class OneStep:
     residual_rounds: int = rule(6, "counts for the radius of the residuals")
     steps_of_large: int = rule(8, "pilot steps over a large table of labels, for time")
     visible: float = rule(1.3, "noise norms from which an eigenvalue of the curvature is seen")
-    noisiest: float = rule(
-        0.25, "noise of a step in spreads, beyond which the pilot stays, numbers"
-    )
+    noisiest: float = rule(0.25, "noise of a step in spreads, beyond which the pilot stays, numbers")
     noisiest_odds: float = rule(0.45, "the same of log odds and log rates, over √curvature")
     longest: float = rule(3.0, "longest step, in spreads of the response")
     least_error: float = rule(0.25, "least part of the step's square that is the pilot's error")
@@ -234,9 +228,7 @@ class Reliability:
     counted: float = rule(0.1, "share of the declared records that weights must come to")
     dispersion: float = rule(0.2, "dispersion of counts beyond which more signal is needed")
     dispersed: float = rule(200.0, "that signal")
-    hidden: tuple[float, float] = rule(
-        (0.1, 0.15), "hidden part over standard errors: conservative, withheld"
-    )
+    hidden: tuple[float, float] = rule((0.1, 0.15), "hidden part over standard errors: conservative, withheld")
     bias: tuple[float, float] = rule((0.6, 1.0), "bias bound of the clip, likewise")
     curvature: float = rule(0.5, "noise of the curvature, likewise: conservative")
     curvature_most: float = rule(4.0, "and withheld")

@@ -51,12 +51,7 @@ def label_clip(signal: float, share: float) -> float:
 
 
 def take_step(
-    gate: Gate,
-    plan: Plan,
-    coordinates: Coordinates,
-    pilot: Pilot,
-    clip_factor: float,
-    mean_row: Vector | None,
+    gate: Gate, plan: Plan, coordinates: Coordinates, pilot: Pilot, clip_factor: float, mean_row: Vector | None
 ) -> tuple[Vector, Sandwich]:
     """Ask for the gradient at the pilot, then for the matrices, and step once."""
     matrix, dimension = coordinates.matrix, coordinates.dimension
@@ -126,9 +121,7 @@ def tolerated_noise(plan: Plan, pilot: Pilot) -> float:
     return ONE_STEP.noisiest * pilot.spread
 
 
-def bounded(
-    gate: Gate, plan: Plan, coordinates: Coordinates, pilot: Pilot, row_bound: float
-) -> tuple[Loss, Clip]:
+def bounded(gate: Gate, plan: Plan, coordinates: Coordinates, pilot: Pilot, row_bound: float) -> tuple[Loss, Clip]:
     """Return the loss of the step with a bound on its slope, and the clip of its gradients."""
     loss, matrix = pilot.loss, coordinates.matrix
     if loss.code is Code.LOGISTIC:

@@ -29,15 +29,7 @@ from tacit.solvers.noisy_steps import Descent
 from tacit.solvers.rules import STAGED
 from tacit.solvers.shrinkage import unclipped_share
 from tacit.solvers.signal import signal_of
-from tacit.solvers.solver import (
-    PublicFacts,
-    Requirement,
-    SolverOptions,
-    loss_is,
-    no_intervals,
-    require,
-    require_passes,
-)
+from tacit.solvers.solver import PublicFacts, Requirement, SolverOptions, loss_is, no_intervals, require, require_passes
 
 
 def _takes_one_step(_: PublicFacts, options: SolverOptions) -> bool:
@@ -47,10 +39,7 @@ def _takes_one_step(_: PublicFacts, options: SolverOptions) -> bool:
 REQUIRES = (
     Requirement(loss_is(Code.SQUARED), 'solver="moments" is for LinearRegression and Ridge.'),
     Requirement(no_intervals, 'There are no intervals for solver="moments".'),
-    Requirement(
-        _takes_one_step,
-        'solver="moments" takes no steps: leave iterations and step_size out.',
-    ),
+    Requirement(_takes_one_step, 'solver="moments" takes no steps: leave iterations and step_size out.'),
 )
 
 

@@ -43,24 +43,9 @@ from tacit.solvers.nuisance import Level, dispersed_level, rescale, threshold_of
 from tacit.solvers.one_step import has_intervals
 from tacit.solvers.sandwich import ask_sandwich, coefficient_errors
 from tacit.solvers.signal import signal_of
-from tacit.solvers.solver import (
-    PublicFacts,
-    Requirement,
-    SolverOptions,
-    assembled,
-    no_penalty,
-    priced,
-    require,
-)
+from tacit.solvers.solver import PublicFacts, Requirement, SolverOptions, assembled, no_penalty, priced, require
 from tacit.solvers.spectrum import Spectrum, noise_norm
-from tacit.solvers.standardised_start import (
-    Known,
-    StandardisedStart,
-    begin,
-    clip_factor_of,
-    counted_clip,
-    first_steps,
-)
+from tacit.solvers.standardised_start import Known, StandardisedStart, begin, clip_factor_of, counted_clip, first_steps
 
 SMALLEST = 1e-12
 """Floor of a whitened curvature over its bound, where there is no noise to go by."""
@@ -120,9 +105,7 @@ class Newton:
         """
         known = begin(gate, plan, self.start, counted_clip(plan, self.start.clip_factor))
         rounds = _Rounds(gate, plan, self, known)
-        theta = take_steps(
-            known.start, len(self.step_sizes), rounds.step, first=self.first_averaged
-        )
+        theta = take_steps(known.start, len(self.step_sizes), rounds.step, first=self.first_averaged)
         sandwich = rounds.sandwich(theta) if self.intervals else None
         return Solution(known.coordinates.prepared(theta), sandwich, None, tuple(rounds.decrements))
 
@@ -148,14 +131,10 @@ class _Rounds:
         self.level = self.known.level
         if plan.loss.code is Code.HUBER and not settings.scaled:
             # A threshold that was declared in units of y is not found again.
-            self.level = replace(
-                self.level, loss=regression.smooth_huber(float(plan.loss.shape[0]))
-            )
+            self.level = replace(self.level, loss=regression.smooth_huber(float(plan.loss.shape[0])))
         self.threshold = settings.threshold or threshold_of(plan)
         # Of a score whose threshold was lowered the curvature is far below its bound.
-        self.expected = (
-            expected_curvature(self.threshold) if settings.threshold else self.level.curvature
-        )
+        self.expected = expected_curvature(self.threshold) if settings.threshold else self.level.curvature
         self.scale, self.prior = self.known.spread, NEWTON.scale_prior
         self.inverse = np.eye(len(self.known.start)) / self.level.curvature
         if settings.curvature == "once":
@@ -178,9 +157,7 @@ class _Rounds:
         ahead, cut = self._limited_step(theta, size * (self.inverse @ gradient))
         if settings.scaled:
             damping, coordinates = min(size, 1.0), self.known.coordinates
-            self.scale, self.prior = rescale(
-                self.gate, plan, coordinates, theta, self.scale, damping, self.prior
-            )
+            self.scale, self.prior = rescale(self.gate, plan, coordinates, theta, self.scale, damping, self.prior)
         squared = float(gradient @ self.inverse @ gradient)
         self.decrements.append(math.sqrt(max(0.0, squared)))
         self.steps.append(size * self.inverse)
@@ -209,9 +186,7 @@ class _Rounds:
         self.pooled.append(self.gate.ask(query))
         value = np.mean([answer.value for answer in self.pooled], axis=0)
         noise = self.pooled[0].noise_scale / math.sqrt(len(self.pooled))
-        answer = toward_expected(
-            Answer(np.asarray(value), noise), self.expected / loss.smoothness * self.plan.count
-        )
+        answer = toward_expected(Answer(np.asarray(value), noise), self.expected / loss.smoothness * self.plan.count)
         return raised_inverse(self.plan, answer, loss.smoothness, NEWTON.floor)
 
     def _majorised(self) -> Matrix:
@@ -253,9 +228,7 @@ class _Rounds:
             step_noise=self.noises[-1] * plan.count / plan.records,
             level=level.share,
             dispersion=level.dispersion,
-            nuisance_error=coefficient_errors(
-                plan, known.coordinates, asked, level.shift_error, known.mean_row
-            ),
+            nuisance_error=coefficient_errors(plan, known.coordinates, asked, level.shift_error, known.mean_row),
             rare=known.rare,
             privacy=ahead + np.outer(missing, missing),
         )
@@ -352,11 +325,7 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
 
 
 def _round_steps(
-    facts: PublicFacts,
-    settings: Newton,
-    gradients: Fraction,
-    curvatures: Fraction,
-    dispersion: Fraction,
+    facts: PublicFacts, settings: Newton, gradients: Fraction, curvatures: Fraction, dispersion: Fraction
 ) -> list[Step]:
     """Steps of all rounds; gradients and squares of one round are priced as one joint answer."""
     count = len(settings.step_sizes)

@@ -25,23 +25,10 @@ from tacit.solvers.coordinates import Coordinates, Matrix, Vector
 from tacit.solvers.noisy_steps import Descent, descend, take_steps
 from tacit.solvers.rules import LABELS, NEWTON_POLISH
 from tacit.solvers.signal import signal_of
-from tacit.solvers.solver import (
-    PublicFacts,
-    SolverOptions,
-    assembled,
-    one_in_of_moments,
-    one_in_of_steps,
-    priced,
-)
+from tacit.solvers.solver import PublicFacts, SolverOptions, assembled, one_in_of_moments, one_in_of_steps, priced
 from tacit.solvers.spectrum import Spectrum, noise_norm
 from tacit.solvers.step_size import counted, shortened
-from tacit.solvers.whitened_gradient import (
-    Whitening,
-    forecast,
-    moment_queries,
-    recipe_of,
-    whiten,
-)
+from tacit.solvers.whitened_gradient import Whitening, forecast, moment_queries, recipe_of, whiten
 
 
 @dataclass(frozen=True)
@@ -73,9 +60,7 @@ class NewtonPolish:
         theta = self.polish(gate, plan, coordinates, theta, clip)
         return Solution(coordinates.prepared(theta))
 
-    def polish(
-        self, gate: Gate, plan: Plan, coordinates: Coordinates, start: Vector, clip: float
-    ) -> Vector:
+    def polish(self, gate: Gate, plan: Plan, coordinates: Coordinates, start: Vector, clip: float) -> Vector:
         """Take the Newton steps from where descent ended."""
         inverse = self.inverse_curvature(gate, plan, coordinates, start)
 
@@ -86,20 +71,11 @@ class NewtonPolish:
         first = self.newton_steps - self.averaged
         return take_steps(start, self.newton_steps, step, first=first)
 
-    def inverse_curvature(
-        self, gate: Gate, plan: Plan, coordinates: Coordinates, theta: Vector
-    ) -> Matrix:
+    def inverse_curvature(self, gate: Gate, plan: Plan, coordinates: Coordinates, theta: Vector) -> Matrix:
         """Ask for the curvature at theta, and return the map from mean gradients to steps."""
         bound = self.whitening.row_factor * math.sqrt(coordinates.dimension)
         answer = gate.ask(
-            SecondMoments(
-                bound,
-                coordinates.matrix,
-                theta,
-                Weights.CURVATURE,
-                plan.loss,
-                self.whitening.one_in,
-            )
+            SecondMoments(bound, coordinates.matrix, theta, Weights.CURVATURE, plan.loss, self.whitening.one_in)
         )
         spectrum = Spectrum.of(answer.value)
         ridge = noise_norm(answer.noise_scale, len(spectrum.values), self.ridge)
@@ -129,17 +105,9 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
         one_in=one_in_of_steps(facts, math.sqrt(first / rules.steps), length),
     )
     steps = (
-        priced(
-            facts,
-            QueryKind.SECOND_MOMENTS,
-            allowed * moments,
-            rules.queries,
-            Purpose.SECOND_MOMENTS,
-        ),
+        priced(facts, QueryKind.SECOND_MOMENTS, allowed * moments, rules.queries, Purpose.SECOND_MOMENTS),
         priced(facts, QueryKind.GRADIENT, first, rules.steps, Purpose.DESCENT),
-        priced(
-            facts, QueryKind.SECOND_MOMENTS, allowed * rules.curvature_share, 1, Purpose.CURVATURE
-        ),
+        priced(facts, QueryKind.SECOND_MOMENTS, allowed * rules.curvature_share, 1, Purpose.CURVATURE),
         priced(facts, QueryKind.GRADIENT, left - first, rules.newton_steps, Purpose.NEWTON_STEPS),
     )
     solver = NewtonPolish(

@@ -19,13 +19,7 @@ FINEST = 10**8
 
 
 def number_of_rounds(
-    facts: PublicFacts,
-    options: SolverOptions,
-    signal: float,
-    curvature: str,
-    *,
-    others: int,
-    each: int,
+    facts: PublicFacts, options: SolverOptions, signal: float, curvature: str, *, others: int, each: int
 ) -> int:
     """Number of rounds, each of which takes `each` passes beside those of the other steps."""
     require_passes(options, others, each)
@@ -43,9 +37,7 @@ def number_of_rounds(
     return int(wanted)
 
 
-def step_sizes(
-    options: SolverOptions, count: int, signal: float, curvature: str
-) -> tuple[float, ...]:
+def step_sizes(options: SolverOptions, count: int, signal: float, curvature: str) -> tuple[float, ...]:
     """One size for all rounds if it was asked for; else Newton is damped until the last rounds."""
     if options.step_size is not None:
         return (options.step_size,) * count

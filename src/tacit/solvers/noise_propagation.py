@@ -38,9 +38,7 @@ def carry_noise(
     back = (spectrum.vectors / np.sqrt(values)) @ spectrum.vectors.T
     unit = np.eye(len(values))
     total, ahead = np.zeros_like(root), np.zeros_like(root)
-    for step, noise, weight in zip(
-        reversed(steps), reversed(noises), reversed(weights), strict=True
-    ):
+    for step, noise, weight in zip(reversed(steps), reversed(noises), reversed(weights), strict=True):
         # What the result answers to a change of the iterate after this step, in units of M^-½.
         ahead = ahead + weight * unit
         response = ahead @ root @ step

@@ -66,12 +66,7 @@ def first_averaged(iterates: int, output: str, tail: float) -> int:
 
 
 def take_steps(
-    start: Vector,
-    iterations: int,
-    step: Callable[[int, Vector], Vector],
-    *,
-    momentum: float = 0.0,
-    first: int,
+    start: Vector, iterations: int, step: Callable[[int, Vector], Vector], *, momentum: float = 0.0, first: int
 ) -> Vector:
     """Return the mean of the iterates from `first` on; `step` gives the next one."""
     previous = theta = start
@@ -104,24 +99,14 @@ def descend(
     def step(_: int, ahead: Vector) -> Vector:
         nonlocal noise
         answer = gate.ask(
-            GradientSum(
-                ahead,
-                clip,
-                coordinates.matrix,
-                downweighted,
-                loss,
-                descent.balanced,
-                descent.one_in,
-            )
+            GradientSum(ahead, clip, coordinates.matrix, downweighted, loss, descent.balanced, descent.one_in)
         )
         noise = answer.noise_scale / plan.count
         moved = ahead - descent.step_size * (answer.value / plan.count)
         return region.project(ridge.proximal(moved, descent.step_size))
 
     momentum, first = descent.momentum, descent.first_averaged
-    theta = take_steps(
-        prior if start is None else start, descent.iterations, step, momentum=momentum, first=first
-    )
+    theta = take_steps(prior if start is None else start, descent.iterations, step, momentum=momentum, first=first)
     return theta, noise
 
 

@@ -63,9 +63,7 @@ def first_level(gate: Gate, plan: Plan, centers: Vector, scales: Vector) -> Leve
     return Level(loss, float(centers[-1]), 1.0)
 
 
-def residual_threshold(
-    gate: Gate, plan: Plan, matrix: Matrix | None, pilot: Vector, size: float
-) -> float:
+def residual_threshold(gate: Gate, plan: Plan, matrix: Matrix | None, pilot: Vector, size: float) -> float:
     """Ask for the radius of the pilot's residuals, of about `size`: the score's threshold."""
 
     def within(radius: float) -> float:
@@ -201,13 +199,7 @@ def _law_of_squares(means: Vector, dispersion: float) -> tuple[Vector, Vector, V
 
 
 def rescale(
-    gate: Gate,
-    plan: Plan,
-    coordinates: Coordinates,
-    theta: Vector,
-    scale: float,
-    damping: float,
-    prior: float,
+    gate: Gate, plan: Plan, coordinates: Coordinates, theta: Vector, scale: float, damping: float, prior: float
 ) -> tuple[float, float]:
     """Solve Huber's second equation, mean min(r²/s², c²) = κ(c), for the residuals' scale s.
 

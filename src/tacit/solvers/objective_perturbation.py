@@ -27,15 +27,7 @@ from tacit.accounting.composition import compose, mu_squared_of
 from tacit.contract.plan import Plan, Purpose, Solution, Step
 from tacit.contract.query import Gate, PerturbedMinimum, QueryKind
 from tacit.contract.release import Sandwich
-from tacit.contract.sensitivity import (
-    Accuracy,
-    MinimumPrice,
-    Price,
-    events_of,
-    is_resolved,
-    price_for,
-    ridge_of,
-)
+from tacit.contract.sensitivity import Accuracy, MinimumPrice, Price, events_of, is_resolved, price_for, ridge_of
 from tacit.errors import BudgetError, SettingError
 from tacit.losses.loss import Code
 from tacit.privacy.event import Event, Gaussian, Repeated
@@ -57,13 +49,7 @@ from tacit.solvers.solver import (
     public_n,
     require,
 )
-from tacit.solvers.standardised_start import (
-    Known,
-    StandardisedStart,
-    begin,
-    clip_factor_of,
-    first_steps,
-)
+from tacit.solvers.standardised_start import Known, StandardisedStart, begin, clip_factor_of, first_steps
 
 BITS, RATIO_BITS = 50, 60
 """Binary digits of the noise's lattice and of the ratio of curvature and ridge."""
@@ -91,13 +77,9 @@ def _has_bounds_or_intervals(facts: PublicFacts, options: SolverOptions) -> bool
 
 
 REQUIRES = (
+    Requirement(loss_is(Code.LOGISTIC), f'solver="{NAME}" is for the logistic regression of two classes.'),
     Requirement(
-        loss_is(Code.LOGISTIC), f'solver="{NAME}" is for the logistic regression of two classes.'
-    ),
-    Requirement(
-        _has_epsilon,
-        "A perturbed objective has no mu and no rho: give a budget of epsilon and delta.",
-        BudgetError,
+        _has_epsilon, "A perturbed objective has no mu and no rho: give a budget of epsilon and delta.", BudgetError
     ),
     Requirement(
         _has_moderate_epsilon,
@@ -110,18 +92,11 @@ REQUIRES = (
         f'solver="{NAME}" needs a public n: how exactly the minimum can be computed depends on it. '
         "Use replace-one or zero-out.",
     ),
+    Requirement(_has_plain_records, f'solver="{NAME}" is for plain records, without offset or units.'),
     Requirement(
-        _has_plain_records,
-        f'solver="{NAME}" is for plain records, without offset or units.',
+        no_penalty, f'solver="{NAME}" has a ridge of its own: leave l2, prior_mean, radius and constraint out.'
     ),
-    Requirement(
-        no_penalty,
-        f'solver="{NAME}" has a ridge of its own: leave l2, prior_mean, radius and constraint out.',
-    ),
-    Requirement(
-        _has_bounds_or_intervals,
-        f'solver="{NAME}" needs declared bounds unless inference=True.',
-    ),
+    Requirement(_has_bounds_or_intervals, f'solver="{NAME}" needs declared bounds unless inference=True.'),
     *(
         Requirement(leaves_out(name), f'solver="{NAME}" takes no {name}: leave it out.')
         for name in ("iterations", "step_size", "output", "max_passes")
@@ -177,9 +152,7 @@ def _debiased(gate: Gate, plan: Plan, known: Known) -> tuple[Vector, Sandwich]:
 def _cover(plan: Plan, price: MinimumPrice, clip: float) -> float:
     """Standard deviation of the noise that hides how the minimiser was computed."""
     width = plan.design.width
-    accuracy = Accuracy.of(
-        price, records=plan.records, width=width, smoothness=plan.loss.smoothness
-    )
+    accuracy = Accuracy.of(price, records=plan.records, width=width, smoothness=plan.loss.smoothness)
     return 2.0**price.drift.bits * accuracy.step(price, width) / clip
 
 
@@ -194,11 +167,7 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     require(REQUIRES, facts, options)
     elsewhere = mu_squared_of(facts.budget) - allowed
     cover = price_for(
-        QueryKind.DIRECTION,
-        allowed * PERTURBATION.cover,
-        facts.relation,
-        records=1,
-        width=facts.design.width,
+        QueryKind.DIRECTION, allowed * PERTURBATION.cover, facts.relation, records=1, width=facts.design.width
     )
     before, start, after = list[Step](), None, list[Step]()
     if options.inference:
@@ -264,9 +233,7 @@ def largest_bound(
     return low
 
 
-def _balanced(
-    facts: PublicFacts, epsilon: float, delta: float, spent: float
-) -> tuple[Fraction, float]:
+def _balanced(facts: PublicFacts, epsilon: float, delta: float, spent: float) -> tuple[Fraction, float]:
     """The ratio of curvature and ridge with the least error, and about the μ it leaves."""
     found: list[tuple[float, Fraction, float]] = []
     least, growth, candidates = PERTURBATION.ratios

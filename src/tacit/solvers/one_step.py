@@ -42,13 +42,7 @@ from tacit.solvers.solver import (
     require_passes,
 )
 from tacit.solvers.staged_gradient import Staged
-from tacit.solvers.standardised_start import (
-    StandardisedStart,
-    Standards,
-    linear_map,
-    standardise,
-    standardised_columns,
-)
+from tacit.solvers.standardised_start import StandardisedStart, Standards, linear_map, standardise, standardised_columns
 from tacit.solvers.whitened_gradient import WhitenedGradient, Whitening, whiten
 
 
@@ -57,11 +51,7 @@ def has_intervals(loss: Loss) -> bool:
     return loss.code in {Code.LOGISTIC, Code.SQUARED, Code.HUBER, Code.POISSON}
 
 
-REQUIRES = (
-    Requirement(
-        lambda facts, _: has_intervals(facts.loss), "There are no intervals for the {loss} loss."
-    ),
-)
+REQUIRES = (Requirement(lambda facts, _: has_intervals(facts.loss), "There are no intervals for the {loss} loss."),)
 
 
 def shares_of(loss: Loss, signal: float) -> Shares:
@@ -122,9 +112,7 @@ class OneStep:
         least = between(answer.noise_scale / plan.count, least, LEVEL.least_share)
         return between(float(answer.value[0]) / plan.count, least, 1 - least)
 
-    def _descend(
-        self, gate: Gate, plan: Plan, coordinates: Coordinates, known: ResponseLocation | float
-    ) -> Pilot:
+    def _descend(self, gate: Gate, plan: Plan, coordinates: Coordinates, known: ResponseLocation | float) -> Pilot:
         if isinstance(known, ResponseLocation):
             assert isinstance(self.pilot, Staged)  # noqa: S101 - for the type checker
             theta, residuals = self.pilot.descend_in(gate, plan, coordinates, known)
@@ -178,9 +166,7 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
         return allowed * (1 - part) * Fraction(hundredths, whole)
 
     rounds = (medians + START.radii if columns else 0) + 2 + 2 + facts.counts
-    rounds += (TAIL.rounds + 1) * bool(shares.tail) + ONE_STEP.residual_rounds * bool(
-        shares.residuals
-    )
+    rounds += (TAIL.rounds + 1) * bool(shares.tail) + ONE_STEP.residual_rounds * bool(shares.residuals)
     inner = _pilot(facts, options, allowed * part, rounds)
     steps: list[Step] = []
     if columns:
@@ -209,9 +195,7 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     by_code = {Code.LOGISTIC: ONE_STEP.clip, Code.POISSON: ONE_STEP.counts_clip}
     clip = math.sqrt(by_code.get(facts.loss.code, ONE_STEP.numbers_clip).at(signal))
     one_in = one_in_of_moments(facts, math.sqrt(moments / 2), START.row_factor)
-    start = StandardisedStart(
-        columns, medians, START.radii, START.ridge, START.row_factor, clip, one_in
-    )
+    start = StandardisedStart(columns, medians, START.radii, START.ridge, START.row_factor, clip, one_in)
     solver = OneStep(None if short else start, inner.solver, clip)  # type: ignore[arg-type]
     return assembled(facts, solver, steps, _forecast(facts, clip, math.sqrt(step)))
 
@@ -248,10 +232,7 @@ def _pilot(facts: PublicFacts, options: SolverOptions, allowed: Fraction, others
     # nor too little.
     factor = allowed / _cost(facts, steps)
     if not 1 <= factor <= 1 + ROUNDED:
-        steps = [
-            priced(facts, it.kind, factor * _cost(facts, [it]), it.times, it.purpose, it.size)
-            for it in steps
-        ]
+        steps = [priced(facts, it.kind, factor * _cost(facts, [it]), it.times, it.purpose, it.size) for it in steps]
     return replace(larger, steps=tuple(steps))
 
 

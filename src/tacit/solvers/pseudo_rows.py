@@ -24,9 +24,7 @@ def pseudo_rows(coordinates: Coordinates, width: int, mean_row: Vector | None) -
     return np.asarray(center + rows @ root)
 
 
-def expected_matrices(
-    rows: Matrix, theta: Vector, loss: Loss, row_bound: float
-) -> tuple[Matrix, Matrix]:
+def expected_matrices(rows: Matrix, theta: Vector, loss: Loss, row_bound: float) -> tuple[Matrix, Matrix]:
     """Mean w h z z', and mean w² v z z' where the variance v of the slope is the model's.
 
     v is h for labels, the rate times its squared weight for counts, and 1 for least squares.
@@ -51,11 +49,7 @@ def expected_matrices(
 
 
 def weight_ratio(
-    coordinates: Coordinates,
-    theta: Vector,
-    loss: Loss,
-    row_bound: float,
-    mean_row: Vector | None,
+    coordinates: Coordinates, theta: Vector, loss: Loss, row_bound: float, mean_row: Vector | None
 ) -> float:
     """⟨Q, M⟩ / ⟨M, M⟩ that weights leave of the model's own variance, by public rows.
 

@@ -22,9 +22,7 @@ FARTHEST = 1e6
 Places = NDArray[np.int64]
 
 
-def bisect(
-    count: Callable[[float], float], low: float, high: float, rounds: int, wanted: float
-) -> float:
+def bisect(count: Callable[[float], float], low: float, high: float, rounds: int, wanted: float) -> float:
     """Return where a rising count reaches what is wanted, after so many halvings of [low, high]."""
     for _ in range(rounds):
         middle = (low + high) / 2
@@ -35,19 +33,14 @@ def bisect(
     return (low + high) / 2
 
 
-def bisect_octaves(
-    count: Callable[[float], float], top: float, octaves: int, rounds: int, wanted: float
-) -> float:
+def bisect_octaves(count: Callable[[float], float], top: float, octaves: int, rounds: int, wanted: float) -> float:
     """The same for a radius between top / 2^octaves and top, by its logarithm."""
     power = bisect(lambda x: count(top * 2.0**x), -float(octaves), 0.0, rounds, wanted)
     return float(top * 2.0**power)
 
 
 def bisect_places(
-    enough: Callable[[Places], NDArray[np.bool_]],
-    farthest: int,
-    columns: int,
-    rounds: int | None = None,
+    enough: Callable[[Places], NDArray[np.bool_]], farthest: int, columns: int, rounds: int | None = None
 ) -> Places:
     """Return for each column the least whole number in ±farthest that is enough.
 
@@ -65,11 +58,7 @@ def bisect_places(
 
 
 def bisect_noisy(
-    share: Callable[[Vector], tuple[Vector, float]],
-    low: Vector,
-    high: Vector,
-    rounds: int,
-    wanted: float,
+    share: Callable[[Vector], tuple[Vector, float]], low: Vector, high: Vector, rounds: int, wanted: float
 ) -> Vector:
     """Return where rising shares reach what is wanted: probabilistic bisection (Horstein 1963).
 

@@ -49,9 +49,7 @@ def recalibrate(
     level = 0.0
     if plan.design.intercept:
         cap = min(2 * cut * size, 2 * (high - low))
-        query = ResidualSize(
-            theta, cap, coordinates.matrix, low, high, Measure.SHARE, start=-cap / 2
-        )
+        query = ResidualSize(theta, cap, coordinates.matrix, low, high, Measure.SHARE, start=-cap / 2)
         answer = gate.ask(query)
         mean = cap * (float(answer.value[0]) / plan.count - 0.5)
         level = believed(mean, cap * answer.noise_scale / plan.count)
@@ -69,9 +67,7 @@ def recalibrate(
     return np.asarray(slope * theta + coordinates.working(shift))
 
 
-def predicted_moments(
-    plan: Plan, coordinates: Coordinates, theta: Vector, median: float
-) -> tuple[float, float]:
+def predicted_moments(plan: Plan, coordinates: Coordinates, theta: Vector, median: float) -> tuple[float, float]:
     """Mean and deviation of the predictions, by the last second moments.
 
     Both are of the distance from the median, so that the noise of a large level hides no small

@@ -60,13 +60,7 @@ def step_unit(loss: Loss, known: Residuals) -> float:
 
 
 def measure(
-    gate: Gate,
-    plan: Plan,
-    rounds: int,
-    coordinates: Coordinates,
-    theta: Vector,
-    known: Residuals,
-    one_in: int,
+    gate: Gate, plan: Plan, rounds: int, coordinates: Coordinates, theta: Vector, known: Residuals, one_in: int
 ) -> Residuals:
     """Ask for the mean size of the residuals (one round) or the radius of most (several)."""
     low, high = response_ends(plan)
@@ -86,21 +80,14 @@ def measure(
     counts = plan.design.response.kind == Count.kind
     if counts:
         low, high = -STAGED.largest_rate * 10, loss_in_units(plan, known, first=False).shape[0]
-    query = ResidualSize(
-        theta, cap, coordinates.matrix, low, high, exponential=counts, every=one_in
-    )
+    query = ResidualSize(theta, cap, coordinates.matrix, low, high, exponential=counts, every=one_in)
     mean = cap * float(gate.ask(query).value[0]) / plan.count
     size = between(mean, cap / STAGED.size_floor, cap)
     return replace(known, size=size, deviation=RESPONSE.normal * size)
 
 
 def shift_to_quantile(
-    gate: Gate,
-    plan: Plan,
-    rounds: int,
-    coordinates: Coordinates,
-    theta: Vector,
-    known: Residuals,
+    gate: Gate, plan: Plan, rounds: int, coordinates: Coordinates, theta: Vector, known: Residuals
 ) -> Vector:
     """Move the intercept to the residuals' quantile."""
     width = STAGED.shift_width * known.deviation

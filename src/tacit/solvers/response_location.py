@@ -71,12 +71,7 @@ def locate_response(gate: Gate, plan: Plan, asked: LocatingResponse) -> Response
 def ask_mean(gate: Gate, plan: Plan, low: float, high: float) -> Answer:
     """Ask for the sum of shares of the way from low to high at which responses lie, cut there."""
     query = ResidualSize(
-        np.zeros(plan.design.width),
-        high - low,
-        lowest=0.0,
-        highest=0.0,
-        measure=Measure.SHARE,
-        start=low,
+        np.zeros(plan.design.width), high - low, lowest=0.0, highest=0.0, measure=Measure.SHARE, start=low
     )
     return gate.ask(query)
 

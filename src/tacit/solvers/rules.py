@@ -156,9 +156,7 @@ class Labels:
     three_queries: Fraction = rule(Fraction(4, 100), "share of each of three")
     ridge: float = rule(0.08, "ridge in noise norms, times √d")
     ridge_ends: tuple[float, float] = rule((0.6, 0.85), "ends of that ridge")
-    row_factor: Growth = rule(
-        Growth(0.25, 1.0, 1 / 3, 1.0, 2.0), "norm of rows after the first query"
-    )
+    row_factor: Growth = rule(Growth(0.25, 1.0, 1 / 3, 1.0, 2.0), "norm of rows after the first query")
     clip: Growth = rule(Growth(0.35, 10.0, 0.25, 0.3, 2.0), "clip of two labels, over √d_eff")
     step: tuple[float, float] = rule((3.0, 2.1), "step length max(3, 2.1 / clip)")
     steps: tuple[float, float, float] = rule((8.0, 10.0, 60.0), "8·max(√(signal/10), signal/60)")
@@ -240,9 +238,7 @@ class Staged:
     large_noisy: Pace = rule(Pace((3, 5), 0.4, 1.0, 0.5), "large table without one")
     narrow_pace: Pace = rule(Pace((6, 12), 0.75, 0.7, 0.0), "narrow table")
     wide_pace: Pace = rule(Pace((4, 6), 0.5, 1.0, 0.4), "wide table")
-    size_clip: Growth = rule(
-        Growth(0.5, 1.0, 1 / 3, 1.0, 8.0), "clip in mean sizes of the residuals"
-    )
+    size_clip: Growth = rule(Growth(0.5, 1.0, 1 / 3, 1.0, 8.0), "clip in mean sizes of the residuals")
     slope_clip: Growth = rule(Growth(0.25, 1.0, 1 / 3, 1.0, 2.5), "clip where slopes are bounded")
     pinball_curvature: float = rule(0.4, "density of a normal variable at its median")
     pinball_density: float = rule(0.25, "least density at a quantile that steps go by")
@@ -293,9 +289,7 @@ class Corrections:
     smallest_curvature: float = rule(0.3, "of a whitened direction, in the noise's variance")
     growth: float = rule(1.5, "of the blocks of directions that are shrunk together")
     share: Fraction = rule(Fraction(1, 25), "for level and slope")
-    cut: Growth = rule(
-        Growth(2.0, 30.0, 2 / 3, 2.0, 60.0), "cut in mean sizes, by n·μ of one number"
-    )
+    cut: Growth = rule(Growth(2.0, 30.0, 2 / 3, 2.0, 60.0), "cut in mean sizes, by n·μ of one number")
     largest_slope: float = rule(3.0, "the slope changes by no more than this factor")
     doubt: float = rule(2.0, "squared corrections below so many noise variances are dropped")
     caution: float = rule(2.0, "noise deviations by which the predictions' variance is raised")

@@ -16,9 +16,7 @@ SINGULAR = 1e-13
 """Singular values below this share of the largest are left out of a solution."""
 
 
-def ask_sandwich(
-    gate: Gate, plan: Plan, coordinates: Coordinates, theta: Vector, clip: float, loss: Loss
-) -> Sandwich:
+def ask_sandwich(gate: Gate, plan: Plan, coordinates: Coordinates, theta: Vector, clip: float, loss: Loss) -> Sandwich:
     """Ask for both matrices at theta, on the scale of the declared number of records.
 
     Of the steps that led there nothing is said yet.
@@ -26,9 +24,7 @@ def ask_sandwich(
     matrix, count = coordinates.matrix, plan.records
     pair = gate.ask(CurvatureAndScore(theta, clip, matrix, loss))
     noise = pair.noise_scale / count
-    curvature, lifted = raised(
-        pair.value[0] * loss.smoothness / count, NEWTON.lifted * noise * loss.smoothness
-    )
+    curvature, lifted = raised(pair.value[0] * loss.smoothness / count, NEWTON.lifted * noise * loss.smoothness)
     to_user = plan.design.to_user()
     return Sandwich(
         curvature=curvature,

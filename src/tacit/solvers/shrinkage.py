@@ -23,9 +23,7 @@ from tacit.solvers.step_size import tail_variance
 SMALLEST = 1e-300
 
 
-def shrink(
-    theta: Vector, coordinates: Coordinates, descent: Descent, noise: float, strength: float
-) -> Vector:
+def shrink(theta: Vector, coordinates: Coordinates, descent: Descent, noise: float, strength: float) -> Vector:
     """Shrink what descent found; `noise` is the deviation of its mean gradients."""
     if coordinates.matrix is None or coordinates.directions is None:
         return theta

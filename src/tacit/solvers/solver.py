@@ -105,9 +105,7 @@ class Requirement:
     error: type[TacitError] = SettingError
 
 
-def require(
-    requirements: Sequence[Requirement], facts: PublicFacts, options: SolverOptions
-) -> None:
+def require(requirements: Sequence[Requirement], facts: PublicFacts, options: SolverOptions) -> None:
     """Refuse a fit that misses a property, and name the first that is missing."""
     for requirement in requirements:
         if not requirement.holds(facts, options):
@@ -217,12 +215,7 @@ def one_in_of_steps(facts: PublicFacts, mu: float, clip_factor: float) -> int:
 
 
 def priced(
-    facts: PublicFacts,
-    kind: QueryKind,
-    mu_squared: Fraction,
-    times: int,
-    purpose: Purpose,
-    size: int = 1,
+    facts: PublicFacts, kind: QueryKind, mu_squared: Fraction, times: int, purpose: Purpose, size: int = 1
 ) -> Step:
     """`times` answers that cost at most `mu_squared` together."""
     # A unit's integers for second moments are those of all its rows.
@@ -238,12 +231,7 @@ def priced(
     return Step(kind, price, times, purpose, size)
 
 
-def assembled(
-    facts: PublicFacts,
-    solver: Solver,
-    steps: Sequence[Step],
-    forecast: Forecast | None = None,
-) -> Plan:
+def assembled(facts: PublicFacts, solver: Solver, steps: Sequence[Step], forecast: Forecast | None = None) -> Plan:
     """Return the plan of these steps."""
     return Plan(
         solver=solver,

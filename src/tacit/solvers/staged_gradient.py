@@ -23,13 +23,7 @@ from tacit.losses.loss import Code
 from tacit.solvers.coordinates import Coordinates, Vector
 from tacit.solvers.noisy_steps import Descent, descend
 from tacit.solvers.recalibration import recalibrate
-from tacit.solvers.residual_scale import (
-    Residuals,
-    loss_in_units,
-    measure,
-    shift_to_quantile,
-    step_unit,
-)
+from tacit.solvers.residual_scale import Residuals, loss_in_units, measure, shift_to_quantile, step_unit
 from tacit.solvers.response_location import LocatingResponse, ResponseLocation, locate_response
 from tacit.solvers.rules import CORRECTIONS, LABELS, RESPONSE, STAGED, Pace, between
 from tacit.solvers.shrinkage import shrink, unclipped_share
@@ -189,14 +183,10 @@ def priced_stages(
     return assembled(facts, solver, steps, _forecast(facts, stages[-1].descent, math.sqrt(left)))
 
 
-def _stage_steps(
-    facts: PublicFacts, stage: Stage, counts: Fraction, gradients: Fraction
-) -> list[Step]:
+def _stage_steps(facts: PublicFacts, stage: Stage, counts: Fraction, gradients: Fraction) -> list[Step]:
     steps = []
     if stage.scale_rounds:
-        steps.append(
-            priced(facts, QueryKind.COUNTS, counts, stage.scale_rounds, Purpose.RESIDUAL_SIZE)
-        )
+        steps.append(priced(facts, QueryKind.COUNTS, counts, stage.scale_rounds, Purpose.RESIDUAL_SIZE))
     if stage.shift_rounds:
         purpose = Purpose.RESIDUAL_QUANTILE
         steps.append(priced(facts, QueryKind.COUNTS, counts, stage.shift_rounds, purpose))
@@ -246,9 +236,7 @@ def _pace(facts: PublicFacts, options: SolverOptions, signal: float) -> Pace:
     return pace
 
 
-def _stages(
-    facts: PublicFacts, options: SolverOptions, pace: Pace, signal: float
-) -> tuple[Stage, ...]:
+def _stages(facts: PublicFacts, options: SolverOptions, pace: Pace, signal: float) -> tuple[Stage, ...]:
     code, loss = facts.loss.code, facts.loss
     by_size = code in {Code.SQUARED, Code.POISSON}
     clip = (STAGED.size_clip if by_size else STAGED.slope_clip).at(signal)
@@ -261,8 +249,7 @@ def _stages(
     rounds = 1 if by_size else (STAGED.scale_rounds if loss.relative else 0)
     length, output = options.step_size or pace.length / curvature, options.output or "tail"
     first, second = (
-        Stage(Descent(steps, length, pace.momentum, clip, output, pace.averaged), rounds)
-        for steps in pace.steps
+        Stage(Descent(steps, length, pace.momentum, clip, output, pace.averaged), rounds) for steps in pace.steps
     )
     if code is not Code.PINBALL:
         return first, second

@@ -102,9 +102,7 @@ def first_steps(
     # What standardising does not need goes to the second moments.
     moments = cost(shares.moments + (0 if columns else shares.scales))
     steps.append(priced(facts, QueryKind.SECOND_MOMENTS, moments, 1, Purpose.SECOND_MOMENTS))
-    settings = StandardisedStart(
-        columns, medians, START.radii, START.ridge, START.row_factor, clip_factor
-    )
+    settings = StandardisedStart(columns, medians, START.radii, START.ridge, START.row_factor, clip_factor)
     return steps, settings
 
 

@@ -19,12 +19,7 @@ from tacit.solvers.rules import LABELS
 
 
 def shortened(
-    plan: Plan,
-    descent: Descent,
-    coordinates: Coordinates,
-    clip: float,
-    largest: float | None,
-    flatness: float = 1.0,
+    plan: Plan, descent: Descent, coordinates: Coordinates, clip: float, largest: float | None, flatness: float = 1.0
 ) -> Descent:
     """Shorten steps where the noise variance of the margins would exceed `largest`.
 

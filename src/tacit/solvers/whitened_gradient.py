@@ -120,9 +120,7 @@ class WhitenedGradient:
         return descend(gate, plan, descent, coordinates, begin, clip, plan.loss)[0]
 
 
-def whiten(
-    gate: Gate, plan: Plan, whitening: Whitening, standards: Matrix | None = None
-) -> Coordinates:
+def whiten(gate: Gate, plan: Plan, whitening: Whitening, standards: Matrix | None = None) -> Coordinates:
     """Ask for the second moments, each time in the coordinates of the time before.
 
     With a matrix of `standards` the first time is in standardised coordinates.
@@ -201,9 +199,7 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
         priced(facts, QueryKind.GRADIENT, remaining, iterations, Purpose.DESCENT),
     ]
     if starts:
-        steps.insert(
-            0, priced(facts, QueryKind.COUNTS, allowed * label_share, 1, Purpose.LABEL_SHARE)
-        )
+        steps.insert(0, priced(facts, QueryKind.COUNTS, allowed * label_share, 1, Purpose.LABEL_SHARE))
     limited = facts.loss.code is Code.LOGISTIC and not options.step_size
     solver = WhitenedGradient(
         Whitening(queries, ridge, row_factor, one_in=one_in),

@@ -16,12 +16,9 @@ largest_rate = partial(best_within, low=1e-9, high=1.0, rising=True)
 
 
 @pytest.mark.parametrize(
-    ("rate", "times", "expected"),
-    [(0.01, 1000, 1.41463), (0.001, 10_000, 0.74068), (0.05, 400, 3.8746)],
+    ("rate", "times", "expected"), [(0.01, 1000, 1.41463), (0.001, 10_000, 0.74068), (0.05, 400, 3.8746)]
 )
-def test_t25_noise_meets_the_budget_and_wastes_nothing(
-    rate: float, times: int, expected: float
-) -> None:
+def test_t25_noise_meets_the_budget_and_wastes_nothing(rate: float, times: int, expected: float) -> None:
     # The expected values are those of dp-accounting.
     def make(noise: float) -> Items:
         return [(PoissonGaussian(1 / noise, rate), times)]

@@ -78,13 +78,9 @@ def exact_randomised_response(epsilons: list[tuple[float, float, int]], at: floa
 
 
 @pytest.mark.parametrize(
-    "kinds",
-    [[(0.1, 0.0, 60)], [(0.5, 1e-7, 12)], [(0.1, 0.0, 12), (0.237, 1e-8, 7), (0.05, 0.0, 9)]],
-    ids=str,
+    "kinds", [[(0.1, 0.0, 60)], [(0.5, 1e-7, 12)], [(0.1, 0.0, 12), (0.237, 1e-8, 7), (0.05, 0.0, 9)]], ids=str
 )
-def test_randomised_response_contains_the_exact_sum(
-    kinds: list[tuple[float, float, int]],
-) -> None:
+def test_randomised_response_contains_the_exact_sum(kinds: list[tuple[float, float, int]]) -> None:
     composed = compose([(RandomisedResponse(e, d), times) for e, d, times in kinds])
     for epsilon in (0.0, 0.35, 1.0, 2.2):
         lower, upper = composed.delta(epsilon)
@@ -100,8 +96,7 @@ def test_t33_optimal_composition_of_pure_mechanisms() -> None:
         at = (k - 2 * i) * e
         exact = (
             sum(
-                math.comb(k, number)
-                * (math.exp((k - number) * e) - math.exp((k - 2 * i + number) * e))
+                math.comb(k, number) * (math.exp((k - number) * e) - math.exp((k - 2 * i + number) * e))
                 for number in range(i)
             )
             / (1 + math.exp(e)) ** k
@@ -163,12 +158,7 @@ def random_mix(seed: int) -> tuple[list[tuple[Pair, int]], Any, Any]:
         )
     if generator.random() < 0.5:
         scale = float(generator.uniform(2, 20))
-        add(
-            LaplacePair(1 / scale),
-            int(generator.integers(1, 10)),
-            oracle.from_laplace_mechanism,
-            parameter=scale,
-        )
+        add(LaplacePair(1 / scale), int(generator.integers(1, 10)), oracle.from_laplace_mechanism, parameter=scale)
     if generator.random() < 0.4:
         sigma = float(generator.uniform(2, 9))
         times = int(generator.integers(1, 5))
@@ -261,10 +251,7 @@ def best(items: list[tuple[Pair, int]], delta: float) -> float | None:
 @pytest.mark.parametrize("rate", [0.0, 1e-6, 1e-3, 0.3, 1.0])
 def test_t26_corners_are_finite_and_monotone_or_refused(rate: float) -> None:
     for times, delta in itertools.product((1, 10**6), (1e-20, 1e-5)):
-        found = [
-            best([(PoissonGaussian(1 / noise, rate), times)], delta)
-            for noise in (0.01, 0.5, 3.0, 1e6)
-        ]
+        found = [best([(PoissonGaussian(1 / noise, rate), times)], delta) for noise in (0.01, 0.5, 3.0, 1e6)]
         priced = [value for value in found if value is not None]
         assert all(0.0 <= value < math.inf for value in priced)
         # Below 1e-6 the smallest step of the grid shows.
@@ -298,8 +285,7 @@ def test_leaks_add_up() -> None:
 def test_many_different_pairs() -> None:
     generator = np.random.default_rng(2)
     items: list[tuple[Pair, int]] = [
-        (PoissonGaussian(1 / generator.uniform(0.8, 3), generator.uniform(0.001, 0.02)), 1)
-        for _ in range(120)
+        (PoissonGaussian(1 / generator.uniform(0.8, 3), generator.uniform(0.001, 0.02)), 1) for _ in range(120)
     ]
     lower, upper = compose(items).epsilon(1e-5)
     finer = Composed(compose(items).items[:99], 0.0).safe_epsilon(1e-5)
@@ -308,8 +294,7 @@ def test_many_different_pairs() -> None:
 
 
 @pytest.mark.parametrize(
-    ("items", "word"),
-    [([(GaussianPair(1.0), -1)], "times"), ([(GaussianPair(1.0), 1.5)], "times")],
+    ("items", "word"), [([(GaussianPair(1.0), -1)], "times"), ([(GaussianPair(1.0), 1.5)], "times")]
 )
 def test_bad_counts_are_refused(items: list[tuple[Pair, int]], word: str) -> None:
     with pytest.raises(SettingError, match=word):

@@ -51,17 +51,11 @@ def grids() -> list[Grid]:
 
 
 def is_above(law: LossDistribution, pair: Pair, direction: Direction) -> bool:
-    return all(
-        law.delta(e - law.loss_error) >= exact(pair, direction, e) * (1 - SLACK) - 1e-16
-        for e in EPSILONS
-    )
+    return all(law.delta(e - law.loss_error) >= exact(pair, direction, e) * (1 - SLACK) - 1e-16 for e in EPSILONS)
 
 
 def is_below(law: LossDistribution, pair: Pair, direction: Direction) -> bool:
-    return all(
-        law.delta(e + law.loss_error) <= exact(pair, direction, e) * (1 + SLACK) + 1e-16
-        for e in EPSILONS
-    )
+    return all(law.delta(e + law.loss_error) <= exact(pair, direction, e) * (1 + SLACK) + 1e-16 for e in EPSILONS)
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=repr)

@@ -38,8 +38,7 @@ def test_a_bounded_loss_does_not_ask_for_an_endless_tilt() -> None:
 def test_many_pairs_are_grouped_without_changing_much() -> None:
     generator = np.random.default_rng(5)
     items: list[tuple[Pair, int]] = [
-        (PoissonGaussian(1 / generator.uniform(0.8, 3), generator.uniform(0.001, 0.02)), 1)
-        for _ in range(80)
+        (PoissonGaussian(1 / generator.uniform(0.8, 3), generator.uniform(0.001, 0.02)), 1) for _ in range(80)
     ]
     many = coarse_pass(items, "remove").moments(3.0)
     parts = [coarse_pass([item], "remove").moments(3.0) for item in items]
@@ -48,9 +47,7 @@ def test_many_pairs_are_grouped_without_changing_much() -> None:
 
 
 def test_ranges_hold_almost_everything() -> None:
-    coarse = coarse_pass([(PoissonGaussian(1.0, 0.01), 1000)], "remove").without_tails(
-        math.log(1e-5)
-    )
+    coarse = coarse_pass([(PoissonGaussian(1.0, 0.01), 1000)], "remove").without_tails(math.log(1e-5))
     lowest, highest = coarse.ranges(coarse.aim_at_delta(1e-5))
     assert lowest[0] <= math.log(0.99)
     assert 2.0 < highest[0] < 10.0

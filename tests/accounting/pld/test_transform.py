@@ -35,9 +35,7 @@ def exact_delta(laws: list[tuple[LossDistribution, int]], epsilon: float) -> flo
             composed = following
     step = laws[0][0].step
     value = math.fsum(
-        float(mass) * -math.expm1(epsilon - key * step)
-        for key, mass in composed.items()
-        if key * step > epsilon
+        float(mass) * -math.expm1(epsilon - key * step) for key, mass in composed.items() if key * step > epsilon
     )
     return float(1 - finite) + value
 
@@ -106,10 +104,7 @@ def test_forgetting_the_alias_would_be_caught() -> None:
 def test_the_scale_of_the_tilt_is_undone() -> None:
     grid = dyadic(2.0**-5, center=0, low=-7.0, high=8.0, per_octave=200)
     law = from_pair(GaussianPair(0.7), "remove", grid, "upper")
-    values = [
-        transform([(law, 5)], Window(tilt, 2.0, 2.0, 40.0), "upper").delta(3.0)
-        for tilt in (0.0, 0.5, 1.0)
-    ]
+    values = [transform([(law, 5)], Window(tilt, 2.0, 2.0, 40.0), "upper").delta(3.0) for tilt in (0.0, 0.5, 1.0)]
     assert max(values) == pytest.approx(min(values), rel=1e-9)
 
 

@@ -16,12 +16,8 @@ def bun_steinke(rho: float, delta: float) -> float:
     return rho + 2.0 * math.sqrt(rho * math.log(1.0 / delta))
 
 
-@pytest.mark.parametrize(
-    ("mu", "exact", "tight", "loose"), [(0.3, 1.132, 1.235, 1.485), (1.0, 4.377, 4.728, 5.299)]
-)
-def test_epsilon_matches_the_published_table(
-    mu: float, exact: float, tight: float, loose: float
-) -> None:
+@pytest.mark.parametrize(("mu", "exact", "tight", "loose"), [(0.3, 1.132, 1.235, 1.485), (1.0, 4.377, 4.728, 5.299)])
+def test_epsilon_matches_the_published_table(mu: float, exact: float, tight: float, loose: float) -> None:
     rho = mu * mu / 2.0
     assert round(gaussian.epsilon(mu, 1e-5), 3) == exact
     assert round(conversion.zcdp_to_epsilon(rho, 1e-5), 3) == tight

@@ -66,11 +66,7 @@ def test_groups_bound_chains_of_random_distributions() -> None:
         def step(orders: np.ndarray, chain: np.ndarray = chain) -> np.ndarray:
             pairs = itertools.permutations
             found = [
-                max(
-                    divergence(chain[i], chain[j], order)
-                    for i, j in pairs(range(3), 2)
-                    if abs(i - j) == 1
-                )
+                max(divergence(chain[i], chain[j], order) for i, j in pairs(range(3), 2) if abs(i - j) == 1)
                 for order in orders.ravel()
             ]
             return np.array(found).reshape(orders.shape)

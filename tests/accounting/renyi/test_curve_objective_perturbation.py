@@ -22,10 +22,7 @@ def exact_one_signed(order: float, mu: float) -> mpmath.mpf:
 
 @pytest.mark.parametrize(("order", "mu"), CASES)
 def test_one_signed_is_above_the_oracle_and_tight(order: float, mu: float) -> None:
-    value, truth = (
-        float(one_signed_objective(order, 0.0, mu)),
-        exact_one_signed(order, mu),
-    )
+    value, truth = (float(one_signed_objective(order, 0.0, mu)), exact_one_signed(order, mu))
     assert truth <= value <= truth * (1 + 1e-9)
 
 
@@ -41,10 +38,7 @@ def test_two_signed_is_above_the_oracle_and_tight(order: float, mu: float) -> No
 def test_the_curves_are_the_moments_of_the_dominating_losses() -> None:
     # E exp((alpha - 1) Y) by quadrature over the normal variable of each loss.
     for order, mu in [(1.5, 1.0), (4.0, 0.5)]:
-        for signs, curve in [
-            (1, one_signed_objective),
-            (2, two_signed_objective),
-        ]:
+        for signs, curve in [(1, one_signed_objective), (2, two_signed_objective)]:
             with mpmath.workdps(20):
 
                 def loss(x: mpmath.mpf, signs: int = signs, mu: float = mu) -> mpmath.mpf:
@@ -103,18 +97,12 @@ def test_t26_nothing_overflows_or_is_nan() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for mu in (0.0, 1e-200, 1e-6, 1.0, 1e6, 1e200, math.inf):
-            for curve in (
-                one_signed_objective,
-                two_signed_objective,
-            ):
+            for curve in (one_signed_objective, two_signed_objective):
                 assert np.all(curve(orders, 0.5, mu) >= 0.5)
 
 
 def test_arguments_outside_their_range_are_refused() -> None:
-    for curve in (
-        one_signed_objective,
-        two_signed_objective,
-    ):
+    for curve in (one_signed_objective, two_signed_objective):
         for arguments in ((2.0, -1.0, 1.0), (2.0, 0.1, -1.0), (2.0, math.nan, 1.0)):
             with pytest.raises(BudgetError, match=r"expected|must"):
                 curve(*arguments)

@@ -32,12 +32,8 @@ def test_selection_is_as_tight_as_dp_accounting(shape: float, mean: float) -> No
     orders = orders[orders < 1e4]
     for mu in (0.05, 0.3, 1.0):
         gamma = oracle._gamma_truncated_negative_binomial(shape, mean)
-        expected = oracle._compute_rdp_repeat_and_select(
-            orders, np.array(gaussian(orders, mu)), mean, shape
-        )
-        found = selection.negative_binomial_selection(
-            orders, partial(gaussian, mu=mu), shape, gamma
-        )
+        expected = oracle._compute_rdp_repeat_and_select(orders, np.array(gaussian(orders, mu)), mean, shape)
+        found = selection.negative_binomial_selection(orders, partial(gaussian, mu=mu), shape, gamma)
         assert np.all(found <= expected * (1 + 1e-6))
         assert found[:60] == pytest.approx(expected[:60], rel=1e-2)
 
@@ -46,9 +42,7 @@ def test_poisson_selection_is_as_tight_as_dp_accounting() -> None:
     orders = default_orders()
     orders = orders[orders < 1e4]
     for mu, mean in itertools.product([0.05, 0.3], [2.0, 20.0]):
-        expected = oracle._compute_rdp_repeat_and_select(
-            orders, np.array(gaussian(orders, mu)), mean, math.inf
-        )
+        expected = oracle._compute_rdp_repeat_and_select(orders, np.array(gaussian(orders, mu)), mean, math.inf)
         found = selection.poisson_selection(orders, partial(gaussian, mu=mu), mean)
         assert np.all(found <= expected * (1 + 1e-6))
         assert np.all(found >= gaussian(orders, mu))
@@ -114,9 +108,7 @@ def test_t26_nothing_overflows_or_is_nan() -> None:
                 assert np.all(values >= 0.0)
 
 
-@pytest.mark.parametrize(
-    ("shape", "gamma"), [(-1.0, 0.5), (1.0, 0.0), (1.0, 1.0), (math.nan, 0.5), (1.0, math.nan)]
-)
+@pytest.mark.parametrize(("shape", "gamma"), [(-1.0, 0.5), (1.0, 0.0), (1.0, 1.0), (math.nan, 0.5), (1.0, math.nan)])
 def test_laws_that_are_none_are_refused(shape: float, gamma: float) -> None:
     with pytest.raises(SettingError, match=r"expected|must"):
         selection.negative_binomial_selection(2.0, partial(gaussian, mu=1.0), shape, gamma)

@@ -58,27 +58,20 @@ def test_generic_bound_holds_for_exact_small_samples() -> None:
             first, second = np.array([heads[0], 1 - heads[0]]), np.array([heads[1], 1 - heads[1]])
             for one, other in ((first, second), (second, first)):
                 moment = float(np.sum(one**order * other ** (1 - order)))
-                bound = subsampling.without_replacement(
-                    order, partial(pure, epsilon=epsilon), 1.0 / records, epsilon
-                )
+                bound = subsampling.without_replacement(order, partial(pure, epsilon=epsilon), 1.0 / records, epsilon)
                 assert math.log(moment) / (order - 1) <= float(bound) * (1 + 1e-9) + 1e-13
 
 
 def test_t28_fixed_size_samples_have_their_own_bound() -> None:
     # Replace-one doubles the sensitivity and the bound is not the one of Poisson samples.
     orders = np.array([2.0, 4.0, 16.0])
-    assert np.all(
-        subsampling.without_replacement_gaussian(orders, 2 * 0.5, 0.01)
-        > poisson_gaussian(orders, 0.5, 0.01)
-    )
+    assert np.all(subsampling.without_replacement_gaussian(orders, 2 * 0.5, 0.01) > poisson_gaussian(orders, 0.5, 0.01))
 
 
 def test_ends_of_the_rate_and_monotonicity() -> None:
     orders = np.array([1.0, 1.5, 2.0, 8.0, 2000.0])
     assert np.all(subsampling.without_replacement_gaussian(orders, 1.0, 0.0) == 0.0)
-    assert np.array_equal(
-        subsampling.without_replacement_gaussian(orders, 1.0, 1.0), gaussian(orders, 1.0)
-    )
+    assert np.array_equal(subsampling.without_replacement_gaussian(orders, 1.0, 1.0), gaussian(orders, 1.0))
     rates = (1e-6, 1e-3, 0.1, 0.9)
     table = np.array([subsampling.without_replacement_gaussian(orders, 1.0, x) for x in rates])
     assert np.all(np.diff(table, axis=0) >= 0.0)

@@ -48,12 +48,9 @@ def test_integer_orders_are_above_the_oracle_and_tight(order: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("order", "mu", "rate"),
-    [(1.001, 1.0, 0.01), (1.5, 0.01, 0.1), (2.7, 3.9, 1e-4), (9.3, 7.9, 0.5)],
+    ("order", "mu", "rate"), [(1.001, 1.0, 0.01), (1.5, 0.01, 0.1), (2.7, 3.9, 1e-4), (9.3, 7.9, 0.5)]
 )
-def test_fractional_orders_are_above_the_oracle_and_tight(
-    order: float, mu: float, rate: float
-) -> None:
+def test_fractional_orders_are_above_the_oracle_and_tight(order: float, mu: float, rate: float) -> None:
     value, truth = float(poisson_gaussian(order, mu, rate)), exact(order, mu, rate)
     assert truth <= value <= truth * (1 + 1e-8)
 
@@ -85,9 +82,7 @@ def test_t22_epsilon_agrees_with_dp_accounting() -> None:
         known = oracle._compute_rdp_poisson_subsampled_gaussian(rate, noise, integers)
         expected = oracle.compute_epsilon(integers, steps * known, 1e-5)[0]
         values = steps * poisson_gaussian(integers, 1.0 / noise, rate)
-        assert conversion.epsilon_from_values(integers, values, 1e-5) == pytest.approx(
-            expected, rel=1e-9
-        )
+        assert conversion.epsilon_from_values(integers, values, 1e-5) == pytest.approx(expected, rel=1e-9)
 
 
 def test_both_directions_are_covered() -> None:

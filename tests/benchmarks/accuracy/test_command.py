@@ -35,9 +35,7 @@ def test_groups_stand_for_their_tables(tmp_path: Path, monkeypatch: pytest.Monke
     assert "covertype" not in found
 
 
-def test_the_codebook_is_read_from_the_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_codebook_is_read_from_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "codebook.py").write_text(
         "import numpy as np\n"
         "def load(name):\n"
@@ -80,20 +78,14 @@ def test_a_rival_that_cannot_be_installed_is_left_out(
     assert [cell.method for cell in Store(tmp_path / command.ROWS)] == ["adassp"]
 
 
-@pytest.mark.parametrize(
-    "arguments", [["--tables", "nothing"], ["--methods", "nothing"], ["--epsilons", "many"]]
-)
+@pytest.mark.parametrize("arguments", [["--tables", "nothing"], ["--methods", "nothing"], ["--epsilons", "many"]])
 def test_what_is_not_known_is_refused(arguments: list[str]) -> None:
     with pytest.raises(SystemExit):
         command.main(arguments)
 
 
-@pytest.mark.parametrize(
-    "arguments", [["noise", "--page"], ["accuracy", "noise", "--page"], ["nothing"], ["--page"]]
-)
-def test_options_go_to_one_topic_that_takes_them(
-    arguments: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("arguments", [["noise", "--page"], ["accuracy", "noise", "--page"], ["nothing"], ["--page"]])
+def test_options_go_to_one_topic_that_takes_them(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", ["benchmarks", *arguments])
     assert benchmarks_main.main() == 2
 

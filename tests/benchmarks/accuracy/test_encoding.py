@@ -25,9 +25,7 @@ def test_unlisted_levels_have_no_indicator() -> None:
     assert norm == pytest.approx(np.sqrt(2))
 
 
-@pytest.mark.parametrize(
-    "load", [bundled.breast_cancer, bundled.digits, bundled.wine, bundled.diabetes]
-)
+@pytest.mark.parametrize("load", [bundled.breast_cancer, bundled.digits, bundled.wine, bundled.diabetes])
 def test_bundled_tables_keep_their_public_promises(load: object) -> None:
     assert callable(load)
     table = load()

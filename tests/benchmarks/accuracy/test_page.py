@@ -73,9 +73,7 @@ def test_a_crowd_at_the_top_is_pushed_down() -> None:
     assert heights == pytest.approx([1.0, 0.9, 0.8])
 
 
-def test_the_command_writes_what_is_there_without_running(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_writes_what_is_there_without_running(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     measured(tmp_path, ours=True)
     command.main(["--page", "--results", str(tmp_path)])
     assert "# Accuracy" in (tmp_path / command.PAGE).read_text(encoding="utf-8")

@@ -32,9 +32,7 @@ class Oracle:
     def settings(self, table: Table, epsilon: float) -> Sequence[Setting]:
         return [{"scale": scale} for scale in self.scales]
 
-    def fits(
-        self, table: Table, epsilon: float, settings: Sequence[Setting], seed: int
-    ) -> list[Fit]:
+    def fits(self, table: Table, epsilon: float, settings: Sequence[Setting], seed: int) -> list[Fit]:
         self.calls.append((epsilon, seed))
         noise = np.random.default_rng(seed).standard_normal(len(table.y_test))
         truth = 2.0 * table.y_test - 1.0
@@ -85,11 +83,7 @@ def test_a_repetition_takes_each_metric_from_its_own_setting() -> None:
     seed = seed_of("oracle", "wine", 1.0, 0)
     low, high = (score(table, fit.margins) for fit in method.fits(table, 1.0, [weak, strong], seed))
     assert low["auc"] < high["auc"]
-    assert row["scores"] == {
-        "auc": low["auc"],
-        "log_loss": high["log_loss"],
-        "accuracy": low["accuracy"],
-    }
+    assert row["scores"] == {"auc": low["auc"], "log_loss": high["log_loss"], "accuracy": low["accuracy"]}
 
 
 def test_settings_are_chosen_once_and_kept(tmp_path: Path) -> None:
@@ -108,9 +102,7 @@ def test_settings_are_chosen_once_and_kept(tmp_path: Path) -> None:
 class Lucky(Oracle):
     """Setting 0 is perfect on the seeds that judge every setting, and wrong on all others."""
 
-    def fits(
-        self, table: Table, epsilon: float, settings: Sequence[Setting], seed: int
-    ) -> list[Fit]:
+    def fits(self, table: Table, epsilon: float, settings: Sequence[Setting], seed: int) -> list[Fit]:
         early = {seed_of("tuning", "oracle", "wine", 1.0, k) for k in range(10)}
         truth = 2.0 * table.y_test - 1.0
         lucky = 9.0 if seed in early else -9.0

@@ -13,9 +13,7 @@ EPSILONS = (0.1, 1.0, 8.0)
 VERSIONS = {name: method.version for name, method in methods().items()}
 
 
-def fill(
-    folder: Path, method: str, table: str, values: dict[str, tuple[float, ...]], slope: float = 1.0
-) -> None:
+def fill(folder: Path, method: str, table: str, values: dict[str, tuple[float, ...]], slope: float = 1.0) -> None:
     store = Store(folder / "rows.jsonl")
     for k, epsilon in enumerate(EPSILONS):
         scores = {metric: row[k] for metric, row in values.items()} | {"slope": slope}
@@ -61,14 +59,7 @@ def test_marks_are_met_within_the_tolerance_and_missed_beyond_it(tmp_path: Path)
     }
 
 
-WORDS = (
-    "never falls",
-    "trivial model",
-    "over the non-private",
-    "slope",
-    "ten times wider",
-    "above every rival",
-)
+WORDS = ("never falls", "trivial model", "over the non-private", "slope", "ten times wider", "above every rival")
 
 
 def test_good_behaviour_passes_every_check(tmp_path: Path) -> None:

@@ -36,9 +36,7 @@ def test_rows_beyond_the_bound_weigh_less() -> None:
     slope = weights * 1.3 * 2 * v / (1 + np.sqrt(1 + 4 * v * v))
     q = np.sqrt(1 + 4 * v * v)
     assert found.gradient == pytest.approx(sample.Z.T @ slope)
-    assert found.curvature == pytest.approx(
-        (sample.Z * (weights * 2 / (q * (1 + q)))[:, None]).T @ sample.Z
-    )
+    assert found.curvature == pytest.approx((sample.Z * (weights * 2 / (q * (1 + q)))[:, None]).T @ sample.Z)
     assert found.score == pytest.approx((sample.Z * (slope**2)[:, None]).T @ sample.Z)
 
 

@@ -30,10 +30,7 @@ def test_statsmodels_agrees(family: Family) -> None:
     model = sm.GLM(y, Z, family=FAMILIES[family], offset=offset)
     twin, clustered = (
         model.fit(tol=1e-12, cov_type=kind, cov_kwds=words)
-        for kind, words in (
-            ("HC0", {}),
-            ("cluster", {"groups": persons, "use_correction": False}),
-        )
+        for kind, words in (("HC0", {}), ("cluster", {"groups": persons, "use_correction": False}))
     )
     found = fit_rows(family, Z, y, offset)
     assert found.values == pytest.approx(twin.params, abs=1e-8)

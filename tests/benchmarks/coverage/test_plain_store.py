@@ -20,9 +20,7 @@ def rows() -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("whole", [True, False])
-def test_what_is_kept_is_read_again(
-    whole: bool, rows: list[dict[str, Any]], tmp_path: Path
-) -> None:
+def test_what_is_kept_is_read_again(whole: bool, rows: list[dict[str, Any]], tmp_path: Path) -> None:
     path = tmp_path / "new" / "rows.jsonl"
     store = PlainStore(path, whole=whole)
     store.add(rows[:3])
@@ -54,9 +52,7 @@ def test_a_torn_line_is_run_again(rows: list[dict[str, Any]], tmp_path: Path) ->
     assert PlainStore(path).done(CELL) == {0, 1, 2, 3}
 
 
-def test_other_versions_rest_and_repeated_lines_count_once(
-    rows: list[dict[str, Any]], tmp_path: Path
-) -> None:
+def test_other_versions_rest_and_repeated_lines_count_once(rows: list[dict[str, Any]], tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     PlainStore(path).add(rows)
     text = path.read_text(encoding="utf-8")

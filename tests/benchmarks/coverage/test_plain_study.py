@@ -19,9 +19,7 @@ def test_all_cells_go_once_before_any_goes_twice() -> None:
     assert work[-1].numbers == tuple(range(25, 30))
 
 
-def test_a_run_a_second_run_and_the_table(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_a_second_run_and_the_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "rows.jsonl"
     asked = ["--populations", "half50,lin4", "--n", "500", "--epsilon", "1,3", "--jobs", "1"]
     main([*asked, "--replications", "2", "--out", str(path)])
@@ -49,9 +47,7 @@ def test_processes_find_the_same_as_one(tmp_path: Path, capsys: pytest.CaptureFi
 
 
 def test_the_limit_compares_with_the_fit_without_noise(capsys: pytest.CaptureFixture[str]) -> None:
-    main(
-        ["--limit", "--populations", "logit4", "--n", "2000", "--replications", "1", "--jobs", "1"]
-    )
+    main(["--limit", "--populations", "logit4", "--n", "2000", "--replications", "1", "--jobs", "1"])
     assert "| logit4 | 2000 | 50 | 1 |" in capsys.readouterr().out
 
 

@@ -64,9 +64,7 @@ def test_lines_are_in_the_order_of_the_populations() -> None:
     )
     assert text.startswith("2 of 3 cells hold.")
     lines = [line for line in text.splitlines() if "4 | " in line]
-    assert lines[0].startswith(
-        "| lin4 | 4 | 1000 | 1 | 400 | 50/0/0 approximate 50 | 0.950 (0.950)"
-    )
+    assert lines[0].startswith("| lin4 | 4 | 1000 | 1 | 400 | 50/0/0 approximate 50 | 0.950 (0.950)")
     assert "label 'approximate' says nothing" in lines[0]
     assert lines[1].startswith("| lin4 | 4 | 4000 | 1 | 400 | 0/100/0 | – | 0.950 (0.950) | 1.00 |")
     assert lines[1].endswith("| holds |")
@@ -76,9 +74,7 @@ def test_lines_are_in_the_order_of_the_populations() -> None:
 
 def test_rare_labels_are_pooled_by_population() -> None:
     bad = LabelCount([12] * 4, [4] * 4, 0, 0, 48, 48, 16, 16)
-    cells = {
-        PlainCell("lin4", n, 1.0): Tally(400, {"conservative": bad}, d=4) for n in (4000, 1000)
-    }
+    cells = {PlainCell("lin4", n, 1.0): Tally(400, {"conservative": bad}, d=4) for n in (4000, 1000)}
     text = tables(cells)
     assert "few: conservative 0.333 < 0.94" in text
 
@@ -91,7 +87,5 @@ def test_the_limit_is_judged_by_the_mean() -> None:
     assert "| lin4 | 20000 | 50 | 400 | 0.050 | 0.050 (x2) | holds |" in text
     assert "| lpm | 20000 | 50 | 400 | 0.250 | 1.000 (Intercept) | **fails** |" in text
     assert tables(cells) == text
-    nothing = {
-        PlainCell("const_lin", 20_000, 50.0): Tally(3, distances=[0.0] * 3, compared=[0] * 3)
-    }
+    nothing = {PlainCell("const_lin", 20_000, 50.0): Tally(3, distances=[0.0] * 3, compared=[0] * 3)}
     assert "| nan | – | – |" in limit_table(nothing)

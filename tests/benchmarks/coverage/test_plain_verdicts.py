@@ -73,7 +73,5 @@ def test_sizes_are_judged_by_their_label() -> None:
     ):
         count.null_rejected = rejected
         assert size_complaints(Tally(labels={label: count})) == said
-    assert size_complaints(Tally(joint={"nominal": [4000, 20]})) == [
-        "joint size nominal 0.005 < 0.035"
-    ]
+    assert size_complaints(Tally(joint={"nominal": [4000, 20]})) == ["joint size nominal 0.005 < 0.035"]
     assert size_complaints(Tally(joint={"conservative": [4000, 20], "withheld": [9, 9]})) == []

@@ -18,11 +18,7 @@ from benchmarks.coverage.population import (
     truth_of,
 )
 
-TABLE = {
-    "x": np.array([1.0, 2.0, 3.0]),
-    "g": np.array(["a", "b", "c"]),
-    "h": np.array(["p", "q", "q"]),
-}
+TABLE = {"x": np.array([1.0, 2.0, 3.0]), "g": np.array(["a", "b", "c"]), "h": np.array(["p", "q", "q"])}
 
 
 def test_terms_have_a_column_for_each_name() -> None:

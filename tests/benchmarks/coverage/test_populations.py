@@ -86,9 +86,7 @@ def test_the_library_without_noise_agrees(name: str) -> None:
     table = pa.table(draw.table)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        fit = tacit.glm(
-            population.formula, table, population.schema, population.family, epsilon=math.inf
-        )
+        fit = tacit.glm(population.formula, table, population.schema, population.family, epsilon=math.inf)
     assert set(fit.params) == set(population.names)
     plain = plain_fit(population, draw)
     known = np.isfinite(plain.errors) & (plain.errors > 0)

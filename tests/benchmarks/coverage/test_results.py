@@ -46,9 +46,7 @@ def found(tmp_path: Path, *rows: dict[str, Any], cell: Cell = CELL) -> Measured:
 
 def test_batches_add_up(tmp_path: Path) -> None:
     both = found(
-        tmp_path,
-        row([940, 950, 950, 950], [1000] * 4),
-        row([960, 950, 950, 950], [1000] * 4, width=[0.24] * 4),
+        tmp_path, row([940, 950, 950, 950], [1000] * 4), row([960, 950, 950, 950], [1000] * 4, width=[0.24] * 4)
     )
     assert both.samples == 2000
     assert both.coverage == pytest.approx([0.95] * 4)
@@ -67,11 +65,7 @@ def test_misses_are_named(tmp_path: Path) -> None:
 def test_misses_by_chance_fall_with_the_samples(tmp_path: Path) -> None:
     """At 1000 samples 91.5% is five deviations off; at 200, 2.3 deviations."""
     many = found(tmp_path, row([950] * 4, [1000] * 4))
-    few = found(
-        tmp_path,
-        row([190] * 4, [200] * 4, samples=200),
-        cell=Cell("linear", "clean", 500, 4, 1.0),
-    )
+    few = found(tmp_path, row([190] * 4, [200] * 4, samples=200), cell=Cell("linear", "clean", 500, 4, 1.0))
     assert many.by_chance() < 1e-4
     assert 0.05 < few.by_chance() < 0.3
 

@@ -44,9 +44,7 @@ def test_a_huge_budget_gives_least_squares(method: Published | Tuned) -> None:
     table = diabetes()
     (fit,) = method.fits(table, 1e6, [{"share": 0.5, "ridge": 0.1}], 0)
     (plain,) = NonPrivate().fits(table, 1e6, [{}], 0)
-    assert r2_score(table.y_test, fit.margins) == pytest.approx(
-        r2_score(table.y_test, plain.margins), abs=0.01
-    )
+    assert r2_score(table.y_test, fit.margins) == pytest.approx(r2_score(table.y_test, plain.margins), abs=0.01)
 
 
 def test_a_small_budget_does_not() -> None:

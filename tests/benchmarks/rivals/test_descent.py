@@ -59,9 +59,7 @@ def test_a_huge_budget_reaches_least_squares() -> None:
     (fit,) = NoisyDescent().fits(table, 1e6, [setting], 0)
     (plain,) = NonPrivate().fits(table, 1e6, [{}], 0)
     assert mu_of(1e6, 1e-6) > 1e3
-    assert r2_score(table.y_test, fit.margins) == pytest.approx(
-        r2_score(table.y_test, plain.margins), abs=0.02
-    )
+    assert r2_score(table.y_test, fit.margins) == pytest.approx(r2_score(table.y_test, plain.margins), abs=0.02)
 
 
 def test_settings_run_together_as_they_run_alone() -> None:

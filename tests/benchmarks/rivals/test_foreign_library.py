@@ -33,9 +33,7 @@ def test_a_failed_installation_is_said(tmp_path: Path, monkeypatch: pytest.Monke
         Diffprivlib(Workers()).fits(wine(), 1.0, [{"C": 1.0}], 0)
 
 
-def test_a_process_answers_and_is_replaced_with_the_table(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_process_answers_and_is_replaced_with_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script = tmp_path / "echo.py"
     script.write_text(ECHO, encoding="utf-8")
     monkeypatch.setattr(foreign_library, "interpreter", lambda: Path(sys.executable))

@@ -6,19 +6,12 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
 from benchmarks.accuracy.bundled import breast_cancer
-from benchmarks.rivals.objective import (
-    ObjectivePerturbation,
-    minimise,
-    noise_scale,
-    smallest_ridge,
-)
+from benchmarks.rivals.objective import ObjectivePerturbation, minimise, noise_scale, smallest_ridge
 
 Records = list[tuple[float, float]]
 
 
-def density(
-    theta: NDArray[np.float64], records: Records, ridge: float, scale: float
-) -> NDArray[np.float64]:
+def density(theta: NDArray[np.float64], records: Records, ridge: float, scale: float) -> NDArray[np.float64]:
     """Density of the minimiser in one dimension: the linear term that makes θ the minimum."""
     slope, curvature = ridge * theta, np.full_like(theta, ridge)
     for x, y in records:

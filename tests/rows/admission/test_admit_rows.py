@@ -169,9 +169,7 @@ def test_settings_are_checked(settings: dict[str, Any]) -> None:
         admitted(X, Y, **settings)
 
 
-@pytest.mark.parametrize(
-    ("records", "text"), [("", "fewer than 2 records"), ("1,1,1,1,0\n", "fewer than 2")]
-)
+@pytest.mark.parametrize(("records", "text"), [("", "fewer than 2 records"), ("1,1,1,1,0\n", "fewer than 2")])
 def test_t08_short_files(tmp_path: Path, records: str, text: str) -> None:
     path = tmp_path / "a.csv"
     path.write_text("x0,x1,x2,x3,y\n" + records)
@@ -191,9 +189,7 @@ class BrokenSource(Source):
 
     table: Source
 
-    def batches(
-        self, rows: int, *, numeric: Sequence[str], labels: Sequence[str]
-    ) -> Iterator[Batch]:
+    def batches(self, rows: int, *, numeric: Sequence[str], labels: Sequence[str]) -> Iterator[Batch]:
         yield from self.table.batches(rows, numeric=numeric, labels=labels)
         assert nameless_files() == self.before + 1
         raise FileError("broken")
@@ -255,9 +251,7 @@ def test_the_subsample_stands_first_in_every_block(monkeypatch: pytest.MonkeyPat
     X, y = np.random.default_rng(3).uniform(0, 1, (1000, 2)), np.arange(1000) % 2
     drawn = np.random.default_rng(4).integers(0, 256, 1000, dtype=np.uint8)
     source = open_source(X, response=y)
-    design = matrix_design(
-        source.names, Binary("y", (0, 1)), bounds=(0, 1), row_norm=None, intercept=True
-    )
+    design = matrix_design(source.names, Binary("y", (0, 1)), bounds=(0, 1), row_norm=None, intercept=True)
     plain = admit(source, design)
     sampled = admit(source, design, draw=lambda count: drawn[:count])
     assert isinstance(sampled, MemoryStore)

@@ -82,9 +82,7 @@ def test_bits_do_not_depend_on_layout_or_blocks(
         "csv": open_source(tmp_path / "a.csv"),
         "parquet": open_source(tmp_path / "a.parquet"),
     }
-    reference = content(
-        admit(sources["pandas"], design, invalid_rows="zero", dtype=dtype, memory_limit=0)
-    )
+    reference = content(admit(sources["pandas"], design, invalid_rows="zero", dtype=dtype, memory_limit=0))
     assert reference.shape == (ROWS, 6)
     for block_bytes in (4000, 1 << 22):
         monkeypatch.setattr(store_module, "BLOCK_BYTES", block_bytes)
@@ -106,9 +104,7 @@ def test_bits_do_not_depend_on_layout_or_blocks(
         (AttachedColumns(Weighting("w", 4.0), Offset("t", -3.0, 9.0)), [2.0, 0.25, 7.0]),
     ],
 )
-def test_what_is_declared_stands_behind_the_response(
-    attached: AttachedColumns, expected: list[float]
-) -> None:
+def test_what_is_declared_stands_behind_the_response(attached: AttachedColumns, expected: list[float]) -> None:
     table = frame(y=[2] * ROWS, w=[1.0] * ROWS, t=[7.0] * ROWS)
     rows = zeroed(table, design_of(Count("y", 9.0), attached))
     assert rows.shape == (ROWS, 3 + len(expected))
@@ -122,9 +118,7 @@ def test_what_is_declared_stands_behind_the_response(
     [("x0", 1e6, 3.0), ("y", 1e6, 3.0), ("w", 1e6, 4.0), ("w", 1e308, 4.0), ("t", 1e300, 1e6)],
 )
 @pytest.mark.parametrize("intercept", [True, False])
-def test_t02_a_cell_far_outside_equals_the_clipped_one(
-    column: str, far: float, near: float, intercept: bool
-) -> None:
+def test_t02_a_cell_far_outside_equals_the_clipped_one(column: str, far: float, near: float, intercept: bool) -> None:
     design = Design(COLUMNS, Count("y", 3.0), 1.2, intercept, attached=FULL)
     tables = [frame(), frame()]
     for table, cell in zip(tables, (far, near), strict=True):
@@ -171,9 +165,7 @@ def test_t40_an_invalid_record_is_zero_with_its_weight(kind: str, column: str, c
 
 
 @pytest.mark.parametrize(("kind", "column", "cell"), INVALID)
-def test_t41_an_invalid_record_is_refused_by_public_facts(
-    kind: str, column: str, cell: float
-) -> None:
+def test_t41_an_invalid_record_is_refused_by_public_facts(kind: str, column: str, cell: float) -> None:
     texts = []
     for changed, value in ((column, cell), ("x0", np.nan)):
         table = frame()
@@ -208,9 +200,7 @@ def test_sparse_tables_take_the_same_columns_beside_them() -> None:
     with admit(open_source(csr_array(X), Y, attached=attached), design) as store:
         assert isinstance(store, SparseStore)
         assert (store.layout.weighted, store.layout.shifted) == (True, True)
-        tiles = np.concatenate(
-            [store.block(index).dense(store.width) for index in range(store.block_count)]
-        )
+        tiles = np.concatenate([store.block(index).dense(store.width) for index in range(store.block_count)])
         assert (to_rows(tiles, store.length) == dense).all()
     holed = np.where(np.arange(ROWS) == 7, np.nan, WEIGHT)
     with pytest.raises(DataError, match="Weights must be numbers >= 0"):

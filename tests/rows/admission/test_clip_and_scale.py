@@ -23,9 +23,7 @@ def matrix(count: int, **facts: Any) -> Design:
     return matrix_design([f"x{j}" for j in range(count)], RESPONSE, **given_facts)
 
 
-def prepared(
-    design: Design, values: Any, dtype: Any = np.float64, valid: Any = None
-) -> NDArray[Any]:
+def prepared(design: Design, values: Any, dtype: Any = np.float64, valid: Any = None) -> NDArray[Any]:
     rows = np.ascontiguousarray(values, dtype=np.float64)
     flags = np.ones(len(rows), dtype=bool) if valid is None else np.asarray(valid)
     tiles = np.full((tile_count(len(rows)), design.width + 1, LANES), 7.0, dtype=dtype)
@@ -121,9 +119,7 @@ def test_t40_a_nan_that_was_not_marked_is_zero_or_bounded() -> None:
     spread=st.floats(1e-3, 1e6),
     single=st.booleans(),
 )
-def test_t09_centring_keeps_the_norm_bound(
-    rows: NDArray[np.float64], low: float, spread: float, single: bool
-) -> None:
+def test_t09_centring_keeps_the_norm_bound(rows: NDArray[np.float64], low: float, spread: float, single: bool) -> None:
     design = matrix(5, bounds=(low, low + spread))
     out = prepared(design, rows, np.float32 if single else np.float64)
     for row in out:

@@ -31,11 +31,7 @@ OPEN, KNOWN = Continuous.opened("y"), Continuous.of("y", 80.0, 130.0)
 
 
 def design(
-    bounds: Any,
-    response: Response,
-    *,
-    intercept: bool = True,
-    attached: AttachedColumns | None = None,
+    bounds: Any, response: Response, *, intercept: bool = True, attached: AttachedColumns | None = None
 ) -> Design:
     plain = matrix_design(NAMES, response, bounds=bounds, row_norm=None, intercept=intercept)
     return replace(plain, attached=attached or AttachedColumns())
@@ -49,9 +45,7 @@ def records(store: Store) -> NDArray[Any]:
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("weighted", [True, False])
-def test_the_result_is_what_admission_with_these_bounds_stores(
-    dtype: Any, intercept: bool, weighted: bool
-) -> None:
+def test_the_result_is_what_admission_with_these_bounds_stores(dtype: Any, intercept: bool, weighted: bool) -> None:
     attached = BESIDE if weighted else None
     columns = {"w": RNG.random(ROWS) * 3, "t": RNG.normal(size=ROWS)} if weighted else None
     known = Continuous.of("y", 80.0, 130.0, centred=intercept)

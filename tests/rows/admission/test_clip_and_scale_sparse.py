@@ -23,12 +23,7 @@ from tacit.rows.storage.tiles import LANES, tile_count, to_rows
 
 def matrix(count: int, **facts: Any) -> Design:
     names = [f"x{j}" for j in range(count)]
-    given_facts: dict[str, Any] = {
-        "bounds": None,
-        "row_norm": None,
-        "intercept": True,
-        "shifted": False,
-    }
+    given_facts: dict[str, Any] = {"bounds": None, "row_norm": None, "intercept": True, "shifted": False}
     return matrix_design(names, Binary("y", (0, 1)), **(given_facts | facts))
 
 
@@ -87,9 +82,7 @@ def test_sparse_and_dense_records_have_the_same_bits(facts: dict[str, Any], dtyp
 @settings(max_examples=150)
 @given(
     rows=arrays(
-        np.float64,
-        (3, 5),
-        elements=st.one_of(st.just(0.0), st.floats(1e-290, 1e308), st.floats(-1e308, -1e-290)),
+        np.float64, (3, 5), elements=st.one_of(st.just(0.0), st.floats(1e-290, 1e308), st.floats(-1e308, -1e-290))
     ),
     facts=st.sampled_from(FACTS),
     single=st.booleans(),
@@ -107,9 +100,7 @@ def test_t40_any_finite_record_is_prepared_as_the_dense_one(
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("intercept", [True, False])
-def test_t02_an_entry_outside_the_bounds_equals_the_clipped_one(
-    dtype: Any, intercept: bool
-) -> None:
+def test_t02_an_entry_outside_the_bounds_equals_the_clipped_one(dtype: Any, intercept: bool) -> None:
     design = matrix(3, bounds=([0, -1, -2], [1, 1, 0]), row_norm=1.2, intercept=intercept)
     far = written_out(design, [[1e6, 0.0, 0.25], [0.0, -1e6, -1e308]], dtype)
     near = written_out(design, [[1.0, 0.0, 0.0], [0.0, -1.0, -2.0]], dtype)

@@ -27,12 +27,7 @@ NAMES = tuple(f"x{j}" for j in range(COLUMNS))
 
 
 def design_of(**facts: Any) -> Design:
-    given: dict[str, Any] = {
-        "bounds": (-1, 1),
-        "row_norm": None,
-        "intercept": True,
-        "shifted": False,
-    }
+    given: dict[str, Any] = {"bounds": (-1, 1), "row_norm": None, "intercept": True, "shifted": False}
     return matrix_design(NAMES, Binary("y", (0, 1)), **(given | facts))
 
 
@@ -54,11 +49,7 @@ def test_the_same_records_as_dense_ones(dtype: Any, row_norm: float | None) -> N
     design = design_of(row_norm=row_norm)
     sparse = through(open_source(sp.csr_array(X), Y), design, dtype)
     dense = admit(open_source(X, Y), design, dtype=dtype)
-    assert (sparse.length, sparse.width, sparse.layout.dtype) == (
-        ROWS,
-        COLUMNS + 1,
-        np.dtype(dtype),
-    )
+    assert (sparse.length, sparse.width, sparse.layout.dtype) == (ROWS, COLUMNS + 1, np.dtype(dtype))
     assert (content(sparse) == content(dense)).all()
 
 
@@ -105,9 +96,7 @@ def test_which_tables_stay_sparse() -> None:
     assert stays_sparse(sparse, design_of())
     assert stays_sparse(open_source(sp.csr_array(X)), design_of())
     assert not stays_sparse(dense, design_of())
-    some = matrix_design(
-        NAMES[:3], Binary("y", (0, 1)), bounds=(-1, 1), row_norm=None, intercept=True
-    )
+    some = matrix_design(NAMES[:3], Binary("y", (0, 1)), bounds=(-1, 1), row_norm=None, intercept=True)
     assert not stays_sparse(sparse, some)
     assert not stays_sparse(sparse, design_of(bounds="private", shifted=True))
     assert not stays_sparse(sparse, design_of(feature_map=Polynomial(2)))

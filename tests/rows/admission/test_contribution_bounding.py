@@ -64,9 +64,7 @@ def row_hashes(rows: NDArray[Any]) -> NDArray[np.uint64]:
     return record_hashes(to_tiles(rows), len(rows))
 
 
-def ranks(
-    person: Any, valid: Any, order: Any, rows: Any, max_rows: int
-) -> tuple[list[int], list[int]]:
+def ranks(person: Any, valid: Any, order: Any, rows: Any, max_rows: int) -> tuple[list[int], list[int]]:
     persons = int(np.max(person)) + 1
     found = bounded_slots(
         np.asarray(person),
@@ -159,9 +157,7 @@ def test_hashes_choose_evenly() -> None:
     """
     count = 20_000
     rows = np.column_stack([np.repeat(np.arange(count), 4), np.tile(np.arange(4.0), count)])
-    slots, _ = ranks(
-        np.repeat(np.arange(count), 4), np.ones(4 * count), np.zeros(4 * count), rows, 1
-    )
+    slots, _ = ranks(np.repeat(np.arange(count), 4), np.ones(4 * count), np.zeros(4 * count), rows, 1)
     chosen = np.bincount(np.flatnonzero(np.array(slots) == 0) % 4)
     assert np.abs(chosen - count / 4).max() < 5 * 61.3
 

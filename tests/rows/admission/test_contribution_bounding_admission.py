@@ -28,9 +28,7 @@ NAMES = ("age", "dose")
 
 def design_of(unit: Unit, *, bounds: Any = (0, 10), weighted: bool = False) -> Design:
     design = matrix_design(NAMES, Binary("y", (0, 1)), bounds=bounds, row_norm=None, intercept=True)
-    return replace(
-        design, attached=AttachedColumns(Weighting("w", 2.0) if weighted else None, None, unit)
-    )
+    return replace(design, attached=AttachedColumns(Weighting("w", 2.0) if weighted else None, None, unit))
 
 
 def frame(n: int = 300, persons: int = 70, seed: int = 0) -> pd.DataFrame:
@@ -101,9 +99,7 @@ def test_a_matrix_a_sparse_matrix_and_arrays_beside_them() -> None:
     table = frame()
     X, y = table[["age", "dose"]].to_numpy(), table["y"].to_numpy()
     attached = {"unit": table["who"].to_numpy(), "order": table["day"].to_numpy()}
-    design = matrix_design(
-        ("x0", "x1"), Binary("y", (0, 1)), bounds=(0, 10), row_norm=None, intercept=True
-    )
+    design = matrix_design(("x0", "x1"), Binary("y", (0, 1)), bounds=(0, 10), row_norm=None, intercept=True)
     design = replace(design, attached=AttachedColumns(unit=Unit("unit", 2, "order")))
     dense = admit(open_source(X, y, attached=attached), design)
     sparse = admit(open_source(scipy.sparse.csr_array(X), y, attached=attached), design)
@@ -111,9 +107,9 @@ def test_a_matrix_a_sparse_matrix_and_arrays_beside_them() -> None:
 
 
 def test_the_smallest_order_is_kept() -> None:
-    table = pd.DataFrame(
-        {"who": ["a", "b", "a", "a"], "day": [3, 1, 1, 2], "age": [1, 2, 3, 4.0], "dose": 5.0}
-    ).assign(y=[0, 1, 0, 1])
+    table = pd.DataFrame({"who": ["a", "b", "a", "a"], "day": [3, 1, 1, 2], "age": [1, 2, 3, 4.0], "dose": 5.0}).assign(
+        y=[0, 1, 0, 1]
+    )
     store = admit(open_source(table), design_of(Unit("who", 2, "day")), dtype=np.float64)
     block: Any = store.block(0)
     np.testing.assert_allclose(block.tiles[:, 0, 0] * 5 + 5, [3, 4])
@@ -125,10 +121,7 @@ def test_the_same_records_are_kept_in_either_precision() -> None:
     design = design_of(Unit("who", 2))
     single = admit(open_source(table), design)
     double = admit(open_source(table), design, dtype=np.float64)
-    rounded = {
-        tuple(np.frombuffer(row).astype(np.float32).tobytes() for row in person)
-        for person in records(double)
-    }
+    rounded = {tuple(np.frombuffer(row).astype(np.float32).tobytes() for row in person) for person in records(double)}
     assert records(single) == rounded
 
 
@@ -150,9 +143,7 @@ def spoilt(**cells: Any) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize(
-    "cells",
-    [{"who": None}, {"who": ""}, {"day": np.nan}, {"day": np.inf}, {"age": np.nan}],
-    ids=str,
+    "cells", [{"who": None}, {"who": ""}, {"day": np.nan}, {"day": np.inf}, {"age": np.nan}], ids=str
 )
 def test_t41_invalid_records_are_refused_without_a_word_about_them(cells: dict[str, Any]) -> None:
     with pytest.raises(DataError, match="Every record must say whose it is") as caught:
@@ -195,9 +186,7 @@ def test_columns_that_are_not_there_are_named() -> None:
 
 
 @pytest.mark.parametrize("source", ["pandas", "csv", "parquet"])
-def test_a_feature_may_order_records_and_outside_of_csv_name_persons(
-    source: str, tmp_path: Path
-) -> None:
+def test_a_feature_may_order_records_and_outside_of_csv_name_persons(source: str, tmp_path: Path) -> None:
     unit = Unit("who", 2, "age") if source == "csv" else Unit("age", 2, "age")
     store = admit(SOURCES[source](frame(), tmp_path), design_of(unit))
     assert store.length == frame()[unit.column].nunique()

@@ -44,17 +44,14 @@ def test_one_cell_that_changes_the_type_does_not_change_others(
 
 
 @pytest.mark.parametrize(
-    "text",
-    [*("1", "+1", "-2.5", "1.", ".5", "1e5", "1E-5", "00012", " 3 ", "\t4", "5e-324", "-0")],
+    "text", [*("1", "+1", "-2.5", "1.", ".5", "1e5", "1E-5", "00012", " 3 ", "\t4", "5e-324", "-0")]
 )
 def test_text_spells_numbers(text: str) -> None:
     assert text_number(text) == float(text)
     assert text_number(" True ") == 1.0
 
 
-@pytest.mark.parametrize(
-    "text", ["1e999", "x", "1,5", "1_000", "１", "inf", "0x10", "--1", " ", "fal\u017fe"]
-)
+@pytest.mark.parametrize("text", ["1e999", "x", "1,5", "1_000", "１", "inf", "0x10", "--1", " ", "fal\u017fe"])
 def test_other_text_is_no_number(text: str) -> None:
     assert text_number(text) == np.inf
 

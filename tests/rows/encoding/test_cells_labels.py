@@ -11,8 +11,7 @@ from tacit.rows.encoding.cells import level_codes, normal_form, plain_labels
 
 
 @pytest.mark.parametrize(
-    "value",
-    [1, True, 1.0, "1", "1.0", " 1 ", "+1e0", "true", "TRUE", np.int8(1), np.float32(1), b"1"],
+    "value", [1, True, 1.0, "1", "1.0", " 1 ", "+1e0", "true", "TRUE", np.int8(1), np.float32(1), b"1"]
 )
 def test_spellings_of_one(value: Any) -> None:
     assert normal_form(value) == Decimal(1)

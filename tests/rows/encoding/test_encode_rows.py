@@ -20,13 +20,9 @@ NOTHING = AttachedColumns()
 
 
 def design_of(
-    *products: Sequence[Factor],
-    response: Response = RESPONSE,
-    attached: AttachedColumns = NOTHING,
+    *products: Sequence[Factor], response: Response = RESPONSE, attached: AttachedColumns = NOTHING
 ) -> Design:
-    columns = tuple(
-        Column(f"c{j}", tuple(factors), -9.0, 9.0, 0.0, 1.0) for j, factors in enumerate(products)
-    )
+    columns = tuple(Column(f"c{j}", tuple(factors), -9.0, 9.0, 0.0, 1.0) for j, factors in enumerate(products))
     return Design(columns, response, 3.0, levels=LEVELS, attached=attached)
 
 
@@ -49,15 +45,8 @@ FRAME = pd.DataFrame(
 
 
 def test_products_of_factors() -> None:
-    age, dose, b, female = (
-        Numeric("age"),
-        Numeric("dose"),
-        Indicator("ward", "b"),
-        Indicator("sex", "1"),
-    )
-    values, response, valid = encode_frame(
-        FRAME, design_of((age,), (b,), (age, dose), (age, b), (b, female))
-    )
+    age, dose, b, female = (Numeric("age"), Numeric("dose"), Indicator("ward", "b"), Indicator("sex", "1"))
+    values, response, valid = encode_frame(FRAME, design_of((age,), (b,), (age, dose), (age, b), (b, female)))
     expected = [[2, 0, 1, 0, 0], [3, 1, 3, 3, 1], [4, 0, 8, 0, 0], [5, 1, 20, 5, 0]]
     np.testing.assert_array_equal(values, expected)
     assert values.flags.c_contiguous
@@ -113,9 +102,7 @@ def test_features_do_not_need_a_response() -> None:
     design = design_of((Numeric("age"),), (Indicator("ward", "b"),))
     encoder = RecordEncoder.of(design)
     source = open_source(FRAME.drop(columns="out"))
-    batch = next(
-        source.batches(9, numeric=encoder.reader.numeric, labels=tuple(encoder.reader.levels))
-    )
+    batch = next(source.batches(9, numeric=encoder.reader.numeric, labels=tuple(encoder.reader.levels)))
     values, valid = encoder.reader.read(batch)
     np.testing.assert_array_equal(values, encode_frame(FRAME, design)[0])
     assert valid.all()
@@ -123,9 +110,7 @@ def test_features_do_not_need_a_response() -> None:
 
 def test_columns_are_asked_for_once_and_only_where_needed() -> None:
     attached = AttachedColumns(Weighting("dose", 4.0), Offset("age", 0.0, 1.0))
-    counts = RecordEncoder.of(
-        design_of((Numeric("age"),), response=Count("visits", 9), attached=attached)
-    )
+    counts = RecordEncoder.of(design_of((Numeric("age"),), response=Count("visits", 9), attached=attached))
     assert (counts.reader.numeric, counts.numbers) == (("age",), ("age", "visits", "dose"))
     assert counts.labels == ()
     wards = RecordEncoder.of(design_of((Indicator("ward", "b"),)))
@@ -144,8 +129,6 @@ def test_a_record_is_invalid_by_its_features_or_by_what_stands_behind_them() -> 
 def test_plain_matrix_is_not_copied() -> None:
     X = np.zeros((3, 2))
     source = open_source(X, response=[0, 1, 0])
-    design = matrix_design(
-        source.names, Binary("y", (0, 1)), bounds=(0, 1), row_norm=None, intercept=True
-    )
+    design = matrix_design(source.names, Binary("y", (0, 1)), bounds=(0, 1), row_norm=None, intercept=True)
     batch = next(source.batches(9, numeric=source.names, labels=("y",)))
     assert np.shares_memory(RecordEncoder.of(design).encode(batch)[0], X)

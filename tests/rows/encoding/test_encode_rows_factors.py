@@ -41,12 +41,8 @@ CELLS: dict[str, Cell] = {"age": NumericCell(1.0, 100.0, 40.0), "ward": LabelCel
 KNOTS = (1.0, 30.0, 100.0)
 
 
-def design_of(
-    *products: Sequence[Factor], cells: dict[str, Cell] = CELLS, response: str = "y"
-) -> Design:
-    columns = tuple(
-        Column(f"c{j}", tuple(factors), -1e9, 1e9, 0.0, 1.0) for j, factors in enumerate(products)
-    )
+def design_of(*products: Sequence[Factor], cells: dict[str, Cell] = CELLS, response: str = "y") -> Design:
+    columns = tuple(Column(f"c{j}", tuple(factors), -1e9, 1e9, 0.0, 1.0) for j, factors in enumerate(products))
     return Design(columns, Binary(response, (0, 1)), 3.0, levels=LEVELS, cells=cells)
 
 
@@ -113,9 +109,7 @@ def test_t37_without_a_declared_constant_a_missing_cell_is_invalid() -> None:
         (None, [0, 1, 2, -1, -1, -1, -1]),
     ],
 )
-def test_t37_missing_and_undeclared_labels_take_the_declared_level(
-    cell: LabelCell | None, expected: list[int]
-) -> None:
+def test_t37_missing_and_undeclared_labels_take_the_declared_level(cell: LabelCell | None, expected: list[int]) -> None:
     cells: dict[str, Cell] = {} if cell is None else {"ward": cell}
     design = design_of(*((Indicator("ward", level),) for level in "abc"), cells=cells)
     labels = np.array(["a", "b", "c", "zebra", None, "", math.nan], dtype=object)
@@ -127,13 +121,7 @@ def test_t37_missing_and_undeclared_labels_take_the_declared_level(
 
 def test_substitutes_work_for_numbers_as_labels() -> None:
     columns = tuple(Column(level, (Indicator("w", level),), 0, 1, 0, 1) for level in ("1", "2"))
-    design = Design(
-        columns,
-        Binary("y", (0, 1)),
-        1.0,
-        levels={"w": ("1", "2")},
-        cells={"w": LabelCell("2", "1")},
-    )
+    design = Design(columns, Binary("y", (0, 1)), 1.0, levels={"w": ("1", "2")}, cells={"w": LabelCell("2", "1")})
     values, valid = read(design, pa.table({"w": [1.0, 2.0, 3.0, math.nan]}))
     assert values.tolist() == [[1, 0], [0, 1], [1, 0], [0, 1]]
     assert valid.all()
@@ -166,9 +154,7 @@ levels = ["a", "b", "c"]
 missing = "a"
 other = "c"
 """)
-FORMULA = (
-    "y ~ log(age) + bs(age, knots=[30], degree=2):ward + cut(same, [0]) + I(same**2) + exp(same)"
-)
+FORMULA = "y ~ log(age) + bs(age, knots=[30], degree=2):ward + cut(same, [0]) + I(same**2) + exp(same)"
 
 
 def clinic(size: int) -> dict[str, list[Any]]:

@@ -46,12 +46,7 @@ def offsets(offset: Offset, cells: Any) -> list[float | None]:
 
 
 def test_t37_classes_are_coded_in_the_declared_order() -> None:
-    assert responses(Binary("out", ("no", "yes")), ["yes", "no", "maybe", None]) == [
-        1,
-        0,
-        None,
-        None,
-    ]
+    assert responses(Binary("out", ("no", "yes")), ["yes", "no", "maybe", None]) == [1, 0, None, None]
     three = Classes.of("out", ["c", "a", "b"])
     assert responses(three, ["a", "b", "c", "d", None]) == [1, 2, 0, None, None]
     assert responses(Classes.of("out", [0, 1, 7]), [7.0, 1.0, 0.5, NAN]) == [2, 1, None, None]
@@ -106,9 +101,7 @@ def test_t11_class_weights_multiply_and_stay_below_one() -> None:
     found = weights(weighting, [2.0, 2.0, 2.0, 1.0, 9.0, 2.0], ["a", "b", "c", "b", "b", "d"])
     assert found == [0.25, 1.0, 0.0, 0.5, 1.0, None]
     alone = Weighting(by_class=(1.0, 4.0, 2.0))
-    numbers, valid = encoded(
-        OutcomeEncoder(Classes("out", ("a", "b", "c")), alone), out=["a", "b", "c", None]
-    )
+    numbers, valid = encoded(OutcomeEncoder(Classes("out", ("a", "b", "c")), alone), out=["a", "b", "c", None])
     assert numbers[valid].tolist() == [[0.0, 0.25], [1.0, 1.0], [2.0, 0.5]]
 
 
@@ -176,26 +169,14 @@ RECORDS = 203
 
 @pytest.mark.parametrize(
     "response",
-    [
-        Binary("out", (0, 1)),
-        Classes("out", (0, 1, 2, 3)),
-        Continuous.of("out", 0.1, 3.3),
-        Count("out", 2.0),
-        Absent(),
-    ],
+    [Binary("out", (0, 1)), Classes("out", (0, 1, 2, 3)), Continuous.of("out", 0.1, 3.3), Count("out", 2.0), Absent()],
 )
 def test_t08_numbers_depend_on_their_record_alone(response: Response) -> None:
     rng = np.random.default_rng(4)
     by_class = tuple(range(1, len(response.classes) + 1)) or None
-    encoder = OutcomeEncoder(
-        response, Weighting("w", 3.0, by_class), Offset("t", -1.7, 2.3, exposure=True)
-    )
+    encoder = OutcomeEncoder(response, Weighting("w", 3.0, by_class), Offset("t", -1.7, 2.3, exposure=True))
     frame = pd.DataFrame(
-        {
-            "out": rng.integers(-1, 5, RECORDS),
-            "w": rng.normal(2, 2, RECORDS),
-            "t": rng.normal(1, 2, RECORDS),
-        }
+        {"out": rng.integers(-1, 5, RECORDS), "w": rng.normal(2, 2, RECORDS), "t": rng.normal(1, 2, RECORDS)}
     )
 
     def bits(rows: Any) -> list[bytes]:
@@ -217,9 +198,7 @@ def test_t41_no_cell_raises_or_warns() -> None:
     cells = [0.0, -0.0, 5e-324, 1e308, -1e308, INF, -INF, NAN, signalling]
     for response in (Continuous.of("out", 1e-140, 3e-140), Count("out", 1e9)):
         for exposure in (True, False):
-            encoder = OutcomeEncoder(
-                response, Weighting("w", 1e-300), Offset("t", -1e6, 1e6, exposure=exposure)
-            )
+            encoder = OutcomeEncoder(response, Weighting("w", 1e-300), Offset("t", -1e6, 1e6, exposure=exposure))
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
                 numbers, valid = encoded(encoder, out=cells, w=cells[::-1], t=cells)

@@ -61,9 +61,7 @@ def test_a_thousand_kinds_are_read_and_no_more(response: Any) -> None:
 
 
 def test_classes_are_read_beside_other_columns() -> None:
-    source = open_source(
-        pd.DataFrame({"y": [1.0, 2.0]}), response=["b", "a"], attached={"unit": ["p", "q"]}
-    )
+    source = open_source(pd.DataFrame({"y": [1.0, 2.0]}), response=["b", "a"], attached={"unit": ["p", "q"]})
     assert read_classes(source, "y_") == ["a", "b"]
     assert read_classes(source, "unit") == ["p", "q"]
 

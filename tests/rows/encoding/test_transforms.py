@@ -11,9 +11,7 @@ from tacit.rows.encoding.transforms import power, transform
 GENERATOR = np.random.default_rng(3)
 ARGUMENTS = {
     "log": np.exp(GENERATOR.uniform(-700, 700, 500)),
-    "log1p": np.concatenate(
-        [GENERATOR.uniform(-0.999, 2, 300), 10.0 ** GENERATOR.uniform(-300, 300, 200), [0.0]]
-    ),
+    "log1p": np.concatenate([GENERATOR.uniform(-0.999, 2, 300), 10.0 ** GENERATOR.uniform(-300, 300, 200), [0.0]]),
     "sqrt": np.concatenate([10.0 ** GENERATOR.uniform(-300, 300, 300), [0.0]]),
     "exp": np.concatenate([GENERATOR.uniform(-700, 700, 500), [0.0, -1e-300]]),
 }

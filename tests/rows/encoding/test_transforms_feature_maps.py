@@ -156,9 +156,7 @@ def refuse(row: NDArray[np.float64]) -> Any:
         lambda _row: 1 / 0,
     ],
 )
-def test_t40_t41_a_custom_function_that_fails_leaves_an_invalid_record(
-    fault: Callable[[Any], Any],
-) -> None:
+def test_t40_t41_a_custom_function_that_fails_leaves_an_invalid_record(fault: Callable[[Any], Any]) -> None:
     def mostly(row: NDArray[np.float64]) -> Any:
         return fault(row) if row[0] > 1 else row
 
@@ -166,12 +164,7 @@ def test_t40_t41_a_custom_function_that_fails_leaves_an_invalid_record(
     table = np.array([[0.5, 1, 2], [1.5, 1, 2], [-1, 1, 2]])
     source = open_source(table, response=[0, 1, 0])
     design = matrix_design(
-        source.names,
-        Binary("y", (0, 1)),
-        bounds=BOUNDS,
-        row_norm=None,
-        intercept=True,
-        feature_map=feature_map,
+        source.names, Binary("y", (0, 1)), bounds=BOUNDS, row_norm=None, intercept=True, feature_map=feature_map
     )
     rows = to_rows(admit(source, design, invalid_rows="zero").block(0), 3)
     assert (rows[1] == 0).all()
@@ -197,19 +190,12 @@ def test_a_stored_custom_map_says_that_it_lost_its_function() -> None:
 
 
 @pytest.mark.parametrize("feature_map", MAPS)
-def test_prepared_rows_obey_the_norm_and_missing_cells_are_invalid(
-    feature_map: FeatureMap,
-) -> None:
+def test_prepared_rows_obey_the_norm_and_missing_cells_are_invalid(feature_map: FeatureMap) -> None:
     table = X.copy()
     table[5, 1] = math.nan
     source = open_source(table, response=np.arange(len(X)) % 2)
     design = matrix_design(
-        source.names,
-        Binary("y", (0, 1)),
-        bounds=BOUNDS,
-        row_norm=None,
-        intercept=True,
-        feature_map=feature_map,
+        source.names, Binary("y", (0, 1)), bounds=BOUNDS, row_norm=None, intercept=True, feature_map=feature_map
     )
     reader = FeatureReader.of(design)
     assert reader.numeric == source.names

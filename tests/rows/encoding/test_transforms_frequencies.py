@@ -6,12 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tacit.rows.encoding.transforms import (
-    _inverse_normal,
-    frequencies_in_turns,
-    normal_draws,
-    uniform_words,
-)
+from tacit.rows.encoding.transforms import _inverse_normal, frequencies_in_turns, normal_draws, uniform_words
 
 
 def test_words_are_those_of_splitmix64() -> None:
@@ -21,9 +16,7 @@ def test_words_are_those_of_splitmix64() -> None:
 
 
 def test_the_inverse_is_scipys() -> None:
-    p = np.concatenate(
-        [10.0 ** -np.linspace(0.31, 16, 200), 1 - 10.0 ** -np.linspace(0.31, 12, 99)]
-    )
+    p = np.concatenate([10.0 ** -np.linspace(0.31, 16, 200), 1 - 10.0 ** -np.linspace(0.31, 12, 99)])
     np.testing.assert_allclose(_inverse_normal(p), stats.norm.ppf(p), rtol=1e-14, atol=1e-16)
 
 

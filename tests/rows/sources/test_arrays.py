@@ -116,9 +116,7 @@ def test_no_record_of_a_list_changes_how_others_are_read(record: Any, place: int
     assert changed.tobytes() == reference.tobytes()
 
 
-@pytest.mark.parametrize(
-    "record", [np.ma.array([1.0, 2.0], mask=[False, True]), pd.Series([1.0, np.nan])]
-)
+@pytest.mark.parametrize("record", [np.ma.array([1.0, 2.0], mask=[False, True]), pd.Series([1.0, np.nan])])
 def test_records_of_other_libraries_are_read(record: Any) -> None:
     np.testing.assert_array_equal(numbers(as_matrix([record, [3.0, 4.0]]))[0], [1.0, np.nan])
 

@@ -36,7 +36,5 @@ def test_repr_shows_no_values() -> None:
 def test_a_signalling_nan_is_not_warned_of() -> None:
     cells = np.ones((2, 1), dtype=np.float32)
     cells.view(np.uint32)[1] = 0x7FA00000
-    batch = next(
-        MatrixSource(cells, names=("x0",), length=len(cells)).batches(2, numeric=("x0",), labels=())
-    )
+    batch = next(MatrixSource(cells, names=("x0",), length=len(cells)).batches(2, numeric=("x0",), labels=()))
     np.testing.assert_array_equal(batch.numeric(("x0",)), [[1.0], [np.nan]])

@@ -16,13 +16,7 @@ SPELLINGS = [
     *("1", "+1", "-2.5", "1.", ".5", "1e5", "1E-5", "00012", " 3 ", "\t4", "5e-324", "1e999"),
     *("1e99999999999", "9" * 400, "", "NA", "nan", "inf", "0.1", "123456789.123456789", "1e-999"),
     *("x", "1e", ".", "--1", "0x10", "１", "True", " FALSE ", "-inf", "NAN", " NA", "\n1", "1\n"),
-    *(
-        "-0.0",
-        "2.2250738585072011e-308",
-        "9007199254740993",
-        "1" + "0" * 400,
-        "0." + "0" * 400 + "1",
-    ),
+    *("-0.0", "2.2250738585072011e-308", "9007199254740993", "1" + "0" * 400, "0." + "0" * 400 + "1"),
 ]
 """Cells of text, numbers and others."""
 
@@ -45,9 +39,7 @@ def test_numbers(cells: Any, expected: list[float]) -> None:
     np.testing.assert_array_equal(batch_of(cells).numeric(("a",))[:, 0], expected)
 
 
-@pytest.mark.parametrize(
-    "cell", [dt.date(2031, 3, 7), dt.timedelta(days=7), [1.0], {"b": 1.0}, dt.time(3)]
-)
+@pytest.mark.parametrize("cell", [dt.date(2031, 3, 7), dt.timedelta(days=7), [1.0], {"b": 1.0}, dt.time(3)])
 def test_t41_types_without_numbers_are_refused_by_name(cell: Any) -> None:
     types = {"a": pa.array([cell]).type, "b": pa.float64()}
     with pytest.raises(DataError, match="'a'"):
@@ -66,9 +58,7 @@ def text_of(content: list[bytes]) -> Any:
     return pa.Array.from_buffers(pa.string(), len(content), buffers)
 
 
-@pytest.mark.parametrize(
-    "kind", [pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary()]
-)
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary()])
 def test_text_is_read_as_each_cell_spells_it(kind: Any) -> None:
     texts = [*SPELLINGS, None]
     cells = pa.array([None if text is None else text.encode() for text in texts], pa.binary())

@@ -10,9 +10,7 @@ from tacit.rows.sources.opening import open_source
 
 
 def write(path: Path, rows: int = 10) -> Path:
-    table = pa.table(
-        {"a": np.arange(rows) / 4, "skip": ["z"] * rows, "y": ["n", "p"] * (rows // 2)}
-    )
+    table = pa.table({"a": np.arange(rows) / 4, "skip": ["z"] * rows, "y": ["n", "p"] * (rows // 2)})
     parquet.write_table(table, path, row_group_size=3)
     return path
 

@@ -54,9 +54,7 @@ def assert_silent(error: TacitError) -> None:
 def test_truncated_archive(tmp_path: Path) -> None:
     path = tmp_path / "a.csv.gz"
     rng = np.random.default_rng(1)
-    packed = gzip.compress(
-        b"a,y\n" + b"".join(b"%d,1\n" % i for i in rng.integers(1 << 40, size=9999))
-    )
+    packed = gzip.compress(b"a,y\n" + b"".join(b"%d,1\n" % i for i in rng.integers(1 << 40, size=9999)))
     path.write_bytes(packed[: len(packed) // 2])
     with pytest.raises(FileError, match=r"a\.csv\.gz") as caught:
         read(path)
@@ -91,19 +89,7 @@ SPELLINGS = [
     *("1", "+1", "-2.5", "1.", ".5", "1e5", "1E-5", "00012", " 3 ", "\t4", "5e-324", "1e999"),
     *("1e99999999999", "9" * 400, "", "NA", '"NA"', '"1.5"', "nan", "inf", "-Infinity", "NAN"),
     *("0.1", "123456789.123456789", "True", "FALSE", "x", "1e", "0x10", '"1,5"', "１", "--1", "."),
-    *(
-        " NA",
-        "nan(7)",
-        "\ufeff1",
-        "1 2",
-        "1\u00a0",
-        "+",
-        "1e400",
-        "-0",
-        "1e-400",
-        '""""',
-        "Infinity",
-    ),
+    *(" NA", "nan(7)", "\ufeff1", "1 2", "1\u00a0", "+", "1e400", "-0", "1e-400", '""""', "Infinity"),
 ]
 
 
@@ -142,19 +128,7 @@ def test_spellings_of_many_numbers_are_read_alike_both_ways(tmp_path: Path) -> N
 
 
 BROKEN = [
-    *(
-        b"1",
-        b"1,2,3",
-        b"",
-        b'"1,2',
-        b'1,"2',
-        b'1,"2"x',
-        b'1,a"b',
-        b"1\r,2",
-        b"\r",
-        b"1,\x00",
-        b"\0",
-    ),
+    *(b"1", b"1,2,3", b"", b'"1,2', b'1,"2', b'1,"2"x', b'1,a"b', b"1\r,2", b"\r", b"1,\x00", b"\0"),
     *(b"1," + b"x" * (4 << 20), b",,,,", b'"', b'"\r', b'1,"\r', b'"""","""'),
 ]
 """Lines that are no records of two fields."""
@@ -165,9 +139,7 @@ ODD = [b"1,\xff", b"\xff\xfe,1", b"\xef\xbb\xbf1,2", b"1,\xed\xa0\x80", b"\xc3,1
 @pytest.mark.parametrize("place", [0, 1, 3])
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b""])
 @pytest.mark.parametrize("pack", [False, True])
-def test_t40_no_line_raises_or_changes_others(
-    tmp_path: Path, place: int, end: bytes, pack: bool
-) -> None:
+def test_t40_no_line_raises_or_changes_others(tmp_path: Path, place: int, end: bytes, pack: bool) -> None:
     """P2: such a line is one invalid record. Its own end may be missing where it is the last."""
     records = [b"0.5,a", b'1e3,"b, ""c"""', b"NA,"]
     path = tmp_path / ("a.csv.gz" if pack else "a.csv")

@@ -54,9 +54,7 @@ def test_bytes_that_are_no_utf8_are_replaced() -> None:
 
 @pytest.mark.parametrize("chunk", [1, 2, 7, 1000])
 @pytest.mark.parametrize("name", ["a.csv", "a.csv.gz"])
-def test_chunks_are_whole_lines(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: int, name: str
-) -> None:
+def test_chunks_are_whole_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: int, name: str) -> None:
     monkeypatch.setattr(lines_module, "CHUNK_BYTES", chunk)
     monkeypatch.setattr(lines_module, "LONGEST_LINE", 9)
     path = tmp_path / name
@@ -68,9 +66,7 @@ def test_chunks_are_whole_lines(
         assert all(part.endswith(b"\n") for part in found)
         kept = b"".join(found)[:-1].split(b"\n")
         # A longer line may pass here where it lies in one chunk; the scan then empties it.
-        assert [line if len(line) <= 9 else b"" for line in kept] == [
-            line if len(line) <= 9 else b"" for line in lines
-        ]
+        assert [line if len(line) <= 9 else b"" for line in kept] == [line if len(line) <= 9 else b"" for line in lines]
 
 
 def test_a_line_is_too_long_wherever_it_lies(tmp_path: Path) -> None:

@@ -59,9 +59,7 @@ BUILD: dict[str, Any] = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "arrow"
         ([None, None, None], [np.nan] * 3),
     ],
 )
-def test_text_and_decimals_are_read_cell_by_cell(
-    kind: str, cells: list[Any], expected: list[float]
-) -> None:
+def test_text_and_decimals_are_read_cell_by_cell(kind: str, cells: list[Any], expected: list[float]) -> None:
     batch = batch_of(BUILD[kind]({"age": cells}), ("age",), ())
     np.testing.assert_array_equal(batch.numeric(("age",))[:, 0], expected)
 
@@ -94,9 +92,7 @@ DATES = [dt.datetime(2031, 3, 7, tzinfo=dt.UTC), None]
 
 @pytest.mark.parametrize("kind", BUILD)
 @pytest.mark.parametrize("length", [0, 2])
-def test_t41_dates_are_refused_by_their_type_where_numbers_are_asked(
-    kind: str, length: int
-) -> None:
+def test_t41_dates_are_refused_by_their_type_where_numbers_are_asked(kind: str, length: int) -> None:
     """With and without records."""
     frame = BUILD[kind]({"age": DATES})[:length] if kind != "arrow" else pa.table({"age": DATES})
     frame = frame.slice(0, length) if kind == "arrow" else frame
@@ -122,9 +118,7 @@ def test_dates_beyond_those_of_python_are_labels() -> None:
 
 
 def test_categories_and_dates_are_labels() -> None:
-    frame = pd.DataFrame(
-        {"c": pd.Categorical(["a", "b"]), "d": pd.to_datetime(["2020-01-02", "2020-01-03"])}
-    )
+    frame = pd.DataFrame({"c": pd.Categorical(["a", "b"]), "d": pd.to_datetime(["2020-01-02", "2020-01-03"])})
     batch = batch_of(frame, (), ("c", "d"))
     assert batch.labels("c").tolist() == ["a", "b"]
     assert str(batch.labels("d")[0]).startswith("2020-01-02")

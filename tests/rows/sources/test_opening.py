@@ -13,8 +13,7 @@ from tacit.rows.sources.opening import open_source
 
 
 @pytest.mark.parametrize(
-    "response",
-    [[0, 1], (0, 1), np.array([0, 1]), pd.Series([0, 1]), pl.Series([0, 1]), pa.array([0, 1])],
+    "response", [[0, 1], (0, 1), np.array([0, 1]), pd.Series([0, 1]), pl.Series([0, 1]), pa.array([0, 1])]
 )
 def test_response_of_every_type(response: Any) -> None:
     source = open_source([[1.0], [2.0]], response=response)
@@ -109,9 +108,7 @@ def test_masked_cells_are_missing() -> None:
     ],
 )
 def test_columns_beside_every_kind_of_table(data: Any) -> None:
-    source = open_source(
-        data, response=[3, 5], attached={"sample_weight": [0.5, 2.0], "unit": None}
-    )
+    source = open_source(data, response=[3, 5], attached={"sample_weight": [0.5, 2.0], "unit": None})
     assert (source.names, source.response, source.length) == (("x0", "x1"), "y", 2)
     names = ("x1", "y", "sample_weight")
     batch = next(source.batches(2, numeric=names, labels=()))

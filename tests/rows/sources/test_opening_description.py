@@ -44,9 +44,7 @@ def test_t37_python_objects_are_not_looked_into(cells: list[Any]) -> None:
 
 
 def test_pandas_types() -> None:
-    frame = pd.DataFrame(
-        {"f": [1.5], "t": pd.Series(["a"], dtype="str"), "c": pd.Categorical(["a"])}
-    )
+    frame = pd.DataFrame({"f": [1.5], "t": pd.Series(["a"], dtype="str"), "c": pd.Categorical(["a"])})
     assert describe(frame).kinds == ("numeric", "text", "text")
 
 

@@ -4,13 +4,7 @@ import pytest
 
 from tacit.errors import DataError, SchemaError
 from tacit.rows.sources.opening import open_source
-from tacit.rows.sources.source import (
-    names_read,
-    require_columns,
-    require_distinct,
-    require_records,
-    require_table,
-)
+from tacit.rows.sources.source import names_read, require_columns, require_distinct, require_records, require_table
 
 
 def test_response_name_avoids_the_columns() -> None:
@@ -33,9 +27,7 @@ def test_repeated_names_are_refused() -> None:
         require_distinct(("a", "b", "a"))
 
 
-@pytest.mark.parametrize(
-    ("length", "text"), [(0, "fewer than 2 records"), (1, "fewer than 2 records")]
-)
+@pytest.mark.parametrize(("length", "text"), [(0, "fewer than 2 records"), (1, "fewer than 2 records")])
 def test_t08_empty_and_single_record_tables_are_refused(length: int, text: str) -> None:
     with pytest.raises(DataError, match=text):
         require_records(length)

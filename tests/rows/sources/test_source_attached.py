@@ -105,9 +105,7 @@ def test_types_that_are_taken_as_given(tmp_path: Path) -> None:
     assert column_types(source) == given
     # One record can make objects of numbers, and must not be told of.
     mixed = pd.DataFrame({"x": [1.0, "a"]})
-    source = open_source(
-        mixed, np.array([0, "b"]), attached={"unit": pl.Series([1, 2]), "w": [1, 2]}
-    )
+    source = open_source(mixed, np.array([0, "b"]), attached={"unit": pl.Series([1, 2]), "w": [1, 2]})
     assert column_types(source) == given
 
 

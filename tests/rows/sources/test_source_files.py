@@ -8,9 +8,7 @@ from tacit.rows.sources.csv_file import read_header
 from tacit.rows.sources.source import FileState, file_kind
 
 
-@pytest.mark.parametrize(
-    ("name", "kind"), [("a.csv", ".csv"), ("A.CSV.GZ", ".csv.gz"), ("b.parquet", ".parquet")]
-)
+@pytest.mark.parametrize(("name", "kind"), [("a.csv", ".csv"), ("A.CSV.GZ", ".csv.gz"), ("b.parquet", ".parquet")])
 def test_kind_by_name(name: str, kind: str) -> None:
     assert file_kind(Path(name)) == kind
 
@@ -41,9 +39,7 @@ def test_header_alone_is_read(tmp_path: Path) -> None:
     assert read_header(packed) == ("a", "b")
 
 
-@pytest.mark.parametrize(
-    ("name", "content"), [("a.csv", b""), ("a.csv.gz", b"no gzip"), ("b.csv", b"\xff\n")]
-)
+@pytest.mark.parametrize(("name", "content"), [("a.csv", b""), ("a.csv.gz", b"no gzip"), ("b.csv", b"\xff\n")])
 def test_unreadable_header(tmp_path: Path, name: str, content: bytes) -> None:
     path = tmp_path / name
     path.write_bytes(content)

@@ -19,9 +19,7 @@ MATRIX = np.array([[3.0, 0.2], [0.1, 0.5]])
 
 def people(sizes: Any) -> list[NDArray[np.float64]]:
     """Person i has rows of i + slot / 100."""
-    return [
-        np.repeat((i + np.arange(size) / 100)[:, None], 3, axis=1) for i, size in enumerate(sizes)
-    ]
+    return [np.repeat((i + np.arange(size) / 100)[:, None], 3, axis=1) for i, size in enumerate(sizes)]
 
 
 def read(store: PersonStore) -> dict[int, list[list[float]]]:
@@ -40,9 +38,7 @@ def read(store: PersonStore) -> dict[int, list[list[float]]]:
 
 @pytest.mark.parametrize("sizes", [[1, 1], [2, 1, 3], np.arange(200) % 7 + 1, [300, *[1] * 63]])
 @pytest.mark.parametrize("block_tiles", [1, 9, None])
-def test_every_person_stands_in_one_block_with_their_rows_in_order(
-    sizes: Any, block_tiles: int | None
-) -> None:
+def test_every_person_stands_in_one_block_with_their_rows_in_order(sizes: Any, block_tiles: int | None) -> None:
     store = person_store(people(sizes), 300, block_tiles=block_tiles)
     assert store.length == len(sizes)
     assert store.layout.unit_rows == 300

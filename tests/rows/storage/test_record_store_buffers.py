@@ -101,9 +101,7 @@ def test_records_are_wiped_when_they_are_given_up_and_when_they_are_refused() ->
         pool._pooled.clear()
         X[-1] = last
         source = open_source(X, response=y)
-        design = matrix_design(
-            source.names, Binary("y", (0, 1)), bounds=(0, 1), row_norm=None, intercept=True
-        )
+        design = matrix_design(source.names, Binary("y", (0, 1)), bounds=(0, 1), row_norm=None, intercept=True)
         if np.isnan(last):
             with pytest.raises(DataError):
                 admit(source, design)
@@ -127,23 +125,17 @@ def halting(call: Any, after: int) -> Any:
 
 @pytest.mark.parametrize("after", [0, 1])
 @pytest.mark.parametrize("way", ["recast", "map", "rescale"])
-def test_records_are_wiped_where_a_run_is_interrupted(
-    way: str, after: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_records_are_wiped_where_a_run_is_interrupted(way: str, after: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "SMALLEST", 1)
     monkeypatch.setattr(store, "BLOCK_BYTES", 1 << 12)
     X, y = np.full((2000, 3), 0.75), np.ones(2000)
     source = open_source(X, response=y)
     bounds: Any = "private" if way == "rescale" else (0, 1)
-    design = matrix_design(
-        source.names, Binary("y", (0, 1)), bounds=bounds, row_norm=None, intercept=True
-    )
+    design = matrix_design(source.names, Binary("y", (0, 1)), bounds=bounds, row_norm=None, intercept=True)
     held = admit(source, design)
     buffers = [pool._pooled[0]]
     assert buffers[0].any()
-    columns = tuple(
-        replace(column, lower=0.0, upper=1.0, center=0.5, scale=0.5) for column in design.columns
-    )
+    columns = tuple(replace(column, lower=0.0, upper=1.0, center=0.5, scale=0.5) for column in design.columns)
     monkeypatch.setattr(prepare, "to_rows", halting(to_rows, after))
     monkeypatch.setattr(store, "map_tiles", halting(map_tiles, after))
     ways: dict[str, Callable[[], Any]] = {
@@ -170,12 +162,7 @@ def test_a_release_does_not_depend_on_what_the_buffer_held(
     rng = np.random.default_rng(0)
     X, y, weight = rng.normal(size=(130, 3)), np.arange(130) % 2, rng.uniform(0, 1, 130)
     X[5], weight[7] = np.nan, np.nan
-    facts: dict[str, Any] = {
-        "classes": (0, 1),
-        "max_weight": 1.0,
-        "random_state": 3,
-        "invalid_rows": "zero",
-    }
+    facts: dict[str, Any] = {"classes": (0, 1), "max_weight": 1.0, "random_state": 3, "invalid_rows": "zero"}
     released = []
     for before in (None, np.full(1 << 20, byte, dtype=np.uint8)):
         pool._pooled[:] = [] if before is None else [before]
@@ -190,9 +177,7 @@ def test_nobody_waits_for_a_buffer() -> None:
     """A process forked while a thread of its parent chose a buffer would wait for ever."""
     found = []
     with pool._lock:
-        chooser = threading.Thread(
-            target=lambda: found.append(pooled_array((COUNT,), FLOAT)), daemon=True
-        )
+        chooser = threading.Thread(target=lambda: found.append(pooled_array((COUNT,), FLOAT)), daemon=True)
         chooser.start()
         chooser.join(timeout=5)
         assert [array.shape for array in found] == [(COUNT,)]

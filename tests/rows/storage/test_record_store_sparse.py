@@ -30,12 +30,7 @@ def make_store(dtype: Any = np.float32) -> SparseStore:
     X = RNG.uniform(-1, 1, (ROWS, COLUMNS)) * (RNG.random((ROWS, COLUMNS)) < 0.4)
     source = open_source(sp.csr_array(X), RNG.integers(0, 2, ROWS))
     design = matrix_design(
-        source.names,
-        Binary("y", (0, 1)),
-        bounds=(-1, 1),
-        row_norm=None,
-        intercept=True,
-        shifted=False,
+        source.names, Binary("y", (0, 1)), bounds=(-1, 1), row_norm=None, intercept=True, shifted=False
     )
     store = admit(source, design, dtype=dtype, invalid_rows="zero")
     assert isinstance(store, SparseStore)
@@ -78,9 +73,7 @@ def test_recasting_gives_the_sparse_records_up() -> None:
 
 
 def test_wide_records_are_not_mapped_by_their_public_width() -> None:
-    empty = SparseBlock(
-        np.zeros(65, np.int64), np.zeros(0, np.int32), np.zeros(0), np.zeros((1, 1, 64))
-    )
+    empty = SparseBlock(np.zeros(65, np.int64), np.zeros(0, np.int32), np.zeros(0), np.zeros((1, 1, 64)))
     width = WIDEST_IMAGE + 1
     store = SparseStore(Layout(1, width, np.dtype(np.float64), BLOCK_ROWS), [empty])
     with pytest.raises(SettingError, match="gradient"):

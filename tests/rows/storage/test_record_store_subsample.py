@@ -42,10 +42,7 @@ def test_t08_the_order_of_the_records_does_not_matter() -> None:
     """Also one that a replaced record changes: bytes go with their records."""
     rows, drawn = table(500), draw(500)
     order = RNG.permutation(500)
-    samples = [
-        read(SubsampledStore(MemoryStore.of(rows[o], 128, drawn=drawn[o])))
-        for o in (np.arange(500), order)
-    ]
+    samples = [read(SubsampledStore(MemoryStore.of(rows[o], 128, drawn=drawn[o]))) for o in (np.arange(500), order)]
     assert samples[0] == samples[1]
 
 

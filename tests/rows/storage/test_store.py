@@ -11,28 +11,19 @@ from tacit.rows.storage.tiles import LANES, to_rows, to_tiles
 
 RNG = np.random.default_rng(5)
 TABLE = np.column_stack(
-    [
-        RNG.uniform(-0.5, 0.5, (203, 4)),
-        RNG.integers(0, 2, 203),
-        RNG.uniform(0, 1, 203),
-        RNG.uniform(-9, 9, 203),
-    ]
+    [RNG.uniform(-0.5, 0.5, (203, 4)), RNG.integers(0, 2, 203), RNG.uniform(0, 1, 203), RNG.uniform(-9, 9, 203)]
 )
 PLAIN = TABLE[:, :5]
 MATRIX = RNG.normal(size=(4, 4))
 
 
-def stores(
-    block_rows: int, dtype: Any, weighted: bool = False, shifted: bool = False
-) -> list[Store]:
+def stores(block_rows: int, dtype: Any, weighted: bool = False, shifted: bool = False) -> list[Store]:
     table = TABLE[:, : 5 + weighted + shifted].astype(dtype)
     layout = Layout(len(table), 4, np.dtype(dtype), block_rows, weighted, shifted)
     return [
         MemoryStore.of(table, block_rows, weighted=weighted, shifted=shifted),
         collected(
-            layout,
-            [to_tiles(table)[layout.tiles(index)] for index in range(layout.block_count)],
-            memory_limit=0,
+            layout, [to_tiles(table)[layout.tiles(index)] for index in range(layout.block_count)], memory_limit=0
         ),
     ]
 
@@ -56,18 +47,12 @@ def test_same_records_and_image_whatever_the_blocks(block_rows: int, dtype: Any)
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize(("weighted", "shifted"), [(True, False), (False, True), (True, True)])
-def test_weight_and_offset_stay_after_the_response(
-    weighted: bool, shifted: bool, dtype: Any
-) -> None:
+def test_weight_and_offset_stay_after_the_response(weighted: bool, shifted: bool, dtype: Any) -> None:
     behind = TABLE[:, 4 : 5 + weighted + shifted].astype(dtype)
     reference = content(MemoryStore.of(PLAIN.astype(dtype)).map(MATRIX))
     for store in stores(64, dtype, weighted, shifted):
         with store, store.map(MATRIX) as image:
-            assert (store.width, store.layout.weighted, store.layout.shifted) == (
-                4,
-                weighted,
-                shifted,
-            )
+            assert (store.width, store.layout.weighted, store.layout.shifted) == (4, weighted, shifted)
             assert (image.layout.weighted, image.layout.shifted) == (weighted, shifted)
             for rows in (content(store), content(image)):
                 assert np.ascontiguousarray(rows[:, 4:]).tobytes() == behind.tobytes()

@@ -28,9 +28,7 @@ _LONGEST_STEP = 3.0
 _FLATTEST, _STEEPEST = 0.05, 50.0
 
 
-def best_within(
-    make_pair: MakePairs, epsilon: float, delta: float, low: float, high: float, *, rising: bool
-) -> float:
+def best_within(make_pair: MakePairs, epsilon: float, delta: float, low: float, high: float, *, rising: bool) -> float:
     """Return the smallest noise, or if epsilon is rising the largest rate, within a budget.
 
     Guarantee
@@ -44,10 +42,7 @@ def best_within(
 
 
 def largest_count(
-    make_pair: Callable[[int], Sequence[tuple[Pair, int]]],
-    epsilon: float,
-    delta: float,
-    most: int = 10**7,
+    make_pair: Callable[[int], Sequence[tuple[Pair, int]]], epsilon: float, delta: float, most: int = 10**7
 ) -> int:
     """Return the largest number of repetitions, up to `most`, whose composition is within a budget.
 
@@ -56,9 +51,7 @@ def largest_count(
     - ``compose(make_pair(result)).epsilon(delta)`` has an upper bound of at most epsilon, and for
       ``result + 1`` it has not, unless the result is ``most``. 0 if one repetition is too much.
     """
-    search = _Search(
-        lambda count: make_pair(max(round(count), 1)), epsilon, delta, 1.0, most, rising=True
-    )
+    search = _Search(lambda count: make_pair(max(round(count), 1)), epsilon, delta, 1.0, most, rising=True)
     if search.excess(1.0, DEFAULT_TOLERANCE) > 0.0:
         return 0
     safe, unsafe = 1, most + 1
@@ -93,9 +86,7 @@ class _Search:
         if not 0.0 < self.delta < 1.0:
             raise BudgetError(f"delta is {self.delta!r}; expected a number between 0 and 1")
         if not 0.0 < self.low <= self.high < math.inf:
-            raise SettingError(
-                f"the range is {self.low!r} to {self.high!r}; expected positive numbers in order"
-            )
+            raise SettingError(f"the range is {self.low!r} to {self.high!r}; expected positive numbers in order")
 
     def excess(self, value: float, tolerance: float) -> float:
         """Return the logarithm of epsilon over its target; at most 0 is within the budget."""
@@ -122,9 +113,7 @@ class _Search:
             )
         return found
 
-    def _walk(
-        self, value: float, tolerance: float, accepted: tuple[float, float]
-    ) -> tuple[float, bool]:
+    def _walk(self, value: float, tolerance: float, accepted: tuple[float, float]) -> tuple[float, bool]:
         """Take secant steps until the excess is accepted; also say whether it is within budget."""
         safe: float | None = None
         unsafe: float | None = None

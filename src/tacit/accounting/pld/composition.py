@@ -20,19 +20,8 @@ import numpy as np
 from tacit.accounting import gaussian
 from tacit.accounting.pld.distribution import LARGEST_LOSS, Bound, from_pair
 from tacit.accounting.pld.grid_choice import Aim, CoarseLosses, Resolution, coarse_pass, resolve
-from tacit.accounting.pld.pairs.gaussian import (
-    GaussianPair,
-    PoissonGaussian,
-    WithoutReplacementGaussian,
-)
-from tacit.accounting.pld.pairs.pair import (
-    DIRECTIONS,
-    UNIT,
-    Direction,
-    GridTooLong,
-    Pair,
-    tail_error,
-)
+from tacit.accounting.pld.pairs.gaussian import GaussianPair, PoissonGaussian, WithoutReplacementGaussian
+from tacit.accounting.pld.pairs.pair import DIRECTIONS, UNIT, Direction, GridTooLong, Pair, tail_error
 from tacit.accounting.pld.transform import LONGEST, Transform, epsilon_at, transform
 from tacit.accounting.rounding import bisect
 from tacit.errors import SettingError
@@ -184,9 +173,7 @@ class Composed:
                 lower = max(lower, self._lower(view, upper, measure))
         return lower, upper
 
-    def _lower(
-        self, view: _View, upper: float, measure: Callable[[Transform, float], float]
-    ) -> float:
+    def _lower(self, view: _View, upper: float, measure: Callable[[Transform, float], float]) -> float:
         """Compute lower bounds on finer and finer grids until one is near enough to the upper."""
         lower, accuracy, step = 0.0, _LOWER_ACCURACY * self._aimed, math.inf
         refinements = _MORE_REFINEMENTS if len(self.items) < _MANY else 0
@@ -224,10 +211,7 @@ class Composed:
         if len(self.items) >= _MANY or not all(pair.knows_slopes for pair, _ in self.items):
             return math.inf
         items = self._with_gaussian("upper")
-        return max(
-            sum(times * profile(pair, way, 0.0)[1] for pair, times in items)
-            for way in self._directions()
-        )
+        return max(sum(times * profile(pair, way, 0.0)[1] for pair, times in items) for way in self._directions())
 
     def _directions(self) -> tuple[Direction, ...]:
         return DIRECTIONS[:1] if all(pair.symmetric for pair, _ in self.items) else DIRECTIONS

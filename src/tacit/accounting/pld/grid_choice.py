@@ -14,14 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.accounting.pld.distribution import (
-    LARGEST_LOSS,
-    SMALLEST_STEP,
-    Grid,
-    dyadic,
-    from_pair,
-    rounded_step,
-)
+from tacit.accounting.pld.distribution import LARGEST_LOSS, SMALLEST_STEP, Grid, dyadic, from_pair, rounded_step
 from tacit.accounting.pld.pairs.pair import Direction, GridTooLong, Pair
 from tacit.accounting.pld.transform import LONGEST, Window
 from tacit.accounting.rounding import Floats
@@ -192,9 +185,7 @@ class CoarseLosses:
         return 1.0 / (math.sqrt(self.moments(0.0).variance) + SMALLEST_STEP)
 
 
-_coarse_grid = functools.cache(
-    functools.partial(dyadic, SMALLEST_STEP, center=0, low=-LARGEST_LOSS, high=LARGEST_LOSS)
-)
+_coarse_grid = functools.cache(functools.partial(dyadic, SMALLEST_STEP, center=0, low=-LARGEST_LOSS, high=LARGEST_LOSS))
 
 
 def coarse_pass(items: Sequence[tuple[Pair, int]], direction: Direction) -> CoarseLosses:
@@ -297,9 +288,7 @@ def resolve(
     window, width = coarse.window(coarse.working_tilt(aim), aim)
     lowest, highest = coarse.ranges(aim)
     if not math.isfinite(width) or np.max(highest) >= LARGEST_LOSS:
-        raise GridTooLong(
-            f"losses above {LARGEST_LOSS:.0f}; expected moderate noise. Use Rényi accounting"
-        )
+        raise GridTooLong(f"losses above {LARGEST_LOSS:.0f}; expected moderate noise. Use Rényi accounting")
     count = float(coarse.times.sum())
     deviation = math.sqrt(aim.moments.variance / count)
     wanted = accuracy_step(aim, count, accuracy)

@@ -106,9 +106,7 @@ class Transform:
         return min(max(infinite + finite, 0.0), 1.0), slope
 
 
-def transform(
-    laws: Sequence[tuple[LossDistribution, int]], window: Window, bound: Bound
-) -> Transform:
+def transform(laws: Sequence[tuple[LossDistribution, int]], window: Window, bound: Bound) -> Transform:
     """Compose distributions on multiples of one step, with counts, in one Fourier transform.
 
     Guarantee
@@ -117,9 +115,7 @@ def transform(
     """
     step = laws[0][0].step
     parts = [_tilted(law, times, window.tilt) for law, times in laws]
-    infinite = -math.expm1(
-        sum(times * math.log1p(-min(law.infinite, 1.0 - UNIT)) for law, times in laws)
-    )
+    infinite = -math.expm1(sum(times * math.log1p(-min(law.infinite, 1.0 - UNIT)) for law, times in laws))
     if any(law.infinite >= 1.0 for law, _ in laws):
         infinite = 1.0
     if any(part is None for part in parts):
@@ -165,9 +161,7 @@ def transform(
         infinite=infinite,
         loss_error=sum(times * law.loss_error for law, times in laws),
         mass_error=2.0 * sum(part.times * part.error for part in tilted),
-        ceiling=math.nextafter(
-            sum(part.times * int(part.indices[-1]) for part in tilted) * step, math.inf
-        ),
+        ceiling=math.nextafter(sum(part.times * int(part.indices[-1]) for part in tilted) * step, math.inf),
     )
 
 
@@ -193,9 +187,7 @@ def epsilon_at(law: Transform, delta: float, guess: float) -> float:
     if law.delta(below) > delta:
         # Only the mass outside the window and round-off are left here.
         if upper:
-            raise BelowRoundOff(
-                f"delta {delta!r} is below the round-off of the transform; use Rényi accounting"
-            )
+            raise BelowRoundOff(f"delta {delta!r} is below the round-off of the transform; use Rényi accounting")
         return below
     return _between(law, delta, guess, (above, below))
 

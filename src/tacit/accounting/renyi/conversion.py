@@ -19,15 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tacit.accounting.renyi.curve import Curve, default_orders, tcdp, zcdp
-from tacit.accounting.rounding import (
-    ALLOWANCE,
-    UNDERFLOW,
-    Floats,
-    above_one,
-    as_orders,
-    non_negative,
-    probability,
-)
+from tacit.accounting.rounding import ALLOWANCE, UNDERFLOW, Floats, above_one, as_orders, non_negative, probability
 from tacit.errors import SettingError
 
 # Ten roundings of quantities no larger than the sizes that are added up.

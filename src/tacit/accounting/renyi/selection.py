@@ -36,9 +36,7 @@ def negative_binomial_mean(shape: float, gamma: float) -> float:
     return max(odds * scale * (1.0 + ALLOWANCE), 1.0)
 
 
-def negative_binomial_selection(
-    orders: ArrayLike, curve: Curve, shape: float, gamma: float
-) -> Floats:
+def negative_binomial_selection(orders: ArrayLike, curve: Curve, shape: float, gamma: float) -> Floats:
     r"""Return the curve of the best of a truncated negative binomial number of runs.
 
     .. math:: r'(\alpha) = r(\alpha) + (1 + \eta) \min_{\beta \ge 1} \left[

@@ -15,24 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from tacit.accounting.renyi.curve import (
-    Curve,
-    gaussian,
-    interpolated,
-    log_expm1,
-    log_moments_at,
-    log_one_plus,
-    log_sum,
-)
-from tacit.accounting.rounding import (
-    ALLOWANCE,
-    UNDERFLOW,
-    Floats,
-    as_orders,
-    non_negative,
-    probability,
-    raised,
-)
+from tacit.accounting.renyi.curve import Curve, gaussian, interpolated, log_expm1, log_moments_at, log_one_plus, log_sum
+from tacit.accounting.rounding import ALLOWANCE, UNDERFLOW, Floats, as_orders, non_negative, probability, raised
 from tacit.validate import whole
 
 _LARGEST_MOMENT = 64
@@ -64,9 +48,7 @@ def poisson(orders: ArrayLike, curve: Curve, sampling_rate: float) -> Floats:
     base = np.asarray(curve(array), dtype=np.float64)
     if rate == 1.0:
         return base
-    moments = log_moments_at(
-        array, lambda order, values: _poisson_moment(order, values, rate), curve
-    )
+    moments = log_moments_at(array, lambda order, values: _poisson_moment(order, values, rate), curve)
     return np.minimum(base, interpolated(array, moments))
 
 

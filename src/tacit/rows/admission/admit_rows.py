@@ -101,14 +101,11 @@ def stays_sparse(source: Source, design: Design) -> bool:
         and design.feature_map is None
         and not design.open_places
         and design.attached.unit is None
-        and tuple(column.factors for column in design.columns)
-        == tuple((Numeric(name),) for name in table.names)
+        and tuple(column.factors for column in design.columns) == tuple((Numeric(name),) for name in table.names)
     )
 
 
-def _admit_sparse(
-    source: Source, encoder: RecordEncoder, preparer: Preparer, layout: Layout
-) -> Store:
+def _admit_sparse(source: Source, encoder: RecordEncoder, preparer: Preparer, layout: Layout) -> Store:
     """A sparse table in memory: batches are blocks of a sparse store.
 
     Guarantee
@@ -154,12 +151,7 @@ def _admit_resident(
 
 
 def _admit_streamed(
-    source: Source,
-    encoder: RecordEncoder,
-    preparer: Preparer,
-    layout: Layout,
-    memory_limit: int,
-    fewest: int,
+    source: Source, encoder: RecordEncoder, preparer: Preparer, layout: Layout, memory_limit: int, fewest: int
 ) -> Store:
     """A dense table in a file: batches of any size are joined to blocks, then prepared."""
     rows, length = layout.block_rows, 0

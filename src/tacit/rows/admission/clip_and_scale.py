@@ -68,9 +68,7 @@ class Preparer:
         table = [(c.lower, c.upper, c.center, c.scale) for c in design.columns]
         bounds = np.array(table, dtype=np.float64).reshape(-1, 4).T.copy()
         if sparse and bounds[2].any():
-            raise SettingError(
-                "A sparse matrix is scaled, never shifted; make its design with shifted=False."
-            )
+            raise SettingError("A sparse matrix is scaled, never shifted; make its design with shifted=False.")
         outside = ~((bounds[0] <= 0.0) & (bounds[1] >= 0.0))
         if sparse and outside.any():
             name = design.columns[int(np.argmax(outside))].name
@@ -81,12 +79,7 @@ class Preparer:
         return cls(bounds, norm, design.intercept, raw)
 
     def prepare(
-        self,
-        values: Floats,
-        outcome: Floats,
-        valid: Flags,
-        tiles: NDArray[Any],
-        order: Integers | None = None,
+        self, values: Floats, outcome: Floats, valid: Flags, tiles: NDArray[Any], order: Integers | None = None
     ) -> None:
         """Write the prepared records into tiles, in this order or their own; zeros fill up."""
         length, count = values.shape
@@ -157,9 +150,7 @@ def _closed_like(opened: Design, design: Design) -> Design | None:
     if design.open_places or len(design.columns) != len(opened.columns):
         return None
     columns = tuple(
-        replace(before, lower=b.lower, upper=b.upper, center=b.center, scale=b.scale)
-        if before.is_open
-        else before
+        replace(before, lower=b.lower, upper=b.upper, center=b.center, scale=b.scale) if before.is_open else before
         for before, b in zip(opened.columns, design.columns, strict=True)
     )
     response = design.response if opened.width in places else opened.response

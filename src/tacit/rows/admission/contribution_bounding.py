@@ -35,12 +35,7 @@ _Prepared = tuple[Flags, Floats, NDArray[np.uint64], NDArray[Any]]
 
 
 def admit_persons(
-    source: Source,
-    encoder: RecordEncoder,
-    preparer: Preparer,
-    layout: Layout,
-    unit: Unit,
-    fewest: int,
+    source: Source, encoder: RecordEncoder, preparer: Preparer, layout: Layout, unit: Unit, fewest: int
 ) -> PersonStore:
     """Store of a table with several records of a person, dense or sparse, in memory or in a file.
 
@@ -75,12 +70,8 @@ def admit_persons(
         parts.append((person_numbers(known, forms), *prepared))
     persons = len(known)
     if persons < fewest:
-        raise DataError(
-            f"The table has records of fewer than {fewest} persons; a fit needs at least {fewest}."
-        )
-    person, valid, order, hashes = (
-        np.concatenate(arrays) for arrays in [*zip(*parts, strict=True)][:4]
-    )
+        raise DataError(f"The table has records of fewer than {fewest} persons; a fit needs at least {fewest}.")
+    person, valid, order, hashes = (np.concatenate(arrays) for arrays in [*zip(*parts, strict=True)][:4])
     somebody = person != NOBODY
     slot = np.full(len(person), NOBODY)
     slot[somebody], stored = bounded_slots(
@@ -121,20 +112,12 @@ def label_forms(labels: NDArray[Any]) -> list[Form]:
         with np.errstate(over="ignore"):
             cells = labels.astype(np.float64).tolist()
         # Below 2^53 a whole float64 is spelt like the integer, and is the same label.
-        return [
-            int(cell) if abs(cell) < 2.0**53 and cell == int(cell) else normal_form(cell)
-            for cell in cells
-        ]
+        return [int(cell) if abs(cell) < 2.0**53 and cell == int(cell) else normal_form(cell) for cell in cells]
     return [*map(remembering(normal_form), labels.tolist())]
 
 
 def bounded_slots(
-    person: Integers,
-    valid: Flags,
-    order: Floats,
-    hashes: NDArray[np.uint64],
-    persons: int,
-    max_rows: int,
+    person: Integers, valid: Flags, order: Floats, hashes: NDArray[np.uint64], persons: int, max_rows: int
 ) -> tuple[Integers, Integers]:
     """Choose at most `max_rows` records of each person: their slots, and how many each person has.
 
@@ -188,9 +171,7 @@ def _mixed(state: Any) -> Any:
 
 
 @compiled
-def put_records(
-    records: NDArray[Any], slot: Integers, first: Integers, lane: Integers, tiles: NDArray[Any]
-) -> None:
+def put_records(records: NDArray[Any], slot: Integers, first: Integers, lane: Integers, tiles: NDArray[Any]) -> None:
     """Write records into their slots, counted from a first tile; those of slot -1 are left out."""
     for i in range(slot.shape[0]):
         if slot[i] >= 0:

@@ -156,17 +156,14 @@ def _level_code(codes: Mapping[NormalForm, int], level: str, column: str) -> int
     return codes[form]
 
 
-def _substituted_codes(
-    labels: NDArray[Any], levels: Sequence[str], cell: factors.Cell | None, column: str
-) -> Integers:
+def _substituted_codes(labels: NDArray[Any], levels: Sequence[str], cell: factors.Cell | None, column: str) -> Integers:
     """Index of each label's level, with declared substitutes; -1 where there is none."""
     codes = level_codes(labels, levels, column)
     if not isinstance(cell, LabelCell):
         return codes
     places = {normal_form(level): code for code, level in enumerate(levels)}
     missing, other = (
-        -1 if level is None else _level_code(places, level, column)
-        for level in (cell.missing, cell.other)
+        -1 if level is None else _level_code(places, level, column) for level in (cell.missing, cell.other)
     )
     for index in np.flatnonzero(codes < 0).tolist():
         codes[index] = missing if normal_form(labels[index]) is None else other

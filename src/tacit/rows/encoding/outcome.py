@@ -178,8 +178,7 @@ def read_classes(source: Source, column: str, *, most: int = 1000, fewest: int =
     require_records(length, fewest)
     if len(spellings) < 2:
         raise DataError(
-            f"The response {column!r} needs two kinds of labels or more and has fewer. Declare "
-            "them with classes=…"
+            f"The response {column!r} needs two kinds of labels or more and has fewer. Declare them with classes=…"
         )
     return [spellings[form] for form in sorted(spellings, key=lambda f: (isinstance(f, str), f))]
 

@@ -95,12 +95,7 @@ def _exp(cells: Floats) -> Floats:
     return np.ldexp(1.0 + (rest + rest * series), exponent.astype(np.int32))
 
 
-_FUNCTIONS: Mapping[str, Callable[[Floats], Floats]] = {
-    "log": logarithm,
-    "log1p": _log1p,
-    "sqrt": np.sqrt,
-    "exp": _exp,
-}
+_FUNCTIONS: Mapping[str, Callable[[Floats], Floats]] = {"log": logarithm, "log1p": _log1p, "sqrt": np.sqrt, "exp": _exp}
 
 
 def spline_basis(cells: Floats, knots: Sequence[float], degree: int) -> Floats:
@@ -176,15 +171,12 @@ class FeatureMapper:
                 steps = [(place.get(m[:-1], -1), m[-1]) for m in monomials]
                 table = np.array(steps, dtype=np.float64)
             case RandomFourier():
-                table = frequencies_in_turns(
-                    feature_map.seed, width, feature_map.count, feature_map.scale
-                )
+                table = frequencies_in_turns(feature_map.seed, width, feature_map.count, feature_map.scale)
             case Custom(function=function) if function is not None:
                 table = np.empty((0, 0))
             case _:
                 raise SettingError(
-                    "The function of a custom feature map is not stored with a fit; use the "
-                    "estimator that was fitted."
+                    "The function of a custom feature map is not stored with a fit; use the estimator that was fitted."
                 )
         norm = math.inf if design.input_norm is None else design.input_norm
         return cls(feature_map, np.ascontiguousarray(bounds), norm, table)

@@ -179,9 +179,7 @@ def _cells(record: Any) -> list[Any] | None:
 
 def _nested(row: Sequence[Any]) -> bool:
     return bool(row) and all(
-        issubclass(type(cell), list | tuple)
-        or (issubclass(type(cell), np.ndarray) and cell.ndim > 0)
-        for cell in row
+        issubclass(type(cell), list | tuple) or (issubclass(type(cell), np.ndarray) and cell.ndim > 0) for cell in row
     )
 
 
@@ -218,9 +216,7 @@ class SparseSource(Source):
         """Source of a matrix or array of scipy.sparse in any format, two-dimensional."""
         shape: tuple[int, ...] = tuple(getattr(matrix, "shape", ()))
         if len(shape) != 2:
-            raise DataError(
-                f"Expected a sparse matrix of two dimensions, records by columns; got {len(shape)}."
-            )
+            raise DataError(f"Expected a sparse matrix of two dimensions, records by columns; got {len(shape)}.")
         require_table(shape[0], shape[1], fewest)
         table = _of_lists(matrix) if matrix.format == "lil" else matrix.tocsr()
         _require_csr(table, shape[0])

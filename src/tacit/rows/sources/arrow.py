@@ -35,10 +35,7 @@ BYTES = "binary", "large_binary", "binary_view", "fixed_size_binary"
 def read_footer(path: Path) -> tuple[pa.Schema, int]:
     """Schema and length of a Parquet file."""
     schema, length = None, 0
-    with (
-        contextlib.suppress(pa.ArrowException, OSError, UnicodeDecodeError),
-        parquet.ParquetFile(path) as file,
-    ):
+    with contextlib.suppress(pa.ArrowException, OSError, UnicodeDecodeError), parquet.ParquetFile(path) as file:
         schema, length = file.schema_arrow, file.metadata.num_rows
     if schema is None:
         raise unreadable(path)
@@ -123,9 +120,7 @@ def _numeric(columns: Mapping[str, pa.Array], length: int, names: Names) -> Floa
     return block
 
 
-def parse_lines(
-    lines: bytes, count: int, names: Names, numeric: Names, labels: Names
-) -> list[pa.RecordBatch]:
+def parse_lines(lines: bytes, count: int, names: Names, numeric: Names, labels: Names) -> list[pa.RecordBatch]:
     """Columns of so many lines, at once, or as text first where a number is spelt otherwise."""
     if count == 0:
         return []
@@ -167,9 +162,7 @@ def _settled(column: pa.ChunkedArray) -> bool:
     return bool(finite + column.null_count == len(column))
 
 
-def require_types(
-    given: Mapping[str, pa.DataType], numeric: Iterable[str], labels: Iterable[str]
-) -> None:
+def require_types(given: Mapping[str, pa.DataType], numeric: Iterable[str], labels: Iterable[str]) -> None:
     """Refuse dates, times and nested types for numbers, and nested ones for labels."""
     for name in numeric:
         kind = _value_type(given[name])

@@ -99,8 +99,7 @@ def _attach(table: Source, response: Any, given: Mapping[str, Any]) -> Source:
     sources.require_columns(sources.names_read(table), by_name.values())
     if not table.resident and len(by_name) < len(given):
         raise DataError(
-            "What stands beside the records of a file must be columns of the file: give their "
-            "names in place of arrays."
+            "What stands beside the records of a file must be columns of the file: give their names in place of arrays."
         )
     columns: dict[str, NDArray[Any]] = {}
     types: dict[str, str | None] = {}

@@ -156,9 +156,7 @@ def require_columns(known: Sequence[str], wanted: Iterable[str]) -> None:
     missing = f"The table has no column {', '.join(map(repr, unknown))}"
     if len(asked) > 1 and len(unknown) == len(asked):
         # Nothing fits: the first line may be a record, which must not be quoted.
-        raise SchemaError(
-            f"{missing}, nor any other that is asked for. Does it have a line of names?"
-        )
+        raise SchemaError(f"{missing}, nor any other that is asked for. Does it have a line of names?")
     if unknown:
         raise SchemaError(f"{missing}. It has: {', '.join(map(repr, known))}.")
 
@@ -181,9 +179,7 @@ def require_table(length: int, width: int, fewest: int = 2) -> None:
 def require_records(length: int, fewest: int = 2) -> None:
     """Refuse fewer records than a fit needs, where their number is public (else `fewest` is 0)."""
     if length < fewest:
-        raise DataError(
-            f"The table has fewer than {fewest} records; a fit needs at least {fewest}."
-        )
+        raise DataError(f"The table has fewer than {fewest} records; a fit needs at least {fewest}.")
 
 
 def file_kind(path: Path) -> str:

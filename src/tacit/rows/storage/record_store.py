@@ -87,9 +87,7 @@ class MemoryStore(Store):
       kept.
     """
 
-    def __init__(
-        self, layout: Layout, blocks: Sequence[NDArray[Any]], subsample: Integers | None = None
-    ) -> None:
+    def __init__(self, layout: Layout, blocks: Sequence[NDArray[Any]], subsample: Integers | None = None) -> None:
         self._writable: Sequence[NDArray[Any]] | None = [*map(np.ascontiguousarray, blocks)]
         super().__init__(layout, map(readonly, self._writable))
         self.subsample = subsample
@@ -117,9 +115,7 @@ class MemoryStore(Store):
         return cls.of_tiles(layout, to_tiles(table[order]), np.array([count for _, count in found]))
 
     @classmethod
-    def of_tiles(
-        cls, layout: Layout, tiles: NDArray[Any], subsample: Integers | None = None
-    ) -> MemoryStore:
+    def of_tiles(cls, layout: Layout, tiles: NDArray[Any], subsample: Integers | None = None) -> MemoryStore:
         """Store of all tiles in one array; its blocks are slices."""
         blocks = [tiles[layout.tiles(index)] for index in range(layout.block_count)]
         return cls(layout, blocks, subsample)
@@ -219,9 +215,7 @@ class ScratchStore(Store):
             # Unbuffered, so that bytes reach the file in the order and size they are written.
             self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - lives with the store
         if self._file is None:
-            raise FileError(
-                "No scratch file could be made; set TMPDIR to a directory you may write."
-            )
+            raise FileError("No scratch file could be made; set TMPDIR to a directory you may write.")
 
     @property
     def _descriptor(self) -> int:
@@ -317,9 +311,7 @@ class SparseBlock(NamedTuple):
 
     def part(self, first: int, stop: int) -> SparseBlock:
         """Tiles first … stop - 1, as many as there are; nothing is copied."""
-        return self._replace(
-            starts=self.starts[first * LANES : stop * LANES + 1], outcome=self.outcome[first:stop]
-        )
+        return self._replace(starts=self.starts[first * LANES : stop * LANES + 1], outcome=self.outcome[first:stop])
 
     def dense(self, width: int) -> NDArray[Any]:
         """The same records as tiles (tile, column, 64), zeros written out."""
@@ -357,9 +349,7 @@ class SparseStore(Store):
 
 
 @compiled
-def _scatter(
-    starts: Integers, indices: NDArray[np.int32], values: NDArray[Any], tiles: NDArray[Any]
-) -> None:
+def _scatter(starts: Integers, indices: NDArray[np.int32], values: NDArray[Any], tiles: NDArray[Any]) -> None:
     for r in range(starts.shape[0] - 1):
         for k in range(starts[r], starts[r + 1]):
             tiles[r // LANES, indices[k], r % LANES] = values[k]

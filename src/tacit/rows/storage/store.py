@@ -135,9 +135,7 @@ class Store(ABC):
             raise closed()
         return self._blocks[index]
 
-    def total(
-        self, function: Callable[[Layout, Any, int], BlockSum], query: Any, bound: int
-    ) -> Integers:
+    def total(self, function: Callable[[Layout, Any, int], BlockSum], query: Any, bound: int) -> Integers:
         """Sum over the blocks of an integer-valued function of one block, which can be pickled.
 
         Guarantee

@@ -115,11 +115,7 @@ def map_tiles(tiles: NDArray[Any], matrix: Floats, out: NDArray[Any] | None = No
 
 @compiled
 def _map(  # noqa: C901 - one pass, compiled once
-    tiles: NDArray[Any],
-    matrix: NDArray[Any],
-    firsts: Integers,
-    features: NDArray[Any],
-    out: NDArray[Any],
+    tiles: NDArray[Any], matrix: NDArray[Any], firsts: Integers, features: NDArray[Any], out: NDArray[Any]
 ) -> None:
     # Two images and four columns at a time, for speed. Each record's sum is still column after
     # column, and an odd last image is computed twice. Columns before the first that an image takes

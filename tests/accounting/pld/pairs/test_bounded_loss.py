@@ -32,9 +32,7 @@ def test_laplace_profile_is_the_integral_of_the_densities(scale: float) -> None:
         kink = 0.5 * (1 - epsilon / scale)
         points = sorted({0.0, 1.0, min(max(kink, 0.0), 1.0)})
         ends = [-60.0 / scale, *points, 1.0 + 60.0 / scale]
-        exact = sum(
-            integrate.quad(excess, a, b, epsabs=1e-12)[0] for a, b in itertools.pairwise(ends)
-        )
+        exact = sum(integrate.quad(excess, a, b, epsabs=1e-12)[0] for a, b in itertools.pairwise(ends))
         assert profile(LaplacePair(scale), epsilon) == pytest.approx(exact, abs=1e-10)
 
 

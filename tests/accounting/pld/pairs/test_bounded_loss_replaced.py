@@ -8,11 +8,7 @@ from scipy import integrate
 
 from tacit.accounting import pld
 from tacit.accounting.classical import replaced_by_poisson
-from tacit.accounting.pld.pairs.bounded_loss import (
-    RandomisedResponse,
-    ReplacedLaplace,
-    ReplacedResponse,
-)
+from tacit.accounting.pld.pairs.bounded_loss import RandomisedResponse, ReplacedLaplace, ReplacedResponse
 from tacit.accounting.pld.pairs.pair import GridTooLong, Pair
 from tacit.errors import SettingError
 
@@ -34,9 +30,7 @@ def test_the_largest_loss_is_the_closed_form(epsilon: float, rate: float) -> Non
         losses, masses = pair.atoms("remove")
         smooth = pair.smooth("remove", np.array([-np.inf]))
         assert float(smooth[0][0] + masses.sum()) == pytest.approx(1.0, abs=1e-12)
-        assert float(smooth[1][0] + (masses * np.exp(-losses)).sum()) == pytest.approx(
-            1.0, abs=1e-9
-        )
+        assert float(smooth[1][0] + (masses * np.exp(-losses)).sum()) == pytest.approx(1.0, abs=1e-9)
     assert exact <= replaced_by_poisson(epsilon, 0.0, rate).epsilon <= exact * (1 + 1e-12)
 
 
@@ -77,9 +71,7 @@ def test_the_laplace_pair_has_the_divergence_of_its_densities(epsilon: float, ra
             return max(density(y, epsilon) - factor * density(y, -epsilon), 0.0)
 
         breaks = np.linspace(0.0, epsilon, 9)
-        exact = sum(
-            integrate.quad(excess, a, b, epsabs=1e-13)[0] for a, b in itertools.pairwise(breaks)
-        )
+        exact = sum(integrate.quad(excess, a, b, epsabs=1e-13)[0] for a, b in itertools.pairwise(breaks))
         exact += integrate.quad(excess, epsilon, epsilon + 40.0, epsabs=1e-13)[0]
         assert exact <= delta_of(pair, level) + 1e-10
         assert delta_of(pair, level) <= exact * (1 + 1e-6) + 1e-9

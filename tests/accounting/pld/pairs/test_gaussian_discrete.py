@@ -22,8 +22,7 @@ def test_profile_is_the_sum_over_integers(shift: int, sigma: float) -> None:
         total = mpmath.fsum(weights.values())
         for epsilon in (0.0, 0.3, 1.0, 4.0):
             exact = mpmath.fsum(
-                max(weights[x] - mpmath.exp(epsilon) * weights[x - shift], 0)
-                for x in range(-reach, reach + 1)
+                max(weights[x] - mpmath.exp(epsilon) * weights[x - shift], 0) for x in range(-reach, reach + 1)
             )
             value = np.sum(masses * np.maximum(-np.expm1(epsilon - losses), 0.0))
             assert value == pytest.approx(float(exact / total), rel=1e-11)

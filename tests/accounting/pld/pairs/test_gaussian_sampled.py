@@ -22,9 +22,7 @@ def normal(x: mpmath.mpf) -> mpmath.mpf:
     return mpmath.erfc(-x / mpmath.sqrt(2)) / 2
 
 
-def exact_tails(
-    mu: float, rate: float, direction: Direction, epsilon: mpmath.mpf
-) -> tuple[mpmath.mpf, mpmath.mpf]:
+def exact_tails(mu: float, rate: float, direction: Direction, epsilon: mpmath.mpf) -> tuple[mpmath.mpf, mpmath.mpf]:
     """Both tails of the add-remove pair, by inverting the loss with many digits."""
     m, q = mpmath.mpf(mu), mpmath.mpf(rate)
     e = epsilon if direction == "remove" else -epsilon
@@ -139,9 +137,7 @@ def test_rate_one_is_the_gaussian_mechanism(relation: str) -> None:
 
 
 @pytest.mark.parametrize(("mu", "rate"), [(0.5, 0.1), (2.0, 0.01), (1.0, 0.9), (8.0, 1e-4)])
-def test_without_replacement_is_amplification_above_and_symmetric_below(
-    mu: float, rate: float
-) -> None:
+def test_without_replacement_is_amplification_above_and_symmetric_below(mu: float, rate: float) -> None:
     pair = WithoutReplacementGaussian(mu, rate)
     for inner in (0.0, 0.2, 1.0, 3.0):
         epsilon = math.log1p(rate * math.expm1(inner))

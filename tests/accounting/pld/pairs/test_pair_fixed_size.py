@@ -5,11 +5,7 @@ import pytest
 
 from tacit.accounting import pld
 from tacit.accounting.pld.pairs.bounded_loss import ExponentialPair, LaplacePair, RandomisedResponse
-from tacit.accounting.pld.pairs.gaussian import (
-    GaussianPair,
-    PoissonGaussian,
-    WithoutReplacementGaussian,
-)
+from tacit.accounting.pld.pairs.gaussian import GaussianPair, PoissonGaussian, WithoutReplacementGaussian
 from tacit.accounting.pld.pairs.pair import FixedSizePair, Pair, PoissonPair
 from tacit.errors import SettingError
 
@@ -32,9 +28,7 @@ def test_over_a_gaussian_base_it_is_the_known_pair(rate: float) -> None:
     points = np.linspace(-0.5, 2.0, 41)
     found = FixedSizePair(GaussianPair(1.5), rate)
     known = WithoutReplacementGaussian(1.5, rate)
-    for mine, theirs in zip(
-        found.smooth("remove", points), known.smooth("remove", points), strict=True
-    ):
+    for mine, theirs in zip(found.smooth("remove", points), known.smooth("remove", points), strict=True):
         np.testing.assert_allclose(mine, theirs, rtol=1e-9, atol=1e-13)
     assert float(found.atoms("add")[1][0]) == pytest.approx(float(known.atoms("add")[1][0]))
 

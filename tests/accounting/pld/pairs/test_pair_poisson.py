@@ -22,18 +22,14 @@ def _laplace_delta(epsilon: float, rate: float, direction: str) -> float:
         return max(pair[0] - math.exp(epsilon) * pair[1], 0.0)
 
     knots = np.linspace(-1.0, 2.0, 31)
-    inner = sum(
-        integrate.quad(difference, a, b, epsabs=1e-12)[0] for a, b in itertools.pairwise(knots)
-    )
+    inner = sum(integrate.quad(difference, a, b, epsabs=1e-12)[0] for a, b in itertools.pairwise(knots))
     tails = integrate.quad(difference, -40.0, -1.0)[0] + integrate.quad(difference, 2.0, 40.0)[0]
     return float(inner + tails)
 
 
 @pytest.mark.parametrize("rate", [0.01, 0.3, 0.99])
 @pytest.mark.parametrize("epsilon", [0.0, 0.002, 0.1])
-def test_one_sampled_laplace_release_has_the_profile_of_its_densities(
-    rate: float, epsilon: float
-) -> None:
+def test_one_sampled_laplace_release_has_the_profile_of_its_densities(rate: float, epsilon: float) -> None:
     exact = max(_laplace_delta(epsilon, rate, "remove"), _laplace_delta(epsilon, rate, "add"))
     lower, upper = pld.compose([(PoissonPair(LaplacePair(1.0), rate), 1)]).delta(epsilon)
     assert lower - 1e-9 <= exact <= upper + 1e-9

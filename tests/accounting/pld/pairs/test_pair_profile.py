@@ -16,8 +16,7 @@ MU = 0.6
 def curve(epsilons: NDArray[np.float64]) -> NDArray[np.float64]:
     """The Gaussian profile for all real numbers."""
     values = [
-        gaussian.delta(e, MU) if e >= 0 else -math.expm1(e) + math.exp(e) * gaussian.delta(-e, MU)
-        for e in epsilons
+        gaussian.delta(e, MU) if e >= 0 else -math.expm1(e) + math.exp(e) * gaussian.delta(-e, MU) for e in epsilons
     ]
     return np.array(values)
 

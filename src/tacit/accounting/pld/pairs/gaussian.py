@@ -68,9 +68,7 @@ class DiscreteGaussianPair(Pair):
 
     def __post_init__(self) -> None:
         if not isinstance(self.squared_sensitivity_root, int) or self.squared_sensitivity_root < 0:
-            raise SettingError(
-                "squared_sensitivity_root is not a count; expected an integer of at least 0"
-            )
+            raise SettingError("squared_sensitivity_root is not a count; expected an integer of at least 0")
         Pair.__post_init__(self)
         if self.sigma == 0.0:
             raise SettingError("sigma is 0; expected a number above 0")
@@ -189,9 +187,7 @@ class PoissonGaussian(Pair):
     def __post_init__(self) -> None:
         Pair.__post_init__(self)
         if self.relation not in ("add-remove", "zero-out", "replace-one"):
-            raise SettingError(
-                f"relation is {self.relation!r}; expected add-remove, zero-out or replace-one"
-            )
+            raise SettingError(f"relation is {self.relation!r}; expected add-remove, zero-out or replace-one")
 
     @property
     def symmetric(self) -> bool:
