@@ -27,8 +27,7 @@ def compiled(function: Kernel) -> Kernel:
     Guarantee
     ---------
     - Machine code that was stored before any source of `PACKAGES` changed is not used.
-    - Floating point is that of the source: no fast-math, no reordering; division by zero does not
-      raise.
+    - Floating point is that of the source: no fast-math, no reordering; division by zero does not raise.
     """
     kernel: Any = numba.njit(nogil=True, cache=True, error_model="numpy")(function)
     if kernel is not function:  # as it is where compilation is switched off

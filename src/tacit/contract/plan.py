@@ -314,9 +314,8 @@ def cautions(epsilon: float, delta: float, records: int, *, n_is_public: bool = 
     if delta * records >= 1.0:
         word = "n" if n_is_public else "n_at_least"
         texts.append(
-            f"δ = {delta:.4g} is not below 1/{word} = {1 / records:.4g}: publishing one record "
-            "drawn at random would satisfy such a δ. Choose delta far below it, for example "
-            f"{min(1e-6, records**-1.5):.0e}."
+            f"δ = {delta:.4g} is not below 1/{word} = {1 / records:.4g}: publishing one record drawn at random would "
+            f"satisfy such a δ. Choose delta far below it, for example {min(1e-6, records**-1.5):.0e}."
         )
     if 10 < epsilon < math.inf:
         texts.append(

@@ -64,13 +64,11 @@ class _Bounded:
 class GradientSum(_Bounded):
     """Sum over records of loss'(z·theta, y) z, each term clipped to norm `clip`.
 
-    z = matrix' u, where u is the prepared row and `matrix` the working coordinates (None: z = u).
-    For several classes theta is (width, class), and a term and the answer are z (p - e_y)'.
-    With `downweighted` a term is first multiplied by min(1, (r / ‖z‖)²), r = clip / lipschitz. That
-    weight depends on the features alone, so the model stays consistent.
-    With `balanced` (logistic loss) the weight is min(1, clip / (‖z‖ max(p, 1 - p))), the same for
-    both labels of a row, so that no label is favoured.
-    With `every` > 1 a secret subsample is read, as in `SecondMoments`.
+    z = matrix' u, where u is the prepared row and `matrix` the working coordinates (None: z = u). For several classes
+    theta is (width, class), and a term and the answer are z (p - e_y)'. With `downweighted` a term is first multiplied
+    by min(1, (r / ‖z‖)²), r = clip / lipschitz. That weight depends on the features alone, so the model stays
+    consistent. With `balanced` (logistic loss) the weight is min(1, clip / (‖z‖ max(p, 1 - p))), the same for both
+    labels of a row, so that no label is favoured. With `every` > 1 a secret subsample is read, as in `SecondMoments`.
     """
 
     theta: NDArray[np.float64]
@@ -170,12 +168,11 @@ class ResidualSize(_Bounded):
 class CurvatureAndScore(_Bounded):
     """Two second moments at once: sums over records of w h z z' and of w² a² z z'.
 
-    w = min(1, (row_bound / ‖z‖)²) is the weight of a downweighted row; h and a are the curvature
-    and the slope at `theta`, each over its upper bound. A record's pair of matrices is bounded
-    jointly, by `joint`, so both together cost little more than one.
-    With a `score_share` ρ the score is that of a gradient clipped to norm row_bound·lipschitz, as
-    `GradientSum` clips: a is shortened where w|a|‖z‖ is longer, and h is 0 there. The score is then
-    asked for with ρ times the weight of the curvature, and its noise is 1 / ρ times as large.
+    w = min(1, (row_bound / ‖z‖)²) is the weight of a downweighted row; h and a are the curvature and the slope at
+    `theta`, each over its upper bound. A record's pair of matrices is bounded jointly, by `joint`, so both together
+    cost little more than one. With a `score_share` ρ the score is that of a gradient clipped to norm
+    row_bound·lipschitz, as `GradientSum` clips: a is shortened where w|a|‖z‖ is longer, and h is 0 there. The score is
+    then asked for with ρ times the weight of the curvature, and its noise is 1 / ρ times as large.
     """
 
     theta: NDArray[np.float64]

@@ -16,13 +16,12 @@ from tacit.documents.dataclass_json import stored_as
 class Sandwich:
     """What intervals are made of, in working coordinates and on the scale of means.
 
-    `curvature` is M (eigenvalues lifted to twice its noise where `lifted`) and `score` is Q.
-    `capped` says that the last step was too long and was cut. `to_user` takes working coefficients
-    to the user's. The three noises are standard deviations: on the gradient of the last step, on
-    the diagonals of M and of Q. `level` is the smaller share of two classes or the mean count,
-    `dispersion` the α of counts, and `nuisance_error` what its noise does to each coefficient.
-    `privacy` is the covariance that the noise of all steps gives the working coefficients; None
-    for one step from a pilot, where it is step_noise² M⁻².
+    `curvature` is M (eigenvalues lifted to twice its noise where `lifted`) and `score` is Q. `capped` says that the
+    last step was too long and was cut. `to_user` takes working coefficients to the user's. The three noises are
+    standard deviations: on the gradient of the last step, on the diagonals of M and of Q. `level` is the smaller share
+    of two classes or the mean count, `dispersion` the α of counts, and `nuisance_error` what its noise does to each
+    coefficient. `privacy` is the covariance that the noise of all steps gives the working coefficients; None for one
+    step from a pilot, where it is step_noise² M⁻².
     """
 
     curvature: NDArray[np.float64]

@@ -1,12 +1,10 @@
 """Every sensitivity formula, once.
 
-A mechanism adds up integer vectors (or matrices) q_i, one a record, with a bound S that it
-enforces: ‖q_i‖₂ ≤ S for gradients, q_i = v v' with ‖v‖₂² ≤ S for second moments (a sum of such
-with Σ‖v‖₂² ≤ S where a person has several records), q_i = (v v', w w') with ‖v‖₂⁴ + ‖w‖₂⁴ ≤ S² for
-a sandwich, 0 ≤ q_i ≤ S in each of k entries for counts. A direction is no sum: S is what its
-integers can move by, whatever the relation.
-What one record (or person) can change in the sum is then a theorem about integers
-(proofs/mechanisms):
+A mechanism adds up integer vectors (or matrices) q_i, one a record, with a bound S that it enforces: ‖q_i‖₂ ≤ S for
+gradients, q_i = v v' with ‖v‖₂² ≤ S for second moments (a sum of such with Σ‖v‖₂² ≤ S where a person has several
+records), q_i = (v v', w w') with ‖v‖₂⁴ + ‖w‖₂⁴ ≤ S² for a sandwich, 0 ≤ q_i ≤ S in each of k entries for counts. A
+direction is no sum: S is what its integers can move by, whatever the relation. What one record (or person) can change
+in the sum is then a theorem about integers (proofs/mechanisms):
 
     =============  =======================  =========================
     squared        replace-one              zero-out, add-remove
@@ -186,11 +184,10 @@ class Accuracy:
 
         J(φ) = Σ w loss(z·φ, y) + (λ/2)‖φ‖² + b·φ,      λ = h / ratio,   b = bits of noise / bound
 
-    has its minimiser within `radius` of 0, as every accepted point. Its gradient, computed in
-    integers, is off by at most `error`; a point is accepted where the gradient's norm is at most
-    `tolerance`, four times that. `drift` is how far such a point can be from the exact minimiser of
-    the unrounded noise. Coordinates are φ = clip·theta, gradients are over the clip, and everything
-    is rounded up, with slack. Proof: proofs/mechanisms/objective_perturbation.md.
+    has its minimiser within `radius` of 0, as every accepted point. Its gradient, computed in integers, is off by at
+    most `error`; a point is accepted where the gradient's norm is at most `tolerance`, four times that. `drift` is how
+    far such a point can be from the exact minimiser of the unrounded noise. Coordinates are φ = clip·theta, gradients
+    are over the clip, and everything is rounded up, with slack. Proof: proofs/mechanisms/objective_perturbation.md.
     """
 
     radius: float

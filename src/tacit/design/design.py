@@ -192,11 +192,10 @@ def matrix_design(
 ) -> Design:
     """Design of a plain numeric matrix with public bounds, a public row norm, or both.
 
-    `bounds` is (lower, upper) for all columns, or a pair of vectors of their length. With
-    bounds="private" a part of the budget is spent on finding them. With `row_norm` alone columns
-    are scaled by √d / row_norm, so that the mean square of a prepared coordinate is at most 1.
-    Unless `shifted`, columns are scaled only: the zeros of a sparse matrix stay zeros. With a
-    `feature_map` the columns so mapped are its inputs, and `row_norm` bounds their norm.
+    `bounds` is (lower, upper) for all columns, or a pair of vectors of their length. With bounds="private" a part of
+    the budget is spent on finding them. With `row_norm` alone columns are scaled by √d / row_norm, so that the mean
+    square of a prepared coordinate is at most 1. Unless `shifted`, columns are scaled only: the zeros of a sparse
+    matrix stay zeros. With a `feature_map` the columns so mapped are its inputs, and `row_norm` bounds their norm.
     """
     count = len(names)
     if count == 0:
@@ -210,10 +209,9 @@ def matrix_design(
     if bounds is None:
         if row_norm is None:
             raise BoundsError(
-                "Public bounds are missing, and they are never read off the data. Three ways out: "
-                "declare bounds=(lower, upper) for the features, declare row_norm=… (a bound on "
-                'the L2 norm of a feature row), or set bounds="private" to spend part of the '
-                "budget on finding them."
+                "Public bounds are missing, and they are never read off the data. Three ways out: declare "
+                "bounds=(lower, upper) for the features, declare row_norm=… (a bound on the L2 norm of a feature "
+                'row), or set bounds="private" to spend part of the budget on finding them.'
             )
         columns = tuple(_unbounded_column(name, row_norm / math.sqrt(count)) for name in names)
         return Design(columns, response, math.sqrt(count), intercept)

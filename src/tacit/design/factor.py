@@ -187,18 +187,16 @@ def require_domain(factor: Transform, cell: NumericCell) -> None:
     _, holds, domain = FUNCTIONS[factor.function]
     if not holds(cell.lower, cell.upper):
         raise BoundsError(
-            f"{factor.function} of {quoted(factor.column)} needs {domain}, and the declared "
-            f"bounds are {cell.lower:g} and {cell.upper:g}. Declare bounds within its domain "
-            "(values outside them are clipped)."
+            f"{factor.function} of {quoted(factor.column)} needs {domain}, and the declared bounds are {cell.lower:g} "
+            f"and {cell.upper:g}. Declare bounds within its domain (values outside them are clipped)."
         )
 
 
 def product_bounds(factors: Sequence[Factor], cells: Mapping[str, Cell]) -> tuple[float, float, bool]:
     """Bounds of a product of factors, and whether a record can be outside of its support.
 
-    Factors of different columns vary freely, so their bounds multiply. Powers of one column are
-    added up first; a spline or an interval restricts its column to its own support. The bounds
-    include 0 where the product has a support.
+    Factors of different columns vary freely, so their bounds multiply. Powers of one column are added up first; a
+    spline or an interval restricts its column to its own support. The bounds include 0 where the product has a support.
     """
     bounds = (1.0, 1.0)
     for name in dict.fromkeys(factor.column for factor in factors):

@@ -146,9 +146,8 @@ def numeric_argument(spelling: str, value: Value, schema: Schema) -> tuple[str, 
     if not isinstance(value, Name):
         raise _refused(
             spelling,
-            "its argument must be one declared numeric column, since the declared bounds hold for "
-            "columns as they stand. Compute the column before and declare the bounds of the "
-            "result in the schema.",
+            "its argument must be one declared numeric column, since the declared bounds hold for columns as they "
+            "stand. Compute the column before and declare the bounds of the result in the schema.",
         )
     declared = schema.column(value.text)
     if not isinstance(declared, NumericColumn):
@@ -299,10 +298,9 @@ def _reads_data(spelling: str, function: str) -> FormulaError:
 def _not_known(spelling: str) -> FormulaError:
     return _refused(
         spelling,
-        "the declared bounds hold for columns as they stand. Known are I(x**2), "
-        "poly(x, 2, raw=True), log, log1p, sqrt and exp of a column, bs(x, knots=[…]) and "
-        "cut(x, [edges]); for anything else compute the column before and declare the bounds of "
-        "the result in the schema.",
+        "the declared bounds hold for columns as they stand. Known are I(x**2), poly(x, 2, raw=True), log, log1p, "
+        "sqrt and exp of a column, bs(x, knots=[…]) and cut(x, [edges]); for anything else compute the column before "
+        "and declare the bounds of the result in the schema.",
     )
 
 

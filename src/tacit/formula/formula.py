@@ -38,13 +38,12 @@ def design_from_formula(
 ) -> Design:
     """Design of a formula such as ``"readmit ~ age + C(ward) + age:C(ward)"``.
 
-    A term of numbers alone is one column, mapped from the product of their bounds to [-1, 1];
-    without an intercept, which alone can take up a shift, it is scaled and not shifted. A term with
-    factors, cuts or splines has one column per combination of their functions, never shifted, so
-    that zeros stay zero; in a record the functions are not negative and sum to at most 1. Each term
-    therefore adds at most 1 to the squared norm: feature_norm = √(number of such terms), or
-    `row_norm` where that is smaller. (A product of factors whose lower terms are left out counts
-    once for each that it replaces.)
+    A term of numbers alone is one column, mapped from the product of their bounds to [-1, 1]; without an intercept,
+    which alone can take up a shift, it is scaled and not shifted. A term with factors, cuts or splines has one column
+    per combination of their functions, never shifted, so that zeros stay zero; in a record the functions are not
+    negative and sum to at most 1. Each term therefore adds at most 1 to the squared norm: feature_norm = √(number of
+    such terms), or `row_norm` where that is smaller. (A product of factors whose lower terms are left out counts once
+    for each that it replaces.)
 
     Factors are coded as in R, patsy and formulaic: without their first declared level where a lower
     term already spans it, with all levels otherwise. Splines drop their first function likewise.
@@ -56,11 +55,10 @@ def design_from_formula(
     - Prepared and user coefficients predict the same, with an intercept or without.
     - The columns span the same space as formulaic's matrix on a table that has every level.
 
-    The formula is one declared column, ``~``, and terms joined by ``+ - : * / **``. ``.`` stands
-    for all declared columns but the response; a name with spaces goes between backticks. A term may
-    be ``I(x**2)``, ``poly(x, 2, raw=True)``, ``log(x)``, ``log1p(x)``, ``sqrt(x)``, ``exp(x)``,
-    ``bs(x, knots=[…], degree=3)``, ``cut(x, [edges])``; one may be ``offset(x)`` or
-    ``exposure(x)``.
+    The formula is one declared column, ``~``, and terms joined by ``+ - : * / **``. ``.`` stands for all declared
+    columns but the response; a name with spaces goes between backticks. A term may be ``I(x**2)``, ``poly(x, 2,
+    raw=True)``, ``log(x)``, ``log1p(x)``, ``sqrt(x)``, ``exp(x)``, ``bs(x, knots=[…], degree=3)``, ``cut(x, [edges])``;
+    one may be ``offset(x)`` or ``exposure(x)``.
 
     Examples
     --------
@@ -179,9 +177,8 @@ class _Reader:
         with self.diagnostics.at(parsed):
             if len(spellings) != 1 or len(parsed[0].factors) != 1 or parsed[0].factors[0].eval_method.value != "lookup":
                 raise FormulaError(
-                    f"The left side must be one declared column; got "
-                    f"{' + '.join(spellings) or 'nothing'}. Transform the response before, and "
-                    "declare it in the schema."
+                    f"The left side must be one declared column; got {' + '.join(spellings) or 'nothing'}. Transform "
+                    "the response before, and declare it in the schema."
                 )
             self.schema.column(spellings[0])
         return spellings[0]

@@ -1,7 +1,6 @@
 """Constants of losses: bounds on one record's influence, self-concordance, Huber's scores.
 
-Influence: with row weights w = min(1, (C / ‖x‖)²) (Mallows), one record's score and curvature are
-bounded by
+Influence: with row weights w = min(1, (C / ‖x‖)²) (Mallows), one record's score and curvature are bounded by
 
     B   = sup ‖w a x‖    = C sup |a|,     a the slope
     B_H = sup ‖w h x x'‖ = C² sup h,      h the curvature

@@ -31,12 +31,11 @@ class Code(IntEnum):
 class Loss:
     """A convex loss of a margin and a label.
 
-    `lipschitz` bounds |slope| for labels as a design prepares them; where it is infinite, only a
-    clip bounds a gradient. `smoothness` bounds the curvature, and `joint` bounds
-    (curvature / smoothness)² + (slope / lipschitz)⁴. `shape` holds public parameters (threshold,
-    quantile, cap), in units of the residuals' estimated deviation if `relative`. `one_signed`: the
-    slope has one sign given the label. If prediction and response are multiplied by c, the loss is
-    multiplied by c^degree.
+    `lipschitz` bounds |slope| for labels as a design prepares them; where it is infinite, only a clip bounds a
+    gradient. `smoothness` bounds the curvature, and `joint` bounds (curvature / smoothness)² + (slope / lipschitz)⁴.
+    `shape` holds public parameters (threshold, quantile, cap), in units of the residuals' estimated deviation if
+    `relative`. `one_signed`: the slope has one sign given the label. If prediction and response are multiplied by c,
+    the loss is multiplied by c^degree.
     """
 
     name: str

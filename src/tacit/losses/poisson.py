@@ -9,9 +9,8 @@ K = 2 max(1, √m), ω = min(1, top / m) and Y of mean m and variance m + α m²
     slope     = ω (clip(m - y, ±K) + ē(m)),            ē(m) = E clip(Y - m, ±K)
     curvature = ω [|y - m| < K] (m + ē'(log m) / P(|Y - m| < K))
 
-Clipping a skewed response biases its mean; adding ē removes that bias under the model. The
-curvature is never negative, and its mean is ω (m P + ē'(log m)). ē and ē' / P are tabulated over
-log m and interpolated.
+Clipping a skewed response biases its mean; adding ē removes that bias under the model. The curvature is never negative,
+and its mean is ω (m P + ē'(log m)). ē and ē' / P are tabulated over log m and interpolated.
 
 The weighted score has slope ω (m - y) and curvature ω m = min(m, top): its mean is zero wherever
 the model's mean is right.

@@ -85,8 +85,7 @@ class Budget:
 class Guarantee:
     """An (epsilon, delta) guarantee for one unit of privacy under one relation.
 
-    For neighbouring tables D, D' and every set S of outputs,
-    ``P[M(D) in S] <= exp(epsilon) P[M(D') in S] + delta``.
+    For neighbouring tables D, D' and every set S of outputs, ``P[M(D) in S] <= exp(epsilon) P[M(D') in S] + delta``.
 
     `unit` is what one neighbour step changes, for example ``"row"``; `premise` is assumed of it.
 

@@ -1,8 +1,7 @@
 """Every kind of event: what was released, in exact numbers, and never what it costs.
 
-The meaning of an event never changes, so a later accountant can price a stored one again.
-Sensitivities are those under the relation of the guarantee, unless the event says otherwise or is
-inside a sampled event, which fixes the relation.
+The meaning of an event never changes, so a later accountant can price a stored one again. Sensitivities are those under
+the relation of the guarantee, unless the event says otherwise or is inside a sampled event, which fixes the relation.
 """
 
 from __future__ import annotations
@@ -126,9 +125,8 @@ class Laplace(Event):
 class Votes(Event):
     """Pluralities of teachers' votes, each count with N(0, variance) noise (GNMax of PATE).
 
-    One neighbour step moves two counts of each query by one. A check of the largest noisy count
-    against a threshold is an event of its own, ``Gaussian(1, variance)``, paid for every query
-    whether answered or not.
+    One neighbour step moves two counts of each query by one. A check of the largest noisy count against a threshold is
+    an event of its own, ``Gaussian(1, variance)``, paid for every query whether answered or not.
 
     Guarantee
     ---------
@@ -149,12 +147,11 @@ class Votes(Event):
 class ObjectivePerturbation(Event):
     """The exact minimiser of ``sum of losses + l2/2 |theta|^2 + noise . theta``.
 
-    Each loss is convex with Lipschitz gradient and sees theta through one product with the record's
-    features; noise N(0, variance) and a positive ridge on every coordinate; no constraint.
-    `squared_sensitivity` is the squared bound on the gradient of **one record's own loss**,
-    whatever the relation. `curvature_ratio` is beta / l2, the largest second derivative times
-    squared row norm over the ridge. `signs` is 1 if the derivative of the loss has one sign given
-    the record (logistic, hinge), else 2.
+    Each loss is convex with Lipschitz gradient and sees theta through one product with the record's features; noise
+    N(0, variance) and a positive ridge on every coordinate; no constraint. `squared_sensitivity` is the squared bound
+    on the gradient of **one record's own loss**, whatever the relation. `curvature_ratio` is beta / l2, the largest
+    second derivative times squared row norm over the ridge. `signs` is 1 if the derivative of the loss has one sign
+    given the record (logistic, hinge), else 2.
 
     Guarantee
     ---------

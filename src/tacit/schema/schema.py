@@ -187,9 +187,8 @@ def _declared_column(name: str, facts: object) -> DeclaredColumn:
     allowed = [item.name for item in fields(_TYPES[kind])]
     required = [item.name for item in fields(_TYPES[kind]) if item.default is MISSING]
     advice = (
-        ". Those are public facts, declared by a person who knows what the column can hold, and "
-        "are never read off the data: fill them in, or delete the column from the schema if no "
-        "model needs it."
+        ". Those are public facts, declared by a person who knows what the column can hold, and are never read off "
+        "the data: fill them in, or delete the column from the schema if no model needs it."
     )
     _require_keys(facts, required, ["type", *allowed], where, advice)
     try:
