@@ -306,9 +306,7 @@ def cautions(epsilon: float, delta: float, records: int, *, n_is_public: bool = 
     Publishing one record of n, drawn at random, is (0, 1/n)-differentially private: a δ of 1/n
     allows it. `records` is n, or its declared lower bound where n is private.
 
-    Guarantee
-    ---------
-    - They are a function of the stated total and the stated number of records.
+    Guarantee: they are a function of the stated total and the stated number of records.
     """
     texts = []
     if delta * records >= 1.0:

@@ -131,9 +131,7 @@ def price_for(
 
     `width` is the number of coordinates that a record's integers have, `size` that of counts.
 
-    Guarantee
-    ---------
-    - `event_of(kind, price, relation, size).mu_squared <= mu_squared`, in exact rationals.
+    Guarantee: `event_of(kind, price, relation, size).mu_squared <= mu_squared`, in exact rationals.
     """
     finest = max(1, min(FINEST_BOUND, LARGEST_TOTAL // max(records, 1)))
     ratio = mu_squared / squared_sensitivity(kind, 1, relation, size)
@@ -166,9 +164,7 @@ def is_resolved(kind: QueryKind, bound: int, width: int) -> bool:
 def ridge_of(price: MinimumPrice, clip: float, loss: Loss) -> float:
     """The ridge on every coordinate, at least clip²·smoothness / ratio.
 
-    Guarantee
-    ---------
-    - clip²·smoothness / ridge is at most the price's ratio, in exact rationals.
+    Guarantee: clip²·smoothness / ridge is at most the price's ratio, in exact rationals.
     """
     least = Fraction(clip) ** 2 * Fraction(loss.smoothness) / price.ratio
     ridge = float(least)
@@ -216,9 +212,7 @@ class Accuracy:
     def step(self, price: MinimumPrice, width: int) -> float:
         """Lattice on which φ is released: integers of one minimiser are drift.bound apart at most.
 
-        Guarantee
-        ---------
-        - 2·drift / step + √width ≤ price.drift.bound.
+        Guarantee: 2·drift / step + √width ≤ price.drift.bound.
         """
         left = price.drift.bound - math.sqrt(width) * _SLACK
         return 2 * self.drift / left * _SLACK

@@ -53,9 +53,7 @@ class Column:
 class Design:
     """How a record becomes a row of the design.
 
-    Guarantee
-    ---------
-    - The norm of a prepared row is at most `row_norm`, whatever the record holds.
+    Guarantee: the norm of a prepared row is at most `row_norm`, whatever the record holds.
 
     `levels` are the declared ones of every factor column used, the reference included. `cells` are
     rules for the cells that the factors use; a matrix has none. A `feature_map`, only for a matrix,

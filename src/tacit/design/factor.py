@@ -24,9 +24,7 @@ LARGEST_DEGREE = 5
 class NumericCell:
     """A number clipped into [lower, upper]; `missing`, if given, replaces a missing one.
 
-    Guarantee
-    ---------
-    - The bounds are finite, lower < upper, and `missing` lies within them.
+    Guarantee: the bounds are finite, lower < upper, and `missing` lies within them.
     """
 
     lower: float

@@ -28,9 +28,7 @@ class Polynomial:
     With `interaction_only` no column is multiplied by itself. In order and number the features are
     those of scikit-learn's PolynomialFeatures(degree, interaction_only, include_bias=False).
 
-    Guarantee
-    ---------
-    - For |u_j| <= 1 and ‖u‖ <= R, ‖φ(u)‖² <= Σ_k min(number of products of k columns, R^(2k)).
+    Guarantee: for |u_j| <= 1 and ‖u‖ <= R, ‖φ(u)‖² <= Σ_k min(number of products of k columns, R^(2k)).
     """
 
     degree: int

@@ -24,11 +24,8 @@ class Budget:
     differential privacy) is given; infinite for a fit without privacy. `delta` belongs to
     `epsilon`; with `mu` or `rho` it is the delta at which a guarantee is reported.
 
-    Guarantee
-    ---------
-    - A budget that exists is one: exactly one currency, above 0, never NaN; delta in (0, 1).
-    - A number that no float holds exactly (a Fraction, a long integer) is rounded down.
-    - `with_delta` never replaces a delta that was given.
+    Guarantee: a budget that exists is one: exactly one currency, above 0, never NaN; delta in (0, 1). A number that no
+    float holds exactly (a Fraction, a long integer) is rounded down. `with_delta` never replaces a given delta.
 
     Examples
     --------
@@ -89,12 +86,8 @@ class Guarantee:
 
     `unit` is what one neighbour step changes, for example ``"row"``; `premise` is assumed of it.
 
-    Guarantee
-    ---------
-    - The relation is a required field and is always one of the three.
-    - As text, epsilon and delta are never smaller than the stored ones.
-    - An infinite epsilon is written "no guarantee".
-    - A premise is part of the text.
+    Guarantee: the relation is a required field and is always one of the three. As text, epsilon and delta are never
+    smaller than the stored ones, an infinite epsilon is written "no guarantee", and a premise is part of it.
 
     Examples
     --------
@@ -113,10 +106,9 @@ class Guarantee:
         object.__setattr__(self, "relation", Relation.parse(self.relation))
         if not isinstance(self.unit, str) or not self.unit.strip() or not self.unit.isprintable():
             raise SchemaError('the unit of privacy is not a word; expected for example "row" or "patient"')
-        for name in ("epsilon", "delta", "mu"):
+        for name, largest in (("epsilon", math.inf), ("delta", 1.0), ("mu", math.inf)):
             value = getattr(self, name)
             if name != "mu" or value is not None:
-                largest = 1.0 if name == "delta" else math.inf
                 value = within(f"{name} of a guarantee", value, 0.0, largest, BudgetError)
                 object.__setattr__(self, name, value)
 

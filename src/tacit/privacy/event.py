@@ -20,10 +20,8 @@ Number: TypeAlias = Fraction | float
 class Event:
     """What was released. `label` says it in words, in at most 200 printable characters.
 
-    Guarantee
-    ---------
-    - Events compare by value and cannot be changed; their numbers are exact.
-    - An event inside events is at most `DEEPEST_NESTING` deep.
+    Guarantee: events compare by value and cannot be changed; their numbers are exact; an event inside events is at
+    most `DEEPEST_NESTING` deep.
     """
 
     __slots__ = ()
@@ -59,10 +57,8 @@ class Gaussian(Event):
 
     Rounding is post-processing. `squared_sensitivity` is the square of the L2 sensitivity.
 
-    Guarantee
-    ---------
-    - `mu_squared` is an exact rational, with no rounding anywhere.
-    - Floats are read exactly, as binary fractions. Write a decimal as a Fraction.
+    Guarantee: `mu_squared` is an exact rational, with no rounding anywhere; floats are read exactly, as binary
+    fractions. Write a decimal as a Fraction.
     """
 
     squared_sensitivity: Number
@@ -81,9 +77,7 @@ class DiscreteGaussian(Event):
 
     The true variance of the noise is slightly below the parameter `variance`.
 
-    Guarantee
-    ---------
-    - `squared_sensitivity` is an integer, because shifts of integer vectors are.
+    Guarantee: `squared_sensitivity` is an integer, because shifts of integer vectors are.
     """
 
     squared_sensitivity: int
@@ -106,9 +100,7 @@ class DiscreteGaussian(Event):
 class Laplace(Event):
     """A number or vector of this L1 sensitivity with noise of density exp(-|x|/scale) / (2 scale).
 
-    Guarantee
-    ---------
-    - `epsilon` is the exact ratio sensitivity / scale, not its inverse.
+    Guarantee: `epsilon` is the exact ratio sensitivity / scale, not its inverse.
     """
 
     sensitivity: Number
@@ -128,9 +120,7 @@ class Votes(Event):
     One neighbour step moves two counts of each query by one. A check of the largest noisy count against a threshold is
     an event of its own, ``Gaussian(1, variance)``, paid for every query whether answered or not.
 
-    Guarantee
-    ---------
-    - `mu_squared` is that of all the queries together; it does not depend on the votes.
+    Guarantee: `mu_squared` is that of all the queries together; it does not depend on the votes.
     """
 
     variance: Number
@@ -153,9 +143,7 @@ class ObjectivePerturbation(Event):
     second derivative times squared row norm over the ridge. `signs` is 1 if the derivative of the loss has one sign
     given the record (logistic, hinge), else 2.
 
-    Guarantee
-    ---------
-    - It is not GDP and offers no mu: its cost never enters a sum of squares.
+    Guarantee: it is not GDP and offers no mu: its cost never enters a sum of squares.
     """
 
     squared_sensitivity: Number
@@ -169,9 +157,7 @@ class ObjectivePerturbation(Event):
 class Pure(Event):
     """A release that is epsilon-private, by whatever mechanism. Permute-and-flip is one.
 
-    Guarantee
-    ---------
-    - Nothing beyond epsilon is assumed: accountants price randomised response.
+    Guarantee: nothing beyond epsilon is assumed: accountants price randomised response.
     """
 
     epsilon: Number
@@ -182,9 +168,7 @@ class Pure(Event):
 class Approximate(Event):
     """A release that is (epsilon, delta)-private, by whatever mechanism.
 
-    Guarantee
-    ---------
-    - Nothing beyond the two numbers is assumed: accountants price leaky randomised response.
+    Guarantee: nothing beyond the two numbers is assumed: accountants price leaky randomised response.
     """
 
     epsilon: Number
@@ -199,9 +183,7 @@ class BoundedRange(Event):
     The exponential mechanism ``exp(eta u / (2 sensitivity of u))`` and report-noisy-max with
     Gumbel noise are of this kind. **Permute-and-flip is not**: it is `Pure`.
 
-    Guarantee
-    ---------
-    - The interval contains 0, so the release is also eta-private.
+    Guarantee: the interval contains 0, so the release is also eta-private.
     """
 
     eta: Number
@@ -212,9 +194,7 @@ class BoundedRange(Event):
 class Composed(Event):
     """Several events on the same table, each with fresh noise, possibly chosen adaptively.
 
-    Guarantee
-    ---------
-    - An accountant prices it exactly as the list of its events.
+    Guarantee: an accountant prices it exactly as the list of its events.
     """
 
     events: tuple[Event, ...]
@@ -234,9 +214,7 @@ class Composed(Event):
 class Repeated(Event):
     """The same event several times, with fresh noise and fresh samples, possibly adaptively.
 
-    Guarantee
-    ---------
-    - An accountant prices ``Repeated(event, k)`` exactly as k copies of the event.
+    Guarantee: an accountant prices ``Repeated(event, k)`` exactly as k copies of the event.
     """
 
     event: Event
@@ -251,9 +229,7 @@ class PoissonSampled(Event):
     whatever the relation. Divisors and noise do not depend on the sample's size. Several releases
     from one sample are one sampled event around their composition. Shuffled epochs are no event.
 
-    Guarantee
-    ---------
-    - At rate 0 nothing is released of the table; at rate 1 the sample is the table.
+    Guarantee: at rate 0 nothing is released of the table; at rate 1 the sample is the table.
     """
 
     event: Event
@@ -266,9 +242,7 @@ class SampledWithoutReplacement(Event):
 
     Sensitivities of the inner event are those of **replacing one record of the sample**.
 
-    Guarantee
-    ---------
-    - `rate` is the exact ratio sample / population.
+    Guarantee: `rate` is the exact ratio sample / population.
     """
 
     event: Event
@@ -292,9 +266,7 @@ class SampledWithReplacement(Event):
 
     Sensitivities of the inner event are those of **replacing one draw of the sample**.
 
-    Guarantee
-    ---------
-    - Draws may outnumber records; both are counts.
+    Guarantee: draws may outnumber records; both are counts.
     """
 
     event: Event
@@ -309,9 +281,7 @@ class NegativeBinomial:
     Shape 1 is the geometric distribution with success probability gamma, shape 0 the logarithmic
     one: Papernot and Steinke (2022), Definition 1.
 
-    Guarantee
-    ---------
-    - The shape is above -1 and gamma in (0, 1), where the theorem holds.
+    Guarantee: the shape is above -1 and gamma in (0, 1), where the theorem holds.
     """
 
     shape: Number
@@ -325,9 +295,7 @@ class NegativeBinomial:
 class PoissonRuns:
     """The Poisson distribution of a number of runs; at 0 runs a fixed public answer is released.
 
-    Guarantee
-    ---------
-    - The mean is above 0.
+    Guarantee: the mean is above 0.
     """
 
     mean: Number
@@ -345,9 +313,7 @@ class RandomStopping(Event):
 
     The score that chooses the best is part of each run.
 
-    Guarantee
-    ---------
-    - The cost does not grow with the realised number of runs, which stays hidden.
+    Guarantee: the cost does not grow with the realised number of runs, which stays hidden.
     """
 
     event: Event
@@ -356,6 +322,5 @@ class RandomStopping(Event):
     def __post_init__(self) -> None:
         Event.__post_init__(self)
         if not isinstance(self.law, Law):
-            raise SettingError(
-                f"a {type(self.law).__name__} is no law of runs; expected NegativeBinomial or PoissonRuns"
-            )
+            found = type(self.law).__name__
+            raise SettingError(f"a {found} is no law of runs; expected NegativeBinomial or PoissonRuns")

@@ -7,15 +7,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields
 from fractions import Fraction
 from numbers import Integral, Rational, Real
-from typing import TypeAlias
 
 from tacit.errors import SettingError
 
 # 1536 bits are at most 463 digits, so a fraction is written in at most 927 characters.
 LARGEST_BITS = 1536
 LONGEST_LABEL = 200
-
-NumberRule: TypeAlias = Callable[[str, object], Fraction | int]
 
 
 def exact(name: str, value: object) -> Fraction | int:
@@ -36,10 +33,8 @@ def exact(name: str, value: object) -> Fraction | int:
         if not math.isfinite(held):
             raise SettingError(f"{name} is {held}; expected a finite number")
         if held != value:
-            raise SettingError(
-                f"{name} is a {type(value).__name__} that no float holds; expected a number: "
-                "an int, a Fraction or a float"
-            )
+            kind = f"{type(value).__name__} that no float holds"
+            raise SettingError(f"{name} is a {kind}; expected a number: an int, a Fraction or a float")
         number = Fraction(held)
     number = number.numerator if number.denominator == 1 else number
     if max(number.numerator.bit_length(), number.denominator.bit_length()) > LARGEST_BITS:
@@ -47,7 +42,7 @@ def exact(name: str, value: object) -> Fraction | int:
     return number
 
 
-def _checked(holds: Callable[[Fraction | int], bool], fault: str) -> NumberRule:
+def _checked(holds: Callable[[Fraction | int], bool], fault: str) -> Callable[[str, object], Fraction | int]:
     def check(name: str, value: object) -> Fraction | int:
         number = exact(name, value)
         if not holds(number):
@@ -76,8 +71,7 @@ above_zero = _checked(lambda it: it > 0, "is not positive; expected a number abo
 probability = _checked(lambda it: 0 <= it <= 1, "is outside [0, 1]; expected a probability")
 # What each field must be. Fields of one name mean the same in every event.
 RULES: Mapping[str, Callable[[str, object], object]] = {
-    **dict.fromkeys(("squared_sensitivity", "sensitivity", "curvature_ratio"), at_least_zero),
-    **dict.fromkeys(("epsilon", "eta"), at_least_zero),
+    **dict.fromkeys(("squared_sensitivity", "sensitivity", "curvature_ratio", "epsilon", "eta"), at_least_zero),
     **dict.fromkeys(("variance", "scale", "mean"), above_zero),
     **dict.fromkeys(("delta", "rate"), probability),
     **dict.fromkeys(("coordinates", "queries", "times", "sample", "draws", "population"), count),

@@ -44,9 +44,7 @@ def to_json(event: Event) -> dict[str, object]:
 
     ``event`` is the kind, ``inner`` an event inside; numbers are ``"a"`` or ``"a/b"``.
 
-    Guarantee
-    ---------
-    - ``from_json(to_json(event)) == event`` for every event.
+    Guarantee: ``from_json(to_json(event)) == event`` for every event.
 
     Examples
     --------
@@ -59,12 +57,9 @@ def to_json(event: Event) -> dict[str, object]:
 def from_json(document: object) -> Event:
     """Read an event that `to_json` wrote.
 
-    Guarantee
-    ---------
-    - Anything that `to_json` could not have written is refused with `CertificateError`: unknown
-      tags, missing or unknown fields, numbers that are no exact strings in lowest terms, numbers
-      and nestings beyond the bounds of an event.
-    - What is accepted has one spelling: ``to_json(from_json(document)) == document``.
+    Guarantee: anything that `to_json` could not have written is refused with `CertificateError`: unknown tags, missing
+    or unknown fields, numbers that are no exact strings in lowest terms, numbers and nestings beyond the bounds of an
+    event. What is accepted has one spelling: ``to_json(from_json(document)) == document``.
     """
     event: Event = _read(document, "event", depth=0)
     return event
@@ -103,9 +98,8 @@ def _read(document: object, what: str, depth: int) -> Any:
             f"unknown {what} {repr(tag)[:60]}; this version knows {known}. "
             "A newer version may have written it: verify it with that one"
         )
-    names = [field.name for field in fields(kinds[tag])]
-    spellings = [_SPELLING.get(name, name) for name in names]
-    expected = {what, *spellings}
+    spellings = {it.name: _SPELLING.get(it.name, it.name) for it in fields(kinds[tag])}
+    expected = {what, *spellings.values()}
     if set(document) != expected:
         # Sorted by text, because the keys of a foreign document need not be comparable.
         wrong = sorted(repr(name)[:60] for name in set(document) ^ expected)
@@ -114,8 +108,7 @@ def _read(document: object, what: str, depth: int) -> Any:
             f"expected exactly {', '.join(sorted(expected))}"
         )
     try:
-        values = [document[spelling] for spelling in spellings]
-        return kinds[tag](*map(_read_field, names, values, [depth] * len(names)))
+        return kinds[tag](*(_read_field(name, document[key], depth) for name, key in spellings.items()))
     except SettingError as error:
         raise CertificateError(f'{what} "{tag}": {error}') from error
 
@@ -130,10 +123,8 @@ def _read_field(name: str, value: object, depth: int) -> Any:
             raise CertificateError(f"{name} is not a list of events")
         return tuple(_read(event, "event", depth + 1) for event in value)
     if not isinstance(value, str) or len(value) > LONGEST_NUMBER or not _NUMBER.fullmatch(value):
-        raise CertificateError(
-            f'{name} is not an exact number; expected a string "a" or "a/b" of digits, '
-            f"at most {LONGEST_NUMBER} characters"
-        )
+        expected = f'a string "a" or "a/b" of digits, at most {LONGEST_NUMBER} characters'
+        raise CertificateError(f"{name} is not an exact number; expected {expected}")
     number = Fraction(value)
     # Two spellings of one fact would have two digests.
     if str(number) != value:

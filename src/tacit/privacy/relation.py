@@ -14,10 +14,8 @@ class Relation(StrEnum):
     - ``zero-out``: one record's contribution vanishes; the number of records is public.
     - ``add-remove``: one record is added or removed; the number of records is private.
 
-    Guarantee
-    ---------
-    - There are three relations, each with one spelling, and `parse` knows no synonym.
-    - `n_is_public` is false for ``add-remove`` and for nothing else.
+    Guarantee: there are three relations, each with one spelling, and `parse` knows no synonym; `n_is_public` is false
+    for ``add-remove`` and for nothing else.
 
     Examples
     --------
