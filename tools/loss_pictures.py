@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from tacit.errors import SettingError
 from tacit.losses import classification, poisson, regression
-from tacit.losses.dispatch import curvatures, shape_of, slopes, value
+from tacit.losses.dispatch import curvatures, shape_of, slopes
 from tacit.losses.loss import Code, Loss
 from tacit.report.figure import BLUE, INK, ORANGE, drawn, empty_figure, tidy
 
@@ -45,6 +45,38 @@ PALETTES = {1: (BLUE,), 2: ("#8d99a3", BLUE), 3: ("#8d99a3", ORANGE, BLUE), 4: (
 COLUMNS = ("loss ρ", "slope ψ = ρ′", "curvature ψ′")
 
 Vector = NDArray[np.float64]
+
+
+def value(loss: Loss, z: Vector, y: Vector) -> Vector:
+    """Return the loss of margins and labels, without overflow."""
+    a, b = loss.shape[:2]
+    r = z - y
+    match loss.code:
+        case Code.LOGISTIC:
+            found = np.logaddexp(0.0, z) - y * z
+        case Code.SQUARED:
+            found = 0.5 * r**2
+        case Code.HUBER:
+            found = np.where(np.abs(r) <= a, 0.5 * r**2, a * np.abs(r) - 0.5 * a**2)
+        case Code.SMOOTH_HUBER:
+            # Without cancellation: (q - 1) / (2 v²) = 2 / (1 + q).
+            q = np.sqrt(1.0 + 4.0 * (r / a) ** 2)
+            found = 0.5 * a**2 * (q - 1.0 + np.log(2.0 / (1.0 + q)))
+        case Code.HINGE:
+            m = (2.0 * y - 1.0) * z
+            corner = (1.0 + a - m) ** 2 / (4.0 * a)
+            found = np.where(m >= 1.0 + a, 0.0, np.where(m <= 1.0 - a, 1.0 - m, corner))
+        case Code.POISSON:
+            low = np.minimum(z, a)
+            found = np.exp(low) * (1.0 + (z - low)) - y * z
+        case Code.PINBALL:
+            corner = (b + r) ** 2 / (4.0 * b)
+            found = np.where(r >= b, r, np.where(r <= -b, 0.0, corner)) - a * r
+        case Code.DISTANCE:
+            found = -z
+        case _:
+            raise KeyError(loss.code)
+    return np.asarray(found)
 
 
 @dataclass(frozen=True)

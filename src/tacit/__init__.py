@@ -32,28 +32,21 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_HOMES = {
-    "Budget": "tacit.privacy.budget",
-    "Certificate": "tacit.certificate.certificate",
-    "Fit": "tacit.estimators.fit",
-    "GaussianMean": "tacit.estimators.regressors",
-    "HuberRegressor": "tacit.estimators.regressors",
-    "Ledger": "tacit.ledger.ledger",
-    "LinearRegression": "tacit.estimators.regressors",
-    "LinearSVC": "tacit.estimators.classifiers",
-    "LogisticRegression": "tacit.estimators.classifiers",
-    "PoissonRegressor": "tacit.estimators.regressors",
-    "Polynomial": "tacit.design.feature_map",
-    "QuantileRegressor": "tacit.estimators.regressors",
-    "RandomFourier": "tacit.design.feature_map",
-    "Relation": "tacit.privacy.relation",
-    "Ridge": "tacit.estimators.regressors",
-    "Schema": "tacit.schema.schema",
-    "glm": "tacit.estimators.glm",
-    "load": "tacit.estimators.fit",
-    "plot": "tacit.report.coefficients",
-    "plot_region": "tacit.report.region_picture",
+_NAMES = {
+    "certificate.certificate": "Certificate",
+    "design.feature_map": "Polynomial RandomFourier",
+    "estimators.classifiers": "LinearSVC LogisticRegression",
+    "estimators.fit": "Fit load",
+    "estimators.glm": "glm",
+    "estimators.regressors": "GaussianMean HuberRegressor LinearRegression PoissonRegressor QuantileRegressor Ridge",
+    "ledger.ledger": "Ledger",
+    "privacy.budget": "Budget",
+    "privacy.relation": "Relation",
+    "report.coefficients": "plot",
+    "report.region_picture": "plot_region",
+    "schema.schema": "Schema",
 }
+_HOMES = {name: f"tacit.{module}" for module, names in _NAMES.items() for name in names.split()}
 _PACKAGES = ("accounting", "constraints", "errors", "ledger", "privacy")
 
 __all__ = list(_HOMES)

@@ -24,10 +24,8 @@ Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 def compiled(function: Kernel) -> Kernel:
     """Compile a kernel when it is first called, and keep its machine code for later processes.
 
-    Guarantee
-    ---------
-    - Machine code that was stored before any source of `PACKAGES` changed is not used.
-    - Floating point is that of the source: no fast-math, no reordering; division by zero does not raise.
+    Guarantee: machine code that was stored before any source of `PACKAGES` changed is not used. Floating point is that
+    of the source: no fast-math, no reordering; division by zero does not raise.
     """
     kernel: Any = numba.njit(nogil=True, cache=True, error_model="numpy")(function)
     if kernel is not function:  # as it is where compilation is switched off

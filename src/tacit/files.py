@@ -42,10 +42,8 @@ def replacing(path: Name) -> Iterator[Path]:
 
     The draft has the suffix of the file. A link is followed, not replaced.
 
-    Guarantee
-    ---------
-    - At no time does the name lead to an incomplete file.
-    - If the block fails, the file is what it was before and nothing else is left behind.
+    Guarantee: at no time does the name lead to an incomplete file. If the block fails, the file is what it was before
+    and nothing else is left behind.
     """
     try:
         target = Path(path).resolve()

@@ -7,7 +7,7 @@ and False are not numbers here. `error` is the class of the exception.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from numbers import Integral, Real
 
 from tacit.errors import InputError, SettingError
@@ -27,44 +27,30 @@ def is_whole(value: object, least: int | None = None) -> bool:
 
 def finite(name: str, value: object, error: type[InputError] = SettingError) -> float:
     """Return a finite number as a float, or refuse it."""
-    number = _as_float(name, value, error)
-    if not math.isfinite(number):
-        raise error(f"{name} must be a finite number; got {number}.")
-    return number
+    return _held(name, value, error, math.isfinite, "be a finite number")
 
 
 def positive(name: str, value: object, error: type[InputError] = SettingError) -> float:
     """Return a number in (0, ∞) as a float, or refuse it."""
-    number = _as_float(name, value, error)
-    if not 0.0 < number < math.inf:
-        raise error(f"{name} must be a positive finite number; got {number}.")
-    return number
+    return _held(name, value, error, lambda it: 0.0 < it < math.inf, "be a positive finite number")
 
 
 def within(name: str, value: object, least: float, largest: float, error: type[InputError] = SettingError) -> float:
     """Return a number in [least, largest] as a float, or refuse it."""
-    number = _as_float(name, value, error)
-    if not least <= number <= largest:
-        raise error(f"{name} must lie in [{least:g}, {largest:g}]; got {number}.")
-    return number
+    return _held(name, value, error, lambda it: least <= it <= largest, f"lie in [{least:g}, {largest:g}]")
 
 
 def between(name: str, value: object, low: float, high: float, error: type[InputError] = SettingError) -> float:
     """Return a number in the open interval (low, high) as a float, or refuse it."""
-    number = _as_float(name, value, error)
-    if not low < number < high:
-        raise error(f"{name} must lie between {low:g} and {high:g}; got {number}.")
-    return number
+    return _held(name, value, error, lambda it: low < it < high, f"lie between {low:g} and {high:g}")
 
 
 def whole(
     name: str, value: object, least: int = 1, largest: int | None = None, error: type[InputError] = SettingError
 ) -> int:
     """Return an integer from `least` to `largest`, both included, or refuse it."""
-    if isinstance(value, Integral) and is_whole(value, least):
-        number = int(value)
-        if largest is None or number <= largest:
-            return number
+    if isinstance(value, Integral) and is_whole(value, least) and (largest is None or int(value) <= largest):
+        return int(value)
     extent = f"of at least {least}" if largest is None else f"from {least} to {largest}"
     raise error(f"{name} must be a whole number {extent}; got {shown(value)}.")
 
@@ -83,10 +69,13 @@ def shown(value: object) -> str:
     return text if len(text) <= 60 else f"{text[:60]}…"
 
 
-def _as_float(name: str, value: object, error: type[InputError]) -> float:
+def _held(name: str, value: object, error: type[InputError], holds: Callable[[float], bool], expected: str) -> float:
     if not isinstance(value, Real) or isinstance(value, bool):
         raise error(f"{name} must be a number; got {shown(value)}.")
     try:
-        return float(value)
+        number = float(value)
     except OverflowError:
-        return math.inf if value > 0 else -math.inf  # type: ignore[operator]
+        number = math.inf if value > 0 else -math.inf  # type: ignore[operator]
+    if not holds(number):
+        raise error(f"{name} must {expected}; got {number}.")
+    return number

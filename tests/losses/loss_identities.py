@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.losses.constants import self_concordance
-from tacit.losses.dispatch import curvatures, shape_of, slopes, value
+from tacit.losses.dispatch import curvatures, shape_of, slopes
 from tacit.losses.loss import Loss
+from tools.loss_pictures import value
 
 Vector = NDArray[np.float64]
 Formula = Callable[[Any, float], Any]

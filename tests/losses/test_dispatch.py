@@ -8,8 +8,9 @@ import pytest
 from numpy.typing import NDArray
 
 from tacit.losses import classification, poisson, regression
-from tacit.losses.dispatch import SHAPELESS, curvatures, shape_of, slopes, value
+from tacit.losses.dispatch import SHAPELESS, curvatures, shape_of, slopes
 from tacit.losses.loss import Code, Loss
+from tools.loss_pictures import value
 
 LOSSES = {
     each.code: each
