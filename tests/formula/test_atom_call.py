@@ -2,28 +2,28 @@
 
 import pytest
 
-from tacit.formula.atom import Call, Name, Raised, Value, read_call
+from tacit.formula.atom import Call, Raised, Value, read_call
 
 
 @pytest.mark.parametrize(
     ("spelling", "expected"),
     [
-        ("age", Name("age")),
-        ("x.y", Name("x.y")),
-        ("`a b`", Name("a b")),
-        ("age ** 2", Raised(Name("age"), 2)),
-        ("`a b`**-2", Raised(Name("a b"), -2)),
-        ("np.log(x.y)", Call("log", (Name("x.y"),), {})),
-        ("numpy.exp(`quoted0`)", Call("exp", (Name("quoted0"),), {})),
-        ("I(age ** 2)", Call("I", (Raised(Name("age"), 2),), {})),
-        ("bs(age, knots=[-1, 2.5], degree=3)", Call("bs", (Name("age"),), {"knots": (-1, 2.5), "degree": 3})),
-        ("cut(age, (1,))", Call("cut", (Name("age"), (1,)), {})),
-        ("poly(age, 2, raw=True)", Call("poly", (Name("age"), 2), {"raw": True})),
-        ("offset(log(t))", Call("offset", (Call("log", (Name("t"),), {}),), {})),
+        ("age", "age"),
+        ("x.y", "x.y"),
+        ("`a b`", "a b"),
+        ("age ** 2", Raised("age", 2)),
+        ("`a b`**-2", Raised("a b", -2)),
+        ("np.log(x.y)", Call("log", ("x.y",), {})),
+        ("numpy.exp(`quoted0`)", Call("exp", ("quoted0",), {})),
+        ("I(age ** 2)", Call("I", (Raised("age", 2),), {})),
+        ("bs(age, knots=[-1, 2.5], degree=3)", Call("bs", ("age",), {"knots": (-1, 2.5), "degree": 3})),
+        ("cut(age, (1,))", Call("cut", ("age", (1,)), {})),
+        ("poly(age, 2, raw=True)", Call("poly", ("age", 2), {"raw": True})),
+        ("offset(log(t))", Call("offset", (Call("log", ("t",), {}),), {})),
         ("log(age + 1)", Call("log", (None,), {})),
         ("Q('age')", Call("Q", (None,), {})),
-        ("bs(age, knots=[age])", Call("bs", (Name("age"),), {"knots": None})),
-        ("bs(age, knots=[True])", Call("bs", (Name("age"),), {"knots": None})),
+        ("bs(age, knots=[age])", Call("bs", ("age",), {"knots": None})),
+        ("bs(age, knots=[True])", Call("bs", ("age",), {"knots": None})),
     ],
 )
 def test_what_is_read(spelling: str, expected: Value) -> None:

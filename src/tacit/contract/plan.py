@@ -276,18 +276,16 @@ class Plan:
         """Warnings before the plan is paid for; none where no privacy was asked for."""
         if not self.private:
             return ()
-        total, n_is_public = self.guarantee(), self.relation.n_is_public
-        return cautions(total.epsilon, total.delta, self.records, n_is_public=n_is_public)
+        total = self.guarantee()
+        return cautions(total.epsilon, total.delta, self.records, n_is_public=self.relation.n_is_public)
 
     def __str__(self) -> str:
         """Read the plan aloud: solver, queries, price, forecast."""
         lines = [f"{self.solver.name} on {self.records} records, {self.design.width} coefficients"]
         lines.extend(f"  {step.times} × {step.purpose} ({step.kind})" for step in self.gathered())
         lines.append(f"  price: {self.guarantee()}")
-        if self.forecast is not None:
-            lines.append(
-                f"  expected excess loss at most {self.forecast.excess_loss:.3g}, if {self.forecast.assumption}"
-            )
+        if (forecast := self.forecast) is not None:
+            lines.append(f"  expected excess loss at most {forecast.excess_loss:.3g}, if {forecast.assumption}")
         return "\n".join(lines)
 
     def with_facts(self, *facts: PublicFact) -> Plan:
@@ -317,8 +315,7 @@ def cautions(epsilon: float, delta: float, records: int, *, n_is_public: bool = 
         )
     if 10 < epsilon < math.inf:
         texts.append(
-            f"ε = {epsilon:.4g} is above 10: what is concluded about one person may be "
-            f"e^{epsilon:.4g} times as likely because of that person's record, which is hardly any "
-            "protection. Choose a smaller budget, for example ε = 1."
+            f"ε = {epsilon:.4g} is above 10: what is concluded about one person may be e^{epsilon:.4g} times as likely "
+            "because of that person's record, which is hardly any protection. Choose a smaller budget, say ε = 1."
         )
     return tuple(texts)

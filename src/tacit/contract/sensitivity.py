@@ -113,10 +113,8 @@ def events_of(kind: QueryKind, price: AnyPrice, relation: Relation, size: int = 
     if not isinstance(price, MinimumPrice):
         return (event_of(kind, price, relation, size),)
     if not relation.n_is_public:
-        raise SettingError(
-            "Perturbing the objective needs a public number of records: how exactly a minimum can "
-            "be computed depends on it. Use relation='replace-one' or 'zero-out'."
-        )
+        needs = "a public number of records: how exactly a minimum can be computed depends on it"
+        raise SettingError(f"Perturbing the objective needs {needs}. Use relation='replace-one' or 'zero-out'.")
     # The event holds one record's own gradient; accountants know what a relation makes of it.
     return (
         ObjectivePerturbation(price.bound**2, 4**price.bits, price.ratio, 1, str(kind)),
@@ -141,23 +139,19 @@ def price_for(
             if not is_resolved(kind, bound, width):
                 break
             return Price(bound, bits)
-    if mu_squared > 1:
-        raise BudgetError(
-            "The budget is beyond what exact noise can spend. Use a smaller epsilon, or "
-            "epsilon=inf to ask for no privacy."
-        )
-    raise BudgetError(
-        "The budget is too small for this plan: a single answer would be noise alone. "
-        "Use a larger epsilon, fewer columns or fewer iterations."
+    fault = (
+        "too small for this plan: one answer would be noise alone. Use a larger epsilon, fewer columns or iterations."
     )
+    if mu_squared > 1:
+        fault = "beyond what exact noise can spend. Use a smaller epsilon, or epsilon=inf to ask for no privacy."
+    raise BudgetError(f"The budget is {fault}")
 
 
 def is_resolved(kind: QueryKind, bound: int, width: int) -> bool:
     """Whether the bound is well above the rounding of `width` coordinates."""
     if kind is QueryKind.COUNTS:
         return bound >= 1
-    linear = kind in {QueryKind.GRADIENT, QueryKind.DIRECTION}
-    norm = bound if linear else math.isqrt(bound)
+    norm = bound if kind in {QueryKind.GRADIENT, QueryKind.DIRECTION} else math.isqrt(bound)
     return norm >= 32 * math.sqrt(width)
 
 
@@ -200,9 +194,8 @@ class Accuracy:
         pull = FARTHEST * noise * root * _SLACK
         # J(φ) ≤ J(0) ≤ n log 2 gives (λ/2)‖φ‖² ≤ n log 2 + ‖b‖‖φ‖.
         radius = (pull + math.sqrt(pull**2 + 2 * ridge * records * math.log(2))) / ridge * _SLACK
-        one = (
-            smoothness * (width + 12) * u * radius + (2 * width + 64) * u + root / (2 * GRADIENT_BOUND) * (1 + 2.0**-20)
-        )
+        rounding = root / (2 * GRADIENT_BOUND) * (1 + 2.0**-20)
+        one = smoothness * (width + 12) * u * radius + (2 * width + 64) * u + rounding
         # Eight units of width and the last term: points are rounded to floats on the way.
         error = (records * one + 12 * u * radius * ridge * _SLACK**2) * _SLACK
         lattice = root / (2 * price.bound)

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from tacit.errors import SettingError
-from tacit.validate import is_whole
+from tacit.validate import positive, whole
 
 
 @dataclass(frozen=True)
@@ -22,8 +22,7 @@ class Weighting:
     by_class: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
-        if not 0 < self.maximum < math.inf:
-            raise SettingError("The largest weight must be positive and finite.")
+        positive("The largest weight", self.maximum)
         if self.by_class is not None and not (
             all(0 <= weight < math.inf for weight in self.by_class) and max(self.by_class) > 0
         ):
@@ -65,8 +64,7 @@ class Unit:
     order: str | None = None
 
     def __post_init__(self) -> None:
-        if not (is_whole(self.max_rows) and 1 <= self.max_rows <= 10_000):
-            raise SettingError("max_rows_per_unit must be a whole number from 1 to 10000.")
+        whole("max_rows_per_unit", self.max_rows, 1, 10_000)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -108,7 +108,7 @@ class Design:
         return tuple(self.each_term())
 
     def each_term(self) -> Iterator[str]:
-        """Names of all released coefficients, one by one: together they may be long."""
+        """The same, one by one: together they may be long."""
         names = self.names
         if self.outputs == 1:
             return iter(names)
@@ -201,8 +201,6 @@ def matrix_design(
     if row_norm is not None:
         row_norm = positive("row_norm", row_norm, BoundsError)
     if feature_map is not None:
-        if isinstance(bounds, str):
-            raise BoundsError("A feature map needs columns with declared bounds or row_norm.")
         return _mapped_design(names, response, bounds, row_norm, intercept, feature_map)
     if bounds is None:
         if row_norm is None:
@@ -240,6 +238,8 @@ def _mapped_design(
     intercept: bool,
     feature_map: FeatureMap,
 ) -> Design:
+    if isinstance(bounds, str):
+        raise BoundsError("A feature map needs columns with declared bounds or row_norm.")
     if not isinstance(feature_map, FeatureMap):
         raise SettingError("feature_map must be a Polynomial, RandomFourier or Custom.")
     if bounds is None and isinstance(feature_map, Polynomial):
@@ -257,15 +257,9 @@ def _mapped_design(
     scale, bound = feature_map.bounds(width, math.sqrt(width) if input_norm is None else input_norm)
     # A single feature of a custom map may be larger than the others.
     end = math.inf if custom else scale
-    return Design(
-        tuple(Column(name, (), -end, end, 0.0, scale) for name in feature_map.names(names)),
-        response,
-        bound / scale,
-        intercept,
-        feature_map=feature_map,
-        inputs=inputs,
-        input_norm=input_norm,
-    )
+    columns = tuple(Column(name, (), -end, end, 0.0, scale) for name in feature_map.names(names))
+    design = Design(columns, response, bound / scale, intercept)
+    return replace(design, feature_map=feature_map, inputs=inputs, input_norm=input_norm)
 
 
 def _bound_vectors(bounds: ArrayLike, count: int) -> tuple[NDArray[np.float64], ...]:
@@ -275,9 +269,8 @@ def _bound_vectors(bounds: ArrayLike, count: int) -> tuple[NDArray[np.float64], 
         pair = tuple(np.asarray(side, dtype=np.float64) for side in (low, high))
     except (TypeError, ValueError) as error:
         raise BoundsError(f"bounds must be {expected}.") from error
-    for side in pair:
-        if side.shape not in {(), (count,)}:
-            raise BoundsError(f"bounds must be {expected}; got shapes {[s.shape for s in pair]}.")
+    if any(side.shape not in {(), (count,)} for side in pair):
+        raise BoundsError(f"bounds must be {expected}; got shapes {[side.shape for side in pair]}.")
     lower, upper = (np.broadcast_to(side, (count,)) for side in pair)
     if not (np.isfinite(lower).all() and np.isfinite(upper).all()):
         raise BoundsError("bounds must be finite numbers.")

@@ -198,9 +198,8 @@ def product_bounds(factors: Sequence[Factor], cells: Mapping[str, Cell]) -> tupl
     """
     bounds = (1.0, 1.0)
     for name in dict.fromkeys(factor.column for factor in factors):
-        own = [factor for factor in factors if factor.column == name]
-        cell = cells.get(name)
-        if isinstance(cell, NumericCell):
+        if isinstance(cell := cells.get(name), NumericCell):
+            own = [factor for factor in factors if factor.column == name]
             bounds = _multiplied(bounds, _column_bounds(own, cell))
     lower, upper = bounds
     partial = any(isinstance(f, Indicator | Spline | Between | Missing) for f in factors)

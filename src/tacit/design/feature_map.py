@@ -47,11 +47,8 @@ class Polynomial:
                 f"A polynomial of degree {self.degree} has more than {MOST_FEATURES} products of "
                 f"{width} columns; lower the degree or use RandomFourier."
             )
-        choose = itertools.combinations_with_replacement
-        if self.interaction_only:
-            choose = itertools.combinations  # type: ignore[assignment]
-        sizes = range(1, self.degree + 1)
-        return tuple(itertools.chain.from_iterable(choose(range(width), size) for size in sizes))
+        choose: Any = itertools.combinations if self.interaction_only else itertools.combinations_with_replacement
+        return tuple(itertools.chain.from_iterable(choose(range(width), k) for k in range(1, self.degree + 1)))
 
     def outputs(self, width: int) -> int:
         """Number of features of so many columns."""
@@ -67,8 +64,7 @@ class Polynomial:
         """Bounds on one feature and on ‖φ(u)‖, for |u_j| <= 1 and ‖u‖ <= input_norm."""
         # The products of k columns are among the terms of (Σ u_j²)^k, each at least once.
         sizes = range(1, self.degree + 1)
-        bounds = [min(float(self._products(width, k)), input_norm ** (2 * k)) for k in sizes]
-        return 1.0, math.sqrt(sum(bounds))
+        return 1.0, math.sqrt(sum(min(float(self._products(width, k)), input_norm ** (2 * k)) for k in sizes))
 
     def _products(self, width: int, size: int) -> int:
         return math.comb(width if self.interaction_only else width + size - 1, size)
@@ -82,10 +78,8 @@ class RandomFourier:
     exp(-‖u - v‖² / (2 scale²)) as `count` grows. The frequencies are public: they come from `seed`
     by a fixed integer generator, the same on every machine, and protect nothing.
 
-    Guarantee
-    ---------
-    - ‖φ(u)‖ = 1 for every u, since cos² + sin² = 1.
-    - The frequencies depend on seed, scale, count and the number of columns alone.
+    Guarantee: ‖φ(u)‖ = 1 for every u, since cos² + sin² = 1. The frequencies depend on seed, scale, count and the
+    number of columns alone.
 
     Rahimi & Recht, "Random features for large-scale kernel machines", NeurIPS 2007.
     """
@@ -121,12 +115,9 @@ class Custom:
     bounds where there are any), and returns a vector of always the same length. A row on which it
     fails, or returns something else or no finite numbers, is an invalid record.
 
-    Guarantee
-    ---------
-    - The function never sees two rows at once. It must not remember rows itself: a function that
-      does breaks the guarantee of the release.
-    - ‖φ(x)‖ <= row_norm, whatever the function returns.
-    - No message carries what the function raised.
+    Guarantee: the function never sees two rows at once. It must not remember rows itself: a function that does breaks
+    the guarantee of the release. ‖φ(x)‖ <= row_norm, whatever the function returns. No message carries what the
+    function raised.
 
     `features` is the length of the result; None: found by calling the function on a public row.
     `label` is the name in the stored fit, by default the function's own; no function is stored.
@@ -147,8 +138,7 @@ class Custom:
         if self.label is not None and not isinstance(self.label, str):
             raise SettingError("label of a feature map must be text.")
         if self.label is None:
-            name = getattr(self.function, "__qualname__", type(self.function).__name__)
-            object.__setattr__(self, "label", str(name))
+            object.__setattr__(self, "label", str(getattr(self.function, "__qualname__", type(self.function).__name__)))
 
     def measured(self, public_row: NDArray[np.float64]) -> Custom:
         """The map with its number of features, found on a row that is no record."""

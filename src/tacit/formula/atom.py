@@ -45,17 +45,10 @@ _READS_DATA: Mapping[str, str] = {
 
 
 @dataclass(frozen=True)
-class Name:
-    """The name of a column."""
-
-    text: str
-
-
-@dataclass(frozen=True)
 class Raised:
     """A column raised to a number."""
 
-    name: Name
+    name: str
     exponent: Number
 
 
@@ -73,8 +66,8 @@ class Call:
         return self.arguments[0] if len(self.arguments) == 1 and not self.keywords else None
 
 
-Value = Name | Raised | Call | None | bool | Number | tuple[Number, ...]
-"""None is anything else."""
+Value = str | Raised | Call | None | bool | Number | tuple[Number, ...]
+"""A text is the name of a column, and None is anything else."""
 
 
 @dataclass(frozen=True)
@@ -104,9 +97,8 @@ class Atom:
         if not self.partition:
             return [(self.spelling, self.factors[0])]
         mark = "T." if self.treatment and not whole else ""
-        named = [
-            (f"{self.spelling}[{mark}{label}]", factor) for label, factor in zip(self.labels, self.factors, strict=True)
-        ]
+        pairs = zip(self.labels, self.factors, strict=True)
+        named = [(f"{self.spelling}[{mark}{label}]", factor) for label, factor in pairs]
         return named if whole else named[1:]
 
 
@@ -116,7 +108,7 @@ def column_atom(name: str, schema: Schema, spelling: str | None = None) -> Atom:
     spelling = spelling or name
     if isinstance(declared, NumericColumn):
         return Atom(spelling, (Numeric(name),))
-    texts = tuple(str(level) for level in declared.levels)
+    texts = tuple(map(str, declared.levels))
     return Atom(spelling, tuple(factors.Indicator(name, text) for text in texts), texts)
 
 
@@ -124,8 +116,8 @@ def computed_atoms(spelling: str, schema: Schema) -> list[Atom]:
     """The atoms that a call in a formula stands for; several are the terms of a sum."""
     value = read_call(spelling)
     match value:
-        case Name(text):
-            return [column_atom(text, schema)]
+        case str():
+            return [column_atom(value, schema)]
         case Raised():
             return [_power(spelling, value, schema)]
         case Call(function=function):
@@ -135,27 +127,24 @@ def computed_atoms(spelling: str, schema: Schema) -> list[Atom]:
             if function in _READS_DATA:
                 raise _reads_data(spelling, function)
             if function in {"offset", "exposure"}:
-                raise FormulaError(
-                    f"{spelling} is refused here: {function}() is a term of its own, never in a product."
-                )
+                alone = "is a term of its own, never in a product"
+                raise FormulaError(f"{spelling} is refused here: {function}() {alone}.")
     raise _not_known(spelling)
 
 
 def numeric_argument(spelling: str, value: Value, schema: Schema) -> tuple[str, NumericColumn]:
     """Name and declaration of an argument that must be one numeric column."""
-    if not isinstance(value, Name):
+    if not isinstance(value, str):
         raise _refused(
             spelling,
             "its argument must be one declared numeric column, since the declared bounds hold for columns as they "
             "stand. Compute the column before and declare the bounds of the result in the schema.",
         )
-    declared = schema.column(value.text)
+    declared = schema.column(value)
     if not isinstance(declared, NumericColumn):
-        raise FormulaError(
-            f'{spelling} needs numbers, and "{value.text}" is declared with levels. Declare it '
-            'with type = "numeric", lower and upper, or use the factor as it is.'
-        )
-    return value.text, declared
+        advice = 'Declare it with type = "numeric", lower and upper, or use the factor as it is.'
+        raise FormulaError(f'{spelling} needs numbers, and "{value}" is declared with levels. {advice}')
+    return value, declared
 
 
 def _power(spelling: str, value: Raised, schema: Schema) -> Atom:
@@ -171,7 +160,7 @@ def _raised(column: str, exponent: int) -> Factor:
 
 def _identity(spelling: str, call: Call, schema: Schema) -> list[Atom]:
     value = call.only_argument
-    if isinstance(value, Name):
+    if isinstance(value, str):
         value = Raised(value, 1)
     if not isinstance(value, Raised):
         raise _not_known(spelling)
@@ -180,19 +169,18 @@ def _identity(spelling: str, call: Call, schema: Schema) -> list[Atom]:
 
 def _categorical(spelling: str, call: Call, schema: Schema) -> list[Atom]:
     name = call.only_argument
-    if not isinstance(name, Name):
+    if not isinstance(name, str):
         raise _refused(
             spelling,
             "C() takes one declared column and no other argument. The first declared level is the "
             "reference; reorder the levels in the schema to change it.",
         )
-    if isinstance(schema.column(name.text), NumericColumn):
+    if isinstance(schema.column(name), NumericColumn):
         raise FormulaError(
-            f'{spelling} needs levels, and "{name.text}" is declared numeric. Levels are never '
-            'read off the data: declare the column with type = "factor" and its levels, or cut it '
-            f"at public points: cut({name.text}, [edges])."
+            f'{spelling} needs levels, and "{name}" is declared numeric. Levels are never read off the data: declare '
+            f'the column with type = "factor" and its levels, or cut it at public points: cut({name}, [edges]).'
         )
-    return [column_atom(name.text, schema, spelling)]
+    return [column_atom(name, schema, spelling)]
 
 
 def _transform(spelling: str, call: Call, schema: Schema) -> list[Atom]:
@@ -214,12 +202,11 @@ def _polynomial(spelling: str, call: Call, schema: Schema) -> list[Atom]:
 def _spline(spelling: str, call: Call, schema: Schema) -> list[Atom]:
     if len(call.arguments) != 1 or "knots" not in call.keywords:
         raise _reads_data(spelling, "bs")
-    form = "bs(x, knots=[…], degree=3)"
-    given = _arguments(spelling, call, ("x", "knots", "degree"), form)
+    given = _arguments(spelling, call, ("x", "knots", "degree"), "bs(x, knots=[…], degree=3)")
     name, declared = numeric_argument(spelling, given["x"], schema)
     knots = _points(spelling, "knots", given["knots"], declared)
-    hint = "cut(x, [edges]) makes steps."
-    degree = _degree(spelling, "the degree", given.get("degree", 3), factors.LARGEST_DEGREE, hint)
+    steps = "cut(x, [edges]) makes steps."
+    degree = _degree(spelling, "the degree", given.get("degree", 3), factors.LARGEST_DEGREE, steps)
     whole = (declared.lower, *knots, declared.upper)
     count = len(knots) + 1 + degree
     basis = tuple(factors.Spline(name, whole, degree, index) for index in range(count))
@@ -239,10 +226,8 @@ def _steps(spelling: str, call: Call, schema: Schema) -> list[Atom]:
     ends = (-math.inf, *edges, math.inf)
     shown = (declared.lower, *edges, declared.upper)
     steps = tuple(factors.Between(name, *pair) for pair in itertools.pairwise(ends))
-    labels = tuple(
-        f"{'(' if i else '['}{low:.15g}, {high:.15g}]" for i, (low, high) in enumerate(itertools.pairwise(shown))
-    )
-    return [Atom(spelling, steps, labels)]
+    first, *others = (f"{low:.15g}, {high:.15g}]" for low, high in itertools.pairwise(shown))
+    return [Atom(spelling, steps, (f"[{first}", *(f"({other}" for other in others)))]
 
 
 _READERS: Mapping[str, Callable[[str, Call, Schema], list[Atom]]] = {
@@ -271,8 +256,7 @@ def _points(spelling: str, what: str, values: object, declared: NumericColumn) -
         points = tuple(float(value) for value in values)
     except OverflowError:
         points = (math.inf,)
-    inside = all(declared.lower < point < declared.upper for point in points)
-    if not inside or any(a >= b for a, b in itertools.pairwise(points)):
+    if any(a >= b for a, b in itertools.pairwise((declared.lower, *points, declared.upper))):
         ends = f"{declared.lower:g} and {declared.upper:g}"
         raise _refused(spelling, f"{what} must increase within the declared bounds, {ends}.")
     if len(points) > LARGEST_BASIS:
@@ -331,7 +315,7 @@ def _value(node: ast.expr, quoted: Mapping[str, str]) -> Value:
         case ast.List(elts=items) | ast.Tuple(elts=items):
             return tuple(_number(item, quoted) for item in items)
         case ast.BinOp(left=ast.Name() | ast.Attribute(), op=ast.Pow()):
-            return Raised(Name(_dotted(node.left, quoted)), _number(node.right, quoted))
+            return Raised(_dotted(node.left, quoted), _number(node.right, quoted))
         case ast.Call():
             if any(keyword.arg is None for keyword in node.keywords):
                 raise ValueError("a call takes its keywords by name")
@@ -340,7 +324,7 @@ def _value(node: ast.expr, quoted: Mapping[str, str]) -> Value:
             keywords = {str(it.arg): _argument(it.value, quoted) for it in node.keywords}
             return Call(function, arguments, keywords)
         case _:
-            return Name(_dotted(node, quoted))
+            return _dotted(node, quoted)
 
 
 def _argument(node: ast.expr, quoted: Mapping[str, str]) -> Value:

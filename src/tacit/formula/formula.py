@@ -11,7 +11,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tacit.design import factor as factors
@@ -48,12 +48,10 @@ def design_from_formula(
     Factors are coded as in R, patsy and formulaic: without their first declared level where a lower
     term already spans it, with all levels otherwise. Splines drop their first function likewise.
 
-    Guarantee
-    ---------
-    - Bounds and levels come from the schema; nothing is evaluated and no rows are an argument.
-    - A record within the declared bounds has features of norm at most √(number of such terms).
-    - Prepared and user coefficients predict the same, with an intercept or without.
-    - The columns span the same space as formulaic's matrix on a table that has every level.
+    Guarantee: bounds and levels come from the schema; nothing is evaluated and no rows are an argument. A record within
+    the declared bounds has features of norm at most √(number of such terms). Prepared and user coefficients predict the
+    same, with an intercept or without. The columns span the same space as formulaic's matrix on a table that has every
+    level.
 
     The formula is one declared column, ``~``, and terms joined by ``+ - : * / **``. ``.`` stands for all declared
     columns but the response; a name with spaces goes between backticks. A term may be ``I(x**2)``, ``poly(x, 2,
@@ -83,9 +81,7 @@ def design_from_formula(
         raise FormulaError("The formula has neither predictors nor an intercept; add a column after ~.")
     used = {atom.column: schema.column(atom.column) for term in terms for atom in term}
     cells = {name: column.cell for name, column in used.items() if column.cell != LabelCell()}
-    levels = {
-        name: tuple(map(str, column.levels)) for name, column in used.items() if not isinstance(column, NumericColumn)
-    }
+    labelled = {name: column for name, column in used.items() if not isinstance(column, NumericColumn)}
     blocks = [
         _block_columns(term, coding, cells, shift=intercept)
         for term, needed in codings(terms, intercept=intercept)
@@ -97,7 +93,7 @@ def design_from_formula(
         response=outcome,
         feature_norm=norm if row_norm is None else min(row_norm, norm),
         intercept=intercept,
-        levels=levels,
+        levels={name: tuple(map(str, column.levels)) for name, column in labelled.items()},
         attached=AttachedColumns(schema.weight, offset, schema.person),
         cells=cells,
     )
@@ -154,9 +150,8 @@ class Diagnostics:
             if len(self.formula) > _LONGEST_SHOWN or not self.formula.isprintable():
                 raise
             tokens = [getattr(factor, "token", None) for term in terms for factor in term.factors]
-            starts = [getattr(token, "source_start", None) for token in tokens]
-            stops = [getattr(token, "source_end", None) for token in tokens]
-            known = [place for place in (*starts, *stops) if isinstance(place, int)]
+            places = [getattr(token, end, None) for token in tokens for end in ("source_start", "source_end")]
+            known = [place for place in places if isinstance(place, int)]
             if not known:
                 raise
             marks = " " * min(known) + "^" * (max(known) - min(known) + 1)
@@ -193,8 +188,7 @@ class _Reader:
                 intercept = True
                 continue
             with self.diagnostics.at([item]):
-                found = self._offset(item, response, given=offset)
-                if found is not None:
+                if (found := self._offset(item, response, given=offset)) is not None:
                     offset = found
                     continue
                 # A product of sums is a sum of products.
@@ -262,10 +256,8 @@ def _refuse_spanned(term: Term, others: Iterable[Term], spelling: str) -> None:
                 and part.exponent <= whole.degree
             )
             if spans:
-                raise FormulaError(
-                    f"{spelling} and {other[0].spelling} overlap: {spline[0].spelling} contains "
-                    f"{power[0].spelling} already; drop {power[0].spelling}."
-                )
+                held = f"{spline[0].spelling} contains {power[0].spelling} already; drop {power[0].spelling}"
+                raise FormulaError(f"{spelling} and {other[0].spelling} overlap: {held}.")
 
 
 def codings(terms: Iterable[Term], *, intercept: bool) -> Iterator[tuple[Term, list[Coding]]]:
@@ -310,14 +302,10 @@ def _block_columns(term: Term, coding: Coding, cells: dict[str, Cell], *, shift:
         labels, chosen = zip(*reverse[::-1], strict=True) if reverse else ((), ())
         name = ":".join(labels)
         lower, upper, partial = factors.product_bounds(chosen, cells)
-        center, scale = 0.0, max(-lower, upper)
         # No shift where a record can be outside the support, so that it keeps its exact zero.
-        if shift and not partial:
-            mapped = numeric_column(name, lower, upper)
-            center, scale = mapped.center, mapped.scale
-        usable = lower < upper and sys.float_info.min <= scale < math.inf
-        if not (usable and math.isfinite(center)):
-            raise BoundsError(
-                f"The bounds of {name} leave the range of float64; rescale its columns and declare the new bounds."
-            )
-        yield Column(name, chosen, lower, upper, center, scale)
+        column = replace(numeric_column(name, lower, upper, centred=shift and not partial), factors=chosen)
+        usable = lower < upper and sys.float_info.min <= column.scale < math.inf
+        if not (usable and math.isfinite(column.center)):
+            rescale = "rescale its columns and declare the new bounds"
+            raise BoundsError(f"The bounds of {name} leave the range of float64; {rescale}.")
+        yield column

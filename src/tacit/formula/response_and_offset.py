@@ -27,10 +27,8 @@ def response_of(name: str, schema: Schema, family: Family, *, centred: bool) -> 
             return Binary.of(name, declared.levels)
         if kind is Classes and isinstance(declared, FactorColumn):
             if len(declared.levels) == 2:
-                raise FormulaError(
-                    f'The response "{name}" has two levels: declare it with type = "binary" and '
-                    'use family = "binomial".'
-                )
+                advice = 'declare it with type = "binary" and use family = "binomial"'
+                raise FormulaError(f'The response "{name}" has two levels: {advice}.')
             return Classes.of(name, declared.levels)
         if kind is Continuous and isinstance(declared, NumericColumn):
             return Continuous.of(name, declared.lower, declared.upper, centred=centred)

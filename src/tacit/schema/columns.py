@@ -24,10 +24,8 @@ class NumericColumn:
     `missing` is the constant that stands for a missing cell of a predictor; without one such a
     record is invalid. With `missing_indicator` a 0/1 column of the design marks those records.
 
-    Guarantee
-    ---------
-    - The bounds are finite, lower < upper, and their map to [-1, 1] is finite both ways.
-    - What stands for a missing cell is declared, and lies within the bounds.
+    Guarantee: the bounds are finite, lower < upper, and their map to [-1, 1] is finite both ways. What stands for a
+    missing cell is declared, and lies within the bounds.
     """
 
     lower: float
@@ -75,9 +73,8 @@ class _LevelColumn:
     other: Level | None = None
 
     def __post_init__(self) -> None:
-        levels = _distinct_levels(self.levels)
-        object.__setattr__(self, "levels", levels)
-        known = {_identity(level): level for level in levels}
+        known = _distinct_levels(self.levels)
+        object.__setattr__(self, "levels", tuple(known.values()))
         for key in ("missing", "other"):
             given = getattr(self, key)
             plain = given.item() if isinstance(given, np.generic) else given
@@ -94,8 +91,7 @@ class _LevelColumn:
     @property
     def cell(self) -> LabelCell:
         """The rule for a cell."""
-        texts = [None if it is None else str(it) for it in (self.missing, self.other)]
-        return LabelCell(*texts)
+        return LabelCell(*(None if it is None else str(it) for it in (self.missing, self.other)))
 
 
 @dataclass(frozen=True)
@@ -105,10 +101,8 @@ class FactorColumn(_LevelColumn):
     `missing` is the level that stands for a missing cell of a predictor, `other` the one for a
     label that is not declared; without them such a record is invalid.
 
-    Guarantee
-    ---------
-    - No two levels can be the same in a file: 1, 1.0, "1" and "true" are one level.
-    - What stands for missing and undeclared labels is a declared level.
+    Guarantee: no two levels can be the same in a file: 1, 1.0, "1" and "true" are one level. What stands for missing
+    and undeclared labels is a declared level.
     """
 
     kind: ClassVar[str] = "factor"
@@ -135,7 +129,8 @@ class BinaryColumn(_LevelColumn):
 DeclaredColumn = NumericColumn | FactorColumn | BinaryColumn
 
 
-def _distinct_levels(values: object) -> tuple[Level, ...]:
+def _distinct_levels(values: object) -> dict[float | str, Level]:
+    """Declared levels by what they are in a file, in their order."""
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise SchemaError('levels must be a list, e.g. levels = ["a", "b", "c"].')
     levels = tuple(v.item() if isinstance(v, np.generic) else v for v in values)
@@ -158,7 +153,7 @@ def _distinct_levels(values: object) -> tuple[Level, ...]:
             same = f"{shown(seen[identity])} and {shown(level)}"
             raise SchemaError(f"the levels {same} are the same; list each once.")
         seen[identity] = level
-    return levels
+    return seen
 
 
 def _identity(level: Level) -> float | str:

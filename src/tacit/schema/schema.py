@@ -32,19 +32,16 @@ _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _PART = r"""(?:[A-Za-z0-9_-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
 _DEEP_KEY = re.compile(rf"{_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{DEEPEST_KEY}}}")
 _ROW = "row"
-_TYPES: Mapping[str, type[DeclaredColumn]] = {
-    column.kind: column for column in (NumericColumn, FactorColumn, BinaryColumn)
-}
+_Keys = Iterable[str]
+_TYPES: Mapping[str, type[DeclaredColumn]] = {kind.kind: kind for kind in (NumericColumn, FactorColumn, BinaryColumn)}
 
 
 @dataclass(frozen=True)
 class Schema:
     """The public facts about a table.
 
-    Guarantee
-    ---------
-    - Unknown keys, missing bounds and missing levels are refused, never guessed.
-    - `Schema.parse(schema.to_toml()) == schema`.
+    Guarantee: unknown keys, missing bounds and missing levels are refused, never guessed.
+    `Schema.parse(schema.to_toml()) == schema`.
 
     `unit` is the unit of privacy in words, e.g. "patient". Each unit holds at most one record,
     unless `person` names a column and the number of records that a person keeps. `n_at_least` is a
@@ -79,8 +76,7 @@ class Schema:
             if not isinstance(name, str) or not name:
                 raise SchemaError(f"A column's name must be non-empty text; got {shown(name)}.")
             if not isinstance(column, DeclaredColumn):
-                kinds = "a NumericColumn, FactorColumn or BinaryColumn"
-                raise SchemaError(f"Column {_named(name)}: expected {kinds}.")
+                raise SchemaError(f"Column {_named(name)}: expected a NumericColumn, FactorColumn or BinaryColumn.")
         if not isinstance(self.unit, str) or not self.unit.strip():
             raise SchemaError('unit must say what one record is, e.g. unit = "patient".')
         if self.person is not None and self.unit == _ROW:
@@ -98,8 +94,7 @@ class Schema:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy through the constructor: a read-only mapping cannot be copied by itself."""
-        facts = (self.relation, self.unit, self.n_at_least, self.person, self.weight)
-        return (Schema, (dict(self.columns), *facts))
+        return Schema, (dict(self.columns), self.relation, self.unit, self.n_at_least, self.person, self.weight)
 
     @property
     def predictors(self) -> tuple[str, ...]:
@@ -158,8 +153,7 @@ class Schema:
     def to_toml(self) -> str:
         """TOML text that `parse` reads back as the same schema."""
         person, unit = self.person, self.unit if self.person is None else None
-        facts = {"relation": str(self.relation), "unit": unit, "n_at_least": self.n_at_least}
-        lines = toml_lines(facts)
+        lines = toml_lines({"relation": str(self.relation), "unit": unit, "n_at_least": self.n_at_least})
         if person is not None:
             name = self.unit if self.unit != person.column else None
             lines += ["", "[unit]", *toml_lines({**asdict(person), "name": name})]
@@ -168,8 +162,7 @@ class Schema:
             lines += ["", "[weight]", *toml_lines(weight)]
         for column_name, column in self.columns.items():
             declared = {"type": column.kind, **asdict(column)}
-            if declared.get("missing_indicator") is False:
-                del declared["missing_indicator"]
+            declared["missing_indicator"] = declared.get("missing_indicator") or None
             lines += ["", f"[columns.{toml_key(column_name)}]", *toml_lines(declared)]
         return "\n".join(lines) + "\n"
 
@@ -219,12 +212,7 @@ def _declared_weight(facts: object) -> Weighting:
 
 
 def _require_keys(
-    facts: Mapping[str, Any],
-    required: Iterable[str],
-    known: Iterable[str],
-    where: str,
-    advice: str = "",
-    texts: Iterable[str] = (),
+    facts: Mapping[str, Any], required: _Keys, known: _Keys, where: str, advice: str = "", texts: _Keys = ()
 ) -> None:
     for key in facts:
         if key not in known:

@@ -56,10 +56,8 @@ _LINES: dict[str, tuple[str, ...]] = {
 def template(names: Sequence[str], kinds: Sequence[str], source_name: str) -> str:
     """TOML text of a schema whose bounds and levels are left for a person to fill in.
 
-    Guarantee
-    ---------
-    - The text depends on the names and kinds alone; no value of the table is an argument.
-    - Read before it is filled in, it is refused with the name of the first column to fill in.
+    Guarantee: the text depends on the names and kinds alone; no value of the table is an argument. Read before it is
+    filled in, it is refused with the name of the first column to fill in.
     """
     if len(names) != len(kinds):
         raise SchemaError(f"{len(names)} names and {len(kinds)} kinds: expected one kind a column.")
@@ -67,8 +65,7 @@ def template(names: Sequence[str], kinds: Sequence[str], source_name: str) -> st
         raise SchemaError("The table has no columns, so there is no schema to write.")
     if len(set(names)) < len(names):
         twice = next(name for index, name in enumerate(names) if name in names[:index])
-        named = quoted(twice, bare=False)
-        raise SchemaError(f"Two columns are named {named}; rename one of them in the table.")
+        raise SchemaError(f"Two columns are named {quoted(twice, bare=False)}; rename one of them in the table.")
     # TOML allows no line break or control character in a comment; its quoted strings have none.
     lines = [_HEADER.format(source=toml_string(source_name)), ""]
     for name, kind in zip(names, kinds, strict=True):
