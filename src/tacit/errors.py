@@ -50,10 +50,7 @@ class CertificateError(InputError):
 
 
 class LedgerError(InputError):
-    """A ledger that is damaged, belongs to another dataset, or cannot store an entry.
-
-    Nothing was spent, unless the message says that it may have been.
-    """
+    """A ledger that is damaged, of another dataset, or cannot store; nothing was spent, unless the message says so."""
 
 
 class PrivacyWarning(UserWarning):

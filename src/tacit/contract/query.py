@@ -118,9 +118,8 @@ class ColumnCounts:
     upper: NDArray[np.float64]
 
     def __post_init__(self) -> None:
-        if not self.columns or any(
-            len(ends) != len(self.columns) or np.isnan(ends).any() for ends in (self.lower, self.upper)
-        ):
+        ends = (self.lower, self.upper)
+        if not self.columns or any(len(it) != len(self.columns) or np.isnan(it).any() for it in ends):
             raise SettingError("Every counted column needs a lower and an upper end.")
 
     @property

@@ -71,8 +71,7 @@ class Release:
     moments: NDArray[np.float64] | None = None
     """Mean second moments of prepared rows (intercept last), where a mean was asked for."""
     decrements: tuple[float, ...] = ()
-    """√(g'P g) of every round of a preconditioned solver: how far it still had to go, by its own
-    noised answers. Made of released values; near the end it is noise."""
+    """√(g'P g) of each round of a preconditioned solver, from released values: how far it had to go; at last noise."""
 
     def __post_init__(self) -> None:
         """Make the released arrays read-only: the certificate is issued for them later."""
@@ -101,6 +100,5 @@ class Release:
 
     def estimates(self) -> list[list[Any]]:
         """Name and coefficient of each term, class after class, without intervals."""
-        numbers = self.coefficients().T.ravel().tolist()
-        named = zip(self.plan.design.terms, numbers, strict=True)
+        named = zip(self.plan.design.terms, self.coefficients().T.ravel().tolist(), strict=True)
         return [[name, number, None, None, None] for name, number in named]

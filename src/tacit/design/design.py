@@ -202,6 +202,8 @@ def matrix_design(
         row_norm = positive("row_norm", row_norm, BoundsError)
     if feature_map is not None:
         return _mapped_design(names, response, bounds, row_norm, intercept, feature_map)
+    root = math.sqrt(count)
+    norm = root if bounds is None or row_norm is None else min(row_norm, root)
     if bounds is None:
         if row_norm is None:
             raise BoundsError(
@@ -209,17 +211,13 @@ def matrix_design(
                 "bounds=(lower, upper) for the features, declare row_norm=… (a bound on the L2 norm of a feature "
                 'row), or set bounds="private" to spend part of the budget on finding them.'
             )
-        columns = tuple(_unbounded_column(name, row_norm / math.sqrt(count)) for name in names)
-        return Design(columns, response, math.sqrt(count), intercept)
-    norm = math.sqrt(count) if row_norm is None else min(row_norm, math.sqrt(count))
-    if isinstance(bounds, str):
+        columns = tuple(_unbounded_column(name, row_norm / root) for name in names)
+    elif isinstance(bounds, str):
         if bounds != PRIVATE:
             raise BoundsError(f'bounds must be numbers, or the word "{PRIVATE}".')
         if not shifted:
-            raise BoundsError(
-                f'bounds="{PRIVATE}" shifts the columns, which a sparse matrix does not allow. '
-                "Declare bounds or row_norm, or pass X.toarray()."
-            )
+            refused = f'bounds="{PRIVATE}" shifts the columns, which a sparse matrix does not allow'
+            raise BoundsError(f"{refused}. Declare bounds or row_norm, or pass X.toarray().")
         columns = tuple(_unbounded_column(name, math.inf) for name in names)
     else:
         lower, upper = _bound_vectors(bounds, count)

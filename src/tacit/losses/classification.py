@@ -1,12 +1,12 @@
 """Losses of classes: logistic and rounded hinge of a margin z, softmax of K margins.
 
 logistic   log(1 + e^z) - y z, y in {0, 1}; slope σ(z) - y in [-1, 1], curvature in [0, 1/4]
-weighted   the logistic score with weight ω = min(1, top / σ(1 - σ)): slope ω(σ - y), curvature at
-most top; for rare labels, whose curvature is small; its mean is zero wherever the model is right
-hinge      of m = (2y - 1) z with a corner of width h; slope in [-1, 1], curvature in
-[0, 1 / (2 h)]: 0 for m ≥ 1 + h, (1 + h - m)² / (4 h) for |1 - m| ≤ h, 1 - m below
-softmax    log Σ_k e^(z_k) - z_y of a class y; gradient p - e_y, of norm at most √2; curvature
-diag(p) - p p', with eigenvalues in [0, 1/2]
+weighted   the logistic score with weight ω = min(1, top / σ(1 - σ)): slope ω(σ - y), curvature at most top; for rare
+           labels, whose curvature is small; its mean is zero wherever the model is right
+hinge      of m = (2y - 1) z with a corner of width h; slope in [-1, 1], curvature in [0, 1 / (2 h)]: 0 for m ≥ 1 + h,
+           (1 + h - m)² / (4 h) for |1 - m| ≤ h, 1 - m below
+softmax    log Σ_k e^(z_k) - z_y of a class y; gradient p - e_y, of norm at most √2; curvature diag(p) - p p', with
+           eigenvalues in [0, 1/2]
 """
 
 from __future__ import annotations

@@ -102,10 +102,9 @@ def _normal_mean(function: Callable[[float], float]) -> float:
 def expected_square(threshold: float) -> float:
     """Return κ(c) = E min(Z², c²)."""
     c = threshold
-    outside = math.erfc(c / math.sqrt(2.0))
     density = math.exp(-c * c / 2) / math.sqrt(2 * math.pi)
     inside = math.erf(c / math.sqrt(2.0)) - 2 * c * density
-    return max(inside, 0.0) + c * c * outside
+    return max(inside, 0.0) + c * c * math.erfc(c / math.sqrt(2.0))
 
 
 def square_slope(threshold: float) -> float:
@@ -118,10 +117,8 @@ def explaining_ratio(seen: float, threshold: float, low: float, high: float) -> 
     """Return the ρ in [low, high] with ρ²κ(c/ρ) = seen, by bisection; any `seen` is allowed."""
     for _ in range(HALVINGS):
         middle = math.sqrt(low * high)
-        if middle**2 * expected_square(threshold / middle) < seen:
-            low = middle
-        else:
-            high = middle
+        is_below = middle**2 * expected_square(threshold / middle) < seen
+        low, high = (middle, high) if is_below else (low, middle)
     return math.sqrt(low * high)
 
 

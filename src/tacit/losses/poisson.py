@@ -139,8 +139,7 @@ def bounded_slope(z: float, y: float, shape: Vector) -> float:
     first = shape[HEAD + point]
     shift = first + part * (shape[HEAD + point + 1] - first)
     weight = min(1.0, shape[2] / rate)
-    slope: float = weight * (min(max(rate - y, -clip), clip) + shift)
-    return slope
+    return float(weight * (min(max(rate - y, -clip), clip) + shift))
 
 
 @numba.njit(nogil=True, error_model="numpy", inline="always")
@@ -151,8 +150,7 @@ def bounded_curvature(z: float, y: float, shape: Vector) -> float:
         return 0.0
     first = shape[HEAD + POINTS + point]
     correction = first + part * (shape[HEAD + POINTS + point + 1] - first)
-    found: float = min(1.0, shape[2] / rate) * max(rate + correction, 0.0)
-    return found
+    return float(min(1.0, shape[2] / rate) * max(rate + correction, 0.0))
 
 
 def weighted(mean: float, top: float, largest: float) -> Loss:
@@ -166,13 +164,11 @@ def weighted(mean: float, top: float, largest: float) -> Loss:
 def weighted_slope(z: float, y: float, shape: Vector) -> float:
     """Return the weighted rate less the weighted count."""
     rate = shape[2] * exp_negative(min(max(z, shape[0]), shape[1]) - shape[1])
-    found: float = min(1.0, shape[3] / rate) * (rate - y)
-    return found
+    return float(min(1.0, shape[3] / rate) * (rate - y))
 
 
 @numba.njit(nogil=True, error_model="numpy", inline="always")
 def weighted_curvature(z: float, shape: Vector) -> float:
     """Return the rate, cut at the top."""
     rate = shape[2] * exp_negative(min(max(z, shape[0]), shape[1]) - shape[1])
-    found: float = min(rate, shape[3])
-    return found
+    return float(min(rate, shape[3]))

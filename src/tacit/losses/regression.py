@@ -3,11 +3,10 @@
 squared       ½r²; only a clip bounds its slope r; curvature 1
 distance      ½‖θ - x‖², up to terms in θ alone the margin loss -z; slope -1, curvature 0
 Huber         ½r² up to the threshold c, c|r| - ½c² beyond; slope clip(r, ±c), curvature 0 or 1
-smooth Huber  (c² / 2)(q - 1 + log((q - 1) / (2 v²))), v = r / c, q = √(1 + 4 v²): a
-self-concordant relative (Ostrovskii and Bach); slope c·2v / (1 + q) within ±c,
-curvature 2 / (q (1 + q)) in (0, 1]
-pinball       of a quantile τ: (1 - τ) r for r ≥ h, -τ r for r ≤ -h, a parabola between, with
-equal slopes at ±h; slope in [-τ, 1 - τ], curvature in [0, 1 / (2 h)]
+smooth Huber  (c² / 2)(q - 1 + log((q - 1) / (2 v²))), v = r / c, q = √(1 + 4 v²): a self-concordant relative
+              (Ostrovskii and Bach); slope c·2v / (1 + q) within ±c, curvature 2 / (q (1 + q)) in (0, 1]
+pinball       of a quantile τ: (1 - τ) r for r ≥ h, -τ r for r ≤ -h, a parabola between, with equal slopes at ±h;
+              slope in [-τ, 1 - τ], curvature in [0, 1 / (2 h)]
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from tacit.losses.loss import Code, Loss
 
 Vector = NDArray[np.float64]
 
-SQUARED = Loss("squared", Code.SQUARED, lipschitz=float("inf"), smoothness=1.0, degree=2)
+SQUARED = Loss("squared", Code.SQUARED, lipschitz=math.inf, smoothness=1.0, degree=2)
 DISTANCE = Loss("squared-distance", Code.DISTANCE, lipschitz=1.0, smoothness=0.0, one_signed=True)
 EFFICIENT = 1.345
 """Huber's threshold, in units of the error's deviation, with 95% efficiency if it is Gaussian."""

@@ -42,24 +42,19 @@ class Budget:
         given = [name for name in _CURRENCIES if getattr(self, name) is not None]
         if len(given) != 1:
             what = " and ".join(given) + " were given together" if given else "no amount was given"
-            raise BudgetError(
-                f"{what}; expected exactly one of epsilon, mu, rho. For example Budget(epsilon=1, delta=1e-6)"
-            )
+            expected = "exactly one of epsilon, mu, rho. For example Budget(epsilon=1, delta=1e-6)"
+            raise BudgetError(f"{what}; expected {expected}")
         name = given[0]
         amount = _number(name, getattr(self, name))
         if not amount > 0.0:
-            raise BudgetError(
-                f"{name} is {amount!r}; expected a number above 0. Small is private, for example "
-                f"{name}=0.1; inf asks for no privacy at all"
-            )
+            small = f"Small is private, for example {name}=0.1; inf asks for no privacy at all"
+            raise BudgetError(f"{name} is {amount!r}; expected a number above 0. {small}")
         object.__setattr__(self, name, amount)
         if self.delta is not None:
             delta = _number("delta", self.delta)
             if not 0.0 < delta < 1.0:
-                raise BudgetError(
-                    f"delta is {delta!r}; expected a number above 0 and below 1. "
-                    "Choose it well below one over the number of records, for example 1e-6"
-                )
+                choose = "Choose it well below one over the number of records, for example 1e-6"
+                raise BudgetError(f"delta is {delta!r}; expected a number above 0 and below 1. {choose}")
             object.__setattr__(self, "delta", delta)
 
     def __str__(self) -> str:
@@ -130,16 +125,13 @@ class Guarantee:
 def _number(name: str, value: object) -> float:
     """Return a float that is at most the number given; NaN and what is no number are refused."""
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise BudgetError(
-            f"{name} is a {type(value).__name__}; expected a number. Pass it as a number, for example {name}=0.5"
-        )
+        found = type(value).__name__
+        raise BudgetError(f"{name} is a {found}; expected a number. Pass it as a number, for example {name}=0.5")
     try:
         number = float(value)
     except OverflowError:
-        raise BudgetError(
-            f"{name} is larger than any float; expected a smaller number. "
-            f'Pass {name}=float("inf") to ask for no privacy'
-        ) from None
+        infinite = f'Pass {name}=float("inf") to ask for no privacy'
+        raise BudgetError(f"{name} is larger than any float; expected a smaller number. {infinite}") from None
     if math.isnan(number):
         raise BudgetError(f"{name} is not a number (NaN); expected a number above 0")
     return math.nextafter(number, -math.inf) if number > value else number

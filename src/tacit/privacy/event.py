@@ -31,19 +31,15 @@ class Event:
         outer = type(self).__name__
         for event in self.inner():
             if not isinstance(event, Event):
-                raise SettingError(
-                    f"a {type(event).__name__} cannot be inside {outer}; expected an event, "
-                    "for example Gaussian or Repeated"
-                )
+                found = type(event).__name__
+                raise SettingError(f"a {found} cannot be inside {outer}; expected an event, e.g. Gaussian or Repeated")
             if _depth(event) >= DEEPEST_NESTING:
-                raise SettingError(
-                    f"events are nested more than {DEEPEST_NESTING} deep inside {outer}; "
-                    "multiply the counts or list the events instead"
-                )
+                nested = f"events are nested more than {DEEPEST_NESTING} deep inside {outer}"
+                raise SettingError(f"{nested}; multiply the counts or list the events instead")
 
     def inner(self) -> tuple[Event, ...]:
         """The events this one is made of, one level down."""
-        return (self.event,) if hasattr(self, "event") else ()
+        return getattr(self, "events", ()) or ((self.event,) if hasattr(self, "event") else ())
 
 
 def _depth(event: Event) -> int:
@@ -204,10 +200,6 @@ class Composed(Event):
             raise SettingError("events is no tuple; expected a tuple of events")
         object.__setattr__(self, "events", tuple(self.events))
         Event.__post_init__(self)
-
-    def inner(self) -> tuple[Event, ...]:
-        """The events, in their order."""
-        return self.events
 
 
 @dataclass(frozen=True, slots=True)

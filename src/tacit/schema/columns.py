@@ -45,18 +45,15 @@ class NumericColumn:
             raise BoundsError("lower and upper are too close for float64; rescale the column.")
         missing = None if self.missing is None else finite("missing", self.missing, BoundsError)
         if missing is not None and not lower <= missing <= upper:
-            raise BoundsError(
-                f"missing = {missing:g} must lie within lower = {lower:g} and upper = {upper:g}: "
-                "it is used in place of a missing cell."
-            )
+            bounds = f"lower = {lower:g} and upper = {upper:g}"
+            raise BoundsError(f"missing = {missing:g} must lie within {bounds}: it is used in place of a missing cell.")
         for name, value in (("lower", lower), ("upper", upper), ("missing", missing)):
             object.__setattr__(self, name, value)
         if not isinstance(self.missing_indicator, bool):
             raise SchemaError("missing_indicator must be true or false.")
         if self.missing_indicator and self.missing is None:
-            raise SchemaError(
-                "missing_indicator marks cells that a constant stands for: declare it, missing = …, within the bounds."
-            )
+            declare = "declare it, missing = …, within the bounds"
+            raise SchemaError(f"missing_indicator marks cells that a constant stands for: {declare}.")
 
     @property
     def cell(self) -> NumericCell:
@@ -82,10 +79,8 @@ class _LevelColumn:
                 continue
             level = known.get(_identity(plain)) if isinstance(plain, Level) else None
             if level is None:
-                raise SchemaError(
-                    f"{key} must be one of the declared levels, since nothing is read off the "
-                    f"data: add it to levels; got {shown(plain)}."
-                )
+                why = "since nothing is read off the data: add it to levels"
+                raise SchemaError(f"{key} must be one of the declared levels, {why}; got {shown(plain)}.")
             object.__setattr__(self, key, level)
 
     @property
@@ -121,9 +116,8 @@ class BinaryColumn(_LevelColumn):
     def __post_init__(self) -> None:
         super().__post_init__()
         if len(self.levels) != 2:
-            raise SchemaError(
-                f'a binary column has exactly two levels; got {len(self.levels)}. Declare type = "factor" for more.'
-            )
+            found = len(self.levels)
+            raise SchemaError(f'a binary column has exactly two levels; got {found}. Declare type = "factor" for more.')
 
 
 DeclaredColumn = NumericColumn | FactorColumn | BinaryColumn

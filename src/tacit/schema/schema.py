@@ -85,10 +85,8 @@ class Schema:
         if self.n_at_least is not None:
             whole("n_at_least", self.n_at_least, error=SchemaError)
             if relation.n_is_public:
-                raise SchemaError(
-                    f'n_at_least belongs to relation = "add-remove"; with "{relation}" the number '
-                    "of records is public. Remove n_at_least or change the relation."
-                )
+                public = f'with "{relation}" the number of records is public. Remove n_at_least or change the relation'
+                raise SchemaError(f'n_at_least belongs to relation = "add-remove"; {public}.')
         object.__setattr__(self, "relation", relation)
         object.__setattr__(self, "columns", MappingProxyType(columns))
 
@@ -105,10 +103,8 @@ class Schema:
     def column(self, name: str) -> DeclaredColumn:
         """The declared column of that name, or an error that lists the declared ones."""
         if name not in self.columns:
-            raise SchemaError(
-                f"Column {_named(name)} is not declared in the schema."
-                f"{_hint(name, self.columns)} Declared: {_listing(self.columns)}."
-            )
+            hint = f"{_hint(name, self.columns)} Declared: {_listing(self.columns)}."
+            raise SchemaError(f"Column {_named(name)} is not declared in the schema.{hint}")
         return self.columns[name]
 
     @classmethod
