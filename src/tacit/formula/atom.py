@@ -135,7 +135,7 @@ def computed_atoms(spelling: str, schema: Schema) -> list[Atom]:
 def numeric_argument(spelling: str, value: Value, schema: Schema) -> tuple[str, NumericColumn]:
     """Name and declaration of an argument that must be one numeric column."""
     if not isinstance(value, str):
-        raise _refused(
+        raise refused(
             spelling,
             "its argument must be one declared numeric column, since the declared bounds hold for columns as they "
             "stand. Compute the column before and declare the bounds of the result in the schema.",
@@ -170,7 +170,7 @@ def _identity(spelling: str, call: Call, schema: Schema) -> list[Atom]:
 def _categorical(spelling: str, call: Call, schema: Schema) -> list[Atom]:
     name = call.only_argument
     if not isinstance(name, str):
-        raise _refused(
+        raise refused(
             spelling,
             "C() takes one declared column and no other argument. The first declared level is the "
             "reference; reorder the levels in the schema to change it.",
@@ -222,7 +222,7 @@ def _steps(spelling: str, call: Call, schema: Schema) -> list[Atom]:
         points = tuple(p for p in points if p not in {declared.lower, declared.upper})
     edges = _points(spelling, "edges", points, declared)
     if not edges:
-        raise _refused(spelling, "name at least one edge within the bounds.")
+        raise refused(spelling, "name at least one edge within the bounds.")
     ends = (-math.inf, *edges, math.inf)
     shown = (declared.lower, *edges, declared.upper)
     steps = tuple(factors.Between(name, *pair) for pair in itertools.pairwise(ends))
@@ -244,43 +244,44 @@ def _arguments(spelling: str, call: Call, names: Sequence[str], form: str) -> di
     given = dict(zip(names, call.arguments, strict=False))
     extra = [key for key in call.keywords if key not in names or key in given]
     if len(call.arguments) > len(names) or extra:
-        raise _refused(spelling, f"write it as {form}, with nothing else.")
+        raise refused(spelling, f"write it as {form}, with nothing else.")
     return {**given, **call.keywords}
 
 
 def _points(spelling: str, what: str, values: object, declared: NumericColumn) -> tuple[float, ...]:
     """Increasing numbers strictly within the declared bounds."""
     if not isinstance(values, tuple):
-        raise _refused(spelling, f"{what} must be a list of numbers, [10, 20].")
+        raise refused(spelling, f"{what} must be a list of numbers, [10, 20].")
     try:
         points = tuple(float(value) for value in values)
     except OverflowError:
         points = (math.inf,)
     if any(a >= b for a, b in itertools.pairwise((declared.lower, *points, declared.upper))):
         ends = f"{declared.lower:g} and {declared.upper:g}"
-        raise _refused(spelling, f"{what} must increase within the declared bounds, {ends}.")
+        raise refused(spelling, f"{what} must increase within the declared bounds, {ends}.")
     if len(points) > LARGEST_BASIS:
-        raise _refused(spelling, f"at most {LARGEST_BASIS} {what} are taken.")
+        raise refused(spelling, f"at most {LARGEST_BASIS} {what} are taken.")
     return points
 
 
 def _degree(spelling: str, what: str, value: object, largest: int, hint: str = "") -> int:
     if type(value) is int and 1 <= value <= largest:
         return value
-    raise _refused(spelling, f"{what} must be a whole number from 1 to {largest}. {hint}".rstrip())
+    raise refused(spelling, f"{what} must be a whole number from 1 to {largest}. {hint}".rstrip())
 
 
-def _refused(spelling: str, reason: str) -> FormulaError:
+def refused(spelling: str, reason: str) -> FormulaError:
+    """The error that names a piece of a formula and says why it is refused."""
     return FormulaError(f"{spelling} is refused: {reason}")
 
 
 def _reads_data(spelling: str, function: str) -> FormulaError:
     why = f"{function}() would read numbers off the data without paying for them."
-    return _refused(spelling, f"{why} {_READS_DATA[function]}")
+    return refused(spelling, f"{why} {_READS_DATA[function]}")
 
 
 def _not_known(spelling: str) -> FormulaError:
-    return _refused(
+    return refused(
         spelling,
         "the declared bounds hold for columns as they stand. Known are I(x**2), poly(x, 2, raw=True), log, log1p, "
         "sqrt and exp of a column, bs(x, knots=[…]) and cut(x, [edges]); for anything else compute the column before "

@@ -18,11 +18,10 @@ from tacit.design import factor as factors
 from tacit.design.attached_columns import AttachedColumns, Offset
 from tacit.design.design import Column, Design, numeric_column
 from tacit.design.factor import Cell, LabelCell
-from tacit.design.response import Family, find_family
-from tacit.errors import BoundsError, FormulaError, InputError
-from tacit.formula.atom import Atom, Key, column_atom, computed_atoms
-from tacit.formula.response_and_offset import offset_of, response_of
-from tacit.schema.schema import NumericColumn, Schema
+from tacit.design.response import Binary, Classes, Continuous, Count, Family, Response, find_family
+from tacit.errors import BoundsError, FormulaError, InputError, SettingError
+from tacit.formula.atom import Atom, Call, Key, column_atom, computed_atoms, numeric_argument, read_call, refused
+from tacit.schema.schema import BinaryColumn, FactorColumn, NumericColumn, Schema
 from tacit.validate import positive
 
 _LONGEST_SHOWN = 200
@@ -76,7 +75,7 @@ def design_from_formula(
     response = reader.response_name(left)
     intercept, terms, offset = reader.terms(right, response)
     with reader.diagnostics.at(left):
-        outcome = response_of(response, schema, model, centred=intercept)
+        outcome = _response_of(response, schema, model, centred=intercept)
     if not intercept and not terms:
         raise FormulaError("The formula has neither predictors nor an intercept; add a column after ~.")
     used = {atom.column: schema.column(atom.column) for term in terms for atom in term}
@@ -196,10 +195,8 @@ class _Reader:
                     _refuse_response({atom.column for atom in term}, response, spelling)
                     keys = frozenset(atom.factors for atom in term)
                     if keys in terms or len(keys) < len(term):
-                        raise FormulaError(
-                            f"The term {spelling} is the same as another term of the formula "
-                            "(C(ward) and ward are the same); write it once."
-                        )
+                        same = "is the same as another term of the formula (C(ward) and ward are the same)"
+                        raise FormulaError(f"The term {spelling} {same}; write it once.")
                     _refuse_spanned(term, list(terms.values()), spelling)
                     terms[keys] = term
         # The marks of missing cells that the schema declares come after the terms of one atom.
@@ -215,7 +212,7 @@ class _Reader:
         if len(item.factors) != 1 or item.factors[0].eval_method.value != "python":
             return None
         spelling = _spelling(item)
-        offset = offset_of(spelling, self.schema, self.family)
+        offset = _offset_of(spelling, self.schema, self.family)
         if offset is not None:
             if given is not None:
                 raise FormulaError(f"{spelling} is the second offset or exposure; keep one.")
@@ -227,11 +224,75 @@ class _Reader:
         if method == "lookup":
             return [column_atom(spelling, self.schema)]
         if method == "literal":
-            raise FormulaError(
-                f"The number {spelling} is refused: 1 and 0 stand for the intercept, alone, and "
-                "columns are not multiplied by numbers."
-            )
+            numbers = "1 and 0 stand for the intercept, alone, and columns are not multiplied by numbers."
+            raise refused(f"The number {spelling}", numbers)
         return computed_atoms(spelling, self.schema)
+
+
+def _response_of(name: str, schema: Schema, family: Family, *, centred: bool) -> Response:
+    """The response that a declared column is to a family, or an error that says what to declare."""
+    declared, kind = schema.column(name), family.response
+    try:
+        if kind is Binary and isinstance(declared, BinaryColumn):
+            return Binary.of(name, declared.levels)
+        if kind is Classes and isinstance(declared, FactorColumn):
+            if len(declared.levels) == 2:
+                advice = 'declare it with type = "binary" and use family = "binomial"'
+                raise FormulaError(f'The response "{name}" has two levels: {advice}.')
+            return Classes.of(name, declared.levels)
+        if kind is Continuous and isinstance(declared, NumericColumn):
+            return Continuous.of(name, declared.lower, declared.upper, centred=centred)
+        if kind is Count and isinstance(declared, NumericColumn):
+            if declared.lower < 0 or declared.upper < 1 or declared.upper % 1:
+                largest = "the largest count, a whole number of at least 1 (larger counts are clipped to it)"
+                raise FormulaError(f'The response "{name}" counts: declare lower = 0 and upper = {largest}.')
+            return Count(name, declared.upper)
+    except SettingError as error:
+        raise FormulaError(f'The response "{name}" is refused: {error}') from error
+    raise FormulaError(f'The response "{name}" must be {_WANTED[kind]}.')
+
+
+_WANTED = {
+    Binary: 'a binary column for family = "binomial"; declare it with type = "binary" and its two '
+    "levels, the negative one first",
+    Classes: 'a factor for family = "multinomial"; declare it with type = "factor" and three or more levels',
+    Continuous: 'a numeric column for this family; declare it with type = "numeric", lower and '
+    "upper, public bounds of the response",
+    Count: 'a numeric column for family = "poisson"; declare it with type = "numeric", lower = 0 '
+    "and upper, the largest count",
+}
+
+
+def _offset_of(spelling: str, schema: Schema, family: Family) -> Offset | None:
+    """The offset that a call in a formula stands for; None where it is something else.
+
+    ``offset(x)`` adds x to the linear predictor, ``exposure(t)`` and ``offset(log(t))`` add log t.
+    """
+    call = read_call(spelling)
+    if not isinstance(call, Call) or call.function not in {"offset", "exposure"}:
+        return None
+    if not family.takes_offset:
+        if family.response is Classes:
+            raise refused(spelling, "added to every class alike, an offset changes nothing.")
+        before = "subtract it from the response before, and declare the bounds of the result."
+        raise refused(spelling, f'with family = "{family.name}" {before}')
+    argument, logarithm = call.only_argument, call.function == "exposure"
+    if logarithm and family.link != "log":
+        link = 'an exposure goes with the log link, family = "poisson". offset(x) adds a column as it is.'
+        raise refused(spelling, link)
+    if call.function == "offset" and isinstance(argument, Call) and argument.function == "log":
+        logarithm = True
+        argument = argument.arguments[0] if len(argument.arguments) == 1 else None
+    name, declared = numeric_argument(spelling, argument, schema)
+    lower, upper = declared.lower, declared.upper
+    if logarithm:
+        if lower <= 0:
+            raise refused(spelling, f'the logarithm of "{name}" needs lower > 0, and lower is declared as {lower:g}.')
+        lower, upper = math.log(lower), math.log(upper)
+    try:
+        return Offset(name, lower, upper, logarithm)
+    except SettingError as error:
+        raise refused(spelling, str(error)) from error
 
 
 def _spelling(item: Any) -> str:
