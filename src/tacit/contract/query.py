@@ -22,6 +22,7 @@ PART = 4
 """Where a subsample is enough, one record in so many is read."""
 LARGEST = 1e100
 """Parameters beyond this are refused: margins must stay finite whatever the records are."""
+_CLIPS = frozenset({"clip", "row_bound", "cap", "damping"})
 _FINITE = frozenset({"theta", "matrix", "gradient", "lowest", "highest", "start"})
 
 
@@ -50,13 +51,11 @@ class _Bounded:
     def __post_init__(self) -> None:
         for field in fields(self):  # type: ignore[arg-type]
             name, value = field.name, getattr(self, field.name)
-            if name in {"clip", "row_bound", "cap", "damping"}:
-                if not 1 / LARGEST <= value <= LARGEST:
-                    raise SettingError("A clip must be positive, finite and of moderate size.")
-            elif name == "every":
-                if value not in {1, PART}:
-                    raise SettingError(f"All records are read, or one in {PART}.")
-            elif name in _FINITE and value is not None and not (np.abs(value) <= LARGEST).all():
+            if name in _CLIPS and not 1 / LARGEST <= value <= LARGEST:
+                raise SettingError("A clip must be positive, finite and of moderate size.")
+            if name == "every" and value not in {1, PART}:
+                raise SettingError(f"All records are read, or one in {PART}.")
+            if name in _FINITE and value is not None and not (np.abs(value) <= LARGEST).all():
                 raise SettingError("A query's parameters must be finite and of moderate size.")
 
 

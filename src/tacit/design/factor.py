@@ -184,10 +184,9 @@ def require_domain(factor: Transform, cell: NumericCell) -> None:
     """Refuse bounds that leave the function's domain."""
     _, holds, domain = FUNCTIONS[factor.function]
     if not holds(cell.lower, cell.upper):
-        raise BoundsError(
-            f"{factor.function} of {quoted(factor.column)} needs {domain}, and the declared bounds are {cell.lower:g} "
-            f"and {cell.upper:g}. Declare bounds within its domain (values outside them are clipped)."
-        )
+        bounds = f"and the declared bounds are {cell.lower:g} and {cell.upper:g}"
+        advice = "Declare bounds within its domain (values outside them are clipped)."
+        raise BoundsError(f"{factor.function} of {quoted(factor.column)} needs {domain}, {bounds}. {advice}")
 
 
 def product_bounds(factors: Sequence[Factor], cells: Mapping[str, Cell]) -> tuple[float, float, bool]:

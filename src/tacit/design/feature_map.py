@@ -43,10 +43,8 @@ class Polynomial:
     def monomials(self, width: int) -> tuple[tuple[int, ...], ...]:
         """Which columns each feature multiplies, products of fewer columns first."""
         if self.outputs(width) > MOST_FEATURES:
-            raise SettingError(
-                f"A polynomial of degree {self.degree} has more than {MOST_FEATURES} products of "
-                f"{width} columns; lower the degree or use RandomFourier."
-            )
+            many = f"has more than {MOST_FEATURES} products of {width} columns"
+            raise SettingError(f"A polynomial of degree {self.degree} {many}; lower the degree or use RandomFourier.")
         choose: Any = itertools.combinations if self.interaction_only else itertools.combinations_with_replacement
         return tuple(itertools.chain.from_iterable(choose(range(width), k) for k in range(1, self.degree + 1)))
 
@@ -147,10 +145,8 @@ class Custom:
         try:
             result = np.asarray(self.function(public_row.copy()), dtype=np.float64)
         except Exception as error:
-            raise SettingError(
-                "The function of the feature map fails on a public row, the middle of the bounds; "
-                "mend it, or declare features=…"
-            ) from error
+            where = "fails on a public row, the middle of the bounds"
+            raise SettingError(f"The function of the feature map {where}; mend it, or declare features=…") from error
         if result.ndim != 1 or not 1 <= len(result) <= MOST_FEATURES:
             raise SettingError("The function of a feature map must return a vector of numbers.")
         return replace(self, features=len(result))

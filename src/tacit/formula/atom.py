@@ -170,11 +170,8 @@ def _identity(spelling: str, call: Call, schema: Schema) -> list[Atom]:
 def _categorical(spelling: str, call: Call, schema: Schema) -> list[Atom]:
     name = call.only_argument
     if not isinstance(name, str):
-        raise refused(
-            spelling,
-            "C() takes one declared column and no other argument. The first declared level is the "
-            "reference; reorder the levels in the schema to change it.",
-        )
+        first = "The first declared level is the reference; reorder the levels in the schema to change it."
+        raise refused(spelling, f"C() takes one declared column and no other argument. {first}")
     if isinstance(schema.column(name), NumericColumn):
         raise FormulaError(
             f'{spelling} needs levels, and "{name}" is declared numeric. Levels are never read off the data: declare '

@@ -119,9 +119,8 @@ def _parsed_sides(formula: str, schema: Schema) -> tuple[list[Any], list[Any]]:
         reason = "its brackets, quotes or operators do not match"
         if isinstance(error, FormulaicError | SyntaxError):
             reason = str(error).splitlines()[0].rstrip(".")
-        raise FormulaError(
-            f"The formula {diagnostics.shown} cannot be read: {reason}. Expected something like 'y ~ a + b + a:b'."
-        ) from error
+        example = "Expected something like 'y ~ a + b + a:b'."
+        raise FormulaError(f"The formula {diagnostics.shown} cannot be read: {reason}. {example}") from error
     left, right = getattr(sides, "lhs", None), getattr(sides, "rhs", None)
     if left is None or right is None:
         raise FormulaError(f"The formula {diagnostics.shown} names no response; write it before ~, as in 'y ~ a + b'.")

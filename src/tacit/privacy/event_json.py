@@ -70,10 +70,8 @@ def _written(item: Any, what: str) -> dict[str, object]:
         if type(item) is kind:
             values = {it.name: getattr(item, it.name) for it in fields(kind)}
             return {what: tag} | {_SPELLING.get(name, name): _write(it) for name, it in values.items()}
-    raise SettingError(
-        f"a {type(item).__name__} is not an {what}; expected one of "
-        + ", ".join(kind.__name__ for kind in _KINDS[what].values())
-    )
+    known = ", ".join(kind.__name__ for kind in _KINDS[what].values())
+    raise SettingError(f"a {type(item).__name__} is not an {what}; expected one of {known}")
 
 
 def _write(value: object) -> object:
@@ -89,24 +87,19 @@ def _read(document: object, what: str, depth: int) -> Any:
     if depth > DEEPEST_NESTING:
         raise CertificateError(f"events are nested more than {DEEPEST_NESTING} deep; expected what to_json writes")
     if not isinstance(document, Mapping):
-        found = type(document).__name__
-        raise CertificateError(f'{what}: written as a {found}; expected an object with "{what}"')
+        raise CertificateError(f'{what}: written as a {type(document).__name__}; expected an object with "{what}"')
     tag, kinds = document.get(what), _KINDS[what]
     if not isinstance(tag, str) or tag not in kinds:
         known = ", ".join(f'"{name}"' for name in kinds)
-        raise CertificateError(
-            f"unknown {what} {repr(tag)[:60]}; this version knows {known}. "
-            "A newer version may have written it: verify it with that one"
-        )
+        newer = "A newer version may have written it: verify it with that one"
+        raise CertificateError(f"unknown {what} {repr(tag)[:60]}; this version knows {known}. {newer}")
     spellings = {it.name: _SPELLING.get(it.name, it.name) for it in fields(kinds[tag])}
     expected = {what, *spellings.values()}
     if set(document) != expected:
         # Sorted by text, because the keys of a foreign document need not be comparable.
         wrong = sorted(repr(name)[:60] for name in set(document) ^ expected)
-        raise CertificateError(
-            f"an event has missing or unknown fields: {', '.join(wrong[:5])}; "
-            f"expected exactly {', '.join(sorted(expected))}"
-        )
+        fault, exactly = ", ".join(wrong[:5]), ", ".join(sorted(expected))
+        raise CertificateError(f"an event has missing or unknown fields: {fault}; expected exactly {exactly}")
     try:
         return kinds[tag](*(_read_field(name, document[key], depth) for name, key in spellings.items()))
     except SettingError as error:

@@ -38,7 +38,5 @@ class Relation(StrEnum):
         if isinstance(text_or_relation, str) and text_or_relation in set(cls):
             return cls(text_or_relation)
         words = ", ".join(f'"{relation.value}"' for relation in cls)
-        raise SchemaError(
-            f"unknown relation {repr(text_or_relation)[:60]}; expected one of {words}. "
-            'Choose "replace-one" if the number of records is public.'
-        )
+        choose = 'Choose "replace-one" if the number of records is public.'
+        raise SchemaError(f"unknown relation {repr(text_or_relation)[:60]}; expected one of {words}. {choose}")

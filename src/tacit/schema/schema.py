@@ -241,17 +241,13 @@ def parse_toml(text: str) -> dict[str, Any]:
     if len(text) > LARGEST_FILE:
         raise SchemaError(f"The schema has more than {LARGEST_FILE} characters.")
     if _DEEP_KEY.search(text):
-        raise SchemaError(
-            f"The schema has a dotted key of more than {DEEPEST_KEY} parts; a column name with "
-            'dots needs quotes: [columns."blood.pressure"].'
-        )
+        quotes = 'a column name with dots needs quotes: [columns."blood.pressure"]'
+        raise SchemaError(f"The schema has a dotted key of more than {DEEPEST_KEY} parts; {quotes}.")
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        raise SchemaError(
-            f"The schema is not valid TOML: {error}. Text needs quotes, and so does a column "
-            'name with spaces or dots: [columns."blood pressure"].'
-        ) from error
+        quotes = 'Text needs quotes, and so does a column name with spaces or dots: [columns."blood pressure"].'
+        raise SchemaError(f"The schema is not valid TOML: {error}. {quotes}") from error
 
 
 def toml_string(text: str) -> str:
