@@ -111,10 +111,7 @@ class Locating:
 
 @dataclass(frozen=True)
 class Penalty:
-    """(l2 / 2)·‖coef - prior_mean‖², and ‖coef‖ ≤ radius or coef in a region.
-
-    All on the user's scale; the intercept is free.
-    """
+    """(l2 / 2)·‖coef - prior_mean‖², and ‖coef‖ ≤ radius or coef in a region; user's scale, the intercept is free."""
 
     l2: float = 0.0
     prior_mean: tuple[float, ...] | None = None

@@ -102,8 +102,7 @@ def event_of(kind: QueryKind, price: AnyPrice, relation: Relation, size: int = 1
     """The event of one answer at this price, where it is Gaussian."""
     if isinstance(price, MinimumPrice):
         raise SettingError("A perturbed minimum is more than one event, and has no μ.")
-    squared = squared_sensitivity(kind, price.bound, relation, size)
-    return Gaussian(squared, 4**price.bits, str(kind))
+    return Gaussian(squared_sensitivity(kind, price.bound, relation, size), 4**price.bits, str(kind))
 
 
 def events_of(kind: QueryKind, price: AnyPrice, relation: Relation, size: int = 1) -> tuple[Event, ...]:

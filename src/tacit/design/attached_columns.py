@@ -23,9 +23,8 @@ class Weighting:
 
     def __post_init__(self) -> None:
         positive("The largest weight", self.maximum)
-        if self.by_class is not None and not (
-            all(0 <= weight < math.inf for weight in self.by_class) and max(self.by_class) > 0
-        ):
+        weights = (1.0,) if self.by_class is None else self.by_class
+        if not (all(0 <= weight < math.inf for weight in weights) and max(weights) > 0):
             raise SettingError("Class weights must be finite, not negative, and not all zero.")
 
     @property

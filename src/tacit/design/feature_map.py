@@ -1,7 +1,4 @@
-"""Feature maps: public functions φ of one mapped row u, with a bound on ‖φ(u)‖ by construction.
-
-Nothing of a map is read off the data.
-"""
+"""Feature maps: public functions φ of one mapped row u, not read off the data, with ‖φ(u)‖ bounded by construction."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The design of a formula and a schema.
-
-The formula is parsed into terms, products of numbers, factors and splines, and never evaluated.
-"""
+"""The design of a formula and a schema: terms, products of numbers, factors and splines, are read and not evaluated."""
 
 from __future__ import annotations
 
@@ -49,8 +46,7 @@ def design_from_formula(
 
     Guarantee: bounds and levels come from the schema; nothing is evaluated and no rows are an argument. A record within
     the declared bounds has features of norm at most √(number of such terms). Prepared and user coefficients predict the
-    same, with an intercept or without. The columns span the same space as formulaic's matrix on a table that has every
-    level.
+    same, with an intercept or without. The columns span the space of formulaic's matrix on a table with every level.
 
     The formula is one declared column, ``~``, and terms joined by ``+ - : * / **``. ``.`` stands for all declared
     columns but the response; a name with spaces goes between backticks. A term may be ``I(x**2)``, ``poly(x, 2,
@@ -169,10 +165,9 @@ class _Reader:
         spellings = [_spelling(term) for term in parsed]
         with self.diagnostics.at(parsed):
             if len(spellings) != 1 or len(parsed[0].factors) != 1 or parsed[0].factors[0].eval_method.value != "lookup":
-                raise FormulaError(
-                    f"The left side must be one declared column; got {' + '.join(spellings) or 'nothing'}. Transform "
-                    "the response before, and declare it in the schema."
-                )
+                got = f"got {' + '.join(spellings) or 'nothing'}"
+                advice = "Transform the response before, and declare it in the schema."
+                raise FormulaError(f"The left side must be one declared column; {got}. {advice}")
             self.schema.column(spellings[0])
         return spellings[0]
 

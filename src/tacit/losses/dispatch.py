@@ -66,8 +66,7 @@ def slopes(  # noqa: C901, PLR0912 - one branch a loss
                 out[i] = poisson.weighted_slope(margin[i], np.float64(label[i]), shape)
         elif code == Code.WEIGHTED_LOGISTIC:
             for i in range(count):
-                y = np.float64(label[i])
-                out[i] = classification.weighted_logistic_slope(margin[i], y, a)
+                out[i] = classification.weighted_logistic_slope(margin[i], np.float64(label[i]), a)
 
 
 @numba.njit(nogil=True, error_model="numpy")

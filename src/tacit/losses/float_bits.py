@@ -59,5 +59,4 @@ def exp_negative(t: float) -> float:
     p = _C2 + r * (_C3 + r * (_C4 + r * (_C5 + r * (_C6 + r * (_C7 + r * p)))))
     p = 1.0 + r * (1.0 + r * p)
     power = ((float_to_bits(shifted) - MAGIC_BITS) + 1023) << 52
-    scaled: float = p * bits_to_float(power)
-    return scaled
+    return float(p * bits_to_float(power))

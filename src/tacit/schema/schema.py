@@ -1,7 +1,4 @@
-"""The schema: what is publicly known of a table, declared by a person and never read off the data.
-
-It is written in TOML or in Python.
-"""
+"""The schema: what is publicly known of a table, declared in TOML or Python and never read off the data."""
 
 from __future__ import annotations
 
