@@ -27,9 +27,8 @@ from tacit.contract.query import (
 from tacit.contract.sensitivity import squared_sensitivity
 from tacit.losses import classification, poisson, regression
 from tacit.losses.loss import Loss
-from tacit.mechanisms.counts import integer_counts, integer_residual_size
+from tacit.mechanisms.counts import integer_counts, integer_measures
 from tacit.mechanisms.gradient import integer_gradient_sum
-from tacit.mechanisms.gradient_norms import integer_gradient_norms
 from tacit.mechanisms.moments import integer_pairs, integer_second_moments
 from tacit.privacy.relation import Relation
 from tacit.rows.storage.record_store import BLOCK_ROWS, MemoryStore, SparseBlock, SparseStore
@@ -152,10 +151,8 @@ def integers(query: Query, bound: int, store: Store) -> list[int]:
                 total = integer_pairs(query, bound, store)
             case ColumnCounts():
                 total = integer_counts(query, bound, store)
-            case ResidualSize():
-                total = integer_residual_size(query, bound, store)
-            case GradientNorm():
-                total = integer_gradient_norms(query, bound, store)
+            case ResidualSize() | GradientNorm():
+                total = integer_measures(query, bound, store)
     return [int(number) for number in total.ravel()]
 
 

@@ -19,8 +19,8 @@ from tacit.contract.sensitivity import squared_sensitivity
 from tacit.losses import classification, poisson, regression
 from tacit.losses.dispatch import shape_of
 from tacit.losses.loss import Loss
+from tacit.mechanisms.counts import integer_measures
 from tacit.mechanisms.gradient import integer_gradient_sum
-from tacit.mechanisms.gradient_norms import integer_gradient_norms
 from tacit.mechanisms.moments import integer_pairs, pair_limit, quantise_pairs
 from tacit.mechanisms.person_kernels import person_pair_factors, write_products
 from tacit.privacy.relation import Relation
@@ -98,7 +98,7 @@ def any_queries(rng: np.random.Generator, width: int) -> list[tuple[QueryKind, A
     share = (None, 0.4, 1.0)[rng.integers(3)]
     clip = bound * loss.lipschitz
     return [
-        (QueryKind.COUNTS, integer_gradient_norms, GradientNorm(theta, bound, cap, None, loss, measure, float(start))),
+        (QueryKind.COUNTS, integer_measures, GradientNorm(theta, bound, cap, None, loss, measure, float(start))),
         (QueryKind.SANDWICH, integer_pairs, CurvatureAndScore(theta, bound, None, loss, share)),
         (QueryKind.GRADIENT, integer_gradient_sum, GradientSum(theta, clip, None, True, loss)),
     ]
@@ -167,7 +167,7 @@ def test_what_fills_up_a_tile_is_counted_by_nobody(name: str, start: float) -> N
         for measure in (Measure.WITHIN, Measure.SHARE):
             query = GradientNorm(np.zeros(3), 2.0, cap, None, LOSSES[name], measure, start)
             stores = [MemoryStore.of(np.ones((count, 4), np.float32)) for count in (1, 64, 65)]
-            one, tile, more = (int(integer_gradient_norms(query, 1000, it)[0]) for it in stores)
+            one, tile, more = (int(integer_measures(query, 1000, it)[0]) for it in stores)
             assert (tile, more) == (64 * one, 65 * one)
 
 
@@ -248,8 +248,8 @@ def test_every_small_record_keeps_its_bound() -> None:
     for loss in (regression.SQUARED, poisson.weighted(1.0, 3.0, 50.0), classification.LOGISTIC):
         for theta in (np.zeros(2), np.array([1.0, 1e90])):
             asked: list[tuple[QueryKind, Callable[..., Any], Any]] = [
-                (QueryKind.COUNTS, integer_gradient_norms, norm_query(theta, loss, -1.0)),
-                (QueryKind.COUNTS, integer_gradient_norms, norm_query(theta, loss, 0.5)),
+                (QueryKind.COUNTS, integer_measures, norm_query(theta, loss, -1.0)),
+                (QueryKind.COUNTS, integer_measures, norm_query(theta, loss, 0.5)),
                 (QueryKind.SANDWICH, integer_pairs, pair_query(theta, loss, 0.4)),
                 (QueryKind.SANDWICH, integer_pairs, pair_query(theta, loss, 1.0)),
             ]

@@ -144,7 +144,6 @@ def answer_curvature_trace(query: CurvatureTrace, price: Price, store: Store, en
     Guarantee
     ---------
     - A record's part of the trace is an integer within 0 and the bound.
-    - The noise is the real Gaussian of scale 2^bits rounded to integers, drawn exactly.
     """
     unit = _unit(query, price.bound, store) / query.loss.smoothness
     total = np.array([np.trace(integer_curvature(query, price.bound, store))])

@@ -19,7 +19,6 @@ from tacit.compiling import compiled
 from tacit.contract.sensitivity import FINEST_BOUND
 from tacit.losses.dispatch import curvatures, slopes
 from tacit.mechanisms import kernels
-from tacit.mechanisms.softmax_gradient import class_margins, class_residuals
 from tacit.rows.storage.person_store import PersonBlock
 from tacit.rows.storage.tiles import LANES, Floats, Integers, readonly
 
@@ -64,8 +63,8 @@ def add_person_class_gradients(
         score[:] = 0.0
         for t in range(block.starts[g], block.starts[g + 1]):
             tile, slot = block.tiles[t], t - block.starts[g]
-            class_margins(tile, theta, margins)
-            class_residuals(margins, tile[width], residuals)
+            kernels.class_margins(tile, theta, margins)
+            kernels.class_residuals(margins, tile[width], residuals)
             for k in range(classes):
                 for lane in range(LANES):
                     weight = np.float64(tile[width + 1, lane]) if weighted else 1.0
