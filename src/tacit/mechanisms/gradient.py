@@ -21,11 +21,11 @@ from tacit.losses.dispatch import shape_of
 from tacit.losses.float_bits import MAGIC, MAGIC_BITS, float_to_bits
 from tacit.losses.loss import Code
 from tacit.mechanisms.gaussian_sum import noised_sum
-from tacit.mechanisms.kernels import BALANCED, TINY, add_gradients, class_margins, class_residuals, enforceable
+from tacit.mechanisms.kernels import BALANCED, TINY, add_gradients, class_residuals, enforceable
 from tacit.mechanisms.person_kernels import add_person_class_gradients, add_person_gradients
 from tacit.noise.entropy import Entropy
 from tacit.rows.storage.store import Store
-from tacit.rows.storage.tiles import LANES, Floats, Integers, dense_tiles, tile_parts
+from tacit.rows.storage.tiles import LANES, Floats, Integers, combine, dense_tiles, tile_parts
 
 TILES_AT_ONCE = 32
 
@@ -85,13 +85,14 @@ def add_class_gradients(
     `theta` and `total` are (class, width); theta and so the margins are of the tiles' type.
     """
     classes, width = theta.shape
-    margins = np.empty((classes, LANES), dtype=theta.dtype)
+    margins, pair = np.empty((classes, LANES), dtype=theta.dtype), np.empty((2, LANES), dtype=theta.dtype)
+    firsts = np.zeros(classes, dtype=np.int64)
     factors = np.empty((classes, LANES))
     square = np.empty(LANES)
     features = np.empty((width, LANES))
     for t in range(tiles.shape[0]):
         _read(tiles[t], features, square)
-        class_margins(tiles[t], theta, margins)
+        combine(tiles[t], theta.T, firsts, pair, margins)
         class_residuals(margins, tiles[t, width], factors)
         if weighted:
             for k in range(classes):

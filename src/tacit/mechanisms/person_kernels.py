@@ -20,7 +20,7 @@ from tacit.contract.sensitivity import FINEST_BOUND
 from tacit.losses.dispatch import curvatures, slopes
 from tacit.mechanisms import kernels
 from tacit.rows.storage.person_store import PersonBlock
-from tacit.rows.storage.tiles import LANES, Floats, Integers, readonly
+from tacit.rows.storage.tiles import LANES, Floats, Integers, combine, readonly
 
 TILES_AT_ONCE = 32
 """Tiles in one product: its entries stay below 2^53, where float64 sums of integers are exact."""
@@ -57,13 +57,14 @@ def add_person_class_gradients(
     classes, width = theta.shape
     score = np.empty((1, classes * width, LANES))
     nothing = np.zeros(LANES)
-    margins = np.empty((classes, LANES), dtype=theta.dtype)
+    margins, pair = np.empty((classes, LANES), dtype=theta.dtype), np.empty((2, LANES), dtype=theta.dtype)
+    firsts = np.zeros(classes, dtype=np.int64)
     residuals = np.empty((classes, LANES))
     for g in range(block.counts.shape[0]):
         score[:] = 0.0
         for t in range(block.starts[g], block.starts[g + 1]):
             tile, slot = block.tiles[t], t - block.starts[g]
-            kernels.class_margins(tile, theta, margins)
+            combine(tile, theta.T, firsts, pair, margins)
             kernels.class_residuals(margins, tile[width], residuals)
             for k in range(classes):
                 for lane in range(LANES):
