@@ -31,9 +31,10 @@ from tacit.mechanisms.counts import integer_counts, integer_measures
 from tacit.mechanisms.gradient import integer_gradient_sum
 from tacit.mechanisms.moments import integer_pairs, integer_second_moments
 from tacit.privacy.relation import Relation
-from tacit.rows.storage.record_store import BLOCK_ROWS, MemoryStore, SparseBlock, SparseStore
+from tacit.rows.storage.record_store import BLOCK_ROWS, SparseBlock, SparseStore
 from tacit.rows.storage.store import Layout, Store
 from tacit.rows.storage.tiles import LANES, tile_count
+from tests.rows.memory_stores import memory_store
 from tests.rows.person_stores import person_store
 
 Rng = np.random.Generator
@@ -163,7 +164,7 @@ def within(query: Query, total: list[int], bound: int) -> bool:
 
 
 def dense(table: Table, block_rows: int | None = None) -> Store:
-    return MemoryStore.of(table, block_rows, weighted=True, shifted=True)
+    return memory_store(table, block_rows, weighted=True, shifted=True)
 
 
 def persons(tables: list[Table], block_tiles: int | None = None) -> Store:

@@ -25,9 +25,10 @@ from tacit.mechanisms.moments import integer_pairs, pair_limit, quantise_pairs
 from tacit.mechanisms.person_kernels import person_pair_factors, write_products
 from tacit.privacy.relation import Relation
 from tacit.rows.storage.person_store import PersonBlock
-from tacit.rows.storage.record_store import MemoryStore, SparseBlock, SparseStore
+from tacit.rows.storage.record_store import SparseBlock, SparseStore
 from tacit.rows.storage.store import Layout, Store
 from tacit.rows.storage.tiles import LANES, readonly
+from tests.rows.memory_stores import memory_store
 from tests.rows.person_stores import person_store
 
 Rows = NDArray[np.float32]
@@ -86,7 +87,7 @@ def store_of(kind: str, units: Sequence[Rows], tiles: int, *, weighted: bool, sh
     rows = np.concatenate(units)
     if kind == "sparse":
         return sparse_store(rows, tiles * LANES, weighted, shifted)
-    return MemoryStore.of(rows, tiles * LANES, weighted=weighted, shifted=shifted)
+    return memory_store(rows, tiles * LANES, weighted=weighted, shifted=shifted)
 
 
 def any_queries(rng: np.random.Generator, width: int) -> list[tuple[QueryKind, Any, Any]]:
@@ -166,7 +167,7 @@ def test_what_fills_up_a_tile_is_counted_by_nobody(name: str, start: float) -> N
     for cap in (1e-95, 1.0):
         for measure in (Measure.WITHIN, Measure.SHARE):
             query = GradientNorm(np.zeros(3), 2.0, cap, None, LOSSES[name], measure, start)
-            stores = [MemoryStore.of(np.ones((count, 4), np.float32)) for count in (1, 64, 65)]
+            stores = [memory_store(np.ones((count, 4), np.float32)) for count in (1, 64, 65)]
             one, tile, more = (int(integer_measures(query, 1000, it)[0]) for it in stores)
             assert (tile, more) == (64 * one, 65 * one)
 
@@ -255,7 +256,7 @@ def test_every_small_record_keeps_its_bound() -> None:
             ]
             for kind, add, query in asked:
                 for table in tables:
-                    total = add(query, 2**20, MemoryStore.of(table, weighted=True))
+                    total = add(query, 2**20, memory_store(table, weighted=True))
                     change = sum(int(part) ** 2 for part in total.ravel())
                     assert change <= squared_sensitivity(kind, 2**20, Relation.ADD_REMOVE)
 

@@ -18,6 +18,7 @@ from tacit.noise.entropy import SeededEntropy
 from tacit.rows.storage.record_store import MemoryStore, SparseBlock, SparseStore
 from tacit.rows.storage.store import Layout
 from tacit.rows.storage.tiles import LANES, to_tiles
+from tests.rows.memory_stores import memory_store
 
 RNG = np.random.default_rng(21)
 WIDTH = 4
@@ -49,14 +50,14 @@ def test_counts_are_the_counts(rows: int, dtype: Any) -> None:
     values = table(rows).astype(dtype)
     columns = values[:, list(COUNTS.columns)].astype(np.float64)
     expected = ((COUNTS.lower < columns) & (columns <= COUNTS.upper)).sum(axis=0)
-    total = integer_counts(COUNTS, BOUND, MemoryStore.of(values))
+    total = integer_counts(COUNTS, BOUND, memory_store(values))
     assert total.tolist() == [int(count) * BOUND for count in expected]
 
 
 @pytest.mark.parametrize("rows", [1, 65, 300])
 def test_residual_sizes_are_the_sizes(rows: int) -> None:
     values = table(rows)
-    total = integer_measures(SIZES, BOUND, MemoryStore.of(values))
+    total = integer_measures(SIZES, BOUND, memory_store(values))
     expected = np.rint(BOUND * share_by_hand(values)).sum()
     # The order of a sum of four products can move one integer by a unit or two.
     assert abs(int(total[0]) - int(expected)) <= 2 * rows
@@ -69,7 +70,7 @@ def test_t08_records_that_fill_up_a_tile_count_nothing(inside: bool) -> None:
     counts = ColumnCounts((0,), *(np.array([end]) for end in ends))
     sizes = ResidualSize(np.zeros(WIDTH), 2.0, lowest=0.5, highest=1.0)
     for rows in (1, 2, 63, 64, 65, 129):
-        store = MemoryStore.of(np.zeros((rows, WIDTH + 1)))
+        store = memory_store(np.zeros((rows, WIDTH + 1)))
         assert integer_counts(counts, 8, store).tolist() == [8 * rows if inside else 0]
         assert integer_measures(sizes, 8, store).tolist() == [2 * rows]
 
@@ -136,7 +137,7 @@ def test_every_measure_of_a_residual_is_what_it_says(measure: Measure, exponenti
         Measure.SQUARE: (gap / query.cap) ** 2,
     }[measure]
     expected = BOUND * np.clip(by_hand, 0, 1).sum()
-    total = integer_measures(query, BOUND, MemoryStore.of(values))
+    total = integer_measures(query, BOUND, memory_store(values))
     # Integers of 2^36 at most, from margins with errors of some 2^-51.
     assert abs(float(total[0]) - expected) <= 2 * len(values)
 
@@ -145,7 +146,7 @@ def test_t02_a_residual_beyond_the_cap_counts_as_the_cap() -> None:
     near, far = np.zeros((1, WIDTH + 1)), np.zeros((1, WIDTH + 1))
     near[0, WIDTH], far[0, WIDTH] = SIZES.cap, 1e6
     for row in (near, far):
-        assert integer_measures(SIZES, BOUND, MemoryStore.of(row)).tolist() == [BOUND]
+        assert integer_measures(SIZES, BOUND, memory_store(row)).tolist() == [BOUND]
 
 
 def test_a_record_that_is_not_a_number_is_inside_of_nothing() -> None:
@@ -153,24 +154,24 @@ def test_a_record_that_is_not_a_number_is_inside_of_nothing() -> None:
     values[5] = np.nan
     everywhere = np.full(2, np.inf)
     query = ColumnCounts((0, WIDTH), -everywhere, everywhere)
-    assert integer_counts(query, 1, MemoryStore.of(values)).tolist() == [69, 69]
+    assert integer_counts(query, 1, memory_store(values)).tolist() == [69, 69]
 
 
 def test_t20_integers_do_not_depend_on_blocks_threads_or_order(monkeypatch: pytest.MonkeyPatch) -> None:
     values = table(1000)
-    counts = integer_counts(COUNTS, BOUND, MemoryStore.of(values))
-    sizes = integer_measures(SIZES, BOUND, MemoryStore.of(values))
+    counts = integer_counts(COUNTS, BOUND, memory_store(values))
+    sizes = integer_measures(SIZES, BOUND, memory_store(values))
     for threads in ("1", "2", "5"):
         monkeypatch.setenv("TACIT_THREADS", threads)
         for block_rows in (64, 128, 640):
-            store = MemoryStore.of(values[RNG.permutation(len(values))], block_rows)
+            store = memory_store(values[RNG.permutation(len(values))], block_rows)
             assert (integer_counts(COUNTS, BOUND, store) == counts).all()
             assert (integer_measures(SIZES, BOUND, store) == sizes).all()
 
 
 def test_t12_answers_are_counts_with_the_noise_that_is_stated() -> None:
     """800 answers of 4 counts; the sample deviation is within 9% but with probability < 1e-12."""
-    store, price = MemoryStore.of(table(200)), Price(bound=2**20, bits=22)
+    store, price = memory_store(table(200)), Price(bound=2**20, bits=22)
     exact = answer_counts(COUNTS, price, store, None)
     assert exact.noise_scale == 0.0
     assert (exact.value == integer_counts(COUNTS, 1, store)).all()
@@ -191,7 +192,7 @@ def share_by_hand_of(store: MemoryStore) -> NDArray[np.float64]:
 def test_t16_counts_of_any_table_lie_on_one_lattice() -> None:
     price = Price(bound=2**12, bits=6)
     for values in (table(5), np.zeros((5, WIDTH + 1))):
-        answer = answer_counts(COUNTS, price, MemoryStore.of(values), SeededEntropy(1))
+        answer = answer_counts(COUNTS, price, memory_store(values), SeededEntropy(1))
         steps = answer.value * price.bound
         np.testing.assert_array_equal(steps, np.rint(steps))
 
@@ -200,7 +201,7 @@ def test_sparse_records_have_the_sizes_of_dense_ones() -> None:
     values = table(100)
     values[:, :WIDTH] *= RNG.random((100, WIDTH)) < 0.5
     store = sparse(values)
-    dense = integer_measures(SIZES, BOUND, MemoryStore.of(values))
+    dense = integer_measures(SIZES, BOUND, memory_store(values))
     assert (integer_measures(SIZES, BOUND, store) == dense).all()
 
 
@@ -252,7 +253,7 @@ def test_weights_and_offsets_are_not_counted(column: int) -> None:
 def test_several_predictors_have_no_residual_size() -> None:
     query = ResidualSize(np.zeros((WIDTH, 3)), 1.0)
     with pytest.raises(SettingError, match="one linear predictor"):
-        integer_measures(query, 1, MemoryStore.of(table(3)))
+        integer_measures(query, 1, memory_store(table(3)))
 
 
 @pytest.mark.parametrize("rows", [100, 64 * 7, 1000])
@@ -263,7 +264,7 @@ def test_residuals_of_a_part_answer_for_the_whole(rows: int) -> None:
     drawn = RNG.integers(0, 256, rows, dtype=np.uint8)
     gaps = np.abs(values[:, -1] - np.clip(values[:, :-1] @ theta, 0.3, 1))
     query = ResidualSize(theta, 0.7, lowest=0.3, every=4)
-    store = MemoryStore.of(values, 128, drawn=drawn)
+    store = memory_store(values, 128, drawn=drawn)
     answer = answer_counts(query, Price(2**36, 0), store, None)
     expected = np.minimum(gaps[drawn < 64] / 0.7, 1).sum() * 4
     np.testing.assert_allclose(answer.value, expected, rtol=1e-8)

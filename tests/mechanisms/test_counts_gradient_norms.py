@@ -23,6 +23,7 @@ from tacit.privacy.relation import Relation
 from tacit.rows.storage.record_store import MemoryStore, SparseBlock, SparseStore
 from tacit.rows.storage.store import Layout
 from tacit.rows.storage.tiles import LANES, to_tiles
+from tests.rows.memory_stores import memory_store
 from tests.rows.person_stores import person_store
 
 WIDTH, BOUND = 4, 2**36
@@ -93,7 +94,7 @@ def test_the_sum_is_that_of_the_norms_of_downweighted_gradients(measure: Measure
     if rows == 300:
         assert 20 < (expected > 0).sum() < 300
         assert measure is Measure.WITHIN or ((expected > 0) & (expected < 1)).any()
-    total = integer_measures(query, BOUND, MemoryStore.of(values))
+    total = integer_measures(query, BOUND, memory_store(values))
     # Integers of 2^36 at most, from norms with errors of some 2^-50.
     assert abs(int(total[0]) - float(np.rint(BOUND * expected).sum())) <= 40 * rows
 
@@ -114,7 +115,7 @@ def test_records_that_fill_up_a_tile_count_nothing(start: float, inside: bool, l
     query = query_of(Measure.WITHIN, loss, start, 1.0)
     half = query_of(Measure.SHARE, loss, start, 1.0)
     for rows in (1, 2, 63, 64, 65, 129):
-        store = MemoryStore.of(np.zeros((rows, WIDTH + 1)))
+        store = memory_store(np.zeros((rows, WIDTH + 1)))
         assert integer_measures(query, 8, store).tolist() == [8 * rows if inside else 0]
         assert integer_measures(half, 8, store).tolist() == [4 * rows if inside else 0]
 
@@ -144,7 +145,7 @@ def test_neighbours_differ_by_at_most_the_bound() -> None:
         sums = []
         for row in [*1e9 * table(10), *table(30), *1e-9 * table(10), np.zeros(WIDTH + 1)]:
             values[33] = row
-            sums.append(int(integer_measures(query, bound, MemoryStore.of(values))[0]))
+            sums.append(int(integer_measures(query, bound, memory_store(values))[0]))
         allowed = squared_sensitivity(QueryKind.COUNTS, bound, Relation.REPLACE_ONE)
         assert 0.9 * allowed <= (max(sums) - min(sums)) ** 2 <= allowed
 
@@ -152,12 +153,12 @@ def test_neighbours_differ_by_at_most_the_bound() -> None:
 def test_integers_do_not_depend_on_blocks_threads_or_order(monkeypatch: pytest.MonkeyPatch) -> None:
     values, rng, query = table(1000), np.random.default_rng(0), query_of()
     people = [table(1 + i % 5, i) for i in range(200)]
-    whole = integer_measures(query, BOUND, MemoryStore.of(values))
+    whole = integer_measures(query, BOUND, memory_store(values))
     persons = sum(integer_measures(query, BOUND, person_store([p], 5)) for p in people)
     for threads in ("1", "2", "5"):
         monkeypatch.setenv("TACIT_THREADS", threads)
         for block_rows in (64, 128, 640):
-            store = MemoryStore.of(values[rng.permutation(len(values))], block_rows)
+            store = memory_store(values[rng.permutation(len(values))], block_rows)
             assert (integer_measures(query, BOUND, store) == whole).all()
             shuffled = [people[i] for i in rng.permutation(len(people))]
             grouped = person_store(shuffled, 5, block_tiles=block_rows // 64)
@@ -168,7 +169,7 @@ def test_sparse_records_have_the_norms_of_dense_ones() -> None:
     values = table(100)
     values[:, :WIDTH] *= np.random.default_rng(1).random((100, WIDTH)) < 0.5
     for query in (query_of(), query_of(Measure.WITHIN, start=-0.3)):
-        dense = integer_measures(query, BOUND, MemoryStore.of(values))
+        dense = integer_measures(query, BOUND, memory_store(values))
         assert (integer_measures(query, BOUND, sparse(values)) == dense).all()
 
 
@@ -204,7 +205,7 @@ def test_persons_with_one_record_count_as_their_records_do(n: int, weighted: boo
 
 def test_answers_have_the_noise_that_is_stated() -> None:
     """800 answers; the sample deviation is within 15% but with probability below 1e-8."""
-    store, query, price = MemoryStore.of(table(200)), query_of(), Price(bound=2**20, bits=22)
+    store, query, price = memory_store(table(200)), query_of(), Price(bound=2**20, bits=22)
     exact = answer_counts(query, price, store, None)
     assert exact.noise_scale == 0.0
     expected = share_by_hand(query, norms_by_hand(query, table(200))).sum()
@@ -221,4 +222,4 @@ def test_answers_have_the_noise_that_is_stated() -> None:
 def test_several_predictors_have_no_gradient_norm() -> None:
     query = replace(query_of(), theta=np.zeros((WIDTH, 3)))
     with pytest.raises(SettingError, match="one linear predictor"):
-        integer_measures(query, 1, MemoryStore.of(table(3)))
+        integer_measures(query, 1, memory_store(table(3)))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tacit.contract.query import ColumnCounts, Measure, ResidualSize
 from tacit.mechanisms.counts import integer_counts, integer_measures
-from tacit.rows.storage.record_store import MemoryStore
+from tests.rows.memory_stores import memory_store
 from tests.rows.person_stores import person_store
 
 BOUND = 2**30
@@ -62,7 +62,7 @@ def test_residuals_of_a_person_are_averaged(weighted: bool, shifted: bool) -> No
 def test_persons_with_one_record_count_as_their_records_do(n: int) -> None:
     """Bit by bit, though lanes without a person are left out and those without a record not."""
     people = persons(np.ones(n, dtype=int))
-    one, many = person_store(people, 1), MemoryStore.of(np.concatenate(people))
+    one, many = person_store(people, 1), memory_store(np.concatenate(people))
     np.testing.assert_array_equal(integer_counts(COUNTS, BOUND, one), integer_counts(COUNTS, BOUND, many))
     for query in (SIZES, OUTSIDE):
         np.testing.assert_array_equal(integer_measures(query, BOUND, one), integer_measures(query, BOUND, many))
