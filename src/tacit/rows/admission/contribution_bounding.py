@@ -22,6 +22,7 @@ from tacit.errors import DataError
 from tacit.rows.admission.clip_and_scale import Preparer
 from tacit.rows.encoding.cells import normal_form, remembering
 from tacit.rows.encoding.encode_rows import RecordEncoder
+from tacit.rows.encoding.transforms import splitmix64
 from tacit.rows.sources.source import Batch, Source
 from tacit.rows.storage.person_store import PersonBlock, PersonStore, place_groups
 from tacit.rows.storage.store import Layout
@@ -147,6 +148,9 @@ def record_hashes(tiles: NDArray[Any], length: int) -> NDArray[np.uint64]:
     return hashes
 
 
+_mixed = njit(nogil=True, error_model="numpy")(splitmix64)
+
+
 @compiled
 def _hash(tiles: NDArray[Any], hashes: NDArray[np.uint64]) -> None:
     for i in range(hashes.shape[0]):
@@ -159,15 +163,6 @@ def _hash(tiles: NDArray[Any], hashes: NDArray[np.uint64]) -> None:
             two = _mixed(two ^ fine.view(np.uint64))
         hashes[i, 0] = one
         hashes[i, 1] = two
-
-
-@njit(nogil=True, error_model="numpy")
-def _mixed(state: Any) -> Any:
-    """Steele, Lea, Flood (2014), splitmix64: a step of the sequence and its finaliser."""
-    state += np.uint64(0x9E3779B97F4A7C15)
-    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return state ^ (state >> np.uint64(31))
 
 
 @compiled
