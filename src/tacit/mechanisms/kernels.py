@@ -24,11 +24,10 @@ import numba
 import numpy as np
 from numba import types
 from numba.extending import overload
-from numpy.typing import NDArray
 
 from tacit.compiling import compiled
 from tacit.losses.dispatch import curvatures, slopes
-from tacit.losses.float_bits import MAGIC, MAGIC_BITS, exp_negative, float_to_bits
+from tacit.losses.float_bits import MAGIC, MAGIC_BITS, float_to_bits
 from tacit.rows.storage.record_store import SparseBlock
 from tacit.rows.storage.tiles import LANES, Floats, Integers
 
@@ -220,28 +219,6 @@ def add_offset(block: Any, t: int, width: int, weighted: bool, shifted: bool, ma
         offset = outcome_column(block, t, width, 1 + weighted)
         for lane in range(LANES):
             margin[lane] += np.float64(offset[lane])
-
-
-@numba.njit(nogil=True, error_model="numpy")
-def class_residuals(margins: NDArray[Any], label: NDArray[Any], out: Floats) -> None:
-    """Write p - e_y."""
-    classes = margins.shape[0]
-    largest = np.full(LANES, -math.inf)
-    total = np.zeros(LANES)
-    for k in range(classes):
-        for lane in range(LANES):
-            largest[lane] = max(largest[lane], np.float64(margins[k, lane]))
-    for k in range(classes):
-        for lane in range(LANES):
-            out[k, lane] = exp_negative(np.float64(margins[k, lane]) - largest[lane])
-            total[lane] += out[k, lane]
-    for lane in range(LANES):
-        total[lane] = 1.0 / total[lane]
-    for k in range(classes):
-        own = np.float64(k)
-        for lane in range(LANES):
-            hit = 1.0 if np.float64(label[lane]) == own else 0.0
-            out[k, lane] = out[k, lane] * total[lane] - hit
 
 
 @compiled

@@ -19,8 +19,9 @@ from tacit.compiling import compiled
 from tacit.contract.sensitivity import FINEST_BOUND
 from tacit.losses.dispatch import curvatures, slopes
 from tacit.mechanisms import kernels
+from tacit.mechanisms.softmax_gradient import class_margins, class_residuals
 from tacit.rows.storage.person_store import PersonBlock
-from tacit.rows.storage.tiles import LANES, Floats, Integers, combine, readonly
+from tacit.rows.storage.tiles import LANES, Floats, Integers, readonly
 
 TILES_AT_ONCE = 32
 """Tiles in one product: its entries stay below 2^53, where float64 sums of integers are exact."""
@@ -57,15 +58,14 @@ def add_person_class_gradients(
     classes, width = theta.shape
     score = np.empty((1, classes * width, LANES))
     nothing = np.zeros(LANES)
-    margins, pair = np.empty((classes, LANES), dtype=theta.dtype), np.empty((2, LANES), dtype=theta.dtype)
-    firsts = np.zeros(classes, dtype=np.int64)
+    margins = np.empty((classes, LANES), dtype=theta.dtype)
     residuals = np.empty((classes, LANES))
     for g in range(block.counts.shape[0]):
         score[:] = 0.0
         for t in range(block.starts[g], block.starts[g + 1]):
             tile, slot = block.tiles[t], t - block.starts[g]
-            combine(tile, theta.T, firsts, pair, margins)
-            kernels.class_residuals(margins, tile[width], residuals)
+            class_margins(tile, theta, margins)
+            class_residuals(margins, tile[width], residuals)
             for k in range(classes):
                 for lane in range(LANES):
                     weight = np.float64(tile[width + 1, lane]) if weighted else 1.0
