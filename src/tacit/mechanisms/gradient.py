@@ -62,8 +62,7 @@ def answer_gradient(query: GradientSum, price: Price, store: Store, entropy: Ent
 
     Guarantee
     ---------
-    - Integer sums of neighbours differ by at most 2·bound (replace-one) or bound (zero-out,
-      add-remove) in L2 norm.
+    - Integer sums of neighbours differ by at most 2·bound (replace-one) or bound (zero-out, add-remove) in L2 norm.
     - A subsampled sum and its noise are divided by the sampling rate; membership is secret.
     """
     store, sampling_rate = store.subsampled(query.every)

@@ -1,17 +1,15 @@
 """Compiled passes over blocks of records: clipped gradients and quantised rows. Private: `block`.
 
-A dense block is an array (tile, column, lane) of 64 records side by side: features, then the
-outcome columns. A sparse block (`rows.storage.record_store`) has the non-zero features of record
-after record, and the same outcome columns. Five functions are compiled for the one or the other by
-the type of their first argument, so a pass is written once for both. Every sum over a record runs
-over the columns in order, and a zero that is not stored would add nothing: a record has the same
-integers in both. They depend on that record and on public numbers only.
+A dense block is an array (tile, column, lane) of 64 records side by side: features, then the outcome columns. A sparse
+block (`rows.storage.record_store`) has the non-zero features of record after record, and the same outcome columns. Five
+functions are compiled for the one or the other by the type of their first argument, so a pass is written once for both.
+Every sum over a record runs over the columns in order, and a zero that is not stored would add nothing: a record has
+the same integers in both. They depend on that record and on public numbers only.
 
-Passes take public numbers as tuples. `loss` is its code, its shape and, for moments, the bounds on
-its curvature, its slope and, for pairs, on both; `columns` is whether records have weights, and
-whether offsets; `limits` are the bound on the norm of a row, and the norm of its integers before
-rounding; `clip` is integers per unit of gradient, their largest norm, and a radius.
-Proof: proofs/mechanisms/kernels.md.
+Passes take public numbers as tuples. `loss` is its code, its shape and, for moments, the bounds on its curvature, its
+slope and, for pairs, on both; `columns` is whether records have weights, and whether offsets; `limits` are the bound on
+the norm of a row, and the norm of its integers before rounding; `clip` is integers per unit of gradient, their largest
+norm, and a radius. Proof: proofs/mechanisms/kernels.md.
 """
 
 from __future__ import annotations
@@ -158,9 +156,8 @@ def enforceable(bound: int, width: int) -> float:
 def add_gradients(block: Any, theta: Floats, loss: Any, columns: Any, clip: Any, total: Integers) -> None:
     """Add rint(c z) of every record to `total`, c = weight·loss'·scale kept within limit / ‖z‖.
 
-    c is first multiplied by min(1, (radius / ‖z‖)²) where radius is finite, or by min(1, limit /
-    (scale·‖z‖·the larger slope of the two labels)) where it is `BALANCED`: that weighs both labels
-    of a row alike.
+    c is first multiplied by min(1, (radius / ‖z‖)²) where radius is finite, or by min(1, limit / (scale·‖z‖·the larger
+    slope of the two labels)) where it is `BALANCED`: that weighs both labels of a row alike.
     """
     width = theta.shape[0]
     (code, shape), (weighted, shifted), (scale, limit, radius) = loss, columns, clip

@@ -129,11 +129,10 @@ def pair_limit(bound: int, joint: float, width: int) -> float:
 def quantise_pairs(block: Any, theta: Floats, loss: Any, columns: Any, limits: Any, out: Any) -> None:
     """Write rint(f z) for the curvature and rint(g z) for the score, as float64 (column, record).
 
-    f = √w·u·limit / bound and g = w·s·limit / bound, with w = min(1, (bound / ‖z‖)²), u² the
-    curvature and s the slope over their bounds, both shrunk where u⁴ + s⁴ exceeds `joint`. A
-    record's own weight multiplies the curvature and the slope. With a `root` above 0, that of the
-    score's share, s is first shortened to a gradient norm w·s·‖z‖ of at most bound, u is 0 where
-    it was, s is multiplied by the root, and `joint` bounds the norms of f z and g z over limit.
+    f = √w·u·limit / bound and g = w·s·limit / bound, with w = min(1, (bound / ‖z‖)²), u² the curvature and s the slope
+    over their bounds, both shrunk where u⁴ + s⁴ exceeds `joint`. A record's own weight multiplies the curvature and the
+    slope. With a `root` above 0, that of the score's share, s is first shortened to a gradient norm w·s·‖z‖ of at most
+    bound, u is 0 where it was, s is multiplied by the root, and `joint` bounds the norms of f z and g z over limit.
     """
     width = theta.shape[0]
     code, shape, (smoothness, lipschitz, joint, root) = loss

@@ -1,8 +1,7 @@
 """Newton directions whose noise is on the direction, not on the matrix. Private: the store.
 
-For a released gradient g, a change of one record's summand in H moves (H + λI)⁻¹ g by at most
-‖g‖ B / (λ (λ + B)). So noise on d numbers does what noise on d² numbers would have to.
-Proof: proofs/mechanisms/newton_direction.md.
+For a released gradient g, a change of one record's summand in H moves (H + λI)⁻¹ g by at most ‖g‖ B / (λ (λ + B)). So
+noise on d numbers does what noise on d² numbers would have to. Proof: proofs/mechanisms/newton_direction.md.
 """
 
 from __future__ import annotations

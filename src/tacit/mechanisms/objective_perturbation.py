@@ -1,9 +1,8 @@
 """Minimisers of an objective with linear Gaussian noise. Private: the store.
 
-This mechanism is not a sum: it minimises over all records, with the exact gradients as sums. The
-noise in the objective hides a record in the exact minimiser. A computed point is only near it: its
-gradient is provably small, and a second noise hides the difference.
-Proof: proofs/mechanisms/objective_perturbation.md.
+This mechanism is not a sum: it minimises over all records, with the exact gradients as sums. The noise in the objective
+hides a record in the exact minimiser. A computed point is only near it: its gradient is provably small, and a second
+noise hides the difference. Proof: proofs/mechanisms/objective_perturbation.md.
 """
 
 from __future__ import annotations

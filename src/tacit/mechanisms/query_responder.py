@@ -37,10 +37,9 @@ SEEDED_STREAM = 1 << 128
 class Responder:
     """Answers over one store, in the coordinates that queries ask for.
 
-    Second-moment queries may use any coordinates. The first gradient in coordinates other than the
-    design's settles them: the rows are recast, in place where they are in memory. Columns are
-    counted before that. Raw records, whose bounds are yet to be found, answer counts alone until
-    `prepare_with` has rescaled them.
+    Second-moment queries may use any coordinates. The first gradient in coordinates other than the design's settles
+    them: the rows are recast, in place where they are in memory. Columns are counted before that. Raw records, whose
+    bounds are yet to be found, answer counts alone until `prepare_with` has rescaled them.
 
     Without `private`, where the budget is infinite, no noise is added. Noise from a `seed` can be
     reproduced and protects nobody; without one it is the operating system's.

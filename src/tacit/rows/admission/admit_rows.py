@@ -44,10 +44,9 @@ def admit(
 ) -> Store:
     """Read a source once, and store its prepared records.
 
-    `progress` is not told how far reading is, which would tell of the records. Beyond
-    `memory_limit` bytes the records of a file are put into a scratch file. Fewer records or persons
-    than `fewest` are refused; it is 0 where their number is private. `draw` draws the subsample of
-    a dense table in memory.
+    `progress` is not told how far reading is, which would tell of the records. Beyond `memory_limit` bytes the records
+    of a file are put into a scratch file. Fewer records or persons than `fewest` are refused; it is 0 where their
+    number is private. `draw` draws the subsample of a dense table in memory.
 
     Guarantee
     ---------

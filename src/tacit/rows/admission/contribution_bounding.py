@@ -122,9 +122,8 @@ def bounded_slots(
 ) -> tuple[Integers, Integers]:
     """Choose at most `max_rows` records of each person: their slots, and how many each person has.
 
-    Valid records come first, then those with the smallest order, then with the smallest hash. A
-    person without a valid record keeps one that is not, and so remains a person. The slot of a
-    record that is left out is -1.
+    Valid records come first, then those with the smallest order, then with the smallest hash. A person without a valid
+    record keeps one that is not, and so remains a person. The slot of a record that is left out is -1.
 
     Guarantee
     ---------

@@ -46,8 +46,7 @@ def logarithm(cells: Floats) -> Floats:
 
     Guarantee
     ---------
-    - A number has the same logarithm wherever it stands, to the bit; the error is below 2 units in
-      the last place.
+    - A number has the same logarithm wherever it stands, to the bit; the error is below 2 units in the last place.
     """
     mantissa, exponent = np.frexp(cells)
     small = mantissa < math.sqrt(0.5)
@@ -72,8 +71,7 @@ def transform(function: str, cells: Floats) -> Floats:
 
     Guarantee
     ---------
-    - A number has the same image wherever it stands, to the bit; the error is below 4 units in the
-      last place.
+    - A number has the same image wherever it stands, to the bit; the error is below 4 units in the last place.
     """
     return _FUNCTIONS[function](cells)
 

@@ -83,8 +83,7 @@ class MemoryStore(Store):
 
     Guarantee
     ---------
-    - Where new tiles are being written and that fails, what was written is in no buffer that is
-      kept.
+    - Where new tiles are being written and that fails, what was written is in no buffer that is kept.
     """
 
     def __init__(self, layout: Layout, blocks: Sequence[NDArray[Any]], subsample: Integers | None = None) -> None:

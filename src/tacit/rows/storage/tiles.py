@@ -135,9 +135,8 @@ def combine(
     features: NDArray[Any], matrix: NDArray[Any], firsts: Integers, pair: NDArray[Any], out: NDArray[Any]
 ) -> None:
     """Write M'u of every record u of a tile, each sum column after column; `pair` are two rows of scratch."""
-    # Two images and four columns at a time, for speed; an odd last image is computed twice. Columns
-    # before the first that an image takes would add zeros and are passed over: a triangular matrix
-    # takes half the time.
+    # Two images and four columns at a time, for speed; an odd last image is computed twice. Columns before the first
+    # that an image takes would add zeros and are passed over: a triangular matrix takes half the time.
     width, images = matrix.shape
     fours = width - width % 4
     one, two = pair[0], pair[1]
