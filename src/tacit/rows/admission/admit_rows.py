@@ -105,13 +105,7 @@ def stays_sparse(source: Source, design: Design) -> bool:
 
 
 def _admit_sparse(source: Source, encoder: RecordEncoder, preparer: Preparer, layout: Layout) -> Store:
-    """A sparse table in memory: batches are blocks of a sparse store.
-
-    Guarantee
-    ---------
-    - A stored record is the dense one with its zeros left out, and depends on that record alone.
-    - An invalid record has no features, and zeros as its outcome.
-    """
+    """A sparse table in memory: batches are blocks of a sparse store."""
 
     def prepare(_: int, batch: Batch) -> SparseBlock:
         outcome, valid = encoder.outcome.encode(batch)

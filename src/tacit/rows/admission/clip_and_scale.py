@@ -244,10 +244,9 @@ def prepare_sparse(
 
     Guarantee
     ---------
-    - The prepared record is the one that `Preparer` makes of the same record with its zeros
-      written out, number by number.
-    - It depends on that record and the design only, not on others or on how it was stored: entries
-      that are zero are left out.
+    - The prepared record is the one that `Preparer` makes of the same record with its zeros written out, number by
+      number; an invalid one has no features, and zeros as its outcome.
+    - It depends on that record and the design only, not on others or on how it was stored: zeros are left out.
     """
     length = len(valid)
     tiles = -(-length // LANES)

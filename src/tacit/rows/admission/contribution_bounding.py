@@ -20,7 +20,7 @@ from tacit.compiling import compiled
 from tacit.design.attached_columns import Unit
 from tacit.errors import DataError
 from tacit.rows.admission.clip_and_scale import Preparer
-from tacit.rows.encoding.cells import normal_form, remembering
+from tacit.rows.encoding.cells import normal_form, quiet, remembering
 from tacit.rows.encoding.encode_rows import RecordEncoder
 from tacit.rows.encoding.transforms import splitmix64
 from tacit.rows.sources.source import Batch, Source
@@ -109,8 +109,7 @@ def label_forms(labels: NDArray[Any]) -> list[Form]:
     if kind in "biu":
         return [*map(int, labels.tolist())] if kind == "b" else [*labels.tolist()]
     if kind == "f":
-        # A warning by numpy would reveal something of the labels.
-        with np.errstate(over="ignore"):
+        with quiet():
             cells = labels.astype(np.float64).tolist()
         # Below 2^53 a whole float64 is spelt like the integer, and is the same label.
         return [int(cell) if abs(cell) < 2.0**53 and cell == int(cell) else normal_form(cell) for cell in cells]
@@ -127,8 +126,7 @@ def bounded_slots(
 
     Guarantee
     ---------
-    - Which of a person's records are stored, and in which slots, does not depend on other persons'.
-    - Nor does it depend on the order in which the records come.
+    - Which of a person's records are stored, and in which slots, depends neither on other persons' nor on their order.
     """
     sequence = np.lexsort((hashes[:, 1], hashes[:, 0], order, ~valid, person))
     sizes = np.bincount(person, minlength=persons)
