@@ -13,7 +13,7 @@ from benchmarks.record import Figure, interleaved, write
 from tacit.contract.query import GradientSum
 from tacit.contract.sensitivity import FINEST_BOUND
 from tacit.mechanisms.gradient import integer_gradient_sum
-from tacit.rows.storage.record_store import MemoryStore
+from tests.rows.memory_stores import memory_store
 
 ROWS, WIDTH, THREADS = 10**6, 100, 2
 
@@ -41,7 +41,7 @@ def run() -> None:
     y = (rng.random(ROWS) < 0.5).astype(np.float64)
     theta = rng.standard_normal(WIDTH)
     table = np.column_stack([X, y])
-    wide, narrow = MemoryStore.of(table), MemoryStore.of(table.astype(np.float32))
+    wide, narrow = memory_store(table), memory_store(table.astype(np.float32))
     del table
     flat = X.reshape(-1)
     query = GradientSum(theta, clip=1.0)

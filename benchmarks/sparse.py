@@ -13,8 +13,8 @@ from tacit.design.response import Binary
 from tacit.mechanisms.gradient import integer_gradient_sum
 from tacit.rows.admission.admit_rows import admit
 from tacit.rows.sources.opening import open_source
-from tacit.rows.storage.record_store import MemoryStore
 from tacit.rows.storage.tiles import to_rows
+from tests.rows.memory_stores import memory_store
 
 ROWS, COLUMNS, SHARE = 20_000, 2000, 0.01
 PASSES = 20
@@ -32,7 +32,7 @@ def run() -> None:
     )
     sparse = admit(source, design)
     blocks = (sparse.block(index).dense(design.width) for index in range(sparse.block_count))
-    dense = MemoryStore.of(to_rows(np.concatenate([*blocks]), ROWS))
+    dense = memory_store(to_rows(np.concatenate([*blocks]), ROWS))
     query = GradientSum(rng.standard_normal(design.width), clip=1.0)
     sums = [integer_gradient_sum(query, FINEST_BOUND, store) for store in (sparse, dense)]
     seconds = interleaved(

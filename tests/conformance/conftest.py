@@ -20,9 +20,8 @@ from tacit.contract.query import (
     ResidualSize,
     SecondMoments,
 )
-from tacit.mechanisms.counts import integer_counts, integer_residual_size
+from tacit.mechanisms.counts import integer_counts, integer_measures
 from tacit.mechanisms.gradient import integer_gradient_sum
-from tacit.mechanisms.gradient_norms import integer_gradient_norms
 from tacit.mechanisms.moments import integer_pairs, integer_second_moments
 from tacit.mechanisms.newton_direction import integer_curvature
 from tacit.mechanisms.query_responder import MECHANISMS
@@ -43,10 +42,8 @@ def _integer_sum(query: Query, bound: int, store: Store) -> list[int]:
         there = replace(query, matrix=None)
         if isinstance(there, CurvatureAndScore):
             found = integer_pairs(there, bound, rows)
-        elif isinstance(there, ResidualSize):
-            found = integer_residual_size(there, bound, rows)
-        elif isinstance(there, GradientNorm):
-            found = integer_gradient_norms(there, bound, rows)
+        elif isinstance(there, ResidualSize | GradientNorm):
+            found = integer_measures(there, bound, rows)
         elif isinstance(there, CurvatureTrace):
             found = np.array([np.trace(integer_curvature(there, bound, rows))])
         else:

@@ -34,9 +34,9 @@ from tacit.mechanisms.query_responder import Responder
 from tacit.privacy.relation import Relation
 from tacit.rows.admission.admit_rows import admit
 from tacit.rows.sources.opening import open_source
-from tacit.rows.storage.record_store import MemoryStore
 from tacit.rows.storage.store import Store
 from tacit.rows.storage.tiles import to_rows
+from tests.rows.memory_stores import memory_store
 
 THETA = np.array([1.5, -0.7, 0.4])
 MATRIX = np.array([[3.0, 0.2, 0.0], [0.1, 0.5, -2.0], [0.0, 0.3, 1.0]])
@@ -105,7 +105,7 @@ def test_t01_t04_brute_force_over_neighbours_stays_within_the_sensitivity(
     rows = np.vstack([rows, np.zeros(rows.shape[1])])
     for relation in Relation:
         price = price_of(query, relation=relation)
-        sums = [integer_sum(query, price.bound, MemoryStore.of(row[None])) for row in rows]
+        sums = [integer_sum(query, price.bound, memory_store(row[None])) for row in rows]
         if relation is Relation.REPLACE_ONE:
             pairs = list(itertools.combinations(sums, 2))
         else:
@@ -115,7 +115,7 @@ def test_t01_t04_brute_force_over_neighbours_stays_within_the_sensitivity(
         allowed = squared_sensitivity(kind, price.bound, relation, size)
         assert 0 < largest <= allowed
         assert event_of(kind, price, relation, size).mu_squared >= Fraction(largest, 4**price.bits)
-        responder = Responder(MemoryStore.of(rows), private=True, seed=0)
+        responder = Responder(memory_store(rows), private=True, seed=0)
         assert responder.answer(query, price).noise_scale > 0
 
 
@@ -125,8 +125,8 @@ def test_t08_a_sum_is_the_sum_of_its_records(case: str, n: int, integer_sum: Int
     """Odd and even numbers of records, whole and broken tiles: nothing is paired or dropped."""
     query, rows = QUERIES[case], random_rows(n)
     bound = price_of(query).bound
-    singles = [integer_sum(query, bound, MemoryStore.of(row[None])) for row in rows]
-    np.testing.assert_array_equal(integer_sum(query, bound, MemoryStore.of(rows)), np.sum(singles, axis=0))
+    singles = [integer_sum(query, bound, memory_store(row[None])) for row in rows]
+    np.testing.assert_array_equal(integer_sum(query, bound, memory_store(rows)), np.sum(singles, axis=0))
 
 
 @pytest.mark.parametrize("case", QUERIES)
@@ -139,8 +139,8 @@ def test_t12_the_noise_is_that_of_the_sum_and_is_stated(case: str, n: int) -> No
     """
     query = QUERIES[case]
     price = price_of(query)
-    responder = Responder(MemoryStore.of(random_rows(n)), private=True, seed=None)
-    exact = Responder(MemoryStore.of(random_rows(n)), private=False, seed=None)
+    responder = Responder(memory_store(random_rows(n)), private=True, seed=None)
+    exact = Responder(memory_store(random_rows(n)), private=False, seed=None)
     truth = exact.answer(query, price).value
     answers = [responder.answer(query, price) for _ in range(300)]
     noise = np.array([answer.value - truth for answer in answers])
@@ -160,7 +160,7 @@ def test_t18_half_the_mu_is_twice_the_noise(case: str) -> None:
     rows = random_rows(10)
     scales = []
     for mu in (0.01, 0.1, 1.0, 10.0):
-        responder = Responder(MemoryStore.of(rows), private=True, seed=0)
+        responder = Responder(memory_store(rows), private=True, seed=0)
         scales.append(mu * responder.answer(query, price_of(query, mu)).noise_scale)
     # Rounding of the bound costs second moments up to 2^-14, gradients next to nothing.
     assert max(scales) <= min(scales) * 1.001
@@ -174,7 +174,7 @@ def test_t16_answers_of_any_two_tables_lie_on_one_lattice(case: str) -> None:
     parities = []
     steps = 2.0 if isinstance(query, SecondMoments | CurvatureAndScore) else 1.0
     for rows in (np.zeros((5, 4)), random_rows(5)):
-        responder = Responder(MemoryStore.of(rows), private=True, seed=None)
+        responder = Responder(memory_store(rows), private=True, seed=None)
         answers = [responder.answer(query, price) for _ in range(40)]
         unit = steps * 2.0**price.bits / answers[0].noise_scale
         values = np.array([answer.value for answer in answers]).ravel() * unit
@@ -187,7 +187,7 @@ def test_t16_answers_of_any_two_tables_lie_on_one_lattice(case: str) -> None:
 def noise_of_a_process(queue: Any) -> None:
     values = []
     for query in QUERIES.values():
-        responder = Responder(MemoryStore.of(np.zeros((4, 4))), private=True, seed=None)
+        responder = Responder(memory_store(np.zeros((4, 4))), private=True, seed=None)
         values.append(responder.answer(query, Price(2**36, 40)).value.tobytes())
     queue.put(values)
 
@@ -212,9 +212,9 @@ def test_t40_records_of_any_size_leave_the_sum_finite(case: str, integer_sum: In
     price = price_of(query)
     extremes = np.array([0.0, -0.0, 5e-324, 1e-300, 1.0, -1.0, 1e15])
     rows = np.array(list(itertools.product(extremes, extremes, (0.0, 1.0), (0.0, 1.0))))
-    responder = Responder(MemoryStore.of(rows), private=True, seed=0)
+    responder = Responder(memory_store(rows), private=True, seed=0)
     answer = responder.answer(query, price)
     assert np.isfinite(answer.value).all()
-    total = integer_sum(query, price.bound, MemoryStore.of(rows))
+    total = integer_sum(query, price.bound, memory_store(rows))
     largest = len(rows) * price.bound * math.sqrt(size_of(query))
     assert math.sqrt(sum(entry**2 for entry in total)) <= largest

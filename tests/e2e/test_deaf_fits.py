@@ -19,7 +19,7 @@ import tacit
 from tacit.contract.query import Answer, Query
 from tacit.engine import gate, table
 from tacit.errors import TacitError
-from tacit.mechanisms import counts, gradient, gradient_norms, moments
+from tacit.mechanisms import counts, gradient, moments
 from tacit.mechanisms.gaussian_sum import noised_sum
 
 RECORDS = 700
@@ -47,7 +47,7 @@ def _deaf(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     def deaf(total: NDArray[Any], *rest: Any, **more: Any) -> Answer:
         return noised_sum(np.zeros_like(total), *rest, **more)
 
-    for module in (counts, gradient, gradient_norms, moments):
+    for module in (counts, gradient, moments):
         monkeypatch.setattr(module, "noised_sum", deaf)
     monkeypatch.setattr(table, "PlannedGate", NotingGate)
     yield

@@ -16,9 +16,9 @@ from tacit.errors import PlanViolation
 from tacit.mechanisms.query_responder import Responder
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
-from tacit.rows.storage.record_store import MemoryStore
 from tacit.solvers.choice import make_plan
 from tacit.solvers.solver import PublicFacts, SolverOptions
+from tests.rows.memory_stores import memory_store
 
 WIDTH = 3
 GRADIENT = GradientSum(np.zeros(WIDTH), 1.0)
@@ -38,7 +38,7 @@ class Recorder(Responder):
     def __init__(self, private: bool = True) -> None:
         rows = np.random.default_rng(0).uniform(-1, 1, (128, WIDTH + 1))
         rows[:, -1] = rows[:, -1] > 0
-        super().__init__(MemoryStore.of(rows), private=private, seed=0)
+        super().__init__(memory_store(rows), private=private, seed=0)
         self.asked: list[tuple[Query, AnyPrice]] = []
 
     def answer(self, query: Query, price: AnyPrice) -> Answer:

@@ -27,10 +27,10 @@ from tacit.mechanisms.moments import answer_second_moments, integer_second_momen
 from tacit.mechanisms.query_responder import Responder
 from tacit.noise.entropy import SystemEntropy
 from tacit.privacy.relation import Relation
-from tacit.rows.storage.record_store import MemoryStore
 from tacit.solvers.coordinates import Coordinates
 from tacit.solvers.interval_rules import ONE_STEP
 from tacit.solvers.last_step import Pilot, take_step
+from tests.rows.memory_stores import memory_store
 
 # --- to be mended -------------------------------------------------------------------------------
 
@@ -106,7 +106,7 @@ def test_neighbours_move_weighted_sums_by_no_more_than_is_paid_for(name: str, re
         cost = Fraction(int(rng.integers(1, 10**4)), 10**4)
         price = price_for(kind, cost, relation, records=5, width=width)
         total: Any = integer_gradient_sum if kind is QueryKind.GRADIENT else integer_second_moments
-        stores = [MemoryStore.of(table) for table in (shared, other)]
+        stores = [memory_store(table) for table in (shared, other)]
         change = total(query, price.bound, stores[0]) - total(query, price.bound, stores[1])
         moved = sum(int(entry) ** 2 for entry in change.ravel())
         assert moved <= squared_sensitivity(kind, price.bound, relation)
@@ -134,7 +134,7 @@ def test_worst_pairs_of_weighted_sums_show_the_mu_that_is_paid_for(
     answer: Any = answer_gradient if kind is QueryKind.GRADIENT else answer_second_moments
     query = weighted(name, theta)
     shared = [[0.3, 0.1, 1.0, 0.0], [-0.2, 0.5, 1.0, 1.0]]
-    stores = [MemoryStore.of(np.array([*shared, *([row] if row else [])], dtype=float)) for row in (one, other)]
+    stores = [memory_store(np.array([*shared, *([row] if row else [])], dtype=float)) for row in (one, other)]
     exact = [answer(query, price, store, None).value for store in stores]
     samples = [
         np.array(

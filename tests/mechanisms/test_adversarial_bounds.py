@@ -27,14 +27,14 @@ from tacit.contract.query import (
 from tacit.contract.sensitivity import squared_sensitivity
 from tacit.losses import classification, poisson, regression
 from tacit.losses.loss import Loss
-from tacit.mechanisms.counts import integer_counts, integer_residual_size
+from tacit.mechanisms.counts import integer_counts, integer_measures
 from tacit.mechanisms.gradient import integer_gradient_sum
-from tacit.mechanisms.gradient_norms import integer_gradient_norms
 from tacit.mechanisms.moments import integer_pairs, integer_second_moments
 from tacit.privacy.relation import Relation
-from tacit.rows.storage.record_store import BLOCK_ROWS, MemoryStore, SparseBlock, SparseStore
+from tacit.rows.storage.record_store import BLOCK_ROWS, SparseBlock, SparseStore
 from tacit.rows.storage.store import Layout, Store
 from tacit.rows.storage.tiles import LANES, tile_count
+from tests.rows.memory_stores import memory_store
 from tests.rows.person_stores import person_store
 
 Rng = np.random.Generator
@@ -152,10 +152,8 @@ def integers(query: Query, bound: int, store: Store) -> list[int]:
                 total = integer_pairs(query, bound, store)
             case ColumnCounts():
                 total = integer_counts(query, bound, store)
-            case ResidualSize():
-                total = integer_residual_size(query, bound, store)
-            case GradientNorm():
-                total = integer_gradient_norms(query, bound, store)
+            case ResidualSize() | GradientNorm():
+                total = integer_measures(query, bound, store)
     return [int(number) for number in total.ravel()]
 
 
@@ -166,7 +164,7 @@ def within(query: Query, total: list[int], bound: int) -> bool:
 
 
 def dense(table: Table, block_rows: int | None = None) -> Store:
-    return MemoryStore.of(table, block_rows, weighted=True, shifted=True)
+    return memory_store(table, block_rows, weighted=True, shifted=True)
 
 
 def persons(tables: list[Table], block_tiles: int | None = None) -> Store:

@@ -19,15 +19,16 @@ from tacit.contract.sensitivity import squared_sensitivity
 from tacit.losses import classification, poisson, regression
 from tacit.losses.dispatch import shape_of
 from tacit.losses.loss import Loss
+from tacit.mechanisms.counts import integer_measures
 from tacit.mechanisms.gradient import integer_gradient_sum
-from tacit.mechanisms.gradient_norms import integer_gradient_norms
 from tacit.mechanisms.moments import integer_pairs, pair_limit, quantise_pairs
 from tacit.mechanisms.person_kernels import person_pair_factors, write_products
 from tacit.privacy.relation import Relation
 from tacit.rows.storage.person_store import PersonBlock
-from tacit.rows.storage.record_store import MemoryStore, SparseBlock, SparseStore
+from tacit.rows.storage.record_store import SparseBlock, SparseStore
 from tacit.rows.storage.store import Layout, Store
 from tacit.rows.storage.tiles import LANES, readonly
+from tests.rows.memory_stores import memory_store
 from tests.rows.person_stores import person_store
 
 Rows = NDArray[np.float32]
@@ -86,7 +87,7 @@ def store_of(kind: str, units: Sequence[Rows], tiles: int, *, weighted: bool, sh
     rows = np.concatenate(units)
     if kind == "sparse":
         return sparse_store(rows, tiles * LANES, weighted, shifted)
-    return MemoryStore.of(rows, tiles * LANES, weighted=weighted, shifted=shifted)
+    return memory_store(rows, tiles * LANES, weighted=weighted, shifted=shifted)
 
 
 def any_queries(rng: np.random.Generator, width: int) -> list[tuple[QueryKind, Any, Any]]:
@@ -98,7 +99,7 @@ def any_queries(rng: np.random.Generator, width: int) -> list[tuple[QueryKind, A
     share = (None, 0.4, 1.0)[rng.integers(3)]
     clip = bound * loss.lipschitz
     return [
-        (QueryKind.COUNTS, integer_gradient_norms, GradientNorm(theta, bound, cap, None, loss, measure, float(start))),
+        (QueryKind.COUNTS, integer_measures, GradientNorm(theta, bound, cap, None, loss, measure, float(start))),
         (QueryKind.SANDWICH, integer_pairs, CurvatureAndScore(theta, bound, None, loss, share)),
         (QueryKind.GRADIENT, integer_gradient_sum, GradientSum(theta, clip, None, True, loss)),
     ]
@@ -166,8 +167,8 @@ def test_what_fills_up_a_tile_is_counted_by_nobody(name: str, start: float) -> N
     for cap in (1e-95, 1.0):
         for measure in (Measure.WITHIN, Measure.SHARE):
             query = GradientNorm(np.zeros(3), 2.0, cap, None, LOSSES[name], measure, start)
-            stores = [MemoryStore.of(np.ones((count, 4), np.float32)) for count in (1, 64, 65)]
-            one, tile, more = (int(integer_gradient_norms(query, 1000, it)[0]) for it in stores)
+            stores = [memory_store(np.ones((count, 4), np.float32)) for count in (1, 64, 65)]
+            one, tile, more = (int(integer_measures(query, 1000, it)[0]) for it in stores)
             assert (tile, more) == (64 * one, 65 * one)
 
 
@@ -248,14 +249,14 @@ def test_every_small_record_keeps_its_bound() -> None:
     for loss in (regression.SQUARED, poisson.weighted(1.0, 3.0, 50.0), classification.LOGISTIC):
         for theta in (np.zeros(2), np.array([1.0, 1e90])):
             asked: list[tuple[QueryKind, Callable[..., Any], Any]] = [
-                (QueryKind.COUNTS, integer_gradient_norms, norm_query(theta, loss, -1.0)),
-                (QueryKind.COUNTS, integer_gradient_norms, norm_query(theta, loss, 0.5)),
+                (QueryKind.COUNTS, integer_measures, norm_query(theta, loss, -1.0)),
+                (QueryKind.COUNTS, integer_measures, norm_query(theta, loss, 0.5)),
                 (QueryKind.SANDWICH, integer_pairs, pair_query(theta, loss, 0.4)),
                 (QueryKind.SANDWICH, integer_pairs, pair_query(theta, loss, 1.0)),
             ]
             for kind, add, query in asked:
                 for table in tables:
-                    total = add(query, 2**20, MemoryStore.of(table, weighted=True))
+                    total = add(query, 2**20, memory_store(table, weighted=True))
                     change = sum(int(part) ** 2 for part in total.ravel())
                     assert change <= squared_sensitivity(kind, 2**20, Relation.ADD_REMOVE)
 

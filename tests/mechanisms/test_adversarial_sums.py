@@ -29,8 +29,8 @@ from tacit.noise.entropy import SystemEntropy
 from tacit.privacy.relation import Relation
 from tacit.rows.admission.admit_rows import admit
 from tacit.rows.sources.opening import open_source
-from tacit.rows.storage.record_store import MemoryStore
 from tacit.rows.storage.tiles import LANES, to_rows
+from tests.rows.memory_stores import memory_store
 
 LOGISTIC = ((0, np.zeros(2)), (False, False))
 LOGISTIC_MOMENTS = ((0, np.zeros(2), (0.25, 1.0)), (False, False))
@@ -118,7 +118,7 @@ def test_sums_do_not_depend_on_place_block_threads_or_padding(width: int, monkey
     moments = SecondMoments(0.7, matrix)
 
     def sums(records: NDArray[Any], block_rows: int) -> tuple[NDArray[np.int64], ...]:
-        placed = MemoryStore.of(records, block_rows=block_rows)
+        placed = memory_store(records, block_rows=block_rows)
         mapped = placed.map(matrix)
         return (integer_gradient_sum(gradient, 2**30, mapped), integer_second_moments(moments, 2**34, placed))
 
@@ -155,7 +155,7 @@ def test_worst_pairs_are_told_apart_as_well_as_claimed_and_no_better(
     price = price_for(kind, Fraction(1), relation, records=1000, width=3)
     answer: Any = answer_gradient if kind is QueryKind.GRADIENT else answer_second_moments
     query = GradientSum(np.zeros(3), 1e-3) if kind is QueryKind.GRADIENT else SecondMoments(1e-3)
-    stores = [MemoryStore.of(np.array([*SHARED, *([row] if row else [])], dtype=float)) for row in (one, other)]
+    stores = [memory_store(np.array([*SHARED, *([row] if row else [])], dtype=float)) for row in (one, other)]
     exact = [answer(query, price, store, None).value for store in stores]
     samples = [
         np.array(
@@ -171,7 +171,7 @@ def test_worst_pairs_are_told_apart_as_well_as_claimed_and_no_better(
 
 def test_a_private_plan_gets_no_free_answers() -> None:
     plan = tacit.LogisticRegression(epsilon=1.0, bounds=(-1, 1), iterations=3).plan(1000, 3)
-    responder = Responder(MemoryStore.of(np.ones((5, 5))), private=True, seed=None)
+    responder = Responder(memory_store(np.ones((5, 5))), private=True, seed=None)
     with pytest.raises(PlanViolation):
         OpenGate(plan, responder)
     gate = PlannedGate(plan, responder)

@@ -13,18 +13,12 @@ from numpy.typing import NDArray
 from tacit.contract.query import ColumnCounts, Measure, ResidualSize
 from tacit.contract.sensitivity import Price
 from tacit.errors import SettingError
-from tacit.mechanisms.counts import (
-    answer_counts,
-    answer_residual_size,
-    integer_counts,
-    integer_residual_size,
-    part_of,
-    residual_share,
-)
+from tacit.mechanisms.counts import answer_counts, integer_counts, integer_measures, part_of, residual_share
 from tacit.noise.entropy import SeededEntropy
 from tacit.rows.storage.record_store import MemoryStore, SparseBlock, SparseStore
 from tacit.rows.storage.store import Layout
 from tacit.rows.storage.tiles import LANES, to_tiles
+from tests.rows.memory_stores import memory_store
 
 RNG = np.random.default_rng(21)
 WIDTH = 4
@@ -56,14 +50,14 @@ def test_counts_are_the_counts(rows: int, dtype: Any) -> None:
     values = table(rows).astype(dtype)
     columns = values[:, list(COUNTS.columns)].astype(np.float64)
     expected = ((COUNTS.lower < columns) & (columns <= COUNTS.upper)).sum(axis=0)
-    total = integer_counts(COUNTS, BOUND, MemoryStore.of(values))
+    total = integer_counts(COUNTS, BOUND, memory_store(values))
     assert total.tolist() == [int(count) * BOUND for count in expected]
 
 
 @pytest.mark.parametrize("rows", [1, 65, 300])
 def test_residual_sizes_are_the_sizes(rows: int) -> None:
     values = table(rows)
-    total = integer_residual_size(SIZES, BOUND, MemoryStore.of(values))
+    total = integer_measures(SIZES, BOUND, memory_store(values))
     expected = np.rint(BOUND * share_by_hand(values)).sum()
     # The order of a sum of four products can move one integer by a unit or two.
     assert abs(int(total[0]) - int(expected)) <= 2 * rows
@@ -76,9 +70,9 @@ def test_t08_records_that_fill_up_a_tile_count_nothing(inside: bool) -> None:
     counts = ColumnCounts((0,), *(np.array([end]) for end in ends))
     sizes = ResidualSize(np.zeros(WIDTH), 2.0, lowest=0.5, highest=1.0)
     for rows in (1, 2, 63, 64, 65, 129):
-        store = MemoryStore.of(np.zeros((rows, WIDTH + 1)))
+        store = memory_store(np.zeros((rows, WIDTH + 1)))
         assert integer_counts(counts, 8, store).tolist() == [8 * rows if inside else 0]
-        assert integer_residual_size(sizes, 8, store).tolist() == [2 * rows]
+        assert integer_measures(sizes, 8, store).tolist() == [2 * rows]
 
 
 def test_t11_weights_multiply_what_a_record_adds() -> None:
@@ -90,11 +84,11 @@ def test_t11_weights_multiply_what_a_record_adds() -> None:
     total = integer_counts(COUNTS, BOUND, store)
     expected = (inside * np.rint(BOUND * weight)[:, None]).sum(axis=0)
     assert total.tolist() == expected.astype(np.int64).tolist()
-    sizes = integer_residual_size(SIZES, BOUND, store)
+    sizes = integer_measures(SIZES, BOUND, store)
     by_hand = (BOUND * share_by_hand(values, offset) * weight).sum()
     assert abs(float(sizes[0]) - by_hand) <= 2 * len(values)
     shifted = stored(np.delete(values, WIDTH + 1, axis=1), shifted=True)
-    alone = integer_residual_size(SIZES, BOUND, shifted)
+    alone = integer_measures(SIZES, BOUND, shifted)
     assert abs(float(alone[0]) - (BOUND * share_by_hand(values, offset)).sum()) <= 400
 
 
@@ -110,7 +104,7 @@ def test_t01_a_record_adds_a_whole_number_from_0_to_the_bound(
         store = stored(row[:, : WIDTH + 1 + weighted], weighted=weighted)
         ends = np.nan_to_num(np.array([[low], [high]]), nan=0.0, posinf=np.inf, neginf=-np.inf)
         counted = integer_counts(ColumnCounts((WIDTH,), *ends), bound, store)
-        sizes = integer_residual_size(SIZES, bound, store)
+        sizes = integer_measures(SIZES, bound, store)
         assert 0 <= counted[0] <= bound
         assert 0 <= sizes[0] <= bound
 
@@ -143,7 +137,7 @@ def test_every_measure_of_a_residual_is_what_it_says(measure: Measure, exponenti
         Measure.SQUARE: (gap / query.cap) ** 2,
     }[measure]
     expected = BOUND * np.clip(by_hand, 0, 1).sum()
-    total = integer_residual_size(query, BOUND, MemoryStore.of(values))
+    total = integer_measures(query, BOUND, memory_store(values))
     # Integers of 2^36 at most, from margins with errors of some 2^-51.
     assert abs(float(total[0]) - expected) <= 2 * len(values)
 
@@ -152,7 +146,7 @@ def test_t02_a_residual_beyond_the_cap_counts_as_the_cap() -> None:
     near, far = np.zeros((1, WIDTH + 1)), np.zeros((1, WIDTH + 1))
     near[0, WIDTH], far[0, WIDTH] = SIZES.cap, 1e6
     for row in (near, far):
-        assert integer_residual_size(SIZES, BOUND, MemoryStore.of(row)).tolist() == [BOUND]
+        assert integer_measures(SIZES, BOUND, memory_store(row)).tolist() == [BOUND]
 
 
 def test_a_record_that_is_not_a_number_is_inside_of_nothing() -> None:
@@ -160,24 +154,24 @@ def test_a_record_that_is_not_a_number_is_inside_of_nothing() -> None:
     values[5] = np.nan
     everywhere = np.full(2, np.inf)
     query = ColumnCounts((0, WIDTH), -everywhere, everywhere)
-    assert integer_counts(query, 1, MemoryStore.of(values)).tolist() == [69, 69]
+    assert integer_counts(query, 1, memory_store(values)).tolist() == [69, 69]
 
 
 def test_t20_integers_do_not_depend_on_blocks_threads_or_order(monkeypatch: pytest.MonkeyPatch) -> None:
     values = table(1000)
-    counts = integer_counts(COUNTS, BOUND, MemoryStore.of(values))
-    sizes = integer_residual_size(SIZES, BOUND, MemoryStore.of(values))
+    counts = integer_counts(COUNTS, BOUND, memory_store(values))
+    sizes = integer_measures(SIZES, BOUND, memory_store(values))
     for threads in ("1", "2", "5"):
         monkeypatch.setenv("TACIT_THREADS", threads)
         for block_rows in (64, 128, 640):
-            store = MemoryStore.of(values[RNG.permutation(len(values))], block_rows)
+            store = memory_store(values[RNG.permutation(len(values))], block_rows)
             assert (integer_counts(COUNTS, BOUND, store) == counts).all()
-            assert (integer_residual_size(SIZES, BOUND, store) == sizes).all()
+            assert (integer_measures(SIZES, BOUND, store) == sizes).all()
 
 
 def test_t12_answers_are_counts_with_the_noise_that_is_stated() -> None:
     """800 answers of 4 counts; the sample deviation is within 9% but with probability < 1e-12."""
-    store, price = MemoryStore.of(table(200)), Price(bound=2**20, bits=22)
+    store, price = memory_store(table(200)), Price(bound=2**20, bits=22)
     exact = answer_counts(COUNTS, price, store, None)
     assert exact.noise_scale == 0.0
     assert (exact.value == integer_counts(COUNTS, 1, store)).all()
@@ -186,7 +180,7 @@ def test_t12_answers_are_counts_with_the_noise_that_is_stated() -> None:
     noise = np.concatenate([answer.value - exact.value for answer in answers])
     assert {answer.noise_scale for answer in answers} == {4.0}
     assert abs(np.std(noise) / 4.0 - 1) < 0.09
-    size = answer_residual_size(SIZES, price, store, None)
+    size = answer_counts(SIZES, price, store, None)
     assert abs(size.value[0] - share_by_hand_of(store).sum()) < 1e-3
 
 
@@ -198,7 +192,7 @@ def share_by_hand_of(store: MemoryStore) -> NDArray[np.float64]:
 def test_t16_counts_of_any_table_lie_on_one_lattice() -> None:
     price = Price(bound=2**12, bits=6)
     for values in (table(5), np.zeros((5, WIDTH + 1))):
-        answer = answer_counts(COUNTS, price, MemoryStore.of(values), SeededEntropy(1))
+        answer = answer_counts(COUNTS, price, memory_store(values), SeededEntropy(1))
         steps = answer.value * price.bound
         np.testing.assert_array_equal(steps, np.rint(steps))
 
@@ -207,8 +201,8 @@ def test_sparse_records_have_the_sizes_of_dense_ones() -> None:
     values = table(100)
     values[:, :WIDTH] *= RNG.random((100, WIDTH)) < 0.5
     store = sparse(values)
-    dense = integer_residual_size(SIZES, BOUND, MemoryStore.of(values))
-    assert (integer_residual_size(SIZES, BOUND, store) == dense).all()
+    dense = integer_measures(SIZES, BOUND, memory_store(values))
+    assert (integer_measures(SIZES, BOUND, store) == dense).all()
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -259,7 +253,7 @@ def test_weights_and_offsets_are_not_counted(column: int) -> None:
 def test_several_predictors_have_no_residual_size() -> None:
     query = ResidualSize(np.zeros((WIDTH, 3)), 1.0)
     with pytest.raises(SettingError, match="one linear predictor"):
-        integer_residual_size(query, 1, MemoryStore.of(table(3)))
+        integer_measures(query, 1, memory_store(table(3)))
 
 
 @pytest.mark.parametrize("rows", [100, 64 * 7, 1000])
@@ -270,12 +264,12 @@ def test_residuals_of_a_part_answer_for_the_whole(rows: int) -> None:
     drawn = RNG.integers(0, 256, rows, dtype=np.uint8)
     gaps = np.abs(values[:, -1] - np.clip(values[:, :-1] @ theta, 0.3, 1))
     query = ResidualSize(theta, 0.7, lowest=0.3, every=4)
-    store = MemoryStore.of(values, 128, drawn=drawn)
-    answer = answer_residual_size(query, Price(2**36, 0), store, None)
+    store = memory_store(values, 128, drawn=drawn)
+    answer = answer_counts(query, Price(2**36, 0), store, None)
     expected = np.minimum(gaps[drawn < 64] / 0.7, 1).sum() * 4
     np.testing.assert_allclose(answer.value, expected, rtol=1e-8)
     whole, part = (
-        answer_residual_size(replace(query, every=every), Price(2**20, 4), store, SeededEntropy(1)).noise_scale
+        answer_counts(replace(query, every=every), Price(2**20, 4), store, SeededEntropy(1)).noise_scale
         for every in (1, 4)
     )
     assert math.isclose(part / whole, 4.0, rel_tol=1e-12)

@@ -9,8 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 from tacit.contract.query import ColumnCounts, Measure, ResidualSize
-from tacit.mechanisms.counts import integer_counts, integer_residual_size
-from tacit.rows.storage.record_store import MemoryStore
+from tacit.mechanisms.counts import integer_counts, integer_measures
+from tests.rows.memory_stores import memory_store
 from tests.rows.person_stores import person_store
 
 BOUND = 2**30
@@ -54,7 +54,7 @@ def test_residuals_of_a_person_are_averaged(weighted: bool, shifted: bool) -> No
         margin = rows[:, :3] @ THETA + (rows[:, -1] if shifted else 0.0)
         size = np.minimum(np.abs(np.clip(margin, -0.8, 0.9) - rows[:, 3]) / 0.6, 1)
         expected += BOUND * float(np.mean(size * (rows[:, 4] if weighted else 1.0)))
-    found = int(integer_residual_size(SIZES, BOUND, store)[0])
+    found = int(integer_measures(SIZES, BOUND, store)[0])
     assert abs(found - expected) <= len(people)
 
 
@@ -62,12 +62,10 @@ def test_residuals_of_a_person_are_averaged(weighted: bool, shifted: bool) -> No
 def test_persons_with_one_record_count_as_their_records_do(n: int) -> None:
     """Bit by bit, though lanes without a person are left out and those without a record not."""
     people = persons(np.ones(n, dtype=int))
-    one, many = person_store(people, 1), MemoryStore.of(np.concatenate(people))
+    one, many = person_store(people, 1), memory_store(np.concatenate(people))
     np.testing.assert_array_equal(integer_counts(COUNTS, BOUND, one), integer_counts(COUNTS, BOUND, many))
     for query in (SIZES, OUTSIDE):
-        np.testing.assert_array_equal(
-            integer_residual_size(query, BOUND, one), integer_residual_size(query, BOUND, many)
-        )
+        np.testing.assert_array_equal(integer_measures(query, BOUND, one), integer_measures(query, BOUND, many))
 
 
 def test_t35_no_person_counts_more_than_once_whatever_their_records() -> None:
@@ -76,7 +74,7 @@ def test_t35_no_person_counts_more_than_once_whatever_their_records() -> None:
     for _ in range(200):
         rows = rng.choice(hostile, (int(rng.choice([1, 3, 100])), 4))
         store = person_store([rows], 100)
-        found = [*integer_counts(COUNTS, BOUND, store), *integer_residual_size(SIZES, BOUND, store)]
+        found = [*integer_counts(COUNTS, BOUND, store), *integer_measures(SIZES, BOUND, store)]
         assert all(0 <= count <= BOUND for count in found)
 
 

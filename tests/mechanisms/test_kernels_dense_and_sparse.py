@@ -23,6 +23,7 @@ from tacit.rows.sources.opening import open_source
 from tacit.rows.storage.record_store import BLOCK_ROWS, MemoryStore, SparseBlock, SparseStore
 from tacit.rows.storage.store import Layout
 from tacit.rows.storage.tiles import LANES, to_rows
+from tests.rows.memory_stores import memory_store
 
 RNG = np.random.default_rng(8)
 ROWS, COLUMNS = BLOCK_ROWS + 321, 40
@@ -56,7 +57,7 @@ def dense_twin(store: SparseStore, block_rows: int | None = None) -> MemoryStore
     """The same stored records with their zeros written out."""
     blocks = [store.block(index).dense(store.width) for index in range(store.block_count)]
     table = to_rows(np.concatenate(blocks), store.length)
-    return MemoryStore.of(table, block_rows, weighted=store.layout.weighted, shifted=store.layout.shifted)
+    return memory_store(table, block_rows, weighted=store.layout.weighted, shifted=store.layout.shifted)
 
 
 def both(store: SparseStore) -> tuple[SparseStore, MemoryStore]:

@@ -12,13 +12,14 @@ from tacit.mechanisms.moments import answer_second_moments, integer_second_momen
 from tacit.noise.entropy import SeededEntropy
 from tacit.privacy.relation import Relation
 from tacit.rows.storage.record_store import MemoryStore
+from tests.rows.memory_stores import memory_store
 
 RNG = np.random.default_rng(12)
 WIDTH = 4
 
 
 def store_of(rows: NDArray[np.float64], block_rows: int | None = None) -> MemoryStore:
-    return MemoryStore.of(np.column_stack([rows, np.zeros(len(rows))]), block_rows)
+    return memory_store(np.column_stack([rows, np.zeros(len(rows))]), block_rows)
 
 
 def unit_rows(count: int) -> NDArray[np.float64]:
@@ -60,7 +61,7 @@ def test_t11_a_row_is_shrunk_with_its_weight_and_not_before() -> None:
     """A row of small weight is within the bound however long it is, and enters in full."""
     rows = unit_rows(300) * RNG.uniform(0.5, 5.0, (300, 1))
     weights = RNG.random(300) ** 4
-    store = MemoryStore.of(np.column_stack([rows, np.zeros(300), weights]), weighted=True)
+    store = memory_store(np.column_stack([rows, np.zeros(300), weights]), weighted=True)
     answer = answer_second_moments(SecondMoments(1.0), Price(2**36, 0), store, None)
     weighed = rows * np.sqrt(weights)[:, None]
     shrunk = weighed / np.maximum(1.0, np.linalg.norm(weighed, axis=1, keepdims=True))
@@ -79,7 +80,7 @@ def test_curvature_weights() -> None:
 def test_score_weights() -> None:
     rows, theta = unit_rows(300) * 2, RNG.normal(size=WIDTH)
     labels = (RNG.random(300) < 0.5).astype(float)
-    store = MemoryStore.of(np.column_stack([rows, labels]))
+    store = memory_store(np.column_stack([rows, labels]))
     query = SecondMoments(1.5, theta=theta, weights=Weights.SCORE)
     answer = answer_second_moments(query, Price(2**36, 0), store, None)
     slopes = 1 / (1 + np.exp(-rows @ theta)) - labels
@@ -131,7 +132,7 @@ def test_a_part_stands_for_all_by_the_chance_of_a_record() -> None:
     read = rows[drawn < 64]
     table = np.column_stack([rows, np.zeros(len(rows))])
     for block_rows in (64, 128, 640):
-        store = MemoryStore.of(table, block_rows, drawn=drawn)
+        store = memory_store(table, block_rows, drawn=drawn)
         answer = answer_second_moments(SecondMoments(2.0, every=4), Price(2**40, 0), store, None)
         assert answer.value == pytest.approx(read.T @ read * 4, abs=3e-3)
 
@@ -151,7 +152,7 @@ def test_one_record_changes_a_part_by_no_more_than_the_whole(relation: Relation)
             other, lots = np.vstack([new, other]), np.append(drawn[place], lots)
         answers = [
             answer_second_moments(
-                SecondMoments(1.0, every=4), price, MemoryStore.of(table, 64, drawn=own), SeededEntropy(3)
+                SecondMoments(1.0, every=4), price, memory_store(table, 64, drawn=own), SeededEntropy(3)
             )
             for table, own in ((rows, drawn), (other, lots))
         ]

@@ -13,7 +13,7 @@ from tacit.losses.loss import Loss
 from tacit.mechanisms.moments import answer_curvature_and_score, integer_pairs
 from tacit.noise.entropy import SeededEntropy
 from tacit.privacy.relation import Relation
-from tacit.rows.storage.record_store import MemoryStore
+from tests.rows.memory_stores import memory_store
 
 LOSSES = [classification.LOGISTIC, regression.smooth_huber(1.345), regression.huber(0.5), classification.hinge()]
 THETA = np.array([0.7, -0.4, 0.2])
@@ -30,7 +30,7 @@ def table(rows: int, seed: int = 1) -> NDArray[np.float64]:
 def test_the_sums_are_those_of_downweighted_logistic_scores(matrix: NDArray[np.float64] | None) -> None:
     records, clip = table(200), 1.5
     query = CurvatureAndScore(THETA, clip, matrix, classification.LOGISTIC)
-    answer = answer_curvature_and_score(query, Price(2**36, 0), MemoryStore.of(records), None)
+    answer = answer_curvature_and_score(query, Price(2**36, 0), memory_store(records), None)
     Z = records[:, :3] if matrix is None else records[:, :3] @ matrix
     p = classification.logistic_probability(Z @ THETA)
     w = np.minimum(1, clip**2 / (Z**2).sum(axis=1))
@@ -45,7 +45,7 @@ def test_t04_no_pair_of_records_exceeds_the_claimed_sensitivity(loss: Loss) -> N
     bound = 2**16
     query = CurvatureAndScore(THETA, 1.0, None, loss)
     records = np.vstack([table(40), np.column_stack([np.eye(3), [0, 1, 1]]), np.zeros((1, 4))])
-    sums = [integer_pairs(query, bound, MemoryStore.of(record[None])).ravel().astype(object) for record in records]
+    sums = [integer_pairs(query, bound, memory_store(record[None])).ravel().astype(object) for record in records]
     assert max(int(s @ s) for s in sums) <= bound**2
     replace = squared_sensitivity(QueryKind.SANDWICH, bound, Relation.REPLACE_ONE)
     assert replace == 2 * bound**2
@@ -58,20 +58,20 @@ def test_a_loss_that_claims_too_little_is_shrunk_not_believed() -> None:
     liar = Loss("liar", classification.LOGISTIC.code, lipschitz=0.01, smoothness=0.001, joint=1.0)
     query = CurvatureAndScore(THETA, 1.0, None, liar)
     for seed in range(30):
-        q = integer_pairs(query, 2**14, MemoryStore.of(table(1, seed))).ravel().astype(object)
+        q = integer_pairs(query, 2**14, memory_store(table(1, seed))).ravel().astype(object)
         assert int(q @ q) <= 2**28
 
 
 def test_weights_shrink_a_record_and_order_does_not_matter() -> None:
     records = table(130)
     query = CurvatureAndScore(THETA, 1.0, None, classification.LOGISTIC)
-    whole = integer_pairs(query, 2**30, MemoryStore.of(records))
-    turned = integer_pairs(query, 2**30, MemoryStore.of(records[::-1].copy(), block_rows=64))
+    whole = integer_pairs(query, 2**30, memory_store(records))
+    turned = integer_pairs(query, 2**30, memory_store(records[::-1].copy(), block_rows=64))
     np.testing.assert_array_equal(whole, turned)
 
 
 def test_both_matrices_are_noised_and_stay_symmetric() -> None:
-    store = MemoryStore.of(table(50))
+    store = memory_store(table(50))
     query = CurvatureAndScore(THETA, 1.0, None, classification.LOGISTIC)
     noisy = answer_curvature_and_score(query, Price(2**20, 18), store, SeededEntropy(1)).value
     quiet = answer_curvature_and_score(query, Price(2**20, 18), store, None).value

@@ -17,7 +17,7 @@ from tacit.losses.loss import Loss
 from tacit.mechanisms.moments import answer_curvature_and_score, integer_pairs
 from tacit.noise.entropy import SeededEntropy
 from tacit.privacy.relation import Relation
-from tacit.rows.storage.record_store import MemoryStore
+from tests.rows.memory_stores import memory_store
 from tests.rows.person_stores import person_store
 
 THETA = np.array([0.7, -0.4, 0.2])
@@ -82,7 +82,7 @@ def test_the_sums_are_those_of_clipped_scores_and_of_curvatures_that_were_not(
     query = CurvatureAndScore(THETA, BOUND, matrix, loss, share)
     expected, clipped = pair_by_hand(loss, records(values), share, matrix)
     assert 0 < clipped < 300 or loss.lipschitz == 1.0
-    found = answer_curvature_and_score(query, Price(2**36, 0), MemoryStore.of(values), None)
+    found = answer_curvature_and_score(query, Price(2**36, 0), memory_store(values), None)
     np.testing.assert_allclose(found.value, expected, atol=0.02)
 
 
@@ -97,7 +97,7 @@ def test_one_record_shows_what_is_clipped_and_what_is_not() -> None:
         3.4: (0.0, 1.0),
         1e9: (0.0, 1.0),
     }.items():
-        store = MemoryStore.of(np.append(row, residual)[None])
+        store = memory_store(np.append(row, residual)[None])
         answer = answer_curvature_and_score(query, Price(2**36, 0), store, None).value
         assert answer[0, 0, 0] == pytest.approx(curved, abs=1e-4)
         assert answer[1, 0, 0] == pytest.approx(0.5 * steep, abs=1e-4)
@@ -118,7 +118,7 @@ def test_no_pair_of_units_exceeds_the_claimed_sensitivity(loss: Loss, share: flo
     units.append(np.array([[BOUND, 0.0, 0.0, BOUND * THETA[0] + 0.8 * (1 - 1e-9)]]))
     sums = []
     for unit in units:
-        store = person_store([unit], 4) if several else MemoryStore.of(unit)
+        store = person_store([unit], 4) if several else memory_store(unit)
         sums.append(integer_pairs(query, bound, store).ravel().astype(object))
     largest = max(int(s @ s) for s in sums)
     assert largest <= bound**2
@@ -151,21 +151,21 @@ def test_weights_shorten_a_gradient_before_it_is_clipped(loss: Loss) -> None:
     values = np.column_stack([table(200, lengths=(0.3, 3.0)), rng.random(200)])
     query = CurvatureAndScore(THETA, BOUND, None, loss, 0.4)
     expected, _ = pair_by_hand(loss, records(values), 0.4, weighted=True)
-    store = MemoryStore.of(values, weighted=True)
+    store = memory_store(values, weighted=True)
     found = answer_curvature_and_score(query, Price(2**36, 0), store, None)
     np.testing.assert_allclose(found.value, expected, atol=0.02)
 
 
 def test_integers_do_not_depend_on_blocks_and_order() -> None:
     values, query = table(130), CurvatureAndScore(THETA, BOUND, None, SQUARED, 0.4)
-    whole = integer_pairs(query, 2**30, MemoryStore.of(values))
-    turned = integer_pairs(query, 2**30, MemoryStore.of(values[::-1].copy(), block_rows=64))
+    whole = integer_pairs(query, 2**30, memory_store(values))
+    turned = integer_pairs(query, 2**30, memory_store(values[::-1].copy(), block_rows=64))
     np.testing.assert_array_equal(whole, turned)
 
 
 def test_the_share_makes_room_for_the_curvature() -> None:
     """Both answers have one noise scale: with less score in the bound it is smaller."""
-    store, price = MemoryStore.of(table(50)), Price(2**20, 18)
+    store, price = memory_store(table(50)), Price(2**20, 18)
     scales = {
         share: answer_curvature_and_score(
             CurvatureAndScore(THETA, BOUND, None, SQUARED, share), price, store, SeededEntropy(1)

@@ -24,7 +24,7 @@ from tacit.mechanisms.newton_direction import (
     solve_within,
 )
 from tacit.noise.entropy import SeededEntropy
-from tacit.rows.storage.record_store import MemoryStore
+from tests.rows.memory_stores import memory_store
 from tests.rows.person_stores import person_store
 
 RNG = np.random.default_rng(17)
@@ -55,7 +55,7 @@ def test_t01_brute_force_over_neighbours_stays_within_the_bound(damping: float, 
     rest = table(others)
     found = []
     for row in rows:
-        integers, step = integer_direction(asked, PRICE, MemoryStore.of(np.vstack([rest, row])))
+        integers, step = integer_direction(asked, PRICE, memory_store(np.vstack([rest, row])))
         found.append((integers, step))
     assert len({step for _, step in found}) == 1
     largest = max(squared_distance(a, b) for (a, _), (b, _) in itertools.combinations(found, 2))
@@ -65,8 +65,8 @@ def test_t01_brute_force_over_neighbours_stays_within_the_bound(damping: float, 
 def test_the_bound_is_attained_where_one_record_is_all_there_is() -> None:
     """One column, θ = 0, a record on the row bound against a blank one: nearly all of the bound."""
     asked = DampedDirection(np.zeros(1), np.array([3.0]), 0.4, 1.5)
-    full = integer_direction(asked, PRICE, MemoryStore.of(np.array([[1.5, 1.0]])))[0]
-    blank = integer_direction(asked, PRICE, MemoryStore.of(np.zeros((1, 2))))[0]
+    full = integer_direction(asked, PRICE, memory_store(np.array([[1.5, 1.0]])))[0]
+    blank = integer_direction(asked, PRICE, memory_store(np.zeros((1, 2))))[0]
     gap = math.isqrt(squared_distance(full, blank))
     assert 0.998 * PRICE.bound <= gap <= PRICE.bound
 
@@ -75,8 +75,8 @@ def test_t08_rows_added_or_removed_stay_within_the_bound() -> None:
     asked = query(damping=0.3)
     values = table(129)
     for count in (1, 63, 64, 65, 128):
-        fewer, step = integer_direction(asked, PRICE, MemoryStore.of(values[:count]))
-        more, same = integer_direction(asked, PRICE, MemoryStore.of(values[: count + 1]))
+        fewer, step = integer_direction(asked, PRICE, memory_store(values[:count]))
+        more, same = integer_direction(asked, PRICE, memory_store(values[: count + 1]))
         assert step == same
         assert squared_distance(fewer, more) <= PRICE.bound**2
 
@@ -97,7 +97,7 @@ def test_t35_all_records_of_a_person_together_stay_within_the_bound() -> None:
 def test_one_record_has_a_bounded_part_of_the_curvature() -> None:
     asked = query()
     for row in (*table(30), np.array([1e8, 1e-8, -1e8, 1.0])):
-        part = integer_curvature(asked, CURVATURE_BOUND, MemoryStore.of(row[None]))
+        part = integer_curvature(asked, CURVATURE_BOUND, memory_store(row[None]))
         assert 0 <= int(np.trace(part)) <= CURVATURE_BOUND
 
 
@@ -109,7 +109,7 @@ def test_the_direction_is_that_of_an_independent_solve() -> None:
     shrunk = X * np.minimum(1, 1.5 / np.linalg.norm(X, axis=1))[:, None]
     H = (shrunk * (share * (1 - share))[:, None]).T @ shrunk
     expected = np.linalg.solve(H + 4.0 * np.eye(3), asked.gradient)
-    answer = answer_damped_direction(asked, Price(2**36, 0), MemoryStore.of(values), None)
+    answer = answer_damped_direction(asked, Price(2**36, 0), memory_store(values), None)
     np.testing.assert_allclose(answer.value, expected, rtol=2e-4, atol=2e-5)
     assert answer.noise_scale == 0.0
 
@@ -148,7 +148,7 @@ def test_where_floats_fail_the_solution_is_exact(refused: bool, monkeypatch: pyt
 
 
 def test_the_damping_is_rounded_up_and_never_0() -> None:
-    store = MemoryStore.of(table(5))
+    store = memory_store(table(5))
     assert damping_integer(query(damping=1e-90), store) == 1
     one, two = (damping_integer(query(damping=value), store) for value in (1.0, 2.0))
     assert two in {2 * one - 1, 2 * one}
@@ -157,7 +157,7 @@ def test_the_damping_is_rounded_up_and_never_0() -> None:
 
 def test_t12_noise_is_of_the_scale_that_is_stated() -> None:
     """900 coordinates; the ratio of variances is chi-square. False-alarm rate 1e-6."""
-    store, asked = MemoryStore.of(table(50)), query()
+    store, asked = memory_store(table(50)), query()
     price = Price(2**12, 10)
     truth = answer_damped_direction(asked, price, store, None).value
     entropy = SeededEntropy(3)
@@ -171,18 +171,18 @@ def test_t12_noise_is_of_the_scale_that_is_stated() -> None:
 def test_any_gradient_is_answered(gradient: NDArray[np.float64]) -> None:
     asked = DampedDirection(np.zeros(3), gradient, 1.0, 1.0)
     for values in (np.zeros((4, 4)), table(4)):
-        answer = answer_damped_direction(asked, PRICE, MemoryStore.of(values), SeededEntropy(1))
+        answer = answer_damped_direction(asked, PRICE, memory_store(values), SeededEntropy(1))
         assert np.isfinite(answer.value).all()
         assert answer.noise_scale > 0
 
 
 def test_t20_answers_do_not_depend_on_blocks_threads_or_order(monkeypatch: pytest.MonkeyPatch) -> None:
     values, asked = table(700), query()
-    reference = integer_direction(asked, PRICE, MemoryStore.of(values))
+    reference = integer_direction(asked, PRICE, memory_store(values))
     for threads in ("1", "3"):
         monkeypatch.setenv("TACIT_THREADS", threads)
         order = RNG.permutation(len(values))
-        assert integer_direction(asked, PRICE, MemoryStore.of(values[order], 128)) == reference
+        assert integer_direction(asked, PRICE, memory_store(values[order], 128)) == reference
 
 
 def test_the_trace_is_that_of_the_curvature() -> None:
@@ -192,7 +192,7 @@ def test_the_trace_is_that_of_the_curvature() -> None:
     share = 1 / (1 + np.exp(-X @ theta))
     expected = (share * (1 - share)) @ np.square(X).sum(axis=1)
     asked = CurvatureTrace(theta, 2.0)
-    found = answer_curvature_trace(asked, Price(2**36, 0), MemoryStore.of(values), None)
+    found = answer_curvature_trace(asked, Price(2**36, 0), memory_store(values), None)
     assert math.isclose(found.value[0], expected, rel_tol=1e-3)
-    noised = answer_curvature_trace(asked, Price(2**36, 40), MemoryStore.of(values), SeededEntropy(2))
+    noised = answer_curvature_trace(asked, Price(2**36, 40), memory_store(values), SeededEntropy(2))
     assert abs(noised.value[0] - expected) < 10 * noised.noise_scale

@@ -23,7 +23,7 @@ from tacit.mechanisms.objective_perturbation import (
 )
 from tacit.noise.entropy import SeededEntropy
 from tacit.noise.gaussian import rounded_gaussian
-from tacit.rows.storage.record_store import MemoryStore
+from tests.rows.memory_stores import memory_store
 from tests.rows.person_stores import person_store
 
 RNG = np.random.default_rng(23)
@@ -63,7 +63,7 @@ TABLES: dict[str, Rows] = {
 
 def make(values: Rows, drawn: list[int], price: MinimumPrice = PRICE, **layout: Any) -> Objective:
     """The objective of a table and integers of noise."""
-    store = MemoryStore.of(values, **layout)
+    store = memory_store(values, **layout)
     accuracy = Accuracy.of(price, records=store.length, width=store.width, smoothness=0.25)
     linear = [draw * Fraction(CLIP) / price.bound for draw in drawn]
     return Objective(QUERY, store, ridge_of(price, CLIP, classification.LOGISTIC), linear, accuracy)
@@ -156,7 +156,7 @@ def test_the_answer_is_that_of_an_independent_minimiser() -> None:
         return float(losses + ridge / 2 * theta @ theta + push @ theta)
 
     expected = optimize.minimize(value, np.zeros(WIDTH), method="BFGS", options={"gtol": 1e-8}).x
-    answer = answer_perturbed_minimum(QUERY, PRICE, MemoryStore.of(values), SeededEntropy(5))
+    answer = answer_perturbed_minimum(QUERY, PRICE, memory_store(values), SeededEntropy(5))
     np.testing.assert_allclose(answer.value, expected, atol=2e-5)
     assert answer.noise_scale == CLIP * 2.0**50 / 2**48
 
@@ -204,7 +204,7 @@ def test_any_noise_is_answered(draw: int, monkeypatch: pytest.MonkeyPatch) -> No
 
     monkeypatch.setattr(objective, "rounded_gaussian", extreme)
     for case in ("usual", "zeros", "separable"):
-        store = MemoryStore.of(TABLES[case])
+        store = memory_store(TABLES[case])
         answer = answer_perturbed_minimum(QUERY, PRICE, store, SeededEntropy(0))
         assert np.isfinite(answer.value).all()
     # On a table of zeros the minimum is minus the linear noise over the ridge, cut at 40.
@@ -216,7 +216,7 @@ def test_any_noise_is_answered(draw: int, monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_t12_the_linear_noise_has_the_scale_that_is_stated() -> None:
     """900 coordinates on a table of zeros; ratio of variances chi-square, false alarms 1e-6."""
-    store, entropy = MemoryStore.of(np.zeros((5, WIDTH + 1))), SeededEntropy(8)
+    store, entropy = memory_store(np.zeros((5, WIDTH + 1))), SeededEntropy(8)
     ridge = ridge_of(PRICE, CLIP, classification.LOGISTIC)
     answers = [answer_perturbed_minimum(QUERY, PRICE, store, entropy) for _ in range(300)]
     noise = np.array([answer.value for answer in answers]) * ridge / answers[0].noise_scale
@@ -229,17 +229,17 @@ def test_t16_answers_of_any_two_tables_lie_on_one_lattice() -> None:
     width = Accuracy.of(price, records=40, width=WIDTH, smoothness=0.25).step(price, WIDTH) / CLIP
     for values in (TABLES["zeros"], TABLES["usual"][:40]):
         for seed in range(10):
-            answer = answer_perturbed_minimum(QUERY, price, MemoryStore.of(values), SeededEntropy(seed))
+            answer = answer_perturbed_minimum(QUERY, price, memory_store(values), SeededEntropy(seed))
             steps = answer.value / width
             np.testing.assert_allclose(steps, np.rint(steps), atol=1e-3)
 
 
 def test_t20_answers_do_not_depend_on_blocks_threads_or_order(monkeypatch: pytest.MonkeyPatch) -> None:
     values = np.vstack([table(400), TABLES["far out"]])
-    reference = answer_perturbed_minimum(QUERY, PRICE, MemoryStore.of(values), SeededEntropy(1))
+    reference = answer_perturbed_minimum(QUERY, PRICE, memory_store(values), SeededEntropy(1))
     for threads in ("1", "3"):
         monkeypatch.setenv("TACIT_THREADS", threads)
-        store = MemoryStore.of(values[RNG.permutation(len(values))], 128)
+        store = memory_store(values[RNG.permutation(len(values))], 128)
         again = answer_perturbed_minimum(QUERY, PRICE, store, SeededEntropy(1))
         np.testing.assert_array_equal(again.value, reference.value)
 
@@ -248,8 +248,8 @@ def test_weights_and_float32_records_are_minimised_as_they_are() -> None:
     values = TABLES["usual"].astype(np.float32)
     doubled = np.vstack([values, values])
     half = np.column_stack([doubled, np.full(len(doubled), 0.5, dtype=np.float32)])
-    one = answer_perturbed_minimum(QUERY, PRICE, MemoryStore.of(values), None)
-    two = answer_perturbed_minimum(QUERY, PRICE, MemoryStore.of(half, weighted=True), None)
+    one = answer_perturbed_minimum(QUERY, PRICE, memory_store(values), None)
+    two = answer_perturbed_minimum(QUERY, PRICE, memory_store(half, weighted=True), None)
     np.testing.assert_allclose(one.value, two.value, atol=1e-9)
 
 
@@ -267,7 +267,7 @@ def test_the_compiled_sigmoid_is_as_exact_as_the_proof_says() -> None:
 def test_what_has_no_proof_is_refused() -> None:
     with pytest.raises(SettingError, match="logistic"):
         PerturbedMinimum(1.0, loss=regression.huber(1.0))
-    shifted = MemoryStore.of(np.zeros((4, WIDTH + 2)), shifted=True)
+    shifted = memory_store(np.zeros((4, WIDTH + 2)), shifted=True)
     people = person_store([np.zeros((2, WIDTH + 1))], unit_rows=2)
     for store in (shifted, people):
         with pytest.raises(SettingError, match="plain records"):

@@ -16,8 +16,8 @@ from tacit.losses.loss import Loss
 from tacit.mechanisms.gradient import answer_gradient, integer_gradient_sum
 from tacit.mechanisms.kernels import enforceable
 from tacit.mechanisms.person_kernels import add_person_class_gradients, add_person_gradients
-from tacit.rows.storage.record_store import MemoryStore
 from tacit.rows.storage.tiles import LANES
+from tests.rows.memory_stores import memory_store
 from tests.rows.person_stores import person_store
 
 THETA = np.array([1.5, -0.7, 0.4])
@@ -129,7 +129,7 @@ def test_persons_with_one_record_add_what_their_records_would() -> None:
     people = persons(np.ones(200, dtype=int))
     for query in (GradientSum(THETA, 0.7), GradientSum(THETA, 0.7, None, True)):
         one = integer_gradient_sum(query, 2**30, person_store(people, 1))
-        other = integer_gradient_sum(query, 2**30, MemoryStore.of(np.concatenate(people)))
+        other = integer_gradient_sum(query, 2**30, memory_store(np.concatenate(people)))
         # The same real numbers, rounded on another way: at most one integer apart each.
         assert np.abs(one - other).max() <= len(people)
 

@@ -24,7 +24,7 @@ from tacit.mechanisms.moments import (
 from tacit.mechanisms.person_kernels import write_products
 from tacit.privacy.relation import Relation
 from tacit.rows.storage.person_store import PersonStore
-from tacit.rows.storage.record_store import MemoryStore
+from tests.rows.memory_stores import memory_store
 from tests.rows.person_stores import person_store
 
 THETA = np.array([1.5, -0.7, 0.4])
@@ -135,7 +135,7 @@ def test_persons_with_one_record_have_the_integers_of_their_records(case: str) -
     assert isinstance(query, SecondMoments)
     np.testing.assert_array_equal(
         integer_second_moments(query, 2**30, person_store(people, 1)),
-        integer_second_moments(query, 2**30, MemoryStore.of(np.concatenate(people))),
+        integer_second_moments(query, 2**30, memory_store(np.concatenate(people))),
     )
 
 

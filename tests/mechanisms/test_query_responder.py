@@ -12,6 +12,7 @@ from tacit.mechanisms.query_responder import MECHANISMS, Responder
 from tacit.rows.admission.admit_rows import admit
 from tacit.rows.sources.opening import open_source
 from tacit.rows.storage.record_store import MemoryStore
+from tests.rows.memory_stores import memory_store
 
 RNG = np.random.default_rng(13)
 PRICE = Price(2**36, 0)
@@ -20,7 +21,7 @@ PRICE = Price(2**36, 0)
 def store() -> MemoryStore:
     values = RNG.uniform(-1, 1, (150, 4))
     values[:, 3] = RNG.random(150) < 0.5
-    return MemoryStore.of(values)
+    return memory_store(values)
 
 
 def test_gradient_in_other_coordinates_is_the_gradient_of_the_mapped_rows() -> None:

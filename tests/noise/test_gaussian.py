@@ -76,7 +76,7 @@ def run_one_trial(first: int, offset: int, bits: int = 40) -> tuple[NDArray[np.i
     words = np.array([first, offset], dtype=np.uint64).view(np.int64)
     words.flags.writeable = False
     draws = np.empty(1, dtype=np.int64)
-    _, filled, unsettled = gaussian._run_trials_compiled(words, 0, draws, 0, boundaries, guide, 52 - bits, BAND)
+    _, filled, unsettled = gaussian._run_trials(words, 0, draws, 0, boundaries, guide, 52 - bits, BAND)
     return draws[:filled], unsettled
 
 
@@ -122,8 +122,8 @@ def test_kernel_agrees_with_exact_arithmetic_bit_for_bit() -> None:
     """The same random bits through the kernel and through arbitrary precision: equal draws."""
     for bits in (0, 1, 2, 3, 4, 17, 40, 52):
         fast = rounded_gaussian(2000, bits, SplitEntropy(bits))
-        slow = gaussian._draw(2000, bits, SplitEntropy(bits), EVERYTHING_SLOW)
-        mixed = gaussian._draw(2000, bits, SplitEntropy(bits), 2.0**-6)
+        slow = gaussian.rounded_gaussian(2000, bits, SplitEntropy(bits), EVERYTHING_SLOW)
+        mixed = gaussian.rounded_gaussian(2000, bits, SplitEntropy(bits), 2.0**-6)
         assert np.array_equal(fast, slow)
         assert np.array_equal(fast, mixed)
 

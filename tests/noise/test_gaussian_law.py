@@ -154,7 +154,7 @@ def test_the_operating_systems_randomness_end_to_end() -> None:
 @pytest.mark.parametrize(("band", "count"), [(2.0**-8, 400_000), (2.0, 12_000)])
 def test_same_law_where_exact_arithmetic_settles(band: float, count: int) -> None:
     """Some, then all trials settled slowly: n as given; false alarm 1e-6 over the four checks."""
-    draws = gaussian._draw(count, 16, SeededEntropy(303), band)
+    draws = gaussian.rounded_gaussian(count, 16, SeededEntropy(303), band)
     checks = (law_check, low_bits_check, symmetry_check, moment_check)
     assert min(check(draws, 16) for check in checks) > FALSE_ALARM / len(checks)
 
@@ -241,7 +241,7 @@ def without_rejection(count: int, bits: int, entropy: Entropy) -> Draws:
     draws = np.empty(count, dtype=np.int64)
     signed = words.view(np.int64)
     signed.flags.writeable = False
-    _, filled, _ = gaussian._run_trials_compiled(signed, 0, draws, 0, *table, 52 - bits, gaussian.BAND)
+    _, filled, _ = gaussian._run_trials(signed, 0, draws, 0, *table, 52 - bits, gaussian.BAND)
     return draws[:filled]
 
 

@@ -29,9 +29,9 @@ from tacit.rows.admission.admit_rows import admit
 from tacit.rows.encoding.cells import level_codes
 from tacit.rows.encoding.outcome import read_classes
 from tacit.rows.sources.opening import open_source
-from tacit.rows.storage.record_store import MemoryStore
 from tacit.rows.storage.tiles import LANES, to_rows
 from tacit.schema.schema import Schema
+from tests.rows.memory_stores import memory_store
 
 LOGISTIC = ((0, np.zeros(2)), (False, False))
 
@@ -155,7 +155,7 @@ def test_the_gate_goes_by_the_type_of_a_query() -> None:
         kind = QueryKind.SECOND_MOMENTS
 
     plan = tacit.LogisticRegression(epsilon=1.0, bounds=(-1, 1)).plan(1000, 1)
-    gate = PlannedGate(plan, Responder(MemoryStore.of(np.ones((3, 3))), private=True, seed=None))
+    gate = PlannedGate(plan, Responder(memory_store(np.ones((3, 3))), private=True, seed=None))
     with pytest.raises(PlanViolation):
         gate.ask(Disguised(np.zeros(2), 1.0))
 

@@ -21,7 +21,7 @@ from tacit.contract.query import KIND_OF, GradientSum, Query, QueryKind, SecondM
 from tacit.contract.sensitivity import Price, event_of, price_for
 from tacit.mechanisms.query_responder import Responder
 from tacit.privacy.relation import Relation
-from tacit.rows.storage.record_store import MemoryStore
+from tests.rows.memory_stores import memory_store
 
 RUNS = 6000
 """Resolves μ = 1 to 3%: at α = 1e-6 the lower bound is 0.84, six of its deviations above 0.7."""
@@ -55,7 +55,7 @@ def world(case: str, price: Price, seed: int | None, *, second: bool) -> NDArray
     """`RUNS` answers of one world, along the direction that tells, and the exact one last."""
     query, _, one, other, project = PAIRS[case]
     record = other if second else one
-    store = MemoryStore.of(np.array([row for row in (record, *OTHERS) if row]))
+    store = memory_store(np.array([row for row in (record, *OTHERS) if row]))
     responder = Responder(store, private=True, seed=seed)
     exact = Responder(store, private=False, seed=None)
     answers = [responder.answer(query, price).value for _ in range(RUNS)]

@@ -1,4 +1,4 @@
-"""Counts and sizes of residuals, with exact Gaussian noise. Private: the store, the blocks.
+"""Counts, and measures of residuals and of gradient norms, with exact Gaussian noise. Private: the store, the blocks.
 
 Every record (or person, by the mean over their records) adds to each of k sums an integer in
 [0, bound]. Proof: proofs/mechanisms/counts.md.
@@ -14,14 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.compiling import compiled
-from tacit.contract.query import Answer, ColumnCounts, Measure, ResidualSize
+from tacit.contract.query import Answer, ColumnCounts, GradientNorm, Measure, ResidualSize
 from tacit.contract.sensitivity import Price
 from tacit.errors import SettingError
+from tacit.losses.dispatch import shape_of, slopes
 from tacit.losses.float_bits import exp_negative
 from tacit.mechanisms import kernels
 from tacit.mechanisms.gaussian_sum import noised_sum
+from tacit.mechanisms.person_kernels import person_size, square_scores, sum_scores
 from tacit.noise.entropy import Entropy
-from tacit.rows.storage.store import BlockSum, Layout, Store
+from tacit.rows.storage.store import Store
 from tacit.rows.storage.tiles import LANES, Floats, Integers, dense_tiles, outcome_tiles, tile_parts
 
 TILES_AT_ONCE = 32
@@ -163,91 +165,119 @@ def parts_of_means(share: Floats, counts: Integers, bound: int) -> np.int64:
     return parts
 
 
+@compiled
+def add_gradient_norms(block: Any, theta: Floats, has: Any, how: Any, bound: int, total: Integers) -> None:
+    """Add to total[0] the bound, times the measure of w·weight·|slope|·‖z‖, times the weight.
+
+    `how` are the loss's code and shape, the norm beyond which rows weigh less, and the measure.
+    """
+    width = theta.shape[0]
+    (weighted, shifted), (code, shape, radius, measure, numbers) = has, how
+    margin, square, slope = np.empty(LANES), np.empty(LANES), np.empty(LANES)
+    for t in range(kernels.count_tiles(block)):
+        kernels.measure_tile(block, t, theta, margin, square)
+        kernels.add_offset(block, t, width, weighted, shifted, margin)
+        slopes(code, shape, margin, kernels.outcome_column(block, t, width, 0), slope)
+        own = kernels.outcome_column(block, t, width, int(weighted))
+        size = np.int64(0)
+        for lane in range(LANES):
+            weight = np.float64(own[lane]) if weighted else 1.0
+            # Without what keeps it positive: rows of zeros, which fill up tiles, have norm 0.
+            norm = math.sqrt(square[lane] - kernels.TINY)
+            norm *= min(1.0, radius * radius / square[lane])
+            norm = norm * abs(slope[lane]) * weight
+            # What is not a number counts as 0, also in tiles that are filled up.
+            norm = 0.0 if math.isnan(norm) else norm
+            share = residual_share(0.0, norm, measure, numbers)
+            size += part_of(float(bound), share * weight)
+        total[0] += size
+
+
+@compiled
+def add_person_gradient_norms(block: Any, theta: Floats, has: Any, how: Any, bound: int, total: Integers) -> None:
+    """Add to total[0] the bound, times the measure of a person's norm, times their mean weight."""
+    (weighted, _), (code, shape, radius, measure, numbers) = has, how
+    width = theta.shape[0]
+    score, weight = np.empty((width, LANES)), np.empty(LANES)
+    norm_sum, square_sum, square = np.empty(LANES), np.empty(LANES), np.empty(LANES)
+    for g in range(block.counts.shape[0]):
+        sums = norm_sum, square_sum
+        sum_scores(block, g, theta, (code, shape), has, False, score, sums)
+        square_scores(score, square)
+        weight[:] = 0.0
+        for t in range(block.starts[g], block.starts[g + 1]):
+            own = kernels.outcome_column(block.tiles, t, width, int(weighted))
+            for lane in range(LANES):
+                there = t - block.starts[g] < block.counts[g, lane]
+                weight[lane] += (np.float64(own[lane]) if weighted else 1.0) if there else 0.0
+        for lane in range(LANES):
+            ratio = radius / person_size(radius, norm_sum[lane], square_sum[lane])
+            norm = math.sqrt(square[lane] - kernels.TINY) * ratio * ratio
+            weight[lane] *= residual_share(0.0, norm, measure, numbers)
+        total[0] += parts_of_means(weight, block.counts[g], bound)
+
+
 def integer_counts(query: ColumnCounts, bound: int, store: Store) -> Integers:
     """Sum of the records' integers, each 0 or `bound` (times a weight). Private."""
-    lower, upper = (np.asarray(ends, dtype=np.float64) for ends in (query.lower, query.upper))
-    zero_inside = ((lower < 0.0) & (upper >= 0.0)).astype(np.int64)
-    return store.total(column_counts, query, bound) - zero_inside * (store.padding * bound)
-
-
-def column_counts(layout: Layout, query: ColumnCounts, bound: int) -> BlockSum:
-    """Integer counts of the records or persons of a block; zeros that fill up tiles are counted."""
-    width = layout.width
+    width, weighted = store.width, store.layout.weighted
     columns = np.array(query.columns, dtype=np.int64)
-    lower = np.ascontiguousarray(query.lower, dtype=np.float64)
-    upper = np.ascontiguousarray(query.upper, dtype=np.float64)
+    lower, upper = (np.ascontiguousarray(ends, dtype=np.float64) for ends in (query.lower, query.upper))
     if not ((columns >= 0) & (columns <= width)).all():
         raise SettingError("Features and the response are counted, and no other column.")
-    ranges = columns, lower, upper
     features = not (columns == width).all()
 
     def add(block: Any, total: Integers) -> None:
-        if layout.grouped:
-            add_person_counts(block, ranges, width, layout.weighted, bound, total)
+        if store.layout.grouped:
+            add_person_counts(block, (columns, lower, upper), width, weighted, bound, total)
         elif features:
             # Zeros that are not stored count too: sparse records are written out a few at a time.
             for part in tile_parts(block, TILES_AT_ONCE):
-                tiles = dense_tiles(part, width)
-                add_counts(tiles, ranges, width, layout.weighted, bound, total)
+                add_counts(dense_tiles(part, width), (columns, lower, upper), width, weighted, bound, total)
         else:
             tiles, first = outcome_tiles(block, width)
-            place = columns - width + first
-            add_counts(tiles, (place, lower, upper), first, layout.weighted, bound, total)
+            add_counts(tiles, (columns - width + first, lower, upper), first, weighted, bound, total)
 
-    return BlockSum(columns.shape, add)
+    # Zero records that fill up tiles were counted.
+    zero_inside = ((lower < 0.0) & (upper >= 0.0)).astype(np.int64)
+    return store.total(columns.shape, add) - zero_inside * (store.padding * bound)
 
 
-def integer_residual_size(query: ResidualSize, bound: int, store: Store) -> Integers:
+def integer_measures(query: ResidualSize | GradientNorm, bound: int, store: Store) -> Integers:
     """Sum of the records' integers, each within 0 and `bound`. Private."""
-    share = residual_share(0.0, 0.0, *_measure(query))
-    filled_up = store.padding * part_of(float(bound), share)
-    return store.total(residual_sizes, query, bound) - filled_up
-
-
-def residual_sizes(layout: Layout, query: ResidualSize, bound: int) -> BlockSum:
-    """Integer sizes of residuals of a block; zeros that fill up tiles are counted."""
     theta = np.ascontiguousarray(query.theta, dtype=np.float64)
     if theta.ndim > 1:
-        raise SettingError("The size of residuals is asked for one linear predictor.")
-    measure = _measure(query)
-    kernel = add_person_residual_sizes if layout.grouped else add_residual_sizes
+        raise SettingError("Residuals and norms of gradients are measured for one linear predictor.")
+    layout, code = store.layout, list(Measure).index(query.measure)
+    start, cap = float(query.start), float(query.cap)
+    if isinstance(query, ResidualSize):
+        largest = math.exp(min(query.highest, 700.0)) if query.exponential else 0.0
+        measure = code, (float(query.lowest), float(query.highest), start, cap, largest)
+        how: tuple[Any, ...] = measure
+        kernel = add_person_residual_sizes if layout.grouped else add_residual_sizes
+    else:
+        measure = code, (0.0, 0.0, start, cap, 0.0)
+        how = int(query.loss.code), shape_of(query.loss), float(query.row_bound), *measure
+        kernel = add_person_gradient_norms if layout.grouped else add_gradient_norms
 
     def add(block: Any, total: Integers) -> None:
-        kernel(block, theta, (layout.weighted, layout.shifted), measure, bound, total)
+        kernel(block, theta, (layout.weighted, layout.shifted), how, bound, total)
 
-    return BlockSum((1,), add)
-
-
-def _measure(query: ResidualSize) -> tuple[int, Ends]:
-    """The measure and its public numbers, as the compiler takes them."""
-    largest = math.exp(min(query.highest, 700.0)) if query.exponential else 0.0
-    ends = float(query.lowest), float(query.highest)
-    measure = list(Measure).index(query.measure)
-    return measure, (*ends, float(query.start), float(query.cap), largest)
+    # Zero records that fill up tiles were counted.
+    filled_up = store.padding * part_of(float(bound), residual_share(0.0, 0.0, *measure))
+    return store.total((1,), add) - filled_up
 
 
-def answer_counts(query: ColumnCounts, price: Price, store: Store, entropy: Entropy | None) -> Answer:
-    """Noised counts; without entropy the counts alone (ε = ∞).
+def answer_counts(
+    query: ColumnCounts | ResidualSize | GradientNorm, price: Price, store: Store, entropy: Entropy | None
+) -> Answer:
+    """Noised counts, or the noised sum of a measure in units of its cap; without entropy the sums alone (ε = ∞).
 
     Guarantee
     ---------
-    - Integer sums of neighbours differ by at most the bound in each of the k counts.
-    - The noise is the real Gaussian of scale 2^bits rounded to integers, drawn exactly.
-    - The integers are the same for any block size, thread count or order of the records.
-    """
-    return noised_sum(integer_counts(query, price.bound, store), price.bound, price, entropy)
-
-
-def answer_residual_size(query: ResidualSize, price: Price, store: Store, entropy: Entropy | None) -> Answer:
-    """Noised sum of sizes of residuals in units of the cap; without entropy the sum alone.
-
-    Guarantee
-    ---------
-    - Integer sums of neighbours differ by at most the bound.
-    - The noise is the real Gaussian of scale 2^bits rounded to integers, drawn exactly.
-    - The integers are the same for any block size, thread count or order of the records.
+    - Integer sums of neighbours differ by at most the bound, in each of the k counts.
     - A subsampled sum and its noise are divided by the sampling rate; membership is secret.
     """
-    store, sampling_rate = store.subsampled(query.every)
-    total = integer_residual_size(query, price.bound, store)
-    return noised_sum(total, price.bound * sampling_rate, price, entropy)
+    if isinstance(query, ColumnCounts):
+        return noised_sum(integer_counts(query, price.bound, store), price.bound, price, entropy)
+    store, sampling_rate = store.subsampled(query.every if isinstance(query, ResidualSize) else 1)
+    return noised_sum(integer_measures(query, price.bound, store), price.bound * sampling_rate, price, entropy)

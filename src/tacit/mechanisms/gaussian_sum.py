@@ -22,7 +22,8 @@ def noised_sum(
 
     Guarantee
     ---------
-    - The noise is the real Gaussian of scale 2^bits rounded to integers, drawn exactly.
+    - The noise is the real Gaussian of scale 2^bits rounded to integers, drawn exactly for all entries. The integers
+      (`Store.total`) are the same for any block size, thread count or order of the records.
     """
     if entropy is None:
         return Answer(total / unit, 0.0)

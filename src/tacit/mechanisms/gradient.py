@@ -19,7 +19,7 @@ from tacit.mechanisms.kernels import BALANCED, add_gradients, enforceable
 from tacit.mechanisms.person_kernels import add_person_class_gradients, add_person_gradients
 from tacit.mechanisms.softmax_gradient import add_class_gradients
 from tacit.noise.entropy import Entropy
-from tacit.rows.storage.store import BlockSum, Layout, Store
+from tacit.rows.storage.store import Store
 from tacit.rows.storage.tiles import Integers, dense_tiles, tile_parts
 
 TILES_AT_ONCE = 32
@@ -27,45 +27,34 @@ TILES_AT_ONCE = 32
 
 def integer_gradient_sum(query: GradientSum, bound: int, store: Store) -> Integers:
     """Sum of the records' (persons') integer vectors, each of norm at most `bound`. Private."""
+    layout = store.layout
+    limit = enforceable(bound, query.theta.size)
+    scale = limit / query.clip
     if query.theta.ndim > 1:
-        return np.ascontiguousarray(store.total(class_gradients, query, bound).T)
-    return store.total(gradients, query, bound)
+        by_class = np.ascontiguousarray(query.theta.T, dtype=layout.dtype)
 
+        def add_classes(block: Any, total: Integers) -> None:
+            if layout.grouped:
+                add_person_class_gradients(block, by_class, layout.weighted, scale, limit, total.reshape(-1))
+                return
+            # Sparse records are written out a few at a time: this pass reads arrays of tiles alone.
+            for part in tile_parts(block, TILES_AT_ONCE):
+                tiles = dense_tiles(part, layout.width)
+                add_class_gradients(tiles, by_class, layout.weighted, scale, limit, total)
 
-def gradients(layout: Layout, query: GradientSum, bound: int) -> BlockSum:
-    """Integer gradients of one linear predictor."""
+        return np.ascontiguousarray(store.total(by_class.shape, add_classes).T)
     theta = np.ascontiguousarray(query.theta, dtype=np.float64)
     loss, columns = (int(query.loss.code), shape_of(query.loss)), (layout.weighted, layout.shifted)
     # A slope is at most lipschitz, so rows beyond clip / lipschitz are the ones to weigh down.
     radius = query.clip / query.loss.lipschitz if query.downweighted else math.inf
     if query.balanced and query.loss.code is Code.LOGISTIC:
         radius = BALANCED
-    limit = enforceable(bound, layout.width)
     kernel = add_person_gradients if layout.grouped else add_gradients
 
     def add(block: Any, total: Integers) -> None:
-        kernel(block, theta, loss, columns, (limit / query.clip, limit, radius), total)
+        kernel(block, theta, loss, columns, (scale, limit, radius), total)
 
-    return BlockSum((layout.width,), add)
-
-
-def class_gradients(layout: Layout, query: GradientSum, bound: int) -> BlockSum:
-    """Integer gradients of one linear predictor a class, (class, width)."""
-    theta = np.ascontiguousarray(query.theta.T, dtype=layout.dtype)
-    limit = enforceable(bound, theta.size)
-    scale = limit / query.clip
-
-    def add(block: Any, total: Integers) -> None:
-        if layout.grouped:
-            flat = total.reshape(-1)
-            add_person_class_gradients(block, theta, layout.weighted, scale, limit, flat)
-            return
-        # Sparse records are written out a few at a time: this pass reads arrays of tiles alone.
-        for part in tile_parts(block, TILES_AT_ONCE):
-            tiles = dense_tiles(part, layout.width)
-            add_class_gradients(tiles, theta, layout.weighted, scale, limit, total)
-
-    return BlockSum(theta.shape, add)
+    return store.total(theta.shape, add)
 
 
 def answer_gradient(query: GradientSum, price: Price, store: Store, entropy: Entropy | None) -> Answer:
@@ -73,10 +62,7 @@ def answer_gradient(query: GradientSum, price: Price, store: Store, entropy: Ent
 
     Guarantee
     ---------
-    - Integer sums of neighbours differ by at most 2·bound (replace-one) or bound (zero-out,
-      add-remove) in L2 norm.
-    - The noise is the real Gaussian of scale 2^bits rounded to integers, drawn exactly.
-    - The integers are the same for any block size, thread count or order of the records.
+    - Integer sums of neighbours differ by at most 2·bound (replace-one) or bound (zero-out, add-remove) in L2 norm.
     - A subsampled sum and its noise are divided by the sampling rate; membership is secret.
     """
     store, sampling_rate = store.subsampled(query.every)

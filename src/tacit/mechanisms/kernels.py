@@ -1,17 +1,15 @@
 """Compiled passes over blocks of records: clipped gradients and quantised rows. Private: `block`.
 
-A dense block is an array (tile, column, lane) of 64 records side by side: features, then the
-outcome columns. A sparse block (`rows.storage.record_store`) has the non-zero features of record
-after record, and the same outcome columns. Five functions are compiled for the one or the other by
-the type of their first argument, so a pass is written once for both. Every sum over a record runs
-over the columns in order, and a zero that is not stored would add nothing: a record has the same
-integers in both. They depend on that record and on public numbers only.
+A dense block is an array (tile, column, lane) of 64 records side by side: features, then the outcome columns. A sparse
+block (`rows.storage.record_store`) has the non-zero features of record after record, and the same outcome columns. Five
+functions are compiled for the one or the other by the type of their first argument, so a pass is written once for both.
+Every sum over a record runs over the columns in order, and a zero that is not stored would add nothing: a record has
+the same integers in both. They depend on that record and on public numbers only.
 
-Passes take public numbers as tuples. `loss` is its code, its shape and, for moments, the bounds on
-its curvature, its slope and, for pairs, on both; `columns` is whether records have weights, and
-whether offsets; `limits` are the bound on the norm of a row, and the norm of its integers before
-rounding; `clip` is integers per unit of gradient, their largest norm, and a radius.
-Proof: proofs/mechanisms/kernels.md.
+Passes take public numbers as tuples. `loss` is its code, its shape and, for moments, the bounds on its curvature, its
+slope and, for pairs, on both; `columns` is whether records have weights, and whether offsets; `limits` are the bound on
+the norm of a row, and the norm of its integers before rounding; `clip` is integers per unit of gradient, their largest
+norm, and a radius. Proof: proofs/mechanisms/kernels.md.
 """
 
 from __future__ import annotations
@@ -38,26 +36,6 @@ BALANCED = -1.0
 """Stands for a radius where rows are weighed by the larger slope of two labels."""
 TINY = 2.0**-600
 """Added to squared norms, so that records below it cannot outgrow their limit."""
-
-
-def count_tiles(block: Any) -> Any:
-    """Tiles of a block."""
-
-
-def outcome_column(block: Any, t: int, width: int, place: int) -> Any:
-    """Outcome column of tile t: the response at place 0, then weight and offset."""
-
-
-def measure_tile(block: Any, t: int, theta: Floats, margin: Floats, square: Floats) -> None:
-    """Write z·theta and 2^-600 + ‖z‖² of every record z of tile t, columns in order."""
-
-
-def add_tile(block: Any, t: int, factor: Floats, square: Floats, total: Integers) -> None:
-    """Add rint(factor·z) of every record z of tile t with a finite square to `total`."""
-
-
-def write_tile(block: Any, t: int, factor: Floats, integers: Floats) -> None:
-    """Write rint(factor·z) of tile t into its 64 columns of (column, record); NaN becomes 0."""
 
 
 def _dense_measure(block: Any, t: int, theta: Floats, margin: Floats, square: Floats) -> None:
@@ -135,8 +113,11 @@ def _sparse_write(block: Any, t: int, factor: Floats, integers: Floats) -> None:
             integers[block.indices[k], r] = 0.0 if math.isnan(v) else (v + MAGIC) - MAGIC
 
 
-def _compile(function: Kernel, dense: Kernel, sparse: Kernel) -> None:
-    """Let compiled code that calls `function` get the form for its block's type."""
+def _either(dense: Kernel, sparse: Kernel) -> Kernel:
+    """A function that compiled code gets in the form for its block's type."""
+
+    def function(*_arguments: Any) -> None:
+        """Stand for both forms; it is never run."""
 
     @overload(function, jit_options={"nogil": True, "error_model": "numpy"}, strict=False)
     def choose(block: Any, *_others: Any) -> Kernel | None:
@@ -144,16 +125,21 @@ def _compile(function: Kernel, dense: Kernel, sparse: Kernel) -> None:
             return dense
         return sparse if getattr(block, "instance_class", None) is SparseBlock else None
 
+    return function
 
-_compile(count_tiles, lambda block: block.shape[0], lambda block: block.outcome.shape[0])
-_compile(
-    outcome_column,
-    lambda block, t, width, place: block[t, width + place],
-    lambda block, t, _width, place: block.outcome[t, place],
+
+count_tiles = _either(lambda block: block.shape[0], lambda block: block.outcome.shape[0])
+"""Tiles of a block."""
+outcome_column = _either(
+    lambda block, t, width, place: block[t, width + place], lambda block, t, _width, place: block.outcome[t, place]
 )
-_compile(measure_tile, _dense_measure, _sparse_measure)
-_compile(add_tile, _dense_add, _sparse_add)
-_compile(write_tile, _dense_write, _sparse_write)
+"""Outcome column of tile t: the response at place 0, then weight and offset."""
+measure_tile = _either(_dense_measure, _sparse_measure)
+"""Write z·theta and 2^-600 + ‖z‖² of every record z of tile t, columns in order."""
+add_tile = _either(_dense_add, _sparse_add)
+"""Add rint(factor·z) of every record z of tile t with a finite square to `total`."""
+write_tile = _either(_dense_write, _sparse_write)
+"""Write rint(factor·z) of tile t into its 64 columns of (column, record); NaN becomes 0."""
 
 
 def enforceable(bound: int, width: int) -> float:
@@ -170,9 +156,8 @@ def enforceable(bound: int, width: int) -> float:
 def add_gradients(block: Any, theta: Floats, loss: Any, columns: Any, clip: Any, total: Integers) -> None:
     """Add rint(c z) of every record to `total`, c = weight·loss'·scale kept within limit / ‖z‖.
 
-    c is first multiplied by min(1, (radius / ‖z‖)²) where radius is finite, or by min(1, limit /
-    (scale·‖z‖·the larger slope of the two labels)) where it is `BALANCED`: that weighs both labels
-    of a row alike.
+    c is first multiplied by min(1, (radius / ‖z‖)²) where radius is finite, or by min(1, limit / (scale·‖z‖·the larger
+    slope of the two labels)) where it is `BALANCED`: that weighs both labels of a row alike.
     """
     width = theta.shape[0]
     (code, shape), (weighted, shifted), (scale, limit, radius) = loss, columns, clip

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from tacit.mechanisms.person_kernels import TILES_AT_ONCE, add_person_moments, a
 from tacit.noise.entropy import Entropy
 from tacit.rows.storage import tiles
 from tacit.rows.storage.person_store import PersonBlock
-from tacit.rows.storage.store import BlockSum, Layout, Store
+from tacit.rows.storage.store import Layout, Store
 from tacit.rows.storage.tiles import LANES, Floats, Integers
 
 
@@ -34,36 +34,46 @@ def integer_second_moments(query: SecondMoments, bound: int, store: Store) -> In
     Of a person with several records the bound is on the sum of their squared norms.
     Private. The rows are mapped to the query's coordinates as they are read, and not stored.
     """
-    # Blocks have threads of their own.
-    with _blas().limit(limits=1, user_api="blas"):
-        return store.total(second_moments, query, bound)
-
-
-def second_moments(layout: Layout, query: SecondMoments, bound: int) -> BlockSum:
-    """Integer second moments of the records or persons of a block."""
-    width = layout.width
-    limit = moment_limit(bound, layout)
-    matrix = None if query.matrix is None else tiles.public_matrix(query.matrix, width)
-    theta = np.zeros(width) if query.theta is None else np.ascontiguousarray(query.theta)
+    layout = store.layout
+    theta = np.zeros(store.width) if query.theta is None else np.ascontiguousarray(query.theta)
     weights = list(Weights).index(query.weights)
     # Plain moments use no loss: one compiled pass serves them all.
     shape = None if query.weights is Weights.NONE else shape_of(query.loss)
     loss = int(query.loss.code), shape, (query.loss.smoothness, query.loss.lipschitz)
-    how = loss, (layout.weighted, layout.shifted), (query.row_bound, limit)
+    how = loss, (layout.weighted, layout.shifted), (query.row_bound, moment_limit(bound, layout))
+
+    def quantise(part: Any, out: Floats) -> None:
+        kernels.quantise_rows(part, theta, weights or None, *how, out[0])
+
+    def add_persons(part: PersonBlock, total: Integers) -> None:
+        add_person_moments(part, theta, weights, how, total[0])
+
+    return np.asarray(_summed_products(query.matrix, store, 1, quantise, add_persons)[0])
+
+
+def _summed_products(
+    matrix: Floats | None, store: Store, count: int, quantise: Callable[..., None], add_persons: Callable[..., None]
+) -> Integers:
+    """Sums of v v' over the integer vectors that `quantise` writes into `count` arrays (column, record)."""
+    width = store.width
+    matrix = None if matrix is None else tiles.public_matrix(matrix, width)
 
     def add(block: Any, total: Integers) -> None:
-        integers = np.empty((width, 0))
+        integers = np.empty((count, width, 0))
         for part in _mapped_parts(block, matrix, width):
             if isinstance(part, PersonBlock):
-                add_person_moments(part, theta, weights, how, total)
+                add_persons(part, total)
                 continue
             records = tiles.tiles_in(part) * LANES
-            if integers.shape[1] != records:
-                integers = np.empty((width, records))
-            kernels.quantise_rows(part, theta, weights or None, *how, integers)
-            total += (integers @ integers.T).astype(np.int64)
+            if integers.shape[-1] != records:
+                integers = np.empty((count, width, records))
+            quantise(part, integers)
+            for k in range(count):
+                total[k] += (integers[k] @ integers[k].T).astype(np.int64)
 
-    return BlockSum((width, width), add)
+    # Blocks have threads of their own.
+    with _blas().limit(limits=1, user_api="blas"):
+        return store.total((count, width, width), add)
 
 
 def _mapped_parts(block: Any, matrix: Floats | None, width: int) -> Iterator[Any]:
@@ -95,8 +105,6 @@ def answer_second_moments(query: SecondMoments, price: Price, store: Store, entr
     ---------
     - Integer sums of neighbours differ by at most √2·bound (replace-one) or bound (zero-out,
       add-remove) in Frobenius norm.
-    - The noise is the real Gaussian of scale 2^bits rounded to integers, drawn exactly.
-    - The integers are the same for any block size, thread count or order of the records.
     - A subsampled sum and its noise are divided by the sampling rate; membership is secret.
     """
     store, sampling_rate = store.subsampled(query.every)
@@ -121,11 +129,10 @@ def pair_limit(bound: int, joint: float, width: int) -> float:
 def quantise_pairs(block: Any, theta: Floats, loss: Any, columns: Any, limits: Any, out: Any) -> None:
     """Write rint(f z) for the curvature and rint(g z) for the score, as float64 (column, record).
 
-    f = √w·u·limit / bound and g = w·s·limit / bound, with w = min(1, (bound / ‖z‖)²), u² the
-    curvature and s the slope over their bounds, both shrunk where u⁴ + s⁴ exceeds `joint`. A
-    record's own weight multiplies the curvature and the slope. With a `root` above 0, that of the
-    score's share, s is first shortened to a gradient norm w·s·‖z‖ of at most bound, u is 0 where
-    it was, s is multiplied by the root, and `joint` bounds the norms of f z and g z over limit.
+    f = √w·u·limit / bound and g = w·s·limit / bound, with w = min(1, (bound / ‖z‖)²), u² the curvature and s the slope
+    over their bounds, both shrunk where u⁴ + s⁴ exceeds `joint`. A record's own weight multiplies the curvature and the
+    slope. With a `root` above 0, that of the score's share, s is first shortened to a gradient norm w·s·‖z‖ of at most
+    bound, u is 0 where it was, s is multiplied by the root, and `joint` bounds the norms of f z and g z over limit.
     """
     width = theta.shape[0]
     code, shape, (smoothness, lipschitz, joint, root) = loss
@@ -165,32 +172,21 @@ def quantise_pairs(block: Any, theta: Floats, loss: Any, columns: Any, limits: A
 
 def integer_pairs(query: CurvatureAndScore, bound: int, store: Store) -> Integers:
     """Sum of (v v', w w') over the records' integer vectors, ‖v‖⁴ + ‖w‖⁴ ≤ bound². Private."""
-    with _blas().limit(limits=1, user_api="blas"):
-        return store.total(curvature_score_pairs, query, bound)
-
-
-def curvature_score_pairs(layout: Layout, query: CurvatureAndScore, bound: int) -> BlockSum:
-    """Integer pairs of the records or persons of a block."""
-    width = layout.width
-    limit = pair_limit(bound, query.joint, width * layout.unit_rows)
-    matrix = None if query.matrix is None else tiles.public_matrix(query.matrix, width)
+    layout = store.layout
+    limit = pair_limit(bound, query.joint, layout.width * layout.unit_rows)
     theta = np.ascontiguousarray(query.theta, dtype=np.float64)
     root = math.sqrt(query.score_share or 0.0)
     bounds = query.loss.smoothness, query.loss.lipschitz, query.joint, root
     loss = int(query.loss.code), shape_of(query.loss), bounds
     how = loss, (layout.weighted, layout.shifted), (query.row_bound, limit)
 
-    def add(block: Any, total: Integers) -> None:
-        for part in _mapped_parts(block, matrix, width):
-            if isinstance(part, PersonBlock):
-                add_person_pairs(part, theta, how, total)
-                continue
-            curved, scores = (np.empty((width, tiles.tiles_in(part) * LANES)) for _ in range(2))
-            quantise_pairs(part, theta, *how, (curved, scores))
-            total[0] += (curved @ curved.T).astype(np.int64)
-            total[1] += (scores @ scores.T).astype(np.int64)
+    def quantise(part: Any, out: Floats) -> None:
+        quantise_pairs(part, theta, *how, (out[0], out[1]))
 
-    return BlockSum((2, width, width), add)
+    def add_persons(part: PersonBlock, total: Integers) -> None:
+        add_person_pairs(part, theta, how, total)
+
+    return _summed_products(query.matrix, store, 2, quantise, add_persons)
 
 
 def answer_curvature_and_score(query: CurvatureAndScore, price: Price, store: Store, entropy: Entropy | None) -> Answer:
@@ -200,9 +196,6 @@ def answer_curvature_and_score(query: CurvatureAndScore, price: Price, store: St
     ---------
     - Integer pairs of neighbours differ by at most √2·bound (replace-one) or bound (zero-out,
       add-remove) in Frobenius norm.
-    - The noise is the real Gaussian of scale 2^bits rounded to integers, drawn exactly for all
-      entries of both matrices and averaged with its transposes.
-    - The integers are the same for any block size, thread count or order of the records.
     """
     limit = pair_limit(price.bound, query.joint, store.width * store.layout.unit_rows)
     unit = (limit / query.row_bound) ** 2

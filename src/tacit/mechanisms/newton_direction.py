@@ -1,8 +1,7 @@
 """Newton directions whose noise is on the direction, not on the matrix. Private: the store.
 
-For a released gradient g, a change of one record's summand in H moves (H + λI)⁻¹ g by at most
-‖g‖ B / (λ (λ + B)). So noise on d numbers does what noise on d² numbers would have to.
-Proof: proofs/mechanisms/newton_direction.md.
+For a released gradient g, a change of one record's summand in H moves (H + λI)⁻¹ g by at most ‖g‖ B / (λ (λ + B)). So
+noise on d numbers does what noise on d² numbers would have to. Proof: proofs/mechanisms/newton_direction.md.
 """
 
 from __future__ import annotations
@@ -144,7 +143,6 @@ def answer_curvature_trace(query: CurvatureTrace, price: Price, store: Store, en
     Guarantee
     ---------
     - A record's part of the trace is an integer within 0 and the bound.
-    - The noise is the real Gaussian of scale 2^bits rounded to integers, drawn exactly.
     """
     unit = _unit(query, price.bound, store) / query.loss.smoothness
     total = np.array([np.trace(integer_curvature(query, price.bound, store))])

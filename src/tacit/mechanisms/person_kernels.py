@@ -201,10 +201,9 @@ def person_row_factors(
 def person_pair_factors(block: Any, theta: Floats, loss: Any, columns: Any, limits: Any, out: Any) -> None:
     """Write factors of records (tile, lane), scores (group, column, lane) and factors of persons.
 
-    With w = (bound / size)² as in `person_size`, h the curvature and s the slope over their bounds
-    (times the record's weight), the person's pair is T = w Σ h‖z‖² / bound² and a = w‖Σ s z‖ /
-    bound; both are shrunk where T² + a⁴ exceeds `joint`. With a `root` above 0 a person whose a is
-    above 1 has a = 1 and T = 0, and a is multiplied by the root.
+    With w = (bound / size)² as in `person_size`, h the curvature and s the slope over their bounds (times the record's
+    weight), the person's pair is T = w Σ h‖z‖² / bound² and a = w‖Σ s z‖ / bound; both are shrunk where T² + a⁴ exceeds
+    `joint`. With a `root` above 0 a person whose a is above 1 has a = 1 and T = 0, and a is multiplied by the root.
     """
     width = theta.shape[0]
     code, shape, (smoothness, lipschitz, joint, root) = loss
@@ -251,8 +250,7 @@ def person_pair_factors(block: Any, theta: Floats, loss: Any, columns: Any, limi
 def person_score_factors(block: Any, theta: Floats, loss: Any, columns: Any, limits: Any, out: Any) -> None:
     """Write scores s (group, column, lane) and factors f (group, lane) with ‖f s‖ ≤ limit.
 
-    f = limit / bound·w / lipschitz, w = (bound / size)² as in `person_size`, shrunk where f s is
-    too long.
+    f = limit / bound·w / lipschitz, w = (bound / size)² as in `person_size`, shrunk where f s is too long.
     """
     code, shape, (_, lipschitz) = loss
     bound, limit = limits

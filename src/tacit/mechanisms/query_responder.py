@@ -12,20 +12,19 @@ from tacit.contract.query import Answer, Query
 from tacit.contract.sensitivity import AnyPrice, MinimumPrice
 from tacit.design.design import Design
 from tacit.errors import SettingError
-from tacit.mechanisms import counts, gradient, gradient_norms, moments, newton_direction, objective_perturbation
+from tacit.mechanisms import counts, gradient, moments, newton_direction, objective_perturbation
 from tacit.noise.entropy import BYTES_PER_WORD, Entropy, SeededEntropy, SystemEntropy
 from tacit.rows.admission.clip_and_scale import rescale
 from tacit.rows.storage.record_store import Draw
 from tacit.rows.storage.store import Store
-from tacit.rows.storage.tiles import Floats
 
 MECHANISMS: Mapping[type, Callable[..., Answer]] = {
     queries.GradientSum: gradient.answer_gradient,
     queries.SecondMoments: moments.answer_second_moments,
     queries.CurvatureAndScore: moments.answer_curvature_and_score,
     queries.ColumnCounts: counts.answer_counts,
-    queries.ResidualSize: counts.answer_residual_size,
-    queries.GradientNorm: gradient_norms.answer_gradient_norm,
+    queries.ResidualSize: counts.answer_counts,
+    queries.GradientNorm: counts.answer_counts,
     queries.PerturbedMinimum: objective_perturbation.answer_perturbed_minimum,
     queries.DampedDirection: newton_direction.answer_damped_direction,
     queries.CurvatureTrace: newton_direction.answer_curvature_trace,
@@ -38,10 +37,9 @@ SEEDED_STREAM = 1 << 128
 class Responder:
     """Answers over one store, in the coordinates that queries ask for.
 
-    Second-moment queries may use any coordinates. The first gradient in coordinates other than the
-    design's settles them: the rows are recast, in place where they are in memory. Columns are
-    counted before that. Raw records, whose bounds are yet to be found, answer counts alone until
-    `prepare_with` has rescaled them.
+    Second-moment queries may use any coordinates. The first gradient in coordinates other than the design's settles
+    them: the rows are recast, in place where they are in memory. Columns are counted before that. Raw records, whose
+    bounds are yet to be found, answer counts alone until `prepare_with` has rescaled them.
 
     Without `private`, where the budget is infinite, no noise is added. Noise from a `seed` can be
     reproduced and protects nobody; without one it is the operating system's.
@@ -64,44 +62,25 @@ class Responder:
         return MECHANISMS[type(query)](ready, price, self._store, self._entropy)
 
     def _in_coordinates(self, query: Query) -> Query:
-        if isinstance(query, queries.ColumnCounts):
-            self._require_settled(None)
-            return query
-        if not isinstance(query, queries.PerturbedMinimum):
-            self._require_width(query.theta)
-        if isinstance(query, queries.DampedDirection):
-            self._require_width(query.gradient)
-        if isinstance(query, queries.SecondMoments):
+        for name in ("theta", "gradient"):
+            vector = getattr(query, name, None)
+            if vector is not None and len(vector) != self._store.width:
+                raise SettingError(f"{name} must have {self._store.width} entries.")
+        if isinstance(query, queries.SecondMoments) and self._settled is None:
             # Before coordinates are settled, rows are mapped as they are read and not kept.
-            if self._settled is None:
-                return query
-            self._require_settled(query.matrix)
-        else:
-            self._settle(query.matrix)
-        return replace(query, matrix=None)
+            return query
+        matrix = None if isinstance(query, queries.ColumnCounts) else query.matrix
+        if matrix is not None and self._settled is None:
+            self._store = self._store.recast(matrix)
+            self._settled = matrix.tobytes()
+        if (None if matrix is None else matrix.tobytes()) != self._settled:
+            raise SettingError("The working coordinates were settled before and cannot change.")
+        return query if isinstance(query, queries.ColumnCounts) else replace(query, matrix=None)
 
     def prepare_with(self, design: Design) -> None:
         """Rescale raw records by the bounds found; in float64 where no noise is added."""
         exact = self._entropy is None
         self._store = rescale(self._store, design, np.float64 if exact else np.float32)
-
-    def _settle(self, matrix: Floats | None) -> None:
-        """Let the first gradient in other coordinates recast the rows; refuse any after it."""
-        if matrix is not None and self._settled is None:
-            self._store = self._store.recast(matrix)
-            self._settled = matrix.tobytes()
-        self._require_settled(matrix)
-
-    def _require_width(self, theta: Floats | None) -> None:
-        width = self._store.width
-        if theta is not None and theta.shape[0] != width:
-            raise SettingError(f"theta must have {width} entries.")
-
-    def _require_settled(self, matrix: Floats | None) -> None:
-        """Refuse coordinates other than those that the first gradient settled."""
-        asked = None if matrix is None else matrix.tobytes()
-        if asked != self._settled:
-            raise SettingError("The working coordinates were settled before and cannot change.")
 
     def __enter__(self) -> Responder:
         return self

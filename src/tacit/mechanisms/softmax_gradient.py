@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tacit.compiling import compiled
 from tacit.losses.float_bits import MAGIC, MAGIC_BITS, exp_negative, float_to_bits
 from tacit.mechanisms.kernels import TINY
-from tacit.rows.storage.tiles import LANES, Floats, Integers
+from tacit.rows.storage.tiles import LANES, Floats, Integers, combine
 
 
 @compiled
@@ -88,31 +88,9 @@ def _add(factors: Floats, features: Floats, total: Integers) -> None:
 
 @numba.njit(nogil=True, error_model="numpy")
 def class_margins(features: NDArray[Any], theta: NDArray[Any], margins: NDArray[Any]) -> None:
-    """Write the margins of a tile, each sum over the columns in order, four columns at a time."""
-    classes, width = theta.shape
-    fours = width - width % 4
-    one = np.empty(LANES, dtype=theta.dtype)
-    two = np.empty(LANES, dtype=theta.dtype)
-    for k in range(0, classes, 2):
-        m = min(k + 1, classes - 1)
-        for lane in range(LANES):
-            one[lane] = 0.0
-            two[lane] = 0.0
-        for j in range(0, fours, 4):
-            a, b, c, d = theta[k, j], theta[k, j + 1], theta[k, j + 2], theta[k, j + 3]
-            e, f, g, h = theta[m, j], theta[m, j + 1], theta[m, j + 2], theta[m, j + 3]
-            for lane in range(LANES):
-                u, v = features[j, lane], features[j + 1, lane]
-                w, x = features[j + 2, lane], features[j + 3, lane]
-                one[lane] = (((one[lane] + a * u) + b * v) + c * w) + d * x
-                two[lane] = (((two[lane] + e * u) + f * v) + g * w) + h * x
-        for j in range(fours, width):
-            for lane in range(LANES):
-                one[lane] += theta[k, j] * features[j, lane]
-                two[lane] += theta[m, j] * features[j, lane]
-        for lane in range(LANES):
-            margins[k, lane] = one[lane]
-            margins[m, lane] = two[lane]
+    """Write the margins of a tile, each sum over the columns in order."""
+    pair, firsts = np.empty((2, LANES), dtype=theta.dtype), np.zeros(len(theta), dtype=np.int64)
+    combine(features, theta.T, firsts, pair, margins)
 
 
 @numba.njit(nogil=True, error_model="numpy")

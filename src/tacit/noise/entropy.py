@@ -10,7 +10,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import SettingError
+from tacit.validate import whole
 
 BYTES_PER_WORD = 8
 
@@ -24,11 +24,6 @@ class Entropy(Protocol):
 
     def words(self, count: int) -> NDArray[np.uint64]:
         """`count` fresh words, uniform on {0, …, 2^64 - 1}, independent of all earlier ones."""
-
-
-def _require_count(count: int) -> None:
-    if count < 0:
-        raise SettingError(f"count is {count}; ask for zero or more random words")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +40,7 @@ class SystemEntropy:
 
     def words(self, count: int) -> NDArray[np.uint64]:
         """`count` fresh words from `os.urandom`."""
-        _require_count(count)
-        return np.frombuffer(os.urandom(BYTES_PER_WORD * count), dtype=np.uint64)
+        return np.frombuffer(os.urandom(BYTES_PER_WORD * whole("count", count, 0)), dtype=np.uint64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +58,8 @@ class SeededEntropy:
     _generator: np.random.PCG64DXSM = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if self.seed < 0:
-            raise SettingError(f"seed is {self.seed}; give a non-negative integer")
-        object.__setattr__(self, "_generator", np.random.PCG64DXSM(self.seed))
+        object.__setattr__(self, "_generator", np.random.PCG64DXSM(whole("seed", self.seed, 0)))
 
     def words(self, count: int) -> NDArray[np.uint64]:
         """`count` words further along the stream of this seed."""
-        _require_count(count)
-        return np.asarray(self._generator.random_raw(count))
+        return np.asarray(self._generator.random_raw(whole("count", count, 0)))

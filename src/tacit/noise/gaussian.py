@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.compiling import compiled
-from tacit.errors import SettingError
 from tacit.noise.entropy import Entropy
+from tacit.validate import whole
 
 # Strips of width 2^-4: 2.4 % of the trials are rejected, and the table stays in the L1 cache.
 STRIP_BITS = 4
@@ -119,6 +119,7 @@ def _strip_table() -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
     return boundaries, guide
 
 
+@compiled
 def _run_trials(
     words: NDArray[np.int64],
     trial: int,
@@ -163,9 +164,6 @@ def _run_trials(
         filled += 1
         trial += 1
     return trial, filled, False
-
-
-_run_trials_compiled = compiled(_run_trials)
 
 
 def _settle_strip(choice: int, entropy: Entropy) -> int:
@@ -213,37 +211,7 @@ def _settle_trial(first: int, offset: int, bits: int, entropy: Entropy) -> int |
     return -magnitude if first >> (WORD_BITS - 1) else magnitude
 
 
-def _draw(count: int, bits: int, entropy: Entropy, band: float) -> NDArray[np.int64]:
-    """`rounded_gaussian` with a wider band: the same law, settled slowly more often.
-
-    Valid for every band >= `BAND`; from 2 upwards every trial is settled in arbitrary precision.
-    """
-    table = _strip_table()
-    draws = np.empty(count, dtype=np.int64)
-    filled = 0
-    while filled < count:
-        missing = count - filled
-        trials = min(missing + missing // 32 + 4, TRIALS_PER_REQUEST)
-        words = entropy.words(2 * trials)
-        signed = words.view(np.int64)
-        # One compiled version serves all sources: some hand out read-only words.
-        signed.flags.writeable = False
-        trial = 0
-        while trial < trials and filled < count:
-            trial, filled, unsettled = _run_trials_compiled(
-                signed, trial, draws, filled, *table, MAXIMUM_BITS - bits, band
-            )
-            if unsettled:
-                pair = int(words[2 * trial]), int(words[2 * trial + 1])
-                draw = _settle_trial(*pair, bits, entropy)
-                trial += 1
-                if draw is not None:
-                    draws[filled] = draw
-                    filled += 1
-    return draws
-
-
-def rounded_gaussian(count: int, bits: int, entropy: Entropy) -> NDArray[np.int64]:
+def rounded_gaussian(count: int, bits: int, entropy: Entropy, band: float = BAND) -> NDArray[np.int64]:
     r"""Independent exact draws of K = round(2^bits · Z), Z ~ N(0, 1).
 
     .. math:: P(K = k) = \Phi((k + 1/2)/2^{bits}) - \Phi((k - 1/2)/2^{bits})
@@ -256,11 +224,29 @@ def rounded_gaussian(count: int, bits: int, entropy: Entropy) -> NDArray[np.int6
     - Nothing is kept between calls.
 
     The standard deviation is 2^bits lattice steps, 0 <= bits <= 52. The noise is private if and
-    only if `entropy` is secure. Lazily extended uniforms: C. F. F. Karney, ACM TOMS 42(1), 2016;
+    only if `entropy` is secure. With a wider `band` the law is the same, and exact arithmetic settles
+    more of the trials; from 2 upwards all of them. Lazily extended uniforms: C. F. F. Karney, ACM TOMS 42(1), 2016;
     strips and certified comparison: `proofs/noise/gaussian.md`.
     """
-    if count < 0:
-        raise SettingError(f"count is {count}; ask for zero or more draws")
-    if not 0 <= bits <= MAXIMUM_BITS:
-        raise SettingError(f"bits is {bits}; the lattice takes 0 to {MAXIMUM_BITS} bits")
-    return _draw(count, bits, entropy, BAND)
+    shift, band = MAXIMUM_BITS - whole("bits", bits, 0, MAXIMUM_BITS), max(band, BAND)
+    table = _strip_table()
+    draws = np.empty(whole("count", count, 0), dtype=np.int64)
+    filled = 0
+    while filled < count:
+        missing = count - filled
+        trials = min(missing + missing // 32 + 4, TRIALS_PER_REQUEST)
+        words = entropy.words(2 * trials)
+        signed = words.view(np.int64)
+        # One compiled version serves all sources: some hand out read-only words.
+        signed.flags.writeable = False
+        trial = 0
+        while trial < trials and filled < count:
+            trial, filled, unsettled = _run_trials(signed, trial, draws, filled, *table, shift, band)
+            if unsettled:
+                pair = int(words[2 * trial]), int(words[2 * trial + 1])
+                draw = _settle_trial(*pair, bits, entropy)
+                trial += 1
+                if draw is not None:
+                    draws[filled] = draw
+                    filled += 1
+    return draws

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from tacit.errors import DataError, SettingError
 from tacit.rows.storage.person_store import PersonBlock, PersonStore, place_groups
-from tacit.rows.storage.record_store import MemoryStore
 from tacit.rows.storage.tiles import to_rows
+from tests.rows.memory_stores import memory_store
 from tests.rows.person_stores import person_store
 
 MATRIX = np.array([[3.0, 0.2], [0.1, 0.5]])
@@ -73,7 +73,7 @@ def test_coordinates_change_row_by_row_as_in_a_store_of_rows() -> None:
     store = person_store(persons, 4, block_tiles=3)
     mapped = store.map(MATRIX)
     assert isinstance(mapped, PersonStore)
-    rows = to_rows(MemoryStore.of(np.concatenate(persons)).map(MATRIX).block(0), 250)
+    rows = to_rows(memory_store(np.concatenate(persons)).map(MATRIX).block(0), 250)
     edges = np.cumsum([len(person) for person in persons])[:-1]
     expected = {i: part.tolist() for i, part in enumerate(np.split(rows, edges))}
     assert read(mapped) == expected

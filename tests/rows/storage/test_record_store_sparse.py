@@ -20,6 +20,7 @@ from tacit.rows.storage.record_store import (
 )
 from tacit.rows.storage.store import Layout, Store
 from tacit.rows.storage.tiles import to_rows
+from tests.rows.memory_stores import memory_store
 
 RNG = np.random.default_rng(6)
 ROWS, COLUMNS = BLOCK_ROWS + 200, 5
@@ -39,7 +40,7 @@ def make_store(dtype: Any = np.float32) -> SparseStore:
 
 def dense_twin(store: SparseStore) -> MemoryStore:
     blocks = [store.block(index).dense(store.width) for index in range(store.block_count)]
-    return MemoryStore.of(to_rows(np.concatenate(blocks), store.length))
+    return memory_store(to_rows(np.concatenate(blocks), store.length))
 
 
 def content(store: Store) -> bytes:

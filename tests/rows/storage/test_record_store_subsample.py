@@ -8,6 +8,7 @@ import pytest
 from tacit.errors import SettingError
 from tacit.rows.storage.record_store import MemoryStore, SubsampledStore, subsample_first
 from tacit.rows.storage.tiles import LANES, to_rows
+from tests.rows.memory_stores import memory_store
 
 RNG = np.random.default_rng(3)
 
@@ -34,7 +35,7 @@ def test_a_record_is_read_by_its_byte_however_blocks_are_cut(rows: int) -> None:
     drawn = draw(rows)
     expected = [float(i) for i in range(rows) if drawn[i] < 64]
     for block_rows in (64, 128, 192, 640):
-        sample = SubsampledStore(MemoryStore.of(table(rows), block_rows, drawn=drawn))
+        sample = SubsampledStore(memory_store(table(rows), block_rows, drawn=drawn))
         assert read(sample) == expected
 
 
@@ -42,13 +43,13 @@ def test_t08_the_order_of_the_records_does_not_matter() -> None:
     """Also one that a replaced record changes: bytes go with their records."""
     rows, drawn = table(500), draw(500)
     order = RNG.permutation(500)
-    samples = [read(SubsampledStore(MemoryStore.of(rows[o], 128, drawn=drawn[o]))) for o in (np.arange(500), order)]
+    samples = [read(SubsampledStore(memory_store(rows[o], 128, drawn=drawn[o]))) for o in (np.arange(500), order)]
     assert samples[0] == samples[1]
 
 
 def test_subsamples_stay_what_they_are_in_other_coordinates() -> None:
     drawn = draw(300)
-    store = MemoryStore.of(table(300), 128, drawn=drawn)
+    store = memory_store(table(300), 128, drawn=drawn)
     before = read(SubsampledStore(store))
     image = store.map([[2.0]])
     assert isinstance(image, MemoryStore)
@@ -58,7 +59,7 @@ def test_subsamples_stay_what_they_are_in_other_coordinates() -> None:
 
 def test_the_chance_of_a_record_is_public_and_right() -> None:
     rows = 100_000
-    store = MemoryStore.of(table(rows), drawn=draw(rows))
+    store = memory_store(table(rows), drawn=draw(rows))
     sample, share = store.subsampled(4)
     assert isinstance(sample, SubsampledStore)
     assert share == 0.25
@@ -68,14 +69,14 @@ def test_the_chance_of_a_record_is_public_and_right() -> None:
 
 
 def test_where_nothing_was_drawn_all_is_read() -> None:
-    store = MemoryStore.of(table(100))
+    store = memory_store(table(100))
     assert store.subsampled(4) == (store, 1.0)
     with pytest.raises(SettingError, match="No subsample"):
         SubsampledStore(store)
 
 
 def test_a_subsample_without_records_is_one() -> None:
-    store = MemoryStore.of(table(70), 64, drawn=np.full(70, 255, dtype=np.uint8))
+    store = memory_store(table(70), 64, drawn=np.full(70, 255, dtype=np.uint8))
     sample = SubsampledStore(store)
     assert sample.block(0).shape == (0, 2, LANES)
     assert read(sample) == []
@@ -83,7 +84,7 @@ def test_a_subsample_without_records_is_one() -> None:
 
 
 def test_blocks_cannot_be_written_and_are_copies() -> None:
-    store = MemoryStore.of(table(300), 64, drawn=draw(300))
+    store = memory_store(table(300), 64, drawn=draw(300))
     block = SubsampledStore(store).block(0)
     assert not block.flags.writeable
     assert block.flags.c_contiguous
@@ -91,13 +92,13 @@ def test_blocks_cannot_be_written_and_are_copies() -> None:
 
 
 def test_it_is_not_mapped() -> None:
-    sample = SubsampledStore(MemoryStore.of(table(10), drawn=draw(10)))
+    sample = SubsampledStore(memory_store(table(10), drawn=draw(10)))
     with pytest.raises(SettingError, match="not mapped"):
         sample.map(np.eye(1))
 
 
 def test_closing_leaves_the_records() -> None:
-    store = MemoryStore.of(table(10), drawn=draw(10))
+    store = memory_store(table(10), drawn=draw(10))
     SubsampledStore(store).close()
     assert store.block(0).any()
 

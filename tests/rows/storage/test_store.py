@@ -5,9 +5,10 @@ import pytest
 from numpy.typing import NDArray
 
 from tacit.errors import DataError, SettingError
-from tacit.rows.storage.record_store import MemoryStore, collected
+from tacit.rows.storage.record_store import collected
 from tacit.rows.storage.store import Layout, Store, default_block_rows, require_dtype
 from tacit.rows.storage.tiles import LANES, to_rows, to_tiles
+from tests.rows.memory_stores import memory_store
 
 RNG = np.random.default_rng(5)
 TABLE = np.column_stack(
@@ -21,7 +22,7 @@ def stores(block_rows: int, dtype: Any, weighted: bool = False, shifted: bool = 
     table = TABLE[:, : 5 + weighted + shifted].astype(dtype)
     layout = Layout(len(table), 4, np.dtype(dtype), block_rows, weighted, shifted)
     return [
-        MemoryStore.of(table, block_rows, weighted=weighted, shifted=shifted),
+        memory_store(table, block_rows, weighted=weighted, shifted=shifted),
         collected(
             layout, [to_tiles(table)[layout.tiles(index)] for index in range(layout.block_count)], memory_limit=0
         ),
@@ -36,7 +37,7 @@ def content(store: Store) -> NDArray[Any]:
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("block_rows", [64, 128, 1280])
 def test_same_records_and_image_whatever_the_blocks(block_rows: int, dtype: Any) -> None:
-    reference = MemoryStore.of(PLAIN.astype(dtype)).map(MATRIX)
+    reference = memory_store(PLAIN.astype(dtype)).map(MATRIX)
     for store in stores(block_rows, dtype):
         with store, store.map(MATRIX) as image:
             assert (store.length, store.width, store.layout.dtype) == (203, 4, np.dtype(dtype))
@@ -49,7 +50,7 @@ def test_same_records_and_image_whatever_the_blocks(block_rows: int, dtype: Any)
 @pytest.mark.parametrize(("weighted", "shifted"), [(True, False), (False, True), (True, True)])
 def test_weight_and_offset_stay_after_the_response(weighted: bool, shifted: bool, dtype: Any) -> None:
     behind = TABLE[:, 4 : 5 + weighted + shifted].astype(dtype)
-    reference = content(MemoryStore.of(PLAIN.astype(dtype)).map(MATRIX))
+    reference = content(memory_store(PLAIN.astype(dtype)).map(MATRIX))
     for store in stores(64, dtype, weighted, shifted):
         with store, store.map(MATRIX) as image:
             assert (store.width, store.layout.weighted, store.layout.shifted) == (4, weighted, shifted)

@@ -12,22 +12,16 @@ import numpy as np
 import pytest
 
 from tacit.errors import DataError
-from tacit.rows.storage.record_store import (
-    BLOCK_ROWS,
-    MemoryStore,
-    SparseBlock,
-    SparseStore,
-    SubsampledStore,
-    collected,
-)
+from tacit.rows.storage.record_store import BLOCK_ROWS, SparseBlock, SparseStore, SubsampledStore, collected
 from tacit.rows.storage.store import Layout, Store
+from tests.rows.memory_stores import memory_store
 from tests.rows.person_stores import person_store
 
 ROWS = np.column_stack([np.linspace(0, 1, 70), np.ones(70)])
 
 
 def scratch() -> Store:
-    store = MemoryStore.of(ROWS)
+    store = memory_store(ROWS)
     return collected(store.layout, [store.block(0)], 0)
 
 
@@ -38,8 +32,8 @@ def sparse() -> Store:
 
 
 STORES: dict[str, Callable[[], Store]] = {
-    "memory": lambda: MemoryStore.of(ROWS),
-    "subsample": lambda: SubsampledStore(MemoryStore.of(ROWS, drawn=np.zeros(70, dtype=np.uint8))),
+    "memory": lambda: memory_store(ROWS),
+    "subsample": lambda: SubsampledStore(memory_store(ROWS, drawn=np.zeros(70, dtype=np.uint8))),
     "scratch": scratch,
     "sparse": sparse,
     "persons": lambda: person_store([ROWS[:3], ROWS[3:4]], 3),

@@ -44,10 +44,9 @@ def admit(
 ) -> Store:
     """Read a source once, and store its prepared records.
 
-    `progress` is not told how far reading is, which would tell of the records. Beyond
-    `memory_limit` bytes the records of a file are put into a scratch file. Fewer records or persons
-    than `fewest` are refused; it is 0 where their number is private. `draw` draws the subsample of
-    a dense table in memory.
+    `progress` is not told how far reading is, which would tell of the records. Beyond `memory_limit` bytes the records
+    of a file are put into a scratch file. Fewer records or persons than `fewest` are refused; it is 0 where their
+    number is private. `draw` draws the subsample of a dense table in memory.
 
     Guarantee
     ---------
@@ -106,13 +105,7 @@ def stays_sparse(source: Source, design: Design) -> bool:
 
 
 def _admit_sparse(source: Source, encoder: RecordEncoder, preparer: Preparer, layout: Layout) -> Store:
-    """A sparse table in memory: batches are blocks of a sparse store.
-
-    Guarantee
-    ---------
-    - A stored record is the dense one with its zeros left out, and depends on that record alone.
-    - An invalid record has no features, and zeros as its outcome.
-    """
+    """A sparse table in memory: batches are blocks of a sparse store."""
 
     def prepare(_: int, batch: Batch) -> SparseBlock:
         outcome, valid = encoder.outcome.encode(batch)

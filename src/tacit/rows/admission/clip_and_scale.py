@@ -34,17 +34,15 @@ LARGEST = 1e300
 class Preparer:
     """The public numbers of a design, as the kernel takes them.
 
-    The prepared record is (u, 1 if there is an intercept, response, weight?, offset?) with
-    u = (clip(v, lower, upper) - center) / scale, shrunk to norm `feature_norm` where it is longer.
-    The outcome comes prepared. An invalid record is all zeros. A `raw` record, of a design with
-    open columns, is stored as it came.
+    The prepared record is (u, 1 if there is an intercept, response, weight?, offset?) with u = (clip(v, lower, upper) -
+    center) / scale, shrunk to norm `feature_norm` where it is longer. The outcome comes prepared. An invalid record is
+    all zeros. A `raw` record, of a design with open columns, is stored as it came.
 
     Guarantee
     ---------
     - A prepared record depends on that record and the design only, bit by bit: not on its place,
       on the block it came in, or on any other record.
-    - It is finite, and the norm of its stored features is at most feature_norm·(1 + 2^-40),
-      whatever the record held.
+    - It is finite, and the norm of its stored features is at most feature_norm·(1 + 2^-40), whatever the record held.
     - A raw record depends on that record alone, bit by bit; an invalid one is NaN throughout.
     - Of a sparse matrix, bounds that exclude 0 are refused.
     """
@@ -246,10 +244,9 @@ def prepare_sparse(
 
     Guarantee
     ---------
-    - The prepared record is the one that `Preparer` makes of the same record with its zeros
-      written out, number by number.
-    - It depends on that record and the design only, not on others or on how it was stored: entries
-      that are zero are left out.
+    - The prepared record is the one that `Preparer` makes of the same record with its zeros written out, number by
+      number; an invalid one has no features, and zeros as its outcome.
+    - It depends on that record and the design only, not on others or on how it was stored: zeros are left out.
     """
     length = len(valid)
     tiles = -(-length // LANES)

@@ -20,8 +20,9 @@ from tacit.compiling import compiled
 from tacit.design.attached_columns import Unit
 from tacit.errors import DataError
 from tacit.rows.admission.clip_and_scale import Preparer
-from tacit.rows.encoding.cells import normal_form, remembering
+from tacit.rows.encoding.cells import normal_form, quiet, remembering
 from tacit.rows.encoding.encode_rows import RecordEncoder
+from tacit.rows.encoding.transforms import splitmix64
 from tacit.rows.sources.source import Batch, Source
 from tacit.rows.storage.person_store import PersonBlock, PersonStore, place_groups
 from tacit.rows.storage.store import Layout
@@ -108,8 +109,7 @@ def label_forms(labels: NDArray[Any]) -> list[Form]:
     if kind in "biu":
         return [*map(int, labels.tolist())] if kind == "b" else [*labels.tolist()]
     if kind == "f":
-        # A warning by numpy would reveal something of the labels.
-        with np.errstate(over="ignore"):
+        with quiet():
             cells = labels.astype(np.float64).tolist()
         # Below 2^53 a whole float64 is spelt like the integer, and is the same label.
         return [int(cell) if abs(cell) < 2.0**53 and cell == int(cell) else normal_form(cell) for cell in cells]
@@ -121,14 +121,12 @@ def bounded_slots(
 ) -> tuple[Integers, Integers]:
     """Choose at most `max_rows` records of each person: their slots, and how many each person has.
 
-    Valid records come first, then those with the smallest order, then with the smallest hash. A
-    person without a valid record keeps one that is not, and so remains a person. The slot of a
-    record that is left out is -1.
+    Valid records come first, then those with the smallest order, then with the smallest hash. A person without a valid
+    record keeps one that is not, and so remains a person. The slot of a record that is left out is -1.
 
     Guarantee
     ---------
-    - Which of a person's records are stored, and in which slots, does not depend on other persons'.
-    - Nor does it depend on the order in which the records come.
+    - Which of a person's records are stored, and in which slots, depends neither on other persons' nor on their order.
     """
     sequence = np.lexsort((hashes[:, 1], hashes[:, 0], order, ~valid, person))
     sizes = np.bincount(person, minlength=persons)
@@ -147,6 +145,9 @@ def record_hashes(tiles: NDArray[Any], length: int) -> NDArray[np.uint64]:
     return hashes
 
 
+_mixed = njit(nogil=True, error_model="numpy")(splitmix64)
+
+
 @compiled
 def _hash(tiles: NDArray[Any], hashes: NDArray[np.uint64]) -> None:
     for i in range(hashes.shape[0]):
@@ -159,15 +160,6 @@ def _hash(tiles: NDArray[Any], hashes: NDArray[np.uint64]) -> None:
             two = _mixed(two ^ fine.view(np.uint64))
         hashes[i, 0] = one
         hashes[i, 1] = two
-
-
-@njit(nogil=True, error_model="numpy")
-def _mixed(state: Any) -> Any:
-    """Steele, Lea, Flood (2014), splitmix64: a step of the sequence and its finaliser."""
-    state += np.uint64(0x9E3779B97F4A7C15)
-    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return state ^ (state >> np.uint64(31))
 
 
 @compiled

@@ -38,6 +38,11 @@ _TRUTH = {"true": Decimal(1), "false": Decimal(0)}
 _MISSING_TYPES = frozenset({"NoneType", "NAType", "NaTType", "MaskedConstant"})
 
 
+def quiet() -> np.errstate:
+    """Silence numpy, whose warnings (of a signalling NaN, say) would reveal something of the cells."""
+    return np.errstate(all="ignore")
+
+
 def not_numeric(column: str) -> DataError:
     """The error for a column of a type that has no numbers."""
     return DataError(
@@ -58,8 +63,7 @@ def to_float64(values: NDArray[Any], column: str) -> Floats:
     - Whether an error is raised depends on the type of the array alone; it names the column.
     """
     kind = values.dtype.kind
-    # A warning by numpy would reveal something of the cells.
-    with np.errstate(all="ignore"):
+    with quiet():
         if kind in "biuf":
             return np.asarray(values, dtype=np.float64)
         if kind == "c":
@@ -215,8 +219,7 @@ def level_codes(labels: NDArray[Any], levels: Sequence[Any], column: str) -> Int
     if kind in "biuf":
         codes = np.full(len(labels), -1, dtype=np.int64)
         dtype = {"b": np.int64, "f": np.float64}.get(kind, labels.dtype)
-        # A warning by numpy would reveal something of the labels.
-        with np.errstate(over="ignore"):
+        with quiet():
             labels = labels.astype(dtype, copy=False)
             for code, form in enumerate(forms):
                 twin = _twin(form, labels.dtype)

@@ -19,7 +19,7 @@ from tacit.design import factor as factors
 from tacit.design.design import Design
 from tacit.design.factor import Factor, Indicator, LabelCell, Missing, Numeric, NumericCell
 from tacit.errors import DataError, SchemaError
-from tacit.rows.encoding.cells import NormalForm, level_codes, normal_form
+from tacit.rows.encoding.cells import NormalForm, level_codes, normal_form, quiet
 from tacit.rows.encoding.outcome import OutcomeEncoder
 from tacit.rows.encoding.transforms import FeatureMapper, power, spline_basis, transform
 from tacit.rows.sources.source import Batch, Source
@@ -120,7 +120,7 @@ class FeatureReader:
         for j, own in enumerate(columns):
             product = products[:, j]
             for factor in own:
-                with np.errstate(over="ignore", invalid="ignore"):
+                with quiet():
                     product *= value_of(factor)
                 # A product that overflowed stays finite, lest a later zero make it NaN.
                 np.clip(product, -LARGEST, LARGEST, out=product)
@@ -176,9 +176,7 @@ class RecordEncoder:
 
     Guarantee
     ---------
-    - A record's row depends on that record and public facts only.
-    - No level or class is taken from the records.
-    - Where `strict`, an invalid record is refused.
+    - A record's row depends on that record and public facts only. Where `strict`, an invalid one is refused.
     """
 
     design: Design

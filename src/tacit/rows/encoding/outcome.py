@@ -20,7 +20,7 @@ from tacit.design.attached_columns import Offset, Weighting
 from tacit.design.design import Design
 from tacit.design.response import Binary, Classes, Continuous, Count, Response
 from tacit.errors import DataError, SettingError
-from tacit.rows.encoding.cells import REMEMBERED, level_codes, normal_form
+from tacit.rows.encoding.cells import REMEMBERED, level_codes, normal_form, quiet
 from tacit.rows.encoding.transforms import logarithm
 from tacit.rows.sources.source import Batch, Source, names_read, require_columns, require_records
 from tacit.rows.storage.tiles import Flags, Floats
@@ -94,8 +94,7 @@ class OutcomeEncoder:
         named = self.numbers
         cells = dict(zip(named, batch.numeric(named).T, strict=True)) if named else {}
         numbers = np.empty((batch.length, self.count), dtype=np.float64)
-        # A warning by numpy would reveal something of the cells.
-        with np.errstate(all="ignore"):
+        with quiet():
             numbers[:, 0], valid = self._responses(batch, cells)
             if self.weighting is not None:
                 numbers[:, 1] = 1.0

@@ -37,6 +37,8 @@ _LARGEST = 1e100
 # Taylor coefficients of sine and cosine: for |x| <= π/4 the first terms left out are below 2^-57.
 _SIN = tuple((-1.0) ** (k // 2) / math.factorial(k) for k in range(17, 1, -2))
 _COS = tuple((-1.0) ** (k // 2) / math.factorial(k) for k in range(16, 2, -2))
+STEP = np.uint64(0x9E3779B97F4A7C15)
+"""Between states of splitmix64."""
 
 
 def logarithm(cells: Floats) -> Floats:
@@ -44,8 +46,7 @@ def logarithm(cells: Floats) -> Floats:
 
     Guarantee
     ---------
-    - A number has the same logarithm wherever it stands, to the bit; the error is below 2 units in
-      the last place.
+    - A number has the same logarithm wherever it stands, to the bit; the error is below 2 units in the last place.
     """
     mantissa, exponent = np.frexp(cells)
     small = mantissa < math.sqrt(0.5)
@@ -70,8 +71,7 @@ def transform(function: str, cells: Floats) -> Floats:
 
     Guarantee
     ---------
-    - A number has the same image wherever it stands, to the bit; the error is below 4 units in the
-      last place.
+    - A number has the same image wherever it stands, to the bit; the error is below 4 units in the last place.
     """
     return _FUNCTIONS[function](cells)
 
@@ -307,13 +307,17 @@ def normal_draws(seed: int, count: int) -> Floats:
 
 
 def uniform_words(seed: int, count: int) -> NDArray[np.uint64]:
-    """The first words of splitmix64 (Steele, Lea & Flood, 2014) from this seed."""
-    index = np.arange(1, count + 1, dtype=np.uint64)
-    with np.errstate(over="ignore"):
-        word = np.uint64(seed % 2**64) + index * np.uint64(0x9E3779B97F4A7C15)
-        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-            word = (word ^ (word >> np.uint64(shift))) * np.uint64(factor)
-    return np.asarray(word ^ (word >> np.uint64(31)))
+    """The first words of splitmix64 from this seed."""
+    states = np.uint64(seed % 2**64) + np.arange(count, dtype=np.uint64) * STEP
+    return np.asarray(splitmix64(states))
+
+
+def splitmix64(state: Any) -> Any:
+    """Steele, Lea & Flood (2014): a step of the sequence and its finaliser, also for compiled code."""
+    state = state + STEP
+    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return state ^ (state >> np.uint64(31))
 
 
 def _inverse_normal(p: Floats) -> Floats:
@@ -332,23 +336,17 @@ def _ratio(x: Floats, coefficients: Floats) -> Floats:
 
 # Numerators and denominators in the middle, near it and far from it, highest power first.
 _COEFFICIENTS = """
-    2.5090809287301226727e3 3.3430575583588128105e4 6.7265770927008700853e4
-    4.5921953931549871457e4 1.3731693765509461125e4 1.9715909503065514427e3
-    1.3314166789178437745e2 3.3871328727963666080e0
-    5.2264952788528545610e3 2.8729085735721942674e4 3.9307895800092710610e4
-    2.1213794301586595867e4 5.3941960214247511077e3 6.8718700749205790830e2
-    4.2313330701600911252e1 1.0
-    7.74545014278341407640e-4 2.27238449892691845833e-2 2.41780725177450611770e-1
-    1.27045825245236838258e0 3.64784832476320460504e0 5.76949722146069140550e0
-    4.63033784615654529590e0 1.42343711074968357734e0
-    1.05075007164441684324e-9 5.47593808499534494600e-4 1.51986665636164571966e-2
-    1.48103976427480074590e-1 6.89767334985100004550e-1 1.67638483018380384940e0
-    2.05319162663775882187e0 1.0
-    2.01033439929228813265e-7 2.71155556874348757815e-5 1.24266094738807843860e-3
-    2.65321895265761230930e-2 2.96560571828504891230e-1 1.78482653991729133580e0
-    5.46378491116411436990e0 6.65790464350110377720e0
-    2.04426310338993978564e-15 1.42151175831644588870e-7 1.84631831751005468180e-5
-    7.86869131145613259100e-4 1.48753612908506148525e-2 1.36929880922735805310e-1
-    5.99832206555887937690e-1 1.0
+    2.5090809287301226727e3 3.3430575583588128105e4 6.7265770927008700853e4 4.5921953931549871457e4
+    1.3731693765509461125e4 1.9715909503065514427e3 1.3314166789178437745e2 3.3871328727963666080e0
+    5.2264952788528545610e3 2.8729085735721942674e4 3.9307895800092710610e4 2.1213794301586595867e4
+    5.3941960214247511077e3 6.8718700749205790830e2 4.2313330701600911252e1 1.0
+    7.74545014278341407640e-4 2.27238449892691845833e-2 2.41780725177450611770e-1 1.27045825245236838258e0
+    3.64784832476320460504e0 5.76949722146069140550e0 4.63033784615654529590e0 1.42343711074968357734e0
+    1.05075007164441684324e-9 5.47593808499534494600e-4 1.51986665636164571966e-2 1.48103976427480074590e-1
+    6.89767334985100004550e-1 1.67638483018380384940e0 2.05319162663775882187e0 1.0
+    2.01033439929228813265e-7 2.71155556874348757815e-5 1.24266094738807843860e-3 2.65321895265761230930e-2
+    2.96560571828504891230e-1 1.78482653991729133580e0 5.46378491116411436990e0 6.65790464350110377720e0
+    2.04426310338993978564e-15 1.42151175831644588870e-7 1.84631831751005468180e-5 7.86869131145613259100e-4
+    1.48753612908506148525e-2 1.36929880922735805310e-1 5.99832206555887937690e-1 1.0
 """
 _CENTRE, _NEAR, _FAR = np.array([*map(float, _COEFFICIENTS.split())]).reshape(3, 2, 8)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import DataError
-from tacit.rows.encoding.cells import cell_number, plain_labels, to_float64
+from tacit.rows.encoding.cells import cell_number, plain_labels, quiet, to_float64
 from tacit.rows.sources.data_frame import series_labels, stored_by_arrow
 from tacit.rows.sources.source import Batch, Names, Source, SparseRows, require_table
 from tacit.rows.storage.tiles import Floats
@@ -47,8 +47,7 @@ class MatrixSource(Source):
         if part.dtype.kind not in "biuf":
             columns = [to_float64(part[:, j], name) for j, name in enumerate(names)]
             return np.ascontiguousarray(np.array(columns).reshape(len(names), len(part)).T)
-        # A warning by numpy, of a signalling NaN for one, would reveal something of the cells.
-        with np.errstate(all="ignore"):
+        with quiet():
             return np.require(part, dtype=np.float64, requirements=["C", "A"])
 
     def _labels(self, part: NDArray[Any], name: str) -> NDArray[Any]:
@@ -139,8 +138,7 @@ def _typed(data: Sequence[Any]) -> NDArray[Any] | None:
             return None
     elif kinds != {np.ndarray} or len({record.shape for record in data}) != 1:
         return None
-    # A warning by numpy would reveal something of the cells.
-    with np.errstate(all="ignore"):
+    with quiet():
         array = np.asarray(data)
     # Next to numbers of more than 8 bytes integers would be rounded twice.
     plain = array.dtype.kind in "biuf" and array.dtype.itemsize <= 8
@@ -185,8 +183,7 @@ def _nested(row: Sequence[Any]) -> bool:
 
 def _unmasked(data: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
     if data.dtype.kind in "biuf":
-        # A warning by numpy would reveal something of the cells.
-        with np.errstate(all="ignore"):
+        with quiet():
             return np.where(np.ma.getmaskarray(data), np.nan, data.data.astype(np.float64))
     if data.dtype.kind in "MV":
         # The type stays, by which it is refused where a number is asked for.

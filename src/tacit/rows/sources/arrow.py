@@ -1,8 +1,7 @@
 """Arrow columns as cells, Parquet files as sources of them, and lines of CSV read by pyarrow.
 
-Private: the cells, and the statistics in a Parquet footer, which are not read. pyarrow's own errors
-can quote a cell and are never passed on. pyarrow takes long to import, so this module is imported
-where it is first needed.
+Private: the cells, and the statistics in a Parquet footer, which are not read. pyarrow's own errors can quote a cell
+and are never passed on. pyarrow takes long to import, so this module is imported where it is first needed.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
 from tacit.errors import DataError
-from tacit.rows.encoding.cells import not_numeric, plain_labels, to_float64
+from tacit.rows.encoding.cells import not_numeric, plain_labels, quiet, to_float64
 from tacit.rows.sources import source as sources
 from tacit.rows.sources.source import Batch, Names, Source
 from tacit.rows.storage.tiles import Floats
@@ -76,8 +76,7 @@ class FrameSource(Source):
 
         def cells(own: slice, names: Names) -> Floats:
             block = np.empty((own.stop - own.start, len(names)), dtype=np.float64)
-            # A warning by numpy, of a signalling NaN for one, would reveal something of the cells.
-            with np.errstate(all="ignore"):
+            with quiet():
                 for j, name in enumerate(names):
                     block[:, j] = numbers[name][own]
             return block

@@ -29,10 +29,9 @@ def open_source(
 ) -> Source:
     """Source of a matrix (sparse ones too), a pandas, polars or pyarrow table, or a file.
 
-    The response is a column of the table (named, or left to the design) or a sequence, then called
-    "y". `attached` has other columns (weights, exposures, persons) by the caller's word for them: a
-    sequence, the name of a column of the table, or None. A sequence goes by its word, underscored
-    until nothing else is called so; `attached_names` tells.
+    The response is a column of the table (named, or left to the design) or a sequence, then called "y". `attached` has
+    other columns (weights, exposures, persons) by the caller's word for them: a sequence, the name of a column of the
+    table, or None. A sequence goes by its word, underscored until nothing else is called so; `attached_names` tells.
 
     Guarantee
     ---------

@@ -60,15 +60,13 @@ class Source(ABC):
     Guarantee
     ---------
     - `batches` starts at the first record each time and keeps the order of the records.
-    - A batch has at least one record and at most `rows`; of a resident source, exactly `rows`
-      except the last.
+    - A batch has at least one record and at most `rows`; of a resident source, exactly `rows` except the last.
     - No content of a record raises, nor changes how another record is read: a cell that is no
       number is infinite where one is asked for, and one that is no label is missing.
     - A column is refused by its type alone, before its first record.
 
-    Attached columns are not among the `names`. `length` is None where it is not known without
-    reading values. A `resident` table is in memory. `typed_by` is the library that gave the columns
-    their types; None of text.
+    Attached columns are not among the `names`. `length` is None where it is not known without reading values. A
+    `resident` table is in memory. `typed_by` is the library that gave the columns their types; None of text.
     """
 
     names: tuple[str, ...]

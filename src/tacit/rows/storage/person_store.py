@@ -1,9 +1,8 @@
 """Records by person: tiles in which 64 persons stand side by side, each with all their records.
 
-Private: every block. Public: width, type, and how many records of a person there are at most. A
-group is a run of tiles: slot s of a lane holds the s-th record of that lane's person, or zeros.
-Persons are sorted by their number of records, so few slots are empty: at most 64
-times the most records of one person.
+Private: every block. Public: width, type, and how many records of a person there are at most. A group is a run of
+tiles: slot s of a lane holds the s-th record of that lane's person, or zeros. Persons are sorted by their number of
+records, so few slots are empty: at most 64 times the most records of one person.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ from tacit.contract.query import PART
 from tacit.errors import FileError, SettingError
 from tacit.rows.storage import store as base
 from tacit.rows.storage.store import Layout, Rewrite, Store
-from tacit.rows.storage.tiles import LANES, Integers, readonly, tile_count, to_tiles
+from tacit.rows.storage.tiles import LANES, Integers, readonly, tile_count
 
 THREADS = 2  # that write blocks
 SMALLEST, LARGEST = 16 << 20, 256 << 20
@@ -83,36 +83,13 @@ class MemoryStore(Store):
 
     Guarantee
     ---------
-    - Where new tiles are being written and that fails, what was written is in no buffer that is
-      kept.
+    - Where new tiles are being written and that fails, what was written is in no buffer that is kept.
     """
 
     def __init__(self, layout: Layout, blocks: Sequence[NDArray[Any]], subsample: Integers | None = None) -> None:
         self._writable: Sequence[NDArray[Any]] | None = [*map(np.ascontiguousarray, blocks)]
         super().__init__(layout, map(readonly, self._writable))
         self.subsample = subsample
-
-    @classmethod
-    def of(
-        cls,
-        table: NDArray[Any],
-        block_rows: int | None = None,
-        *,
-        weighted: bool = False,
-        shifted: bool = False,
-        drawn: NDArray[np.uint8] | None = None,
-    ) -> MemoryStore:
-        """Store of one prepared table (row, column); `drawn` are the bytes of its records."""
-        dtype, outcome = base.require_dtype(table.dtype), 1 + weighted + shifted
-        width = table.shape[1] - outcome
-        rows = block_rows or base.default_block_rows(width, dtype, outcome)
-        layout = Layout(len(table), width, dtype, rows, weighted, shifted)
-        if drawn is None:
-            return cls.of_tiles(layout, to_tiles(table))
-        starts = range(0, len(table), rows)
-        found = [subsample_first(drawn[start : start + rows]) for start in starts]
-        order = np.concatenate([start + own for start, (own, _) in zip(starts, found, strict=True)])
-        return cls.of_tiles(layout, to_tiles(table[order]), np.array([count for _, count in found]))
 
     @classmethod
     def of_tiles(cls, layout: Layout, tiles: NDArray[Any], subsample: Integers | None = None) -> MemoryStore:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from tacit.compiling import compiled
@@ -114,42 +115,50 @@ def map_tiles(tiles: NDArray[Any], matrix: Floats, out: NDArray[Any] | None = No
 
 
 @compiled
-def _map(  # noqa: C901 - one pass, compiled once
+def _map(
     tiles: NDArray[Any], matrix: NDArray[Any], firsts: Integers, features: NDArray[Any], out: NDArray[Any]
 ) -> None:
-    # Two images and four columns at a time, for speed. Each record's sum is still column after
-    # column, and an odd last image is computed twice. Columns before the first that an image takes
-    # would add zeros and are passed over: a triangular matrix takes half the time.
     width = matrix.shape[0]
-    fours = width - width % 4
-    # The features of a tile are copied, so that its image may take its place.
-    one, two = features[width], features[width + 1]
     for t in range(tiles.shape[0]):
+        # The features of a tile are copied, so that its image may take its place.
         for j in range(width):
             for lane in range(LANES):
                 features[j, lane] = tiles[t, j, lane]
-        for k in range(0, width, 2):
-            m = min(k + 1, width - 1)
-            for lane in range(LANES):
-                one[lane] = 0.0
-                two[lane] = 0.0
-            for four in range(min(firsts[k], firsts[m]) // 4, fours // 4):
-                j = 4 * four
-                a, b, c, d = matrix[j, k], matrix[j + 1, k], matrix[j + 2, k], matrix[j + 3, k]
-                e, f, g, h = matrix[j, m], matrix[j + 1, m], matrix[j + 2, m], matrix[j + 3, m]
-                for lane in range(LANES):
-                    u, v = features[j, lane], features[j + 1, lane]
-                    w, x = features[j + 2, lane], features[j + 3, lane]
-                    one[lane] = (((one[lane] + a * u) + b * v) + c * w) + d * x
-                    two[lane] = (((two[lane] + e * u) + f * v) + g * w) + h * x
-            for j in range(fours, width):
-                a, e = matrix[j, k], matrix[j, m]
-                for lane in range(LANES):
-                    one[lane] += a * features[j, lane]
-                    two[lane] += e * features[j, lane]
-            for lane in range(LANES):
-                out[t, k, lane] = one[lane]
-                out[t, m, lane] = two[lane]
+        combine(features, matrix, firsts, features[width:], out[t])
         for j in range(width, tiles.shape[1]):
             for lane in range(LANES):
                 out[t, j, lane] = tiles[t, j, lane]
+
+
+@njit(nogil=True, error_model="numpy")
+def combine(
+    features: NDArray[Any], matrix: NDArray[Any], firsts: Integers, pair: NDArray[Any], out: NDArray[Any]
+) -> None:
+    """Write M'u of every record u of a tile, each sum column after column; `pair` are two rows of scratch."""
+    # Two images and four columns at a time, for speed; an odd last image is computed twice. Columns before the first
+    # that an image takes would add zeros and are passed over: a triangular matrix takes half the time.
+    width, images = matrix.shape
+    fours = width - width % 4
+    one, two = pair[0], pair[1]
+    for k in range(0, images, 2):
+        m = min(k + 1, images - 1)
+        for lane in range(LANES):
+            one[lane] = 0.0
+            two[lane] = 0.0
+        for four in range(min(firsts[k], firsts[m]) // 4, fours // 4):
+            j = 4 * four
+            a, b, c, d = matrix[j, k], matrix[j + 1, k], matrix[j + 2, k], matrix[j + 3, k]
+            e, f, g, h = matrix[j, m], matrix[j + 1, m], matrix[j + 2, m], matrix[j + 3, m]
+            for lane in range(LANES):
+                u, v = features[j, lane], features[j + 1, lane]
+                w, x = features[j + 2, lane], features[j + 3, lane]
+                one[lane] = (((one[lane] + a * u) + b * v) + c * w) + d * x
+                two[lane] = (((two[lane] + e * u) + f * v) + g * w) + h * x
+        for j in range(fours, width):
+            a, e = matrix[j, k], matrix[j, m]
+            for lane in range(LANES):
+                one[lane] += a * features[j, lane]
+                two[lane] += e * features[j, lane]
+        for lane in range(LANES):
+            out[k, lane] = one[lane]
+            out[m, lane] = two[lane]

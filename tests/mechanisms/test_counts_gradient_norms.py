@@ -17,12 +17,13 @@ from tacit.contract.sensitivity import Price, squared_sensitivity
 from tacit.errors import SettingError
 from tacit.losses import classification, poisson, regression
 from tacit.losses.loss import Loss
-from tacit.mechanisms.gradient_norms import answer_gradient_norm, integer_gradient_norms
+from tacit.mechanisms.counts import answer_counts, integer_measures
 from tacit.noise.entropy import SeededEntropy
 from tacit.privacy.relation import Relation
 from tacit.rows.storage.record_store import MemoryStore, SparseBlock, SparseStore
 from tacit.rows.storage.store import Layout
 from tacit.rows.storage.tiles import LANES, to_tiles
+from tests.rows.memory_stores import memory_store
 from tests.rows.person_stores import person_store
 
 WIDTH, BOUND = 4, 2**36
@@ -93,7 +94,7 @@ def test_the_sum_is_that_of_the_norms_of_downweighted_gradients(measure: Measure
     if rows == 300:
         assert 20 < (expected > 0).sum() < 300
         assert measure is Measure.WITHIN or ((expected > 0) & (expected < 1)).any()
-    total = integer_gradient_norms(query, BOUND, MemoryStore.of(values))
+    total = integer_measures(query, BOUND, memory_store(values))
     # Integers of 2^36 at most, from norms with errors of some 2^-50.
     assert abs(int(total[0]) - float(np.rint(BOUND * expected).sum())) <= 40 * rows
 
@@ -103,7 +104,7 @@ def test_a_record_counts_by_its_weight_and_so_does_its_gradient() -> None:
     values = np.column_stack([table(200), rng.random(200), rng.uniform(-1, 1, 200)])
     weight, offset = values[:, WIDTH + 1], values[:, WIDTH + 2]
     expected = share_by_hand(query, norms_by_hand(query, values, weight, offset)) * weight
-    found = integer_gradient_norms(query, BOUND, stored(values, weighted=True, shifted=True))
+    found = integer_measures(query, BOUND, stored(values, weighted=True, shifted=True))
     assert abs(float(found[0]) - BOUND * expected.sum()) <= 40 * len(values)
 
 
@@ -114,9 +115,9 @@ def test_records_that_fill_up_a_tile_count_nothing(start: float, inside: bool, l
     query = query_of(Measure.WITHIN, loss, start, 1.0)
     half = query_of(Measure.SHARE, loss, start, 1.0)
     for rows in (1, 2, 63, 64, 65, 129):
-        store = MemoryStore.of(np.zeros((rows, WIDTH + 1)))
-        assert integer_gradient_norms(query, 8, store).tolist() == [8 * rows if inside else 0]
-        assert integer_gradient_norms(half, 8, store).tolist() == [4 * rows if inside else 0]
+        store = memory_store(np.zeros((rows, WIDTH + 1)))
+        assert integer_measures(query, 8, store).tolist() == [8 * rows if inside else 0]
+        assert integer_measures(half, 8, store).tolist() == [4 * rows if inside else 0]
 
 
 @given(st.integers(1, 2**36), ANY, ANY, ANY, st.floats(-1e100, 1e100), st.floats(1e-100, 1e100))
@@ -131,9 +132,9 @@ def test_a_record_adds_a_whole_number_from_0_to_the_bound(
             query = query_of(measure, loss, start, cap)
             for weighted in (False, True):
                 store = stored(row[:, : WIDTH + 1 + weighted], weighted=weighted)
-                assert 0 <= integer_gradient_norms(query, bound, store)[0] <= bound
+                assert 0 <= integer_measures(query, bound, store)[0] <= bound
             people = person_store([row] * 2 + [np.repeat(row, 3, axis=0)], 3, weighted=True)
-            assert 0 <= integer_gradient_norms(query, bound, people)[0] <= 3 * bound
+            assert 0 <= integer_measures(query, bound, people)[0] <= 3 * bound
 
 
 def test_neighbours_differ_by_at_most_the_bound() -> None:
@@ -144,7 +145,7 @@ def test_neighbours_differ_by_at_most_the_bound() -> None:
         sums = []
         for row in [*1e9 * table(10), *table(30), *1e-9 * table(10), np.zeros(WIDTH + 1)]:
             values[33] = row
-            sums.append(int(integer_gradient_norms(query, bound, MemoryStore.of(values))[0]))
+            sums.append(int(integer_measures(query, bound, memory_store(values))[0]))
         allowed = squared_sensitivity(QueryKind.COUNTS, bound, Relation.REPLACE_ONE)
         assert 0.9 * allowed <= (max(sums) - min(sums)) ** 2 <= allowed
 
@@ -152,24 +153,24 @@ def test_neighbours_differ_by_at_most_the_bound() -> None:
 def test_integers_do_not_depend_on_blocks_threads_or_order(monkeypatch: pytest.MonkeyPatch) -> None:
     values, rng, query = table(1000), np.random.default_rng(0), query_of()
     people = [table(1 + i % 5, i) for i in range(200)]
-    whole = integer_gradient_norms(query, BOUND, MemoryStore.of(values))
-    persons = sum(integer_gradient_norms(query, BOUND, person_store([p], 5)) for p in people)
+    whole = integer_measures(query, BOUND, memory_store(values))
+    persons = sum(integer_measures(query, BOUND, person_store([p], 5)) for p in people)
     for threads in ("1", "2", "5"):
         monkeypatch.setenv("TACIT_THREADS", threads)
         for block_rows in (64, 128, 640):
-            store = MemoryStore.of(values[rng.permutation(len(values))], block_rows)
-            assert (integer_gradient_norms(query, BOUND, store) == whole).all()
+            store = memory_store(values[rng.permutation(len(values))], block_rows)
+            assert (integer_measures(query, BOUND, store) == whole).all()
             shuffled = [people[i] for i in rng.permutation(len(people))]
             grouped = person_store(shuffled, 5, block_tiles=block_rows // 64)
-            assert (integer_gradient_norms(query, BOUND, grouped) == persons).all()
+            assert (integer_measures(query, BOUND, grouped) == persons).all()
 
 
 def test_sparse_records_have_the_norms_of_dense_ones() -> None:
     values = table(100)
     values[:, :WIDTH] *= np.random.default_rng(1).random((100, WIDTH)) < 0.5
     for query in (query_of(), query_of(Measure.WITHIN, start=-0.3)):
-        dense = integer_gradient_norms(query, BOUND, MemoryStore.of(values))
-        assert (integer_gradient_norms(query, BOUND, sparse(values)) == dense).all()
+        dense = integer_measures(query, BOUND, memory_store(values))
+        assert (integer_measures(query, BOUND, sparse(values)) == dense).all()
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -186,7 +187,7 @@ def test_a_person_has_the_norm_of_the_sum_of_their_gradients(weighted: bool) -> 
         norm = shorter * float(np.linalg.norm(score))
         expected += float(share_by_hand(query, np.float64(norm))) * weight.mean()
     store = person_store(people, 6, weighted=weighted)
-    found = integer_gradient_norms(query, BOUND, store)
+    found = integer_measures(query, BOUND, store)
     assert 0.05 * 150 < expected < 0.6 * 150
     assert abs(float(found[0]) / BOUND - expected) < 1e-7
 
@@ -197,20 +198,20 @@ def test_persons_with_one_record_count_as_their_records_do(n: int, weighted: boo
     """Up to the rounding of a square root: lanes without a person count nothing."""
     values = np.column_stack([table(n), np.random.default_rng(0).random(n)])[:, : 5 + weighted]
     for query in (query_of(start=0.0), query_of(Measure.WITHIN, start=-0.4)):
-        one = integer_gradient_norms(query, BOUND, person_store([*values[:, None]], 1, weighted=weighted))
-        many = integer_gradient_norms(query, BOUND, stored(values, weighted=weighted))
+        one = integer_measures(query, BOUND, person_store([*values[:, None]], 1, weighted=weighted))
+        many = integer_measures(query, BOUND, stored(values, weighted=weighted))
         assert abs(int(one[0]) - int(many[0])) <= 40 * n
 
 
 def test_answers_have_the_noise_that_is_stated() -> None:
     """800 answers; the sample deviation is within 15% but with probability below 1e-8."""
-    store, query, price = MemoryStore.of(table(200)), query_of(), Price(bound=2**20, bits=22)
-    exact = answer_gradient_norm(query, price, store, None)
+    store, query, price = memory_store(table(200)), query_of(), Price(bound=2**20, bits=22)
+    exact = answer_counts(query, price, store, None)
     assert exact.noise_scale == 0.0
     expected = share_by_hand(query, norms_by_hand(query, table(200))).sum()
     assert exact.value[0] == pytest.approx(expected, abs=1e-3)
     entropy = SeededEntropy(3)
-    answers = [answer_gradient_norm(query, price, store, entropy) for _ in range(800)]
+    answers = [answer_counts(query, price, store, entropy) for _ in range(800)]
     assert {answer.noise_scale for answer in answers} == {4.0}
     noise = np.array([answer.value[0] - exact.value[0] for answer in answers])
     assert abs(np.std(noise) / 4.0 - 1) < 0.15
@@ -221,4 +222,4 @@ def test_answers_have_the_noise_that_is_stated() -> None:
 def test_several_predictors_have_no_gradient_norm() -> None:
     query = replace(query_of(), theta=np.zeros((WIDTH, 3)))
     with pytest.raises(SettingError, match="one linear predictor"):
-        integer_gradient_norms(query, 1, MemoryStore.of(table(3)))
+        integer_measures(query, 1, memory_store(table(3)))
