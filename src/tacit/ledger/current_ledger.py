@@ -45,10 +45,9 @@ def active_ledger() -> Ledger | None:
       the tasks of asyncio, and after the block has ended there.
     - In a program that was started in a block it is refused, until a block is entered there.
     - In the main thread outside of all blocks it is None.
-    - In another thread or a worker process that has entered no block, it is the only ledger ever
-      entered in the process, or in the one that it works for, while its block is open. It is None
-      where none was ever entered. Otherwise it is refused: the fit could be charged to the wrong
-      ledger or to none.
+    - In another thread or a worker process that has entered no block, it is the only ledger ever entered in the
+      process, or in the one that it works for, while its block is open. It is None where none was ever entered.
+      Otherwise it is refused: the fit could be charged to the wrong ledger or to none.
     """
     block = blocks.own_block()
     if block is not None:

@@ -76,9 +76,8 @@ class JointCertificate(Document):
     Guarantee
     ---------
     - What exists is laid out as documented; anything else was refused with `CertificateError`.
-    - `check` accepts a total only if the events of all charges add up to it, within the capacity
-      stated, which is within the budget. The exact sum is compared, and no number that is stated
-      may be below it.
+    - `check` accepts a total only if the events of all charges add up to it, within the capacity stated, which is
+      within the budget. The exact sum is compared, and no number that is stated may be below it.
     - A charge whose answer is not known to have left is part of the total.
     - The total holds where the prices were fixed without regard to earlier answers. The budget
       holds also where they were not.
@@ -204,8 +203,7 @@ def rounded(ratio: Ratio, *, up: bool) -> Fraction:
 
     Guarantee
     ---------
-    - Rounded up it is never below the ratio, rounded down never above; both by less than 2^-255
-      of it.
+    - Rounded up it is never below the ratio, rounded down never above; both by less than 2^-255 of it.
     """
     above, below = ratio
     if above.bit_length() + below.bit_length() <= REDUCIBLE_BITS:

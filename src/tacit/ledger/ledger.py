@@ -162,9 +162,8 @@ class Ledger:
     ) -> Reservation:
         """Charge events before they happen. The charge is durable when this returns.
 
-        The sensitivities in the events hold for the `relation` and `unit`. A `label`, the `formula`
-        and the `file` say what it is for. Under a key, a digest of the `request` is needed. What is
-        not `private` is refused.
+        The sensitivities in the events hold for the `relation` and `unit`. A `label`, the `formula` and the `file` say
+        what it is for. Under a key, a digest of the `request` is needed. What is not `private` is refused.
 
         Guarantee
         ---------
@@ -258,9 +257,8 @@ class Ledger:
     ) -> None:
         """Move a part of the budget from one analyst (None: what is common) to another.
 
-        From the first grant on, an analyst spends what was granted to that name and no more, and
-        charges without a name spend what is granted to nobody. Without a budget, all that `source`
-        has left is moved.
+        From the first grant on, an analyst spends what was granted to that name and no more, and charges without a name
+        spend what is granted to nobody. Without a budget, all that `source` has left is moved.
 
         Examples
         --------

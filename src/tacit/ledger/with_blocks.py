@@ -1,9 +1,8 @@
 """The ``with`` blocks of ledgers and of `uncharged`: which are open, and what workers are told.
 
-A worker may be older than the block whose jobs it runs. So each process that enters a ledger keeps
-a small file, its notice: which ledgers were entered in it so far, and whether one is open now. A
-worker believes the notice of the process that it works for. Other notices can only make its fits
-refused.
+A worker may be older than the block whose jobs it runs. So each process that enters a ledger keeps a small file, its
+notice: which ledgers were entered in it so far, and whether one is open now. A worker believes the notice of the
+process that it works for. Other notices can only make its fits refused.
 """
 
 from __future__ import annotations
