@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tacit.documents.canonical_json import canonical, plain
+from tacit.documents.canonical_json import canonical, plain, require
 from tacit.documents.dataclass_json import from_plain, to_plain
-from tacit.errors import CertificateError
 
 LARGEST_COVARIANCE = 512
 """Coefficients beyond which the covariance is not stored: it would fill the file."""
@@ -30,12 +29,11 @@ class Term:
             value = getattr(self, field)
             object.__setattr__(self, field, value if value is None else float(value))
         given = [value for value in (self.std_err, self.lower, self.upper) if value is not None]
-        if not math.isfinite(self.coef) or any(math.isnan(value) for value in given):
-            raise CertificateError("a coefficient is not a finite number, or its interval is NaN")
-        if self.std_err is not None and self.std_err < 0:
-            raise CertificateError("a standard error is negative")
-        if self.lower is not None and self.upper is not None and self.lower > self.upper:
-            raise CertificateError("an interval has its ends reversed")
+        numbers = math.isfinite(self.coef) and not any(map(math.isnan, given))
+        require(numbers, "a coefficient is not a finite number, or its interval is NaN")
+        require(self.std_err is None or self.std_err >= 0, "a standard error is negative")
+        ordered = self.lower is None or self.upper is None or self.lower <= self.upper
+        require(ordered, "an interval has its ends reversed")
 
 
 @dataclass(frozen=True)
@@ -76,10 +74,9 @@ class Estimates:
         if scatter is not None:
             counts += map(len, (scatter.sampling, scatter.privacy, scatter.degrees))
         rows = None if self.covariance is None else [len(row) for row in self.covariance]
-        if set(counts) - {count} or rows not in (None, list(range(1, count + 1))):
-            raise CertificateError("scatter, covariance or statements are not one for each term")
-        if not all(math.isfinite(number) for row in self.covariance or () for number in row):
-            raise CertificateError("the covariance of the fit is not finite")
+        complete = set(counts) <= {count} and rows in (None, list(range(1, count + 1)))
+        require(complete, "scatter, covariance or statements are not one for each term")
+        require(_is_finite(self.covariance or ()), "the covariance of the fit is not finite")
 
     def document(self) -> dict[str, Any]:
         """The parts of a fit file, as plain data; infinity is "inf"."""
@@ -90,15 +87,18 @@ class Estimates:
         """Read back the parts of a fit file, spelled exactly as `document` spells them."""
         estimates = from_plain(cls, dict(document), "the fit")
         numbers = () if estimates.scatter is None else vars(estimates.scatter).values()
-        if any(math.isnan(number) for row in numbers for number in row):
-            raise CertificateError("a variance of the fit is not a number")
-        if canonical(estimates.document()) != canonical(document):
-            raise CertificateError("a number of the fit is not spelled as a float")
+        nan = any(math.isnan(number) for row in numbers for number in row)
+        require(not nan, "a variance of the fit is not a number")
+        same = canonical(estimates.document()) == canonical(document)
+        require(same, "a number of the fit is not spelled as a float")
         return estimates
 
 
 def triangle_of(matrix: Sequence[Sequence[float]]) -> tuple[tuple[float, ...], ...] | None:
     """Return the lower triangle of a covariance that can be stored, None of any other."""
     rows = tuple(tuple(row[: place + 1]) for place, row in enumerate(matrix))
-    finite = all(math.isfinite(number) for row in rows for number in row)
-    return rows if finite and len(rows) <= LARGEST_COVARIANCE else None
+    return rows if _is_finite(rows) and len(rows) <= LARGEST_COVARIANCE else None
+
+
+def _is_finite(rows: Sequence[Sequence[float]]) -> bool:
+    return all(math.isfinite(number) for row in rows for number in row)

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from tacit.documents.quoting import quoted
-from tacit.errors import CertificateError
+from tacit.errors import CertificateError, InputError
 from tacit.files import LARGEST_FILE, read_bytes
 
 LARGEST_DOCUMENT = LARGEST_FILE
@@ -35,16 +35,27 @@ FieldTypes = Mapping[str, tuple[type, ...]]
 """Fields of an object and the types that each may have; `object` lets any value pass."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_TYPES = {kind.__name__: kind for kind in (str, int, float, bool, list, dict, object)} | {"None": type(None)}
+
+
+def fields_of(spelled: str) -> FieldTypes:
+    """Return the fields that a text spells as "name:type", with several types as "name:float|None"."""
+    pairs = (field.split(":") for field in spelled.split())
+    return {name: tuple(_TYPES[kind] for kind in kinds.split("|")) for name, kinds in pairs}
+
+
+def require(holds: object, message: str, error: type[InputError] = CertificateError) -> None:
+    """Refuse with a message what does not hold."""
+    if not holds:
+        raise error(message)
 
 
 def parse_document(text: str | bytes, largest: int = LARGEST_DOCUMENT) -> dict[str, Any]:
     """Read a JSON object of bounded size and depth, without duplicates, NaN or overflow."""
-    if len(text) > largest:
-        raise CertificateError(f"the document has more than {largest} characters")
+    require(len(text) <= largest, f"the document has more than {largest} characters")
     try:
         decoded = text.decode("utf-8") if isinstance(text, bytes) else text
-        if sum(map(decoded.count, ",[{")) > MOST_VALUES:
-            raise CertificateError(f"the document has more than {MOST_VALUES} values")
+        require(sum(map(decoded.count, ",[{")) <= MOST_VALUES, f"the document has more than {MOST_VALUES} values")
         document = json.loads(
             decoded,
             object_pairs_hook=_distinct,
@@ -84,8 +95,7 @@ def require_fields(document: object, layout: FieldTypes, place: str) -> None:
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     document = dict(pairs)
-    if len(document) != len(pairs):
-        raise CertificateError("a field occurs twice in the document")
+    require(len(document) == len(pairs), "a field occurs twice in the document")
     return document
 
 
@@ -119,8 +129,7 @@ def _require_shallow(document: dict[str, Any]) -> None:
             elif isinstance(item, str) and _SURROGATE.search(item):
                 raise CertificateError("the document holds half a character (a lone surrogate)")
         level = inner
-    if level:
-        raise CertificateError(f"the document is nested more than {DEEPEST_DOCUMENT} deep")
+    require(not level, f"the document is nested more than {DEEPEST_DOCUMENT} deep")
 
 
 def canonical(document: Mapping[str, Any]) -> str:
@@ -129,12 +138,7 @@ def canonical(document: Mapping[str, Any]) -> str:
 
 
 def digest_of(document: Mapping[str, Any]) -> str:
-    """Return the SHA-256 of the canonical spelling, without ``digest`` and ``signature``.
-
-    Guarantee
-    ---------
-    - The order of the keys and the white space of a file do not matter; everything else does.
-    """
+    """Return the digest; order of keys and white space of a file do not matter, everything else does."""
     digested = {key: document[key] for key in document if key not in ("digest", "signature")}
     return "sha256:" + hashlib.sha256(canonical(digested).encode("ascii")).hexdigest()
 

@@ -11,14 +11,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
-from tacit.documents.canonical_json import (
-    LARGEST_DOCUMENT,
-    FieldTypes,
-    canonical,
-    digest_of,
-    parse_document,
-    require_fields,
-)
+from tacit.documents import canonical_json
+from tacit.documents.canonical_json import FieldTypes, canonical, digest_of, parse_document, require, require_fields
 from tacit.documents.quoting import quoted
 from tacit.documents.signature import Verification, require_signature, vouched
 from tacit.errors import CertificateError, InputError
@@ -30,13 +24,12 @@ TOLERANCE = Fraction(1, 10**9)
 
 @dataclass(frozen=True, repr=False)
 class Document:
-    """A guarantee as plain data with a digest.
+    """A guarantee as plain data with a digest; two are equal where their canonical JSON is.
 
     Guarantee
     ---------
-    - What exists is laid out as its format is documented; anything else was refused with
-      `CertificateError`, before anything was computed from it.
-    - Two documents are equal where their canonical JSON is.
+    - What exists is laid out as its format is documented; anything else was refused with `CertificateError`, before
+      anything was computed from it.
     """
 
     text: str
@@ -45,7 +38,7 @@ class Document:
     """Fields by format, the newest first, in the order in which a person reads them."""
     inner: ClassVar[Mapping[str, FieldTypes]] = {}
     """Fields of the objects inside, the same in every format."""
-    largest: ClassVar[int] = LARGEST_DOCUMENT
+    largest: ClassVar[int] = canonical_json.LARGEST_DOCUMENT
     most_events: ClassVar[int] = 0
     """Events in one document, those inside others included."""
 
@@ -61,11 +54,9 @@ class Document:
         for name, layout in self.inner.items():
             require_fields(document[name], layout, name)
         text = canonical(document)
-        if len(text) > self.largest:
-            raise CertificateError(f"the document has more than {self.largest} characters")
+        require(len(text) <= self.largest, f"the document has more than {self.largest} characters")
         # Between bare quotation marks this can only be the name of a field.
-        if text.count('"event":') > self.most_events:
-            raise CertificateError(f"there are more than {self.most_events} events")
+        require(text.count('"event":') <= self.most_events, f"there are more than {self.most_events} events")
         self._require(document)
         if document["signature"] is not None:
             require_signature(document["signature"])
@@ -141,8 +132,8 @@ class Document:
 
     @cached_property
     def _guarantee(self) -> Guarantee:
-        if digest_of(self.parsed) != self.digest:
-            raise CertificateError("digest does not fit: the certificate was altered after it was issued")
+        fits = digest_of(self.parsed) == self.digest
+        require(fits, "digest does not fit: the certificate was altered after it was issued")
         try:
             return self._derive(self.parsed)
         except CertificateError:
@@ -167,5 +158,5 @@ def require_total(total: Mapping[str, Any], derived: Mapping[str, float | None])
         # None is no number, and is refused like a wrong one.
         if value is None or stated is None:
             raise CertificateError(f"total.{name} is not a number")
-        if not value <= stated <= value * (1.0 + float(TOLERANCE)):
-            raise CertificateError(f"total.{name} is not what the events add up to")
+        within = value <= stated <= value * (1.0 + float(TOLERANCE))
+        require(within, f"total.{name} is not what the events add up to")

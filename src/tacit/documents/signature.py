@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from tacit.documents.canonical_json import require
 from tacit.errors import CertificateError, FileError, SettingError
 from tacit.files import read_bytes
 
@@ -56,7 +57,7 @@ def new_key(path: str | os.PathLike[str]) -> str:
     - Only the owner may read the private key (mode 0600), from the moment the file exists.
     - An existing file is never overwritten.
     """
-    ed25519, serialization = _signing_library()
+    ed25519, serialization, _ = _signing_library()
     key = ed25519.Ed25519PrivateKey.generate()
     private = key.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
@@ -97,24 +98,17 @@ def sign(certificate: Signed, key_path: str | os.PathLike[str]) -> Signed:
     - The digest stays as it was; an earlier signature is replaced.
     """
     certificate.rederive()
-    ed25519, serialization = _signing_library()
-    from cryptography.exceptions import UnsupportedAlgorithm
-
+    ed25519, serialization, exceptions = _signing_library()
     path = Path(key_path)
     text = read_bytes(path, LARGEST_KEY_FILE)
     try:
         key = serialization.load_pem_private_key(text, password=None)
-    except (ValueError, TypeError, UnsupportedAlgorithm) as error:
+    except (ValueError, TypeError, exceptions.UnsupportedAlgorithm) as error:
         raise FileError(f"{path} is not a private key in PEM without a password; make one with new_key") from error
     if not isinstance(key, ed25519.Ed25519PrivateKey):
         raise FileError(f"{path} is a key of another kind; expected an Ed25519 key")
-    return certificate.with_signature(
-        {
-            "algorithm": ALGORITHM,
-            "public_key": key.public_key().public_bytes_raw().hex(),
-            "value": key.sign(_message(certificate.digest)).hex(),
-        }
-    )
+    public, value = key.public_key().public_bytes_raw().hex(), key.sign(_message(certificate.digest)).hex()
+    return certificate.with_signature({"algorithm": ALGORITHM, "public_key": public, "value": value})
 
 
 def verify(digest: str, signature: Mapping[str, Any]) -> str:
@@ -126,18 +120,16 @@ def verify(digest: str, signature: Mapping[str, Any]) -> str:
       and so is a key that is not spelled as RFC 8032 spells it.
     """
     require_signature(signature)
-    ed25519, _ = _signing_library()
-    from cryptography.exceptions import InvalidSignature
-
+    ed25519, _, exceptions = _signing_library()
     public_key = str(signature["public_key"])
     # The sign of x is the highest bit; a point of small order is one with either sign.
     y = int.from_bytes(bytes.fromhex(public_key), "little") % 2**255
-    if y in _SMALL_ORDER or y >= _PRIME:
-        raise CertificateError(f"the key {public_key} is no key of anybody: it fits signatures that nobody made")
+    sound = y not in _SMALL_ORDER and y < _PRIME
+    require(sound, f"the key {public_key} is no key of anybody: it fits signatures that nobody made")
     try:
         key = ed25519.Ed25519PublicKey.from_public_bytes(bytes.fromhex(public_key))
         key.verify(bytes.fromhex(signature["value"]), _message(digest))
-    except (InvalidSignature, ValueError) as error:
+    except (exceptions.InvalidSignature, ValueError) as error:
         raise CertificateError(
             f"the signature does not fit: key {public_key} did not sign this digest. "
             "The certificate or its signature was altered"
@@ -148,18 +140,16 @@ def verify(digest: str, signature: Mapping[str, Any]) -> str:
 def vouched(document: Mapping[str, Any], found: str, public_key: str | os.PathLike[str] | None) -> Verification:
     """Say who signed a document that was `found` to add up; refuse it unless by `public_key`."""
     if document["signature"] is None:
-        if public_key is not None:
-            raise CertificateError("signature is missing; expected one by the key you gave")
+        require(public_key is None, "signature is missing; expected one by the key you gave")
         unsigned = "Only consistency was checked: it is unsigned, and nobody vouches for it."
         return Verification(True, False, None, f"{found} {unsigned}")
     signer = verify(document["digest"], document["signature"])
-    if public_key is None:
-        whose = f"Signed by key {signer}, whose owner you must know."
-    elif read_public_key(public_key) == signer:
-        whose = f"Signed by key {signer}, the one you gave: its owner vouches for it."
-    else:
-        raise CertificateError(f"signature is by key {signer}, which is not the one you gave")
-    return Verification(True, True, signer, f"{found} {whose}")
+    whose = "whose owner you must know."
+    if public_key is not None:
+        given = read_public_key(public_key)
+        require(given == signer, f"signature is by key {signer}, which is not the one you gave")
+        whose = "the one you gave: its owner vouches for it."
+    return Verification(True, True, signer, f"{found} Signed by key {signer}, {whose}")
 
 
 def require_signature(signature: object) -> None:
@@ -167,29 +157,28 @@ def require_signature(signature: object) -> None:
     shape = {"algorithm": re.compile(ALGORITHM), "public_key": _PUBLIC_KEY, "value": _SIGNATURE}
     if not isinstance(signature, Mapping) or set(signature) != set(shape):
         raise CertificateError("signature is not laid out as expected: null, or algorithm, public_key and value")
+    expected = f'"{ALGORITHM}", 64 and 128 lower-case hexadecimal digits'
     for name, pattern in shape.items():
-        if not isinstance(signature[name], str) or not pattern.fullmatch(signature[name]):
-            raise CertificateError(
-                f'signature.{name} cannot be read; expected "{ALGORITHM}", 64 and 128 lower-case hexadecimal digits'
-            )
+        fits = isinstance(signature[name], str) and pattern.fullmatch(signature[name])
+        require(fits, f"signature.{name} cannot be read; expected {expected}")
 
 
 def _message(digest: str) -> bytes:
-    if not _DIGEST.fullmatch(digest):
-        raise CertificateError('digest cannot be read; expected "sha256:" and 64 lower-case digits')
+    require(_DIGEST.fullmatch(digest), 'digest cannot be read; expected "sha256:" and 64 lower-case digits')
     return PREFIX + bytes.fromhex(digest.removeprefix("sha256:"))
 
 
-def _signing_library() -> tuple[Any, Any]:
+def _signing_library() -> tuple[Any, Any, Any]:
     # Deferred: an optional extra, which nobody who does not sign needs.
     try:
+        from cryptography import exceptions
         from cryptography.hazmat.primitives import serialization
         from cryptography.hazmat.primitives.asymmetric import ed25519
     except ImportError as error:
         raise SettingError(
             "signatures need the library cryptography, which is not installed. Run: pip install tacit[sign]"
         ) from error
-    return ed25519, serialization
+    return ed25519, serialization, exceptions
 
 
 def _write_new(path: Path, content: bytes, *, mode: int) -> None:
