@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from tacit.accounting.composition import guarantee_of
 from tacit.errors import BudgetError, InputError, LedgerError, SettingError
@@ -28,15 +28,6 @@ _FIELDS = {
 }
 # Entries of version 0.1.
 _OLD_FIELDS = {Kind.RESERVE: _CHARGED, Kind.COMMIT: {"reservation", "release"}}
-
-
-class _Change(NamedTuple):
-    """What holds after an entry: accounts, budget, integer units spent, and a new charge."""
-
-    accounts: Accounts
-    budget: Budget
-    spent: int
-    charge: Charge | None = None
 
 
 @dataclass(frozen=True)
@@ -71,8 +62,7 @@ class Chain:
         self.refusals = 0
         self.head = following[0]
         self.terms = Terms.read(_document_of(self.head, None))
-        if (self.head.spent, self.head.amount) != (0, 0):
-            raise LedgerError("entry 0: its amounts are not those of its events")
+        _require_amounts(self.head, 0, 0)
         self.accounts, self.budget = Accounts(self.terms.capacity), self.terms.budget
         self.relation, self.unit = self.terms.relation, self.terms.unit
         for entry in following[1:]:
@@ -99,15 +89,13 @@ class Chain:
         """State what the whole chain holds; after it, so many bytes of the file are no entry."""
         unreleased = sum(charge.release is None for charge in self.charges)
         guarantee = self.guarantee()
-        charged = "Nothing was charged yet" if guarantee is None else f"All charges: {guarantee}"
-        statement = f"The ledger holds: {self.length} entries, {len(self.charges)} charges, "
-        statement += f"{unreleased} of them without a release. "
-        statement += f"{self.refusals} tables were refused. " if self.refusals else ""
-        statement += f"{charged}."
-        if unfinished:
-            statement += f" The last {unfinished} bytes are an entry that was cut short and never "
-            statement += "acknowledged; the next charge removes them."
         counts = (self.length, len(self.charges), unreleased)
+        statement = "The ledger holds: {} entries, {} charges, {} of them without a release. ".format(*counts)
+        statement += f"{self.refusals} tables were refused. " if self.refusals else ""
+        statement += "Nothing was charged yet." if guarantee is None else f"All charges: {guarantee}."
+        if unfinished:
+            statement += f" The last {unfinished} bytes are an entry that was cut short and never acknowledged; "
+            statement += "the next charge removes them."
         return Check(*counts, self.head.hash, guarantee, statement)
 
     def recalled(self, purpose: Purpose, *, again: bool) -> Reservation | None:
@@ -143,7 +131,7 @@ class Chain:
 
     def draft(self, kind: Kind, document: Mapping[str, Any]) -> Entry:
         """Return the next entry, not yet accepted; refuse what breaks a rule."""
-        return Entry.follow(self.head, kind, self._after(kind, document).spent, document)
+        return Entry.follow(self.head, kind, self._after(kind, document)[0], document)
 
     def accept(self, entry: Entry) -> None:
         """Take the next entry, or refuse it with `LedgerError` and stay as before."""
@@ -169,27 +157,25 @@ class Chain:
     def _take(self, entry: Entry, document: Mapping[str, Any]) -> None:
         if set(document) - entries.STAMP not in (_FIELDS[entry.kind], _OLD_FIELDS.get(entry.kind)):
             raise LedgerError(f"entry {entry.sequence} has missing or unknown fields")
-        change = self._after(entry.kind, document)
-        if (entry.spent, entry.amount) != (change.spent, change.spent - self.head.spent):
-            raise LedgerError(f"entry {entry.sequence}: its amounts are not those of its events")
-        self.accounts, self.budget = change.accounts, change.budget
+        spent, accounts, budget, charge = self._after(entry.kind, document)
+        _require_amounts(entry, spent, spent - self.head.spent)
+        self.accounts, self.budget, self.head = accounts, budget, entry
         self.refusals += entry.kind is Kind.REFUSAL
-        if change.charge is not None:
-            number, key = change.charge.sequence, change.charge.key
-            self._charges[number] = change.charge
-            if entry.kind is Kind.RESERVE:
-                self._reservations[number] = Reservation(number, entry.hash)
-                self.relation, self.unit = Relation.parse(document["relation"]), document["unit"]
-            else:
-                answer = document.get("answer")
-                self._reservations[number] = replace(self._reservations[number], answer=answer)
-            if entry.kind is Kind.RESERVE and key is not None:
-                # The newest: an interrupted request that was paid for again has its answer there.
-                self._keys[key] = number
-        self.head = entry
+        if charge is None:
+            return
+        number = charge.sequence
+        self._charges[number] = charge
+        if entry.kind is Kind.COMMIT:
+            self._reservations[number] = replace(self._reservations[number], answer=document.get("answer"))
+            return
+        self._reservations[number] = Reservation(number, entry.hash)
+        self.relation, self.unit = Relation.parse(document["relation"]), document["unit"]
+        if charge.key is not None:
+            # The newest: an interrupted request that was paid for again has its answer there.
+            self._keys[charge.key] = number
 
-    def _after(self, kind: Kind, document: Mapping[str, Any]) -> _Change:
-        """Return what holds after an entry other than the first, or refuse it."""
+    def _after(self, kind: Kind, document: Mapping[str, Any]) -> tuple[int, Accounts, Budget, Charge | None]:
+        """Return the integer units spent, accounts, budget and new charge after an entry, or refuse it."""
         accounts, budget, spent, charge = self.accounts, self.budget, self.head.spent, None
         if kind is Kind.RESERVE:
             charge = self._priced(document)
@@ -205,7 +191,7 @@ class Chain:
             # change neither the total nor the capacity.
             whole = self.terms.capacity
             spent = units(accounts.total + whole - accounts.capacity, whole)
-        return _Change(accounts, budget, spent, charge)
+        return spent, accounts, budget, charge
 
     def _priced(self, document: Mapping[str, Any]) -> Charge:
         relation, unit = Relation.parse(document["relation"]), document["unit"]
@@ -266,6 +252,11 @@ class Chain:
         if capacity_of(budget) > self.accounts.capacity * (1 + TOLERANCE):
             raise BudgetError("the budget of a ledger may be lowered, never raised")
         return budget, self.accounts.lowered(entries.read_amount(document["capacity"], budget))
+
+
+def _require_amounts(entry: Entry, spent: int, amount: int) -> None:
+    if (entry.spent, entry.amount) != (spent, amount):
+        raise LedgerError(f"entry {entry.sequence}: its amounts are not those of its events")
 
 
 def _document_of(entry: Entry, last: Entry | None) -> dict[str, Any]:

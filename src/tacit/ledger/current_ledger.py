@@ -197,9 +197,8 @@ def _only_ledger() -> Ledger | None:
         return named(*ledgers)
     ended = "the block of the ledger has ended meanwhile"
     raise LedgerError(
-        "it cannot be told which ledger this fit belongs to: this thread or process has entered "
-        f"none, and {ended if len(ledgers) == 1 else 'several ledgers were entered'} where it was "
-        f"started. {WAYS_OUT}"
+        "it cannot be told which ledger this fit belongs to: this thread or process has entered none, and "
+        f"{ended if len(ledgers) == 1 else 'several ledgers were entered'} where it was started. {WAYS_OUT}"
     )
 
 

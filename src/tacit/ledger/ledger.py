@@ -179,9 +179,8 @@ class Ledger:
         dataset = self.terms.dataset
         if dataset is not None and self._dataset is None:
             raise LedgerError(
-                f"this ledger is kept for the dataset {dataset!r}, and none was named: a charge "
-                f"must say that it is for it. Open it with dataset={dataset!r}, on the command "
-                "line --dataset"
+                f"this ledger is kept for the dataset {dataset!r}, and none was named: a charge must say that it is "
+                f"for it. Open it with dataset={dataset!r}, on the command line --dataset"
             )
         purpose = self._purpose.described(label, formula, file, request)
         document = {

@@ -27,11 +27,11 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from tacit.documents.canonical_json import canonical
+from tacit.documents.canonical_json import canonical, require
 from tacit.errors import FileError, LedgerError, SettingError
 from tacit.ledger import sqlite_ledger as version_one
 from tacit.ledger.entry import COLUMNS, Entry, Kind
@@ -57,13 +57,12 @@ def decode(line: bytes) -> Entry:
     """Read the line of an entry; refuse every other spelling of it."""
     try:
         fields = json.loads(line.decode("ascii"))
-    except (ValueError, RecursionError) as error:
-        raise LedgerError("a line of the ledger is not an entry") from error
-    if not isinstance(fields, dict) or set(fields) != set(COLUMNS):
-        raise LedgerError("a line of the ledger is not an entry")
+    except (ValueError, RecursionError):
+        fields = None
+    complete = isinstance(fields, dict) and set(fields) == set(COLUMNS)
+    require(complete, "a line of the ledger is not an entry", LedgerError)
     entry = Entry.from_row([fields[name] for name in COLUMNS])
-    if encode(entry) != line:
-        raise LedgerError(f"entry {entry.sequence} of the ledger is not in its one spelling")
+    require(encode(entry) == line, f"entry {entry.sequence} of the ledger is not in its one spelling", LedgerError)
     return entry
 
 
@@ -112,12 +111,10 @@ class Log:
             other = "the file is not a ledger of this version; expected one that Tacit wrote"
             raise LedgerError(damaged if first.startswith(b"tacit-ledger/2") else other)
         length, head = int(found[1]), found[2].decode("ascii")
-        if known is not None:
-            data = _read(file, known.start, size)
-            if data.startswith(encode(known.entry)):
-                log = cls._scan(file, data, known, length, head)
-                if log.place is not None:
-                    return log
+        if known is not None and (data := _read(file, known.start, size)).startswith(encode(known.entry)):
+            log = cls._scan(file, data, known, length, head)
+            if log.place is not None:
+                return log
         log = cls._scan(file, _read(file, HEADER_BYTES, size), None, length, head)
         if log.place is None:
             lost = f"{length} bytes of it were acknowledged, and its entries end at byte {log.end}"
@@ -186,47 +183,41 @@ def _write(file: Descriptor, data: bytes, place: int) -> None:
 
 
 def _failed(error: OSError, entries: Sequence[Entry]) -> LedgerError:
-    if any(entry.kind is Kind.RESERVE for entry in entries):
-        outcome = "may count as spent, and no answer was released for it"
-    else:
-        outcome = "may be in the ledger all the same, and costs nothing"
+    charged = any(entry.kind is Kind.RESERVE for entry in entries)
+    spent, free = (
+        "count as spent, and no answer was released for it",
+        "be in the ledger all the same, and costs nothing",
+    )
     return LedgerError(
-        f"the ledger could not be written: {error.strerror}. What was being written {outcome}; the "
-        "ledger can still be used. Repair the disk or free some space, and try again"
+        f"the ledger could not be written: {error.strerror}. What was being written may "
+        f"{spent if charged else free}; the ledger can still be used. Repair the disk or free some space, and try again"
     )
 
 
+@dataclass
 class Session:
     """The entries, while nobody else changes them; `unfinished` bytes follow the last one.
 
-    `known` are those from the number `begin` on, and `whole` reads all where that is not the first.
+    `known` are those from some number on, and `whole` reads all where that is not the first.
     """
 
-    def __init__(
-        self,
-        known: Sequence[Entry],
-        *,
-        alone: bool,
-        begin: int = 0,
-        unfinished: int = 0,
-        whole: Callable[[], Sequence[Entry]] = tuple,
-    ) -> None:
-        self._known, self._alone, self._begin, self._whole = known, alone, begin, whole
-        self.unfinished = unfinished
-        self.appended: list[Entry] = []
+    known: Sequence[Entry]
+    alone: bool
+    unfinished: int = 0
+    whole: Callable[[], Sequence[Entry]] = tuple
+    appended: list[Entry] = field(default_factory=list)
 
     def entries(self, after: int = -1) -> list[Entry]:
         """Return the entries after a position, by default all, each with a hash that fits."""
-        known, start = self._known, after + 1 - self._begin
-        if start < 0:
-            known, start = self._whole(), after + 1
-        return [*known[start:], *(entry for entry in self.appended if entry.sequence > after)]
+        known, begin = self.known, self.known[0].sequence if self.known else 0
+        if after + 1 < begin:
+            known, begin = self.whole(), 0
+        return [*known[after + 1 - begin :], *(entry for entry in self.appended if entry.sequence > after)]
 
     def append(self, entry: Entry) -> None:
         """Append an entry that follows the last one. It is written when the block ends."""
-        if not self._alone:
-            raise LedgerError("entries are appended by one who is alone")
-        entry.require_after([*self._known[-1:], *self.appended][-1])
+        require(self.alone, "entries are appended by one who is alone", LedgerError)
+        entry.require_after([*self.known[-1:], *self.appended][-1])
         self.appended.append(entry)
 
 
@@ -290,7 +281,7 @@ class MemoryStorage(Storage):
         if not self._lock.acquire(timeout=PATIENCE):
             raise LedgerError("the ledger is kept busy by another thread; by this attempt nothing was spent")
         try:
-            session = Session(self._entries, alone=alone)
+            session = Session(self._entries, alone)
             yield session
             self._entries.extend(session.appended)
         finally:
@@ -319,13 +310,7 @@ class FileStorage(Storage):
         with locked(self.path, alone=alone, patience=PATIENCE) as file:
             log = self._log(file, self._place)
             self._place = log.place
-            session = Session(
-                log.entries,
-                alone=alone,
-                begin=log.entries[0].sequence,
-                unfinished=log.unfinished,
-                whole=lambda: self._log(file).entries,
-            )
+            session = Session(log.entries, alone, log.unfinished, whole=lambda: self._log(file).entries)
             yield session
             if session.appended:
                 if not self._is_named:
@@ -341,16 +326,14 @@ class FileStorage(Storage):
 
     def _require_in_place(self, file: Descriptor) -> None:
         """Refuse what was written to a file that another one has taken the place of."""
-        try:
-            in_place = is_at(file, self.path)
-        except OSError:
-            # There is no such name any more, or this process was forked from within the block.
-            in_place = False
-        if not in_place:
-            raise LedgerError(
-                f"the ledger {self.path} was replaced, removed or out of reach while written to. "
-                "What was written may count all the same. Put the former file back"
-            )
+        # An error: there is no such name any more, or this process was forked from within the block.
+        with contextlib.suppress(OSError):
+            if is_at(file, self.path):
+                return
+        raise LedgerError(
+            f"the ledger {self.path} was replaced, removed or out of reach while written to. What was written may "
+            "count all the same. Put the former file back"
+        )
 
 
 class VersionOneStorage(FileStorage):
@@ -365,7 +348,7 @@ class VersionOneStorage(FileStorage):
                 "Write it anew with `tacit ledger upgrade OLD NEW` or Ledger.upgrade(old, new), "
                 "charge the new one, and move the old one away"
             )
-        yield Session(version_one.read_entries(self.path), alone=False)
+        yield Session(version_one.read_entries(self.path), alone)
 
 
 def file_of(path: str | os.PathLike[str]) -> Path:
