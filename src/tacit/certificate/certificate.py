@@ -77,7 +77,6 @@ class Certificate(Document):
 
     Guarantee
     ---------
-    - What exists is laid out as documented; anything else was refused with `CertificateError`.
     - `check` accepts a total only if the events, under the relation stated, add up to it: epsilon
       and mu are never below the derived ones, the exact square of mu is equal to it.
     - `check` accepts an event only if its sensitivity follows from the bound and the relation.

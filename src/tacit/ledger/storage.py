@@ -24,9 +24,8 @@ import os
 import re
 import threading
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -221,40 +220,21 @@ class Session:
         self.appended.append(entry)
 
 
-class Storage(ABC):
-    """Where the entries of one ledger are.
+class MemoryStorage:
+    """Entries in the memory of this process, and of no other.
+
+    Of storages: `path` is their file, `name` the same for all objects that share the entries and for no others, and
+    `acknowledged` the last entry that was appended through this object.
 
     Guarantee
     ---------
-    - When a session ends without an error, what was appended survives the end of the process and
-      a power cut, if the storage is a file. After an error nothing was written.
+    - When a session ends without an error, what was appended survives the end of the process and a power cut, if the
+      storage is a file. After an error nothing was written.
     - Between reading and appending in a session that is alone, nobody else appends.
     """
 
-    path: Path | None = None
-    name: str
-    """The same for all objects that share the entries, and for no others."""
+    path: None = None
     acknowledged: Entry | None = None
-    """The last entry that was appended through this object, whoever shares it."""
-
-    @abstractmethod
-    def create(self, first: Entry) -> bool:
-        """Begin with a first entry; False where somebody else has begun already."""
-
-    @abstractmethod
-    def session(self, *, alone: bool) -> AbstractContextManager[Session]:
-        """See one state of the entries. Who is alone may append."""
-
-
-def storage_at(path: Path | None) -> Storage:
-    """Return the storage that a path needs: in memory, in a log, or in a file of version 0.1."""
-    if path is None:
-        return MemoryStorage()
-    return VersionOneStorage(path) if version_one.is_version_one(path) else FileStorage(path)
-
-
-class MemoryStorage(Storage):
-    """Entries in the memory of this process, and of no other."""
 
     def __init__(self) -> None:
         self._process = os.getpid()
@@ -264,13 +244,13 @@ class MemoryStorage(Storage):
         self._entries: list[Entry] = []
 
     def create(self, first: Entry) -> bool:
-        """Begin with a first entry."""
+        """Begin with a first entry; False where somebody else has begun already."""
         self._entries = [first]
         return True
 
     @contextmanager
     def session(self, *, alone: bool) -> Iterator[Session]:
-        """Hold the lock of this object."""
+        """See one state of the entries, with the lock held. Who is alone may append."""
         # A forked process would spend a copy of the budget. Asked before the lock, which another
         # thread may have held when the process was forked and which then stays held.
         if os.getpid() != self._process:
@@ -288,15 +268,15 @@ class MemoryStorage(Storage):
             self._lock.release()
 
 
-class FileStorage(Storage):
+class FileStorage:
     """Entries in a log that threads and processes share, under every name of its file.
 
     The lock of the file protects this object too, so it needs no lock of its own.
     """
 
     def __init__(self, path: Path) -> None:
-        self.path: Path = path
-        self.name = str(path)
+        self.path, self.name = path, str(path)
+        self.acknowledged: Entry | None = None
         self._place: Place | None = None
         self._is_named = False
 
@@ -349,6 +329,16 @@ class VersionOneStorage(FileStorage):
                 "charge the new one, and move the old one away"
             )
         yield Session(version_one.read_entries(self.path), alone)
+
+
+Storage = MemoryStorage | FileStorage
+
+
+def storage_at(path: Path | None) -> Storage:
+    """Return the storage that a path needs: in memory, in a log, or in a file of version 0.1."""
+    if path is None:
+        return MemoryStorage()
+    return VersionOneStorage(path) if version_one.is_version_one(path) else FileStorage(path)
 
 
 def file_of(path: str | os.PathLike[str]) -> Path:
