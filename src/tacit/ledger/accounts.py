@@ -59,12 +59,9 @@ def capacity_of(budget: Budget) -> Fraction:
 
 
 def units(total: Fraction, capacity: Fraction) -> int:
-    """Integer units of a running total, rounded up.
+    """Integer units of a running total, rounded up: at most `WHOLE` exactly when it is at most the capacity.
 
-    Guarantee
-    ---------
-    - At most `WHOLE` exactly when the total is at most the capacity.
-    - Never decreasing in the total, and above 0 when the total is.
+    They never decrease in the total, and are above 0 when the total is.
     """
     return math.ceil(total / capacity * WHOLE)
 
@@ -88,8 +85,8 @@ class Accounts:
 
     Guarantee
     ---------
-    - `total` never exceeds `capacity`, and an analyst's charges never exceed what was granted.
-    - A grant moves budget that is left; the capacity never rises.
+    - `total` never exceeds `capacity`, which never rises, and an analyst's charges never exceed what was granted.
+    - A grant moves budget that is left.
     """
 
     capacity: Fraction
@@ -117,8 +114,7 @@ class Accounts:
         """What is left in the account of an analyst, or in the common one."""
         account = self.account_of(analyst)
         common = self.capacity - sum(self.granted.values(), Fraction(0))
-        whole = common if account is COMMON else self.granted[account]
-        return whole - self.spent.get(account, Fraction(0))
+        return (common if account is COMMON else self.granted[account]) - self.spent.get(account, 0)
 
     def charged(self, analyst: str | None, cost: Fraction) -> Accounts:
         """Return the accounts after a charge; `BudgetError` where too little is left for it."""
@@ -137,8 +133,7 @@ class Accounts:
                 " less, for example with budget=ledger.remaining()"
             )
         account = self.account_of(analyst)
-        spent = {**self.spent, account: self.spent.get(account, Fraction(0)) + cost}
-        return replace(self, spent=spent)
+        return replace(self, spent={**self.spent, account: self.spent.get(account, 0) + cost})
 
     def moved(self, source: str | None, to: str | None, amount: Fraction | None) -> Accounts:
         """Return the accounts after a grant; without an amount all that is left is moved."""
@@ -157,7 +152,7 @@ class Accounts:
         granted = dict(self.granted)
         for name, change in ((source, -amount), (to, amount)):
             if name is not COMMON:
-                granted[name] = granted.get(name, Fraction(0)) + change
+                granted[name] = granted.get(name, 0) + change
         return replace(self, granted=granted)
 
     def lowered(self, capacity: Fraction) -> Accounts:
@@ -188,9 +183,9 @@ class Accounts:
 class Status:
     """What was spent and what is left, for one analyst or for what is granted to nobody.
 
-    `spent` is what all charges guarantee together, `remaining` what is left in mu, rounded down,
-    and `left` the same as epsilon at the ledger's delta; each None where there is nothing.
-    `granted` has, of each analyst, the share of the budget that was granted and that is left.
+    `spent` is what all charges guarantee together, `remaining` what is left in mu, rounded down, and `left` the same as
+    epsilon at the ledger's delta; each None where there is nothing. `granted` has, of each analyst, the share of the
+    budget that was granted and that is left.
 
     Guarantee
     ---------
@@ -219,24 +214,21 @@ class Status:
 
 def status_of(chain: Chain, analyst: str | None) -> Status:
     """Compute from a chain what is spent and left."""
-    accounts, delta = chain.accounts, chain.terms.delta
+    accounts, delta, whole = chain.accounts, chain.terms.delta, chain.accounts.capacity
     left = accounts.left(analyst)
     mu = root_down(left)
     epsilon = gaussian.epsilon(mu, delta) if mu > 0.0 else 0.0
     while epsilon > 0.0 and capacity_of(Budget(epsilon=epsilon, delta=delta)) > left:
         epsilon *= 1.0 - 2.0**-40
     last = chain.charges[-1].cost if chain.charges else None
-    whole = accounts.capacity
+    shares = {name: (float(own / whole), float(accounts.left(name) / whole)) for name, own in accounts.granted.items()}
     return Status(
         budget=chain.budget,
         spent=chain.guarantee(),
         remaining=Budget(mu=mu, delta=delta) if mu > 0.0 else None,
         left=Budget(epsilon=epsilon, delta=delta) if epsilon > 0.0 else None,
         more_like_last=math.floor(left / last) if last else None,
-        granted={
-            name: (float(granted / whole), float(accounts.left(name) / whole))
-            for name, granted in accounts.granted.items()
-        },
+        granted=shares,
         paused=accounts.paused,
     )
 

@@ -242,16 +242,15 @@ class Chain:
             if (document["budget"] is None) != (document["amount"] is None):
                 raise LedgerError("a grant has a budget without an amount, or the reverse")
             if document["budget"] is not None:
-                granted = entries.read_budget(document["budget"])
-                amount = entries.read_amount(document["amount"], granted)
+                amount = entries.read_worth(document, "amount")[1]
             return budget, self.accounts.moved(document["source"], document["to"], amount)
-        budget = entries.read_budget(document["budget"])
+        budget, capacity = entries.read_worth(document, "capacity")
         if budget.delta != self.terms.delta:
             raise LedgerError("the delta of a ledger is fixed; lower epsilon, mu or rho")
         # A certificate states the budget too, so that may not rise either.
         if capacity_of(budget) > self.accounts.capacity * (1 + TOLERANCE):
             raise BudgetError("the budget of a ledger may be lowered, never raised")
-        return budget, self.accounts.lowered(entries.read_amount(document["capacity"], budget))
+        return budget, self.accounts.lowered(capacity)
 
 
 def _require_amounts(entry: Entry, spent: int, amount: int) -> None:

@@ -271,13 +271,9 @@ class Terms:
         if set(document) - STAMP != known:
             raise LedgerError("the first entry of the ledger has missing or unknown fields")
         try:
-            budget = read_budget(document["budget"])
-            terms = cls(
-                budget,
-                capacity=read_amount(document["capacity"], budget),
-                refusals=document.get("refusals", "never"),
-                **{name: document[name] for name in ("dataset", "relation", "unit")},
-            )
+            budget, capacity = read_worth(document, "capacity")
+            declared = document["dataset"], document["relation"], document["unit"]
+            terms = cls(budget, *declared, capacity, document.get("refusals", "never"))
             if document["law"] != LAW:
                 raise LedgerError("its law is unknown; a newer version may have written it")
         except InputError as error:
@@ -300,16 +296,12 @@ def budget_document(budget: Budget) -> dict[str, float | None]:
     return {name: getattr(budget, name) for name in _CURRENCIES}
 
 
-def read_budget(document: object) -> Budget:
-    """Read what `budget_document` wrote."""
-    if not isinstance(document, dict) or set(document) != set(_CURRENCIES):
+def read_worth(document: Mapping[str, Any], name: str) -> tuple[Budget, Fraction]:
+    """Read a budget and its exact amount, above 0 and not more than the budget is worth."""
+    stated = document["budget"]
+    if not isinstance(stated, dict) or set(stated) != set(_CURRENCIES):
         raise LedgerError("a budget in the ledger has missing or unknown fields")
-    return Budget(**document)
-
-
-def read_amount(text: object, budget: Budget) -> Fraction:
-    """Read an exact amount above 0 that must not be more than a budget is worth."""
-    amount = read_number(text, _LONGEST_AMOUNT, "its capacity")
+    budget, amount = Budget(**stated), read_number(document[name], _LONGEST_AMOUNT, "its capacity")
     if not 0 < amount <= capacity_of(budget) * (1 + TOLERANCE):
         raise LedgerError("its capacity is 0 or more than its budget allows")
-    return amount
+    return budget, amount
