@@ -53,10 +53,8 @@ def to_plain(value: Any) -> Any:
 def from_plain(kind: type[T], data: object, place: str) -> T:
     """Read what `to_plain` wrote back as an object of this dataclass.
 
-    Guarantee
-    ---------
-    - Missing and unknown fields, unknown kinds and values of another type are refused. Only an
-      int is taken for a float, and "inf", "-inf" or "nan" for a number of that name.
+    Missing and unknown fields, unknown kinds and values of another type are refused. Only an int is taken for a float,
+    and "inf", "-inf" or "nan" for a number of that name.
     """
     read: T = _read(kind, data, place)
     return read

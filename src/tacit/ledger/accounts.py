@@ -23,18 +23,17 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from functools import partial
 
-from tacit.accounting import gaussian
 from tacit.accounting.filters import Filter, Law
+from tacit.documents import canonical_json
 from tacit.errors import BudgetError, CertificateError, LedgerError
-from tacit.privacy.budget import Budget, Guarantee
+from tacit.privacy.budget import Budget
 from tacit.privacy.event import Event
 from tacit.privacy.relation import Relation
 
-if TYPE_CHECKING:
-    from tacit.ledger.chain import Chain
-
+require = partial(canonical_json.require, error=LedgerError)
+"""Refuse with a message what does not hold, with `LedgerError` unless another `error` is given."""
 COMMON = None
 """The account of what was granted to nobody."""
 LAW: Law = "gdp"
@@ -137,10 +136,9 @@ class Accounts:
 
     def moved(self, source: str | None, to: str | None, amount: Fraction | None) -> Accounts:
         """Return the accounts after a grant; without an amount all that is left is moved."""
-        if source == to:
-            raise LedgerError("a grant moves budget between two accounts; they are the same")
-        if source is not COMMON and source not in self.granted:
-            raise LedgerError(f"nothing was granted to {source!r}, so nothing can be taken back")
+        require(source != to, "a grant moves budget between two accounts; they are the same")
+        known = source is COMMON or source in self.granted
+        require(known, f"nothing was granted to {source!r}, so nothing can be taken back")
         left = self.left(source)
         amount = left if amount is None else amount
         if amount > left or amount < 0:
@@ -157,8 +155,7 @@ class Accounts:
 
     def lowered(self, capacity: Fraction) -> Accounts:
         """Return the accounts under a smaller cap; what is spent or granted must fit into it."""
-        if capacity > self.capacity:
-            raise BudgetError("the budget of a ledger may be lowered, never raised")
+        require(capacity <= self.capacity, "the budget of a ledger may be lowered, never raised", error=BudgetError)
         if self.capacity - capacity > self.left(COMMON):
             raise BudgetError(
                 "the budget cannot be lowered below what is spent or granted already. Take grants "
@@ -177,60 +174,6 @@ class Accounts:
 
     def _share(self, amount: Fraction) -> str:
         return f"{float(amount / self.capacity):.3g}"
-
-
-@dataclass(frozen=True)
-class Status:
-    """What was spent and what is left, for one analyst or for what is granted to nobody.
-
-    `spent` is what all charges guarantee together, `remaining` what is left in mu, rounded down, and `left` the same as
-    epsilon at the ledger's delta; each None where there is nothing. `granted` has, of each analyst, the share of the
-    budget that was granted and that is left.
-
-    Guarantee
-    ---------
-    - A charge of `remaining`, or of `left` at its delta, is accepted if nobody charges before it.
-    - `more_like_last` further charges as the last one would be accepted, and not one more.
-    """
-
-    budget: Budget
-    spent: Guarantee | None
-    remaining: Budget | None
-    left: Budget | None
-    more_like_last: int | None
-    granted: Mapping[str, tuple[float, float]]
-    paused: Mapping[str | None, str]
-
-    def __str__(self) -> str:
-        """Say in words what is left."""
-        if self.left is None or self.left.epsilon is None:
-            return "nothing is left"
-        text = f"about ε = {self.left.epsilon:.4g} at δ = {self.left.delta:g}"
-        if self.more_like_last is not None:
-            fits = "fit" if self.more_like_last == 1 else "fits"
-            text += f", or {self.more_like_last} more {fits} like the last"
-        return text
-
-
-def status_of(chain: Chain, analyst: str | None) -> Status:
-    """Compute from a chain what is spent and left."""
-    accounts, delta, whole = chain.accounts, chain.terms.delta, chain.accounts.capacity
-    left = accounts.left(analyst)
-    mu = root_down(left)
-    epsilon = gaussian.epsilon(mu, delta) if mu > 0.0 else 0.0
-    while epsilon > 0.0 and capacity_of(Budget(epsilon=epsilon, delta=delta)) > left:
-        epsilon *= 1.0 - 2.0**-40
-    last = chain.charges[-1].cost if chain.charges else None
-    shares = {name: (float(own / whole), float(accounts.left(name) / whole)) for name, own in accounts.granted.items()}
-    return Status(
-        budget=chain.budget,
-        spent=chain.guarantee(),
-        remaining=Budget(mu=mu, delta=delta) if mu > 0.0 else None,
-        left=Budget(epsilon=epsilon, delta=delta) if epsilon > 0.0 else None,
-        more_like_last=math.floor(left / last) if last else None,
-        granted=shares,
-        paused=accounts.paused,
-    )
 
 
 def root_down(square: Fraction) -> float:

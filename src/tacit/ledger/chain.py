@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
+from tacit.accounting import gaussian
 from tacit.accounting.composition import guarantee_of
 from tacit.errors import BudgetError, InputError, LedgerError, SettingError
 from tacit.ledger import entry as entries
-from tacit.ledger.accounts import TOLERANCE, Accounts, capacity_of, cost_of, units
+from tacit.ledger.accounts import TOLERANCE, Accounts, capacity_of, cost_of, require, root_down, units
 from tacit.ledger.entry import NOTES, Charge, Entry, Kind, Purpose, Reservation, Terms, require_line
 from tacit.privacy.budget import Budget, Guarantee
 from tacit.privacy.event_json import from_json
@@ -42,6 +44,39 @@ class Check:
     statement: str
 
 
+@dataclass(frozen=True)
+class Status:
+    """What was spent and what is left, for one analyst or for what is granted to nobody.
+
+    `spent` is what all charges guarantee together, `remaining` what is left in mu, rounded down, and `left` the same as
+    epsilon at the ledger's delta; each None where there is nothing. `granted` has, of each analyst, the share of the
+    budget that was granted and that is left.
+
+    Guarantee
+    ---------
+    - A charge of `remaining`, or of `left` at its delta, is accepted if nobody charges before it.
+    - `more_like_last` further charges as the last one would be accepted, and not one more.
+    """
+
+    budget: Budget
+    spent: Guarantee | None
+    remaining: Budget | None
+    left: Budget | None
+    more_like_last: int | None
+    granted: Mapping[str, tuple[float, float]]
+    paused: Mapping[str | None, str]
+
+    def __str__(self) -> str:
+        """Say in words what is left."""
+        if self.left is None or self.left.epsilon is None:
+            return "nothing is left"
+        text = f"about ε = {self.left.epsilon:.4g} at δ = {self.left.delta:g}"
+        if self.more_like_last is not None:
+            fits = "fit" if self.more_like_last == 1 else "fits"
+            text += f", or {self.more_like_last} more {fits} like the last"
+        return text
+
+
 class Chain:
     """The state that the entries of a ledger lead to.
 
@@ -54,8 +89,7 @@ class Chain:
     """
 
     def __init__(self, following: Sequence[Entry]) -> None:
-        if not following:
-            raise LedgerError("the ledger has no first entry; expected its budget there")
+        require(following, "the ledger has no first entry; expected its budget there")
         self._charges: dict[int, Charge] = {}
         self._reservations: dict[int, Reservation] = {}
         self._keys: dict[str, int] = {}
@@ -97,6 +131,26 @@ class Chain:
             statement += f" The last {unfinished} bytes are an entry that was cut short and never acknowledged; "
             statement += "the next charge removes them."
         return Check(*counts, self.head.hash, guarantee, statement)
+
+    def status(self, analyst: str | None) -> Status:
+        """State what is spent, and what is left to an analyst or in common."""
+        accounts, delta, whole = self.accounts, self.terms.delta, self.accounts.capacity
+        left = accounts.left(analyst)
+        mu = root_down(left)
+        epsilon = gaussian.epsilon(mu, delta) if mu > 0.0 else 0.0
+        while epsilon > 0.0 and capacity_of(Budget(epsilon=epsilon, delta=delta)) > left:
+            epsilon *= 1.0 - 2.0**-40
+        last = self.charges[-1].cost if self._charges else None
+        shares = ((name, granted / whole, accounts.left(name) / whole) for name, granted in accounts.granted.items())
+        return Status(
+            budget=self.budget,
+            spent=self.guarantee(),
+            remaining=Budget(mu=mu, delta=delta) if mu > 0.0 else None,
+            left=Budget(epsilon=epsilon, delta=delta) if epsilon > 0.0 else None,
+            more_like_last=math.floor(left / last) if last else None,
+            granted={name: (float(granted), float(rest)) for name, granted, rest in shares},
+            paused=accounts.paused,
+        )
 
     def recalled(self, purpose: Purpose, *, again: bool) -> Reservation | None:
         """Return the answered charge of the same request under the same key, or None.
@@ -245,8 +299,7 @@ class Chain:
                 amount = entries.read_worth(document, "amount")[1]
             return budget, self.accounts.moved(document["source"], document["to"], amount)
         budget, capacity = entries.read_worth(document, "capacity")
-        if budget.delta != self.terms.delta:
-            raise LedgerError("the delta of a ledger is fixed; lower epsilon, mu or rho")
+        require(budget.delta == self.terms.delta, "the delta of a ledger is fixed; lower epsilon, mu or rho")
         # A certificate states the budget too, so that may not rise either.
         if capacity_of(budget) > self.accounts.capacity * (1 + TOLERANCE):
             raise BudgetError("the budget of a ledger may be lowered, never raised")
@@ -265,6 +318,5 @@ def _document_of(entry: Entry, last: Entry | None) -> dict[str, Any]:
         place = f"entry {entry.sequence} of the ledger"
         raise LedgerError(f"{place} is an {entry.kind}; only the first entry opens a ledger")
     document = entry.document()
-    if not isinstance(document.get("time"), str):
-        raise LedgerError(f"entry {entry.sequence} has no time")
+    require(isinstance(document.get("time"), str), f"entry {entry.sequence} has no time")
     return document

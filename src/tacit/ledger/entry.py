@@ -15,7 +15,7 @@ from typing import Any
 
 from tacit.documents.canonical_json import canonical, parse_document
 from tacit.errors import BudgetError, CertificateError, InputError, LedgerError, SettingError
-from tacit.ledger.accounts import LAW, TOLERANCE, capacity_of, read_number
+from tacit.ledger.accounts import LAW, TOLERANCE, capacity_of, read_number, require
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Event
 from tacit.privacy.relation import Relation
@@ -63,9 +63,7 @@ class Entry:
 
     ``hash = SHA-256(canonical JSON of sequence, kind, amount, spent, body, previous)``
 
-    Guarantee
-    ---------
-    - What exists has a hash that fits its fields, and a body in its one spelling.
+    What exists has a hash that fits its fields, and a body in its one spelling.
     """
 
     sequence: int
@@ -89,12 +87,9 @@ class Entry:
     def from_row(cls, row: Sequence[Any]) -> Entry:
         """Read the fields in the order of `COLUMNS`, strictly."""
         place = f"entry {row[0]!r:.20} of the ledger"
-        if [type(value) for value in row] != _TYPES:
-            raise LedgerError(f"{place} is damaged: a field has the wrong type")
-        if _hash(row[:-1]) != row[-1]:
-            raise LedgerError(f"{place} does not fit its hash: it was altered after it was written")
-        if row[1] not in list(Kind):
-            raise LedgerError(f"{place} is of an unknown kind")
+        require([type(value) for value in row] == _TYPES, f"{place} is damaged: a field has the wrong type")
+        require(_hash(row[:-1]) == row[-1], f"{place} does not fit its hash: it was altered after it was written")
+        require(row[1] in list(Kind), f"{place} is of an unknown kind")
         return cls(row[0], Kind(row[1]), *row[2:])
 
     def require_after(self, last: Entry | None) -> None:
@@ -112,8 +107,7 @@ class Entry:
             document = parse_document(self.body)
         except CertificateError as error:
             raise LedgerError(f"entry {self.sequence} cannot be read: {error}") from error
-        if canonical(document) != self.body:
-            raise LedgerError(f"entry {self.sequence} is not in its one spelling")
+        require(canonical(document) == self.body, f"entry {self.sequence} is not in its one spelling")
         return document
 
 
@@ -268,14 +262,12 @@ class Terms:
             raise LedgerError(
                 f'the format of the ledger is unknown; expected "{FORMAT}". A newer version may have written it'
             )
-        if set(document) - STAMP != known:
-            raise LedgerError("the first entry of the ledger has missing or unknown fields")
+        require(set(document) - STAMP == known, "the first entry of the ledger has missing or unknown fields")
         try:
             budget, capacity = read_worth(document, "capacity")
             declared = document["dataset"], document["relation"], document["unit"]
             terms = cls(budget, *declared, capacity, document.get("refusals", "never"))
-            if document["law"] != LAW:
-                raise LedgerError("its law is unknown; a newer version may have written it")
+            require(document["law"] == LAW, "its law is unknown; a newer version may have written it")
         except InputError as error:
             raise LedgerError(f"the first entry of the ledger does not hold: {error}") from error
         return terms
@@ -302,6 +294,6 @@ def read_worth(document: Mapping[str, Any], name: str) -> tuple[Budget, Fraction
     if not isinstance(stated, dict) or set(stated) != set(_CURRENCIES):
         raise LedgerError("a budget in the ledger has missing or unknown fields")
     budget, amount = Budget(**stated), read_number(document[name], _LONGEST_AMOUNT, "its capacity")
-    if not 0 < amount <= capacity_of(budget) * (1 + TOLERANCE):
-        raise LedgerError("its capacity is 0 or more than its budget allows")
+    allowed = capacity_of(budget) * (1 + TOLERANCE)
+    require(0 < amount <= allowed, "its capacity is 0 or more than its budget allows")
     return budget, amount

@@ -8,20 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from tacit.accounting.composition import Composition, count_events
 from tacit.documents.canonical_json import FieldTypes, fields_of, plain, require, require_fields
 from tacit.documents.document import Document, require_total
 from tacit.errors import CertificateError, LedgerError
 from tacit.ledger.accounts import TOLERANCE, capacity_of, read_number
+from tacit.ledger.chain import Chain
 from tacit.privacy.budget import Budget, Guarantee
 from tacit.privacy.event import Event, Gaussian
 from tacit.privacy.event_json import from_json, to_json
 from tacit.privacy.relation import Relation
-
-if TYPE_CHECKING:
-    from tacit.ledger.chain import Chain
 
 FORMAT = "tacit-ledger-certificate/2"
 FIRST = "tacit-ledger-certificate/1"
@@ -183,9 +181,7 @@ def total_of(terms: Iterable[Fraction]) -> Ratio:
 def rounded(ratio: Ratio, *, up: bool) -> Fraction:
     """Return a ratio as a fraction of bounded length: exact where it is short, else rounded.
 
-    Guarantee
-    ---------
-    - Rounded up it is never below the ratio, rounded down never above; both by less than 2^-255 of it.
+    Rounded up it is never below the ratio, rounded down never above; both by less than 2^-255 of it.
     """
     above, below = ratio
     if above.bit_length() + below.bit_length() <= REDUCIBLE_BITS:

@@ -12,8 +12,7 @@ from typing import Any
 
 from tacit.errors import FileError, LedgerError, SettingError
 from tacit.ledger import entry, with_blocks
-from tacit.ledger.accounts import Status, status_of
-from tacit.ledger.chain import Chain, Check
+from tacit.ledger.chain import Chain, Check, Status
 from tacit.ledger.entry import Charge, Entry, Kind, Purpose, Reservation, Terms
 from tacit.ledger.joint_certificate import JointCertificate
 from tacit.ledger.locked_file import create
@@ -167,8 +166,7 @@ class Ledger:
 
         Guarantee
         ---------
-        - What is refused costs nothing.
-        - What is accepted stays spent, whatever happens to this process afterwards.
+        - What is refused costs nothing; what is accepted stays spent, whatever happens to this process.
         - The same request under the key of `Ledger.request` costs nothing: its answer comes back.
         """
         if not private:
@@ -222,17 +220,14 @@ class Ledger:
 
         .. math:: \mu = \sqrt{\text{capacity} - \text{total}}
 
-        Where there are grants, it is the rest of the analyst's, by default of this object's.
-
-        Guarantee
-        ---------
-        - A fit with this budget is accepted, if nobody else charges before it.
+        Where there are grants, it is the rest of the analyst's, by default of this object's. A fit with this budget is
+        accepted, if nobody else charges before it.
         """
         return self.status(analyst=analyst).remaining
 
     def status(self, *, analyst: str | None = None) -> Status:
         """State what was spent and what is left, in mu, in epsilon and in further fits."""
-        return status_of(self._current(), self.analyst if analyst is None else analyst)
+        return self._current().status(self.analyst if analyst is None else analyst)
 
     def certificate(self) -> JointCertificate:
         """Certify everything charged so far, as one total."""
@@ -241,10 +236,8 @@ class Ledger:
     def verify(self) -> Check:
         """Check the whole ledger again: file, chain, amounts, budget.
 
-        Guarantee
-        ---------
-        - Any altered byte of the file is found.
-        - In a file of version 0.1: any altered entry, and what SQLite's own check finds.
+        Any altered byte of the file is found; in a file of version 0.1, any altered entry and what SQLite's own check
+        finds.
         """
         with self._storage.session(alone=False) as session:
             entries, unfinished = session.entries(), session.unfinished
@@ -296,13 +289,9 @@ class Ledger:
     def upgrade(old: str | os.PathLike[str], new: str | os.PathLike[str]) -> Ledger:
         """Write a ledger of version 0.1 anew, every entry with its hash, and open the new one.
 
-        The old file stays as it is. While both exist they are two ledgers with a budget each:
-        charge the old one no more, and move it away.
-
-        Guarantee
-        ---------
-        - The new ledger holds every entry of the old one and continues its chain.
-        - An existing file is never overwritten.
+        The new ledger holds every entry of the old one and continues its chain. The old file stays as it is, and no
+        existing one is overwritten. While both exist they are two ledgers with a budget each: charge the old one no
+        more, and move it away.
         """
         former, file = file_of(old), file_of(new)
         if not former.is_file():

@@ -30,9 +30,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from tacit.documents.canonical_json import canonical, require
+from tacit.documents.canonical_json import canonical
 from tacit.errors import FileError, LedgerError, SettingError
 from tacit.ledger import sqlite_ledger as version_one
+from tacit.ledger.accounts import require
 from tacit.ledger.entry import COLUMNS, Entry, Kind
 from tacit.ledger.locked_file import Descriptor, create, is_at, locked, refused, sync, sync_folder
 
@@ -58,10 +59,9 @@ def decode(line: bytes) -> Entry:
         fields = json.loads(line.decode("ascii"))
     except (ValueError, RecursionError):
         fields = None
-    complete = isinstance(fields, dict) and set(fields) == set(COLUMNS)
-    require(complete, "a line of the ledger is not an entry", LedgerError)
+    require(isinstance(fields, dict) and set(fields) == set(COLUMNS), "a line of the ledger is not an entry")
     entry = Entry.from_row([fields[name] for name in COLUMNS])
-    require(encode(entry) == line, f"entry {entry.sequence} of the ledger is not in its one spelling", LedgerError)
+    require(encode(entry) == line, f"entry {entry.sequence} of the ledger is not in its one spelling")
     return entry
 
 
@@ -215,7 +215,7 @@ class Session:
 
     def append(self, entry: Entry) -> None:
         """Append an entry that follows the last one. It is written when the block ends."""
-        require(self.alone, "entries are appended by one who is alone", LedgerError)
+        require(self.alone, "entries are appended by one who is alone")
         entry.require_after([*self.known[-1:], *self.appended][-1])
         self.appended.append(entry)
 

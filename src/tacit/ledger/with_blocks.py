@@ -100,9 +100,7 @@ class Notice:
 def uncharged(reason: str) -> Iterator[None]:
     """Charge no ledger in this block, in a thread or process where one could be meant.
 
-    Guarantee
-    ---------
-    - Where this context has a ledger, it is refused: a fit within a ledger's block is not free.
+    Where this context has a ledger, it is refused: a fit within a ledger's block is not free.
 
     Examples
     --------
