@@ -161,8 +161,7 @@ class Certificate(Document):
     @property
     def covers(self) -> tuple[str, ...]:
         """The parts of a stored fit that the digest, and so a signature, covers."""
-        first = self.parsed["format"] == FIRST
-        return ("terms",) if first else tuple(self.parsed["released"]["covers"])
+        return ("terms",) if self.parsed["format"] == FIRST else tuple(self.parsed["released"]["covers"])
 
     def _derive(self, document: Mapping[str, Any]) -> Guarantee:
         relation = Relation.parse(document["relation"])
@@ -182,8 +181,7 @@ class Certificate(Document):
             require(nothing, "total states a guarantee although private is false")
             return Guarantee(relation, document["unit"], math.inf, 1.0, None)
         priced = [event for event in found if event is not None]
-        noised = len(priced) == len(found)
-        require(noised, "private is true, but an answer without noise is among the events")
+        require(len(priced) == len(found), "private is true, but an answer without noise is among the events")
         return _compare_total(document, compose(priced, relation), budget, relation)
 
     def _found(self, guarantee: Guarantee) -> str:
@@ -218,14 +216,12 @@ def entry_of(step: Step, relation: Relation) -> dict[str, Any]:
     if isinstance(price, MinimumPrice):
         sensitivity |= {"ratio": str(price.ratio), "drift": str(price.drift.bound)}
         noise["drift_bits"] = price.drift.bits
-    priced = events.to_json(Repeated(event, times))
-    return {**entry, "event": priced, "sensitivity": sensitivity, "noise": noise}
+    return {**entry, "event": events.to_json(Repeated(event, times)), "sensitivity": sensitivity, "noise": noise}
 
 
 def read_entry(entry: Mapping[str, Any], relation: Relation, place: str) -> Event | None:
     """Return the event of an entry; all it states must follow from the relation and the price."""
-    known = entry["query"] in list(QueryKind)
-    require(known, f"{place}: unknown query; a newer version may have written it")
+    require(entry["query"] in list(QueryKind), f"{place}: unknown query; a newer version may have written it")
     require(0 <= entry["times"] < LARGEST_COUNT, f"{place}: times is not a count")
     kind, size = QueryKind(entry["query"]), entry["size"]
     largest = LARGEST_COUNT if kind is QueryKind.COUNTS else 2
@@ -270,8 +266,7 @@ def version_of(name: str) -> str:
 
 def fingerprint_of(covered: Mapping[str, Any]) -> dict[str, Any]:
     """Return the names of the covered parts of a fit and the SHA-256 of their canonical JSON."""
-    digest = hashlib.sha256(canonical(covered).encode("ascii")).hexdigest()
-    return {"covers": sorted(covered), "sha256": digest}
+    return {"covers": sorted(covered), "sha256": hashlib.sha256(canonical(covered).encode("ascii")).hexdigest()}
 
 
 def first_fingerprint_of(estimates: Sequence[Sequence[Any]]) -> str:

@@ -89,8 +89,7 @@ class Estimates:
         numbers = () if estimates.scatter is None else vars(estimates.scatter).values()
         nan = any(math.isnan(number) for row in numbers for number in row)
         require(not nan, "a variance of the fit is not a number")
-        same = canonical(estimates.document()) == canonical(document)
-        require(same, "a number of the fit is not spelled as a float")
+        require(canonical(estimates.document()) == canonical(document), "a number of the fit is not spelled as a float")
         return estimates
 
 

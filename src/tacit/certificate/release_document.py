@@ -77,8 +77,7 @@ def release_from_json(plan: Plan, document: Mapping[str, Any]) -> Release:
         stored = from_plain(_Stored, document, "the stored answer")
         require(stored.format == FORMAT, "the stored answer is not a release of this version")
         if stored.design is not None:
-            found = Design.from_json(stored.design)
-            plan = replace(plan, design=replace(found, feature_map=plan.design.feature_map))
+            plan = replace(plan, design=replace(Design.from_json(stored.design), feature_map=plan.design.feature_map))
     except (TypeError, ValueError) as error:
         raise CertificateError(f"the stored answer cannot be read: {error}") from error
     return Release(replace(plan, total=stored.total), **{name: getattr(stored, name) for name in _HELD})

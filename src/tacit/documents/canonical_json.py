@@ -159,8 +159,7 @@ def plain(value: Any) -> Any:
         # In digits a longer one could be neither written nor read.
         return int(value) if value.bit_length() <= LONGEST_NUMBER else hex(value)
     # A type unknown to JSON is described: a certificate that cannot be written helps nobody.
-    finite = isinstance(value, float) and math.isfinite(value)
-    return float(value) if finite else _text(value)
+    return float(value) if isinstance(value, float) and math.isfinite(value) else _text(value)
 
 
 def _text(value: object) -> str:

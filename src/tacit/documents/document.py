@@ -158,5 +158,4 @@ def require_total(total: Mapping[str, Any], derived: Mapping[str, float | None])
         # None is no number, and is refused like a wrong one.
         if value is None or stated is None:
             raise CertificateError(f"total.{name} is not a number")
-        within = value <= stated <= value * (1.0 + float(TOLERANCE))
-        require(within, f"total.{name} is not what the events add up to")
+        require(value <= stated <= value * (1.0 + float(TOLERANCE)), f"total.{name} is not what the events add up to")

@@ -79,8 +79,7 @@ def read_public_key(text_or_path: str | os.PathLike[str]) -> str:
     """Return a public key given as 64 hexadecimal digits or as the file that `new_key` wrote."""
     text = os.fspath(text_or_path).strip().lower()
     if not _PUBLIC_KEY.fullmatch(text):
-        content = read_bytes(text_or_path, LARGEST_KEY_FILE)
-        text = content.decode("ascii", "replace").strip().lower()
+        text = read_bytes(text_or_path, LARGEST_KEY_FILE).decode("ascii", "replace").strip().lower()
     if not _PUBLIC_KEY.fullmatch(text):
         raise FileError(
             "this is not a public key; expected 64 hexadecimal digits, or the file ending in .pub "
@@ -99,8 +98,7 @@ def sign(certificate: Signed, key_path: str | os.PathLike[str]) -> Signed:
     """
     certificate.rederive()
     ed25519, serialization, exceptions = _signing_library()
-    path = Path(key_path)
-    text = read_bytes(path, LARGEST_KEY_FILE)
+    path, text = Path(key_path), read_bytes(key_path, LARGEST_KEY_FILE)
     try:
         key = serialization.load_pem_private_key(text, password=None)
     except (ValueError, TypeError, exceptions.UnsupportedAlgorithm) as error:
@@ -146,8 +144,7 @@ def vouched(document: Mapping[str, Any], found: str, public_key: str | os.PathLi
     signer = verify(document["digest"], document["signature"])
     whose = "whose owner you must know."
     if public_key is not None:
-        given = read_public_key(public_key)
-        require(given == signer, f"signature is by key {signer}, which is not the one you gave")
+        require(read_public_key(public_key) == signer, f"signature is by key {signer}, which is not the one you gave")
         whose = "the one you gave: its owner vouches for it."
     return Verification(True, True, signer, f"{found} Signed by key {signer}, {whose}")
 

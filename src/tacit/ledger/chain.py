@@ -189,9 +189,8 @@ class Chain:
 
     def accept(self, entry: Entry) -> None:
         """Take the next entry, or refuse it with `LedgerError` and stay as before."""
-        document = _document_of(entry, self.head)
         try:
-            self._take(entry, document)
+            self._take(entry, _document_of(entry, self.head))
         except BudgetError as error:
             raise LedgerError(f"entry {entry.sequence} exceeds the budget: {error}") from error
         except LedgerError:

@@ -116,8 +116,7 @@ def _place_after(last: Entry | None) -> tuple[int, str]:
 
 
 def _hash(fields: Sequence[Any]) -> str:
-    text = canonical(dict(zip(COLUMNS[:-1], fields, strict=True)))
-    return hashlib.sha256(text.encode("ascii")).hexdigest()
+    return hashlib.sha256(canonical(dict(zip(COLUMNS[:-1], fields, strict=True))).encode("ascii")).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,6 +293,5 @@ def read_worth(document: Mapping[str, Any], name: str) -> tuple[Budget, Fraction
     if not isinstance(stated, dict) or set(stated) != set(_CURRENCIES):
         raise LedgerError("a budget in the ledger has missing or unknown fields")
     budget, amount = Budget(**stated), read_number(document[name], _LONGEST_AMOUNT, "its capacity")
-    allowed = capacity_of(budget) * (1 + TOLERANCE)
-    require(0 < amount <= allowed, "its capacity is 0 or more than its budget allows")
+    require(0 < amount <= capacity_of(budget) * (1 + TOLERANCE), "its capacity is 0 or more than its budget allows")
     return budget, amount

@@ -109,8 +109,7 @@ class JointCertificate(Document):
         total = self.rederive()
         events: dict[str | None, list[Event]] = {}
         for charge in self.parsed["charges"]:
-            read = (from_json(event) for event in charge["events"])
-            events.setdefault(charge.get("analyst"), []).extend(read)
+            events.setdefault(charge.get("analyst"), []).extend(map(from_json, charge["events"]))
         found = {}
         for analyst, own in list(events.items())[:most]:
             composition = _composed(own, total.relation)
@@ -172,8 +171,7 @@ def total_of(terms: Iterable[Fraction]) -> Ratio:
     level: list[Ratio] = [(above, below) for below, above in grouped.items()] or [(0, 1)]
     # In pairs, so that most sums are of short numbers.
     while len(level) > 1:
-        pairs = zip(level[::2], level[1::2], strict=False)
-        added = [(a * d + c * b, b * d) for (a, b), (c, d) in pairs]
+        added = [(a * d + c * b, b * d) for (a, b), (c, d) in zip(level[::2], level[1::2], strict=False)]
         level = added + level[len(added) * 2 :]
     return level[0]
 

@@ -143,8 +143,7 @@ class Ledger:
         ...     pass  # a fit
         """
         for_one = copy(self)
-        purpose = replace(self._purpose, label=label or "", key=key)
-        vars(for_one).update(_purpose=purpose, _again=again)
+        vars(for_one).update(_purpose=replace(self._purpose, label=label or "", key=key), _again=again)
         return for_one
 
     def reserve(

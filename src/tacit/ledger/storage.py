@@ -152,8 +152,7 @@ class Log:
                 os.ftruncate(self.file.number, self.end)
             # Entries beyond the acknowledged length are written again: if their sync had failed,
             # the system may take them for stored although they are in its memory only.
-            again = _read(self.file, self.acknowledged, self.end)
-            _write(self.file, again + lines, self.acknowledged)
+            _write(self.file, _read(self.file, self.acknowledged, self.end) + lines, self.acknowledged)
             sync(self.file.number)
         except OSError as error:
             # Nobody was told of them. Where this fails too, they count as spent.

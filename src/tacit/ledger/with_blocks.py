@@ -37,8 +37,7 @@ _OUTER = "the ledger of the program that started this one"
 def family() -> str:
     """Name the tree of processes that `multiprocessing` started, this one among them."""
     # The key is secret and new for every family: a folder of this name cannot be foreseen.
-    key = multiprocessing.current_process().authkey
-    return hashlib.sha256(b"tacit ledger notices" + key).hexdigest()[:32]
+    return hashlib.sha256(b"tacit ledger notices" + multiprocessing.current_process().authkey).hexdigest()[:32]
 
 
 def new_nonce() -> str:
@@ -241,8 +240,7 @@ def open_blocks() -> list[Block]:
     """Return the open blocks of ledgers; in a worker, not those that it was forked in."""
     with process.lock:
         found = [block for block in process.blocks if block.ledger is not None]
-        is_worker = works_for() is not None
-        return [block for block in found if not is_worker or block.process == os.getpid()]
+        return [block for block in found if works_for() is None or block.process == os.getpid()]
 
 
 def is_open(block: Block) -> bool:
