@@ -182,7 +182,7 @@ class Certificate(Document):
             return Guarantee(relation, document["unit"], math.inf, 1.0, None)
         priced = [event for event in found if event is not None]
         require(len(priced) == len(found), "private is true, but an answer without noise is among the events")
-        return _compare_total(document, compose(priced, relation), budget, relation)
+        return _compared(document, compose(priced, relation), budget, relation)
 
     def _found(self, guarantee: Guarantee) -> str:
         if self.private:
@@ -286,21 +286,19 @@ def _total(plan: Plan) -> dict[str, Any]:
     if delta is None:
         raise BudgetError("the budget has no delta to report at; call with_delta on it first")
     composition = compose(plan.events(), plan.relation)
-    epsilon, mu, square = composition.epsilon(delta), None, None
-    if composition.square is None:
-        # Without a μ, as where an objective was perturbed.
-        epsilon *= 1.0 + ROUNDING
-    else:
-        mu, square = composition.mu, str(composition.mu_squared)
-    return {"epsilon": plain(epsilon), "delta": delta, "mu": plain(mu), "mu_squared": square}
+    # Without a μ, as where an objective was perturbed, ε rests on Fourier transforms.
+    rounding = ROUNDING if composition.square is None else 0.0
+    epsilon = plain(composition.epsilon(delta) * (1.0 + rounding))
+    return {"epsilon": epsilon, "delta": delta, "mu": plain(composition.mu), "mu_squared": _square(composition)}
 
 
-def _compare_total(
-    document: Mapping[str, Any], composition: Composition, budget: Budget, relation: Relation
-) -> Guarantee:
+def _square(composition: Composition) -> str | None:
+    return None if composition.square is None else str(composition.square)
+
+
+def _compared(document: Mapping[str, Any], composition: Composition, budget: Budget, relation: Relation) -> Guarantee:
     total, square = document["total"], composition.square
-    summed = total["mu_squared"] == (None if square is None else str(square))
-    require(summed, "total.mu_squared is not the sum over the events")
+    require(total["mu_squared"] == _square(composition), "total.mu_squared is not the sum over the events")
     require(total["delta"] == budget.delta, "total.delta is not the delta of the budget")
     derived = {"epsilon": composition.epsilon(total["delta"])}
     if square is None:

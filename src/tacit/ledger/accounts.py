@@ -58,10 +58,7 @@ def capacity_of(budget: Budget) -> Fraction:
 
 
 def units(total: Fraction, capacity: Fraction) -> int:
-    """Integer units of a running total, rounded up: at most `WHOLE` exactly when it is at most the capacity.
-
-    They never decrease in the total, and are above 0 when the total is.
-    """
+    """Integer units of a running total, rounded up: never decreasing in it, and above 0 when it is."""
     return math.ceil(total / capacity * WHOLE)
 
 

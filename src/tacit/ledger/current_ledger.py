@@ -1,13 +1,6 @@
-"""Which ledger a fit is charged to.
+"""Which ledger a fit is charged to: that of its block, else of its estimator's mark, else the only one ever entered.
 
-1. A context that has entered a ``with`` block, or was copied within one, charges that ledger.
-2. Otherwise an estimator's mark decides: it names the ledger that was charged where the estimator
-   was created or pickled, and holds while the same ledgers are open there.
-3. Otherwise a thread or a worker process charges the only ledger that was ever entered, if its
-   block is open. The fit is refused if there were several, or if the block has ended.
-4. The main thread outside of all blocks charges none.
-
-A program that was started within a block is refused until it enters a block itself.
+A mark names the ledger that was charged where an estimator was created or pickled. See `charged_for`, `active_ledger`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The entries of a ledger: each has a hash over all before it.
-
-The first one has the terms: the budget, and what it is a ledger of. Most others are charges.
-"""
+"""The entries of a ledger, each with a hash over all before it: first the terms, then mostly charges."""
 
 from __future__ import annotations
 
@@ -200,14 +197,10 @@ def shortened(text: object, longest: int) -> str | None:
 class Terms:
     """What every charge of a ledger must agree with; relation and unit may be left to the first.
 
-    The capacity is the exact cost that the budget allows, stored because a later version may round
-    otherwise. Refusals are for "never" (no record can make a fit fail) or the "curator" of the
-    table, who may ask for errors about records; each is an entry.
-
-    Guarantee
-    ---------
-    - The budget is finite and has a delta.
-    - The dataset is a name that somebody declared; nothing here is read from a record.
+    The budget is finite and has a delta. The capacity is the exact cost that it allows, stored because a later version
+    may round otherwise. The dataset is a name that somebody declared; nothing here is read from a record. Refusals are
+    for "never" (no record can make a fit fail) or the "curator" of the table, who may ask for errors about records;
+    each is an entry.
     """
 
     budget: Budget
