@@ -24,7 +24,7 @@ from tacit.contract.query import QueryKind
 from tacit.contract.release import Release
 from tacit.contract.sensitivity import LARGEST_BITS, MinimumPrice, Price, events_of
 from tacit.documents.canonical_json import FieldTypes, canonical, fields_of, plain, require, require_fields
-from tacit.documents.document import TOLERANCE, Document, require_total
+from tacit.documents.signature import TOLERANCE, Document, require_total
 from tacit.errors import BudgetError
 from tacit.privacy import event_json as events
 from tacit.privacy.budget import Budget, Guarantee

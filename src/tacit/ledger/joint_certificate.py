@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from tacit.accounting.composition import Composition, count_events
 from tacit.documents.canonical_json import FieldTypes, fields_of, plain, require, require_fields
-from tacit.documents.document import Document, require_total
+from tacit.documents.signature import Document, require_total
 from tacit.errors import CertificateError, LedgerError
 from tacit.ledger.accounts import TOLERANCE, capacity_of, read_number
 from tacit.ledger.chain import Chain
