@@ -211,8 +211,8 @@ def entry_of(step: Step, relation: Relation) -> dict[str, Any]:
     event = found[0] if len(found) == 1 else Composed(found)
     squared = found[0].squared_sensitivity  # type: ignore[attr-defined]
     sensitivity = {"bound": str(price.bound), "squared": str(squared)}
-    noise: dict[str, Any] = {"law": "gaussian rounded to integers", "bits": price.bits}
-    noise["variance"] = str(4**price.bits)
+    law, variance = "gaussian rounded to integers", str(4**price.bits)
+    noise: dict[str, Any] = {"law": law, "bits": price.bits, "variance": variance}
     if isinstance(price, MinimumPrice):
         sensitivity |= {"ratio": str(price.ratio), "drift": str(price.drift.bound)}
         noise["drift_bits"] = price.drift.bits

@@ -262,8 +262,7 @@ def is_fit(document: Mapping[str, Any]) -> bool:
 
 def from_document(document: Mapping[str, Any]) -> StoredFit:
     """Read a fit from plain data strictly, and check that its certificate is for this fit."""
-    if not is_fit(document):
-        raise CertificateError(_why_no_fit(str(document.get("format"))))
+    require(is_fit(document), _why_no_fit(str(document.get("format"))))
     layout = _LAYOUTS[document["format"]]
     canonical_json.require_fields(document, layout, "the stored fit")
     require(digest_of(document) == document["digest"], "digest does not fit: the stored fit was altered")

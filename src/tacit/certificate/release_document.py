@@ -45,10 +45,9 @@ def request_digest(plan: Plan) -> str:
 
     Guarantee
     ---------
-    - Plans that differ in model, prices, budget, number of records or public facts differ in it.
-    - The records themselves do not enter: a fingerprint of a table would tell something about it.
-    - What has no digest is refused: a function, or a region of another kind than Tacit's own, could
-      not be told from another one.
+    - Plans that differ in model, prices, budget, number of records or public facts differ in it. The records do not
+      enter: a fingerprint of a table would tell something about it.
+    - A function, or a region of another kind than Tacit's own, is refused: it could not be told from another one.
     """
     custom = isinstance(plan.design.feature_map, Custom)
     if custom or type(plan.penalty.constraint) not in (Box, L1Ball, Simplex, NoneType):

@@ -56,7 +56,7 @@ def parse_document(text: str | bytes, largest: int = LARGEST_DOCUMENT) -> dict[s
     try:
         decoded = text.decode("utf-8") if isinstance(text, bytes) else text
         require(sum(map(decoded.count, ",[{")) <= MOST_VALUES, f"the document has more than {MOST_VALUES} values")
-        document = json.loads(
+        document: dict[str, Any] = json.loads(
             decoded,
             object_pairs_hook=_distinct,
             parse_constant=_refuse_constant,
@@ -67,8 +67,7 @@ def parse_document(text: str | bytes, largest: int = LARGEST_DOCUMENT) -> dict[s
         raise
     except (ValueError, RecursionError) as error:
         raise CertificateError("the document cannot be read as JSON") from error
-    if not isinstance(document, dict):
-        raise CertificateError("the document is not an object; expected { … }")
+    require(isinstance(document, dict), "the document is not an object; expected { … }")
     _require_shallow(document)
     return document
 

@@ -16,8 +16,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar
 
-from tacit.documents import canonical_json
-from tacit.documents.canonical_json import FieldTypes, canonical, digest_of, parse_document, require, require_fields
+from tacit.documents.canonical_json import (
+    LARGEST_DOCUMENT,
+    FieldTypes,
+    canonical,
+    digest_of,
+    parse_document,
+    require,
+    require_fields,
+)
 from tacit.documents.quoting import quoted
 from tacit.errors import CertificateError, FileError, InputError, SettingError
 from tacit.files import read_bytes
@@ -67,7 +74,7 @@ class Document:
     """Fields by format, the newest first, in the order in which a person reads them."""
     inner: ClassVar[Mapping[str, FieldTypes]] = {}
     """Fields of the objects inside, the same in every format."""
-    largest: ClassVar[int] = canonical_json.LARGEST_DOCUMENT
+    largest: ClassVar[int] = LARGEST_DOCUMENT
     most_events: ClassVar[int] = 0
     """Events in one document, those inside others included."""
 
@@ -237,10 +244,7 @@ def read_public_key(text_or_path: str | os.PathLike[str]) -> str:
 def sign(certificate: Signed, key_path: str | os.PathLike[str]) -> Signed:
     """Return a certificate with a signature over its digest, by an unencrypted Ed25519 key in PEM.
 
-    Guarantee
-    ---------
-    - What is signed was checked: a certificate that does not add up is refused.
-    - The digest stays as it was; an earlier signature is replaced.
+    A certificate that does not add up is refused. The digest stays as it was; an earlier signature is replaced.
     """
     certificate.rederive()
     ed25519, serialization, exceptions = _signing_library()
@@ -258,10 +262,8 @@ def sign(certificate: Signed, key_path: str | os.PathLike[str]) -> Signed:
 def verify(digest: str, signature: Mapping[str, Any]) -> str:
     """Check a signature over a digest against the key it names; return that key, of whomever.
 
-    Guarantee
-    ---------
-    - A key of small order, under which signatures can be made without a private key, is refused,
-      and so is a key that is not spelled as RFC 8032 spells it.
+    A key of small order, under which signatures can be made without a private key, is refused, and so is a key that is
+    not spelled as RFC 8032 spells it.
     """
     require_signature(signature)
     ed25519, _, exceptions = _signing_library()

@@ -163,8 +163,7 @@ class Accounts:
     def halted(self, analyst: str | None, reason: str | None) -> Accounts:
         """Return the accounts with charges paused for a reason, or resumed (None)."""
         paused = {name: why for name, why in self.paused.items() if name != analyst}
-        if reason is None and len(paused) == len(self.paused):
-            raise LedgerError("charges are not paused there; nothing to resume")
+        require(reason is not None or len(paused) < len(self.paused), "charges are not paused there; nothing to resume")
         if reason is not None:
             paused[analyst] = reason
         return replace(self, paused=paused)

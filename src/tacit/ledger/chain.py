@@ -153,10 +153,7 @@ class Chain:
         )
 
     def recalled(self, purpose: Purpose, *, again: bool) -> Reservation | None:
-        """Return the answered charge of the same request under the same key, or None.
-
-        A request that was charged and never answered is refused, unless `again`.
-        """
+        """Return the answered charge of a request under its key, or None; refuse an unanswered one, unless `again`."""
         if purpose.key is None or purpose.key not in self._keys:
             return None
         sequence = self._keys[purpose.key]
@@ -289,8 +286,7 @@ class Chain:
             require_line(name, document.get(name), optional=True)
         budget, amount = self.budget, None
         if kind in (Kind.PAUSE, Kind.RESUME):
-            reason = document["reason"] if kind is Kind.PAUSE else None
-            return budget, self.accounts.halted(document["analyst"], reason)
+            return budget, self.accounts.halted(document["analyst"], document["reason"] if kind is Kind.PAUSE else None)
         if kind is Kind.GRANT:
             if (document["budget"] is None) != (document["amount"] is None):
                 raise LedgerError("a grant has a budget without an amount, or the reverse")

@@ -113,8 +113,8 @@ class JointCertificate(Document):
         found = {}
         for analyst, own in list(events.items())[:most]:
             composition = _composed(own, total.relation)
-            numbers = (composition.epsilon(total.delta), total.delta, composition.mu)
-            found[analyst] = Guarantee(total.relation, total.unit, *numbers)
+            epsilon = composition.epsilon(total.delta)
+            found[analyst] = Guarantee(total.relation, total.unit, epsilon, total.delta, composition.mu)
         return found
 
     def _derive(self, document: Mapping[str, Any]) -> Guarantee:

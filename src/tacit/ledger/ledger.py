@@ -259,8 +259,7 @@ class Ledger:
         >>> ledger.remaining(analyst="ana") is None
         True
         """
-        none = {"budget": None, "amount": None}
-        worth = none if budget is None else self._worth(budget, "amount")
+        worth = {"budget": None, "amount": None} if budget is None else self._worth(budget, "amount")
         self._append(Kind.GRANT, {"source": source, "to": to, **worth, "reason": reason})
 
     def lower(self, budget: Budget, reason: str) -> None:

@@ -194,10 +194,7 @@ def _failed(error: OSError, entries: Sequence[Entry]) -> LedgerError:
 
 @dataclass
 class Session:
-    """The entries, while nobody else changes them; `unfinished` bytes follow the last one.
-
-    `known` are those from some number on, and `whole` reads all where that is not the first.
-    """
+    """Entries from some number on, while nobody else changes them; `unfinished` bytes follow, and `whole` reads all."""
 
     known: Sequence[Entry]
     alone: bool
@@ -268,10 +265,7 @@ class MemoryStorage:
 
 
 class FileStorage:
-    """Entries in a log that threads and processes share, under every name of its file.
-
-    The lock of the file protects this object too, so it needs no lock of its own.
-    """
+    """Entries in a log that threads and processes share, under every name of its file; its lock is this object's."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.name = path, str(path)
@@ -346,9 +340,8 @@ def file_of(path: str | os.PathLike[str]) -> Path:
         raise SettingError("the path of a ledger is not a path; expected the name of a file")
     try:
         file = Path(os.fsdecode(path)).resolve()
-        is_no_file = file.is_dir() or not file.parent.is_dir()
+        is_file = not file.is_dir() and file.parent.is_dir()
     except (OSError, ValueError, RuntimeError) as error:
         raise FileError(f"the ledger {path!s:.200} cannot be opened") from error
-    if is_no_file:
-        raise FileError(f"the ledger {path!s:.200} is no file; give the name of a file")
+    require(is_file, f"the ledger {path!s:.200} is no file; give the name of a file", error=FileError)
     return file

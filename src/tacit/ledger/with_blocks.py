@@ -47,10 +47,7 @@ def new_nonce() -> str:
 
 @dataclass(eq=False)
 class Block:
-    """One ``with`` block, of a ledger or, where that is None, of `uncharged`.
-
-    A pinned one belongs to one fit whose ledger has been decided.
-    """
+    """One ``with`` block, of a ledger or, where that is None, of `uncharged`; if pinned, of one fit that is decided."""
 
     ledger: Ledger | None
     name: str = ""
