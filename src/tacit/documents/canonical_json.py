@@ -5,7 +5,7 @@ duplicate names are bounded before anything is computed from it, so a forged one
 
 The canonical spelling has sorted keys, no white space, every character beyond ASCII escaped, floats
 in their shortest spelling, no NaN and no bare infinity. The digest is the SHA-256 of those bytes,
-without the fields ``digest`` and ``signature``.
+without the fields ``digest`` and ``signature``. What is shown of a document is quoted: it must not pass for Tacit's words.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 
-from tacit.documents.quoting import quoted
 from tacit.errors import CertificateError, InputError
 from tacit.files import LARGEST_FILE, read_bytes
 
@@ -36,6 +35,14 @@ FieldTypes = Mapping[str, tuple[type, ...]]
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _TYPES = {kind.__name__: kind for kind in (str, int, float, bool, list, dict, object)} | {"None": type(None)}
+LONGEST_QUOTED = 60
+_WORD = re.compile(r"[A-Za-z0-9]+([-_][A-Za-z0-9]+)*", re.ASCII)
+_MARKS = frozenset('"\\“”„‟«»″‶＂ʺ˝״〝〞')
+"""The mark itself, the one that escapes it, and what looks like the mark."""
+_INVISIBLE = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+"""Characters that count as printable and show nothing: fillers, joiners, variation selectors."""
 
 
 def fields_of(spelled: str) -> FieldTypes:
@@ -164,3 +171,26 @@ def plain(value: Any) -> Any:
 def _text(value: object) -> str:
     text = str(value)
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def quoted(text: str, longest: int = LONGEST_QUOTED, *, bare: bool = True) -> str:
+    r"""Return a foreign text as a reader may see it: in quotes, but for one plain word if `bare`.
+
+    Guarantee
+    ---------
+    - What stands between the marks holds no mark, no line break, and no character that controls a
+      terminal, turns the direction of the text or is invisible: those are written as escapes.
+    - At most `longest` characters of the text are shown.
+    """
+    if bare and len(text) <= longest and _WORD.fullmatch(text):
+        return text
+    shown = "".join(map(_shown, text[:longest]))
+    return f'"{shown}{"…" if len(text) > longest else ""}"'
+
+
+def _shown(character: str) -> str:
+    if character in '"\\':
+        return f"\\{character}"
+    if character.isprintable() and character not in _MARKS and not _INVISIBLE.match(character):
+        return character
+    return character.encode("unicode_escape").decode("ascii")

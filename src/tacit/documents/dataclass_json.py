@@ -15,8 +15,7 @@ from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from tacit.documents.canonical_json import require, require_fields
-from tacit.documents.quoting import quoted
+from tacit.documents.canonical_json import quoted, require, require_fields
 from tacit.errors import CertificateError
 
 T = TypeVar("T")

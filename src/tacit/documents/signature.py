@@ -22,10 +22,10 @@ from tacit.documents.canonical_json import (
     canonical,
     digest_of,
     parse_document,
+    quoted,
     require,
     require_fields,
 )
-from tacit.documents.quoting import quoted
 from tacit.errors import CertificateError, FileError, InputError, SettingError
 from tacit.files import read_bytes
 from tacit.privacy.budget import Guarantee
