@@ -5,7 +5,7 @@ duplicate names are bounded before anything is computed from it, so a forged one
 
 The canonical spelling has sorted keys, no white space, every character beyond ASCII escaped, floats
 in their shortest spelling, no NaN and no bare infinity. The digest is the SHA-256 of those bytes,
-without the fields ``digest`` and ``signature``. What is shown of a document is quoted: it must not pass for Tacit's words.
+without the fields ``digest`` and ``signature``. What is shown of a document is quoted, apart from Tacit's own words.
 """
 
 from __future__ import annotations
