@@ -10,8 +10,7 @@ import pytest
 
 from tacit.accounting.composition import mu_squared_of
 from tacit.certificate.certificate import Certificate, fingerprint_of
-from tacit.certificate.estimates import Term
-from tacit.certificate.fit_file import FORMAT, StoredFit, read_certificate
+from tacit.certificate.fit_file import FORMAT, StoredFit, Term, read_certificate
 from tacit.contract.plan import Penalty, Plan, Purpose, Step
 from tacit.contract.query import QueryKind
 from tacit.contract.release import Release

@@ -16,7 +16,6 @@ import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from importlib import metadata
-from types import NoneType
 from typing import Any, ClassVar
 
 from tacit.accounting.composition import Composition, compose, mu_squared_of
@@ -24,9 +23,9 @@ from tacit.contract.plan import Plan, Step, premise_of
 from tacit.contract.query import QueryKind
 from tacit.contract.release import Release
 from tacit.contract.sensitivity import LARGEST_BITS, MinimumPrice, Price, events_of
-from tacit.documents.canonical_json import FieldTypes, canonical, plain, require_fields
-from tacit.documents.document import TOLERANCE, Document, require_total
-from tacit.errors import BudgetError, CertificateError
+from tacit.documents.canonical_json import FieldTypes, canonical, fields_of, plain, require, require_fields
+from tacit.documents.signature import TOLERANCE, Document, require_total
+from tacit.errors import BudgetError
 from tacit.privacy import event_json as events
 from tacit.privacy.budget import Budget, Guarantee
 from tacit.privacy.event import Composed, Event, Repeated
@@ -49,46 +48,28 @@ MOST_PERTURBED = 8
 """Perturbed minima in one certificate: a fit has one or two, and each is costly to price."""
 
 # In the order in which a person reads them.
-_LAYOUT: FieldTypes = {
-    "format": (str,),
-    "private": (bool,),
-    "why_not_private": (str, NoneType),
-    "total": (dict,),
-    "relation": (str,),
-    "unit": (str,),
-    "records": (dict,),
-    "budget": (dict,),
-    "solver": (str,),
-    "loss": (str,),
-    "released": (dict,),
-    "public": (list,),
-    "events": (list,),
-    "versions": (dict,),
-    "digest": (str,),
-    "signature": (dict, NoneType),
-}
-_RELEASED: FieldTypes = {"covers": (list,), "sha256": (str,)}
-_NUMBER, _MAYBE = (float, str), (float, str, NoneType)
+_LAYOUT = fields_of(
+    "format:str private:bool why_not_private:str|None total:dict relation:str unit:str records:dict budget:dict "
+    "solver:str loss:str released:dict public:list events:list versions:dict digest:str signature:dict|None"
+)
+_RELEASED = fields_of("covers:list sha256:str")
 _INNER: Mapping[str, FieldTypes] = {
-    "total": {"epsilon": _NUMBER, "delta": (float,), "mu": _MAYBE, "mu_squared": (str, NoneType)},
-    "records": {"which": (str,), "value": (int,)},
-    "budget": dict.fromkeys(("epsilon", "delta", "mu", "rho"), _MAYBE),
+    "total": fields_of("epsilon:float|str delta:float mu:float|str|None mu_squared:str|None"),
+    "records": fields_of("which:str value:int"),
+    "budget": dict.fromkeys(("epsilon", "delta", "mu", "rho"), (float, str, type(None))),
     "versions": dict.fromkeys(_VERSIONED, (str,)),
 }
 LARGEST_COUNT = 2**63
 
 _DIGITS = re.compile(r"0|[1-9][0-9]{0,30}", re.ASCII)
 _RATIO = re.compile(r"[1-9][0-9]{0,30}(/[1-9][0-9]{0,30})?", re.ASCII)
-_SENSITIVITY: FieldTypes = {"bound": (str,), "squared": (str,)}
-_NOISE: FieldTypes = {"law": (str,), "bits": (int,), "variance": (str,)}
-_MINIMUM: FieldTypes = {**_SENSITIVITY, "ratio": (str,), "drift": (str,)}
-_MINIMUM_NOISE: FieldTypes = {**_NOISE, "drift_bits": (int,)}
-_FACT: FieldTypes = {"name": (str,), "value": (object,), "source": (str,)}
-_ENTRY: FieldTypes = {
-    **dict.fromkeys(("query", "label", "arithmetic"), (str,)),
-    **dict.fromkeys(("event", "sensitivity", "noise"), (dict, NoneType)),
-    **dict.fromkeys(("times", "size"), (int,)),
-}
+_PRICE = (fields_of("bound:str squared:str"), fields_of("law:str bits:int variance:str"))
+"""Sensitivity and noise of an answer; that of a perturbed minimum adds the fields of `_DRIFT`."""
+_DRIFT = (fields_of("ratio:str drift:str"), fields_of("drift_bits:int"))
+_FACT = fields_of("name:str value:object source:str")
+_ENTRY = fields_of(
+    "query:str label:str times:int size:int arithmetic:str event:dict|None sensitivity:dict|None noise:dict|None"
+)
 
 
 class Certificate(Document):
@@ -96,7 +77,6 @@ class Certificate(Document):
 
     Guarantee
     ---------
-    - What exists is laid out as documented; anything else was refused with `CertificateError`.
     - `check` accepts a total only if the events, under the relation stated, add up to it: epsilon
       and mu are never below the derived ones, the exact square of mu is equal to it.
     - `check` accepts an event only if its sensitivity follows from the bound and the relation.
@@ -122,17 +102,15 @@ class Certificate(Document):
             require_fields(document["released"], _RELEASED, "released")
             covers, digest = document["released"]["covers"], document["released"]["sha256"]
             names = all(isinstance(name, str) and name.isidentifier() for name in covers)
-            if not names or not 0 < len(covers) <= _MOST_PARTS or covers != sorted(set(covers)):
-                raise CertificateError("released.covers is not a sorted list of names")
-            if not _SHA256.fullmatch(digest):
-                raise CertificateError("released.sha256 is not 64 lower-case hexadecimal digits")
+            listed = names and 0 < len(covers) <= _MOST_PARTS and covers == sorted(set(covers))
+            require(listed, "released.covers is not a sorted list of names")
+            require(_SHA256.fullmatch(digest), "released.sha256 is not 64 lower-case hexadecimal digits")
         for number, fact in enumerate(document["public"], start=1):
             require_fields(fact, _FACT, f"public fact {number}")
         for number, entry in enumerate(document["events"], start=1):
             require_fields(entry, _ENTRY, f"event {number}")
-        perturbed = [entry for entry in document["events"] if entry["query"] == QueryKind.MINIMUM]
-        if len(perturbed) > MOST_PERTURBED:
-            raise CertificateError(f"there are more than {MOST_PERTURBED} perturbed minima")
+        perturbed = sum(entry["query"] == QueryKind.MINIMUM for entry in document["events"])
+        require(perturbed <= MOST_PERTURBED, f"there are more than {MOST_PERTURBED} perturbed minima")
 
     @classmethod
     def issue(
@@ -183,30 +161,28 @@ class Certificate(Document):
     @property
     def covers(self) -> tuple[str, ...]:
         """The parts of a stored fit that the digest, and so a signature, covers."""
-        first = self.parsed["format"] == FIRST
-        return ("terms",) if first else tuple(self.parsed["released"]["covers"])
+        return ("terms",) if self.parsed["format"] == FIRST else tuple(self.parsed["released"]["covers"])
 
     def _derive(self, document: Mapping[str, Any]) -> Guarantee:
         relation = Relation.parse(document["relation"])
         which, records = document["records"]["which"], document["records"]["value"]
-        if which != _which(relation) or not 0 <= records < LARGEST_COUNT:
-            raise CertificateError(f"records is not a number of records under {relation}")
+        counted = which == _which(relation) and 0 <= records < LARGEST_COUNT
+        require(counted, f"records is not a number of records under {relation}")
         budget = Budget(**{name: _number(name, value) for name, value in document["budget"].items()})
         found = [
             read_entry(entry, relation, f"event {number}") for number, entry in enumerate(document["events"], start=1)
         ]
         reasons = (INFINITE,) if budget.is_infinite else (None, SEEDED)
         why = document["why_not_private"]
-        if why not in reasons or document["private"] != (why is None):
-            raise CertificateError("private, why_not_private and the budget contradict each other")
+        agree = why in reasons and document["private"] == (why is None)
+        require(agree, "private, why_not_private and the budget contradict each other")
         if not document["private"]:
-            if canonical(document["total"]) != canonical(_NOTHING):
-                raise CertificateError("total states a guarantee although private is false")
+            nothing = canonical(document["total"]) == canonical(_NOTHING)
+            require(nothing, "total states a guarantee although private is false")
             return Guarantee(relation, document["unit"], math.inf, 1.0, None)
         priced = [event for event in found if event is not None]
-        if len(priced) != len(found):
-            raise CertificateError("private is true, but an answer without noise is among the events")
-        return _compare_total(document, compose(priced, relation), budget, relation)
+        require(len(priced) == len(found), "private is true, but an answer without noise is among the events")
+        return _compared(document, compose(priced, relation), budget, relation)
 
     def _found(self, guarantee: Guarantee) -> str:
         if self.private:
@@ -235,53 +211,46 @@ def entry_of(step: Step, relation: Relation) -> dict[str, Any]:
     event = found[0] if len(found) == 1 else Composed(found)
     squared = found[0].squared_sensitivity  # type: ignore[attr-defined]
     sensitivity = {"bound": str(price.bound), "squared": str(squared)}
-    noise: dict[str, Any] = {"law": "gaussian rounded to integers", "bits": price.bits}
-    noise["variance"] = str(4**price.bits)
+    law, variance = "gaussian rounded to integers", str(4**price.bits)
+    noise: dict[str, Any] = {"law": law, "bits": price.bits, "variance": variance}
     if isinstance(price, MinimumPrice):
         sensitivity |= {"ratio": str(price.ratio), "drift": str(price.drift.bound)}
         noise["drift_bits"] = price.drift.bits
-    priced = events.to_json(Repeated(event, times))
-    return {**entry, "event": priced, "sensitivity": sensitivity, "noise": noise}
+    return {**entry, "event": events.to_json(Repeated(event, times)), "sensitivity": sensitivity, "noise": noise}
 
 
 def read_entry(entry: Mapping[str, Any], relation: Relation, place: str) -> Event | None:
     """Return the event of an entry; all it states must follow from the relation and the price."""
-    if entry["query"] not in list(QueryKind):
-        raise CertificateError(f"{place}: unknown query; a newer version may have written it")
-    if not 0 <= entry["times"] < LARGEST_COUNT:
-        raise CertificateError(f"{place}: times is not a count")
+    require(entry["query"] in list(QueryKind), f"{place}: unknown query; a newer version may have written it")
+    require(0 <= entry["times"] < LARGEST_COUNT, f"{place}: times is not a count")
     kind, size = QueryKind(entry["query"]), entry["size"]
-    if not 1 <= size < (LARGEST_COUNT if kind is QueryKind.COUNTS else 2):
-        raise CertificateError(f"{place}: size is not a number of counts")
+    largest = LARGEST_COUNT if kind is QueryKind.COUNTS else 2
+    require(1 <= size < largest, f"{place}: size is not a number of counts")
     price = None if entry["event"] is None else _read_price(entry, kind, place)
     derived = entry_of(Step(kind, price, entry["times"], entry["label"], size), relation)
+    premises = f"the bound, the noise, the count and the relation {relation}"
     for name, value in derived.items():
-        if canonical({name: entry[name]}) != canonical({name: value}):
-            raise CertificateError(
-                f"{place}: {name} does not follow from the bound, the noise, the count and the relation {relation}"
-            )
+        follows = canonical({name: entry[name]}) == canonical({name: value})
+        require(follows, f"{place}: {name} does not follow from {premises}")
     return None if price is None else events.from_json(entry["event"])
 
 
 def _read_price(entry: Mapping[str, Any], kind: QueryKind, place: str) -> Price | MinimumPrice:
     perturbed = kind is QueryKind.MINIMUM
     sensitivity, noise = entry["sensitivity"], entry["noise"]
-    require_fields(sensitivity, _MINIMUM if perturbed else _SENSITIVITY, f"{place}: sensitivity")
-    require_fields(noise, _MINIMUM_NOISE if perturbed else _NOISE, f"{place}: noise")
-    names = (("bound", "bits"), ("drift", "drift_bits")) if perturbed else (("bound", "bits"),)
-    prices = []
-    for bound, bits in names:
-        if not _DIGITS.fullmatch(sensitivity[bound]):
-            raise CertificateError(f"{place}: sensitivity.{bound} is not a whole number")
-        if not 0 <= noise[bits] <= LARGEST_BITS:
-            raise CertificateError(f"{place}: noise.{bits} is not from 0 to {LARGEST_BITS}")
-        prices.append(Price(int(sensitivity[bound]), noise[bits]))
+    for name, own, drift in zip(("sensitivity", "noise"), _PRICE, _DRIFT, strict=True):
+        require_fields(entry[name], {**own, **drift} if perturbed else own, f"{place}: {name}")
+
+    def price_of(bound: str, bits: str) -> Price:
+        require(_DIGITS.fullmatch(sensitivity[bound]), f"{place}: sensitivity.{bound} is not a whole number")
+        require(0 <= noise[bits] <= LARGEST_BITS, f"{place}: noise.{bits} is not from 0 to {LARGEST_BITS}")
+        return Price(int(sensitivity[bound]), noise[bits])
+
+    price = price_of("bound", "bits")
     if not perturbed:
-        return prices[0]
-    if not _RATIO.fullmatch(sensitivity["ratio"]):
-        raise CertificateError(f"{place}: sensitivity.ratio is not a positive fraction")
-    price, drift = prices
-    return MinimumPrice(price.bound, price.bits, Fraction(sensitivity["ratio"]), drift)
+        return price
+    require(_RATIO.fullmatch(sensitivity["ratio"]), f"{place}: sensitivity.ratio is not a positive fraction")
+    return MinimumPrice(price.bound, price.bits, Fraction(sensitivity["ratio"]), price_of("drift", "drift_bits"))
 
 
 @functools.cache
@@ -297,8 +266,7 @@ def version_of(name: str) -> str:
 
 def fingerprint_of(covered: Mapping[str, Any]) -> dict[str, Any]:
     """Return the names of the covered parts of a fit and the SHA-256 of their canonical JSON."""
-    digest = hashlib.sha256(canonical(covered).encode("ascii")).hexdigest()
-    return {"covers": sorted(covered), "sha256": digest}
+    return {"covers": sorted(covered), "sha256": hashlib.sha256(canonical(covered).encode("ascii")).hexdigest()}
 
 
 def first_fingerprint_of(estimates: Sequence[Sequence[Any]]) -> str:
@@ -312,33 +280,29 @@ def _which(relation: Relation) -> str:
 
 
 def _total(plan: Plan) -> dict[str, Any]:
-    if any(step.price is None for step in plan.steps):
-        raise CertificateError("the plan claims to be private, but one of its answers has no noise; price every step")
+    noised = all(step.price is not None for step in plan.steps)
+    require(noised, "the plan claims to be private, but one of its answers has no noise; price every step")
     delta = plan.budget.delta
     if delta is None:
         raise BudgetError("the budget has no delta to report at; call with_delta on it first")
     composition = compose(plan.events(), plan.relation)
-    epsilon, mu, square = composition.epsilon(delta), None, None
-    if composition.square is None:
-        # Without a μ, as where an objective was perturbed.
-        epsilon *= 1.0 + ROUNDING
-    else:
-        mu, square = composition.mu, str(composition.mu_squared)
-    return {"epsilon": plain(epsilon), "delta": delta, "mu": plain(mu), "mu_squared": square}
+    # Without a μ, as where an objective was perturbed, ε rests on Fourier transforms.
+    rounding = ROUNDING if composition.square is None else 0.0
+    epsilon = plain(composition.epsilon(delta) * (1.0 + rounding))
+    return {"epsilon": epsilon, "delta": delta, "mu": plain(composition.mu), "mu_squared": _square(composition)}
 
 
-def _compare_total(
-    document: Mapping[str, Any], composition: Composition, budget: Budget, relation: Relation
-) -> Guarantee:
+def _square(composition: Composition) -> str | None:
+    return None if composition.square is None else str(composition.square)
+
+
+def _compared(document: Mapping[str, Any], composition: Composition, budget: Budget, relation: Relation) -> Guarantee:
     total, square = document["total"], composition.square
-    if total["mu_squared"] != (None if square is None else str(square)):
-        raise CertificateError("total.mu_squared is not the sum over the events")
-    if total["delta"] != budget.delta:
-        raise CertificateError("total.delta is not the delta of the budget")
+    require(total["mu_squared"] == _square(composition), "total.mu_squared is not the sum over the events")
+    require(total["delta"] == budget.delta, "total.delta is not the delta of the budget")
     derived = {"epsilon": composition.epsilon(total["delta"])}
     if square is None:
-        if total["mu"] is not None:
-            raise CertificateError("total.mu is stated, but the events have none")
+        require(total["mu"] is None, "total.mu is stated, but the events have none")
     else:
         derived["mu"] = composition.mu or 0.0
     stated = {name: _number(f"total.{name}", total[name]) for name in derived}
@@ -349,14 +313,12 @@ def _compare_total(
         # Without a μ only a budget of ε and δ can say so.
         most = -math.inf if budget.epsilon is None else budget.epsilon
         within = stated["epsilon"] <= most * (1.0 + float(TOLERANCE))
-    if not within:
-        raise CertificateError("the events add up to more than the budget")
+    require(within, "the events add up to more than the budget")
     premise = premise_of([fact["name"] for fact in document["public"]])
     return Guarantee(relation, document["unit"], stated["epsilon"], total["delta"], stated.get("mu"), premise)
 
 
 def _number(place: str, value: Any) -> Any:
     """Return a float, None where there is none; the one string that is a number is "inf"."""
-    if isinstance(value, str) and value != "inf":
-        raise CertificateError(f'{place} is not a number; expected one, or "inf"')
+    require(not isinstance(value, str) or value == "inf", f'{place} is not a number; expected one, or "inf"')
     return value if value is None else float(value)

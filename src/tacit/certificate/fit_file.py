@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 
 from tacit.certificate import certificate as certificates
 from tacit.certificate.certificate import Certificate, fingerprint_of, first_fingerprint_of
-from tacit.certificate.estimates import Estimates, Term
 from tacit.contract.release import Release
 from tacit.design.design import Design
 from tacit.design.factor import Indicator, LabelCell, Numeric, require_declared
-from tacit.design.feature_map import Custom
+from tacit.design.feature_map import Custom, FeatureMap
 from tacit.design.response import FAMILIES
 from tacit.documents import canonical_json
-from tacit.documents.canonical_json import FieldTypes, canonical, digest_of, plain
+from tacit.documents.canonical_json import FieldTypes, canonical, digest_of, fields_of, plain, require
+from tacit.documents.dataclass_json import from_plain, to_plain
 from tacit.documents.signature import Verification
 from tacit.errors import CertificateError, InputError, SettingError
 from tacit.files import write_text
@@ -31,20 +31,103 @@ FORMAT = "tacit-fit/3"
 SECOND = "tacit-fit/2"
 """The format of 0.1.0: its certificate covers the terms, and neither family nor design."""
 
-_SECOND_LAYOUT: FieldTypes = {
-    **dict.fromkeys(("format", "family", "digest"), (str,)),
-    **dict.fromkeys(("design", "certificate"), (dict,)),
-    "terms": (list,),
-}
-_ADDED: FieldTypes = {
-    **dict.fromkeys(("reliability", "further"), (dict,)),
-    "scatter": (dict, type(None)),
-    "covariance": (list, type(None)),
-}
+_SECOND_LAYOUT = fields_of("format:str family:str terms:list design:dict certificate:dict digest:str")
+_ADDED = fields_of("scatter:dict|None covariance:list|None reliability:dict further:dict")
 _LAYOUTS: Mapping[str, FieldTypes] = {FORMAT: {**_SECOND_LAYOUT, **_ADDED}, SECOND: _SECOND_LAYOUT}
 _CERTIFICATES = {FORMAT: certificates.FORMAT, SECOND: certificates.FIRST}
 """The format of the certificate inside; any other could cover less than the fit's format says."""
 _OUTSIDE = frozenset({"format", "certificate", "digest"})
+LARGEST_COVARIANCE = 512
+"""Coefficients beyond which the covariance is not stored: it would fill the file."""
+
+
+@dataclass(frozen=True)
+class Term:
+    """One coefficient on the user's scale; what was not asked for in the plan is None."""
+
+    name: str
+    coef: float
+    std_err: float | None = None
+    lower: float | None = None
+    upper: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("coef", "std_err", "lower", "upper"):
+            value = getattr(self, name)
+            object.__setattr__(self, name, value if value is None else float(value))
+        given = [value for value in (self.std_err, self.lower, self.upper) if value is not None]
+        numbers = math.isfinite(self.coef) and not any(map(math.isnan, given))
+        require(numbers, "a coefficient is not a finite number, or its interval is NaN")
+        require(self.std_err is None or self.std_err >= 0, "a standard error is negative")
+        ordered = self.lower is None or self.upper is None or self.lower <= self.upper
+        require(ordered, "an interval has its ends reversed")
+
+
+@dataclass(frozen=True)
+class Scatter:
+    """Variances of the coefficients by where they come from, and their degrees of freedom."""
+
+    sampling: tuple[float, ...]
+    privacy: tuple[float, ...]
+    degrees: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """What may be said of the intervals; not `offered` where they would mean nothing."""
+
+    offered: bool = True
+    statement: str | None = None
+    terms: tuple[str, ...] | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Estimates:
+    """Everything that is stored of the coefficients of a fit.
+
+    `scatter` is None unless intervals were paid for and are offered. `covariance` is the lower
+    triangle, row by row; None without scatter and beyond `LARGEST_COVARIANCE` coefficients.
+    """
+
+    terms: tuple[Term, ...]
+    scatter: Scatter | None = None
+    covariance: tuple[tuple[float, ...], ...] | None = None
+    reliability: Reliability = Reliability()
+
+    def __post_init__(self) -> None:
+        count, scatter, labels = len(self.terms), self.scatter, self.reliability.terms
+        counts = [] if labels is None else [len(labels)]
+        if scatter is not None:
+            counts += map(len, (scatter.sampling, scatter.privacy, scatter.degrees))
+        rows = None if self.covariance is None else [len(row) for row in self.covariance]
+        complete = set(counts) <= {count} and rows in (None, list(range(1, count + 1)))
+        require(complete, "scatter, covariance or statements are not one for each term")
+        require(_is_finite(self.covariance or ()), "the covariance of the fit is not finite")
+
+    def document(self) -> dict[str, Any]:
+        """The parts of a fit file, as plain data; infinity is "inf"."""
+        return dict(plain(to_plain(self)))
+
+    @classmethod
+    def read(cls, document: Mapping[str, Any]) -> Estimates:
+        """Read back the parts of a fit file, spelled exactly as `document` spells them."""
+        estimates = from_plain(cls, dict(document), "the fit")
+        numbers = () if estimates.scatter is None else vars(estimates.scatter).values()
+        nan = any(math.isnan(number) for row in numbers for number in row)
+        require(not nan, "a variance of the fit is not a number")
+        require(canonical(estimates.document()) == canonical(document), "a number of the fit is not spelled as a float")
+        return estimates
+
+
+def triangle_of(matrix: Sequence[Sequence[float]]) -> tuple[tuple[float, ...], ...] | None:
+    """Return the lower triangle of a covariance that can be stored, None of any other."""
+    rows = tuple(tuple(row[: place + 1]) for place, row in enumerate(matrix))
+    return rows if _is_finite(rows) and len(rows) <= LARGEST_COVARIANCE else None
+
+
+def _is_finite(rows: Sequence[Sequence[float]]) -> bool:
+    return all(math.isfinite(number) for row in rows for number in row)
 
 
 @dataclass(frozen=True)
@@ -74,13 +157,11 @@ class StoredFit:
     def __post_init__(self) -> None:
         named = (term.name for term in self.estimates.terms)
         # One by one: the names that a forged design has together may fill the memory.
-        if any(one != other for one, other in zip_longest(named, self.design.each_term())):
-            raise CertificateError("the terms of the fit are not the columns of its design")
-        if self.family not in FAMILIES:
-            known = ", ".join(FAMILIES)
-            raise CertificateError(f"unknown family {self.family[:60]!r}; expected {known}")
-        if not isinstance(self.design.response, FAMILIES[self.family].response):
-            raise CertificateError("the response of the fit is not of its family's kind")
+        same = all(one == other for one, other in zip_longest(named, self.design.each_term()))
+        require(same, "the terms of the fit are not the columns of its design")
+        require(self.family in FAMILIES, f"unknown family {self.family[:60]!r}; expected {', '.join(FAMILIES)}")
+        fitting = isinstance(self.design.response, FAMILIES[self.family].response)
+        require(fitting, "the response of the fit is not of its family's kind")
         # Labels that JSON can hold: numpy's scalars as Python's.
         object.__setattr__(self, "design", Design.from_json(self.design.to_json()))
         require_design(self.design)
@@ -181,38 +262,32 @@ def is_fit(document: Mapping[str, Any]) -> bool:
 
 def from_document(document: Mapping[str, Any]) -> StoredFit:
     """Read a fit from plain data strictly, and check that its certificate is for this fit."""
-    if not is_fit(document):
-        raise CertificateError(_why_no_fit(str(document.get("format"))))
+    require(is_fit(document), _why_no_fit(str(document.get("format"))))
     layout = _LAYOUTS[document["format"]]
     canonical_json.require_fields(document, layout, "the stored fit")
-    if digest_of(document) != document["digest"]:
-        raise CertificateError("digest does not fit: the stored fit was altered")
+    require(digest_of(document) == document["digest"], "digest does not fit: the stored fit was altered")
     certificate = Certificate.of(document["certificate"])
-    if certificate.parsed["format"] != _CERTIFICATES[document["format"]]:
-        raise CertificateError("the certificate inside is of another format than the fit's")
+    same = certificate.parsed["format"] == _CERTIFICATES[document["format"]]
+    require(same, "the certificate inside is of another format than the fit's")
     certificate.rederive()
-    first = document["format"] == SECOND
-    if first:
-        estimates = Estimates.read({**Estimates(()).document(), "terms": document["terms"]})
-        rows = [astuple(term) for term in estimates.terms]
-        if first_fingerprint_of(rows) != certificate.parsed["released"]:
-            raise CertificateError("the certificate was issued for other coefficients or intervals")
+    released = certificate.parsed["released"]
+    # What the format did not store yet is as where there is none.
+    stored = {name: document.get(name, default) for name, default in Estimates(()).document().items()}
+    if document["format"] == SECOND:
+        estimates = Estimates.read(stored)
+        same = first_fingerprint_of([astuple(term) for term in estimates.terms]) == released
+        require(same, "the certificate was issued for other coefficients or intervals")
     else:
         parts = {name: document[name] for name in set(layout) - _OUTSIDE}
-        if tuple(sorted(parts)) != certificate.covers:
-            raise CertificateError("the certificate is not for all parts of the fit")
-        if fingerprint_of(parts) != certificate.parsed["released"]:
-            raise CertificateError(
-                "the certificate was issued for another fit: its coefficients, intervals, "
-                "statements, family, response or design are others"
-            )
-        estimates = Estimates.read({name: document[name] for name in Estimates(()).document()})
-    design = Design.from_json(document["design"])
-    further = {} if first else document["further"]
+        require(tuple(sorted(parts)) == certificate.covers, "the certificate is not for all parts of the fit")
+        covered = "coefficients, intervals, statements, family, response or design"
+        same = fingerprint_of(parts) == released
+        require(same, f"the certificate was issued for another fit: its {covered} are others")
+        estimates = Estimates.read(stored)
+    design, further = Design.from_json(document["design"]), document.get("further", {})
     fit = StoredFit(design, document["family"], estimates, certificate, further, document["format"])
     # Numbers of a design may be read from another spelling than the one that `write` uses.
-    if canonical(fit.document) != canonical(document):
-        raise CertificateError("the stored design is not spelled as expected")
+    require(canonical(fit.document) == canonical(document), "the stored design is not spelled as expected")
     return fit
 
 
@@ -235,63 +310,57 @@ def _parts(family: str, estimates: Estimates, design: Design, further: Mapping[s
 def require_design(design: Design) -> None:
     """Refuse a design that contradicts itself, with `CertificateError`."""
     _require_names(design)
-    if not 0.0 < design.feature_norm < math.inf and design.columns:
-        raise CertificateError("feature_norm of the design is not positive and finite")
+    positive = 0.0 < design.feature_norm < math.inf or not design.columns
+    require(positive, "feature_norm of the design is not positive and finite")
     for column in (*design.columns, *design.inputs):
-        usable = column.lower < column.upper and 0.0 < column.scale < math.inf
-        if not (usable and math.isfinite(column.center)):
-            raise CertificateError("a column of the design has no usable bounds or map")
-    if design.feature_map is not None:
-        _require_map(design)
-        return
-    if design.inputs or design.input_norm is not None:
-        raise CertificateError("the design has inputs and no feature map")
+        usable = column.lower < column.upper and 0.0 < column.scale < math.inf and math.isfinite(column.center)
+        require(usable, "a column of the design has no usable bounds or map")
+    try:
+        if design.feature_map is None:
+            _require_factors(design)
+        else:
+            _require_map(design, design.feature_map)
+    except InputError as error:
+        raise CertificateError(str(error)) from error
+
+
+def _require_factors(design: Design) -> None:
+    require(not design.inputs and design.input_norm is None, "the design has inputs and no feature map")
     levels = {name: frozenset(own) for name, own in design.levels.items()}
-    if not all(column.factors for column in design.columns):
-        raise CertificateError("a column of the design has no factors")
+    require(all(column.factors for column in design.columns), "a column of the design has no factors")
     for factor in (factor for column in design.columns for factor in column.factors):
-        try:
-            require_declared(factor, design.levels, design.cells)
-        except InputError as error:
-            raise CertificateError(str(error)) from error
-        if isinstance(factor, Indicator) and factor.level not in levels[factor.column]:
-            raise CertificateError("an indicator in the design is of an undeclared level")
+        require_declared(factor, design.levels, design.cells)
+        declared = not isinstance(factor, Indicator) or factor.level in levels[factor.column]
+        require(declared, "an indicator in the design is of an undeclared level")
 
 
 def _require_names(design: Design) -> None:
     classes = design.response.classes
     for label in classes:
-        if type(label) not in (str, int, float, bool) or label in (math.inf, -math.inf):
-            raise CertificateError("a class label is neither text nor a finite number")
-    if len(set(classes)) < len(classes) or any(label != label for label in classes):  # noqa: PLR0124
-        raise CertificateError("the class labels are not distinct")
-    if any(not 0 < len(set(levels)) == len(levels) for levels in design.levels.values()):
-        raise CertificateError("a factor of the design has no levels, or one of them twice")
+        usable = type(label) in (str, int, float, bool) and label not in (math.inf, -math.inf)
+        require(usable, "a class label is neither text nor a finite number")
+    # NaN differs from itself.
+    distinct = len(set(classes)) == len(classes) and all(label == label for label in classes)  # noqa: PLR0124
+    require(distinct, "the class labels are not distinct")
+    distinct = all(0 < len(set(levels)) == len(levels) for levels in design.levels.values())
+    require(distinct, "a factor of the design has no levels, or one of them twice")
     for name, cell in design.cells.items():
         declared = {None, *design.levels.get(name, ())}
-        if isinstance(cell, LabelCell) and not {cell.missing, cell.other} <= declared:
-            raise CertificateError("what stands for a missing label is an undeclared level")
-    if len(set(design.names)) != design.width:
-        raise CertificateError("two columns of the design share a name")
+        stands = not isinstance(cell, LabelCell) or {cell.missing, cell.other} <= declared
+        require(stands, "what stands for a missing label is an undeclared level")
+    require(len(set(design.names)) == design.width, "two columns of the design share a name")
 
 
-def _require_map(design: Design) -> None:
+def _require_map(design: Design, feature_map: FeatureMap) -> None:
     names = tuple(column.name for column in design.inputs)
     plain = all(column.factors == (Numeric(column.name),) for column in design.inputs)
-    if design.feature_map is None or not names or not plain:
-        raise CertificateError("the feature map of the design has no inputs")
-    if any(column.factors for column in design.columns):
-        raise CertificateError("a column of the design has factors beside a feature map")
-    try:
-        expected = design.feature_map.names(names)
-        known = (column.name for column in design.columns)
-        # One by one: the names that a forged map has together may fill the memory.
-        other = any(one != name for one, name in zip_longest(expected, known))
-    except InputError as error:
-        raise CertificateError(str(error)) from error
-    if other:
-        raise CertificateError("the columns of the design are not those of its feature map")
-    custom = isinstance(design.feature_map, Custom)
+    require(names and plain, "the feature map of the design has no inputs")
+    bare = not any(column.factors for column in design.columns)
+    require(bare, "a column of the design has factors beside a feature map")
+    known = (column.name for column in design.columns)
+    # One by one: the names that a forged map has together may fill the memory.
+    same = all(one == name for one, name in zip_longest(feature_map.names(names), known))
+    require(same, "the columns of the design are not those of its feature map")
     norm = 1.0 if design.input_norm is None else design.input_norm
-    if custom != (design.input_norm is None) or not 0.0 < norm < math.inf:
-        raise CertificateError("the norm of the inputs does not fit the feature map")
+    fits = isinstance(feature_map, Custom) == (design.input_norm is None) and 0.0 < norm < math.inf
+    require(fits, "the norm of the inputs does not fit the feature map")

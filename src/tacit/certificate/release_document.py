@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -18,11 +19,12 @@ from tacit.contract.plan import Plan
 from tacit.contract.release import Release, Sandwich
 from tacit.design.design import Design
 from tacit.design.feature_map import Custom
-from tacit.documents.canonical_json import digest_of, plain
+from tacit.documents.canonical_json import digest_of, plain, require
 from tacit.documents.dataclass_json import from_plain, to_plain
 from tacit.errors import CertificateError, LedgerError
 
 FORMAT = "tacit-release/1"
+_HELD = ("theta", "moments", "decrements", "sandwich")
 
 
 @dataclass(frozen=True)
@@ -43,27 +45,19 @@ def request_digest(plan: Plan) -> str:
 
     Guarantee
     ---------
-    - Plans that differ in model, prices, budget, number of records or public facts differ in it.
-    - The records themselves do not enter: a fingerprint of a table would tell something about it.
-    - What has no digest is refused: a function, or a region of another kind than Tacit's own, could
-      not be told from another one.
+    - Plans that differ in model, prices, budget, number of records or public facts differ in it. The records do not
+      enter: a fingerprint of a table would tell something about it.
+    - A function, or a region of another kind than Tacit's own, is refused: it could not be told from another one.
     """
-    feature_map, region = plan.design.feature_map, plan.penalty.constraint
-    held = {
-        "a feature map that is a function": isinstance(feature_map, Custom),
-        "a constraint of another kind than Box, L1Ball and Simplex": region is not None
-        and type(region) not in (Box, L1Ball, Simplex),
-    }
-    for what in (name for name, found in held.items() if found):
+    custom = isinstance(plan.design.feature_map, Custom)
+    if custom or type(plan.penalty.constraint) not in (Box, L1Ball, Simplex, NoneType):
+        what = "a constraint of another kind than Box, L1Ball and Simplex"
         raise LedgerError(
-            f"{what} cannot be told from another one, so that no key can stand for this request. "
-            "Nothing was spent. Fit without a key"
+            f"{'a feature map that is a function' if custom else what} cannot be told from another one, so that no key "
+            "can stand for this request. Nothing was spent. Fit without a key"
         )
-    asked = {
-        field.name: plain(to_plain(getattr(plan, field.name)))
-        for field in fields(plan)
-        if field.name not in {"design", "forecast"}
-    }
+    names = {field.name for field in fields(plan)} - {"design", "forecast"}
+    asked = {name: plain(to_plain(getattr(plan, name))) for name in names}
     asked["solver name"] = plan.solver.name
     return digest_of({"plan": asked, "design": plain(plan.design.to_json())})
 
@@ -72,21 +66,17 @@ def release_to_json(release: Release) -> dict[str, Any]:
     """Return what `release_from_json` needs besides the plan, to the last bit."""
     plan = release.plan
     design = None if plan.locating is None else plan.design.to_json()
-    held = (release.theta, release.moments, release.decrements, release.sandwich)
-    return dict(plain(to_plain(_Stored(FORMAT, *held, plan.total, design))))
+    held = {name: getattr(release, name) for name in _HELD}
+    return dict(plain(to_plain(_Stored(FORMAT, **held, total=plan.total, design=design))))
 
 
 def release_from_json(plan: Plan, document: Mapping[str, Any]) -> Release:
     """Return the release of a plan that `release_to_json` described, or raise CertificateError."""
     try:
         stored = from_plain(_Stored, document, "the stored answer")
-        if stored.format != FORMAT:
-            raise CertificateError("the stored answer is not a release of this version")
+        require(stored.format == FORMAT, "the stored answer is not a release of this version")
         if stored.design is not None:
-            found = Design.from_json(stored.design)
-            plan = replace(plan, design=replace(found, feature_map=plan.design.feature_map))
+            plan = replace(plan, design=replace(Design.from_json(stored.design), feature_map=plan.design.feature_map))
     except (TypeError, ValueError) as error:
         raise CertificateError(f"the stored answer cannot be read: {error}") from error
-    names = ("theta", "sandwich", "moments", "decrements")
-    held = {name: getattr(stored, name) for name in names}
-    return Release(replace(plan, total=stored.total), **held)
+    return Release(replace(plan, total=stored.total), **{name: getattr(stored, name) for name in _HELD})

@@ -20,8 +20,8 @@ from tacit.design.attached_columns import AttachedColumns
 from tacit.design.factor import Cell, Factor, Numeric
 from tacit.design.feature_map import Custom, FeatureMap, Polynomial
 from tacit.design.response import Absent, Classes, Continuous, Response
+from tacit.documents.canonical_json import quoted
 from tacit.documents.dataclass_json import from_plain, stored_as, to_plain
-from tacit.documents.quoting import quoted
 from tacit.errors import BoundsError, CertificateError, SettingError
 from tacit.validate import positive
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from tacit.documents.quoting import quoted
+from tacit.documents.canonical_json import quoted
 from tacit.errors import BoundsError, SchemaError, SettingError
 from tacit.validate import one_of, whole
 

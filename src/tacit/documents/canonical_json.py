@@ -5,7 +5,7 @@ duplicate names are bounded before anything is computed from it, so a forged one
 
 The canonical spelling has sorted keys, no white space, every character beyond ASCII escaped, floats
 in their shortest spelling, no NaN and no bare infinity. The digest is the SHA-256 of those bytes,
-without the fields ``digest`` and ``signature``.
+without the fields ``digest`` and ``signature``. What is shown of a document is quoted, apart from Tacit's own words.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.documents.quoting import quoted
-from tacit.errors import CertificateError
+from tacit.errors import CertificateError, InputError
 from tacit.files import LARGEST_FILE, read_bytes
 
 LARGEST_DOCUMENT = LARGEST_FILE
@@ -35,17 +34,36 @@ FieldTypes = Mapping[str, tuple[type, ...]]
 """Fields of an object and the types that each may have; `object` lets any value pass."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_TYPES = {kind.__name__: kind for kind in (str, int, float, bool, list, dict, object)} | {"None": type(None)}
+LONGEST_QUOTED = 60
+_WORD = re.compile(r"[A-Za-z0-9]+([-_][A-Za-z0-9]+)*", re.ASCII)
+_MARKS = frozenset('"\\“”„‟«»″‶＂ʺ˝״〝〞')
+"""The mark itself, the one that escapes it, and what looks like the mark."""
+_INVISIBLE = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+"""Characters that count as printable and show nothing: fillers, joiners, variation selectors."""
+
+
+def fields_of(spelled: str) -> FieldTypes:
+    """Return the fields that a text spells as "name:type", with several types as "name:float|None"."""
+    pairs = (field.split(":") for field in spelled.split())
+    return {name: tuple(_TYPES[kind] for kind in kinds.split("|")) for name, kinds in pairs}
+
+
+def require(holds: object, message: str, error: type[InputError] = CertificateError) -> None:
+    """Refuse with a message what does not hold."""
+    if not holds:
+        raise error(message)
 
 
 def parse_document(text: str | bytes, largest: int = LARGEST_DOCUMENT) -> dict[str, Any]:
     """Read a JSON object of bounded size and depth, without duplicates, NaN or overflow."""
-    if len(text) > largest:
-        raise CertificateError(f"the document has more than {largest} characters")
+    require(len(text) <= largest, f"the document has more than {largest} characters")
     try:
         decoded = text.decode("utf-8") if isinstance(text, bytes) else text
-        if sum(map(decoded.count, ",[{")) > MOST_VALUES:
-            raise CertificateError(f"the document has more than {MOST_VALUES} values")
-        document = json.loads(
+        require(sum(map(decoded.count, ",[{")) <= MOST_VALUES, f"the document has more than {MOST_VALUES} values")
+        document: dict[str, Any] = json.loads(
             decoded,
             object_pairs_hook=_distinct,
             parse_constant=_refuse_constant,
@@ -56,8 +74,7 @@ def parse_document(text: str | bytes, largest: int = LARGEST_DOCUMENT) -> dict[s
         raise
     except (ValueError, RecursionError) as error:
         raise CertificateError("the document cannot be read as JSON") from error
-    if not isinstance(document, dict):
-        raise CertificateError("the document is not an object; expected { … }")
+    require(isinstance(document, dict), "the document is not an object; expected { … }")
     _require_shallow(document)
     return document
 
@@ -84,8 +101,7 @@ def require_fields(document: object, layout: FieldTypes, place: str) -> None:
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     document = dict(pairs)
-    if len(document) != len(pairs):
-        raise CertificateError("a field occurs twice in the document")
+    require(len(document) == len(pairs), "a field occurs twice in the document")
     return document
 
 
@@ -119,8 +135,7 @@ def _require_shallow(document: dict[str, Any]) -> None:
             elif isinstance(item, str) and _SURROGATE.search(item):
                 raise CertificateError("the document holds half a character (a lone surrogate)")
         level = inner
-    if level:
-        raise CertificateError(f"the document is nested more than {DEEPEST_DOCUMENT} deep")
+    require(not level, f"the document is nested more than {DEEPEST_DOCUMENT} deep")
 
 
 def canonical(document: Mapping[str, Any]) -> str:
@@ -129,12 +144,7 @@ def canonical(document: Mapping[str, Any]) -> str:
 
 
 def digest_of(document: Mapping[str, Any]) -> str:
-    """Return the SHA-256 of the canonical spelling, without ``digest`` and ``signature``.
-
-    Guarantee
-    ---------
-    - The order of the keys and the white space of a file do not matter; everything else does.
-    """
+    """Return the digest; order of keys and white space of a file do not matter, everything else does."""
     digested = {key: document[key] for key in document if key not in ("digest", "signature")}
     return "sha256:" + hashlib.sha256(canonical(digested).encode("ascii")).hexdigest()
 
@@ -155,10 +165,32 @@ def plain(value: Any) -> Any:
         # In digits a longer one could be neither written nor read.
         return int(value) if value.bit_length() <= LONGEST_NUMBER else hex(value)
     # A type unknown to JSON is described: a certificate that cannot be written helps nobody.
-    finite = isinstance(value, float) and math.isfinite(value)
-    return float(value) if finite else _text(value)
+    return float(value) if isinstance(value, float) and math.isfinite(value) else _text(value)
 
 
 def _text(value: object) -> str:
     text = str(value)
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def quoted(text: str, longest: int = LONGEST_QUOTED, *, bare: bool = True) -> str:
+    r"""Return a foreign text as a reader may see it: in quotes, but for one plain word if `bare`.
+
+    Guarantee
+    ---------
+    - What stands between the marks holds no mark, no line break, and no character that controls a
+      terminal, turns the direction of the text or is invisible: those are written as escapes.
+    - At most `longest` characters of the text are shown.
+    """
+    if bare and len(text) <= longest and _WORD.fullmatch(text):
+        return text
+    shown = "".join(map(_shown, text[:longest]))
+    return f'"{shown}{"…" if len(text) > longest else ""}"'
+
+
+def _shown(character: str) -> str:
+    if character in '"\\':
+        return f"\\{character}"
+    if character.isprintable() and character not in _MARKS and not _INVISIBLE.match(character):
+        return character
+    return character.encode("unicode_escape").decode("ascii")

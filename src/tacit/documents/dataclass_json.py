@@ -15,8 +15,7 @@ from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from tacit.documents.canonical_json import require_fields
-from tacit.documents.quoting import quoted
+from tacit.documents.canonical_json import quoted, require, require_fields
 from tacit.errors import CertificateError
 
 T = TypeVar("T")
@@ -53,10 +52,8 @@ def to_plain(value: Any) -> Any:
 def from_plain(kind: type[T], data: object, place: str) -> T:
     """Read what `to_plain` wrote back as an object of this dataclass.
 
-    Guarantee
-    ---------
-    - Missing and unknown fields, unknown kinds and values of another type are refused. Only an
-      int is taken for a float, and "inf", "-inf" or "nan" for a number of that name.
+    Missing and unknown fields, unknown kinds and values of another type are refused. Only an int is taken for a float,
+    and "inf", "-inf" or "nan" for a number of that name.
     """
     read: T = _read(kind, data, place)
     return read
@@ -89,8 +86,7 @@ def _read_container(origin: Any, inner: tuple[Any, ...], data: Any, place: str) 
         return np.array(_read_numbers(data, place), dtype=np.float64)
     if inner[-1] is Ellipsis:
         return tuple(_read(inner[0], item, place) for item in data)
-    if len(data) != len(inner):
-        raise CertificateError(f"{place} has the wrong length {len(data)}")
+    require(len(data) == len(inner), f"{place} has the wrong length {len(data)}")
     return tuple(_read(kind, item, place) for kind, item in zip(inner, data, strict=True))
 
 
@@ -118,8 +114,7 @@ def _read_fields(kind: Any, data: Any, place: str) -> Any:
         raise _wrong_type(data, place)
     if data.keys() != _names(kind):
         require_fields(data, dict.fromkeys(_names(kind), (object,)), place)
-    if "kind" in _kind_of(kind) and data["kind"] != kind.kind:
-        raise CertificateError(f"{place} is of another kind")
+    require(data.items() >= _kind_of(kind).items(), f"{place} is of another kind")
     hints = _hints(kind)
     read = {item.name: None for item in fields(kind) if item.init}
     for key, item in _stored(kind).items():

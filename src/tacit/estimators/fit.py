@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.certificate.certificate import Certificate
-from tacit.certificate.estimates import Estimates, Scatter, Term, triangle_of
-from tacit.certificate.fit_file import StoredFit
+from tacit.certificate.fit_file import Estimates, Scatter, StoredFit, Term, triangle_of
 from tacit.contract.plan import Plan
 from tacit.contract.release import Release
 from tacit.engine.prediction import margins, offsets

@@ -9,7 +9,7 @@ import numpy as np
 
 from tacit.design.design import Design
 from tacit.design.factor import Indicator
-from tacit.documents.quoting import quoted
+from tacit.documents.canonical_json import quoted
 from tacit.errors import SettingError
 from tacit.inference.hypotheses import Combinations
 

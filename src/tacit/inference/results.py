@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.certificate.estimates import Reliability
+from tacit.certificate.fit_file import Reliability
 from tacit.contract.release import Release, Sandwich
 from tacit.errors import SettingError
 from tacit.inference.covariance import Covariance

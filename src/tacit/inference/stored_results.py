@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.certificate.certificate import INFINITE
-from tacit.certificate.estimates import LARGEST_COVARIANCE
-from tacit.certificate.fit_file import StoredFit
+from tacit.certificate.fit_file import LARGEST_COVARIANCE, StoredFit
 from tacit.design.response import FAMILIES
 from tacit.errors import SettingError
 from tacit.inference.estimates import Estimated, Line

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.certificate.certificate import INFINITE, SEEDED
-from tacit.certificate.estimates import Reliability
+from tacit.certificate.fit_file import Reliability
 from tacit.contract.plan import Plan
 from tacit.contract.release import Release
 from tacit.design.response import Binary, Count, Response

@@ -23,18 +23,17 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from functools import partial
 
-from tacit.accounting import gaussian
 from tacit.accounting.filters import Filter, Law
+from tacit.documents import canonical_json
 from tacit.errors import BudgetError, CertificateError, LedgerError
-from tacit.privacy.budget import Budget, Guarantee
+from tacit.privacy.budget import Budget
 from tacit.privacy.event import Event
 from tacit.privacy.relation import Relation
 
-if TYPE_CHECKING:
-    from tacit.ledger.chain import Chain
-
+require = partial(canonical_json.require, error=LedgerError)
+"""Refuse with a message what does not hold, with `LedgerError` unless another `error` is given."""
 COMMON = None
 """The account of what was granted to nobody."""
 LAW: Law = "gdp"
@@ -59,13 +58,7 @@ def capacity_of(budget: Budget) -> Fraction:
 
 
 def units(total: Fraction, capacity: Fraction) -> int:
-    """Integer units of a running total, rounded up.
-
-    Guarantee
-    ---------
-    - At most `WHOLE` exactly when the total is at most the capacity.
-    - Never decreasing in the total, and above 0 when the total is.
-    """
+    """Integer units of a running total, rounded up: never decreasing in it, and above 0 when it is."""
     return math.ceil(total / capacity * WHOLE)
 
 
@@ -88,8 +81,8 @@ class Accounts:
 
     Guarantee
     ---------
-    - `total` never exceeds `capacity`, and an analyst's charges never exceed what was granted.
-    - A grant moves budget that is left; the capacity never rises.
+    - `total` never exceeds `capacity`, which never rises, and an analyst's charges never exceed what was granted.
+    - A grant moves budget that is left.
     """
 
     capacity: Fraction
@@ -117,8 +110,7 @@ class Accounts:
         """What is left in the account of an analyst, or in the common one."""
         account = self.account_of(analyst)
         common = self.capacity - sum(self.granted.values(), Fraction(0))
-        whole = common if account is COMMON else self.granted[account]
-        return whole - self.spent.get(account, Fraction(0))
+        return (common if account is COMMON else self.granted[account]) - self.spent.get(account, 0)
 
     def charged(self, analyst: str | None, cost: Fraction) -> Accounts:
         """Return the accounts after a charge; `BudgetError` where too little is left for it."""
@@ -137,15 +129,13 @@ class Accounts:
                 " less, for example with budget=ledger.remaining()"
             )
         account = self.account_of(analyst)
-        spent = {**self.spent, account: self.spent.get(account, Fraction(0)) + cost}
-        return replace(self, spent=spent)
+        return replace(self, spent={**self.spent, account: self.spent.get(account, 0) + cost})
 
     def moved(self, source: str | None, to: str | None, amount: Fraction | None) -> Accounts:
         """Return the accounts after a grant; without an amount all that is left is moved."""
-        if source == to:
-            raise LedgerError("a grant moves budget between two accounts; they are the same")
-        if source is not COMMON and source not in self.granted:
-            raise LedgerError(f"nothing was granted to {source!r}, so nothing can be taken back")
+        require(source != to, "a grant moves budget between two accounts; they are the same")
+        known = source is COMMON or source in self.granted
+        require(known, f"nothing was granted to {source!r}, so nothing can be taken back")
         left = self.left(source)
         amount = left if amount is None else amount
         if amount > left or amount < 0:
@@ -157,13 +147,12 @@ class Accounts:
         granted = dict(self.granted)
         for name, change in ((source, -amount), (to, amount)):
             if name is not COMMON:
-                granted[name] = granted.get(name, Fraction(0)) + change
+                granted[name] = granted.get(name, 0) + change
         return replace(self, granted=granted)
 
     def lowered(self, capacity: Fraction) -> Accounts:
         """Return the accounts under a smaller cap; what is spent or granted must fit into it."""
-        if capacity > self.capacity:
-            raise BudgetError("the budget of a ledger may be lowered, never raised")
+        require(capacity <= self.capacity, "the budget of a ledger may be lowered, never raised", error=BudgetError)
         if self.capacity - capacity > self.left(COMMON):
             raise BudgetError(
                 "the budget cannot be lowered below what is spent or granted already. Take grants "
@@ -174,71 +163,13 @@ class Accounts:
     def halted(self, analyst: str | None, reason: str | None) -> Accounts:
         """Return the accounts with charges paused for a reason, or resumed (None)."""
         paused = {name: why for name, why in self.paused.items() if name != analyst}
-        if reason is None and len(paused) == len(self.paused):
-            raise LedgerError("charges are not paused there; nothing to resume")
+        require(reason is not None or len(paused) < len(self.paused), "charges are not paused there; nothing to resume")
         if reason is not None:
             paused[analyst] = reason
         return replace(self, paused=paused)
 
     def _share(self, amount: Fraction) -> str:
         return f"{float(amount / self.capacity):.3g}"
-
-
-@dataclass(frozen=True)
-class Status:
-    """What was spent and what is left, for one analyst or for what is granted to nobody.
-
-    `spent` is what all charges guarantee together, `remaining` what is left in mu, rounded down,
-    and `left` the same as epsilon at the ledger's delta; each None where there is nothing.
-    `granted` has, of each analyst, the share of the budget that was granted and that is left.
-
-    Guarantee
-    ---------
-    - A charge of `remaining`, or of `left` at its delta, is accepted if nobody charges before it.
-    - `more_like_last` further charges as the last one would be accepted, and not one more.
-    """
-
-    budget: Budget
-    spent: Guarantee | None
-    remaining: Budget | None
-    left: Budget | None
-    more_like_last: int | None
-    granted: Mapping[str, tuple[float, float]]
-    paused: Mapping[str | None, str]
-
-    def __str__(self) -> str:
-        """Say in words what is left."""
-        if self.left is None or self.left.epsilon is None:
-            return "nothing is left"
-        text = f"about ε = {self.left.epsilon:.4g} at δ = {self.left.delta:g}"
-        if self.more_like_last is not None:
-            fits = "fit" if self.more_like_last == 1 else "fits"
-            text += f", or {self.more_like_last} more {fits} like the last"
-        return text
-
-
-def status_of(chain: Chain, analyst: str | None) -> Status:
-    """Compute from a chain what is spent and left."""
-    accounts, delta = chain.accounts, chain.terms.delta
-    left = accounts.left(analyst)
-    mu = root_down(left)
-    epsilon = gaussian.epsilon(mu, delta) if mu > 0.0 else 0.0
-    while epsilon > 0.0 and capacity_of(Budget(epsilon=epsilon, delta=delta)) > left:
-        epsilon *= 1.0 - 2.0**-40
-    last = chain.charges[-1].cost if chain.charges else None
-    whole = accounts.capacity
-    return Status(
-        budget=chain.budget,
-        spent=chain.guarantee(),
-        remaining=Budget(mu=mu, delta=delta) if mu > 0.0 else None,
-        left=Budget(epsilon=epsilon, delta=delta) if epsilon > 0.0 else None,
-        more_like_last=math.floor(left / last) if last else None,
-        granted={
-            name: (float(granted / whole), float(accounts.left(name) / whole))
-            for name, granted in accounts.granted.items()
-        },
-        paused=accounts.paused,
-    )
 
 
 def root_down(square: Fraction) -> float:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
+from tacit.accounting import gaussian
 from tacit.accounting.composition import guarantee_of
 from tacit.errors import BudgetError, InputError, LedgerError, SettingError
 from tacit.ledger import entry as entries
-from tacit.ledger.accounts import TOLERANCE, Accounts, capacity_of, cost_of, units
+from tacit.ledger.accounts import TOLERANCE, Accounts, capacity_of, cost_of, require, root_down, units
 from tacit.ledger.entry import NOTES, Charge, Entry, Kind, Purpose, Reservation, Terms, require_line
 from tacit.privacy.budget import Budget, Guarantee
 from tacit.privacy.event_json import from_json
@@ -30,15 +32,6 @@ _FIELDS = {
 _OLD_FIELDS = {Kind.RESERVE: _CHARGED, Kind.COMMIT: {"reservation", "release"}}
 
 
-class _Change(NamedTuple):
-    """What holds after an entry: accounts, budget, integer units spent, and a new charge."""
-
-    accounts: Accounts
-    budget: Budget
-    spent: int
-    charge: Charge | None = None
-
-
 @dataclass(frozen=True)
 class Check:
     """What `Ledger.verify` found: how many entries and charges, the last hash, and so in words."""
@@ -49,6 +42,39 @@ class Check:
     head: str
     guarantee: Guarantee | None
     statement: str
+
+
+@dataclass(frozen=True)
+class Status:
+    """What was spent and what is left, for one analyst or for what is granted to nobody.
+
+    `spent` is what all charges guarantee together, `remaining` what is left in mu, rounded down, and `left` the same as
+    epsilon at the ledger's delta; each None where there is nothing. `granted` has, of each analyst, the share of the
+    budget that was granted and that is left.
+
+    Guarantee
+    ---------
+    - A charge of `remaining`, or of `left` at its delta, is accepted if nobody charges before it.
+    - `more_like_last` further charges as the last one would be accepted, and not one more.
+    """
+
+    budget: Budget
+    spent: Guarantee | None
+    remaining: Budget | None
+    left: Budget | None
+    more_like_last: int | None
+    granted: Mapping[str, tuple[float, float]]
+    paused: Mapping[str | None, str]
+
+    def __str__(self) -> str:
+        """Say in words what is left."""
+        if self.left is None or self.left.epsilon is None:
+            return "nothing is left"
+        text = f"about ε = {self.left.epsilon:.4g} at δ = {self.left.delta:g}"
+        if self.more_like_last is not None:
+            fits = "fit" if self.more_like_last == 1 else "fits"
+            text += f", or {self.more_like_last} more {fits} like the last"
+        return text
 
 
 class Chain:
@@ -63,16 +89,14 @@ class Chain:
     """
 
     def __init__(self, following: Sequence[Entry]) -> None:
-        if not following:
-            raise LedgerError("the ledger has no first entry; expected its budget there")
+        require(following, "the ledger has no first entry; expected its budget there")
         self._charges: dict[int, Charge] = {}
         self._reservations: dict[int, Reservation] = {}
         self._keys: dict[str, int] = {}
         self.refusals = 0
         self.head = following[0]
         self.terms = Terms.read(_document_of(self.head, None))
-        if (self.head.spent, self.head.amount) != (0, 0):
-            raise LedgerError("entry 0: its amounts are not those of its events")
+        _require_amounts(self.head, 0, 0)
         self.accounts, self.budget = Accounts(self.terms.capacity), self.terms.budget
         self.relation, self.unit = self.terms.relation, self.terms.unit
         for entry in following[1:]:
@@ -99,22 +123,37 @@ class Chain:
         """State what the whole chain holds; after it, so many bytes of the file are no entry."""
         unreleased = sum(charge.release is None for charge in self.charges)
         guarantee = self.guarantee()
-        charged = "Nothing was charged yet" if guarantee is None else f"All charges: {guarantee}"
-        statement = f"The ledger holds: {self.length} entries, {len(self.charges)} charges, "
-        statement += f"{unreleased} of them without a release. "
-        statement += f"{self.refusals} tables were refused. " if self.refusals else ""
-        statement += f"{charged}."
-        if unfinished:
-            statement += f" The last {unfinished} bytes are an entry that was cut short and never "
-            statement += "acknowledged; the next charge removes them."
         counts = (self.length, len(self.charges), unreleased)
+        statement = "The ledger holds: {} entries, {} charges, {} of them without a release. ".format(*counts)
+        statement += f"{self.refusals} tables were refused. " if self.refusals else ""
+        statement += "Nothing was charged yet." if guarantee is None else f"All charges: {guarantee}."
+        if unfinished:
+            statement += f" The last {unfinished} bytes are an entry that was cut short and never acknowledged; "
+            statement += "the next charge removes them."
         return Check(*counts, self.head.hash, guarantee, statement)
 
-    def recalled(self, purpose: Purpose, *, again: bool) -> Reservation | None:
-        """Return the answered charge of the same request under the same key, or None.
+    def status(self, analyst: str | None) -> Status:
+        """State what is spent, and what is left to an analyst or in common."""
+        accounts, delta, whole = self.accounts, self.terms.delta, self.accounts.capacity
+        left = accounts.left(analyst)
+        mu = root_down(left)
+        epsilon = gaussian.epsilon(mu, delta) if mu > 0.0 else 0.0
+        while epsilon > 0.0 and capacity_of(Budget(epsilon=epsilon, delta=delta)) > left:
+            epsilon *= 1.0 - 2.0**-40
+        last = self.charges[-1].cost if self._charges else None
+        shares = ((name, granted / whole, accounts.left(name) / whole) for name, granted in accounts.granted.items())
+        return Status(
+            budget=self.budget,
+            spent=self.guarantee(),
+            remaining=Budget(mu=mu, delta=delta) if mu > 0.0 else None,
+            left=Budget(epsilon=epsilon, delta=delta) if epsilon > 0.0 else None,
+            more_like_last=math.floor(left / last) if last else None,
+            granted={name: (float(granted), float(rest)) for name, granted, rest in shares},
+            paused=accounts.paused,
+        )
 
-        A request that was charged and never answered is refused, unless `again`.
-        """
+    def recalled(self, purpose: Purpose, *, again: bool) -> Reservation | None:
+        """Return the answered charge of a request under its key, or None; refuse an unanswered one, unless `again`."""
         if purpose.key is None or purpose.key not in self._keys:
             return None
         sequence = self._keys[purpose.key]
@@ -143,13 +182,12 @@ class Chain:
 
     def draft(self, kind: Kind, document: Mapping[str, Any]) -> Entry:
         """Return the next entry, not yet accepted; refuse what breaks a rule."""
-        return Entry.follow(self.head, kind, self._after(kind, document).spent, document)
+        return Entry.follow(self.head, kind, self._after(kind, document)[0], document)
 
     def accept(self, entry: Entry) -> None:
         """Take the next entry, or refuse it with `LedgerError` and stay as before."""
-        document = _document_of(entry, self.head)
         try:
-            self._take(entry, document)
+            self._take(entry, _document_of(entry, self.head))
         except BudgetError as error:
             raise LedgerError(f"entry {entry.sequence} exceeds the budget: {error}") from error
         except LedgerError:
@@ -169,27 +207,25 @@ class Chain:
     def _take(self, entry: Entry, document: Mapping[str, Any]) -> None:
         if set(document) - entries.STAMP not in (_FIELDS[entry.kind], _OLD_FIELDS.get(entry.kind)):
             raise LedgerError(f"entry {entry.sequence} has missing or unknown fields")
-        change = self._after(entry.kind, document)
-        if (entry.spent, entry.amount) != (change.spent, change.spent - self.head.spent):
-            raise LedgerError(f"entry {entry.sequence}: its amounts are not those of its events")
-        self.accounts, self.budget = change.accounts, change.budget
+        spent, accounts, budget, charge = self._after(entry.kind, document)
+        _require_amounts(entry, spent, spent - self.head.spent)
+        self.accounts, self.budget, self.head = accounts, budget, entry
         self.refusals += entry.kind is Kind.REFUSAL
-        if change.charge is not None:
-            number, key = change.charge.sequence, change.charge.key
-            self._charges[number] = change.charge
-            if entry.kind is Kind.RESERVE:
-                self._reservations[number] = Reservation(number, entry.hash)
-                self.relation, self.unit = Relation.parse(document["relation"]), document["unit"]
-            else:
-                answer = document.get("answer")
-                self._reservations[number] = replace(self._reservations[number], answer=answer)
-            if entry.kind is Kind.RESERVE and key is not None:
-                # The newest: an interrupted request that was paid for again has its answer there.
-                self._keys[key] = number
-        self.head = entry
+        if charge is None:
+            return
+        number = charge.sequence
+        self._charges[number] = charge
+        if entry.kind is Kind.COMMIT:
+            self._reservations[number] = replace(self._reservations[number], answer=document.get("answer"))
+            return
+        self._reservations[number] = Reservation(number, entry.hash)
+        self.relation, self.unit = Relation.parse(document["relation"]), document["unit"]
+        if charge.key is not None:
+            # The newest: an interrupted request that was paid for again has its answer there.
+            self._keys[charge.key] = number
 
-    def _after(self, kind: Kind, document: Mapping[str, Any]) -> _Change:
-        """Return what holds after an entry other than the first, or refuse it."""
+    def _after(self, kind: Kind, document: Mapping[str, Any]) -> tuple[int, Accounts, Budget, Charge | None]:
+        """Return the integer units spent, accounts, budget and new charge after an entry, or refuse it."""
         accounts, budget, spent, charge = self.accounts, self.budget, self.head.spent, None
         if kind is Kind.RESERVE:
             charge = self._priced(document)
@@ -205,7 +241,7 @@ class Chain:
             # change neither the total nor the capacity.
             whole = self.terms.capacity
             spent = units(accounts.total + whole - accounts.capacity, whole)
-        return _Change(accounts, budget, spent, charge)
+        return spent, accounts, budget, charge
 
     def _priced(self, document: Mapping[str, Any]) -> Charge:
         relation, unit = Relation.parse(document["relation"]), document["unit"]
@@ -250,22 +286,24 @@ class Chain:
             require_line(name, document.get(name), optional=True)
         budget, amount = self.budget, None
         if kind in (Kind.PAUSE, Kind.RESUME):
-            reason = document["reason"] if kind is Kind.PAUSE else None
-            return budget, self.accounts.halted(document["analyst"], reason)
+            return budget, self.accounts.halted(document["analyst"], document["reason"] if kind is Kind.PAUSE else None)
         if kind is Kind.GRANT:
             if (document["budget"] is None) != (document["amount"] is None):
                 raise LedgerError("a grant has a budget without an amount, or the reverse")
             if document["budget"] is not None:
-                granted = entries.read_budget(document["budget"])
-                amount = entries.read_amount(document["amount"], granted)
+                amount = entries.read_worth(document, "amount")[1]
             return budget, self.accounts.moved(document["source"], document["to"], amount)
-        budget = entries.read_budget(document["budget"])
-        if budget.delta != self.terms.delta:
-            raise LedgerError("the delta of a ledger is fixed; lower epsilon, mu or rho")
+        budget, capacity = entries.read_worth(document, "capacity")
+        require(budget.delta == self.terms.delta, "the delta of a ledger is fixed; lower epsilon, mu or rho")
         # A certificate states the budget too, so that may not rise either.
         if capacity_of(budget) > self.accounts.capacity * (1 + TOLERANCE):
             raise BudgetError("the budget of a ledger may be lowered, never raised")
-        return budget, self.accounts.lowered(entries.read_amount(document["capacity"], budget))
+        return budget, self.accounts.lowered(capacity)
+
+
+def _require_amounts(entry: Entry, spent: int, amount: int) -> None:
+    if (entry.spent, entry.amount) != (spent, amount):
+        raise LedgerError(f"entry {entry.sequence}: its amounts are not those of its events")
 
 
 def _document_of(entry: Entry, last: Entry | None) -> dict[str, Any]:
@@ -275,6 +313,5 @@ def _document_of(entry: Entry, last: Entry | None) -> dict[str, Any]:
         place = f"entry {entry.sequence} of the ledger"
         raise LedgerError(f"{place} is an {entry.kind}; only the first entry opens a ledger")
     document = entry.document()
-    if not isinstance(document.get("time"), str):
-        raise LedgerError(f"entry {entry.sequence} has no time")
+    require(isinstance(document.get("time"), str), f"entry {entry.sequence} has no time")
     return document

@@ -1,13 +1,6 @@
-"""Which ledger a fit is charged to.
+"""Which ledger a fit is charged to: that of its block, else of its estimator's mark, else the only one ever entered.
 
-1. A context that has entered a ``with`` block, or was copied within one, charges that ledger.
-2. Otherwise an estimator's mark decides: it names the ledger that was charged where the estimator
-   was created or pickled, and holds while the same ledgers are open there.
-3. Otherwise a thread or a worker process charges the only ledger that was ever entered, if its
-   block is open. The fit is refused if there were several, or if the block has ended.
-4. The main thread outside of all blocks charges none.
-
-A program that was started within a block is refused until it enters a block itself.
+A mark names the ledger that was charged where an estimator was created or pickled. See `charged_for`, `active_ledger`.
 """
 
 from __future__ import annotations
@@ -45,10 +38,9 @@ def active_ledger() -> Ledger | None:
       the tasks of asyncio, and after the block has ended there.
     - In a program that was started in a block it is refused, until a block is entered there.
     - In the main thread outside of all blocks it is None.
-    - In another thread or a worker process that has entered no block, it is the only ledger ever
-      entered in the process, or in the one that it works for, while its block is open. It is None
-      where none was ever entered. Otherwise it is refused: the fit could be charged to the wrong
-      ledger or to none.
+    - In another thread or a worker process that has entered no block, it is the only ledger ever entered in the
+      process, or in the one that it works for, while its block is open. It is None where none was ever entered.
+      Otherwise it is refused: the fit could be charged to the wrong ledger or to none.
     """
     block = blocks.own_block()
     if block is not None:
@@ -198,9 +190,8 @@ def _only_ledger() -> Ledger | None:
         return named(*ledgers)
     ended = "the block of the ledger has ended meanwhile"
     raise LedgerError(
-        "it cannot be told which ledger this fit belongs to: this thread or process has entered "
-        f"none, and {ended if len(ledgers) == 1 else 'several ledgers were entered'} where it was "
-        f"started. {WAYS_OUT}"
+        "it cannot be told which ledger this fit belongs to: this thread or process has entered none, and "
+        f"{ended if len(ledgers) == 1 else 'several ledgers were entered'} where it was started. {WAYS_OUT}"
     )
 
 

@@ -1,7 +1,4 @@
-"""The entries of a ledger: each has a hash over all before it.
-
-The first one has the terms: the budget, and what it is a ledger of. Most others are charges.
-"""
+"""The entries of a ledger, each with a hash over all before it: first the terms, then mostly charges."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ from typing import Any
 
 from tacit.documents.canonical_json import canonical, parse_document
 from tacit.errors import BudgetError, CertificateError, InputError, LedgerError, SettingError
-from tacit.ledger.accounts import LAW, TOLERANCE, capacity_of, read_number
+from tacit.ledger.accounts import LAW, TOLERANCE, capacity_of, read_number, require
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Event
 from tacit.privacy.relation import Relation
@@ -63,9 +60,7 @@ class Entry:
 
     ``hash = SHA-256(canonical JSON of sequence, kind, amount, spent, body, previous)``
 
-    Guarantee
-    ---------
-    - What exists has a hash that fits its fields, and a body in its one spelling.
+    What exists has a hash that fits its fields, and a body in its one spelling.
     """
 
     sequence: int
@@ -89,12 +84,9 @@ class Entry:
     def from_row(cls, row: Sequence[Any]) -> Entry:
         """Read the fields in the order of `COLUMNS`, strictly."""
         place = f"entry {row[0]!r:.20} of the ledger"
-        if [type(value) for value in row] != _TYPES:
-            raise LedgerError(f"{place} is damaged: a field has the wrong type")
-        if _hash(row[:-1]) != row[-1]:
-            raise LedgerError(f"{place} does not fit its hash: it was altered after it was written")
-        if row[1] not in list(Kind):
-            raise LedgerError(f"{place} is of an unknown kind")
+        require([type(value) for value in row] == _TYPES, f"{place} is damaged: a field has the wrong type")
+        require(_hash(row[:-1]) == row[-1], f"{place} does not fit its hash: it was altered after it was written")
+        require(row[1] in list(Kind), f"{place} is of an unknown kind")
         return cls(row[0], Kind(row[1]), *row[2:])
 
     def require_after(self, last: Entry | None) -> None:
@@ -112,8 +104,7 @@ class Entry:
             document = parse_document(self.body)
         except CertificateError as error:
             raise LedgerError(f"entry {self.sequence} cannot be read: {error}") from error
-        if canonical(document) != self.body:
-            raise LedgerError(f"entry {self.sequence} is not in its one spelling")
+        require(canonical(document) == self.body, f"entry {self.sequence} is not in its one spelling")
         return document
 
 
@@ -122,8 +113,7 @@ def _place_after(last: Entry | None) -> tuple[int, str]:
 
 
 def _hash(fields: Sequence[Any]) -> str:
-    text = canonical(dict(zip(COLUMNS[:-1], fields, strict=True)))
-    return hashlib.sha256(text.encode("ascii")).hexdigest()
+    return hashlib.sha256(canonical(dict(zip(COLUMNS[:-1], fields, strict=True))).encode("ascii")).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,14 +197,10 @@ def shortened(text: object, longest: int) -> str | None:
 class Terms:
     """What every charge of a ledger must agree with; relation and unit may be left to the first.
 
-    The capacity is the exact cost that the budget allows, stored because a later version may round
-    otherwise. Refusals are for "never" (no record can make a fit fail) or the "curator" of the
-    table, who may ask for errors about records; each is an entry.
-
-    Guarantee
-    ---------
-    - The budget is finite and has a delta.
-    - The dataset is a name that somebody declared; nothing here is read from a record.
+    The budget is finite and has a delta. The capacity is the exact cost that it allows, stored because a later version
+    may round otherwise. The dataset is a name that somebody declared; nothing here is read from a record. Refusals are
+    for "never" (no record can make a fit fail) or the "curator" of the table, who may ask for errors about records;
+    each is an entry.
     """
 
     budget: Budget
@@ -268,18 +254,12 @@ class Terms:
             raise LedgerError(
                 f'the format of the ledger is unknown; expected "{FORMAT}". A newer version may have written it'
             )
-        if set(document) - STAMP != known:
-            raise LedgerError("the first entry of the ledger has missing or unknown fields")
+        require(set(document) - STAMP == known, "the first entry of the ledger has missing or unknown fields")
         try:
-            budget = read_budget(document["budget"])
-            terms = cls(
-                budget,
-                capacity=read_amount(document["capacity"], budget),
-                refusals=document.get("refusals", "never"),
-                **{name: document[name] for name in ("dataset", "relation", "unit")},
-            )
-            if document["law"] != LAW:
-                raise LedgerError("its law is unknown; a newer version may have written it")
+            budget, capacity = read_worth(document, "capacity")
+            declared = document["dataset"], document["relation"], document["unit"]
+            terms = cls(budget, *declared, capacity, document.get("refusals", "never"))
+            require(document["law"] == LAW, "its law is unknown; a newer version may have written it")
         except InputError as error:
             raise LedgerError(f"the first entry of the ledger does not hold: {error}") from error
         return terms
@@ -300,16 +280,11 @@ def budget_document(budget: Budget) -> dict[str, float | None]:
     return {name: getattr(budget, name) for name in _CURRENCIES}
 
 
-def read_budget(document: object) -> Budget:
-    """Read what `budget_document` wrote."""
-    if not isinstance(document, dict) or set(document) != set(_CURRENCIES):
+def read_worth(document: Mapping[str, Any], name: str) -> tuple[Budget, Fraction]:
+    """Read a budget and its exact amount, above 0 and not more than the budget is worth."""
+    stated = document["budget"]
+    if not isinstance(stated, dict) or set(stated) != set(_CURRENCIES):
         raise LedgerError("a budget in the ledger has missing or unknown fields")
-    return Budget(**document)
-
-
-def read_amount(text: object, budget: Budget) -> Fraction:
-    """Read an exact amount above 0 that must not be more than a budget is worth."""
-    amount = read_number(text, _LONGEST_AMOUNT, "its capacity")
-    if not 0 < amount <= capacity_of(budget) * (1 + TOLERANCE):
-        raise LedgerError("its capacity is 0 or more than its budget allows")
-    return amount
+    budget, amount = Budget(**stated), read_number(document[name], _LONGEST_AMOUNT, "its capacity")
+    require(0 < amount <= capacity_of(budget) * (1 + TOLERANCE), "its capacity is 0 or more than its budget allows")
+    return budget, amount

@@ -8,21 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
-from types import NoneType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from tacit.accounting.composition import Composition, count_events
-from tacit.documents.canonical_json import FieldTypes, plain, require_fields
-from tacit.documents.document import Document, require_total
+from tacit.documents.canonical_json import FieldTypes, fields_of, plain, require, require_fields
+from tacit.documents.signature import Document, require_total
 from tacit.errors import CertificateError, LedgerError
 from tacit.ledger.accounts import TOLERANCE, capacity_of, read_number
+from tacit.ledger.chain import Chain
 from tacit.privacy.budget import Budget, Guarantee
 from tacit.privacy.event import Event, Gaussian
 from tacit.privacy.event_json import from_json, to_json
 from tacit.privacy.relation import Relation
-
-if TYPE_CHECKING:
-    from tacit.ledger.chain import Chain
 
 FORMAT = "tacit-ledger-certificate/2"
 FIRST = "tacit-ledger-certificate/1"
@@ -40,34 +37,18 @@ REDUCIBLE_BITS = 2**15
 Ratio = tuple[int, int]
 """Numerator and denominator, not necessarily in lowest terms."""
 
-_LAYOUT: FieldTypes = {
-    "format": (str,),
-    "private": (bool,),
-    "total": (dict,),
-    "relation": (str,),
-    "unit": (str,),
-    "dataset": (str, NoneType),
-    "budget": (dict,),
-    "capacity": (str,),
-    "charges": (list,),
-    "ledger": (dict,),
-    "digest": (str,),
-    "signature": (dict, NoneType),
-}
+_LAYOUT = fields_of(
+    "format:str private:bool total:dict relation:str unit:str dataset:str|None budget:dict capacity:str charges:list "
+    "ledger:dict digest:str signature:dict|None"
+)
 _FIRST_LAYOUT = {name: types for name, types in _LAYOUT.items() if name != "capacity"}
 _INNER: Mapping[str, FieldTypes] = {
-    "total": {"epsilon": (float,), "delta": (float,), "mu": (float,), "mu_squared": (str,)},
-    "budget": dict.fromkeys(("epsilon", "delta", "mu", "rho"), (float, NoneType)),
-    "ledger": {"entries": (int,), "head": (str,)},
+    "total": fields_of("epsilon:float delta:float mu:float mu_squared:str"),
+    "budget": fields_of("epsilon:float|None delta:float|None mu:float|None rho:float|None"),
+    "ledger": fields_of("entries:int head:str"),
 }
-_FIRST_CHARGE: FieldTypes = {
-    "sequence": (int,),
-    "time": (str,),
-    "label": (str,),
-    "release": (str, NoneType),
-    "events": (list,),
-}
-_CHARGES = {FORMAT: {**_FIRST_CHARGE, **dict.fromkeys(WHO, (str, NoneType))}, FIRST: _FIRST_CHARGE}
+_FIRST_CHARGE = fields_of("sequence:int time:str label:str release:str|None events:list")
+_CHARGES = {FORMAT: {**_FIRST_CHARGE, **dict.fromkeys(WHO, (str, type(None)))}, FIRST: _FIRST_CHARGE}
 
 
 class JointCertificate(Document):
@@ -75,10 +56,8 @@ class JointCertificate(Document):
 
     Guarantee
     ---------
-    - What exists is laid out as documented; anything else was refused with `CertificateError`.
-    - `check` accepts a total only if the events of all charges add up to it, within the capacity
-      stated, which is within the budget. The exact sum is compared, and no number that is stated
-      may be below it.
+    - `check` accepts a total only if the events of all charges add up to it, within the capacity stated, which is
+      within the budget. The exact sum is compared, and no number that is stated may be below it.
     - A charge whose answer is not known to have left is part of the total.
     - The total holds where the prices were fixed without regard to earlier answers. The budget
       holds also where they were not.
@@ -98,8 +77,7 @@ class JointCertificate(Document):
         relation, unit, delta = chain.relation, chain.unit, chain.terms.delta
         if relation is None or unit is None or not chain.charges:
             raise LedgerError("nothing has been charged to the ledger yet; there is no total")
-        square = rounded(_sum([e for c in chain.charges for e in c.events], relation), up=True)
-        composition = Composition(square)
+        composition = _composed([event for charge in chain.charges for event in charge.events], relation)
         # The cap now in force, where it was lowered since the ledger was opened.
         capacity = rounded(chain.accounts.capacity.as_integer_ratio(), up=False)
         return cls.made(
@@ -110,7 +88,7 @@ class JointCertificate(Document):
                     "epsilon": composition.epsilon(delta),
                     "delta": delta,
                     "mu": composition.mu,
-                    "mu_squared": str(square),
+                    "mu_squared": str(composition.square),
                 },
                 "relation": str(relation),
                 "unit": unit,
@@ -131,23 +109,20 @@ class JointCertificate(Document):
         total = self.rederive()
         events: dict[str | None, list[Event]] = {}
         for charge in self.parsed["charges"]:
-            read = (from_json(event) for event in charge["events"])
-            events.setdefault(charge.get("analyst"), []).extend(read)
+            events.setdefault(charge.get("analyst"), []).extend(map(from_json, charge["events"]))
         found = {}
         for analyst, own in list(events.items())[:most]:
-            composition = Composition(rounded(_sum(own, total.relation), up=True))
-            numbers = (composition.epsilon(total.delta), total.delta, composition.mu)
-            found[analyst] = Guarantee(total.relation, total.unit, *numbers)
+            composition = _composed(own, total.relation)
+            epsilon = composition.epsilon(total.delta)
+            found[analyst] = Guarantee(total.relation, total.unit, epsilon, total.delta, composition.mu)
         return found
 
     def _derive(self, document: Mapping[str, Any]) -> Guarantee:
         total, relation = document["total"], Relation.parse(document["relation"])
         budget = Budget(**document["budget"])
         events = [from_json(event) for charge in document["charges"] for event in charge["events"]]
-        if document["private"] is not True or not events:
-            raise CertificateError("private is false, or there are no events; expected charges")
-        if total["delta"] != budget.delta:
-            raise CertificateError("total.delta is not the delta of the budget")
+        require(document["private"] and events, "private is false, or there are no events; expected charges")
+        require(total["delta"] == budget.delta, "total.delta is not the delta of the budget")
         exact = _sum(events, relation)
         _require_sum(document, exact, budget)
         composition = Composition(rounded(exact, up=True))
@@ -156,6 +131,10 @@ class JointCertificate(Document):
 
     def _found(self, guarantee: Guarantee) -> str:
         return f"All charges add up to the total: {guarantee}."
+
+
+def _composed(events: Iterable[Event], relation: Relation) -> Composition:
+    return Composition(rounded(_sum(events, relation), up=True))
 
 
 def _sum(events: Iterable[Event], relation: Relation) -> Ratio:
@@ -177,10 +156,9 @@ def _require_sum(document: Mapping[str, Any], exact: Ratio, budget: Budget) -> N
         raise CertificateError("total.mu_squared is not the sum over the events")
     allowed = capacity_of(budget) * slack
     capacity = allowed if is_first else read_number(document["capacity"], longest, "capacity")
-    if capacity > allowed:
-        raise CertificateError("capacity is more than the budget allows")
-    if compare(exact, capacity if is_first else capacity * slack) > 0:
-        raise CertificateError("the events add up to more than the budget")
+    require(capacity <= allowed, "capacity is more than the budget allows")
+    most = capacity if is_first else capacity * slack
+    require(compare(exact, most) <= 0, "the events add up to more than the budget")
 
 
 def total_of(terms: Iterable[Fraction]) -> Ratio:
@@ -188,13 +166,12 @@ def total_of(terms: Iterable[Fraction]) -> Ratio:
     grouped: dict[int, int] = {}
     for term in terms:
         grouped[term.denominator] = grouped.get(term.denominator, 0) + term.numerator
-    if sum(map(int.bit_length, grouped)) > MOST_BITS:
-        raise CertificateError("the events have too many unlike denominators to be added up")
+    short = sum(map(int.bit_length, grouped)) <= MOST_BITS
+    require(short, "the events have too many unlike denominators to be added up")
     level: list[Ratio] = [(above, below) for below, above in grouped.items()] or [(0, 1)]
     # In pairs, so that most sums are of short numbers.
     while len(level) > 1:
-        pairs = zip(level[::2], level[1::2], strict=False)
-        added = [(a * d + c * b, b * d) for (a, b), (c, d) in pairs]
+        added = [(a * d + c * b, b * d) for (a, b), (c, d) in zip(level[::2], level[1::2], strict=False)]
         level = added + level[len(added) * 2 :]
     return level[0]
 
@@ -202,10 +179,7 @@ def total_of(terms: Iterable[Fraction]) -> Ratio:
 def rounded(ratio: Ratio, *, up: bool) -> Fraction:
     """Return a ratio as a fraction of bounded length: exact where it is short, else rounded.
 
-    Guarantee
-    ---------
-    - Rounded up it is never below the ratio, rounded down never above; both by less than 2^-255
-      of it.
+    Rounded up it is never below the ratio, rounded down never above; both by less than 2^-255 of it.
     """
     above, below = ratio
     if above.bit_length() + below.bit_length() <= REDUCIBLE_BITS:

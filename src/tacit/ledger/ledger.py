@@ -12,8 +12,7 @@ from typing import Any
 
 from tacit.errors import FileError, LedgerError, SettingError
 from tacit.ledger import entry, with_blocks
-from tacit.ledger.accounts import Status, status_of
-from tacit.ledger.chain import Chain, Check
+from tacit.ledger.chain import Chain, Check, Status
 from tacit.ledger.entry import Charge, Entry, Kind, Purpose, Reservation, Terms
 from tacit.ledger.joint_certificate import JointCertificate
 from tacit.ledger.locked_file import create
@@ -144,8 +143,7 @@ class Ledger:
         ...     pass  # a fit
         """
         for_one = copy(self)
-        purpose = replace(self._purpose, label=label or "", key=key)
-        vars(for_one).update(_purpose=purpose, _again=again)
+        vars(for_one).update(_purpose=replace(self._purpose, label=label or "", key=key), _again=again)
         return for_one
 
     def reserve(
@@ -162,14 +160,12 @@ class Ledger:
     ) -> Reservation:
         """Charge events before they happen. The charge is durable when this returns.
 
-        The sensitivities in the events hold for the `relation` and `unit`. A `label`, the `formula`
-        and the `file` say what it is for. Under a key, a digest of the `request` is needed. What is
-        not `private` is refused.
+        The sensitivities in the events hold for the `relation` and `unit`. A `label`, the `formula` and the `file` say
+        what it is for. Under a key, a digest of the `request` is needed. What is not `private` is refused.
 
         Guarantee
         ---------
-        - What is refused costs nothing.
-        - What is accepted stays spent, whatever happens to this process afterwards.
+        - What is refused costs nothing; what is accepted stays spent, whatever happens to this process.
         - The same request under the key of `Ledger.request` costs nothing: its answer comes back.
         """
         if not private:
@@ -180,9 +176,8 @@ class Ledger:
         dataset = self.terms.dataset
         if dataset is not None and self._dataset is None:
             raise LedgerError(
-                f"this ledger is kept for the dataset {dataset!r}, and none was named: a charge "
-                f"must say that it is for it. Open it with dataset={dataset!r}, on the command "
-                "line --dataset"
+                f"this ledger is kept for the dataset {dataset!r}, and none was named: a charge must say that it is "
+                f"for it. Open it with dataset={dataset!r}, on the command line --dataset"
             )
         purpose = self._purpose.described(label, formula, file, request)
         document = {
@@ -224,17 +219,14 @@ class Ledger:
 
         .. math:: \mu = \sqrt{\text{capacity} - \text{total}}
 
-        Where there are grants, it is the rest of the analyst's, by default of this object's.
-
-        Guarantee
-        ---------
-        - A fit with this budget is accepted, if nobody else charges before it.
+        Where there are grants, it is the rest of the analyst's, by default of this object's. A fit with this budget is
+        accepted, if nobody else charges before it.
         """
         return self.status(analyst=analyst).remaining
 
     def status(self, *, analyst: str | None = None) -> Status:
         """State what was spent and what is left, in mu, in epsilon and in further fits."""
-        return status_of(self._current(), self.analyst if analyst is None else analyst)
+        return self._current().status(self.analyst if analyst is None else analyst)
 
     def certificate(self) -> JointCertificate:
         """Certify everything charged so far, as one total."""
@@ -243,10 +235,8 @@ class Ledger:
     def verify(self) -> Check:
         """Check the whole ledger again: file, chain, amounts, budget.
 
-        Guarantee
-        ---------
-        - Any altered byte of the file is found.
-        - In a file of version 0.1: any altered entry, and what SQLite's own check finds.
+        Any altered byte of the file is found; in a file of version 0.1, any altered entry and what SQLite's own check
+        finds.
         """
         with self._storage.session(alone=False) as session:
             entries, unfinished = session.entries(), session.unfinished
@@ -258,9 +248,8 @@ class Ledger:
     ) -> None:
         """Move a part of the budget from one analyst (None: what is common) to another.
 
-        From the first grant on, an analyst spends what was granted to that name and no more, and
-        charges without a name spend what is granted to nobody. Without a budget, all that `source`
-        has left is moved.
+        From the first grant on, an analyst spends what was granted to that name and no more, and charges without a name
+        spend what is granted to nobody. Without a budget, all that `source` has left is moved.
 
         Examples
         --------
@@ -270,8 +259,7 @@ class Ledger:
         >>> ledger.remaining(analyst="ana") is None
         True
         """
-        none = {"budget": None, "amount": None}
-        worth = none if budget is None else self._worth(budget, "amount")
+        worth = {"budget": None, "amount": None} if budget is None else self._worth(budget, "amount")
         self._append(Kind.GRANT, {"source": source, "to": to, **worth, "reason": reason})
 
     def lower(self, budget: Budget, reason: str) -> None:
@@ -299,13 +287,9 @@ class Ledger:
     def upgrade(old: str | os.PathLike[str], new: str | os.PathLike[str]) -> Ledger:
         """Write a ledger of version 0.1 anew, every entry with its hash, and open the new one.
 
-        The old file stays as it is. While both exist they are two ledgers with a budget each:
-        charge the old one no more, and move it away.
-
-        Guarantee
-        ---------
-        - The new ledger holds every entry of the old one and continues its chain.
-        - An existing file is never overwritten.
+        The new ledger holds every entry of the old one and continues its chain. The old file stays as it is, and no
+        existing one is overwritten. While both exist they are two ledgers with a budget each: charge the old one no
+        more, and move it away.
         """
         former, file = file_of(old), file_of(new)
         if not former.is_file():

@@ -19,11 +19,9 @@ class RefitWarning(UserWarning):
 
 
 class Memory:
-    """Which data were fitted, by identity: their address in memory or the name of their file.
+    """Which data were fitted, by their address in memory or the name of their file.
 
-    Guarantee
-    ---------
-    - No value of the data is read, and no object is kept alive.
+    No value of the data is read, and no object is kept alive.
     """
 
     def __init__(self) -> None:
@@ -50,12 +48,7 @@ _fitted = Memory()
 
 
 def refit_warning(data: object, *, charged: bool) -> str | None:
-    """Note a private fit of data; return what to warn of, if there is something.
-
-    Guarantee
-    ---------
-    - A second fit of the same object or file is warned of, unless it is charged to a ledger.
-    """
+    """Note a private fit; warn of a second one of the same object or file, unless it is charged to a ledger."""
     if not _fitted.note(data) or charged:
         return None
     return (

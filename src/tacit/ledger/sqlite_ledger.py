@@ -12,10 +12,11 @@ import shutil
 import sqlite3
 import tempfile
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 
 from tacit.errors import FileError, LedgerError
+from tacit.ledger.accounts import require
 from tacit.ledger.entry import COLUMNS, Entry
 
 _SQLITE = b"SQLite format 3\0"
@@ -37,13 +38,7 @@ def is_version_one(path: Path) -> bool:
 
 
 def read_entries(path: Path) -> list[Entry]:
-    """Read a ledger of version 0.1.
-
-    Guarantee
-    ---------
-    - Its table is the one that Tacit made, SQLite finds it intact, and every entry fits its hash.
-    - Nothing is written next to the file.
-    """
+    """Read a ledger whose table is the one that Tacit made and that SQLite finds intact; every entry fits its hash."""
     try:
         with _connected(path) as connection:
             _require_structure(connection)
@@ -57,31 +52,22 @@ def read_entries(path: Path) -> list[Entry]:
 
 @contextmanager
 def _connected(path: Path) -> Iterator[sqlite3.Connection]:
-    log = path.with_name(path.name + "-wal")
-    if not (log.exists() and log.stat().st_size):
-        with closing(_connect(path, "ro&immutable=1")) as connection:
-            yield connection
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder) / "ledger"
-        shutil.copyfile(path, copy)
-        shutil.copyfile(log, copy.with_name(copy.name + "-wal"))
-        with closing(_connect(copy, "rw")) as connection:
-            yield connection
-
-
-def _connect(path: Path, mode: str) -> sqlite3.Connection:
-    # Resolved and as an address: no name of a file means anything special to SQLite.
-    return sqlite3.connect(f"{path.resolve(strict=True).as_uri()}?mode={mode}", uri=True)
+    log, mode = path.with_name(path.name + "-wal"), "ro&immutable=1"
+    with ExitStack() as stack:
+        if log.exists() and log.stat().st_size:
+            copy = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "ledger"
+            shutil.copyfile(log, copy.with_name(copy.name + "-wal"))
+            path, mode = Path(shutil.copyfile(path, copy)), "rw"
+        # Resolved and as an address: no name of a file means anything special to SQLite.
+        address = f"{path.resolve(strict=True).as_uri()}?mode={mode}"
+        yield stack.enter_context(closing(sqlite3.connect(address, uri=True)))
 
 
 def _require_structure(connection: sqlite3.Connection) -> None:
     marks = [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in _MARKS]
-    if marks != list(_MARKS.values()):
-        raise LedgerError("the file is a database, but not a ledger that Tacit wrote")
+    require(marks == list(_MARKS.values()), "the file is a database, but not a ledger that Tacit wrote")
     found = [row[0] for row in connection.execute("SELECT sql FROM sqlite_master ORDER BY rowid")]
-    if hashlib.sha256(json.dumps(found).encode()).hexdigest() != _SCHEMA:
-        raise LedgerError("the tables of the ledger were altered: its rules are not in force")
+    digest = hashlib.sha256(json.dumps(found).encode()).hexdigest()
+    require(digest == _SCHEMA, "the tables of the ledger were altered: its rules are not in force")
     report = [row[0] for row in connection.execute("PRAGMA integrity_check")]
-    if report != ["ok"]:
-        raise LedgerError(f"the file of the ledger is damaged: {str(report[0])[:200]}")
+    require(report == ["ok"], f"the file of the ledger is damaged: {str(report[0])[:200]}")

@@ -24,16 +24,16 @@ import os
 import re
 import threading
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
 from tacit.documents.canonical_json import canonical
 from tacit.errors import FileError, LedgerError, SettingError
 from tacit.ledger import sqlite_ledger as version_one
+from tacit.ledger.accounts import require
 from tacit.ledger.entry import COLUMNS, Entry, Kind
 from tacit.ledger.locked_file import Descriptor, create, is_at, locked, refused, sync, sync_folder
 
@@ -57,13 +57,11 @@ def decode(line: bytes) -> Entry:
     """Read the line of an entry; refuse every other spelling of it."""
     try:
         fields = json.loads(line.decode("ascii"))
-    except (ValueError, RecursionError) as error:
-        raise LedgerError("a line of the ledger is not an entry") from error
-    if not isinstance(fields, dict) or set(fields) != set(COLUMNS):
-        raise LedgerError("a line of the ledger is not an entry")
+    except (ValueError, RecursionError):
+        fields = None
+    require(isinstance(fields, dict) and set(fields) == set(COLUMNS), "a line of the ledger is not an entry")
     entry = Entry.from_row([fields[name] for name in COLUMNS])
-    if encode(entry) != line:
-        raise LedgerError(f"entry {entry.sequence} of the ledger is not in its one spelling")
+    require(encode(entry) == line, f"entry {entry.sequence} of the ledger is not in its one spelling")
     return entry
 
 
@@ -112,12 +110,10 @@ class Log:
             other = "the file is not a ledger of this version; expected one that Tacit wrote"
             raise LedgerError(damaged if first.startswith(b"tacit-ledger/2") else other)
         length, head = int(found[1]), found[2].decode("ascii")
-        if known is not None:
-            data = _read(file, known.start, size)
-            if data.startswith(encode(known.entry)):
-                log = cls._scan(file, data, known, length, head)
-                if log.place is not None:
-                    return log
+        if known is not None and (data := _read(file, known.start, size)).startswith(encode(known.entry)):
+            log = cls._scan(file, data, known, length, head)
+            if log.place is not None:
+                return log
         log = cls._scan(file, _read(file, HEADER_BYTES, size), None, length, head)
         if log.place is None:
             lost = f"{length} bytes of it were acknowledged, and its entries end at byte {log.end}"
@@ -156,8 +152,7 @@ class Log:
                 os.ftruncate(self.file.number, self.end)
             # Entries beyond the acknowledged length are written again: if their sync had failed,
             # the system may take them for stored although they are in its memory only.
-            again = _read(self.file, self.acknowledged, self.end)
-            _write(self.file, again + lines, self.acknowledged)
+            _write(self.file, _read(self.file, self.acknowledged, self.end) + lines, self.acknowledged)
             sync(self.file.number)
         except OSError as error:
             # Nobody was told of them. Where this fails too, they count as spent.
@@ -186,84 +181,56 @@ def _write(file: Descriptor, data: bytes, place: int) -> None:
 
 
 def _failed(error: OSError, entries: Sequence[Entry]) -> LedgerError:
-    if any(entry.kind is Kind.RESERVE for entry in entries):
-        outcome = "may count as spent, and no answer was released for it"
-    else:
-        outcome = "may be in the ledger all the same, and costs nothing"
+    charged = any(entry.kind is Kind.RESERVE for entry in entries)
+    spent, free = (
+        "count as spent, and no answer was released for it",
+        "be in the ledger all the same, and costs nothing",
+    )
     return LedgerError(
-        f"the ledger could not be written: {error.strerror}. What was being written {outcome}; the "
-        "ledger can still be used. Repair the disk or free some space, and try again"
+        f"the ledger could not be written: {error.strerror}. What was being written may "
+        f"{spent if charged else free}; the ledger can still be used. Repair the disk or free some space, and try again"
     )
 
 
+@dataclass
 class Session:
-    """The entries, while nobody else changes them; `unfinished` bytes follow the last one.
+    """Entries from some number on, while nobody else changes them; `unfinished` bytes follow, and `whole` reads all."""
 
-    `known` are those from the number `begin` on, and `whole` reads all where that is not the first.
-    """
-
-    def __init__(
-        self,
-        known: Sequence[Entry],
-        *,
-        alone: bool,
-        begin: int = 0,
-        unfinished: int = 0,
-        whole: Callable[[], Sequence[Entry]] = tuple,
-    ) -> None:
-        self._known, self._alone, self._begin, self._whole = known, alone, begin, whole
-        self.unfinished = unfinished
-        self.appended: list[Entry] = []
+    known: Sequence[Entry]
+    alone: bool
+    unfinished: int = 0
+    whole: Callable[[], Sequence[Entry]] = tuple
+    appended: list[Entry] = field(default_factory=list)
 
     def entries(self, after: int = -1) -> list[Entry]:
         """Return the entries after a position, by default all, each with a hash that fits."""
-        known, start = self._known, after + 1 - self._begin
-        if start < 0:
-            known, start = self._whole(), after + 1
-        return [*known[start:], *(entry for entry in self.appended if entry.sequence > after)]
+        known, begin = self.known, self.known[0].sequence if self.known else 0
+        if after + 1 < begin:
+            known, begin = self.whole(), 0
+        return [*known[after + 1 - begin :], *(entry for entry in self.appended if entry.sequence > after)]
 
     def append(self, entry: Entry) -> None:
         """Append an entry that follows the last one. It is written when the block ends."""
-        if not self._alone:
-            raise LedgerError("entries are appended by one who is alone")
-        entry.require_after([*self._known[-1:], *self.appended][-1])
+        require(self.alone, "entries are appended by one who is alone")
+        entry.require_after([*self.known[-1:], *self.appended][-1])
         self.appended.append(entry)
 
 
-class Storage(ABC):
-    """Where the entries of one ledger are.
+class MemoryStorage:
+    """Entries in the memory of this process, and of no other.
+
+    Of storages: `path` is their file, `name` the same for all objects that share the entries and for no others, and
+    `acknowledged` the last entry that was appended through this object.
 
     Guarantee
     ---------
-    - When a session ends without an error, what was appended survives the end of the process and
-      a power cut, if the storage is a file. After an error nothing was written.
+    - When a session ends without an error, what was appended survives the end of the process and a power cut, if the
+      storage is a file. After an error nothing was written.
     - Between reading and appending in a session that is alone, nobody else appends.
     """
 
-    path: Path | None = None
-    name: str
-    """The same for all objects that share the entries, and for no others."""
+    path: None = None
     acknowledged: Entry | None = None
-    """The last entry that was appended through this object, whoever shares it."""
-
-    @abstractmethod
-    def create(self, first: Entry) -> bool:
-        """Begin with a first entry; False where somebody else has begun already."""
-
-    @abstractmethod
-    def session(self, *, alone: bool) -> AbstractContextManager[Session]:
-        """See one state of the entries. Who is alone may append."""
-
-
-def storage_at(path: Path | None) -> Storage:
-    """Return the storage that a path needs: in memory, in a log, or in a file of version 0.1."""
-    if path is None:
-        return MemoryStorage()
-    return VersionOneStorage(path) if version_one.is_version_one(path) else FileStorage(path)
-
-
-class MemoryStorage(Storage):
-    """Entries in the memory of this process, and of no other."""
 
     def __init__(self) -> None:
         self._process = os.getpid()
@@ -273,13 +240,13 @@ class MemoryStorage(Storage):
         self._entries: list[Entry] = []
 
     def create(self, first: Entry) -> bool:
-        """Begin with a first entry."""
+        """Begin with a first entry; False where somebody else has begun already."""
         self._entries = [first]
         return True
 
     @contextmanager
     def session(self, *, alone: bool) -> Iterator[Session]:
-        """Hold the lock of this object."""
+        """See one state of the entries, with the lock held. Who is alone may append."""
         # A forked process would spend a copy of the budget. Asked before the lock, which another
         # thread may have held when the process was forked and which then stays held.
         if os.getpid() != self._process:
@@ -290,22 +257,19 @@ class MemoryStorage(Storage):
         if not self._lock.acquire(timeout=PATIENCE):
             raise LedgerError("the ledger is kept busy by another thread; by this attempt nothing was spent")
         try:
-            session = Session(self._entries, alone=alone)
+            session = Session(self._entries, alone)
             yield session
             self._entries.extend(session.appended)
         finally:
             self._lock.release()
 
 
-class FileStorage(Storage):
-    """Entries in a log that threads and processes share, under every name of its file.
-
-    The lock of the file protects this object too, so it needs no lock of its own.
-    """
+class FileStorage:
+    """Entries in a log that threads and processes share, under every name of its file; its lock is this object's."""
 
     def __init__(self, path: Path) -> None:
-        self.path: Path = path
-        self.name = str(path)
+        self.path, self.name = path, str(path)
+        self.acknowledged: Entry | None = None
         self._place: Place | None = None
         self._is_named = False
 
@@ -319,13 +283,7 @@ class FileStorage(Storage):
         with locked(self.path, alone=alone, patience=PATIENCE) as file:
             log = self._log(file, self._place)
             self._place = log.place
-            session = Session(
-                log.entries,
-                alone=alone,
-                begin=log.entries[0].sequence,
-                unfinished=log.unfinished,
-                whole=lambda: self._log(file).entries,
-            )
+            session = Session(log.entries, alone, log.unfinished, whole=lambda: self._log(file).entries)
             yield session
             if session.appended:
                 if not self._is_named:
@@ -341,16 +299,14 @@ class FileStorage(Storage):
 
     def _require_in_place(self, file: Descriptor) -> None:
         """Refuse what was written to a file that another one has taken the place of."""
-        try:
-            in_place = is_at(file, self.path)
-        except OSError:
-            # There is no such name any more, or this process was forked from within the block.
-            in_place = False
-        if not in_place:
-            raise LedgerError(
-                f"the ledger {self.path} was replaced, removed or out of reach while written to. "
-                "What was written may count all the same. Put the former file back"
-            )
+        # An error: there is no such name any more, or this process was forked from within the block.
+        with contextlib.suppress(OSError):
+            if is_at(file, self.path):
+                return
+        raise LedgerError(
+            f"the ledger {self.path} was replaced, removed or out of reach while written to. What was written may "
+            "count all the same. Put the former file back"
+        )
 
 
 class VersionOneStorage(FileStorage):
@@ -365,7 +321,17 @@ class VersionOneStorage(FileStorage):
                 "Write it anew with `tacit ledger upgrade OLD NEW` or Ledger.upgrade(old, new), "
                 "charge the new one, and move the old one away"
             )
-        yield Session(version_one.read_entries(self.path), alone=False)
+        yield Session(version_one.read_entries(self.path), alone)
+
+
+Storage = MemoryStorage | FileStorage
+
+
+def storage_at(path: Path | None) -> Storage:
+    """Return the storage that a path needs: in memory, in a log, or in a file of version 0.1."""
+    if path is None:
+        return MemoryStorage()
+    return VersionOneStorage(path) if version_one.is_version_one(path) else FileStorage(path)
 
 
 def file_of(path: str | os.PathLike[str]) -> Path:
@@ -374,9 +340,8 @@ def file_of(path: str | os.PathLike[str]) -> Path:
         raise SettingError("the path of a ledger is not a path; expected the name of a file")
     try:
         file = Path(os.fsdecode(path)).resolve()
-        is_no_file = file.is_dir() or not file.parent.is_dir()
+        is_file = not file.is_dir() and file.parent.is_dir()
     except (OSError, ValueError, RuntimeError) as error:
         raise FileError(f"the ledger {path!s:.200} cannot be opened") from error
-    if is_no_file:
-        raise FileError(f"the ledger {path!s:.200} is no file; give the name of a file")
+    require(is_file, f"the ledger {path!s:.200} is no file; give the name of a file", error=FileError)
     return file

@@ -1,9 +1,8 @@
 """The ``with`` blocks of ledgers and of `uncharged`: which are open, and what workers are told.
 
-A worker may be older than the block whose jobs it runs. So each process that enters a ledger keeps
-a small file, its notice: which ledgers were entered in it so far, and whether one is open now. A
-worker believes the notice of the process that it works for. Other notices can only make its fits
-refused.
+A worker may be older than the block whose jobs it runs. So each process that enters a ledger keeps a small file, its
+notice: which ledgers were entered in it so far, and whether one is open now. A worker believes the notice of the
+process that it works for. Other notices can only make its fits refused.
 """
 
 from __future__ import annotations
@@ -38,8 +37,7 @@ _OUTER = "the ledger of the program that started this one"
 def family() -> str:
     """Name the tree of processes that `multiprocessing` started, this one among them."""
     # The key is secret and new for every family: a folder of this name cannot be foreseen.
-    key = multiprocessing.current_process().authkey
-    return hashlib.sha256(b"tacit ledger notices" + key).hexdigest()[:32]
+    return hashlib.sha256(b"tacit ledger notices" + multiprocessing.current_process().authkey).hexdigest()[:32]
 
 
 def new_nonce() -> str:
@@ -49,10 +47,7 @@ def new_nonce() -> str:
 
 @dataclass(eq=False)
 class Block:
-    """One ``with`` block, of a ledger or, where that is None, of `uncharged`.
-
-    A pinned one belongs to one fit whose ledger has been decided.
-    """
+    """One ``with`` block, of a ledger or, where that is None, of `uncharged`; if pinned, of one fit that is decided."""
 
     ledger: Ledger | None
     name: str = ""
@@ -101,9 +96,7 @@ class Notice:
 def uncharged(reason: str) -> Iterator[None]:
     """Charge no ledger in this block, in a thread or process where one could be meant.
 
-    Guarantee
-    ---------
-    - Where this context has a ledger, it is refused: a fit within a ledger's block is not free.
+    Where this context has a ledger, it is refused: a fit within a ledger's block is not free.
 
     Examples
     --------
@@ -244,8 +237,7 @@ def open_blocks() -> list[Block]:
     """Return the open blocks of ledgers; in a worker, not those that it was forked in."""
     with process.lock:
         found = [block for block in process.blocks if block.ledger is not None]
-        is_worker = works_for() is not None
-        return [block for block in found if not is_worker or block.process == os.getpid()]
+        return [block for block in found if works_for() is None or block.process == os.getpid()]
 
 
 def is_open(block: Block) -> bool:

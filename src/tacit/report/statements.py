@@ -13,8 +13,7 @@ from tacit.accounting.objective_perturbation import objective_mu
 from tacit.certificate.certificate import Certificate
 from tacit.contract.plan import ONE_RECORD, VALID, Plan, cautions
 from tacit.contract.sensitivity import events_of
-from tacit.documents.canonical_json import plain
-from tacit.documents.quoting import quoted
+from tacit.documents.canonical_json import plain, quoted
 from tacit.inference.text_table import Table, rounded
 from tacit.ledger.joint_certificate import JointCertificate
 from tacit.privacy.budget import Guarantee

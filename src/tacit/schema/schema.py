@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from tacit.design.attached_columns import Unit, Weighting
-from tacit.documents.quoting import quoted
+from tacit.documents.canonical_json import quoted
 from tacit.errors import FileError, InputError, SchemaError
 from tacit.files import LARGEST_FILE, read_bytes
 from tacit.privacy.relation import Relation

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tacit.documents.quoting import quoted
+from tacit.documents.canonical_json import quoted
 from tacit.errors import SchemaError
 from tacit.schema.schema import toml_key, toml_string
 from tacit.validate import one_of

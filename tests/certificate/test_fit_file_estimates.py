@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tacit.certificate.estimates import LARGEST_COVARIANCE, Estimates, Reliability, Scatter, Term, triangle_of
+from tacit.certificate.fit_file import LARGEST_COVARIANCE, Estimates, Reliability, Scatter, Term, triangle_of
 from tacit.errors import CertificateError
 
 TERMS = (Term("a", 1.0, 0.5, -math.inf, 2.0), Term("b", 2.0))

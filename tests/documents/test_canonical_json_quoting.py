@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.documents.quoting import LONGEST_QUOTED, quoted
+from tacit.documents.canonical_json import LONGEST_QUOTED, quoted
 
 
 @pytest.mark.parametrize("text", ["row", "patient", "second-moments", "ward_7"])

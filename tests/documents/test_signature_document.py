@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import pytest
 
 from tacit.documents.canonical_json import FieldTypes, canonical, digest_of
-from tacit.documents.document import Document
+from tacit.documents.signature import Document
 from tacit.errors import BudgetError, CertificateError
 from tacit.privacy.budget import Guarantee
 from tacit.privacy.relation import Relation
