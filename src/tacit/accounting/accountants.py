@@ -124,12 +124,7 @@ def price(accountant: str, events: Iterable[Event], *, delta: float, relation: R
 
 
 def required_delta(delta: float) -> float:
-    """Return delta as a number from 0 to below 1.
-
-    Guarantee
-    ---------
-    - NaN, negative numbers and 1 are refused.
-    """
+    """Return delta as a number from 0 to below 1; NaN, negative numbers and 1 are refused."""
     number = float(delta)
     if not 0.0 <= number < 1.0:
         raise BudgetError(f"delta is {number!r}; expected a number from 0 to below 1, for example 1e-6")

@@ -30,12 +30,7 @@ _LARGEST_EPSILON = 690.0
 
 @dataclass(frozen=True, slots=True)
 class PricedReleases:
-    """Equal releases, each (epsilon, delta)-private, rounded up.
-
-    Guarantee
-    ---------
-    - Each of the `times` releases is (epsilon, delta)-private.
-    """
+    """Equal releases: each of the `times` releases is (epsilon, delta)-private, rounded up."""
 
     epsilon: float
     delta: float
@@ -45,9 +40,7 @@ class PricedReleases:
 def priced_releases(counts: EventCounts, relation: Relation | None, delta: float) -> tuple[PricedReleases, ...] | None:
     """Price each release at its share of delta, or return None if one has no such price.
 
-    Guarantee
-    ---------
-    - All deltas add up to at most the own deltas plus half of what these leave of delta.
+    Guarantee: all deltas add up to at most the own deltas plus half of what these leave of delta.
     """
     own = [own_pair(event, relation) for event, _ in counts]
     paired = list(zip(counts, own, strict=True))
@@ -66,12 +59,7 @@ def priced_releases(counts: EventCounts, relation: Relation | None, delta: float
 
 
 def epsilon_at(event: kinds.Event, relation: Relation | None, delta: float) -> float | None:
-    """Return an epsilon of one release at delta, or None if there is none.
-
-    Guarantee
-    ---------
-    - Never below the true epsilon of the release at delta under the relation.
-    """
+    """Return an epsilon of one release at delta, never below the true one, or None if there is none."""
     pair = own_pair(event, relation)
     if pair is not None:
         return pair[0]

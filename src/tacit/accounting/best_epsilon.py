@@ -74,12 +74,7 @@ def best_of_counts(counts: EventCounts, relation: Relation | None, delta: float)
 
 
 def delta_of_counts(counts: EventCounts, relation: Relation | None, epsilon: float) -> float:
-    """Return the smallest safe delta of counted events at epsilon; see `best`.
-
-    Guarantee
-    ---------
-    - Never below the true delta at epsilon, and at most 1.
-    """
+    """Return the smallest safe delta of counted events at epsilon, never below the true one; see `best`."""
     if not float(epsilon) >= 0.0:
         raise BudgetError(f"epsilon is {epsilon!r}; expected a number of at least 0")
     square = total_mu_squared(counts)

@@ -50,9 +50,7 @@ def classical_gaussian_sigma(epsilon: float, delta: float, sensitivity: float = 
 def even_split(epsilon: float, delta: float, parts: int) -> tuple[float, float]:
     """Return the share (epsilon / k, delta / k) of each of k releases under basic composition.
 
-    Guarantee
-    ---------
-    - k shares add up to at most epsilon and delta.
+    Guarantee: k shares add up to at most epsilon and delta.
     """
     epsilon, delta = non_negative("epsilon", epsilon), probability("delta", delta)
     parts = whole("parts", parts)
@@ -337,9 +335,7 @@ class Profile:
 def power_at(false_alarm: float, guarantee: TradeOff) -> float:
     """Return the most that an attacker detects at a rate of false alarms, rounded up.
 
-    Guarantee
-    ---------
-    - At least the rate of false alarms, at most 1, and non-decreasing in that rate.
+    Guarantee: at least the rate of false alarms, at most 1, and non-decreasing in that rate.
     """
     alarm = probability("false_alarm", false_alarm)
     power = 1.0 - guarantee.misses_at(alarm)

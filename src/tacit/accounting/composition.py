@@ -181,12 +181,7 @@ def count_events(events: Iterable[Event], relation: Relation | str | None = None
 
 
 def total_mu_squared(counts: EventCounts) -> Fraction | None:
-    """Return the exact sum of the squares of mu, or None if a release is not Gaussian.
-
-    Guarantee
-    ---------
-    - Exact, with no rounding anywhere.
-    """
+    """Return the sum of the squares of mu, exact without rounding, or None if a release is not Gaussian."""
     total = Fraction(0)
     for event, times in counts:
         if not isinstance(event, Gaussian):
@@ -315,9 +310,7 @@ def _one_release(event: Event, relation: Relation) -> Event | None:
 def pure_epsilon(event: Event) -> Fraction | float | None:
     """Return the exact epsilon of a release that is pure, None if it is not.
 
-    Guarantee
-    ---------
-    - A mechanism of range eta is eta-private, because its losses lie on both sides of 0.
+    A mechanism of range eta is eta-private, because its losses lie on both sides of 0.
     """
     match event:
         case kinds.Laplace() | kinds.Pure():

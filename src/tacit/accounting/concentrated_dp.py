@@ -31,10 +31,7 @@ _SLACK = 2.0**-40
 class Concentrated:
     """A number rho of concentrated privacy that holds unless a leak happens.
 
-    Guarantee
-    ---------
-    - With probability at least 1 - leak the release is one of rho-zCDP.
-    - rho is exact where the event makes it exact, otherwise rounded up.
+    Guarantee: with probability at least 1 - leak the release is one of rho-zCDP; rho is exact or rounded up.
     """
 
     rho: Fraction
@@ -44,13 +41,8 @@ class Concentrated:
 def concentrated(event: Event, relation: Relation | None) -> Concentrated | None:
     r"""Return the rho of one counted release, or None if it has none.
 
-    :math:`\mu^2/2` for Gaussian and discrete Gaussian noise, :math:`\eta^2/8` for bounded range,
-    :math:`\varepsilon\tanh(\varepsilon/2)` for what is pure.
-
-    Guarantee
-    ---------
-    - Exact for Gaussian, discrete Gaussian and bounded range; a pure release is never given the
-      smaller :math:`\varepsilon^2/8` of a bounded range.
+    Guarantee: :math:`\mu^2/2` for Gaussian and discrete Gaussian noise and :math:`\eta^2/8` for bounded range are
+    exact; what is pure has :math:`\varepsilon\tanh(\varepsilon/2)`, never the smaller :math:`\varepsilon^2/8`.
     """
     match event:
         case Gaussian() | DiscreteGaussian():
@@ -67,9 +59,7 @@ def concentrated(event: Event, relation: Relation | None) -> Concentrated | None
 def total_concentrated(counts: EventCounts, relation: Relation | None) -> Concentrated | None:
     """Return the rho of everything together, or None if one release has none.
 
-    Guarantee
-    ---------
-    - k times a release costs k times its rho, exactly.
+    Guarantee: k times a release costs k times its rho, exactly.
     """
     rho, leaks = Fraction(0), []
     for event, times in counts:

@@ -133,15 +133,11 @@ def group_epsilon(composition: Composition, size: int, *, delta: float) -> float
 
 
 def group_approximate(epsilon: float, delta: float, size: int) -> tuple[float, float]:
-    r"""Return the guarantee of k records from an (epsilon, delta) guarantee of one.
+    r"""Return the guarantee of k records from an (epsilon, delta) guarantee of one, rounded up.
 
-    .. math:: \Bigl(k\varepsilon,\ \frac{e^{k\varepsilon} - 1}{e^{\varepsilon} - 1}\,\delta\Bigr)
+    .. math:: \Bigl(k\varepsilon,\ \min\bigl(\frac{e^{k\varepsilon} - 1}{e^{\varepsilon} - 1}\,\delta, 1\bigr)\Bigr)
 
     From add-remove to replace-one it is the case k = 2.
-
-    Guarantee
-    ---------
-    - Rounded up; delta is at most 1.
     """
     epsilon, delta = non_negative("epsilon", epsilon), probability("delta", delta)
     size = whole("size", size)

@@ -22,12 +22,7 @@ UNDERFLOW = 2.0**-1000
 
 
 def float_up(number: Fraction | float) -> float:
-    """Return the smallest float that is at least an exact number.
-
-    Guarantee
-    ---------
-    - Never below the number; infinite beyond the largest float.
-    """
+    """Return the smallest float that is at least an exact number; infinite beyond the largest float."""
     try:
         nearest = float(number)
     except OverflowError:
@@ -36,22 +31,14 @@ def float_up(number: Fraction | float) -> float:
 
 
 def float_down(number: Fraction | float) -> float:
-    """Return the largest float that is at most an exact number.
-
-    Guarantee
-    ---------
-    - Never above the number.
-    """
+    """Return the largest float that is at most an exact number."""
     return -float_up(-number)
 
 
 def root_up(square: Fraction) -> float:
     """Return the smallest float whose exact square is at least a number of at least 0.
 
-    Guarantee
-    ---------
-    - The square of the answer is never below the number, compared as rationals.
-    - The next smaller float's square is.
+    Guarantee: compared as rationals, its square is never below the number and that of the next smaller float is.
     """
     if square == 0:
         return 0.0
@@ -73,12 +60,7 @@ def root_up(square: Fraction) -> float:
 
 
 def root_down(square: Fraction) -> float:
-    """Return the largest float whose exact square is at most a number of at least 0.
-
-    Guarantee
-    ---------
-    - The square of the answer is never above the number, compared as rationals.
-    """
+    """Return the largest float whose square, compared as a rational, is at most a number of at least 0."""
     above = root_up(square)
     if math.isfinite(above) and Fraction(above) ** 2 == square:
         return above
@@ -94,10 +76,7 @@ def raised(values: NDArray[np.float64], slack: float = ALLOWANCE) -> NDArray[np.
 def bisect(low: float, high: float, holds: Callable[[float], bool], accuracy: float) -> tuple[float, float]:
     """Return ends of a bracket, relatively `accuracy` wide, around the number where `holds` begins.
 
-    Guarantee
-    ---------
-    - The upper end is `high` or a number at which the condition was seen to hold; the lower end is
-      `low` or a number at which it was seen not to hold.
+    Guarantee: the upper end is `high` or was seen to hold, the lower end is `low` or was seen not to hold.
     """
     while high - low > accuracy * high:
         middle = 0.5 * (low + high)

@@ -60,12 +60,7 @@ class Copies:
 
 
 def copies(draws: int, population: int) -> Copies:
-    """Return the distribution of the number of copies of one record.
-
-    Guarantee
-    ---------
-    - The time does not grow with the number of draws.
-    """
+    """Return the distribution of the number of copies of one record, in a time that does not grow with the draws."""
     if draws == 0:
         return Copies(np.empty(0), np.empty(0), np.empty(0), 1.0, 0.0, 0.0)
     if population == 1:

@@ -47,9 +47,7 @@ _NEGLIGIBLE = 1e-9
 def profile(pair: Pair, direction: Direction, epsilon: float) -> tuple[float, float]:
     """Return lower and upper bounds of delta at epsilon for one use of a pair with known slopes.
 
-    Guarantee
-    ---------
-    - The exact value lies in between, floating-point round-off included.
+    Guarantee: the exact value lies in between, floating-point round-off included.
     """
     if abs(epsilon) > LARGEST_LOSS:
         raise GridTooLong(f"epsilon {epsilon!r} is beyond {LARGEST_LOSS:.0f}; use Rényi accounting")
@@ -71,9 +69,7 @@ def profile(pair: Pair, direction: Direction, epsilon: float) -> tuple[float, fl
 def epsilon_of(pair: Pair, direction: Direction, delta: float) -> tuple[float, float]:
     """Return lower and upper bounds of epsilon at delta for one use of a pair with known slopes.
 
-    Guarantee
-    ---------
-    - ``profile`` is at most delta at the upper bound; at least delta at the lower one, or it is 0.
+    Guarantee: `profile` is at most delta at the upper bound; at least delta at the lower one, or it is 0.
     """
     if pair.infinite(direction) > delta:
         return math.inf, math.inf
@@ -238,9 +234,7 @@ class Composed:
 def compose(items: Iterable[tuple[Pair, int]], tolerance: float = DEFAULT_TOLERANCE) -> Composed:
     """Compose pairs with counts.
 
-    Guarantee
-    ---------
-    - Equal pairs are counted together, Gaussian pairs merged exactly, empty releases cost nothing.
+    Guarantee: equal pairs are counted together, Gaussian pairs merged exactly, empty releases cost nothing.
     """
     if not 1e-7 <= tolerance <= 0.1:
         raise SettingError(f"tolerance is {tolerance!r}; expected a number from 1e-7 to 0.1")

@@ -30,9 +30,7 @@ _STEP_BITS = 30
 class Grid:
     """Losses ``indices * step`` in increasing order.
 
-    Guarantee
-    ---------
-    - Products are exact for indices of at most 23 bits, or if the step is a power of 2.
+    Guarantee: products are exact for indices of at most 23 bits, or if the step is a power of 2.
     """
 
     step: float
@@ -47,9 +45,7 @@ class Grid:
 def rounded_step(step: float) -> float:
     """Return the largest step of at most 30 bits that is not above the given one.
 
-    Guarantee
-    ---------
-    - At most a factor of 1 - 2^-29 below the argument.
+    Guarantee: at most a factor of 1 - 2^-29 below the argument.
     """
     if not 0.0 < step < math.inf:
         raise SettingError(f"step is {step!r}; expected a finite number above 0")
@@ -60,10 +56,8 @@ def rounded_step(step: float) -> float:
 def dyadic(step: float, *, center: int, low: float, high: float, per_octave: int) -> Grid:
     """Return a grid that is dense around a centre and thins out with the distance from it.
 
-    Guarantee
-    ---------
-    - Holds a point at or below ``low`` and one at or above ``high``, and the centre between.
-    - Points at distance r from the centre are at most ``max(step, r / per_octave)`` apart.
+    Guarantee: it holds a point at or below ``low``, one at or above ``high``, and the centre between; points at
+    distance r from the centre are at most ``max(step, r / per_octave)`` apart.
     """
     first, last = math.floor(low / step), math.ceil(high / step)
     center = min(max(center, first), last)
@@ -128,10 +122,8 @@ class LossDistribution:
 def from_pair(pair: Pair, direction: Direction, grid: Grid, bound: Bound) -> LossDistribution:
     """Discretise the privacy loss of a pair on a grid of at least two losses.
 
-    Guarantee
-    ---------
-    - Upper: the profile is never below the exact one; losses above the grid become infinite.
-    - Lower: never above the exact one; losses outside of the grid are dropped or lowered.
+    Guarantee: the upper profile is never below the exact one, and losses above the grid become infinite; the lower one
+    is never above it, and losses outside of the grid are dropped or lowered.
     """
     if bound == "upper":
         return _upper(pair, direction, grid)

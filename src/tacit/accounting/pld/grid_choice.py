@@ -189,12 +189,7 @@ _coarse_grid = functools.cache(functools.partial(dyadic, SMALLEST_STEP, center=0
 
 
 def coarse_pass(items: Sequence[tuple[Pair, int]], direction: Direction) -> CoarseLosses:
-    """Discretise every pair of a composition on the coarse grid.
-
-    Guarantee
-    ---------
-    - One row per item, in order.
-    """
+    """Discretise every pair of a composition on the coarse grid: one row per item, in order."""
     few = len(items) < _MANY
     grid = _coarse_grid(per_octave=_PER_OCTAVE if few else _PER_OCTAVE_MANY)
     laws = [from_pair(pair, direction, grid, "upper") for pair, _ in items]
@@ -259,10 +254,7 @@ def _crossing(excess: Callable[[float], float], start: float) -> float:
 
 @dataclass(frozen=True)
 class Resolution:
-    """What is needed to discretise and transform a composition: one grid per pair, one step.
-
-    `guess` is where epsilon is expected.
-    """
+    """What a composition is discretised and transformed with: one grid per pair, one step; `guess` of epsilon."""
 
     window: Window
     grids: tuple[Grid, ...]
@@ -280,10 +272,8 @@ def resolve(
 ) -> Resolution:
     """Choose a window and grids for an accuracy of epsilon.
 
-    Guarantee
-    ---------
-    - The window has about as many steps as the accuracy needs, but fewer than ``longest``.
-    - A single lattice of atoms lies on the grid up to 2^-29, relatively.
+    Guarantee: the window has about as many steps as the accuracy needs, but fewer than `longest`; a single lattice of
+    atoms lies on the grid up to 2^-29, relatively.
     """
     window, width = coarse.window(coarse.working_tilt(aim), aim)
     lowest, highest = coarse.ranges(aim)
@@ -306,9 +296,7 @@ def resolve(
 def accuracy_step(aim: Aim, count: float, accuracy: float) -> float:
     """Return the step h = √(12 a ε / (T (1 + s))) that costs a fraction a of epsilon (upper bound).
 
-    Guarantee
-    ---------
-    - Positive unless the composition has no variance.
+    Guarantee: positive unless the composition has no variance.
     """
     # An epsilon near 0 is measured against the deviation of the composition.
     size = max(aim.epsilon, 0.1 * math.sqrt(aim.moments.variance))

@@ -109,9 +109,7 @@ class Transform:
 def transform(laws: Sequence[tuple[LossDistribution, int]], window: Window, bound: Bound) -> Transform:
     """Compose distributions on multiples of one step, with counts, in one Fourier transform.
 
-    Guarantee
-    ---------
-    - The composition of upper distributions is an upper bound, of lower ones a lower bound.
+    Guarantee: the composition of upper distributions is an upper bound, of lower ones a lower bound.
     """
     step = laws[0][0].step
     parts = [_tilted(law, times, window.tilt) for law, times in laws]
@@ -168,10 +166,8 @@ def transform(laws: Sequence[tuple[LossDistribution, int]], window: Window, boun
 def epsilon_at(law: Transform, delta: float, guess: float) -> float:
     """Return epsilon at delta: for an upper bound rounded up, for a lower bound rounded down.
 
-    Guarantee
-    ---------
-    - Upper: ``law.delta(result) <= delta``. Lower: ``law.delta(result) >= delta`` or 0.
-    - Infinite if the mass at infinity is above delta.
+    Guarantee: at an upper ``law.delta(result) <= delta``, at a lower ``law.delta(result) >= delta`` or 0; infinite if
+    the mass at infinity is above delta.
     """
     if law.infinite > delta:
         return math.inf

@@ -58,9 +58,7 @@ def delta(curve: Curve, epsilon: float, orders: ArrayLike | None = None) -> floa
 def epsilon_from_values(orders: ArrayLike, values: ArrayLike, delta: float) -> float:
     """Return an epsilon at delta from stored values of a curve, without refinement.
 
-    Guarantee
-    ---------
-    - Never below `epsilon` of any curve with these values.
+    Guarantee: never below `epsilon` of any curve with these values.
     """
     array, bounds = _paired(orders, values)
     return max(float(np.min(_epsilons(array, bounds, probability("delta", delta)))), 0.0)
@@ -69,9 +67,7 @@ def epsilon_from_values(orders: ArrayLike, values: ArrayLike, delta: float) -> f
 def delta_from_values(orders: ArrayLike, values: ArrayLike, epsilon: float) -> float:
     """Return a delta at epsilon from stored values of a curve, without refinement.
 
-    Guarantee
-    ---------
-    - Never below `delta` of any curve with these values.
+    Guarantee: never below `delta` of any curve with these values.
     """
     array, bounds = _paired(orders, values)
     bound = non_negative("epsilon", epsilon)
@@ -81,12 +77,9 @@ def delta_from_values(orders: ArrayLike, values: ArrayLike, epsilon: float) -> f
 
 
 def zcdp_to_epsilon(rho: float, delta: float) -> float:
-    r"""Return an epsilon of rho-zCDP at delta: the infimum over orders, with r(α) = ρα.
+    """Return an epsilon of rho-zCDP at delta: the infimum over orders, with r(α) = ρα.
 
-    Guarantee
-    ---------
-    - Never below the infimum, at most 1e-6 above it relatively, and never above
-      :math:`\rho + 2\sqrt{\rho\log(1/\delta)}`.
+    Guarantee: never below the infimum, at most 1e-6 above it relatively, never above ρ + 2√(ρ log(1/δ)).
     """
     rho, delta = non_negative("rho", rho), probability("delta", delta)
     if rho == 0.0 or delta == 1.0:
@@ -99,9 +92,7 @@ def zcdp_to_epsilon(rho: float, delta: float) -> float:
 def tcdp_to_epsilon(rho: float, omega: float, delta: float) -> float:
     """Return an epsilon of (rho, omega)-tCDP at delta: the infimum over orders below omega.
 
-    Guarantee
-    ---------
-    - Never below `zcdp_to_epsilon`, to which it tends as omega grows.
+    Guarantee: never below `zcdp_to_epsilon`, to which it tends as omega grows.
     """
     rho, delta = non_negative("rho", rho), probability("delta", delta)
     if math.isinf(above_one("omega", omega)):
@@ -121,9 +112,7 @@ def tcdp_to_epsilon(rho: float, omega: float, delta: float) -> float:
 def pure_to_zcdp(epsilon: float) -> float:
     """Return the least rho of every epsilon-private mechanism, ε tanh(ε/2), rounded up.
 
-    Guarantee
-    ---------
-    - Attained by randomised response as the order tends to 1, so no smaller rho exists.
+    Guarantee: attained by randomised response as the order tends to 1, so no smaller rho exists.
     """
     epsilon = non_negative("epsilon", epsilon)
     if epsilon == 0.0:

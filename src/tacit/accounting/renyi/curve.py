@@ -55,10 +55,7 @@ def default_orders() -> Floats:
 def add(curves: Iterable[Curve]) -> Curve:
     r"""Return the curve of an adaptive composition, :math:`\sum_i r_i(\alpha)`.
 
-    Guarantee
-    ---------
-    - Never below the exact sum of the values.
-    - The same for every order of the curves, up to the relative slack of 2^-46.
+    Guarantee: never below the exact sum; the same for every order of the curves, up to the relative slack of 2^-46.
     """
     parts = tuple(curves)
 
@@ -75,12 +72,7 @@ def add(curves: Iterable[Curve]) -> Curve:
 
 
 def repeat(curve: Curve, times: int) -> Curve:
-    r"""Return the curve of k adaptive runs, :math:`k\, r(\alpha)`.
-
-    Guarantee
-    ---------
-    - k runs cost k times one run, also for large k (never a single run).
-    """
+    """Return the curve of k adaptive runs: k times that of one run, also for large k (never a single run)."""
     runs = whole("times", times)
 
     def total(orders: Floats) -> Floats:
@@ -185,9 +177,7 @@ _LONGEST_QUADRATURE = 1.0
 def gaussian(orders: ArrayLike, mu: float) -> Floats:
     """Return the curve of a Gaussian release, r(α) = αμ²/2 with mu = sensitivity / noise scale.
 
-    Guarantee
-    ---------
-    - Exact up to the rounding upwards, for every relation whose sensitivity entered mu.
+    Guarantee: exact up to the rounding upwards, for every relation whose sensitivity entered mu.
     """
     array, mu = as_orders(orders), non_negative("mu", mu)
     with np.errstate(over="ignore"):
@@ -196,23 +186,13 @@ def gaussian(orders: ArrayLike, mu: float) -> Floats:
 
 
 def zcdp(orders: ArrayLike, rho: float) -> Floats:
-    r"""Return the curve of zero-concentrated privacy, :math:`r(\alpha) = \rho\alpha`.
-
-    Guarantee
-    ---------
-    - It is the definition of rho-zCDP, rounded up.
-    """
+    """Return the curve that defines rho-zCDP, r(α) = ρα, rounded up."""
     array, rho = as_orders(orders), non_negative("rho", rho)
     return _linear(array, rho, vanishes=rho == 0.0)
 
 
 def tcdp(orders: ArrayLike, rho: float, omega: float) -> Floats:
-    r"""Return the curve of truncated concentrated privacy: :math:`\rho\alpha` below omega.
-
-    Guarantee
-    ---------
-    - Nothing is claimed at omega and beyond.
-    """
+    """Return the curve of truncated concentrated privacy, ρα below omega; nothing is claimed from omega on."""
     array = as_orders(orders)
     return np.where(array < above_one("omega", omega), zcdp(array, rho), np.inf)
 
@@ -330,10 +310,8 @@ def one_signed_objective(orders: ArrayLike, determinant: float, mu: float) -> Fl
     .. math:: r(\alpha) = c + \frac{1}{\alpha - 1} \log\left[ \Phi(-\mu/2)
         + e^{\alpha(\alpha - 1)\mu^2/2}\, \Phi(\mu(\alpha - \tfrac12)) \right]
 
-    Guarantee
-    ---------
-    - The Rényi divergence of the dominating loss c + max(0, V), rounded up, in both directions.
-    - Between c + the Gaussian curve and c + the Gaussian curve + log(2)/(alpha - 1).
+    Guarantee: the Rényi divergence of the dominating loss c + max(0, V), rounded up, in both directions; between c +
+    the Gaussian curve and c + the Gaussian curve + log(2)/(alpha - 1).
     """
     array = as_orders(orders)
     determinant, mu = non_negative("determinant", determinant), non_negative("mu", mu)
@@ -346,10 +324,8 @@ def two_signed_objective(orders: ArrayLike, determinant: float, mu: float) -> Fl
 
     .. math:: r(\alpha) = c + \alpha\mu^2/2 + \frac{\log(2\Phi((\alpha - 1)\mu))}{\alpha - 1}
 
-    Guarantee
-    ---------
-    - The Rényi divergence of the dominating loss c + mu^2/2 + |A|, rounded up.
-    - Never below the one-signed curve.
+    Guarantee: the Rényi divergence of the dominating loss c + mu^2/2 + |A|, rounded up; never below the one-signed
+    curve.
     """
     array = as_orders(orders)
     determinant, mu = non_negative("determinant", determinant), non_negative("mu", mu)

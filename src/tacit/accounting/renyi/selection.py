@@ -25,9 +25,7 @@ def negative_binomial_mean(shape: float, gamma: float) -> float:
     .. math:: E K = \frac{\eta(1/\gamma - 1)}{1 - \gamma^{\eta}}, \qquad
         \frac{1/\gamma - 1}{\log(1/\gamma)} \text{ at } \eta = 0
 
-    Guarantee
-    ---------
-    - 1/gamma for the geometric distribution (shape 1), never below 1.
+    Guarantee: 1/gamma for the geometric distribution (shape 1), never below 1.
     """
     shape, gamma = _law(shape, gamma)
     log_gamma = math.log(gamma)
@@ -77,9 +75,7 @@ def poisson_selection(orders: ArrayLike, curve: Curve, mean: float) -> Floats:
 
     If K = 0 something that does not depend on the data must be released.
 
-    Guarantee
-    ---------
-    - The bound of Theorem 6, rounded up and non-decreasing in the order; log m is at least 0.
+    Guarantee: the bound of Theorem 6, rounded up and non-decreasing in the order; log m is at least 0.
     """
     mean = positive("mean", mean)
     grid = default_orders()

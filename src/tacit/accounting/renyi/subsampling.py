@@ -113,14 +113,10 @@ def with_replacement_gaussian(
     .. math:: r(\alpha) = \frac{1}{\alpha - 1} \log \sum_{k=0}^{m} \binom{m}{k} n^{-k}
         (1 - 1/n)^{m - k} e^{\alpha(\alpha - 1) k^2 \mu^2 / 2}
 
-    by joint convexity alone: it shrinks like m/n, not like its square.
+    by joint convexity alone: it shrinks like m/n, not like its square. mu is the replace-one sensitivity of one draw
+    over the noise scale. More than `most` copies are left out: charge their probability, at most 2^-50, as a leak.
 
-    mu is the replace-one sensitivity of one draw over the noise scale. More than `most` copies are
-    left out: charge their probability, at most 2^-50, as a leak.
-
-    Guarantee
-    ---------
-    - Never below the divergence for replace-one; with `most`, given that no more copies are drawn.
+    Guarantee: never below the divergence for replace-one; with `most`, given that no more copies are drawn.
     """
     array, mu = as_orders(orders), non_negative("mu", mu)
     records, draws = whole("records", records), whole("draws", draws)

@@ -21,9 +21,7 @@ _LARGEST_EPSILON = 300.0
 class LaplacePair(Pair):
     """Scalar Laplace noise, epsilon = sensitivity / scale: δ(t) = 1 - e^((t - ε)/2) for |t| ≤ ε.
 
-    Guarantee
-    ---------
-    - The profile is exact, with half of the mass of P at the largest loss.
+    Guarantee: the profile is exact, with half of the mass of P at the largest loss.
     """
 
     epsilon: float
@@ -52,12 +50,9 @@ class LaplacePair(Pair):
 class RandomisedResponse(Pair):
     r"""Leaky randomised response, the worst of all :math:`(\varepsilon, \delta)` mechanisms.
 
-    .. math:: P[Y = \infty] = \delta, \quad
-        P[Y = \pm\varepsilon] = (1 - \delta)\, \frac{1}{1 + e^{\mp\varepsilon}}
+    .. math:: P[Y = \infty] = \delta, \quad P[Y = \pm\varepsilon] = (1 - \delta)\, \frac{1}{1 + e^{\mp\varepsilon}}
 
-    Guarantee
-    ---------
-    - Dominates every mechanism that is (epsilon, delta)-private, and is one.
+    Guarantee: dominates every mechanism that is (epsilon, delta)-private, and is one.
     """
 
     epsilon: float
@@ -89,9 +84,7 @@ class ExponentialPair(Pair):
 
     .. math:: \delta(t) = \frac{(1 - e^{(t - \eta)/2})^2}{1 - e^{-\eta}}, \quad |t| \le \eta
 
-    Guarantee
-    ---------
-    - Never below the profile of any two-point pair of range eta, and attained at every epsilon.
+    Guarantee: never below the profile of any two-point pair of range eta, and attained at every epsilon.
     """
 
     eta: float
@@ -158,9 +151,7 @@ class _Replaced(Pair):
 class ReplacedResponse(_Replaced):
     """Any epsilon-private release of the sample.
 
-    Guarantee
-    ---------
-    - Dominates every such release, and is one: the loss has three values.
+    Guarantee: dominates every such release, and is one: the loss has three values.
     """
 
     def atoms(self, _: Direction) -> tuple[Floats, Floats]:
@@ -176,9 +167,7 @@ class ReplacedResponse(_Replaced):
 class ReplacedLaplace(_Replaced):
     """Laplace noise of scale 1 on a sum over the sample: (1 - q) Lap(0) + q Lap(±ε).
 
-    Guarantee
-    ---------
-    - The profile is exact for a number, and dominates that of a vector.
+    Guarantee: the profile is exact for a number, and dominates that of a vector.
     """
 
     def smooth(self, _: Direction, points: Floats) -> tuple[Floats, Floats]:

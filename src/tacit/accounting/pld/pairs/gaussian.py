@@ -26,9 +26,7 @@ SampledRelation: TypeAlias = Literal["add-remove", "zero-out", "replace-one"]
 class GaussianPair(Pair):
     """The Gaussian mechanism: P = N(μ, 1), Q = N(0, 1), and the loss is N(μ²/2, μ²).
 
-    Guarantee
-    ---------
-    - The profile is that of ``tacit.accounting.gaussian.delta``.
+    Guarantee: the profile is that of ``tacit.accounting.gaussian.delta``.
     """
 
     mu: float
@@ -53,14 +51,11 @@ class GaussianPair(Pair):
 class DiscreteGaussianPair(Pair):
     r"""An integer moved by at most an integer shift, with discrete Gaussian noise.
 
-    .. math:: P[X = x] \propto e^{-x^2 / (2 \sigma^2)}, \quad
-        Y = \frac{\Delta^2 - 2 \Delta X}{2 \sigma^2}
+    .. math:: P[X = x] \propto e^{-x^2 / (2 \sigma^2)}, \quad Y = \frac{\Delta^2 - 2 \Delta X}{2 \sigma^2}
 
     `squared_sensitivity_root` is the shift, `sigma` at most 2^21 / 78.
 
-    Guarantee
-    ---------
-    - The profile equals the sum over integers; the mass beyond 39 sigma is put at infinity.
+    Guarantee: the profile equals the sum over integers; the mass beyond 39 sigma is put at infinity.
     """
 
     squared_sensitivity_root: int
@@ -108,17 +103,14 @@ class DiscreteGaussianPair(Pair):
 class ObjectivePerturbation(Pair):
     r"""The loss that dominates a minimiser of a perturbed objective.
 
-    .. math:: Y = c + \max(0, V), \quad V \sim N(\mu^2/2, \mu^2) \qquad\text{(one sign)}
+    .. math:: Y = c + \max(0, V), \; V \sim N(\mu^2/2, \mu^2) \;\text{(one sign)}, \qquad
+        Y = c + \mu^2/2 + |A|, \; A \sim N(0, \mu^2) \;\text{(two)}
 
-    .. math:: Y = c + \mu^2/2 + |A|, \quad A \sim N(0, \mu^2) \qquad\text{(two signs)}
+    `c` bounds the logarithm of the Jacobian, and `c_add` that of the add direction (0 under add-remove and zero-out;
+    default `c`). `mu` is the gradient bound over the noise scale, doubled for replace-one. `signs` is 1 if the loss's
+    derivative has one sign given the record, else 2.
 
-    `c` bounds the logarithm of the Jacobian, and `c_add` that of the add direction (0 under
-    add-remove and zero-out; default `c`). `mu` is the gradient bound over the noise scale, doubled
-    for replace-one. `signs` is 1 if the loss's derivative has one sign given the record, else 2.
-
-    Guarantee
-    ---------
-    - One sign, epsilon at least c: the profile is the Gaussian one at ``epsilon - c``.
+    Guarantee: one sign, epsilon at least c: the profile is the Gaussian one at ``epsilon - c``.
     """
 
     c: float
@@ -170,14 +162,11 @@ class PoissonGaussian(Pair):
 
     .. math:: P = (1 - q) N(0, 1) + q N(\mu, 1), \quad Q = N(0, 1)
 
-    (remove), the two exchanged (add); for replace-one :math:`Q = (1 - q) N(0, 1) + q N(-\mu, 1)`.
+    (remove), the two exchanged (add); for replace-one :math:`Q = (1 - q) N(0, 1) + q N(-\mu, 1)`. `mu` is the bound of
+    one record's norm over the noise scale, for all relations.
 
-    `mu` is the bound of one record's norm over the noise scale, for all relations.
-
-    Guarantee
-    ---------
-    - The profile of each direction is the exact one, for one release checked against 50 digits.
-    - Rate 1 is the Gaussian mechanism (of 2 mu for replace-one), rate 0 releases nothing.
+    Guarantee: the profile of each direction is the exact one, for one release checked against 50 digits. Rate 1 is the
+    Gaussian mechanism (of 2 mu for replace-one), rate 0 releases nothing.
     """
 
     mu: float
@@ -225,18 +214,13 @@ class PoissonGaussian(Pair):
 class WithoutReplacementGaussian(Pair):
     r"""Gaussian noise on the sum over a sample of fixed size, replace-one.
 
-    .. math:: \delta(\log x) = H_x((1 - q) Q + q P \| Q), \; x \ge 1; \quad
-        H_x(P \| (1 - q) P + q Q), \; x < 1
+    .. math:: \delta(\log x) = H_x((1 - q) Q + q P \| Q), \; x \ge 1; \quad H_x(P \| (1 - q) P + q Q), \; x < 1
 
-    with :math:`P = N(\mu, 1)` and :math:`Q = N(0, 1)`. The loss has an atom at 0.
+    with :math:`P = N(\mu, 1)` and :math:`Q = N(0, 1)`. The loss has an atom at 0. `mu_replace` is twice the bound of
+    one record's norm, over the noise scale.
 
-    `mu_replace` is twice the bound of one record's norm, over the noise scale.
-
-    Guarantee
-    ---------
-    - For epsilon at least 0 this is the amplified profile
-      :math:`\delta'(\log(1 + q (e^\varepsilon - 1))) = q\, \delta(\varepsilon)`; below 0 it follows
-      from it by exchanging the neighbours.
+    Guarantee: for epsilon at least 0 this is the amplified profile :math:`\delta'(\log(1 + q (e^\varepsilon - 1))) =
+    q\, \delta(\varepsilon)`; below 0 it follows from it by exchanging the neighbours.
     """
 
     mu_replace: float

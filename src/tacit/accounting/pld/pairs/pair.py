@@ -46,10 +46,8 @@ class Pair(ABC):
 
     By default it is symmetric, in closed form, without smooth part, atoms and infinite loss.
 
-    Guarantee
-    ---------
-    - A computed tail is the exact tail at a loss at most `loss_error` away, up to the relative
-      error `tail_error`; both tails belong to the same event.
+    Guarantee: a computed tail is the exact tail at a loss at most `loss_error` away, up to the relative error
+    `tail_error`; both tails belong to the same event.
     """
 
     __slots__ = ()
@@ -97,9 +95,7 @@ class Pair(ABC):
 def tail_error(tail: Floats) -> Floats:
     r"""Bound the absolute error of a tail probability S by :math:`2^{-53} S (16 - 8 \log S)`.
 
-    Guarantee
-    ---------
-    - Above the error against 60 digits of every tail of this package.
+    Guarantee: above the error against 60 digits of every tail of this package.
     """
     return UNIT * tail * (16.0 - 8.0 * np.log(np.maximum(tail, 1e-300)))
 
@@ -108,13 +104,11 @@ def tail_error(tail: Floats) -> Floats:
 class Profile(Pair):
     r"""Any mechanism with a known profile :math:`\delta(\varepsilon)` for all real epsilon.
 
-    The chords through its values on a grid are the profile of a pair whose losses are on the grid.
-    `delta_of_epsilon` takes an array of real numbers and returns the divergences of one pair, or an
-    upper bound of them that is itself convex in exp(epsilon); `limit` is its limit at infinity.
+    The chords through its values on a grid are the profile of a pair whose losses are on the grid. `delta_of_epsilon`
+    takes an array of real numbers and returns the divergences of one pair, or an upper bound of them that is itself
+    convex in exp(epsilon); `limit` is its limit at infinity.
 
-    Guarantee
-    ---------
-    - The upper version dominates the profile on and between the points of any grid.
+    Guarantee: the upper version dominates the profile on and between the points of any grid.
     """
 
     delta_of_epsilon: Callable[[Floats], Floats]
@@ -150,10 +144,8 @@ class PoissonPair(Pair):
 
     `base` is a symmetric pair for adding or removing a record of the sample; the rate is below 1.
 
-    Guarantee
-    ---------
-    - The profiles of both directions are the amplified ones of Zhu, Dong and Wang (2022),
-      Theorem 11, exact up to the recorded rounding.
+    Guarantee: the profiles of both directions are the amplified ones of Zhu, Dong and Wang (2022), Theorem 11, exact up
+    to the recorded rounding.
     """
 
     base: Pair
@@ -207,10 +199,8 @@ class FixedSizePair(PoissonPair):
 
     `base` is a symmetric pair for replacing one record of the sample; the rate is below 1.
 
-    Guarantee
-    ---------
-    - For epsilon at least 0 the amplified profile of Balle, Barthe and Gaboardi (2018), Theorem 9;
-      below 0 it follows by exchanging the neighbours.
+    Guarantee: for epsilon at least 0 the amplified profile of Balle, Barthe and Gaboardi (2018), Theorem 9; below 0 it
+    follows by exchanging the neighbours.
     """
 
     # Replacing is undone by replacing.
