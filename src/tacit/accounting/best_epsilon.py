@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from tacit.accounting import gaussian, pld
 from tacit.accounting.accountants import ACCOUNTANTS, Price, required_delta
 from tacit.accounting.clt_forecast import Forecast, forecast
-from tacit.accounting.composition import EventCounts, Sampled, count_events, total_mu_squared
+from tacit.accounting.composition import EventCounts, Sampled, counted, total_mu_squared
 from tacit.accounting.dominating_pairs import pairs_of
 from tacit.accounting.renyi import conversion
 from tacit.accounting.renyi_curves import total_curve
@@ -41,8 +41,7 @@ def best(events: Iterable[Event], *, delta: float, relation: Relation | str | No
     >>> best([Gaussian(1, 4), Laplace(1, 10)], delta=1e-6).accountant
     'pld'
     """
-    known = None if relation is None else Relation.parse(relation)
-    return best_of_counts(count_events(events, known), known, required_delta(delta))
+    return best_of_counts(*counted(events, relation), required_delta(delta))
 
 
 def best_of_counts(counts: EventCounts, relation: Relation | None, delta: float) -> Price:
@@ -119,19 +118,15 @@ def compare(
     >>> table["gdp"] is None, table["basic"].epsilon
     (True, 0.5)
     """
-    known = None if relation is None else Relation.parse(relation)
-    counts = count_events(events, known)
+    counts, known = counted(events, relation)
     target = required_delta(delta)
     table: dict[str, Price | Forecast | None] = {}
-    for name, accountant in ACCOUNTANTS.items():
-        if name == "pld":
-            try:
-                releases = (Repeated(event, times) for event, times in counts)
-                table["gdp-clt"] = forecast(releases, relation=known)
-            except AccountingError:
-                table["gdp-clt"] = None
+    for name in (*(name for name in ACCOUNTANTS if name != "pld"), "gdp-clt", "pld"):
         try:
-            table[name] = accountant.price_counts(counts, known, target)
+            if name == "gdp-clt":
+                table[name] = forecast((Repeated(event, times) for event, times in counts), relation=known)
+            else:
+                table[name] = ACCOUNTANTS[name].price_counts(counts, known, target)
         except AccountingError:
             table[name] = None
     return table
@@ -140,8 +135,7 @@ def compare(
 def _is_loose(counts: EventCounts) -> bool:
     """Whether a pair stands for a whole family, which no one mechanism attains many times."""
     return any(
-        isinstance(event, BoundedRange)
+        isinstance(event, BoundedRange | SampledWithReplacement)
         or (isinstance(event, Sampled) and not isinstance(event.event, Gaussian))
-        or isinstance(event, SampledWithReplacement)
         for event, _ in counts
     )

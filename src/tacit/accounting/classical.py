@@ -71,10 +71,8 @@ def amplified_by_poisson(
 ) -> Amplified:
     """Return the guarantee of a mechanism on a Poisson sample, (log(1 + q(e^ε - 1)), qδ).
 
-    Guarantee
-    ---------
-    - For add-remove and zero-out, given a base guarantee for the same; replace-one is refused.
-    - Rounded up; the base guarantee itself at rate 1, nothing spent at rate 0.
+    Guarantee: for add-remove and zero-out, given a base guarantee for the same; replace-one is refused. Rounded up; the
+    base guarantee itself at rate 1, nothing spent at rate 0.
     """
     known = Relation.parse(relation)
     if known is Relation.REPLACE_ONE:
@@ -88,15 +86,12 @@ def amplified_by_poisson(
 def replaced_by_poisson(epsilon: float, delta: float, sampling_rate: float) -> Amplified:
     r"""Return the guarantee for replace-one of a mechanism on a Poisson sample.
 
-    .. math:: \Bigl(\varepsilon^* =
-        \log\frac{1 - q + q e^{\varepsilon}}{1 - q + q e^{-\varepsilon}},\
+    .. math:: \Bigl(\varepsilon^* = \log\frac{1 - q + q e^{\varepsilon}}{1 - q + q e^{-\varepsilon}},\
         q\,(1 + e^{\varepsilon^* - \varepsilon})\,\delta\Bigr)
 
-    Guarantee
-    ---------
-    - For replace-one, given a base guarantee for **adding or removing one record of the sample**.
-    - The least epsilon there is at delta 0; at most the group of two steps of add-remove.
-    - Rounded up; twice epsilon at rate 1, nothing spent at rate 0.
+    Guarantee: given a base guarantee for **adding or removing one record of the sample**, the least epsilon there is at
+    delta 0, and at most the group of two steps of add-remove. Rounded up; twice epsilon at rate 1, nothing spent at
+    rate 0.
     """
     epsilon, delta = non_negative("epsilon", epsilon), probability("delta", delta)
     rate = probability("sampling_rate", sampling_rate)
@@ -117,10 +112,8 @@ def replaced_by_poisson(epsilon: float, delta: float, sampling_rate: float) -> A
 def amplified_without_replacement(epsilon: float, delta: float, sampling_rate: float) -> Amplified:
     """Return the guarantee on a fixed number m = qn of records, (log(1 + q(e^ε - 1)), qδ).
 
-    Guarantee
-    ---------
-    - For replace-one, given a base guarantee for replace-one on tables of m records.
-    - Rounded up; the base guarantee itself at rate 1.
+    Guarantee: for replace-one, given a base guarantee for replace-one on tables of m records. Rounded up; the base
+    guarantee itself at rate 1.
     """
     rate = probability("sampling_rate", sampling_rate)
     return _scaled(epsilon, delta, rate, Relation.REPLACE_ONE)
@@ -161,11 +154,8 @@ def _log_mixture(epsilon: float, rate: float) -> float:
 def optimal_delta(epsilon: float, delta: float, times: int, target: float) -> float:
     """Return the delta at epsilon `target` of k mechanisms with (epsilon, delta) each.
 
-    Guarantee
-    ---------
-    - Never below the optimal composition; above it by at most a relative 1e-6 for k to 1e6.
-    - delta' of one mechanism at its own epsilon is its own delta.
-    - Falls with `target`, grows with k, which is at most 10^7.
+    Guarantee: never below the optimal composition; above it by at most a relative 1e-6 for k to 1e6. One mechanism at
+    its own epsilon has its own delta. Falls with `target`, grows with k, which is at most 10^7.
     """
     epsilon, delta = non_negative("epsilon", epsilon), probability("delta", delta)
     times, target = _count(times), non_negative("target", target)
@@ -175,11 +165,8 @@ def optimal_delta(epsilon: float, delta: float, times: int, target: float) -> fl
 def optimal_epsilon(epsilon: float, delta: float, times: int, target: float) -> float:
     r"""Return the epsilon at delta `target` of k mechanisms with (epsilon, delta) each.
 
-    Guarantee
-    ---------
-    - ``optimal_delta(e, d, k, optimal_epsilon(e, d, k, target)) <= target``.
-    - Never above basic composition, k epsilon; infinite where `target` is below
-      :math:`1 - (1 - \delta)^k`.
+    Guarantee: ``optimal_delta(e, d, k, optimal_epsilon(e, d, k, target)) <= target``. Never above basic composition, k
+    epsilon; infinite where `target` is below :math:`1 - (1 - \delta)^k`.
     """
     epsilon, delta = non_negative("epsilon", epsilon), probability("delta", delta)
     times, target = _count(times), probability("target", target)
@@ -249,15 +236,11 @@ class TradeOff(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Approximate:
-    r"""The trade-off of an (epsilon, delta) guarantee.
+    r"""The trade-off of an (epsilon, delta) guarantee, rounded down.
 
-    .. math:: f(\alpha) = \max\{0,\ 1 - \delta - e^{\varepsilon}\alpha,\
-        e^{-\varepsilon}(1 - \delta - \alpha)\}
+    .. math:: f(\alpha) = \max\{0,\ 1 - \delta - e^{\varepsilon}\alpha,\ e^{-\varepsilon}(1 - \delta - \alpha)\}
 
-    Guarantee
-    ---------
-    - Its own inverse: both orders of the two tables are covered.
-    - Rounded down.
+    Guarantee: its own inverse, so both orders of the two tables are covered.
     """
 
     epsilon: float
@@ -281,12 +264,9 @@ class Approximate:
 
 @dataclass(frozen=True, slots=True)
 class Gaussian:
-    r"""The trade-off of mu-GDP, :math:`G_\mu(\alpha) = \Phi(\Phi^{-1}(1 - \alpha) - \mu)`.
+    r"""The trade-off of mu-GDP, :math:`G_\mu(\alpha) = \Phi(\Phi^{-1}(1 - \alpha) - \mu)`, rounded down.
 
-    Guarantee
-    ---------
-    - Its own inverse, decreasing and convex.
-    - Rounded down.
+    Guarantee: its own inverse, decreasing and convex.
     """
 
     mu: float
@@ -311,10 +291,8 @@ class Gaussian:
 class Profile:
     """The trade-off of several pairs (epsilon, delta) that hold for one release: the best of them.
 
-    Guarantee
-    ---------
-    - At least the trade-off of each pair; equal to that of a single pair.
-    - Symmetric, because every pair holds in both orders of the two tables.
+    Guarantee: at least the trade-off of each pair; equal to that of a single pair. Symmetric, because every pair holds
+    in both orders of the two tables.
     """
 
     pairs: tuple[tuple[float, float], ...]

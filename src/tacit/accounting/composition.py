@@ -109,8 +109,7 @@ def compose(events: Iterable[Event], relation: Relation | str | None = None) -> 
     >>> compose([Gaussian(1, 16), Repeated(Gaussian(1, 32), times=6)]).mu
     0.5
     """
-    known = None if relation is None else Relation.parse(relation)
-    counts = count_events(events, known)
+    counts, known = counted(events, relation)
     square = total_mu_squared(counts)
     return Composition(None, counts, known) if square is None else Composition(square)
 
@@ -165,19 +164,22 @@ def count_events(events: Iterable[Event], relation: Relation | str | None = None
 
     Guarantee
     ---------
-    - ``Repeated(event, k)``, a list of k copies and a `Composed` of k copies give equal counts.
-    - Order, grouping and labels do not matter to the counts.
-    - An object that is no event is refused by name, never skipped; so is an amplification that
-      does not hold under the relation, and a sample that was reused.
-    - Counts of releases, draws and records of at most 1000 bits are read, larger ones refused.
+    - ``Repeated(event, k)``, a list and a `Composed` of k copies give equal counts; order and labels do not matter.
+    - An object that is no event is refused by name, never skipped; so is an amplification that does not hold under the
+      relation, a sample that was reused, and a count of releases, draws or records of more than 1000 bits.
     """
+    return counted(events, relation)[0]
+
+
+def counted(events: Iterable[Event], relation: Relation | str | None) -> tuple[EventCounts, Relation | None]:
+    """Return the counts of `count_events` with the relation they hold for."""
     known = None if relation is None else Relation.parse(relation)
     counts: dict[Event, int] = {}
     for event in events:
         for release, times in _unfold(event, 1, known):
             counts[release] = counts.get(release, 0) + times
             _require_countable(counts[release])
-    return tuple(counts.items())
+    return tuple(counts.items()), known
 
 
 def total_mu_squared(counts: EventCounts) -> Fraction | None:

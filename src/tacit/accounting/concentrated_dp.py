@@ -74,13 +74,10 @@ def total_concentrated(counts: EventCounts, relation: Relation | None) -> Concen
 def truncated_epsilon(counts: EventCounts, relation: Relation | None, delta: float) -> float | None:
     r"""Return an epsilon at delta by truncated concentrated privacy, the best over omega.
 
-    A release without a rho gets, for each omega, the least rho that its Rényi curve allows:
-    :math:`\rho(\omega) = \sup_{\alpha < \omega} r(\alpha)/\alpha`.
+    A release without a rho gets, for each omega, the least rho that its Rényi curve allows: :math:`\rho(\omega) =
+    \sup_{\alpha < \omega} r(\alpha)/\alpha`.
 
-    Guarantee
-    ---------
-    - Never below the epsilon of the summed Rényi curves.
-    - Equal to the zCDP answer where every release has a rho.
+    Guarantee: never below the epsilon of the summed Rényi curves; the zCDP answer where every release has a rho.
     """
     plain, curves = [], []
     for event, times in counts:

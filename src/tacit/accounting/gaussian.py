@@ -37,16 +37,14 @@ _MOST_STEPS = 40
 def delta(epsilon: float, mu: float) -> float:
     r"""Return the delta of a Gaussian release at epsilon, rounded up.
 
-    .. math:: \delta_G(\varepsilon; \mu) =
-        \Phi(-\varepsilon/\mu + \mu/2) - e^{\varepsilon} \Phi(-\varepsilon/\mu - \mu/2)
+    .. math:: \delta_G(\varepsilon) = \Phi(-\varepsilon/\mu + \mu/2) - e^{\varepsilon} \Phi(-\varepsilon/\mu - \mu/2)
 
     Guarantee
     ---------
-    - Never below the exact value.
-    - At most 1e-9 above it, relatively, wherever the exact value is at least 1e-300 and mu at
-      most 1e3; hence monotone in both arguments up to that factor.
-    - No overflow, NaN or warning for any non-negative arguments, infinite ones included. At
-      infinite epsilon nothing is promised and delta is 0.
+    - Never below the exact value. At most 1e-9 above it, relatively, wherever the exact value is at least 1e-300 and mu
+      at most 1e3; hence monotone in both arguments up to that factor.
+    - No overflow, NaN or warning for any non-negative arguments, infinite ones included. At infinite epsilon nothing is
+      promised and delta is 0.
     """
     epsilon = within("epsilon", epsilon, 0.0, math.inf, BudgetError)
     return _curve(epsilon, within("mu", mu, 0.0, math.inf, BudgetError))[0]
@@ -91,8 +89,7 @@ def mu(epsilon: float, delta: float) -> float:
 
     Guarantee
     ---------
-    - ``delta(e, mu(e, d)) <= d`` in floating point.
-    - ``epsilon(mu(e, d), d) <= e`` in floating point.
+    - ``delta(e, mu(e, d)) <= d`` and ``epsilon(mu(e, d), d) <= e`` in floating point.
     - At most a relative 1e-9 below the exact value, for e in [1e-4, 1e3] and d in [1e-30, 0.99].
     """
     budget = within("epsilon", epsilon, 0.0, math.inf, BudgetError)

@@ -42,13 +42,11 @@ _MARGIN, _RARE = 1e-12, 1e-6
 class Copies:
     """The distribution of the number of copies of one record, numbers of at least 1 listed.
 
-    `none` bounds the probability of no copy from below, `drawn` that of at least one from above,
-    and `tail` that of everything not listed from above.
+    `none` bounds the probability of no copy from below, `drawn` that of at least one from above, and `tail` that of
+    everything not listed from above.
 
-    Guarantee
-    ---------
-    - Every number is listed as itself or as a larger one, but for a total weight of `tail`.
-    - `upper` and `lower` are on the two sides of the exact weights of what is listed.
+    Guarantee: every number is listed as itself or as a larger one, but for a total weight of `tail`; `upper` and
+    `lower` are on the two sides of the exact weights of what is listed.
     """
 
     numbers: Floats
@@ -109,12 +107,9 @@ def _merged(numbers: Floats, upper: Floats, lower: Floats) -> tuple[Floats, Floa
 def with_replacement_profile(event: SampledWithReplacement) -> Profile | None:
     """Return the profile of draws with replacement, None if the inner release has none.
 
-    Guarantee
-    ---------
-    - Never below the exact divergence of any two neighbours, in either order.
-    - Convex in exp(epsilon), falling, and at most Theorem 10 of Balle, Barthe and Gaboardi (2018)
-      but for one part in a thousand, which the chords of a table cost.
-    - Equal events give equal profiles, so that counts add up.
+    Guarantee: never below the exact divergence of any two neighbours, in either order. Convex in exp(epsilon), falling,
+    and at most Theorem 10 of Balle, Barthe and Gaboardi (2018) but for one part in a thousand, which the chords of a
+    table cost. Equal events give equal profiles, so that counts add up.
     """
     if isinstance(event.event, Gaussian):
         mu, epsilon = max(root_up(event.event.mu_squared), 1e-50), 0.0

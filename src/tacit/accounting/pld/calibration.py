@@ -31,11 +31,8 @@ _FLATTEST, _STEEPEST = 0.05, 50.0
 def best_within(make_pair: MakePairs, epsilon: float, delta: float, low: float, high: float, *, rising: bool) -> float:
     """Return the smallest noise, or if epsilon is rising the largest rate, within a budget.
 
-    Guarantee
-    ---------
-    - ``compose(make_pair(result)).epsilon(delta)`` has an upper bound of at most epsilon.
-    - That bound is at least ``epsilon * (1 - 1e-3)``, unless the result is ``low`` (noise) or
-      ``high`` (rate).
+    Guarantee: ``compose(make_pair(result)).epsilon(delta)`` has an upper bound of at most epsilon, and of at least
+    ``epsilon * (1 - 1e-3)`` unless the result is ``low`` (noise) or ``high`` (rate).
     """
     start = min(max(0.01 if rising else 1.0, low), high)
     return _Search(make_pair, epsilon, delta, low, high, rising).solve(start)
@@ -46,10 +43,8 @@ def largest_count(
 ) -> int:
     """Return the largest number of repetitions, up to `most`, whose composition is within a budget.
 
-    Guarantee
-    ---------
-    - ``compose(make_pair(result)).epsilon(delta)`` has an upper bound of at most epsilon, and for
-      ``result + 1`` it has not, unless the result is ``most``. 0 if one repetition is too much.
+    Guarantee: ``compose(make_pair(result)).epsilon(delta)`` has an upper bound of at most epsilon, and for ``result +
+    1`` it has not, unless the result is ``most``. 0 if one repetition is too much.
     """
     search = _Search(lambda count: make_pair(max(round(count), 1)), epsilon, delta, 1.0, most, rising=True)
     if search.excess(1.0, DEFAULT_TOLERANCE) > 0.0:

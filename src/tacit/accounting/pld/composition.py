@@ -96,15 +96,12 @@ def _crossing(pair: Pair, direction: Direction, delta: float, side: int) -> floa
 class Composed:
     """Pairs composed adaptively, each as often as its count says.
 
-    `gaussian_mu` is the root of the sum of all squared Gaussian parameters; a bracket of relative
-    width `tolerance` is narrow enough.
+    `gaussian_mu` is the root of the sum of all squared Gaussian parameters; a bracket of relative width `tolerance` is
+    narrow enough.
 
-    Guarantee
-    ---------
-    - The exact number lies in every bracket that is returned, discretisation, truncation, aliasing
-      and floating-point round-off included.
-    - Gaussian pairs alone are priced by their exact curve.
-    - The order of the items and splitting a count into parts change nothing but the bracket.
+    Guarantee: the exact number lies in every bracket that is returned, discretisation, truncation, aliasing and
+    floating-point round-off included. Gaussian pairs alone are priced by their exact curve. The order of the items and
+    splitting a count into parts change nothing but the bracket.
     """
 
     items: Items

@@ -95,13 +95,10 @@ _NEARLY = 2.0**-20
 class LossDistribution:
     r"""Masses of a privacy loss on the multiples of a step.
 
-    .. math:: \delta(\varepsilon) = m_\infty + \sum_{n h > \varepsilon}
-        m_n (1 - e^{\varepsilon - n h})
+    .. math:: \delta(\varepsilon) = m_\infty + \sum_{n h > \varepsilon} m_n (1 - e^{\varepsilon - n h})
 
-    Guarantee
-    ---------
-    - Upper: the exact loss lowered by `loss_error` is dominated by these masses times
-      ``1 + mass_error``. Lower: the other way round, with raised and ``1 - mass_error``.
+    Guarantee: upper: the exact loss lowered by `loss_error` is dominated by these masses times ``1 + mass_error``;
+    lower: the other way round, with raised and ``1 - mass_error``.
     """
 
     step: float
@@ -110,13 +107,6 @@ class LossDistribution:
     infinite: float
     loss_error: float
     mass_error: float
-
-    def delta(self, epsilon: float) -> float:
-        """Return the profile of these masses, without the rounding they record."""
-        losses = self.indices * self.step
-        above = losses > epsilon
-        gains = -np.expm1(epsilon - losses[above])
-        return self.infinite + float((self.masses[above] * gains).sum())
 
 
 def from_pair(pair: Pair, direction: Direction, grid: Grid, bound: Bound) -> LossDistribution:

@@ -56,13 +56,11 @@ class CoarseLosses:
 
     .. math:: K(s) = \sum_i T_i \log \sum_k m_{ik} e^{s y_k}
 
-    `masses` has one row per pair, each occurring `times` times, on common `points`; `beyond` is the
-    mass beyond the last point. For speed, moments are computed from `logarithms` of rows averaged
-    over groups of similar deviation, `group_times` losses each; `membership` is a pair's group.
+    `masses` has one row per pair, each occurring `times` times, on common `points`; `beyond` is the mass beyond the
+    last point. For speed, moments are computed from `logarithms` of rows averaged over groups of similar deviation,
+    `group_times` losses each; `membership` is a pair's group.
 
-    Guarantee
-    ---------
-    - For a Gaussian pair the moments are within 5 % (the mean: of the deviation) of the exact ones.
+    Guarantee: for a Gaussian pair the moments are within 5 % (the mean: of the deviation) of the exact ones.
     """
 
     points: Floats

@@ -52,14 +52,12 @@ class Window:
 class Transform:
     """A composed distribution at a tilt, and bounds of its errors.
 
-    The tilted masses belong to the losses ``(first + k) * step``. `log_scale` is the sum K of the
-    logarithms of all normalisers, `outside` bounds the tilted mass outside the window, `round_off`
-    the Euclidean norm of the error of `masses`, and `ceiling` is the largest composed loss.
+    The tilted masses belong to the losses ``(first + k) * step``. `log_scale` is the sum K of the logarithms of all
+    normalisers, `outside` bounds the tilted mass outside the window, `round_off` the Euclidean norm of the error of
+    `masses`, and `ceiling` is the largest composed loss.
 
-    Guarantee
-    ---------
-    - `delta` is on the side that `bound` names, for every epsilon, tilt and window.
-    - Falls in epsilon up to a relative 1e-9.
+    Guarantee: `delta` is on the side that `bound` names, for every epsilon, tilt and window, and falls in epsilon up to
+    a relative 1e-9.
     """
 
     bound: Bound

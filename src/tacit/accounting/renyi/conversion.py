@@ -31,9 +31,9 @@ def epsilon(curve: Curve, delta: float, orders: ArrayLike | None = None) -> floa
 
     Guarantee
     ---------
-    - Never below the true epsilon of a mechanism with this curve, whatever the orders.
+    - Never below the true epsilon of a mechanism with this curve, whatever the orders; never NaN or negative.
     - 0 from the Bretagnolle-Huber bound on; infinite at delta 0 unless the curve vanishes.
-    - Non-negative, never NaN; it falls as delta grows, up to the precision of the search.
+    - It falls as delta grows, up to the precision of the search.
     """
     delta, grid = probability("delta", delta), _grid(orders)
     smallest = _search(lambda array: _epsilons(array, _values(curve, array), delta), grid)
@@ -43,10 +43,8 @@ def epsilon(curve: Curve, delta: float, orders: ArrayLike | None = None) -> floa
 def delta(curve: Curve, epsilon: float, orders: ArrayLike | None = None) -> float:
     """Return a delta at epsilon: the best over a grid of orders, refined around its minimum.
 
-    Guarantee
-    ---------
-    - Never below the true delta of a mechanism with this curve, and at most 1.
-    - ``epsilon(curve, delta(curve, e)) <= e`` up to a relative 1e-6 where delta is below 0.1.
+    Guarantee: never below the true delta of a mechanism with this curve, and at most 1. ``epsilon(curve, delta(curve,
+    e)) <= e`` up to a relative 1e-6 where delta is below 0.1.
     """
     bound, grid = non_negative("epsilon", epsilon), _grid(orders)
     if math.isinf(bound):

@@ -38,11 +38,8 @@ def default_orders() -> Floats:
 
     Every order gives a valid guarantee; the choice only changes how tight a number is.
 
-    Guarantee
-    ---------
-    - Increasing, above 1, with all integers to 64 and only integers from 6 on, which are the cheap
-      and exact orders of subsampled mechanisms.
-    - For :math:`\rho\alpha`, rho from 1e-11 to 1e9, the grid alone is within 2% of the best order.
+    Guarantee: increasing, above 1, with all integers to 64 and only integers from 6 on, the cheap and exact orders of
+    subsampled mechanisms. For :math:`\rho\alpha`, rho from 1e-11 to 1e9, the grid alone is within 2% of the best order.
     """
     near_one = 1.0 + np.geomspace(_CLOSEST_TO_ONE, 0.93, 60)
     halves = np.arange(2.0, 6.0, 0.5)
@@ -88,10 +85,7 @@ def group(curve: Curve, size: int) -> Curve:
 
     .. math:: r_k(\alpha) = \sum_{i=0}^{k-1} \frac{k\alpha}{k\alpha - i}\, r(k\alpha - i)
 
-    Guarantee
-    ---------
-    - A group of one costs what one record costs.
-    - Exact for the Gaussian curve: :math:`\alpha\mu^2/2` gives :math:`\alpha (k\mu)^2/2`.
+    Guarantee: a group of one costs what one record costs. Exact for the Gaussian curve: :math:`\alpha (k\mu)^2/2`.
     """
     steps = whole("size", size)
 
@@ -203,10 +197,8 @@ def laplace(orders: ArrayLike, epsilon: float) -> Floats:
     .. math:: r(\alpha) = \frac{1}{\alpha - 1} \log\left( \frac{\alpha}{2\alpha - 1}
         e^{(\alpha - 1)\varepsilon} + \frac{\alpha - 1}{2\alpha - 1} e^{-\alpha\varepsilon} \right)
 
-    Guarantee
-    ---------
-    - Exact up to the rounding upwards; at order 1 it is :math:`\varepsilon + e^{-\varepsilon} - 1`.
-    - For vectors it bounds every way to spread the L1 sensitivity over the coordinates.
+    Guarantee: exact up to the rounding upwards; at order 1 it is :math:`\varepsilon + e^{-\varepsilon} - 1`. For
+    vectors it bounds every way to spread the L1 sensitivity over the coordinates.
     """
     array, epsilon = as_orders(orders), non_negative("epsilon", epsilon)
     if epsilon == 0.0 or math.isinf(epsilon):
@@ -230,11 +222,8 @@ def pure(orders: ArrayLike, epsilon: float) -> Floats:
     .. math:: r(\alpha) = \varepsilon - \frac{1}{\alpha - 1}
         \log\frac{1 + e^{-\varepsilon}}{1 + e^{-(2\alpha - 1)\varepsilon}}
 
-    Guarantee
-    ---------
-    - Attained by randomised response, so no better curve exists; never above epsilon.
-    - At order 1 it is :math:`\varepsilon\tanh(\varepsilon/2)`, and it never exceeds
-      :math:`\alpha\varepsilon\tanh(\varepsilon/2)`.
+    Guarantee: attained by randomised response, so no better curve exists; never above epsilon. At order 1 it is
+    :math:`\varepsilon\tanh(\varepsilon/2)`, and it never exceeds :math:`\alpha\varepsilon\tanh(\varepsilon/2)`.
     """
     array, epsilon = as_orders(orders), non_negative("epsilon", epsilon)
     if epsilon == 0.0 or math.isinf(epsilon):
@@ -256,17 +245,11 @@ def pure(orders: ArrayLike, epsilon: float) -> Floats:
 def bounded_range(orders: ArrayLike, eta: float) -> Floats:
     r"""Return the best curve that every mechanism of range eta has.
 
-    With :math:`c = (e^{\alpha\eta} - 1)/(e^{\eta} - 1)` and
-    :math:`a = c(\alpha - 1)/(\alpha(c - 1))`,
+    .. math:: r(\alpha) = \log a + \frac{\log(c/\alpha)}{\alpha - 1} \le \min(\alpha\eta^2/8,\ \eta), \quad
+        c = \frac{e^{\alpha\eta} - 1}{e^{\eta} - 1}, \quad a = \frac{c(\alpha - 1)}{\alpha(c - 1)}
 
-    .. math:: r(\alpha) = \log a + \frac{\log(c/\alpha)}{\alpha - 1}
-        \le \min(\alpha\eta^2/8,\ \eta).
-
-    Guarantee
-    ---------
-    - Attained by a two-point mechanism, so no better curve exists; never above
-      :math:`\alpha\eta^2/8`, the curve of :math:`\eta^2/8`-zCDP.
-    - Not for permute-and-flip, which has no such range.
+    Guarantee: attained by a two-point mechanism, so no better curve exists; never above the curve of
+    :math:`\eta^2/8`-zCDP. Not for permute-and-flip, which has no such range.
     """
     array, eta = as_orders(orders), non_negative("eta", eta)
     if eta == 0.0 or math.isinf(eta):

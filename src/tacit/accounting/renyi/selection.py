@@ -38,16 +38,13 @@ def negative_binomial_selection(orders: ArrayLike, curve: Curve, shape: float, g
     r"""Return the curve of the best of a truncated negative binomial number of runs.
 
     .. math:: r'(\alpha) = r(\alpha) + (1 + \eta) \min_{\beta \ge 1} \left[
-        \Bigl(1 - \frac1\beta\Bigr) r(\beta) + \frac{\log(1/\gamma)}{\beta} \right]
-        + \frac{\log E K}{\alpha - 1}
+        \Bigl(1 - \frac1\beta\Bigr) r(\beta) + \frac{\log(1/\gamma)}{\beta} \right] + \frac{\log E K}{\alpha - 1}
 
-    The curve is that of one run together with its score. Shape 1 is the geometric distribution, 0
-    the logarithmic one; a small gamma is many runs.
+    The curve is that of one run together with its score. Shape 1 is the geometric distribution, 0 the logarithmic one;
+    a small gamma is many runs.
 
-    Guarantee
-    ---------
-    - The bound of Theorem 2, rounded up, and non-decreasing in the order.
-    - For a curve that is epsilon at all orders it tends to (2 + shape) epsilon.
+    Guarantee: the bound of Theorem 2, rounded up, and non-decreasing in the order. For a curve that is epsilon at all
+    orders it tends to (2 + shape) epsilon.
     """
     shape, gamma = _law(shape, gamma)
     log_mean = math.log(negative_binomial_mean(shape, gamma))

@@ -29,18 +29,14 @@ def poisson(orders: ArrayLike, curve: Curve, sampling_rate: float) -> Floats:
 
     At integer orders the mixture against the base costs
 
-    .. math:: A_1 = \sum_{j=0}^{\alpha} \binom{\alpha}{j} (1 - q)^{\alpha - j} q^j
-        e^{(j - 1) r(j)},
+    .. math:: A_1 = \sum_{j=0}^{\alpha} \binom{\alpha}{j} (1 - q)^{\alpha - j} q^j e^{(j - 1) r(j)},
 
-    and the base against the mixture at most the least of
-    :math:`1 + \binom{\alpha}{2} q^2 (1 - q)^{-\alpha - 1} (e^{r(2)} - 1)`,
-    :math:`1 - q + q e^{(\alpha - 1) r(\alpha)}`, and :math:`A_1` with the terms from j = 3 on
-    counted three times. Between integers the logarithm of the moment is interpolated.
+    and the base against the mixture at most the least of :math:`1 + \binom{\alpha}{2} q^2 (1 - q)^{-\alpha - 1}
+    (e^{r(2)} - 1)`, :math:`1 - q + q e^{(\alpha - 1) r(\alpha)}`, and :math:`A_1` with the terms from j = 3 on counted
+    three times. Between integers the logarithm of the moment is interpolated.
 
-    Guarantee
-    ---------
-    - Never below the divergence of any such mechanism, both ways, for add-remove and zero-out.
-    - Never above the base curve; equal to it at rate 1, zero at rate 0.
+    Guarantee: never below the divergence of any such mechanism, both ways, for add-remove and zero-out. Never above the
+    base curve; equal to it at rate 1, zero at rate 0.
     """
     array, rate = as_orders(orders), probability("sampling_rate", sampling_rate)
     if rate == 0.0:
@@ -61,13 +57,11 @@ def without_replacement(
         c_2 = \min\{4(e^{r(2)} - 1),\ e^{r(2)} \min(2, (e^{\varepsilon} - 1)^2)\}, \quad
         c_j = e^{(j - 1) r(j)} \min(2, (e^{\varepsilon} - 1)^j)
 
-    with :math:`\varepsilon` a pure epsilon of the base mechanism if it has one. Between integers
-    the logarithm of the moment is interpolated.
+    with :math:`\varepsilon` a pure epsilon of the base mechanism if it has one. Between integers the logarithm of the
+    moment is interpolated.
 
-    Guarantee
-    ---------
-    - Never below the divergence for replace-one, given a base curve for replace-one.
-    - Never above the base curve; equal to it at rate 1, zero at rate 0.
+    Guarantee: never below the divergence for replace-one, given a base curve for replace-one. Never above the base
+    curve; equal to it at rate 1, zero at rate 0.
     """
     rate = probability("sampling_rate", sampling_rate)
     bound = non_negative("pure_epsilon", pure_epsilon)
@@ -82,14 +76,11 @@ def without_replacement(
 def without_replacement_gaussian(orders: ArrayLike, mu: float, sampling_rate: float) -> Floats:
     r"""Return the curve of a Gaussian release on a sample without replacement.
 
-    As `without_replacement`, with
-    :math:`c_j = \min\{2 e^{j(j-1)\mu^2/2},\ 4\sqrt{B_{2\lfloor j/2\rfloor}B_{2\lceil j/2\rceil}}\}`
-    from j = 3 on, where :math:`B_l = E[(L - 1)^l]` and :math:`L = e^{\mu X - \mu^2/2}`.
+    As `without_replacement`, with :math:`c_j = \min\{2 e^{j(j-1)\mu^2/2},\ 4\sqrt{B_{2\lfloor j/2\rfloor}B_{2\lceil
+    j/2\rceil}}\}` from j = 3 on, where :math:`B_l = E[(L - 1)^l]` and :math:`L = e^{\mu X - \mu^2/2}`.
 
-    Guarantee
-    ---------
-    - Never below the divergence for replace-one when mu counts the replace-one sensitivity.
-    - Never above `without_replacement` of the Gaussian curve.
+    Guarantee: never below the divergence for replace-one when mu counts the replace-one sensitivity; never above
+    `without_replacement` of the Gaussian curve.
     """
     rate, mu = probability("sampling_rate", sampling_rate), non_negative("mu", mu)
     curve = partial(gaussian, mu=mu)
@@ -230,8 +221,7 @@ _LOG_SQRT_TWO_PI = 0.5 * math.log(2.0 * math.pi)
 def poisson_gaussian(orders: ArrayLike, mu: float, sampling_rate: float) -> Floats:
     r"""Return the curve of a Poisson-sampled Gaussian release.
 
-    .. math:: r(\alpha) = \frac{\log E[(1 - q + qL)^\alpha]}{\alpha - 1}, \qquad
-        L = e^{\mu X - \mu^2/2}, \quad X \sim N(0, 1)
+    .. math:: r(\alpha) = \frac{\log E[(1 - q + qL)^\alpha]}{\alpha - 1}, \; L = e^{\mu X - \mu^2/2}, \; X \sim N(0, 1)
 
     The moment minus 1 is summed from positive parts: binomially at integer orders, by the
     trapezoidal rule at fractional orders and mu up to 8, and by a series of Mills ratios beyond.
@@ -239,9 +229,8 @@ def poisson_gaussian(orders: ArrayLike, mu: float, sampling_rate: float) -> Floa
     Guarantee
     ---------
     - Never below the divergence in either direction, for add-remove and zero-out only.
-    - At most a relative 1e-8 above the first one for mu up to 8, orders from 1.001 to 32 and
-      integers to 2^15, wherever the curve is above 1e-20; at most 1e-4 for larger mu and rates
-      from 1e-6.
+    - At most a relative 1e-8 above the first one for mu up to 8, orders from 1.001 to 32 and integers to 2^15, wherever
+      the curve is above 1e-20; at most 1e-4 for larger mu and rates from 1e-6.
     - The plain Gaussian curve at rate 1, zero at rate 0, and never above the plain curve.
     """
     array, mu = as_orders(orders), non_negative("mu", mu)

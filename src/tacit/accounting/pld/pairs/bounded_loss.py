@@ -1,7 +1,4 @@
-"""Pairs of bounded loss: Laplace noise, randomised response, the exponential mechanism.
-
-The last two pairs are those of pure releases on a Poisson sample under replace-one.
-"""
+"""Pairs of bounded loss: Laplace noise, randomised response, the exponential mechanism; pure releases on samples."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.accounting.pld.pairs.pair import NO_ATOMS, NO_LOSS, UNIT, Direction, GridTooLong, Pair
+from tacit.accounting.pld.pairs.pair import UNIT, Direction, GridTooLong, Pair
 from tacit.accounting.rounding import Floats
 from tacit.errors import SettingError
 
@@ -31,13 +28,12 @@ class LaplacePair(Pair):
         """The atoms are plus and minus epsilon."""
         return self.epsilon
 
-    def smooth(self, _: Direction, points: Floats) -> tuple[Floats, Floats]:
-        """Return both tails of the losses strictly between the atoms."""
+    def _tails(self, _: Direction, points: Floats) -> tuple[Floats, Floats]:
         above_p, above_q = _tails(self.epsilon, points)
         return 0.5 * above_p, 0.5 * above_q
 
-    def atoms(self, _: Direction) -> tuple[Floats, Floats]:
-        """Return the two ends, where the output lies beyond both centres."""
+    def _atoms(self, _: Direction) -> tuple[Floats, Floats]:
+        # The two ends, where the output lies beyond both centres.
         e = self.epsilon
         return np.array([-e, e]), np.array([0.5 * math.exp(-e), 0.5])
 
@@ -63,8 +59,8 @@ class RandomisedResponse(Pair):
         """The atoms are plus and minus epsilon."""
         return self.epsilon
 
-    def atoms(self, _: Direction) -> tuple[Floats, Floats]:
-        """Return the lie and the truth."""
+    def _atoms(self, _: Direction) -> tuple[Floats, Floats]:
+        # The lie and the truth.
         small = math.exp(-self.epsilon)
         finite = (1.0 - self.delta) / (1.0 + small)
         return np.array([-self.epsilon, self.epsilon]), np.array([small * finite, finite])
@@ -89,17 +85,11 @@ class ExponentialPair(Pair):
 
     eta: float
 
-    def smooth(self, _: Direction, points: Floats) -> tuple[Floats, Floats]:
-        """Return both tails of a loss with density proportional to exp(y / 2)."""
-        if self.eta == 0.0:
-            return np.zeros_like(points), np.zeros_like(points)
+    def _tails(self, _: Direction, points: Floats) -> tuple[Floats, Floats]:
+        # The density of the loss is proportional to exp(y / 2).
         whole = -math.expm1(-self.eta)
         above_p, above_q = _tails(self.eta, points)
         return above_p / whole, above_q / whole
-
-    def atoms(self, _: Direction) -> tuple[Floats, Floats]:
-        """Without range the loss is 0."""
-        return NO_ATOMS if self.eta > 0.0 else NO_LOSS
 
     def loss_error(self, _: float) -> float:
         """Two roundings of the argument."""
@@ -154,8 +144,8 @@ class ReplacedResponse(_Replaced):
     Guarantee: dominates every such release, and is one: the loss has three values.
     """
 
-    def atoms(self, _: Direction) -> tuple[Floats, Floats]:
-        """Return the two ends and the middle, where both records are less likely than none."""
+    def _atoms(self, _: Direction) -> tuple[Floats, Floats]:
+        # In the middle both records are less likely than none.
         end = 1.0 / (1.0 + math.exp(self.epsilon))
         high = 1.0 + self.rate * math.expm1(self.epsilon)
         middle = math.tanh(0.5 * self.epsilon) * self._low
@@ -170,8 +160,7 @@ class ReplacedLaplace(_Replaced):
     Guarantee: the profile is exact for a number, and dominates that of a vector.
     """
 
-    def smooth(self, _: Direction, points: Floats) -> tuple[Floats, Floats]:
-        """Return both tails of the losses strictly between the ends."""
+    def _tails(self, _: Direction, points: Floats) -> tuple[Floats, Floats]:
         e, size = self.epsilon, np.minimum(np.abs(points), self.largest)
         # Where the output is y of [0, e] the loss is log((1 - q + q e^(2y - e)) / low).
         ratio = self._low * math.exp(e) * np.expm1(size) / self.rate
@@ -192,8 +181,8 @@ class ReplacedLaplace(_Replaced):
         rest = 1.0 - self.rate
         return rest * falling + self.rate * rising, (rest + self.rate * math.exp(-e)) * falling
 
-    def atoms(self, _: Direction) -> tuple[Floats, Floats]:
-        """Return the two ends, where the output lies beyond both centres."""
+    def _atoms(self, _: Direction) -> tuple[Floats, Floats]:
+        # The two ends, where the output lies beyond both centres.
         small, rest = math.exp(-self.epsilon), 1.0 - self.rate
         masses = [0.5 * small * (rest + self.rate * small), 0.5 * (rest * small + self.rate)]
         return np.array([-self.largest, self.largest]), np.array(masses)

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from scipy import special
 
-from tacit.accounting.pld.pairs.pair import NO_ATOMS, NO_LOSS, UNIT, Direction, GridTooLong, Pair
+from tacit.accounting.pld.pairs.pair import NO_ATOMS, UNIT, Direction, GridTooLong, Pair
 from tacit.accounting.rounding import Floats
 from tacit.errors import SettingError
 
@@ -31,16 +31,9 @@ class GaussianPair(Pair):
 
     mu: float
 
-    def smooth(self, _: Direction, points: Floats) -> tuple[Floats, Floats]:
-        """Return both tails of the loss."""
-        if self.mu == 0.0:
-            return np.zeros_like(points), np.zeros_like(points)
+    def _tails(self, _: Direction, points: Floats) -> tuple[Floats, Floats]:
         ratio, half = points / self.mu, 0.5 * self.mu
         return special.ndtr(half - ratio), special.ndtr(-half - ratio)
-
-    def atoms(self, _: Direction) -> tuple[Floats, Floats]:
-        """Without sensitivity the loss is 0."""
-        return NO_ATOMS if self.mu > 0.0 else NO_LOSS
 
     def loss_error(self, largest: float) -> float:
         """Two roundings of the argument, in units of the loss."""
@@ -79,11 +72,9 @@ class DiscreteGaussianPair(Pair):
         step = self.squared_sensitivity_root / self.sigma**2
         return step if self.squared_sensitivity_root % 2 == 0 else 0.5 * step
 
-    def atoms(self, _: Direction) -> tuple[Floats, Floats]:
-        """Return the loss of every integer within 39 sigma, in increasing order."""
+    def _atoms(self, _: Direction) -> tuple[Floats, Floats]:
+        # Every integer within 39 sigma, in increasing order of the loss.
         shift = self.squared_sensitivity_root
-        if shift == 0:
-            return NO_LOSS
         last = int(_DEEPEST * self.sigma) + 1
         integers = np.arange(last, -last - 1, -1, dtype=np.float64)
         weights = np.exp(-0.5 * (integers / self.sigma) ** 2)
@@ -128,8 +119,10 @@ class ObjectivePerturbation(Pair):
         """Whether the Jacobian term is the same both ways."""
         return self.c_add is None or self.c_add == self.c
 
-    def smooth(self, direction: Direction, points: Floats) -> tuple[Floats, Floats]:
-        """Return both tails of the loss, without the atom at c."""
+    # Without sensitivity the Jacobian term is left.
+    empty = False
+
+    def _tails(self, direction: Direction, points: Floats) -> tuple[Floats, Floats]:
         c = self._c(direction)
         if self.mu == 0.0:
             return np.zeros_like(points), np.zeros_like(points)
@@ -139,14 +132,11 @@ class ObjectivePerturbation(Pair):
         ratio = np.maximum(points - (c + 0.5 * self.mu * self.mu), 0.0) / self.mu
         return 2.0 * special.ndtr(-ratio), 2.0 * np.exp(-c) * special.ndtr(-self.mu - ratio)
 
-    def atoms(self, direction: Direction) -> tuple[Floats, Floats]:
-        """Return the atom at c: all negative V are taken as 0."""
-        c = self._c(direction)
-        if self.mu == 0.0:
-            return np.array([c]), np.ones(1)
-        if self.signs == 2:
+    def _atoms(self, direction: Direction) -> tuple[Floats, Floats]:
+        if self.mu > 0.0 and self.signs == 2:
             return NO_ATOMS
-        return np.array([c]), np.array([special.ndtr(-0.5 * self.mu)])
+        # All negative V are taken as 0.
+        return np.array([self._c(direction)]), np.array([special.ndtr(-0.5 * self.mu) if self.mu > 0.0 else 1.0])
 
     def loss_error(self, largest: float) -> float:
         """Roundings of the shift and of the argument, in units of the loss."""
@@ -181,16 +171,9 @@ class PoissonGaussian(Pair):
     @property
     def symmetric(self) -> bool:
         """Replacing is undone by replacing, adding is undone by removing."""
-        return self.relation == "replace-one" or self._degenerate
+        return self.relation == "replace-one" or self.empty
 
-    @property
-    def _degenerate(self) -> bool:
-        return self.mu == 0.0 or self.rate == 0.0
-
-    def smooth(self, direction: Direction, points: Floats) -> tuple[Floats, Floats]:
-        """Return both tails of the loss."""
-        if self._degenerate:
-            return np.zeros_like(points), np.zeros_like(points)
+    def _tails(self, direction: Direction, points: Floats) -> tuple[Floats, Floats]:
         if self.relation == "replace-one":
             threshold = _symmetric_threshold(self.mu, self.rate, points)
             with_plus = _mixture(self.mu, self.rate, -threshold)
@@ -200,10 +183,6 @@ class PoissonGaussian(Pair):
             return _mixture(self.mu, self.rate, -threshold), special.ndtr(-threshold)
         threshold = _mixture_threshold(self.mu, self.rate, -points)
         return special.ndtr(threshold), _mixture(-self.mu, self.rate, threshold)
-
-    def atoms(self, _: Direction) -> tuple[Floats, Floats]:
-        """Without sensitivity or sample the loss is 0."""
-        return NO_LOSS if self._degenerate else NO_ATOMS
 
     def loss_error(self, largest: float) -> float:
         """Backward error of the inverted loss."""
@@ -226,10 +205,8 @@ class WithoutReplacementGaussian(Pair):
     mu_replace: float
     rate: float
 
-    def smooth(self, _: Direction, points: Floats) -> tuple[Floats, Floats]:
-        """Return both tails: above 0 as for removing from a sample, below 0 as for adding."""
-        if self.mu_replace == 0.0 or self.rate == 0.0:
-            return np.zeros_like(points), np.zeros_like(points)
+    def _tails(self, _: Direction, points: Floats) -> tuple[Floats, Floats]:
+        # Above 0 as for removing from a sample, below 0 as for adding.
         mu, rate, half = self.mu_replace, self.rate, 0.5 * self.mu_replace
         threshold = _mixture_threshold(mu, rate, np.abs(points))
         # Below 0 the tails are those at 0 plus what lies between: differences of small numbers.
@@ -243,10 +220,7 @@ class WithoutReplacementGaussian(Pair):
             np.where(above, special.ndtr(-threshold), below_q),
         )
 
-    def atoms(self, _: Direction) -> tuple[Floats, Floats]:
-        """Return the atom at 0."""
-        if self.mu_replace == 0.0 or self.rate == 0.0:
-            return NO_LOSS
+    def _atoms(self, _: Direction) -> tuple[Floats, Floats]:
         mass = (1.0 - self.rate) * math.erf(self.mu_replace / math.sqrt(8.0))
         return np.zeros(1), np.array([mass])
 

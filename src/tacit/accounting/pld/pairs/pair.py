@@ -24,7 +24,6 @@ from tacit.errors import SettingError, TacitError
 Direction: TypeAlias = Literal["remove", "add"]
 DIRECTIONS: tuple[Direction, Direction] = ("remove", "add")
 NO_ATOMS: tuple[Floats, Floats] = (np.empty(0), np.empty(0))
-NO_LOSS: tuple[Floats, Floats] = (np.zeros(1), np.ones(1))
 UNIT = 2.0**-53
 
 
@@ -39,6 +38,8 @@ class BelowRoundOff(TacitError, ArithmeticError):
 # Fields of one name mean the same in every pair.
 _NON_NEGATIVE = ("epsilon", "eta", "mu", "mu_replace", "sigma", "c", "c_add")
 _PROBABILITIES = ("rate", "delta", "limit")
+# Where one of these is 0 nothing is released, and the loss is 0.
+_SENSITIVITIES = ("eta", "mu", "mu_replace", "rate", "squared_sensitivity_root")
 
 
 class Pair(ABC):
@@ -75,12 +76,23 @@ class Pair(ABC):
         """Whether the tail of Q is an exact slope of the profile, not that of a chord."""
         return True
 
-    def smooth(self, _: Direction, points: Floats, /) -> tuple[Floats, Floats]:
+    @property
+    def empty(self) -> bool:
+        """Whether nothing is released."""
+        return any(getattr(self, name, None) == 0 for name in _SENSITIVITIES)
+
+    def smooth(self, direction: Direction, points: Floats) -> tuple[Floats, Floats]:
         """Return P[Y > point] and Q[Y > point] of the part without atoms."""
+        return (np.zeros_like(points), np.zeros_like(points)) if self.empty else self._tails(direction, points)
+
+    def atoms(self, direction: Direction) -> tuple[Floats, Floats]:
+        """Return the losses that have positive probability, and their probabilities under P."""
+        return (np.zeros(1), np.ones(1)) if self.empty else self._atoms(direction)
+
+    def _tails(self, _: Direction, points: Floats, /) -> tuple[Floats, Floats]:
         return np.zeros_like(points), np.zeros_like(points)
 
-    def atoms(self, _: Direction, /) -> tuple[Floats, Floats]:
-        """Return the losses that have positive probability, and their probabilities under P."""
+    def _atoms(self, _: Direction, /) -> tuple[Floats, Floats]:
         return NO_ATOMS
 
     def infinite(self, _: Direction, /) -> float:
@@ -117,8 +129,7 @@ class Profile(Pair):
     # The tail of Q below is the slope of a chord.
     knows_slopes = False
 
-    def smooth(self, _: Direction, points: Floats) -> tuple[Floats, Floats]:
-        """Return the tails of the pair whose losses are the points themselves."""
+    def _tails(self, _: Direction, points: Floats) -> tuple[Floats, Floats]:
         values = np.clip(self.delta_of_epsilon(points) - self.limit, 0.0, 1.0)
         powers = np.exp(points)
         slopes = np.zeros_like(values)
@@ -165,8 +176,8 @@ class PoissonPair(Pair):
         """As the base does."""
         return self.base.knows_slopes
 
-    def smooth(self, direction: Direction, points: Floats) -> tuple[Floats, Floats]:
-        """Return both tails, from the tails of the base at the inverse loss."""
+    def _tails(self, direction: Direction, points: Floats) -> tuple[Floats, Floats]:
+        # From the tails of the base at the inverse loss.
         sign = 1.0 if direction == "remove" else -1.0
         with np.errstate(divide="ignore", over="ignore"):
             ratio = np.maximum(np.expm1(sign * points) / self.rate, -1.0)
@@ -176,8 +187,7 @@ class PoissonPair(Pair):
             return (1.0 - self.rate) * second + self.rate * first, second
         return first, (1.0 - self.rate) * first + self.rate * second
 
-    def atoms(self, direction: Direction) -> tuple[Floats, Floats]:
-        """Return the images of the base's atoms."""
+    def _atoms(self, direction: Direction) -> tuple[Floats, Floats]:
         losses, masses = self.base.atoms("remove")
         if losses.size and float(np.abs(losses).max()) > 690.0:
             raise GridTooLong("losses above 690")
@@ -206,24 +216,22 @@ class FixedSizePair(PoissonPair):
     # Replacing is undone by replacing.
     symmetric = True
 
-    def smooth(self, _: Direction, points: Floats) -> tuple[Floats, Floats]:
-        """Return both tails: above 0 as for removing, below 0 as for adding."""
-        above = PoissonPair.smooth(self, "remove", np.maximum(points, 0.0))
-        top = PoissonPair.smooth(self, "remove", np.zeros(1))
-        below = PoissonPair.smooth(self, "add", np.minimum(points, 0.0))
-        start = PoissonPair.smooth(self, "add", np.zeros(1))
+    def _tails(self, _: Direction, points: Floats) -> tuple[Floats, Floats]:
+        # Above 0 as for removing, below 0 as for adding.
+        one_sided = PoissonPair(self.base, self.rate)
+        above, top = (one_sided.smooth("remove", at) for at in (np.maximum(points, 0.0), np.zeros(1)))
+        below, start = (one_sided.smooth("add", at) for at in (np.minimum(points, 0.0), np.zeros(1)))
         first, second = (
             np.where(points >= 0.0, up, peak + (down - least))
             for up, peak, down, least in zip(above, top, below, start, strict=True)
         )
         return first, second
 
-    def atoms(self, _: Direction) -> tuple[Floats, Floats]:
-        """Return the atoms of both sides and what is left, at 0."""
-        losses, masses = PoissonPair.atoms(self, "remove")
-        others, weights = PoissonPair.atoms(self, "add")
+    def _atoms(self, _: Direction) -> tuple[Floats, Floats]:
+        # Those of both sides, and at 0 what is left.
+        (losses, masses), (others, weights) = map(PoissonPair(self.base, self.rate).atoms, DIRECTIONS)
         high, low = losses > 0.0, others < 0.0
-        smooth = float(self.smooth("remove", np.array([-np.inf]))[0][0])
+        smooth = float(self._tails("remove", np.array([-np.inf]))[0][0])
         rest = 1.0 - smooth - float(masses[high].sum()) - float(weights[low].sum())
         # Raised by its rounding: mass at loss 0 that is not there costs nothing to speak of.
         middle = max(rest, 0.0) + 32.0 * UNIT
