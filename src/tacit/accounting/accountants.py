@@ -25,12 +25,19 @@ from types import MappingProxyType
 from typing import TypeAlias, TypeVar
 
 from tacit.accounting import gaussian, pld
-from tacit.accounting.approximate_dp import PricedReleases, epsilon_at, priced_releases
 from tacit.accounting.classical import optimal_epsilon
 from tacit.accounting.composition import EventCounts, counted, total_mu_squared
-from tacit.accounting.concentrated_dp import Concentrated, concentrated, total_concentrated, truncated_epsilon
 from tacit.accounting.dominating_pairs import pair_of, pairs_of
 from tacit.accounting.pld.pairs.bounded_loss import RandomisedResponse
+from tacit.accounting.release_prices import (
+    Concentrated,
+    PricedReleases,
+    concentrated,
+    epsilon_at,
+    priced_releases,
+    total_concentrated,
+    truncated_epsilon,
+)
 from tacit.accounting.renyi import conversion
 from tacit.accounting.renyi_curves import LeakyCurve, curve_of, total_curve, without_leak
 from tacit.accounting.rounding import float_down, float_up, root_up

@@ -23,7 +23,7 @@ import numpy as np
 
 from tacit.accounting.accountants import ACCOUNTANTS, required_delta
 from tacit.accounting.composition import EventCounts, count_events, mu_squared_of, total_mu_squared
-from tacit.accounting.concentrated_dp import total_concentrated
+from tacit.accounting.release_prices import total_concentrated
 from tacit.accounting.renyi import conversion
 from tacit.accounting.renyi import curve as curves
 from tacit.accounting.renyi_curves import total_curve
