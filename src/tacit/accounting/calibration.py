@@ -1,9 +1,8 @@
 """Calibration: the smallest noise, most steps, largest rate or smallest table within a budget.
 
-Every answer is priced again by the accountant that will price it later, and moved to the safe side
-until that price is within the budget. Where loss
-distributions price a run, coarse grids find the neighbourhood and fine ones end the search; `make_pair` maps the searched
-number to pairs with counts. Proof: ``proofs/accounting/calibration.md``.
+Every answer is priced again by the accountant that will price it later, and moved to the safe side until that price is
+within the budget. Where loss distributions price a run, coarse grids find the neighbourhood and fine ones end the
+search; `make_pair` maps the searched number to pairs with counts. Proof: ``proofs/accounting/calibration.md``.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from tacit.accounting import pld
 from tacit.accounting.best_epsilon import best_of_counts
@@ -26,9 +25,9 @@ from tacit.accounting.training_run import Run
 from tacit.errors import AccountingError, BudgetError, SettingError
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
+from tacit.validate import between, positive
 
 Unknown = Literal["noise", "steps", "sample_rate", "population"]
-
 MakePairs: TypeAlias = Callable[[float], Sequence[tuple[Pair, int]]]
 
 # Relative width of the bracket of epsilon while the neighbourhood is sought.
@@ -113,7 +112,7 @@ def calibrate(
 def _require_known(
     find: str, noise: float | Fraction | None, rate: float | Fraction | None, sample: int | None
 ) -> None:
-    if find not in ("noise", "steps", "sample_rate", "population"):
+    if find not in get_args(Unknown):
         raise SettingError(f"cannot find {str(find)[:40]!r}; expected noise, steps, sample_rate or population")
     if find != "noise" and noise is None:
         raise SettingError(f"noise is missing; finding {find} needs it")
@@ -143,20 +142,17 @@ def _least_noise(run: Run, budget: Budget, epsilon: float, delta: float) -> Run:
     high = max(float(whole.noise) * (1.0 + _ACCURACY), _LEAST_NOISE)
     if run.sampling == "with-replacement":
         high *= max(math.ceil(Fraction(run.sample_rate or 0) * (run.population or 1)), 1)
-
-    def at(noise: float) -> Run:
-        return replace(run, noise=noise)
-
-    found = _search(at, epsilon, delta, _LEAST_NOISE, high, rising=False)
+    found = _search(lambda noise: replace(run, noise=noise), epsilon, delta, _LEAST_NOISE, high, rising=False)
     return _settled(found, epsilon, delta, lambda it, part: replace(it, noise=Fraction(it.noise) * (1 + part)))
 
 
 def _largest_rate(run: Run, epsilon: float, delta: float) -> Run:
-    def at(rate: float) -> Run:
-        return replace(run, sample_rate=rate)
+    found = _search(lambda rate: replace(run, sample_rate=rate), epsilon, delta, 1e-9, 1.0, rising=True)
 
-    found = _search(at, epsilon, delta, 1e-9, 1.0, rising=True)
-    return _settled(found, epsilon, delta, lambda it, part: at(float(it.sample_rate or 0) * float(1 - part)))
+    def safer(it: Run, part: Fraction) -> Run:
+        return replace(it, sample_rate=float(it.sample_rate or 0) * float(1 - part))
+
+    return _settled(found, epsilon, delta, safer)
 
 
 def _smallest_table(run: Run, epsilon: float, delta: float, sample: int) -> Run:
@@ -292,10 +288,8 @@ class _Search:
     rising: bool
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.epsilon < math.inf:
-            raise BudgetError(f"epsilon is {self.epsilon!r}; expected a finite number above 0")
-        if not 0.0 < self.delta < 1.0:
-            raise BudgetError(f"delta is {self.delta!r}; expected a number between 0 and 1")
+        positive("epsilon", self.epsilon, BudgetError)
+        between("delta", self.delta, 0.0, 1.0, BudgetError)
         if not 0.0 < self.low <= self.high < math.inf:
             raise SettingError(f"the range is {self.low!r} to {self.high!r}; expected positive numbers in order")
 
@@ -332,10 +326,7 @@ class _Search:
         slope, target = 1.0, 0.5 * (accepted[0] + accepted[1])
         for _ in range(80):
             excess = self.excess(value, tolerance)
-            if excess <= 0.0:
-                safe = value
-            else:
-                unsafe = value
+            safe, unsafe = (value, unsafe) if excess <= 0.0 else (safe, value)
             if accepted[0] <= excess <= accepted[1]:
                 return value, excess <= 0.0
             point = (math.log(value), excess)

@@ -234,9 +234,7 @@ def _unfold_release(event: Event, times: int, relation: Relation | None) -> Iter
                 yield kinds.Laplace(event.epsilon, 1), times
         case kinds.Approximate() if event.delta == 0:
             yield from _unfold_release(kinds.Pure(event.epsilon), times, relation)
-        case kinds.Pure(epsilon=0) | kinds.BoundedRange(eta=0):
-            return
-        case kinds.DiscreteGaussian(squared_sensitivity=0):
+        case kinds.Pure(epsilon=0) | kinds.BoundedRange(eta=0) | kinds.DiscreteGaussian(squared_sensitivity=0):
             return
         case kinds.ObjectivePerturbation() if relation is None:
             raise AccountingError(

@@ -139,11 +139,6 @@ class Filter:
         """Return what releases cost in whole units of 2^-80, rounded up."""
         return math.ceil(self.amount(events) / _UNIT)
 
-    @property
-    def capacity_units(self) -> int:
-        """The capacity in whole units of 2^-80, rounded down."""
-        return math.floor(self.capacity / _UNIT)
-
 
 @dataclass(frozen=True, slots=True)
 class Odometer:
@@ -219,7 +214,7 @@ def capacity(budget: Budget, law: Law = "gdp") -> int:
     ---------
     - Events whose amounts add up to at most this are within the budget.
     """
-    return Filter(budget, Relation.ADD_REMOVE, law).capacity_units
+    return math.floor(Filter(budget, Relation.ADD_REMOVE, law).capacity / _UNIT)
 
 
 def shares(whole: int, parts: int) -> tuple[int, ...]:

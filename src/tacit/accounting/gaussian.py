@@ -12,8 +12,7 @@ import math
 import numpy as np
 from scipy import special
 
-from tacit.errors import BudgetError
-from tacit.validate import within
+from tacit.accounting.rounding import non_negative, probability
 
 # Relative error allowed to one special function with its rounded argument, and to a short chain
 # of float operations. The largest measured error of erfcx is 8 units of 2^-53; this is 64.
@@ -46,8 +45,7 @@ def delta(epsilon: float, mu: float) -> float:
     - No overflow, NaN or warning for any non-negative arguments, infinite ones included. At infinite epsilon nothing is
       promised and delta is 0.
     """
-    epsilon = within("epsilon", epsilon, 0.0, math.inf, BudgetError)
-    return _curve(epsilon, within("mu", mu, 0.0, math.inf, BudgetError))[0]
+    return _curve(non_negative("epsilon", epsilon), non_negative("mu", mu))[0]
 
 
 def epsilon(mu: float, delta: float) -> float:
@@ -59,8 +57,7 @@ def epsilon(mu: float, delta: float) -> float:
     - 0 if d is at least the total variation distance ``delta(0, mu)``.
     - ``epsilon(mu(e, d), d) <= e``. Infinite at d = 0, where nothing is promised.
     """
-    mu = within("mu", mu, 0.0, math.inf, BudgetError)
-    delta = within("delta", delta, 0.0, 1.0, BudgetError)
+    mu, delta = non_negative("mu", mu), probability("delta", delta)
     if _curve(0.0, mu)[0] <= delta:
         return 0.0
     if delta == 0.0 or math.isinf(mu):
@@ -92,8 +89,7 @@ def mu(epsilon: float, delta: float) -> float:
     - ``delta(e, mu(e, d)) <= d`` and ``epsilon(mu(e, d), d) <= e`` in floating point.
     - At most a relative 1e-9 below the exact value, for e in [1e-4, 1e3] and d in [1e-30, 0.99].
     """
-    budget = within("epsilon", epsilon, 0.0, math.inf, BudgetError)
-    delta = within("delta", delta, 0.0, 1.0, BudgetError)
+    budget, delta = non_negative("epsilon", epsilon), probability("delta", delta)
     if math.isinf(budget) or delta >= 1.0:
         return math.inf
     if delta == 0.0:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -87,14 +88,9 @@ def bisect(low: float, high: float, holds: Callable[[float], bool], accuracy: fl
 Floats = NDArray[np.float64]
 
 
-def non_negative(name: str, value: float) -> float:
-    """Return a number of at least 0, infinity included."""
-    return within(name, value, 0.0, math.inf, BudgetError)
-
-
-def probability(name: str, value: float) -> float:
-    """Return a number from 0 to 1."""
-    return within(name, value, 0.0, 1.0, BudgetError)
+# Checked numbers: of at least 0, infinity included, and from 0 to 1.
+non_negative = partial(within, least=0.0, largest=math.inf, error=BudgetError)
+probability = partial(within, least=0.0, largest=1.0, error=BudgetError)
 
 
 def above_one(name: str, value: float) -> float:

@@ -11,14 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from tacit.errors import SettingError
-from tacit.privacy.event import (
-    Event,
-    Gaussian,
-    PoissonSampled,
-    Repeated,
-    SampledWithoutReplacement,
-    SampledWithReplacement,
-)
+from tacit.privacy import event as kinds
 from tacit.privacy.event_fields import exact, probability
 from tacit.privacy.relation import Relation
 
@@ -86,24 +79,21 @@ class Run:
                 raise SettingError("draws with replacement need the population; pass the number of records")
 
     @property
-    def event(self) -> Event:
+    def event(self) -> kinds.Event:
         """Everything the run releases."""
         variance = Fraction(self.noise) ** 2
-        own, replaced = Gaussian(1, variance), Gaussian(4, variance)
+        own, replaced = kinds.Gaussian(1, variance), kinds.Gaussian(4, variance)
         if self.sample_rate is None:
-            step: Event = replaced if self.relation is Relation.REPLACE_ONE else own
-            return Repeated(step, self.steps)
+            return kinds.Repeated(replaced if self.relation is Relation.REPLACE_ONE else own, self.steps)
         rate = Fraction(self.sample_rate)
         if rate == 0 or self.sampling == "poisson":
-            return Repeated(PoissonSampled(own, rate), self.steps)
-        if self.sampling == "with-replacement":
-            population = self.population or 1
-            draws = math.ceil(rate * population)
-            return Repeated(SampledWithReplacement(replaced, draws, population), self.steps)
+            return kinds.Repeated(kinds.PoissonSampled(own, rate), self.steps)
         size, population = rate.numerator, rate.denominator
         if self.population is not None:
             size, population = math.ceil(rate * self.population), self.population
-        return Repeated(SampledWithoutReplacement(replaced, size, population), self.steps)
+        fixed = self.sampling == "without-replacement"
+        sampled = kinds.SampledWithoutReplacement if fixed else kinds.SampledWithReplacement
+        return kinds.Repeated(sampled(replaced, size, population), self.steps)
 
 
 def _count(name: str, value: object) -> int:

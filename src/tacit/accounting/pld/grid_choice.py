@@ -99,8 +99,7 @@ class CoarseLosses:
                 return math.inf
             return target - _log_level(tilt, found)
 
-        aim = self._aim(_crossing(excess, self._first_tilt()))
-        return replace(aim, log_delta=target)
+        return replace(self._aim(self._crossing(excess)), log_delta=target)
 
     def without_tails(self, log_delta: float) -> CoarseLosses:
         """Return the coarse losses without those that truncation will make infinite."""
@@ -120,7 +119,7 @@ class CoarseLosses:
                 return math.inf
             return found.mean - epsilon
 
-        tilt = 0.0 if excess(0.0) >= 0.0 else _crossing(excess, self._first_tilt())
+        tilt = 0.0 if excess(0.0) >= 0.0 else self._crossing(excess)
         return replace(self._aim(tilt), epsilon=epsilon)
 
     def working_tilt(self, aim: Aim) -> float:
@@ -178,9 +177,22 @@ class CoarseLosses:
         found = self.moments(tilt)
         return Aim(tilt, found.mean, _log_level(tilt, found), found)
 
-    def _first_tilt(self) -> float:
-        """Return the inverse of the composition's deviation, where a search starts."""
-        return 1.0 / (math.sqrt(self.moments(0.0).variance) + SMALLEST_STEP)
+    def _crossing(self, excess: Callable[[float], float]) -> float:
+        """Solve an increasing function of the tilt, to a percent."""
+        # The inverse of the composition's deviation.
+        low = high = start = 1.0 / (math.sqrt(self.moments(0.0).variance) + SMALLEST_STEP)
+        for _ in range(200):
+            if excess(high) >= 0.0:
+                break
+            low, high = high, 2.0 * high
+        else:
+            return high
+        while excess(low) >= 0.0 and low > 1e-12 * start:
+            low, high = 0.5 * low, low
+        while high > 1.01 * low:
+            middle = math.sqrt(low * high)
+            low, high = (low, middle) if excess(middle) >= 0.0 else (middle, high)
+        return low
 
 
 _coarse_grid = functools.cache(functools.partial(dyadic, SMALLEST_STEP, center=0, low=-LARGEST_LOSS, high=LARGEST_LOSS))
@@ -231,23 +243,6 @@ def _log_level(tilt: float, found: Moments) -> float:
     """Logarithm of the saddle-point estimate of delta at the mean of a tilted composition."""
     curvature = tilt * (1.0 + tilt) * math.sqrt(2.0 * math.pi * found.variance)
     return found.cumulant - tilt * found.mean - math.log1p(curvature)
-
-
-def _crossing(excess: Callable[[float], float], start: float) -> float:
-    """Solve an increasing function of a positive number, to a percent."""
-    low, high = start, start
-    for _ in range(200):
-        if excess(high) >= 0.0:
-            break
-        low, high = high, 2.0 * high
-    else:
-        return high
-    while excess(low) >= 0.0 and low > 1e-12 * start:
-        low, high = 0.5 * low, low
-    while high > 1.01 * low:
-        middle = math.sqrt(low * high)
-        low, high = (low, middle) if excess(middle) >= 0.0 else (middle, high)
-    return low
 
 
 @dataclass(frozen=True)

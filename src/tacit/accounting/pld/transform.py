@@ -21,6 +21,7 @@ from scipy import fft
 
 from tacit.accounting.pld.distribution import Bound, LossDistribution
 from tacit.accounting.pld.pairs.pair import UNIT, BelowRoundOff, GridTooLong
+from tacit.accounting.renyi.curve import log_sum
 from tacit.accounting.rounding import Floats
 
 LONGEST = 2**22
@@ -199,9 +200,7 @@ class _Tilted:
 
     def cumulant(self, exponent: float) -> float:
         """Return the cumulant function of all repetitions, for a Chernoff bound."""
-        exponents = np.log(self.masses) + exponent * self.losses
-        top = float(exponents.max())
-        return self.times * (top + math.log(float(np.exp(exponents - top).sum())))
+        return self.times * log_sum(np.log(self.masses) + exponent * self.losses)
 
 
 def _tilted(law: LossDistribution, times: int, tilt: float) -> _Tilted | None:
@@ -212,8 +211,7 @@ def _tilted(law: LossDistribution, times: int, tilt: float) -> _Tilted | None:
     losses = indices.astype(np.float64) * law.step
     exponents = tilt * losses
     logarithms = np.log(law.masses[used]) + exponents
-    shift = float(logarithms.max())
-    shift += math.log(float(np.exp(logarithms - shift).sum()))
+    shift = log_sum(logarithms)
     size = float(np.abs(exponents).max()) + abs(shift)
     error = law.mass_error + 4.0 * UNIT * (size + 8.0)
     # The smallest normal float in place of 0 keeps logarithms finite. All of it together is far
