@@ -56,12 +56,9 @@ class Price:
 
     `relation` is None if the events do not depend on it; `note` says why a fallback was used.
 
-    Guarantee
-    ---------
-    - The events are (epsilon, delta)-private under the relation. Epsilon is rounded up, and
-      infinite where the accountant promises nothing.
-    - `lower` is a certified lower bound, attained by actual releases on actual neighbours, where
-      the accountant has one (pld), otherwise 0.
+    Guarantee: the events are (epsilon, delta)-private under the relation. Epsilon is rounded up, and infinite where the
+    accountant promises nothing. `lower` is a certified lower bound, attained by actual releases on actual neighbours,
+    where the accountant has one (pld), otherwise 0.
     """
 
     accountant: str
@@ -111,9 +108,7 @@ class Accountant:
 def price(accountant: str, events: Iterable[Event], *, delta: float, relation: Relation | str | None = None) -> Price:
     """Price events by the accountant of a name.
 
-    Guarantee
-    ---------
-    - Every name of `ACCOUNTANTS` is known, ``"gdp-clt"`` is not: it is a forecast.
+    Guarantee: every name of `ACCOUNTANTS` is known, ``"gdp-clt"`` is not: it is a forecast.
 
     Examples
     --------

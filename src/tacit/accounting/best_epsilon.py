@@ -29,11 +29,8 @@ _NEGLIGIBLE = 1e-6
 def best(events: Iterable[Event], *, delta: float, relation: Relation | str | None = None) -> Price:
     """Return the smallest safe price of events at delta, and whose it is.
 
-    Guarantee
-    ---------
-    - Never a forecast; never below the certified lower bound of the loss distributions.
-    - Exact for Gaussian releases alone.
-    - A fallback is named in the note of the price.
+    Guarantee: never a forecast; never below the certified lower bound of the loss distributions. Exact for Gaussian
+    releases alone. A fallback is named in the note of the price.
 
     Examples
     --------
@@ -106,10 +103,8 @@ def compare(
 ) -> Mapping[str, Price | Forecast | None]:
     """Price events by every accountant, side by side; None where one cannot.
 
-    Guarantee
-    ---------
-    - The names are those of `ACCOUNTANTS`, with ``"gdp-clt"``, the forecast, before ``"pld"``.
-    - An event that none of them knows, or a wrong relation, is still refused.
+    Guarantee: the names are those of `ACCOUNTANTS`, with ``"gdp-clt"``, the forecast, before ``"pld"``. An event that
+    none of them knows, or a wrong relation, is still refused.
 
     Examples
     --------

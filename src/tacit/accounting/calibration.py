@@ -57,12 +57,9 @@ def calibrate(
 ) -> Run:
     """Return the run that spends a budget best: one number is found, the others are given.
 
-    Guarantee
-    ---------
-    - The price of the answer is within the budget, never above it.
-    - Over the whole table the answer is exact: the smallest float of noise, the most steps.
-    - Sampled: the price is within 0.2 per cent below the budget, unless an end of the range is
-      reached (noise 0.01, rate 1, ten million steps).
+    Guarantee: the price of the answer is within the budget, never above it. Over the whole table the answer is exact:
+    the smallest float of noise, the most steps. Sampled: the price is within 0.2 per cent below the budget, unless an
+    end of the range is reached (noise 0.01, rate 1, ten million steps).
 
     Parameters
     ----------

@@ -25,10 +25,8 @@ _LARGEST_COUNT = 10**7
 def classical_gaussian_sigma(epsilon: float, delta: float, sensitivity: float = 1.0) -> float:
     """Return the textbook noise scale of Gaussian noise, Δ/ε √(2 log(1.25/δ)), for ε < 1 only.
 
-    Guarantee
-    ---------
-    - Refused for epsilon of 1 and above, where the formula is no theorem.
-    - Rounded up, and always above the exact scale.
+    Guarantee: refused for epsilon of 1 and above, where the formula is no theorem. Rounded up, and always above the
+    exact scale.
 
     Examples
     --------

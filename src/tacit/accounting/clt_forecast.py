@@ -25,10 +25,8 @@ from tacit.validate import whole
 class Forecast:
     """An estimate for planning, **not a guarantee**: the true cost may be larger.
 
-    Guarantee
-    ---------
-    - It cannot be converted to a number or compared with one, has no field named epsilon, delta or
-      mu, and says what it is when it is printed.
+    Guarantee: it cannot be converted to a number or compared with one, has no field named epsilon, delta or mu, and
+    says what it is when it is printed.
     """
 
     approximate_mu: float
@@ -47,11 +45,8 @@ class Forecast:
 def forecast(events: Iterable[Event], *, relation: Relation | str | None = None) -> Forecast:
     """Forecast events by the central limit theorem (gdp-clt). Not a guarantee.
 
-    Guarantee
-    ---------
-    - The answer is no number, has no field named epsilon, and cannot enter a certificate.
-    - Poisson samples under add-remove or zero-out and samples without replacement only; other
-      events are refused by name.
+    Guarantee: the answer is no number, has no field named epsilon, and cannot enter a certificate. Poisson samples
+    under add-remove or zero-out and samples without replacement only; other events are refused by name.
 
     Examples
     --------

@@ -44,11 +44,9 @@ class Composition:
     `square` is the exact sum of the squares of mu, or None if an event is not Gaussian; then the
     counted events and their relation are stored.
 
-    Guarantee
-    ---------
-    - `mu_squared` is the exact rational sum; where an event is not Gaussian it is refused.
-    - `mu` is the smallest float whose exact square is at least `mu_squared`, or None.
-    - `epsilon` and `delta` are never below the exact ones.
+    Guarantee: `mu_squared` is the exact rational sum; where an event is not Gaussian it is refused. `mu` is the
+    smallest float whose exact square is at least `mu_squared`, or None. `epsilon` and `delta` are never below the exact
+    ones.
     """
 
     square: Fraction | None
@@ -98,11 +96,8 @@ class Composition:
 def compose(events: Iterable[Event], relation: Relation | str | None = None) -> Composition:
     """Add up the cost of events. Sampled events and objective perturbation need a relation.
 
-    Guarantee
-    ---------
-    - The order and the grouping of Gaussian events do not matter, to the last bit.
-    - ``Repeated(event, k)`` costs exactly k copies of the event.
-    - An object that is no known event is refused by name, never skipped.
+    Guarantee: the order and the grouping of Gaussian events do not matter, to the last bit. ``Repeated(event, k)``
+    costs exactly k copies of the event. An object that is no known event is refused by name, never skipped.
 
     Examples
     --------
@@ -117,10 +112,8 @@ def compose(events: Iterable[Event], relation: Relation | str | None = None) -> 
 def mu_squared_of(budget: Budget) -> Fraction:
     """Return the largest exact μ² that a budget allows, rounded down: μ(ε, δ)², μ² or 2ρ.
 
-    Guarantee
-    ---------
-    - Events whose exact squares add up to at most this are within the budget.
-    - For mu and rho nothing is lost: the square is exact in the float that was given.
+    Guarantee: events whose exact squares add up to at most this are within the budget. For mu and rho nothing is lost:
+    the square is exact in the float that was given.
     """
     if budget.is_infinite:
         raise BudgetError("an infinite budget has no mu; expected a finite one. Fit without noise instead")
@@ -144,9 +137,7 @@ def mu_squared_of(budget: Budget) -> Fraction:
 def guarantee_of(events: Iterable[Event], *, delta: float, relation: Relation | str, unit: str) -> Guarantee:
     """State what events guarantee together at delta, for the relation and unit they hold for.
 
-    Guarantee
-    ---------
-    - The epsilon stated is never below the exact one of the events.
+    Guarantee: the epsilon stated is never below the exact one of the events.
 
     Examples
     --------
@@ -162,11 +153,9 @@ def guarantee_of(events: Iterable[Event], *, delta: float, relation: Relation | 
 def count_events(events: Iterable[Event], relation: Relation | str | None = None) -> EventCounts:
     """Unfold events into distinct releases and their counts.
 
-    Guarantee
-    ---------
-    - ``Repeated(event, k)``, a list and a `Composed` of k copies give equal counts; order and labels do not matter.
-    - An object that is no event is refused by name, never skipped; so is an amplification that does not hold under the
-      relation, a sample that was reused, and a count of releases, draws or records of more than 1000 bits.
+    Guarantee: ``Repeated(event, k)``, a list and a `Composed` of k copies give equal counts; order and labels do not
+    matter. An object that is no event is refused by name, never skipped; so is an amplification that does not hold
+    under the relation, a sample that was reused, and a count of releases, draws or records of more than 1000 bits.
     """
     return counted(events, relation)[0]
 

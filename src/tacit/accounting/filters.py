@@ -51,11 +51,9 @@ class Filter:
 
     `order` is that of ``rdp``, chosen from the budget if not given.
 
-    Guarantee
-    ---------
-    - Whatever is chosen, all releases that were let through are within the budget together.
-    - ``gdp`` adds exact rationals: ten tenths of a capacity are the capacity.
-    - `amount` is never below the exact cost, `capacity` never above the exact budget.
+    Guarantee: whatever is chosen, all releases that were let through are within the budget together. ``gdp`` adds exact
+    rationals: ten tenths of a capacity are the capacity. `amount` is never below the exact cost, `capacity` never above
+    the exact budget.
 
     Examples
     --------
@@ -148,10 +146,8 @@ class Odometer:
     :math:`\delta_j = 6\delta/(\pi^2 (j + 1)^2)`, the reading is
     :math:`\bar\rho_j + 2\sqrt{\bar\rho_j \log(1/\delta_j)}`.
 
-    Guarantee
-    ---------
-    - For any neighbours, with probability 1 - delta, no loss ever exceeds the reading of its time.
-    - Reading changes nothing; recording never lowers a reading.
+    Guarantee: for any neighbours, with probability 1 - delta, no loss ever exceeds the reading of its time. Reading
+    changes nothing; recording never lowers a reading.
 
     Examples
     --------
@@ -196,9 +192,7 @@ class Odometer:
 def amount(event: Event, relation: Relation | str | None = None, law: Law = "gdp") -> int:
     """Return the cost of an event by ``gdp`` or ``zcdp`` in units of 2^-80, rounded up.
 
-    Guarantee
-    ---------
-    - Never below the exact cost; exact where the cost is a whole number of units.
+    Guarantee: never below the exact cost; exact where the cost is a whole number of units.
     """
     if law == "rdp":
         raise SettingError("an amount by rdp needs an order; use Filter(..., law='rdp').units")
@@ -210,9 +204,7 @@ def amount(event: Event, relation: Relation | str | None = None, law: Law = "gdp
 def capacity(budget: Budget, law: Law = "gdp") -> int:
     """Return the capacity of a budget by ``gdp`` or ``zcdp`` in units of 2^-80, rounded down.
 
-    Guarantee
-    ---------
-    - Events whose amounts add up to at most this are within the budget.
+    Guarantee: events whose amounts add up to at most this are within the budget.
     """
     return math.floor(Filter(budget, Relation.ADD_REMOVE, law).capacity / _UNIT)
 
@@ -220,9 +212,7 @@ def capacity(budget: Budget, law: Law = "gdp") -> int:
 def shares(whole: int, parts: int) -> tuple[int, ...]:
     """Split units into parts that differ by at most one unit and add up to the whole.
 
-    Guarantee
-    ---------
-    - The sum is exactly the whole: nothing is exceeded and nothing stranded.
+    Guarantee: the sum is exactly the whole: nothing is exceeded and nothing stranded.
 
     Examples
     --------

@@ -22,12 +22,9 @@ SAMPLINGS = ("poisson", "without-replacement", "with-replacement")
 class Run:
     """Steps of one noisy sum each, every record's contribution clipped at C.
 
-    Guarantee
-    ---------
-    - `event` has sensitivity C under add-remove and zero-out and 2C under replace-one; inside a
-      Poisson sample C, inside a sample of fixed size 2C.
-    - Steps are whole: a fraction of a step is refused, never dropped.
-    - There is no such thing as shuffled batches: "shuffle" is refused.
+    Guarantee: `event` has sensitivity C under add-remove and zero-out and 2C under replace-one; inside a Poisson sample
+    C, inside a sample of fixed size 2C. Steps are whole: a fraction of a step is refused, never dropped. There is no
+    such thing as shuffled batches: "shuffle" is refused.
 
     Parameters
     ----------

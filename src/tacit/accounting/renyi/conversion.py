@@ -29,11 +29,9 @@ _SLACK = 2.0**-48
 def epsilon(curve: Curve, delta: float, orders: ArrayLike | None = None) -> float:
     """Return an epsilon at delta: the best over a grid of orders, refined around its minimum.
 
-    Guarantee
-    ---------
-    - Never below the true epsilon of a mechanism with this curve, whatever the orders; never NaN or negative.
-    - 0 from the Bretagnolle-Huber bound on; infinite at delta 0 unless the curve vanishes.
-    - It falls as delta grows, up to the precision of the search.
+    Guarantee: never below the true epsilon of a mechanism with this curve, whatever the orders; never NaN or negative.
+    0 from the Bretagnolle-Huber bound on; infinite at delta 0 unless the curve vanishes. It falls as delta grows, up to
+    the precision of the search.
     """
     delta, grid = probability("delta", delta), _grid(orders)
     smallest = _search(lambda array: _epsilons(array, _values(curve, array), delta), grid)

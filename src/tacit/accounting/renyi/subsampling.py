@@ -226,12 +226,10 @@ def poisson_gaussian(orders: ArrayLike, mu: float, sampling_rate: float) -> Floa
     The moment minus 1 is summed from positive parts: binomially at integer orders, by the
     trapezoidal rule at fractional orders and mu up to 8, and by a series of Mills ratios beyond.
 
-    Guarantee
-    ---------
-    - Never below the divergence in either direction, for add-remove and zero-out only.
-    - At most a relative 1e-8 above the first one for mu up to 8, orders from 1.001 to 32 and integers to 2^15, wherever
-      the curve is above 1e-20; at most 1e-4 for larger mu and rates from 1e-6.
-    - The plain Gaussian curve at rate 1, zero at rate 0, and never above the plain curve.
+    Guarantee: never below the divergence in either direction, for add-remove and zero-out only. At most a relative 1e-8
+    above the first one for mu up to 8, orders from 1.001 to 32 and integers to 2^15, wherever the curve is above 1e-20;
+    at most 1e-4 for larger mu and rates from 1e-6. The plain Gaussian curve at rate 1, zero at rate 0, and never above
+    the plain curve.
     """
     array, mu = as_orders(orders), non_negative("mu", mu)
     rate = probability("sampling_rate", sampling_rate)
