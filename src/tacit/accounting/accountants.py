@@ -143,10 +143,6 @@ def _upper(
     return law
 
 
-def _basic(releases: tuple[PricedReleases, ...], delta: float) -> float:
-    return _added(releases, delta)[0]
-
-
 def _advanced(releases: tuple[PricedReleases, ...], delta: float) -> float:
     whole, slack = _added(releases, delta)
     if math.isinf(whole) or slack <= 0.0:
@@ -190,10 +186,6 @@ def _zcdp(found: Concentrated, delta: float) -> float:
 def _rdp(found: LeakyCurve, delta: float) -> float:
     rest = without_leak(delta, found.leak)
     return conversion.epsilon(found.curve, rest) if rest > 0.0 else math.inf
-
-
-def _gdp(square: Fraction, delta: float) -> float:
-    return gaussian.epsilon(root_up(square), delta)
 
 
 def _pld(counts: EventCounts, relation: Relation | None, delta: float) -> Bracket | None:
@@ -240,7 +232,10 @@ def _priced(find: Callable[[Event, Relation | None], object]) -> Callable[[Event
     return lambda event, relation: find(event, relation) is not None
 
 
-_BY_SUM = _upper(priced_releases, _basic)
+_BY_SUM = _upper(priced_releases, lambda releases, delta: _added(releases, delta)[0])
+_BY_SQUARES = _upper(
+    lambda counts, *_: total_mu_squared(counts), lambda square, delta: gaussian.epsilon(root_up(square), delta)
+)
 _HAS_EPSILON = _priced(lambda event, relation: epsilon_at(event, relation, 1e-6))
 ACCOUNTANTS: Mapping[str, Accountant] = MappingProxyType(
     {
@@ -249,18 +244,10 @@ ACCOUNTANTS: Mapping[str, Accountant] = MappingProxyType(
             ("basic", _HAS_EPSILON, _BY_SUM),
             ("advanced", _HAS_EPSILON, _upper(priced_releases, _advanced)),
             ("optimal", _HAS_EPSILON, _upper(priced_releases, _optimal)),
-            (
-                "zcdp",
-                _priced(concentrated),
-                _upper(lambda counts, relation, _: total_concentrated(counts, relation), _zcdp),
-            ),
+            ("zcdp", _priced(concentrated), _upper(lambda counts, rel, _: total_concentrated(counts, rel), _zcdp)),
             ("tcdp", _is_truncated, _upper(truncated_epsilon, lambda found, _: found)),
             ("rdp", _priced(curve_of), _upper(lambda counts, relation, _: total_curve(counts, relation), _rdp)),
-            (
-                "gdp",
-                lambda event, _: isinstance(event, Gaussian),
-                _upper(lambda counts, *_: total_mu_squared(counts), _gdp),
-            ),
+            ("gdp", lambda event, _: isinstance(event, Gaussian), _BY_SQUARES),
             ("pld", _priced(pair_of), _pld),
         )
     }

@@ -61,17 +61,9 @@ def calibrate(
     the smallest float of noise, the most steps. Sampled: the price is within 0.2 per cent below the budget, unless an
     end of the range is reached (noise 0.01, rate 1, ten million steps).
 
-    Parameters
-    ----------
-    budget
-        What may be spent; a budget in mu or rho calibrates runs over the whole table only.
-    find
-        ``"noise"`` (smallest), ``"steps"`` (most), ``"sample_rate"`` (largest) or
-        ``"population"`` (the smallest table from which samples of size `sample` may be drawn).
-    noise, steps, sample_rate, sampling, population
-        As in `Run`.
-    sample
-        Expected or fixed size of the sample, where the population is sought.
+    A budget in mu or rho calibrates runs over the whole table only. `find` is ``"noise"`` (smallest), ``"steps"``
+    (most), ``"sample_rate"`` (largest) or ``"population"``: the smallest table from which samples of the expected or
+    fixed size `sample` may be drawn. The others are as in `Run`.
 
     Examples
     --------

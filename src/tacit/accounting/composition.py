@@ -30,11 +30,6 @@ Sampled: TypeAlias = PoissonSampled | kinds.SampledWithoutReplacement | kinds.Sa
 
 # Counts are read as floats by most accountants.
 _LARGEST_COUNT_BITS = 1000
-_REUSED = (
-    "several releases from one sample are not several sampled releases: the sample is drawn once, "
-    "so its amplification is not theirs one by one. Draw a fresh sample for each release, or "
-    "release all of them with Gaussian noise, which is one Gaussian release of the sample"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,12 +199,10 @@ def _unfold(event: Event, times: int, relation: Relation | None) -> Iterator[tup
 
 def _gaussian(square: Fraction) -> Gaussian:
     """The release with this mu², rounded up where its digits would be too many for an event."""
-    long = max(square.numerator.bit_length(), square.denominator.bit_length())
-    if long > LARGEST_BITS:
-        shift = 1024 - (square.numerator.bit_length() - square.denominator.bit_length())
-        shift = max(min(shift, 1500), -1500)
-        scaled = square * Fraction(2) ** shift
-        square = Fraction(math.ceil(scaled)) * Fraction(2) ** -shift
+    above, below = square.numerator.bit_length(), square.denominator.bit_length()
+    if max(above, below) > LARGEST_BITS:
+        unit = Fraction(2) ** max(min(1024 - (above - below), 1500), -1500)
+        square = Fraction(math.ceil(square * unit)) / unit
     return Gaussian(square, 1)
 
 
@@ -293,7 +286,11 @@ def _one_release(event: Event, relation: Relation) -> Event | None:
     amounts = [(pure_epsilon(release), times) for release, times in inside]
     if all(epsilon is not None for epsilon, _ in amounts):
         return kinds.Pure(sum((epsilon or 0) * times for epsilon, times in amounts))
-    raise AccountingError(f"{type(event).__name__} around several releases is refused: {_REUSED}")
+    raise AccountingError(
+        f"{type(event).__name__} around several releases is refused: several releases from one sample are not several "
+        "sampled releases: the sample is drawn once, so its amplification is not theirs one by one. Draw a fresh "
+        "sample for each release, or release all of them with Gaussian noise, which is one Gaussian release of the sample"
+    )
 
 
 def pure_epsilon(event: Event) -> Fraction | float | None:

@@ -26,17 +26,10 @@ class Run:
     C, inside a sample of fixed size 2C. Steps are whole: a fraction of a step is refused, never dropped. There is no
     such thing as shuffled batches: "shuffle" is refused.
 
-    Parameters
-    ----------
-    noise
-        Standard deviation of the noise on the sum over the clip bound C, above 0.
-    sample_rate
-        Probability of a record in a Poisson sample, or size of the sample over that of the table;
-        None for sums over the whole table.
-    sampling
-        ``"poisson"``, ``"without-replacement"`` or ``"with-replacement"``.
-    population
-        Number of records; needed with replacement, and fixes the size of the sample without.
+    `noise` is the standard deviation of the noise on the sum over the clip bound C, above 0. `sample_rate` is the
+    probability of a record in a Poisson sample, or the size of the sample over that of the table; None for sums over
+    the whole table. `sampling` is ``"poisson"``, ``"without-replacement"`` or ``"with-replacement"``. `population` is the
+    number of records; needed with replacement, it fixes the size of the sample without.
 
     Examples
     --------
@@ -63,9 +56,8 @@ class Run:
         object.__setattr__(self, "relation", Relation.parse(self.relation))
         if self.sampling not in SAMPLINGS:
             raise SettingError(
-                f"unknown sampling {str(self.sampling)[:40]!r}; expected one of "
-                f"{', '.join(SAMPLINGS)}. Shuffled batches have no amplification: leave "
-                "sample_rate out"
+                f"unknown sampling {str(self.sampling)[:40]!r}; expected one of {', '.join(SAMPLINGS)}. "
+                "Shuffled batches have no amplification: leave sample_rate out"
             )
         if self.population is not None:
             object.__setattr__(self, "population", _count("population", self.population))

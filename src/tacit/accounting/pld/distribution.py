@@ -115,9 +115,7 @@ def from_pair(pair: Pair, direction: Direction, grid: Grid, bound: Bound) -> Los
     Guarantee: the upper profile is never below the exact one, and losses above the grid become infinite; the lower one
     is never above it, and losses outside of the grid are dropped or lowered.
     """
-    if bound == "upper":
-        return _upper(pair, direction, grid)
-    return _lower(pair, direction, grid)
+    return (_upper if bound == "upper" else _lower)(pair, direction, grid)
 
 
 def _upper(pair: Pair, direction: Direction, grid: Grid) -> LossDistribution:

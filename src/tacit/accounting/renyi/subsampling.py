@@ -15,7 +15,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from tacit.accounting.renyi.curve import Curve, gaussian, interpolated, log_expm1, log_moments_at, log_one_plus, log_sum
+from tacit.accounting.renyi.curve import (
+    Curve,
+    MomentBound,
+    gaussian,
+    interpolated,
+    log_expm1,
+    log_moments_at,
+    log_one_plus,
+    log_sum,
+)
 from tacit.accounting.rounding import ALLOWANCE, UNDERFLOW, Floats, as_orders, non_negative, probability, raised
 from tacit.validate import whole
 
@@ -38,14 +47,8 @@ def poisson(orders: ArrayLike, curve: Curve, sampling_rate: float) -> Floats:
     Guarantee: never below the divergence of any such mechanism, both ways, for add-remove and zero-out. Never above the
     base curve; equal to it at rate 1, zero at rate 0.
     """
-    array, rate = as_orders(orders), probability("sampling_rate", sampling_rate)
-    if rate == 0.0:
-        return np.zeros_like(array)
-    base = np.asarray(curve(array), dtype=np.float64)
-    if rate == 1.0:
-        return base
-    moments = log_moments_at(array, lambda order, values: _poisson_moment(order, values, rate), curve)
-    return np.minimum(base, interpolated(array, moments))
+    rate = probability("sampling_rate", sampling_rate)
+    return _at_most_base(as_orders(orders), curve, rate, lambda order, values: _poisson_moment(order, values, rate))
 
 
 def without_replacement(
@@ -66,11 +69,7 @@ def without_replacement(
     rate = probability("sampling_rate", sampling_rate)
     bound = non_negative("pure_epsilon", pure_epsilon)
     log_gap = float(log_expm1(np.asarray(bound))) if bound < math.inf else math.inf
-
-    def log_terms(values: Floats) -> Floats:
-        return _generic_terms(values, log_gap)
-
-    return _amplified(as_orders(orders), curve, rate, log_terms)
+    return _fixed_size(as_orders(orders), curve, rate, lambda values: _generic_terms(values, log_gap))
 
 
 def without_replacement_gaussian(orders: ArrayLike, mu: float, sampling_rate: float) -> Floats:
@@ -93,7 +92,7 @@ def without_replacement_gaussian(orders: ArrayLike, mu: float, sampling_rate: fl
         terms[1 : 1 + len(index)] = np.minimum(terms[1 : 1 + len(index)], math.log(4.0) + means)
         return terms
 
-    return _amplified(as_orders(orders), curve, rate, log_terms)
+    return _fixed_size(as_orders(orders), curve, rate, log_terms)
 
 
 def with_replacement_gaussian(
@@ -135,14 +134,12 @@ def with_replacement_gaussian(
 
 def _poisson_moment(order: int, values: Floats, rate: float) -> float:
     """Upper bound of the log-moment at an integer order, from the curve at 1 .. order."""
-    chosen = np.arange(2.0, order + 1.0)
+    chosen, log_factorial, weights = _log_choices(order, rate)
     log_rate, log_rest = math.log(rate), math.log1p(-rate)
-    log_factorial = float(special.gammaln(order + 1.0))
-    gammas = special.gammaln(chosen + 1.0) + special.gammaln(order - chosen + 1.0)
     exponents = (chosen - 1.0) * values[1:]
     if not np.all(np.isfinite(exponents)):
         return math.inf
-    weights = log_factorial - gammas + chosen * log_rate + (order - chosen) * log_rest
+    weights = weights + (order - chosen) * log_rest
     sizes = 3.0 * log_factorial - chosen * log_rate - (order - chosen) * log_rest + exponents + 1.0
     weights = weights + 2.0**-48 * sizes
     # Probabilities add up to 1, so only what exceeds 1 is summed.
@@ -157,25 +154,34 @@ def _poisson_moment(order: int, values: Floats, rate: float) -> float:
     return log_one_plus(max(log_sum(forward), backward)) * (1.0 + ALLOWANCE) + UNDERFLOW
 
 
-def _amplified(orders: Floats, curve: Curve, rate: float, log_terms: Curve) -> Floats:
-    """Return the lesser of the base curve and the one built from terms c_2, c_3, ..."""
-    base = np.asarray(curve(orders), dtype=np.float64)
-    if rate in {0.0, 1.0}:
-        return np.zeros_like(orders) if rate == 0.0 else base
+def _fixed_size(orders: Floats, curve: Curve, rate: float, log_terms: Curve) -> Floats:
+    """Return the curve built from terms c_2, c_3, ..."""
 
     def moment(order: int, values: Floats) -> float:
-        chosen = np.arange(2.0, order + 1.0)
         terms = log_terms(values)
         if np.any(np.isposinf(terms)):
             return math.inf
-        log_factorial = float(special.gammaln(order + 1.0))
-        gammas = special.gammaln(chosen + 1.0) + special.gammaln(order - chosen + 1.0)
-        logs = log_factorial - gammas + chosen * math.log(rate) + terms
+        chosen, log_factorial, weights = _log_choices(order, rate)
         sizes = 3.0 * log_factorial - chosen * math.log(rate) + 1.0
-        excess = log_sum(logs + 2.0**-48 * sizes)
+        excess = log_sum(weights + terms + 2.0**-48 * sizes)
         return log_one_plus(excess) * (1.0 + ALLOWANCE) + UNDERFLOW
 
+    return _at_most_base(orders, curve, rate, moment)
+
+
+def _at_most_base(orders: Floats, curve: Curve, rate: float, moment: MomentBound) -> Floats:
+    """Return the lesser of the base curve and the one with these moments; zero at rate 0."""
+    base = np.asarray(curve(orders), dtype=np.float64)
+    if rate in {0.0, 1.0}:
+        return np.zeros_like(orders) if rate == 0.0 else base
     return np.minimum(base, interpolated(orders, log_moments_at(orders, moment, curve)))
+
+
+def _log_choices(order: int, rate: float) -> tuple[Floats, float, Floats]:
+    """Return j = 2, 3, ..., the logarithm of order!, and those of the binomial coefficients times q^j."""
+    chosen, log_factorial = np.arange(2.0, order + 1.0), float(special.gammaln(order + 1.0))
+    gammas = special.gammaln(chosen + 1.0) + special.gammaln(order - chosen + 1.0)
+    return chosen, log_factorial, log_factorial - gammas + chosen * math.log(rate)
 
 
 def _generic_terms(values: Floats, log_gap: float) -> Floats:
