@@ -289,7 +289,8 @@ def _one_release(event: Event, relation: Relation) -> Event | None:
     raise AccountingError(
         f"{type(event).__name__} around several releases is refused: several releases from one sample are not several "
         "sampled releases: the sample is drawn once, so its amplification is not theirs one by one. Draw a fresh "
-        "sample for each release, or release all of them with Gaussian noise, which is one Gaussian release of the sample"
+        "sample for each release, or release all of them with Gaussian noise, which is one Gaussian release of the "
+        "sample"
     )
 
 

@@ -142,9 +142,8 @@ class Filter:
 class Odometer:
     r"""A record of releases of concentrated privacy, chosen as one goes along.
 
-    With :math:`\bar\rho_j = 1.25^j 2^{-14}` the first rung at or above what was spent, and
-    :math:`\delta_j = 6\delta/(\pi^2 (j + 1)^2)`, the reading is
-    :math:`\bar\rho_j + 2\sqrt{\bar\rho_j \log(1/\delta_j)}`.
+    With :math:`\bar\rho_j = 1.25^j 2^{-14}` the first rung at or above what was spent, and :math:`\delta_j =
+    6\delta/(\pi^2 (j + 1)^2)`, the reading is :math:`\bar\rho_j + 2\sqrt{\bar\rho_j \log(1/\delta_j)}`.
 
     Guarantee: for any neighbours, with probability 1 - delta, no loss ever exceeds the reading of its time. Reading
     changes nothing; recording never lowers a reading.

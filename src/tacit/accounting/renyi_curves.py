@@ -1,8 +1,7 @@
 r"""Rényi curves of events: which curve of `tacit.accounting.renyi` belongs to which release.
 
-A release that is only (epsilon, delta)-private leaks with probability delta and is
-epsilon-private otherwise; its curve is that of the second case, and the leak is recorded with it.
-Proof: ``proofs/accounting/renyi_curves.md``.
+A release that is only (epsilon, delta)-private leaks with probability delta and is epsilon-private otherwise; its curve
+is that of the second case, and the leak is recorded with it. Proof: ``proofs/accounting/renyi_curves.md``.
 """
 
 from __future__ import annotations

@@ -28,8 +28,8 @@ class Run:
 
     `noise` is the standard deviation of the noise on the sum over the clip bound C, above 0. `sample_rate` is the
     probability of a record in a Poisson sample, or the size of the sample over that of the table; None for sums over
-    the whole table. `sampling` is ``"poisson"``, ``"without-replacement"`` or ``"with-replacement"``. `population` is the
-    number of records; needed with replacement, it fixes the size of the sample without.
+    the whole table. `sampling` is ``"poisson"``, ``"without-replacement"`` or ``"with-replacement"``. `population` is
+    the number of records; needed with replacement, it fixes the size of the sample without.
 
     Examples
     --------

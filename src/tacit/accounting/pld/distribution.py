@@ -1,9 +1,8 @@
 r"""Distributions of a privacy loss on a grid, above and below the exact one.
 
-A grid is a set of integers n, dense where the mass is; its losses are the exact products n h.
-**Upper.** Each cell is split between its ends so that both of its masses stay ("connect the dots").
-**Lower.** A polygon through the points of the profile, lowered below its tangents, with corners on
-the grid. Proofs: ``proofs/accounting/pld/distribution.md``.
+A grid is a set of integers n, dense where the mass is; its losses are the exact products n h. **Upper.** Each cell is
+split between its ends so that both of its masses stay ("connect the dots"). **Lower.** A polygon through the points of
+the profile, lowered below its tangents, with corners on the grid. Proofs: ``proofs/accounting/pld/distribution.md``.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
 r"""Rényi curves as values, and those of single mechanisms; all values are rounded up.
 
-A curve is a function from an array of orders :math:`\alpha \ge 1` to upper bounds of
-:math:`D_\alpha(M(D) \| M(D'))` over all neighbours in both directions; at order 1 of the
-Kullback-Leibler divergence. Functions of this package become curves by `functools.partial`.
-Permute-and-flip is epsilon-private but **not** epsilon-bounded-range: use `pure` for it. Objective
-perturbation is **not** mu-GDP: never add its mu to other squares.
-Proofs and references: ``proofs/accounting/renyi/curve.md``.
+A curve is a function from an array of orders :math:`\alpha \ge 1` to upper bounds of :math:`D_\alpha(M(D) \| M(D'))`
+over all neighbours in both directions; at order 1 of the Kullback-Leibler divergence. Functions of this package become
+curves by `functools.partial`. Permute-and-flip is epsilon-private but **not** epsilon-bounded-range: use `pure` for it.
+Objective perturbation is **not** mu-GDP: never add its mu to other squares. Proofs and references:
+``proofs/accounting/renyi/curve.md``.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 r"""Rényi curves of any mechanism on a fresh random sample of the records.
 
-Poisson samples: add-remove and zero-out. Samples of fixed size: replace-one. The base curve holds
-for the same relation, on tables of the size of the sample. Releases from one sample are one
-mechanism, whose base curve is the sum of theirs.
-Proofs and references: ``proofs/accounting/renyi/subsampling.md``.
+Poisson samples: add-remove and zero-out. Samples of fixed size: replace-one. The base curve holds for the same
+relation, on tables of the size of the sample. Releases from one sample are one mechanism, whose base curve is the sum
+of theirs. Proofs and references: ``proofs/accounting/renyi/subsampling.md``.
 """
 
 from __future__ import annotations
