@@ -82,10 +82,9 @@ def amplified_by_poisson(
 
 
 def replaced_by_poisson(epsilon: float, delta: float, sampling_rate: float) -> Amplified:
-    r"""Return the guarantee for replace-one of a mechanism on a Poisson sample.
+    """Return the guarantee for replace-one on a Poisson sample, (ε*, q (1 + e^(ε* - ε)) δ).
 
-    .. math:: \Bigl(\varepsilon^* = \log\frac{1 - q + q e^{\varepsilon}}{1 - q + q e^{-\varepsilon}},\
-        q\,(1 + e^{\varepsilon^* - \varepsilon})\,\delta\Bigr)
+    ε* = log((1 - q + q e^ε) / (1 - q + q e^(-ε))).
 
     Guarantee: given a base guarantee for **adding or removing one record of the sample**, the least epsilon there is at
     delta 0, and at most the group of two steps of add-remove. Rounded up; twice epsilon at rate 1, nothing spent at
@@ -234,9 +233,7 @@ class TradeOff(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Approximate:
-    r"""The trade-off of an (epsilon, delta) guarantee, rounded down.
-
-    .. math:: f(\alpha) = \max\{0,\ 1 - \delta - e^{\varepsilon}\alpha,\ e^{-\varepsilon}(1 - \delta - \alpha)\}
+    """The trade-off of an (epsilon, delta) guarantee, max(0, 1 - δ - e^ε α, e^(-ε) (1 - δ - α)), rounded down.
 
     Guarantee: its own inverse, so both orders of the two tables are covered.
     """

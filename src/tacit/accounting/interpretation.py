@@ -124,9 +124,7 @@ def group_epsilon(composition: Composition, size: int, *, delta: float) -> float
 
 
 def group_approximate(epsilon: float, delta: float, size: int) -> tuple[float, float]:
-    r"""Return the guarantee of k records from an (epsilon, delta) guarantee of one, rounded up.
-
-    .. math:: \Bigl(k\varepsilon,\ \min\bigl(\frac{e^{k\varepsilon} - 1}{e^{\varepsilon} - 1}\,\delta, 1\bigr)\Bigr)
+    """Return the guarantee of k records, (kε, δ (e^(kε) - 1) / (e^ε - 1)), from one of a record; at most 1, rounded up.
 
     From add-remove to replace-one it is the case k = 2.
     """

@@ -1,10 +1,8 @@
 r"""Draws with replacement: copies of one record, and the profile of a release under replace-one.
 
-.. math:: w_k = \binom{m}{k} n^{-k} (1 - 1/n)^{m - k}
-
-is the weight of k copies. Numbers of copies whose weights vanish are not listed: their total weight
-`tail` goes to delta. Where too many are left, neighbouring numbers are read as the largest of them,
-because more copies dominate fewer. Proof: ``proofs/accounting/with_replacement.md``.
+The weight of k copies is :math:`w_k = \binom{m}{k} n^{-k} (1 - 1/n)^{m - k}`. Numbers of copies whose weights vanish
+are not listed: their total weight `tail` goes to delta. Where too many are left, neighbouring numbers are read as the
+largest of them, because more copies dominate fewer. Proof: ``proofs/accounting/with_replacement.md``.
 """
 
 from __future__ import annotations

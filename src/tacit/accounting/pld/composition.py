@@ -1,10 +1,8 @@
 r"""Composition of dominating pairs with counts: certified brackets of epsilon and delta.
 
-.. math:: \delta(\varepsilon) = \max_{\text{directions}}
-    E\left[\left(1 - e^{\varepsilon - \sum_i Y_i}\right)_+\right]
-
-Each direction is composed separately and the larger bound is taken at the end. The grid is made finer until the bracket
-is as narrow as asked for. One pair used once has a closed form. Proofs: ``proofs/accounting/pld/composition.md``.
+:math:`\delta(\varepsilon)` is the largest over the directions of :math:`E[(1 - e^{\varepsilon - \sum_i Y_i})_+]`. Each
+direction is composed separately and the larger bound is taken at the end. The grid is made finer until the bracket is
+as narrow as asked for. One pair used once has a closed form. Proofs: ``proofs/accounting/pld/composition.md``.
 """
 
 from __future__ import annotations

@@ -92,9 +92,7 @@ _NEARLY = 2.0**-20
 
 @dataclass(frozen=True)
 class LossDistribution:
-    r"""Masses of a privacy loss on the multiples of a step.
-
-    .. math:: \delta(\varepsilon) = m_\infty + \sum_{n h > \varepsilon} m_n (1 - e^{\varepsilon - n h})
+    """Masses of a privacy loss on the multiples of a step: δ(ε) = m_∞ + Σ m_n (1 - e^(ε - nh)) over nh > ε.
 
     Guarantee: upper: the exact loss lowered by `loss_error` is dominated by these masses times ``1 + mass_error``;
     lower: the other way round, with raised and ``1 - mass_error``.

@@ -80,9 +80,7 @@ def repeat(curve: Curve, times: int) -> Curve:
 
 
 def group(curve: Curve, size: int) -> Curve:
-    r"""Return a curve for tables that differ in k records, from the curve of one neighbour step.
-
-    .. math:: r_k(\alpha) = \sum_{i=0}^{k-1} \frac{k\alpha}{k\alpha - i}\, r(k\alpha - i)
+    r"""Return a curve for tables k records apart, Σ kα/(kα - i) r(kα - i) over i < k, from that of one neighbour step.
 
     Guarantee: a group of one costs what one record costs. Exact for the Gaussian curve: :math:`\alpha (k\mu)^2/2`.
     """
@@ -302,9 +300,7 @@ def one_signed_objective(orders: ArrayLike, determinant: float, mu: float) -> Fl
 
 
 def two_signed_objective(orders: ArrayLike, determinant: float, mu: float) -> Floats:
-    r"""Return the curve of objective perturbation for losses with a two-signed derivative.
-
-    .. math:: r(\alpha) = c + \alpha\mu^2/2 + \frac{\log(2\Phi((\alpha - 1)\mu))}{\alpha - 1}
+    """Return the curve for losses with a two-signed derivative, c + αμ²/2 + log(2Φ((α - 1)μ)) / (α - 1).
 
     Guarantee: the Rényi divergence of the dominating loss c + mu^2/2 + |A|, rounded up; never below the one-signed
     curve.

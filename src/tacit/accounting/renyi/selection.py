@@ -1,7 +1,8 @@
-r"""Rényi curves of releasing only the best of a random number of private runs.
+"""Rényi curves of releasing only the best of a random number of private runs.
 
 The number of runs K is drawn from a public distribution; each run gives its own score. A number of runs that is fixed
-in advance, or released, is not covered. Reference: Papernot and Steinke (2022), Theorems 2 and 6.
+in advance, or released, is not covered. Reference: Papernot and Steinke (2022), Theorems 2 and 6; the formulas are in
+``proofs/accounting/renyi/selection.md``.
 """
 
 from __future__ import annotations
@@ -20,10 +21,7 @@ from tacit.validate import positive
 
 
 def negative_binomial_mean(shape: float, gamma: float) -> float:
-    r"""Return the mean of the truncated negative binomial number of runs, rounded up.
-
-    .. math:: E K = \frac{\eta(1/\gamma - 1)}{1 - \gamma^{\eta}}, \qquad
-        \frac{1/\gamma - 1}{\log(1/\gamma)} \text{ at } \eta = 0
+    """Return the mean of the truncated negative binomial number of runs, rounded up.
 
     Guarantee: 1/gamma for the geometric distribution (shape 1), never below 1.
     """
@@ -35,10 +33,7 @@ def negative_binomial_mean(shape: float, gamma: float) -> float:
 
 
 def negative_binomial_selection(orders: ArrayLike, curve: Curve, shape: float, gamma: float) -> Floats:
-    r"""Return the curve of the best of a truncated negative binomial number of runs.
-
-    .. math:: r'(\alpha) = r(\alpha) + (1 + \eta) \min_{\beta \ge 1} \left[
-        \Bigl(1 - \frac1\beta\Bigr) r(\beta) + \frac{\log(1/\gamma)}{\beta} \right] + \frac{\log E K}{\alpha - 1}
+    """Return the curve of the best of a truncated negative binomial number of runs.
 
     The curve is that of one run together with its score. Shape 1 is the geometric distribution, 0 the logarithmic one;
     a small gamma is many runs.
@@ -58,10 +53,7 @@ def negative_binomial_selection(orders: ArrayLike, curve: Curve, shape: float, g
 
 
 def poisson_selection(orders: ArrayLike, curve: Curve, mean: float) -> Floats:
-    r"""Return the curve of the best of a Poisson number of runs.
-
-    .. math:: r'(\alpha) = r(\alpha) + m\,\hat\delta + \frac{\log m}{\alpha - 1}, \qquad
-        \hat\delta = \delta\bigl(\hat\varepsilon = \log(1 + 1/(\alpha - 1))\bigr)
+    """Return the curve of the best of a Poisson number of runs.
 
     If K = 0 something that does not depend on the data must be released.
 

@@ -33,15 +33,11 @@ _END = 24.0
 
 
 def poisson(orders: ArrayLike, curve: Curve, sampling_rate: float) -> Floats:
-    r"""Return the curve of a mechanism on a Poisson sample of rate q.
+    """Return the curve of a mechanism on a Poisson sample of rate q.
 
-    At integer orders the mixture against the base costs
-
-    .. math:: A_1 = \sum_{j=0}^{\alpha} \binom{\alpha}{j} (1 - q)^{\alpha - j} q^j e^{(j - 1) r(j)},
-
-    and the base against the mixture at most the least of :math:`1 + \binom{\alpha}{2} q^2 (1 - q)^{-\alpha - 1}
-    (e^{r(2)} - 1)`, :math:`1 - q + q e^{(\alpha - 1) r(\alpha)}`, and :math:`A_1` with the terms from j = 3 on counted
-    three times. Between integers the logarithm of the moment is interpolated.
+    At integer orders it is the larger of the sum for the mixture against the base and the least of three bounds for the
+    base against the mixture, all stated on the proof page. Between integers the logarithm of the moment is
+    interpolated.
 
     Guarantee: never below the divergence of any such mechanism, both ways, for add-remove and zero-out. Never above the
     base curve; equal to it at rate 1, zero at rate 0.
@@ -55,12 +51,8 @@ def without_replacement(
 ) -> Floats:
     r"""Return the curve of any mechanism on a sample without replacement of m = qn records.
 
-    .. math:: A_\alpha = 1 + \sum_{j=2}^{\alpha} \binom{\alpha}{j} q^j c_j, \quad
-        c_2 = \min\{4(e^{r(2)} - 1),\ e^{r(2)} \min(2, (e^{\varepsilon} - 1)^2)\}, \quad
-        c_j = e^{(j - 1) r(j)} \min(2, (e^{\varepsilon} - 1)^j)
-
-    with :math:`\varepsilon` a pure epsilon of the base mechanism if it has one. Between integers the logarithm of the
-    moment is interpolated.
+    :math:`A_\alpha = 1 + \sum_{j=2}^{\alpha} \binom{\alpha}{j} q^j c_j` with the :math:`c_j` of the proof page, smaller
+    for a base with a `pure_epsilon`. Between integers the logarithm of the moment is interpolated.
 
     Guarantee: never below the divergence for replace-one, given a base curve for replace-one. Never above the base
     curve; equal to it at rate 1, zero at rate 0.
@@ -72,13 +64,10 @@ def without_replacement(
 
 
 def without_replacement_gaussian(orders: ArrayLike, mu: float, sampling_rate: float) -> Floats:
-    r"""Return the curve of a Gaussian release on a sample without replacement.
-
-    As `without_replacement`, with :math:`c_j = \min\{2 e^{j(j-1)\mu^2/2},\ 4\sqrt{B_{2\lfloor j/2\rfloor}B_{2\lceil
-    j/2\rceil}}\}` from j = 3 on, where :math:`B_l = E[(L - 1)^l]` and :math:`L = e^{\mu X - \mu^2/2}`.
+    """Return the curve of a Gaussian release on a sample without replacement.
 
     Guarantee: never below the divergence for replace-one when mu counts the replace-one sensitivity; never above
-    `without_replacement` of the Gaussian curve.
+    `without_replacement` of the Gaussian curve, because terms from j = 3 on may also be bounded by even moments.
     """
     rate, mu = probability("sampling_rate", sampling_rate), non_negative("mu", mu)
     curve = partial(gaussian, mu=mu)
@@ -97,13 +86,11 @@ def without_replacement_gaussian(orders: ArrayLike, mu: float, sampling_rate: fl
 def with_replacement_gaussian(
     orders: ArrayLike, mu: float, records: int, draws: int, most: int | None = None
 ) -> Floats:
-    r"""Return the curve of a Gaussian release on m draws with replacement from n records.
+    """Return the curve of a Gaussian release on m draws with replacement from n records.
 
-    .. math:: r(\alpha) = \frac{1}{\alpha - 1} \log \sum_{k=0}^{m} \binom{m}{k} n^{-k}
-        (1 - 1/n)^{m - k} e^{\alpha(\alpha - 1) k^2 \mu^2 / 2}
-
-    by joint convexity alone: it shrinks like m/n, not like its square. mu is the replace-one sensitivity of one draw
-    over the noise scale. More than `most` copies are left out: charge their probability, at most 2^-50, as a leak.
+    The mixture of the Gaussian curves at k mu over the number k of copies, by joint convexity alone: it shrinks like
+    m/n, not like its square. mu is the replace-one sensitivity of one draw over the noise scale. More than `most`
+    copies are left out: charge their probability, at most 2^-50, as a leak.
 
     Guarantee: never below the divergence for replace-one; with `most`, given that no more copies are drawn.
     """

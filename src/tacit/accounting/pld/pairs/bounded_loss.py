@@ -44,9 +44,7 @@ class LaplacePair(Pair):
 
 @dataclass(frozen=True, slots=True)
 class RandomisedResponse(Pair):
-    r"""Leaky randomised response, the worst of all :math:`(\varepsilon, \delta)` mechanisms.
-
-    .. math:: P[Y = \infty] = \delta, \quad P[Y = \pm\varepsilon] = (1 - \delta)\, \frac{1}{1 + e^{\mp\varepsilon}}
+    """Leaky randomised response: P[Y = ∞] = δ, P[Y = ±ε] = (1 - δ) / (1 + e^(∓ε)).
 
     Guarantee: dominates every mechanism that is (epsilon, delta)-private, and is one.
     """
@@ -76,9 +74,7 @@ class RandomisedResponse(Pair):
 
 @dataclass(frozen=True, slots=True)
 class ExponentialPair(Pair):
-    r"""All mechanisms of bounded range eta: the exponential mechanism.
-
-    .. math:: \delta(t) = \frac{(1 - e^{(t - \eta)/2})^2}{1 - e^{-\eta}}, \quad |t| \le \eta
+    """All mechanisms of bounded range eta: δ(t) = (1 - e^((t - η)/2))² / (1 - e^(-η)) for |t| ≤ η.
 
     Guarantee: never below the profile of any two-point pair of range eta, and attained at every epsilon.
     """
@@ -98,11 +94,10 @@ class ExponentialPair(Pair):
 
 @dataclass(frozen=True, slots=True)
 class _Replaced(Pair):
-    r"""A pure release on a Poisson sample under replace-one: a loss symmetric around 0.
+    """A pure release on a Poisson sample under replace-one: a loss symmetric around 0.
 
-    `epsilon`, at most 300, is for adding or removing one record of the sample; the largest loss is
-
-    .. math:: \varepsilon^* = \log\frac{1 - q + q e^{\varepsilon}}{1 - q + q e^{-\varepsilon}}
+    `epsilon`, at most 300, is for adding or removing one record of the sample. The largest loss is ε* = log((1 - q + q
+    e^ε) / (1 - q + q e^(-ε))).
     """
 
     epsilon: float

@@ -42,9 +42,7 @@ class GaussianPair(Pair):
 
 @dataclass(frozen=True, slots=True)
 class DiscreteGaussianPair(Pair):
-    r"""An integer moved by at most an integer shift, with discrete Gaussian noise.
-
-    .. math:: P[X = x] \propto e^{-x^2 / (2 \sigma^2)}, \quad Y = \frac{\Delta^2 - 2 \Delta X}{2 \sigma^2}
+    """An integer moved by at most an integer shift Δ, with discrete Gaussian noise: Y = (Δ² - 2ΔX) / (2σ²).
 
     `squared_sensitivity_root` is the shift, `sigma` at most 2^21 / 78.
 
@@ -92,14 +90,12 @@ class DiscreteGaussianPair(Pair):
 
 @dataclass(frozen=True, slots=True)
 class ObjectivePerturbation(Pair):
-    r"""The loss that dominates a minimiser of a perturbed objective.
+    """The loss that dominates a minimiser of a perturbed objective.
 
-    .. math:: Y = c + \max(0, V), \; V \sim N(\mu^2/2, \mu^2) \;\text{(one sign)}, \qquad
-        Y = c + \mu^2/2 + |A|, \; A \sim N(0, \mu^2) \;\text{(two)}
-
-    `c` bounds the logarithm of the Jacobian, and `c_add` that of the add direction (0 under add-remove and zero-out;
-    default `c`). `mu` is the gradient bound over the noise scale, doubled for replace-one. `signs` is 1 if the loss's
-    derivative has one sign given the record, else 2.
+    Y = c + max(0, V) with V ~ N(μ²/2, μ²) for one sign, Y = c + μ²/2 + |A| with A ~ N(0, μ²) for two. `c` bounds the
+    logarithm of the Jacobian, and `c_add` that of the add direction (0 under add-remove and zero-out; default `c`).
+    `mu` is the gradient bound over the noise scale, doubled for replace-one. `signs` is 1 if the loss's derivative has
+    one sign given the record, else 2.
 
     Guarantee: one sign, epsilon at least c: the profile is the Gaussian one at ``epsilon - c``.
     """
@@ -148,12 +144,10 @@ class ObjectivePerturbation(Pair):
 
 @dataclass(frozen=True, slots=True)
 class PoissonGaussian(Pair):
-    r"""Gaussian noise on the sum over a sample in which each record is with probability q.
+    """Gaussian noise on the sum over a sample in which each record is with probability q.
 
-    .. math:: P = (1 - q) N(0, 1) + q N(\mu, 1), \quad Q = N(0, 1)
-
-    (remove), the two exchanged (add); for replace-one :math:`Q = (1 - q) N(0, 1) + q N(-\mu, 1)`. `mu` is the bound of
-    one record's norm over the noise scale, for all relations.
+    P = (1 - q) N(0, 1) + q N(μ, 1) and Q = N(0, 1) (remove), the two exchanged (add); for replace-one Q = (1 - q) N(0,
+    1) + q N(-μ, 1). `mu` is the bound of one record's norm over the noise scale, for all relations.
 
     Guarantee: the profile of each direction is the exact one, for one release checked against 50 digits. Rate 1 is the
     Gaussian mechanism (of 2 mu for replace-one), rate 0 releases nothing.
@@ -191,15 +185,13 @@ class PoissonGaussian(Pair):
 
 @dataclass(frozen=True, slots=True)
 class WithoutReplacementGaussian(Pair):
-    r"""Gaussian noise on the sum over a sample of fixed size, replace-one.
+    """Gaussian noise on the sum over a sample of fixed size, replace-one; the loss has an atom at 0.
 
-    .. math:: \delta(\log x) = H_x((1 - q) Q + q P \| Q), \; x \ge 1; \quad H_x(P \| (1 - q) P + q Q), \; x < 1
+    With P = N(μ, 1) and Q = N(0, 1), δ(log x) is H_x((1 - q) Q + q P ‖ Q) for x ≥ 1 and H_x(P ‖ (1 - q) P + q Q) below.
+    `mu_replace` is twice the bound of one record's norm, over the noise scale.
 
-    with :math:`P = N(\mu, 1)` and :math:`Q = N(0, 1)`. The loss has an atom at 0. `mu_replace` is twice the bound of
-    one record's norm, over the noise scale.
-
-    Guarantee: for epsilon at least 0 this is the amplified profile :math:`\delta'(\log(1 + q (e^\varepsilon - 1))) =
-    q\, \delta(\varepsilon)`; below 0 it follows from it by exchanging the neighbours.
+    Guarantee: for epsilon at least 0 this is the amplified profile δ'(log(1 + q (e^ε - 1))) = q δ(ε); below 0 it
+    follows from it by exchanging the neighbours.
     """
 
     mu_replace: float

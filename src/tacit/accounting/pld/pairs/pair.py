@@ -1,11 +1,8 @@
-r"""What the discretiser needs of a dominating pair; pairs of a known profile and on samples.
+"""What the discretiser needs of a dominating pair; pairs of a known profile and on samples.
 
-The privacy loss of a pair (P, Q) is :math:`Y = \log(dP/dQ)` under P, and
-
-.. math:: \delta(\varepsilon) = P[Y > \varepsilon] - e^{\varepsilon} Q[Y > \varepsilon].
-
-Its distribution has a smooth part, given by both tails; atoms; and the mass at infinity. Sampling
-maps a loss Y to :math:`\log(1 - q + q e^{Y})`. Proofs: ``proofs/accounting/pld/pairs/``.
+The privacy loss of a pair (P, Q) is Y = log(dP/dQ) under P, and δ(ε) = P[Y > ε] - e^ε Q[Y > ε]. Its distribution has a
+smooth part, given by both tails; atoms; and the mass at infinity. Sampling maps a loss Y to log(1 - q + q e^Y). Proofs:
+``proofs/accounting/pld/pairs/``.
 """
 
 from __future__ import annotations
