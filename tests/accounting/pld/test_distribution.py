@@ -50,19 +50,12 @@ def grids() -> list[Grid]:
     ]
 
 
-def delta_of(law: LossDistribution, epsilon: float) -> float:
-    """The profile of the masses, without the rounding they record."""
-    losses = law.indices * law.step
-    above = losses > epsilon
-    return law.infinite + float((law.masses[above] * -np.expm1(epsilon - losses[above])).sum())
-
-
 def is_above(law: LossDistribution, pair: Pair, direction: Direction) -> bool:
-    return all(delta_of(law, e - law.loss_error) >= exact(pair, direction, e) * (1 - SLACK) - 1e-16 for e in EPSILONS)
+    return all(law.delta(e - law.loss_error) >= exact(pair, direction, e) * (1 - SLACK) - 1e-16 for e in EPSILONS)
 
 
 def is_below(law: LossDistribution, pair: Pair, direction: Direction) -> bool:
-    return all(delta_of(law, e + law.loss_error) <= exact(pair, direction, e) * (1 + SLACK) + 1e-16 for e in EPSILONS)
+    return all(law.delta(e + law.loss_error) <= exact(pair, direction, e) * (1 + SLACK) + 1e-16 for e in EPSILONS)
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=repr)
@@ -104,7 +97,7 @@ def test_error_falls_with_the_square_of_the_step(bound: str) -> None:
         epsilon = 0.5 + 2.0**-power / 3
         grid = dyadic(2.0**-power, center=0, low=-9.0, high=10.0, per_octave=1000)
         law = from_pair(pair, "remove", grid, bound)  # type: ignore[arg-type]
-        errors.append(abs(delta_of(law, epsilon) - exact(pair, "remove", epsilon)))
+        errors.append(abs(law.delta(epsilon) - exact(pair, "remove", epsilon)))
     assert errors[1] < errors[0] / 10
 
 
@@ -114,7 +107,7 @@ def test_losses_beyond_the_grid_become_infinite_above_and_vanish_below() -> None
     lower = from_pair(GaussianPair(1.0), "remove", grid, "lower")
     assert upper.infinite == pytest.approx(0.3085, abs=1e-3)
     assert lower.infinite == 0.0
-    assert delta_of(lower, 1.0) == 0.0
+    assert lower.delta(1.0) == 0.0
 
 
 def test_atoms_on_the_grid_are_exact_on_both_sides() -> None:

@@ -105,6 +105,12 @@ class LossDistribution:
     loss_error: float
     mass_error: float
 
+    def delta(self, epsilon: float) -> float:
+        """Return the profile of these masses, without the rounding they record."""
+        losses = self.indices * self.step
+        above = losses > epsilon
+        return self.infinite + float((self.masses[above] * -np.expm1(epsilon - losses[above])).sum())
+
 
 def from_pair(pair: Pair, direction: Direction, grid: Grid, bound: Bound) -> LossDistribution:
     """Discretise the privacy loss of a pair on a grid of at least two losses.
