@@ -42,8 +42,10 @@ def poisson(orders: ArrayLike, curve: Curve, sampling_rate: float) -> Floats:
     Guarantee: never below the divergence of any such mechanism, both ways, for add-remove and zero-out. Never above the
     base curve; equal to it at rate 1, zero at rate 0.
     """
-    rate = probability("sampling_rate", sampling_rate)
-    return _at_most_base(as_orders(orders), curve, rate, lambda order, values: _poisson_moment(order, values, rate))
+    array, rate = as_orders(orders), probability("sampling_rate", sampling_rate)
+    if rate == 0.0:
+        return np.zeros_like(array)
+    return _at_most_base(array, curve, rate, lambda order, values: _poisson_moment(order, values, rate))
 
 
 def without_replacement(
