@@ -17,26 +17,35 @@ pld         privacy-loss distributions, certified on both sides
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from tacit.accounting import gaussian, pld
-from tacit.accounting.approximate_dp import PricedReleases, epsilon_at, priced_releases
 from tacit.accounting.classical import optimal_epsilon
-from tacit.accounting.composition import EventCounts, count_events, total_mu_squared
-from tacit.accounting.concentrated_dp import concentrated, total_concentrated, truncated_epsilon
+from tacit.accounting.composition import EventCounts, counted, total_mu_squared
 from tacit.accounting.dominating_pairs import pair_of, pairs_of
 from tacit.accounting.pld.pairs.bounded_loss import RandomisedResponse
+from tacit.accounting.release_prices import (
+    Concentrated,
+    PricedReleases,
+    concentrated,
+    epsilon_at,
+    priced_releases,
+    total_concentrated,
+    truncated_epsilon,
+)
 from tacit.accounting.renyi import conversion
-from tacit.accounting.renyi_curves import curve_of, total_curve, without_leak
+from tacit.accounting.renyi_curves import LeakyCurve, curve_of, total_curve, without_leak
 from tacit.accounting.rounding import float_down, float_up, root_up
 from tacit.errors import AccountingError, BudgetError
 from tacit.privacy.event import Event, Gaussian
 from tacit.privacy.relation import Relation
 
+T = TypeVar("T")
 Bracket: TypeAlias = tuple[float, float]
 Law: TypeAlias = Callable[[EventCounts, Relation | None, float], Bracket | None]
 
@@ -47,12 +56,9 @@ class Price:
 
     `relation` is None if the events do not depend on it; `note` says why a fallback was used.
 
-    Guarantee
-    ---------
-    - The events are (epsilon, delta)-private under the relation. Epsilon is rounded up, and
-      infinite where the accountant promises nothing.
-    - `lower` is a certified lower bound, attained by actual releases on actual neighbours, where
-      the accountant has one (pld), otherwise 0.
+    Guarantee: the events are (epsilon, delta)-private under the relation. Epsilon is rounded up, and infinite where the
+    accountant promises nothing. `lower` is a certified lower bound, attained by actual releases on actual neighbours,
+    where the accountant has one (pld), otherwise 0.
     """
 
     accountant: str
@@ -67,13 +73,11 @@ class Price:
 class Accountant:
     """One composition law.
 
-    `accepts` says whether one counted release has a price; `law` maps counts, a relation and delta
-    to bounds of epsilon, or None if an event has no price.
+    `accepts` says whether one counted release has a price; `law` maps counts, a relation and delta to bounds of
+    epsilon, or None if an event has no price.
 
-    Guarantee
-    ---------
-    - ``Repeated(event, k)`` costs what k copies cost.
-    - An event it cannot price is refused by name, with the accountants that could.
+    Guarantee: ``Repeated(event, k)`` costs what k copies cost. An event it cannot price is refused by name, with the
+    accountants that could.
     """
 
     name: str
@@ -82,13 +86,11 @@ class Accountant:
 
     def price(self, events: Iterable[Event], *, delta: float, relation: Relation | str | None = None) -> Price:
         """Price events at delta under a relation."""
-        known = None if relation is None else Relation.parse(relation)
-        counts = count_events(events, known)
-        return self.price_counts(counts, known, required_delta(delta))
+        return self.price_counts(*counted(events, relation), required_delta(delta))
 
     def price_counts(self, counts: EventCounts, relation: Relation | None, delta: float) -> Price:
         """Price counted events at a delta that was checked."""
-        found = self.law(counts, relation, delta)
+        found = self.law(counts, relation, delta) if counts else (0.0, 0.0)
         if found is None:
             raise self.refusal(counts, relation)
         return Price(self.name, found[1], delta, relation, lower=found[0])
@@ -106,9 +108,7 @@ class Accountant:
 def price(accountant: str, events: Iterable[Event], *, delta: float, relation: Relation | str | None = None) -> Price:
     """Price events by the accountant of a name.
 
-    Guarantee
-    ---------
-    - Every name of `ACCOUNTANTS` is known, ``"gdp-clt"`` is not: it is a forecast.
+    Guarantee: every name of `ACCOUNTANTS` is known, ``"gdp-clt"`` is not: it is a forecast.
 
     Examples
     --------
@@ -124,52 +124,48 @@ def price(accountant: str, events: Iterable[Event], *, delta: float, relation: R
 
 
 def required_delta(delta: float) -> float:
-    """Return delta as a number from 0 to below 1.
-
-    Guarantee
-    ---------
-    - NaN, negative numbers and 1 are refused.
-    """
+    """Return delta as a number from 0 to below 1; NaN, negative numbers and 1 are refused."""
     number = float(delta)
     if not 0.0 <= number < 1.0:
         raise BudgetError(f"delta is {number!r}; expected a number from 0 to below 1, for example 1e-6")
     return number
 
 
-def _basic(counts: EventCounts, relation: Relation | None, delta: float) -> Bracket | None:
-    releases = priced_releases(counts, relation, delta)
-    return None if releases is None else (0.0, _added(releases, delta)[0])
+def _upper(
+    find: Callable[[EventCounts, Relation | None, float], T | None], convert: Callable[[T, float], float]
+) -> Law:
+    """Return the law of an upper bound alone: what is found of the events, converted at delta."""
+
+    def law(counts: EventCounts, relation: Relation | None, delta: float) -> Bracket | None:
+        found = find(counts, relation, delta)
+        return None if found is None else (0.0, convert(found, delta))
+
+    return law
 
 
-def _advanced(counts: EventCounts, relation: Relation | None, delta: float) -> Bracket | None:
-    releases = priced_releases(counts, relation, delta)
-    if releases is None:
-        return None
+def _advanced(releases: tuple[PricedReleases, ...], delta: float) -> float:
     whole, slack = _added(releases, delta)
     if math.isinf(whole) or slack <= 0.0:
-        return 0.0, whole
+        return whole
     mean = math.fsum(one.times * (one.epsilon * math.tanh(0.5 * one.epsilon)) for one in releases)
     squares = math.fsum(one.times * (one.epsilon * one.epsilon) for one in releases)
     total = mean + math.sqrt(-2.0 * math.log(slack) * squares)
-    return 0.0, min(whole, total * (1.0 + 2.0**-46))
+    return min(whole, total * (1.0 + 2.0**-46))
 
 
-def _optimal(counts: EventCounts, relation: Relation | None, delta: float) -> Bracket | None:
-    releases = priced_releases(counts, relation, delta)
-    if releases is None:
-        return None
+def _optimal(releases: tuple[PricedReleases, ...], delta: float) -> float:
     whole = _added(releases, delta)[0]
-    if not releases or delta == 0.0 or math.isinf(whole):
-        return 0.0, whole
+    if delta == 0.0 or math.isinf(whole):
+        return whole
     kinds = {(one.epsilon, one.delta) for one in releases}
     times = sum(one.times for one in releases)
     # Few equal releases have a closed form; beyond, their loss distribution is used.
     if len(kinds) == 1 and times <= 10**7:
-        return 0.0, min(whole, optimal_epsilon(*kinds.pop(), times, delta))
-    items = [(RandomisedResponse(one.epsilon, one.delta), one.times) for one in releases]
+        return min(whole, optimal_epsilon(*kinds.pop(), times, delta))
     # Of their epsilon and delta only: what else is known of a release may cost less.
-    upper = _by_distribution("optimal", lambda: (0.0, pld.compose(items).safe_epsilon(delta)))[1]
-    return 0.0, min(upper, whole)
+    items = [(RandomisedResponse(one.epsilon, one.delta), one.times) for one in releases]
+    with _in_range("optimal"):
+        return min(pld.compose(items).safe_epsilon(delta), whole)
 
 
 def _added(releases: tuple[PricedReleases, ...], delta: float) -> Bracket:
@@ -182,50 +178,29 @@ def _added(releases: tuple[PricedReleases, ...], delta: float) -> Bracket:
     return float_up(whole), slack
 
 
-def _zcdp(counts: EventCounts, relation: Relation | None, delta: float) -> Bracket | None:
-    found = total_concentrated(counts, relation)
-    if found is None:
-        return None
+def _zcdp(found: Concentrated, delta: float) -> float:
     rest = without_leak(delta, found.leak)
-    if rest <= 0.0:
-        return 0.0, math.inf if found.rho > 0 or found.leak > 0.0 else 0.0
-    return 0.0, conversion.zcdp_to_epsilon(float_up(found.rho), rest)
+    return conversion.zcdp_to_epsilon(float_up(found.rho), rest) if rest > 0.0 else math.inf
 
 
-def _tcdp(counts: EventCounts, relation: Relation | None, delta: float) -> Bracket | None:
-    found = truncated_epsilon(counts, relation, delta)
-    return None if found is None else (0.0, found)
-
-
-def _rdp(counts: EventCounts, relation: Relation | None, delta: float) -> Bracket | None:
-    found = total_curve(counts, relation)
-    if found is None:
-        return None
+def _rdp(found: LeakyCurve, delta: float) -> float:
     rest = without_leak(delta, found.leak)
-    if rest <= 0.0:
-        return 0.0, math.inf if counts else 0.0
-    return 0.0, conversion.epsilon(found.curve, rest)
-
-
-def _gdp(counts: EventCounts, _: Relation | None, delta: float) -> Bracket | None:
-    square = total_mu_squared(counts)
-    return None if square is None else (0.0, gaussian.epsilon(root_up(square), delta))
+    return conversion.epsilon(found.curve, rest) if rest > 0.0 else math.inf
 
 
 def _pld(counts: EventCounts, relation: Relation | None, delta: float) -> Bracket | None:
     items = pairs_of(counts, relation)
     if items is None:
         return None
-    if not items:
-        return 0.0, 0.0
     if delta == 0.0:
         # At delta 0 only the largest loss counts: the sum of all.
-        return _basic(counts, relation, delta)
+        return _BY_SUM(counts, relation, delta)
     # Only pairs that actual releases have on actual neighbours give a lower bound.
     attained = pairs_of(counts, relation, attained=True)
-    if attained == items:
-        return _by_distribution("pld", lambda: pld.compose(items).epsilon(delta))
-    upper = _by_distribution("pld", lambda: (0.0, pld.compose(items).safe_epsilon(delta)))[1]
+    with _in_range("pld"):
+        if attained == items:
+            return pld.compose(items).epsilon(delta)
+        upper = pld.compose(items).safe_epsilon(delta)
     try:
         lower = 0.0 if attained is None else pld.compose(attained).epsilon(delta)[0]
     except (pld.GridTooLong, pld.BelowRoundOff):
@@ -233,9 +208,10 @@ def _pld(counts: EventCounts, relation: Relation | None, delta: float) -> Bracke
     return min(lower, upper), upper
 
 
-def _by_distribution(name: str, compute: Callable[[], Bracket]) -> Bracket:
+@contextmanager
+def _in_range(name: str) -> Iterator[None]:
     try:
-        return compute()
+        yield
     except (pld.GridTooLong, pld.BelowRoundOff) as signal:
         raise AccountingError(
             f"{name} is out of its numerical range: {signal}. Use best(), which falls back"
@@ -256,18 +232,22 @@ def _priced(find: Callable[[Event, Relation | None], object]) -> Callable[[Event
     return lambda event, relation: find(event, relation) is not None
 
 
+_BY_SUM = _upper(priced_releases, lambda releases, delta: _added(releases, delta)[0])
+_BY_SQUARES = _upper(
+    lambda counts, *_: total_mu_squared(counts), lambda square, delta: gaussian.epsilon(root_up(square), delta)
+)
 _HAS_EPSILON = _priced(lambda event, relation: epsilon_at(event, relation, 1e-6))
 ACCOUNTANTS: Mapping[str, Accountant] = MappingProxyType(
     {
         name: Accountant(name, accepts, law)
         for name, accepts, law in (
-            ("basic", _HAS_EPSILON, _basic),
-            ("advanced", _HAS_EPSILON, _advanced),
-            ("optimal", _HAS_EPSILON, _optimal),
-            ("zcdp", _priced(concentrated), _zcdp),
-            ("tcdp", _is_truncated, _tcdp),
-            ("rdp", _priced(curve_of), _rdp),
-            ("gdp", lambda event, _: isinstance(event, Gaussian), _gdp),
+            ("basic", _HAS_EPSILON, _BY_SUM),
+            ("advanced", _HAS_EPSILON, _upper(priced_releases, _advanced)),
+            ("optimal", _HAS_EPSILON, _upper(priced_releases, _optimal)),
+            ("zcdp", _priced(concentrated), _upper(lambda counts, rel, _: total_concentrated(counts, rel), _zcdp)),
+            ("tcdp", _is_truncated, _upper(truncated_epsilon, lambda found, _: found)),
+            ("rdp", _priced(curve_of), _upper(lambda counts, relation, _: total_curve(counts, relation), _rdp)),
+            ("gdp", lambda event, _: isinstance(event, Gaussian), _BY_SQUARES),
             ("pld", _priced(pair_of), _pld),
         )
     }

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from tacit.accounting import gaussian, pld
 from tacit.accounting.accountants import ACCOUNTANTS, Price, required_delta
 from tacit.accounting.clt_forecast import Forecast, forecast
-from tacit.accounting.composition import EventCounts, Sampled, count_events, total_mu_squared
+from tacit.accounting.composition import EventCounts, Sampled, counted, total_mu_squared
 from tacit.accounting.dominating_pairs import pairs_of
 from tacit.accounting.renyi import conversion
 from tacit.accounting.renyi_curves import total_curve
@@ -29,11 +29,8 @@ _NEGLIGIBLE = 1e-6
 def best(events: Iterable[Event], *, delta: float, relation: Relation | str | None = None) -> Price:
     """Return the smallest safe price of events at delta, and whose it is.
 
-    Guarantee
-    ---------
-    - Never a forecast; never below the certified lower bound of the loss distributions.
-    - Exact for Gaussian releases alone.
-    - A fallback is named in the note of the price.
+    Guarantee: never a forecast; never below the certified lower bound of the loss distributions. Exact for Gaussian
+    releases alone. A fallback is named in the note of the price.
 
     Examples
     --------
@@ -41,8 +38,7 @@ def best(events: Iterable[Event], *, delta: float, relation: Relation | str | No
     >>> best([Gaussian(1, 4), Laplace(1, 10)], delta=1e-6).accountant
     'pld'
     """
-    known = None if relation is None else Relation.parse(relation)
-    return best_of_counts(count_events(events, known), known, required_delta(delta))
+    return best_of_counts(*counted(events, relation), required_delta(delta))
 
 
 def best_of_counts(counts: EventCounts, relation: Relation | None, delta: float) -> Price:
@@ -74,12 +70,7 @@ def best_of_counts(counts: EventCounts, relation: Relation | None, delta: float)
 
 
 def delta_of_counts(counts: EventCounts, relation: Relation | None, epsilon: float) -> float:
-    """Return the smallest safe delta of counted events at epsilon; see `best`.
-
-    Guarantee
-    ---------
-    - Never below the true delta at epsilon, and at most 1.
-    """
+    """Return the smallest safe delta of counted events at epsilon, never below the true one; see `best`."""
     if not float(epsilon) >= 0.0:
         raise BudgetError(f"epsilon is {epsilon!r}; expected a number of at least 0")
     square = total_mu_squared(counts)
@@ -112,10 +103,8 @@ def compare(
 ) -> Mapping[str, Price | Forecast | None]:
     """Price events by every accountant, side by side; None where one cannot.
 
-    Guarantee
-    ---------
-    - The names are those of `ACCOUNTANTS`, with ``"gdp-clt"``, the forecast, before ``"pld"``.
-    - An event that none of them knows, or a wrong relation, is still refused.
+    Guarantee: the names are those of `ACCOUNTANTS`, with ``"gdp-clt"``, the forecast, before ``"pld"``. An event that
+    none of them knows, or a wrong relation, is still refused.
 
     Examples
     --------
@@ -124,19 +113,15 @@ def compare(
     >>> table["gdp"] is None, table["basic"].epsilon
     (True, 0.5)
     """
-    known = None if relation is None else Relation.parse(relation)
-    counts = count_events(events, known)
+    counts, known = counted(events, relation)
     target = required_delta(delta)
     table: dict[str, Price | Forecast | None] = {}
-    for name, accountant in ACCOUNTANTS.items():
-        if name == "pld":
-            try:
-                releases = (Repeated(event, times) for event, times in counts)
-                table["gdp-clt"] = forecast(releases, relation=known)
-            except AccountingError:
-                table["gdp-clt"] = None
+    for name in (*(name for name in ACCOUNTANTS if name != "pld"), "gdp-clt", "pld"):
         try:
-            table[name] = accountant.price_counts(counts, known, target)
+            if name == "gdp-clt":
+                table[name] = forecast((Repeated(event, times) for event, times in counts), relation=known)
+            else:
+                table[name] = ACCOUNTANTS[name].price_counts(counts, known, target)
         except AccountingError:
             table[name] = None
     return table
@@ -145,8 +130,7 @@ def compare(
 def _is_loose(counts: EventCounts) -> bool:
     """Whether a pair stands for a whole family, which no one mechanism attains many times."""
     return any(
-        isinstance(event, BoundedRange)
+        isinstance(event, BoundedRange | SampledWithReplacement)
         or (isinstance(event, Sampled) and not isinstance(event.event, Gaussian))
-        or isinstance(event, SampledWithReplacement)
         for event, _ in counts
     )

@@ -1,32 +1,44 @@
 """Calibration: the smallest noise, most steps, largest rate or smallest table within a budget.
 
-Every answer is priced again by the accountant that will price it later, and moved to the safe side
-until that price is within the budget. Proof: ``proofs/accounting/calibration.md``.
+Every answer is priced again by the accountant that will price it later, and moved to the safe side until that price is
+within the budget. Where loss distributions price a run, coarse grids find the neighbourhood and fine ones end the
+search; `make_pair` maps the searched number to pairs with counts. Proof: ``proofs/accounting/calibration.md``.
 """
 
 from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal
+from typing import Literal, TypeAlias, get_args
 
 from tacit.accounting import pld
 from tacit.accounting.best_epsilon import best_of_counts
 from tacit.accounting.composition import count_events, mu_squared_of, total_mu_squared
 from tacit.accounting.dominating_pairs import pairs_of
-from tacit.accounting.pld.calibration import best_within, largest_count
+from tacit.accounting.pld.composition import DEFAULT_TOLERANCE
 from tacit.accounting.pld.pairs.pair import Pair
 from tacit.accounting.rounding import root_up
 from tacit.accounting.training_run import Run
 from tacit.errors import AccountingError, BudgetError, SettingError
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
+from tacit.validate import between, positive
 
 Unknown = Literal["noise", "steps", "sample_rate", "population"]
+MakePairs: TypeAlias = Callable[[float], Sequence[tuple[Pair, int]]]
 
+# Relative width of the bracket of epsilon while the neighbourhood is sought.
+_COARSE = 0.05
+# The search ends when epsilon is below its target by at most this fraction.
+_CLOSE = 2e-4
+# Logarithms that stand for epsilon of 0 and of infinity.
+_FLOOR, _CEILING = -20.0, 20.0
+_LONGEST_STEP = 3.0
+# Slopes of log epsilon against the logarithm of what is sought are limited to these.
+_FLATTEST, _STEEPEST = 0.05, 50.0
 _LEAST_NOISE = 0.01
 _ACCURACY = 1e-4
 
@@ -45,24 +57,13 @@ def calibrate(
 ) -> Run:
     """Return the run that spends a budget best: one number is found, the others are given.
 
-    Guarantee
-    ---------
-    - The price of the answer is within the budget, never above it.
-    - Over the whole table the answer is exact: the smallest float of noise, the most steps.
-    - Sampled: the price is within 0.2 per cent below the budget, unless an end of the range is
-      reached (noise 0.01, rate 1, ten million steps).
+    Guarantee: the price of the answer is within the budget, never above it. Over the whole table the answer is exact:
+    the smallest float of noise, the most steps. Sampled: the price is within 0.2 per cent below the budget, unless an
+    end of the range is reached (noise 0.01, rate 1, ten million steps).
 
-    Parameters
-    ----------
-    budget
-        What may be spent; a budget in mu or rho calibrates runs over the whole table only.
-    find
-        ``"noise"`` (smallest), ``"steps"`` (most), ``"sample_rate"`` (largest) or
-        ``"population"`` (the smallest table from which samples of size `sample` may be drawn).
-    noise, steps, sample_rate, sampling, population
-        As in `Run`.
-    sample
-        Expected or fixed size of the sample, where the population is sought.
+    A budget in mu or rho calibrates runs over the whole table only. `find` is ``"noise"`` (smallest), ``"steps"``
+    (most), ``"sample_rate"`` (largest) or ``"population"``: the smallest table from which samples of the expected or
+    fixed size `sample` may be drawn. The others are as in `Run`.
 
     Examples
     --------
@@ -100,7 +101,7 @@ def calibrate(
 def _require_known(
     find: str, noise: float | Fraction | None, rate: float | Fraction | None, sample: int | None
 ) -> None:
-    if find not in ("noise", "steps", "sample_rate", "population"):
+    if find not in get_args(Unknown):
         raise SettingError(f"cannot find {str(find)[:40]!r}; expected noise, steps, sample_rate or population")
     if find != "noise" and noise is None:
         raise SettingError(f"noise is missing; finding {find} needs it")
@@ -130,20 +131,17 @@ def _least_noise(run: Run, budget: Budget, epsilon: float, delta: float) -> Run:
     high = max(float(whole.noise) * (1.0 + _ACCURACY), _LEAST_NOISE)
     if run.sampling == "with-replacement":
         high *= max(math.ceil(Fraction(run.sample_rate or 0) * (run.population or 1)), 1)
-
-    def at(noise: float) -> Run:
-        return replace(run, noise=noise)
-
-    found = _search(at, epsilon, delta, _LEAST_NOISE, high, rising=False)
+    found = _search(lambda noise: replace(run, noise=noise), epsilon, delta, _LEAST_NOISE, high, rising=False)
     return _settled(found, epsilon, delta, lambda it, part: replace(it, noise=Fraction(it.noise) * (1 + part)))
 
 
 def _largest_rate(run: Run, epsilon: float, delta: float) -> Run:
-    def at(rate: float) -> Run:
-        return replace(run, sample_rate=rate)
+    found = _search(lambda rate: replace(run, sample_rate=rate), epsilon, delta, 1e-9, 1.0, rising=True)
 
-    found = _search(at, epsilon, delta, 1e-9, 1.0, rising=True)
-    return _settled(found, epsilon, delta, lambda it, part: at(float(it.sample_rate or 0) * float(1 - part)))
+    def safer(it: Run, part: Fraction) -> Run:
+        return replace(it, sample_rate=float(it.sample_rate or 0) * float(1 - part))
+
+    return _settled(found, epsilon, delta, safer)
 
 
 def _smallest_table(run: Run, epsilon: float, delta: float, sample: int) -> Run:
@@ -229,3 +227,111 @@ def _pairs(run: Run) -> list[tuple[Pair, int]]:
     if found is None:
         raise AccountingError("the run has no dominating pair; expected Gaussian steps")
     return found
+
+
+def best_within(make_pair: MakePairs, epsilon: float, delta: float, low: float, high: float, *, rising: bool) -> float:
+    """Return the smallest noise, or if epsilon is rising the largest rate, within a budget.
+
+    Guarantee: ``compose(make_pair(result)).epsilon(delta)`` has an upper bound of at most epsilon, and of at least
+    ``epsilon * (1 - 1e-3)`` unless the result is ``low`` (noise) or ``high`` (rate).
+    """
+    start = min(max(0.01 if rising else 1.0, low), high)
+    return _Search(make_pair, epsilon, delta, low, high, rising).solve(start)
+
+
+def largest_count(
+    make_pair: Callable[[int], Sequence[tuple[Pair, int]]], epsilon: float, delta: float, most: int = 10**7
+) -> int:
+    """Return the largest number of repetitions, up to `most`, whose composition is within a budget.
+
+    Guarantee: ``compose(make_pair(result)).epsilon(delta)`` has an upper bound of at most epsilon, and for ``result +
+    1`` it has not, unless the result is ``most``. 0 if one repetition is too much.
+    """
+    search = _Search(lambda count: make_pair(max(round(count), 1)), epsilon, delta, 1.0, most, rising=True)
+    if search.excess(1.0, DEFAULT_TOLERANCE) > 0.0:
+        return 0
+    safe, unsafe = 1, most + 1
+    trial = min(max(round(search.near(start=100.0)), 1), most)
+    width = 1
+    while unsafe - safe > 1:
+        trial = min(max(trial, safe + 1), unsafe - 1)
+        if search.excess(float(trial), DEFAULT_TOLERANCE) <= 0.0:
+            safe, trial = trial, trial + width
+        else:
+            unsafe, trial = trial, trial - width
+        width *= 2
+        if not safe < trial < unsafe or width > unsafe - safe:
+            trial = (safe + unsafe) // 2
+    return safe
+
+
+@dataclass(frozen=True)
+class _Search:
+    """A search for one number on a logarithmic scale, between `low` and `high`."""
+
+    make_pair: MakePairs
+    epsilon: float
+    delta: float
+    low: float
+    high: float
+    rising: bool
+
+    def __post_init__(self) -> None:
+        positive("epsilon", self.epsilon, BudgetError)
+        between("delta", self.delta, 0.0, 1.0, BudgetError)
+        if not 0.0 < self.low <= self.high < math.inf:
+            raise SettingError(f"the range is {self.low!r} to {self.high!r}; expected positive numbers in order")
+
+    def excess(self, value: float, tolerance: float) -> float:
+        """Return the logarithm of epsilon over its target; at most 0 is within the budget."""
+        try:
+            found = pld.compose(self.make_pair(value), tolerance).safe_epsilon(self.delta)
+        except (pld.GridTooLong, pld.BelowRoundOff):
+            # Not priced here means not within the budget here.
+            return _CEILING
+        if found == 0.0:
+            return _FLOOR
+        return min(max(math.log(found / self.epsilon), _FLOOR), _CEILING)
+
+    def near(self, start: float) -> float:
+        """Find the neighbourhood on coarse grids."""
+        return self._walk(start, _COARSE, (-_COARSE, _COARSE))[0]
+
+    def solve(self, start: float) -> float:
+        """Return a value within the budget and close to its limit, or the harmful end."""
+        found, within = self._walk(self.near(start), DEFAULT_TOLERANCE, (-_CLOSE, 0.0))
+        if not within:
+            raise BudgetError(
+                f"epsilon {self.epsilon!r} at delta {self.delta!r} is out of reach between "
+                f"{self.low!r} and {self.high!r}; expected a wider range or a larger budget"
+            )
+        return found
+
+    def _walk(self, value: float, tolerance: float, accepted: tuple[float, float]) -> tuple[float, bool]:
+        """Take secant steps until the excess is accepted; also say whether it is within budget."""
+        safe: float | None = None
+        unsafe: float | None = None
+        known: tuple[float, float] | None = None
+        slope, target = 1.0, 0.5 * (accepted[0] + accepted[1])
+        for _ in range(80):
+            excess = self.excess(value, tolerance)
+            safe, unsafe = (value, unsafe) if excess <= 0.0 else (safe, value)
+            if accepted[0] <= excess <= accepted[1]:
+                return value, excess <= 0.0
+            point = (math.log(value), excess)
+            if known is not None and known[0] != point[0] and abs(excess) < _CEILING:
+                slope = abs((excess - known[1]) / (point[0] - known[0]))
+                slope = min(max(slope, _FLATTEST), _STEEPEST)
+            known = point
+            # One step in logarithms, limited to the bracket and to the range.
+            step = min(max((excess - target) / slope, -_LONGEST_STEP), _LONGEST_STEP)
+            following = value * math.exp(-step if self.rising else step)
+            if safe is not None and unsafe is not None:
+                inner, outer = min(safe, unsafe), max(safe, unsafe)
+                if not inner < following < outer:
+                    following = math.sqrt(inner * outer)
+            following = min(max(following, self.low), self.high)
+            if abs(following / value - 1.0) < 1e-9:
+                break
+            value = following
+        return (value, False) if safe is None else (safe, True)

@@ -25,10 +25,8 @@ _LARGEST_COUNT = 10**7
 def classical_gaussian_sigma(epsilon: float, delta: float, sensitivity: float = 1.0) -> float:
     """Return the textbook noise scale of Gaussian noise, Δ/ε √(2 log(1.25/δ)), for ε < 1 only.
 
-    Guarantee
-    ---------
-    - Refused for epsilon of 1 and above, where the formula is no theorem.
-    - Rounded up, and always above the exact scale.
+    Guarantee: refused for epsilon of 1 and above, where the formula is no theorem. Rounded up, and always above the
+    exact scale.
 
     Examples
     --------
@@ -50,9 +48,7 @@ def classical_gaussian_sigma(epsilon: float, delta: float, sensitivity: float = 
 def even_split(epsilon: float, delta: float, parts: int) -> tuple[float, float]:
     """Return the share (epsilon / k, delta / k) of each of k releases under basic composition.
 
-    Guarantee
-    ---------
-    - k shares add up to at most epsilon and delta.
+    Guarantee: k shares add up to at most epsilon and delta.
     """
     epsilon, delta = non_negative("epsilon", epsilon), probability("delta", delta)
     parts = whole("parts", parts)
@@ -73,10 +69,8 @@ def amplified_by_poisson(
 ) -> Amplified:
     """Return the guarantee of a mechanism on a Poisson sample, (log(1 + q(e^ε - 1)), qδ).
 
-    Guarantee
-    ---------
-    - For add-remove and zero-out, given a base guarantee for the same; replace-one is refused.
-    - Rounded up; the base guarantee itself at rate 1, nothing spent at rate 0.
+    Guarantee: for add-remove and zero-out, given a base guarantee for the same; replace-one is refused. Rounded up; the
+    base guarantee itself at rate 1, nothing spent at rate 0.
     """
     known = Relation.parse(relation)
     if known is Relation.REPLACE_ONE:
@@ -88,17 +82,13 @@ def amplified_by_poisson(
 
 
 def replaced_by_poisson(epsilon: float, delta: float, sampling_rate: float) -> Amplified:
-    r"""Return the guarantee for replace-one of a mechanism on a Poisson sample.
+    """Return the guarantee for replace-one on a Poisson sample, (ε*, q (1 + e^(ε* - ε)) δ).
 
-    .. math:: \Bigl(\varepsilon^* =
-        \log\frac{1 - q + q e^{\varepsilon}}{1 - q + q e^{-\varepsilon}},\
-        q\,(1 + e^{\varepsilon^* - \varepsilon})\,\delta\Bigr)
+    ε* = log((1 - q + q e^ε) / (1 - q + q e^(-ε))).
 
-    Guarantee
-    ---------
-    - For replace-one, given a base guarantee for **adding or removing one record of the sample**.
-    - The least epsilon there is at delta 0; at most the group of two steps of add-remove.
-    - Rounded up; twice epsilon at rate 1, nothing spent at rate 0.
+    Guarantee: given a base guarantee for **adding or removing one record of the sample**, the least epsilon there is at
+    delta 0, and at most the group of two steps of add-remove. Rounded up; twice epsilon at rate 1, nothing spent at
+    rate 0.
     """
     epsilon, delta = non_negative("epsilon", epsilon), probability("delta", delta)
     rate = probability("sampling_rate", sampling_rate)
@@ -119,10 +109,8 @@ def replaced_by_poisson(epsilon: float, delta: float, sampling_rate: float) -> A
 def amplified_without_replacement(epsilon: float, delta: float, sampling_rate: float) -> Amplified:
     """Return the guarantee on a fixed number m = qn of records, (log(1 + q(e^ε - 1)), qδ).
 
-    Guarantee
-    ---------
-    - For replace-one, given a base guarantee for replace-one on tables of m records.
-    - Rounded up; the base guarantee itself at rate 1.
+    Guarantee: for replace-one, given a base guarantee for replace-one on tables of m records. Rounded up; the base
+    guarantee itself at rate 1.
     """
     rate = probability("sampling_rate", sampling_rate)
     return _scaled(epsilon, delta, rate, Relation.REPLACE_ONE)
@@ -163,11 +151,8 @@ def _log_mixture(epsilon: float, rate: float) -> float:
 def optimal_delta(epsilon: float, delta: float, times: int, target: float) -> float:
     """Return the delta at epsilon `target` of k mechanisms with (epsilon, delta) each.
 
-    Guarantee
-    ---------
-    - Never below the optimal composition; above it by at most a relative 1e-6 for k to 1e6.
-    - delta' of one mechanism at its own epsilon is its own delta.
-    - Falls with `target`, grows with k, which is at most 10^7.
+    Guarantee: never below the optimal composition; above it by at most a relative 1e-6 for k to 1e6. One mechanism at
+    its own epsilon has its own delta. Falls with `target`, grows with k, which is at most 10^7.
     """
     epsilon, delta = non_negative("epsilon", epsilon), probability("delta", delta)
     times, target = _count(times), non_negative("target", target)
@@ -177,11 +162,8 @@ def optimal_delta(epsilon: float, delta: float, times: int, target: float) -> fl
 def optimal_epsilon(epsilon: float, delta: float, times: int, target: float) -> float:
     r"""Return the epsilon at delta `target` of k mechanisms with (epsilon, delta) each.
 
-    Guarantee
-    ---------
-    - ``optimal_delta(e, d, k, optimal_epsilon(e, d, k, target)) <= target``.
-    - Never above basic composition, k epsilon; infinite where `target` is below
-      :math:`1 - (1 - \delta)^k`.
+    Guarantee: ``optimal_delta(e, d, k, optimal_epsilon(e, d, k, target)) <= target``. Never above basic composition, k
+    epsilon; infinite where `target` is below :math:`1 - (1 - \delta)^k`.
     """
     epsilon, delta = non_negative("epsilon", epsilon), probability("delta", delta)
     times, target = _count(times), probability("target", target)
@@ -251,15 +233,9 @@ class TradeOff(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Approximate:
-    r"""The trade-off of an (epsilon, delta) guarantee.
+    """The trade-off of an (epsilon, delta) guarantee, max(0, 1 - δ - e^ε α, e^(-ε) (1 - δ - α)), rounded down.
 
-    .. math:: f(\alpha) = \max\{0,\ 1 - \delta - e^{\varepsilon}\alpha,\
-        e^{-\varepsilon}(1 - \delta - \alpha)\}
-
-    Guarantee
-    ---------
-    - Its own inverse: both orders of the two tables are covered.
-    - Rounded down.
+    Guarantee: its own inverse, so both orders of the two tables are covered.
     """
 
     epsilon: float
@@ -283,12 +259,9 @@ class Approximate:
 
 @dataclass(frozen=True, slots=True)
 class Gaussian:
-    r"""The trade-off of mu-GDP, :math:`G_\mu(\alpha) = \Phi(\Phi^{-1}(1 - \alpha) - \mu)`.
+    r"""The trade-off of mu-GDP, :math:`G_\mu(\alpha) = \Phi(\Phi^{-1}(1 - \alpha) - \mu)`, rounded down.
 
-    Guarantee
-    ---------
-    - Its own inverse, decreasing and convex.
-    - Rounded down.
+    Guarantee: its own inverse, decreasing and convex.
     """
 
     mu: float
@@ -313,10 +286,8 @@ class Gaussian:
 class Profile:
     """The trade-off of several pairs (epsilon, delta) that hold for one release: the best of them.
 
-    Guarantee
-    ---------
-    - At least the trade-off of each pair; equal to that of a single pair.
-    - Symmetric, because every pair holds in both orders of the two tables.
+    Guarantee: at least the trade-off of each pair; equal to that of a single pair. Symmetric, because every pair holds
+    in both orders of the two tables.
     """
 
     pairs: tuple[tuple[float, float], ...]
@@ -337,9 +308,7 @@ class Profile:
 def power_at(false_alarm: float, guarantee: TradeOff) -> float:
     """Return the most that an attacker detects at a rate of false alarms, rounded up.
 
-    Guarantee
-    ---------
-    - At least the rate of false alarms, at most 1, and non-decreasing in that rate.
+    Guarantee: at least the rate of false alarms, at most 1, and non-decreasing in that rate.
     """
     alarm = probability("false_alarm", false_alarm)
     power = 1.0 - guarantee.misses_at(alarm)

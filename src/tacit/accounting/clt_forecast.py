@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from scipy import special
 
 from tacit.accounting import gaussian
-from tacit.accounting.composition import count_events
+from tacit.accounting.composition import counted
 from tacit.accounting.rounding import float_up, non_negative, probability, root_up
 from tacit.errors import AccountingError
 from tacit.privacy.event import Event, Gaussian, PoissonSampled, SampledWithoutReplacement
@@ -25,10 +25,8 @@ from tacit.validate import whole
 class Forecast:
     """An estimate for planning, **not a guarantee**: the true cost may be larger.
 
-    Guarantee
-    ---------
-    - It cannot be converted to a number or compared with one, has no field named epsilon, delta or
-      mu, and says what it is when it is printed.
+    Guarantee: it cannot be converted to a number or compared with one, has no field named epsilon, delta or mu, and
+    says what it is when it is printed.
     """
 
     approximate_mu: float
@@ -47,11 +45,8 @@ class Forecast:
 def forecast(events: Iterable[Event], *, relation: Relation | str | None = None) -> Forecast:
     """Forecast events by the central limit theorem (gdp-clt). Not a guarantee.
 
-    Guarantee
-    ---------
-    - The answer is no number, has no field named epsilon, and cannot enter a certificate.
-    - Poisson samples under add-remove or zero-out and samples without replacement only; other
-      events are refused by name.
+    Guarantee: the answer is no number, has no field named epsilon, and cannot enter a certificate. Poisson samples
+    under add-remove or zero-out and samples without replacement only; other events are refused by name.
 
     Examples
     --------
@@ -62,23 +57,24 @@ def forecast(events: Iterable[Event], *, relation: Relation | str | None = None)
     >>> round(found.approximate_epsilon(1e-5), 2)
     2.51
     """
-    known = None if relation is None else Relation.parse(relation)
+    counts, known = counted(events, relation)
     squares, steps = 0.0, 0
-    for event, times in count_events(events, known):
-        match event:
-            case Gaussian():
-                square = float_up(event.mu_squared * times)
-            case PoissonSampled(event=Gaussian() as release) if known is not Relation.REPLACE_ONE:
-                mu, rate = root_up(release.mu_squared), float_up(event.rate)
-                square = limit_mu(mu, rate, times, poisson=True) ** 2
-            case SampledWithoutReplacement(event=Gaussian() as release):
-                mu, rate = root_up(release.mu_squared), float_up(event.rate)
-                square = limit_mu(mu, rate, times, poisson=False) ** 2
-            case _:
-                raise AccountingError(
-                    f"gdp-clt has no forecast for {type(event).__name__} here; expected Gaussian "
-                    "releases, plain, on Poisson samples or on samples without replacement"
-                )
+    for event, times in counts:
+        poisson = isinstance(event, PoissonSampled)
+        if isinstance(event, Gaussian):
+            square = float_up(event.mu_squared * times)
+        elif (
+            isinstance(event, PoissonSampled | SampledWithoutReplacement)
+            and isinstance(event.event, Gaussian)
+            and not (poisson and known is Relation.REPLACE_ONE)
+        ):
+            mu, rate = root_up(event.event.mu_squared), float_up(event.rate)
+            square = limit_mu(mu, rate, times, poisson=poisson) ** 2
+        else:
+            raise AccountingError(
+                f"gdp-clt has no forecast for {type(event).__name__} here; expected Gaussian "
+                "releases, plain, on Poisson samples or on samples without replacement"
+            )
         squares, steps = squares + square, steps + times
     return Forecast(math.sqrt(squares), steps)
 

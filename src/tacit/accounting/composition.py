@@ -30,11 +30,6 @@ Sampled: TypeAlias = PoissonSampled | kinds.SampledWithoutReplacement | kinds.Sa
 
 # Counts are read as floats by most accountants.
 _LARGEST_COUNT_BITS = 1000
-_REUSED = (
-    "several releases from one sample are not several sampled releases: the sample is drawn once, "
-    "so its amplification is not theirs one by one. Draw a fresh sample for each release, or "
-    "release all of them with Gaussian noise, which is one Gaussian release of the sample"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +39,9 @@ class Composition:
     `square` is the exact sum of the squares of mu, or None if an event is not Gaussian; then the
     counted events and their relation are stored.
 
-    Guarantee
-    ---------
-    - `mu_squared` is the exact rational sum; where an event is not Gaussian it is refused.
-    - `mu` is the smallest float whose exact square is at least `mu_squared`, or None.
-    - `epsilon` and `delta` are never below the exact ones.
+    Guarantee: `mu_squared` is the exact rational sum; where an event is not Gaussian it is refused. `mu` is the
+    smallest float whose exact square is at least `mu_squared`, or None. `epsilon` and `delta` are never below the exact
+    ones.
     """
 
     square: Fraction | None
@@ -98,19 +91,15 @@ class Composition:
 def compose(events: Iterable[Event], relation: Relation | str | None = None) -> Composition:
     """Add up the cost of events. Sampled events and objective perturbation need a relation.
 
-    Guarantee
-    ---------
-    - The order and the grouping of Gaussian events do not matter, to the last bit.
-    - ``Repeated(event, k)`` costs exactly k copies of the event.
-    - An object that is no known event is refused by name, never skipped.
+    Guarantee: the order and the grouping of Gaussian events do not matter, to the last bit. ``Repeated(event, k)``
+    costs exactly k copies of the event. An object that is no known event is refused by name, never skipped.
 
     Examples
     --------
     >>> compose([Gaussian(1, 16), Repeated(Gaussian(1, 32), times=6)]).mu
     0.5
     """
-    known = None if relation is None else Relation.parse(relation)
-    counts = count_events(events, known)
+    counts, known = counted(events, relation)
     square = total_mu_squared(counts)
     return Composition(None, counts, known) if square is None else Composition(square)
 
@@ -118,10 +107,8 @@ def compose(events: Iterable[Event], relation: Relation | str | None = None) -> 
 def mu_squared_of(budget: Budget) -> Fraction:
     """Return the largest exact μ² that a budget allows, rounded down: μ(ε, δ)², μ² or 2ρ.
 
-    Guarantee
-    ---------
-    - Events whose exact squares add up to at most this are within the budget.
-    - For mu and rho nothing is lost: the square is exact in the float that was given.
+    Guarantee: events whose exact squares add up to at most this are within the budget. For mu and rho nothing is lost:
+    the square is exact in the float that was given.
     """
     if budget.is_infinite:
         raise BudgetError("an infinite budget has no mu; expected a finite one. Fit without noise instead")
@@ -145,9 +132,7 @@ def mu_squared_of(budget: Budget) -> Fraction:
 def guarantee_of(events: Iterable[Event], *, delta: float, relation: Relation | str, unit: str) -> Guarantee:
     """State what events guarantee together at delta, for the relation and unit they hold for.
 
-    Guarantee
-    ---------
-    - The epsilon stated is never below the exact one of the events.
+    Guarantee: the epsilon stated is never below the exact one of the events.
 
     Examples
     --------
@@ -163,30 +148,26 @@ def guarantee_of(events: Iterable[Event], *, delta: float, relation: Relation | 
 def count_events(events: Iterable[Event], relation: Relation | str | None = None) -> EventCounts:
     """Unfold events into distinct releases and their counts.
 
-    Guarantee
-    ---------
-    - ``Repeated(event, k)``, a list of k copies and a `Composed` of k copies give equal counts.
-    - Order, grouping and labels do not matter to the counts.
-    - An object that is no event is refused by name, never skipped; so is an amplification that
-      does not hold under the relation, and a sample that was reused.
-    - Counts of releases, draws and records of at most 1000 bits are read, larger ones refused.
+    Guarantee: ``Repeated(event, k)``, a list and a `Composed` of k copies give equal counts; order and labels do not
+    matter. An object that is no event is refused by name, never skipped; so is an amplification that does not hold
+    under the relation, a sample that was reused, and a count of releases, draws or records of more than 1000 bits.
     """
+    return counted(events, relation)[0]
+
+
+def counted(events: Iterable[Event], relation: Relation | str | None) -> tuple[EventCounts, Relation | None]:
+    """Return the counts of `count_events` with the relation they hold for."""
     known = None if relation is None else Relation.parse(relation)
     counts: dict[Event, int] = {}
     for event in events:
         for release, times in _unfold(event, 1, known):
             counts[release] = counts.get(release, 0) + times
             _require_countable(counts[release])
-    return tuple(counts.items())
+    return tuple(counts.items()), known
 
 
 def total_mu_squared(counts: EventCounts) -> Fraction | None:
-    """Return the exact sum of the squares of mu, or None if a release is not Gaussian.
-
-    Guarantee
-    ---------
-    - Exact, with no rounding anywhere.
-    """
+    """Return the sum of the squares of mu, exact without rounding, or None if a release is not Gaussian."""
     total = Fraction(0)
     for event, times in counts:
         if not isinstance(event, Gaussian):
@@ -218,12 +199,10 @@ def _unfold(event: Event, times: int, relation: Relation | None) -> Iterator[tup
 
 def _gaussian(square: Fraction) -> Gaussian:
     """The release with this mu², rounded up where its digits would be too many for an event."""
-    long = max(square.numerator.bit_length(), square.denominator.bit_length())
-    if long > LARGEST_BITS:
-        shift = 1024 - (square.numerator.bit_length() - square.denominator.bit_length())
-        shift = max(min(shift, 1500), -1500)
-        scaled = square * Fraction(2) ** shift
-        square = Fraction(math.ceil(scaled)) * Fraction(2) ** -shift
+    above, below = square.numerator.bit_length(), square.denominator.bit_length()
+    if max(above, below) > LARGEST_BITS:
+        unit = Fraction(2) ** max(min(1024 - (above - below), 1500), -1500)
+        square = Fraction(math.ceil(square * unit)) / unit
     return Gaussian(square, 1)
 
 
@@ -237,9 +216,7 @@ def _unfold_release(event: Event, times: int, relation: Relation | None) -> Iter
                 yield kinds.Laplace(event.epsilon, 1), times
         case kinds.Approximate() if event.delta == 0:
             yield from _unfold_release(kinds.Pure(event.epsilon), times, relation)
-        case kinds.Pure(epsilon=0) | kinds.BoundedRange(eta=0):
-            return
-        case kinds.DiscreteGaussian(squared_sensitivity=0):
+        case kinds.Pure(epsilon=0) | kinds.BoundedRange(eta=0) | kinds.DiscreteGaussian(squared_sensitivity=0):
             return
         case kinds.ObjectivePerturbation() if relation is None:
             raise AccountingError(
@@ -309,15 +286,18 @@ def _one_release(event: Event, relation: Relation) -> Event | None:
     amounts = [(pure_epsilon(release), times) for release, times in inside]
     if all(epsilon is not None for epsilon, _ in amounts):
         return kinds.Pure(sum((epsilon or 0) * times for epsilon, times in amounts))
-    raise AccountingError(f"{type(event).__name__} around several releases is refused: {_REUSED}")
+    raise AccountingError(
+        f"{type(event).__name__} around several releases is refused: several releases from one sample are not several "
+        "sampled releases: the sample is drawn once, so its amplification is not theirs one by one. Draw a fresh "
+        "sample for each release, or release all of them with Gaussian noise, which is one Gaussian release of the "
+        "sample"
+    )
 
 
 def pure_epsilon(event: Event) -> Fraction | float | None:
     """Return the exact epsilon of a release that is pure, None if it is not.
 
-    Guarantee
-    ---------
-    - A mechanism of range eta is eta-private, because its losses lie on both sides of 0.
+    A mechanism of range eta is eta-private, because its losses lie on both sides of 0.
     """
     match event:
         case kinds.Laplace() | kinds.Pure():

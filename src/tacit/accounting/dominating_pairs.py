@@ -21,12 +21,7 @@ from tacit.privacy.relation import Relation
 
 
 def pair_of(event: kinds.Event, relation: Relation | None) -> Pair | None:
-    """Return the dominating pair of one counted release, or None if there is none.
-
-    Guarantee
-    ---------
-    - The pair dominates the release in both directions under the relation, or there is none.
-    """
+    """Return a pair that dominates one counted release in both directions, or None if there is none."""
     try:
         return _pair_of(event, relation)
     except (GridTooLong, SettingError, OverflowError):
@@ -36,12 +31,8 @@ def pair_of(event: kinds.Event, relation: Relation | None) -> Pair | None:
 def attained_pair(event: kinds.Event, relation: Relation | None) -> Pair | None:
     """Return a pair that some release of this kind has on some two neighbours, or None.
 
-    Only such pairs give a lower bound: a dominating pair may stand for a whole family.
-
-    Guarantee
-    ---------
-    - There are a release that the event describes and two neighbours with exactly this pair, up to
-      the rounding of its parameters upwards.
+    Guarantee: exactly this pair is attained, up to the rounding of its parameters upwards. Only such pairs give a lower
+    bound: a dominating pair may stand for a whole family.
     """
     match event:
         case kinds.Gaussian() | kinds.Laplace() | kinds.Pure() | kinds.Approximate() | kinds.DiscreteGaussian():
@@ -68,10 +59,7 @@ def pairs_of(
 ) -> list[tuple[Pair, int]] | None:
     """Return pairs with counts of everything, or None if one release has none.
 
-    Guarantee
-    ---------
-    - Gaussian releases enter as one pair with their exact total.
-    - With ``attained``, pairs of actual releases on actual neighbours.
+    Guarantee: Gaussian releases enter as one pair with their exact total. With `attained`, all are `attained_pair`.
     """
     items: list[tuple[Pair, int]] = []
     squares = Fraction(0)

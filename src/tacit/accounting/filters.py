@@ -23,7 +23,7 @@ import numpy as np
 
 from tacit.accounting.accountants import ACCOUNTANTS, required_delta
 from tacit.accounting.composition import EventCounts, count_events, mu_squared_of, total_mu_squared
-from tacit.accounting.concentrated_dp import total_concentrated
+from tacit.accounting.release_prices import total_concentrated
 from tacit.accounting.renyi import conversion
 from tacit.accounting.renyi import curve as curves
 from tacit.accounting.renyi_curves import total_curve
@@ -51,11 +51,9 @@ class Filter:
 
     `order` is that of ``rdp``, chosen from the budget if not given.
 
-    Guarantee
-    ---------
-    - Whatever is chosen, all releases that were let through are within the budget together.
-    - ``gdp`` adds exact rationals: ten tenths of a capacity are the capacity.
-    - `amount` is never below the exact cost, `capacity` never above the exact budget.
+    Guarantee: whatever is chosen, all releases that were let through are within the budget together. ``gdp`` adds exact
+    rationals: ten tenths of a capacity are the capacity. `amount` is never below the exact cost, `capacity` never above
+    the exact budget.
 
     Examples
     --------
@@ -139,24 +137,16 @@ class Filter:
         """Return what releases cost in whole units of 2^-80, rounded up."""
         return math.ceil(self.amount(events) / _UNIT)
 
-    @property
-    def capacity_units(self) -> int:
-        """The capacity in whole units of 2^-80, rounded down."""
-        return math.floor(self.capacity / _UNIT)
-
 
 @dataclass(frozen=True, slots=True)
 class Odometer:
     r"""A record of releases of concentrated privacy, chosen as one goes along.
 
-    With :math:`\bar\rho_j = 1.25^j 2^{-14}` the first rung at or above what was spent, and
-    :math:`\delta_j = 6\delta/(\pi^2 (j + 1)^2)`, the reading is
-    :math:`\bar\rho_j + 2\sqrt{\bar\rho_j \log(1/\delta_j)}`.
+    With :math:`\bar\rho_j = 1.25^j 2^{-14}` the first rung at or above what was spent, and :math:`\delta_j =
+    6\delta/(\pi^2 (j + 1)^2)`, the reading is :math:`\bar\rho_j + 2\sqrt{\bar\rho_j \log(1/\delta_j)}`.
 
-    Guarantee
-    ---------
-    - For any neighbours, with probability 1 - delta, no loss ever exceeds the reading of its time.
-    - Reading changes nothing; recording never lowers a reading.
+    Guarantee: for any neighbours, with probability 1 - delta, no loss ever exceeds the reading of its time. Reading
+    changes nothing; recording never lowers a reading.
 
     Examples
     --------
@@ -201,9 +191,7 @@ class Odometer:
 def amount(event: Event, relation: Relation | str | None = None, law: Law = "gdp") -> int:
     """Return the cost of an event by ``gdp`` or ``zcdp`` in units of 2^-80, rounded up.
 
-    Guarantee
-    ---------
-    - Never below the exact cost; exact where the cost is a whole number of units.
+    Guarantee: never below the exact cost; exact where the cost is a whole number of units.
     """
     if law == "rdp":
         raise SettingError("an amount by rdp needs an order; use Filter(..., law='rdp').units")
@@ -215,19 +203,15 @@ def amount(event: Event, relation: Relation | str | None = None, law: Law = "gdp
 def capacity(budget: Budget, law: Law = "gdp") -> int:
     """Return the capacity of a budget by ``gdp`` or ``zcdp`` in units of 2^-80, rounded down.
 
-    Guarantee
-    ---------
-    - Events whose amounts add up to at most this are within the budget.
+    Guarantee: events whose amounts add up to at most this are within the budget.
     """
-    return Filter(budget, Relation.ADD_REMOVE, law).capacity_units
+    return math.floor(Filter(budget, Relation.ADD_REMOVE, law).capacity / _UNIT)
 
 
 def shares(whole: int, parts: int) -> tuple[int, ...]:
     """Split units into parts that differ by at most one unit and add up to the whole.
 
-    Guarantee
-    ---------
-    - The sum is exactly the whole: nothing is exceeded and nothing stranded.
+    Guarantee: the sum is exactly the whole: nothing is exceeded and nothing stranded.
 
     Examples
     --------

@@ -12,8 +12,7 @@ import math
 import numpy as np
 from scipy import special
 
-from tacit.errors import BudgetError
-from tacit.validate import within
+from tacit.accounting.rounding import non_negative, probability
 
 # Relative error allowed to one special function with its rounded argument, and to a short chain
 # of float operations. The largest measured error of erfcx is 8 units of 2^-53; this is 64.
@@ -37,32 +36,23 @@ _MOST_STEPS = 40
 def delta(epsilon: float, mu: float) -> float:
     r"""Return the delta of a Gaussian release at epsilon, rounded up.
 
-    .. math:: \delta_G(\varepsilon; \mu) =
-        \Phi(-\varepsilon/\mu + \mu/2) - e^{\varepsilon} \Phi(-\varepsilon/\mu - \mu/2)
+    .. math:: \delta_G(\varepsilon) = \Phi(-\varepsilon/\mu + \mu/2) - e^{\varepsilon} \Phi(-\varepsilon/\mu - \mu/2)
 
-    Guarantee
-    ---------
-    - Never below the exact value.
-    - At most 1e-9 above it, relatively, wherever the exact value is at least 1e-300 and mu at
-      most 1e3; hence monotone in both arguments up to that factor.
-    - No overflow, NaN or warning for any non-negative arguments, infinite ones included. At
-      infinite epsilon nothing is promised and delta is 0.
+    Guarantee: never below the exact value. At most 1e-9 above it, relatively, wherever the exact value is at least
+    1e-300 and mu at most 1e3; hence monotone in both arguments up to that factor. No overflow, NaN or warning for any
+    non-negative arguments, infinite ones included. At infinite epsilon nothing is promised and delta is 0.
     """
-    epsilon = within("epsilon", epsilon, 0.0, math.inf, BudgetError)
-    return _curve(epsilon, within("mu", mu, 0.0, math.inf, BudgetError))[0]
+    return _curve(non_negative("epsilon", epsilon), non_negative("mu", mu))[0]
 
 
 def epsilon(mu: float, delta: float) -> float:
     """Return the smallest safe epsilon of a Gaussian release at delta, rounded up.
 
-    Guarantee
-    ---------
-    - ``delta(epsilon(mu, d), mu) <= d`` in floating point, so the answer is never too small.
-    - 0 if d is at least the total variation distance ``delta(0, mu)``.
-    - ``epsilon(mu(e, d), d) <= e``. Infinite at d = 0, where nothing is promised.
+    Guarantee: ``delta(epsilon(mu, d), mu) <= d`` in floating point, so the answer is never too small. 0 if d is at
+    least the total variation distance ``delta(0, mu)``. ``epsilon(mu(e, d), d) <= e``. Infinite at d = 0, where nothing
+    is promised.
     """
-    mu = within("mu", mu, 0.0, math.inf, BudgetError)
-    delta = within("delta", delta, 0.0, 1.0, BudgetError)
+    mu, delta = non_negative("mu", mu), probability("delta", delta)
     if _curve(0.0, mu)[0] <= delta:
         return 0.0
     if delta == 0.0 or math.isinf(mu):
@@ -89,14 +79,10 @@ def epsilon(mu: float, delta: float) -> float:
 def mu(epsilon: float, delta: float) -> float:
     """Return the largest safe mu for a budget of epsilon and delta, rounded down.
 
-    Guarantee
-    ---------
-    - ``delta(e, mu(e, d)) <= d`` in floating point.
-    - ``epsilon(mu(e, d), d) <= e`` in floating point.
-    - At most a relative 1e-9 below the exact value, for e in [1e-4, 1e3] and d in [1e-30, 0.99].
+    Guarantee: ``delta(e, mu(e, d)) <= d`` and ``epsilon(mu(e, d), d) <= e`` in floating point. At most a relative 1e-9
+    below the exact value, for e in [1e-4, 1e3] and d in [1e-30, 0.99].
     """
-    budget = within("epsilon", epsilon, 0.0, math.inf, BudgetError)
-    delta = within("delta", delta, 0.0, 1.0, BudgetError)
+    budget, delta = non_negative("epsilon", epsilon), probability("delta", delta)
     if math.isinf(budget) or delta >= 1.0:
         return math.inf
     if delta == 0.0:

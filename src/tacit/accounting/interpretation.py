@@ -29,10 +29,8 @@ _SMALLEST_DELTA = 1e-6
 class Reading:
     """What an attacker can do against a release, at one rate of false alarms.
 
-    Guarantee
-    ---------
-    - No test with at most this rate of false alarms detects a person more often.
-    - As text, the rate of detections is rounded up and that of false alarms down.
+    Guarantee: no test with at most this rate of false alarms detects a person more often. As text, the rate of
+    detections is rounded up and that of false alarms down.
 
     Examples
     --------
@@ -53,9 +51,7 @@ class Reading:
 def trade_off(of: Composition | Guarantee) -> TradeOff:
     """Return the trade-off between false alarms and misses that a guarantee enforces.
 
-    Guarantee
-    ---------
-    - Exact for Gaussian releases; otherwise the best of several (epsilon, delta) that all hold.
+    Guarantee: exact for Gaussian releases; otherwise the best of several (epsilon, delta) that all hold.
 
     Examples
     --------
@@ -80,9 +76,7 @@ def trade_off(of: Composition | Guarantee) -> TradeOff:
 def reading(of: Composition | Guarantee, *, false_alarm: float = 0.05) -> Reading:
     """Return the most that an attacker detects at a rate of false alarms.
 
-    Guarantee
-    ---------
-    - Never below the power of any test against the release.
+    Guarantee: never below the power of any test against the release.
 
     Examples
     --------
@@ -99,10 +93,7 @@ def group_epsilon(composition: Composition, size: int, *, delta: float) -> float
 
     :math:`k\mu` for Gaussian releases, else the lesser of a group's Rényi curve and its pair.
 
-    Guarantee
-    ---------
-    - A group of one is protected as one record is.
-    - Never below the true epsilon of the group.
+    Guarantee: a group of one is protected as one record is. Never below the true epsilon of the group.
 
     Examples
     --------
@@ -133,15 +124,9 @@ def group_epsilon(composition: Composition, size: int, *, delta: float) -> float
 
 
 def group_approximate(epsilon: float, delta: float, size: int) -> tuple[float, float]:
-    r"""Return the guarantee of k records from an (epsilon, delta) guarantee of one.
-
-    .. math:: \Bigl(k\varepsilon,\ \frac{e^{k\varepsilon} - 1}{e^{\varepsilon} - 1}\,\delta\Bigr)
+    """Return the guarantee of k records, (kε, δ (e^(kε) - 1) / (e^ε - 1)), from one of a record; at most 1, rounded up.
 
     From add-remove to replace-one it is the case k = 2.
-
-    Guarantee
-    ---------
-    - Rounded up; delta is at most 1.
     """
     epsilon, delta = non_negative("epsilon", epsilon), probability("delta", delta)
     size = whole("size", size)

@@ -18,21 +18,14 @@ _SLACK = 2.0**-50
 
 
 def jacobian_term(event: ObjectivePerturbation) -> float:
-    r"""Return the bound :math:`c = \log(1 + \beta/\lambda)` of the log-determinant, rounded up.
-
-    Guarantee
-    ---------
-    - Never below the exact logarithm.
-    """
+    r"""Return the bound :math:`c = \log(1 + \beta/\lambda)` of the log-determinant, rounded up."""
     return math.log1p(float_up(event.curvature_ratio)) * (1.0 + _SLACK)
 
 
 def objective_mu(event: ObjectivePerturbation, relation: Relation) -> float:
     """Return the ratio of gradient sensitivity and noise under a relation, rounded up.
 
-    Guarantee
-    ---------
-    - Twice as large under replace-one as under the other two relations.
+    Guarantee: twice as large under replace-one as under the other two relations.
     """
     factor = 4 if relation is Relation.REPLACE_ONE else 1
     return root_up(factor * Fraction(event.squared_sensitivity) / Fraction(event.variance))
@@ -41,13 +34,10 @@ def objective_mu(event: ObjectivePerturbation, relation: Relation) -> float:
 def objective_epsilon(event: ObjectivePerturbation, relation: Relation, delta: float) -> float:
     r"""Return an epsilon of one objective perturbation at delta, in closed form.
 
-    One sign: :math:`c + \varepsilon_G(\mu, \delta)`. Two signs:
-    :math:`c + \max(\mu^2/2, \varepsilon_G(\mu, \delta/2))`, and under replace-one
-    :math:`c + \varepsilon_G(\mu, \delta/4)`, the union over four vertices.
+    One sign: :math:`c + \varepsilon_G(\mu, \delta)`. Two signs: :math:`c + \max(\mu^2/2, \varepsilon_G(\mu,
+    \delta/2))`, and under replace-one :math:`c + \varepsilon_G(\mu, \delta/4)`, the union over four vertices.
 
-    Guarantee
-    ---------
-    - Never below the epsilon at which the dominating loss has this delta.
+    Guarantee: never below the epsilon at which the dominating loss has this delta.
     """
     c, mu = jacobian_term(event), objective_mu(event, relation)
     if event.signs == 1:

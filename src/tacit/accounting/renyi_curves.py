@@ -1,8 +1,7 @@
 r"""Rényi curves of events: which curve of `tacit.accounting.renyi` belongs to which release.
 
-A release that is only (epsilon, delta)-private leaks with probability delta and is
-epsilon-private otherwise; its curve is that of the second case, and the leak is recorded with it.
-Proof: ``proofs/accounting/renyi_curves.md``.
+A release that is only (epsilon, delta)-private leaks with probability delta and is epsilon-private otherwise; its curve
+is that of the second case, and the leak is recorded with it. Proof: ``proofs/accounting/renyi_curves.md``.
 """
 
 from __future__ import annotations
@@ -32,24 +31,14 @@ _LEAK_SLACK = 2.0**-40
 
 @dataclass(frozen=True)
 class LeakyCurve:
-    """A Rényi curve, in both directions, that holds unless an event of small probability happens.
-
-    Guarantee
-    ---------
-    - With probability at least 1 - leak the release is one with this curve.
-    """
+    """A Rényi curve, in both directions, that the release has with probability at least 1 - leak."""
 
     curve: Curve
     leak: float = 0.0
 
 
 def curve_of(event: kinds.Event, relation: Relation | None) -> LeakyCurve | None:
-    """Return the curve of one counted release, or None if there is none.
-
-    Guarantee
-    ---------
-    - The curve holds in both directions under the relation, or there is none.
-    """
+    """Return the curve of one counted release, in both directions under the relation, or None."""
     found: LeakyCurve | None
     match event:
         case kinds.ObjectivePerturbation() if relation is not None:
@@ -78,10 +67,7 @@ def curve_of(event: kinds.Event, relation: Relation | None) -> LeakyCurve | None
 def total_curve(counts: EventCounts, relation: Relation | None) -> LeakyCurve | None:
     """Return the curve of everything together, or None if one release has none.
 
-    Guarantee
-    ---------
-    - Gaussian releases enter through their exact total.
-    - k times a release costs k times its curve.
+    Guarantee: Gaussian releases enter through their exact total; k times a release costs k times its curve.
     """
     parts, leaks, squares = [], [], Fraction(0)
     for event, times in counts:
@@ -103,9 +89,7 @@ def own_pair(event: kinds.Event, relation: Relation | None) -> tuple[float, floa
 
     Pure releases have delta 0; samples of such releases have the amplified pair.
 
-    Guarantee
-    ---------
-    - A release with an own delta has one epsilon, whatever share of delta it is offered.
+    Guarantee: a release with an own delta has one epsilon, whatever share of delta it is offered.
     """
     match event:
         case kinds.Approximate():
@@ -127,9 +111,7 @@ def own_pair(event: kinds.Event, relation: Relation | None) -> tuple[float, floa
 def pure_selection(event: kinds.RandomStopping, relation: Relation | None) -> float | None:
     """Return the epsilon of the best of many pure runs, (2 + shape) epsilon; None if not pure.
 
-    Guarantee
-    ---------
-    - Three times the epsilon of one run for the geometric distribution.
+    Guarantee: three times the epsilon of one run for the geometric distribution.
     """
     if not isinstance(event.law, kinds.NegativeBinomial):
         return None
@@ -153,9 +135,7 @@ def joint_leak(leaks: Iterable[tuple[float, int]]) -> float:
 def without_leak(delta: float, leak: float) -> float:
     r"""Return what a leak leaves of delta, :math:`(\delta - l)/(1 - l)`, rounded down.
 
-    Guarantee
-    ---------
-    - ``1 - (1 - leak)(1 - answer)`` is at most delta; 0 if nothing is left.
+    Guarantee: ``1 - (1 - leak)(1 - answer)`` is at most delta; 0 if nothing is left.
     """
     if leak == 0.0:
         return delta

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,12 +23,7 @@ UNDERFLOW = 2.0**-1000
 
 
 def float_up(number: Fraction | float) -> float:
-    """Return the smallest float that is at least an exact number.
-
-    Guarantee
-    ---------
-    - Never below the number; infinite beyond the largest float.
-    """
+    """Return the smallest float that is at least an exact number; infinite beyond the largest float."""
     try:
         nearest = float(number)
     except OverflowError:
@@ -36,22 +32,14 @@ def float_up(number: Fraction | float) -> float:
 
 
 def float_down(number: Fraction | float) -> float:
-    """Return the largest float that is at most an exact number.
-
-    Guarantee
-    ---------
-    - Never above the number.
-    """
+    """Return the largest float that is at most an exact number."""
     return -float_up(-number)
 
 
 def root_up(square: Fraction) -> float:
     """Return the smallest float whose exact square is at least a number of at least 0.
 
-    Guarantee
-    ---------
-    - The square of the answer is never below the number, compared as rationals.
-    - The next smaller float's square is.
+    Guarantee: compared as rationals, its square is never below the number and that of the next smaller float is.
     """
     if square == 0:
         return 0.0
@@ -73,12 +61,7 @@ def root_up(square: Fraction) -> float:
 
 
 def root_down(square: Fraction) -> float:
-    """Return the largest float whose exact square is at most a number of at least 0.
-
-    Guarantee
-    ---------
-    - The square of the answer is never above the number, compared as rationals.
-    """
+    """Return the largest float whose square, compared as a rational, is at most a number of at least 0."""
     above = root_up(square)
     if math.isfinite(above) and Fraction(above) ** 2 == square:
         return above
@@ -94,10 +77,7 @@ def raised(values: NDArray[np.float64], slack: float = ALLOWANCE) -> NDArray[np.
 def bisect(low: float, high: float, holds: Callable[[float], bool], accuracy: float) -> tuple[float, float]:
     """Return ends of a bracket, relatively `accuracy` wide, around the number where `holds` begins.
 
-    Guarantee
-    ---------
-    - The upper end is `high` or a number at which the condition was seen to hold; the lower end is
-      `low` or a number at which it was seen not to hold.
+    Guarantee: the upper end is `high` or was seen to hold, the lower end is `low` or was seen not to hold.
     """
     while high - low > accuracy * high:
         middle = 0.5 * (low + high)
@@ -108,14 +88,9 @@ def bisect(low: float, high: float, holds: Callable[[float], bool], accuracy: fl
 Floats = NDArray[np.float64]
 
 
-def non_negative(name: str, value: float) -> float:
-    """Return a number of at least 0, infinity included."""
-    return within(name, value, 0.0, math.inf, BudgetError)
-
-
-def probability(name: str, value: float) -> float:
-    """Return a number from 0 to 1."""
-    return within(name, value, 0.0, 1.0, BudgetError)
+# Checked numbers: of at least 0, infinity included, and from 0 to 1.
+non_negative = partial(within, least=0.0, largest=math.inf, error=BudgetError)
+probability = partial(within, least=0.0, largest=1.0, error=BudgetError)
 
 
 def above_one(name: str, value: float) -> float:

@@ -11,14 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from tacit.errors import SettingError
-from tacit.privacy.event import (
-    Event,
-    Gaussian,
-    PoissonSampled,
-    Repeated,
-    SampledWithoutReplacement,
-    SampledWithReplacement,
-)
+from tacit.privacy import event as kinds
 from tacit.privacy.event_fields import exact, probability
 from tacit.privacy.relation import Relation
 
@@ -29,24 +22,14 @@ SAMPLINGS = ("poisson", "without-replacement", "with-replacement")
 class Run:
     """Steps of one noisy sum each, every record's contribution clipped at C.
 
-    Guarantee
-    ---------
-    - `event` has sensitivity C under add-remove and zero-out and 2C under replace-one; inside a
-      Poisson sample C, inside a sample of fixed size 2C.
-    - Steps are whole: a fraction of a step is refused, never dropped.
-    - There is no such thing as shuffled batches: "shuffle" is refused.
+    Guarantee: `event` has sensitivity C under add-remove and zero-out and 2C under replace-one; inside a Poisson sample
+    C, inside a sample of fixed size 2C. Steps are whole: a fraction of a step is refused, never dropped. There is no
+    such thing as shuffled batches: "shuffle" is refused.
 
-    Parameters
-    ----------
-    noise
-        Standard deviation of the noise on the sum over the clip bound C, above 0.
-    sample_rate
-        Probability of a record in a Poisson sample, or size of the sample over that of the table;
-        None for sums over the whole table.
-    sampling
-        ``"poisson"``, ``"without-replacement"`` or ``"with-replacement"``.
-    population
-        Number of records; needed with replacement, and fixes the size of the sample without.
+    `noise` is the standard deviation of the noise on the sum over the clip bound C, above 0. `sample_rate` is the
+    probability of a record in a Poisson sample, or the size of the sample over that of the table; None for sums over
+    the whole table. `sampling` is ``"poisson"``, ``"without-replacement"`` or ``"with-replacement"``. `population` is
+    the number of records; needed with replacement, it fixes the size of the sample without.
 
     Examples
     --------
@@ -73,9 +56,8 @@ class Run:
         object.__setattr__(self, "relation", Relation.parse(self.relation))
         if self.sampling not in SAMPLINGS:
             raise SettingError(
-                f"unknown sampling {str(self.sampling)[:40]!r}; expected one of "
-                f"{', '.join(SAMPLINGS)}. Shuffled batches have no amplification: leave "
-                "sample_rate out"
+                f"unknown sampling {str(self.sampling)[:40]!r}; expected one of {', '.join(SAMPLINGS)}. "
+                "Shuffled batches have no amplification: leave sample_rate out"
             )
         if self.population is not None:
             object.__setattr__(self, "population", _count("population", self.population))
@@ -86,24 +68,21 @@ class Run:
                 raise SettingError("draws with replacement need the population; pass the number of records")
 
     @property
-    def event(self) -> Event:
+    def event(self) -> kinds.Event:
         """Everything the run releases."""
         variance = Fraction(self.noise) ** 2
-        own, replaced = Gaussian(1, variance), Gaussian(4, variance)
+        own, replaced = kinds.Gaussian(1, variance), kinds.Gaussian(4, variance)
         if self.sample_rate is None:
-            step: Event = replaced if self.relation is Relation.REPLACE_ONE else own
-            return Repeated(step, self.steps)
+            return kinds.Repeated(replaced if self.relation is Relation.REPLACE_ONE else own, self.steps)
         rate = Fraction(self.sample_rate)
         if rate == 0 or self.sampling == "poisson":
-            return Repeated(PoissonSampled(own, rate), self.steps)
-        if self.sampling == "with-replacement":
-            population = self.population or 1
-            draws = math.ceil(rate * population)
-            return Repeated(SampledWithReplacement(replaced, draws, population), self.steps)
+            return kinds.Repeated(kinds.PoissonSampled(own, rate), self.steps)
         size, population = rate.numerator, rate.denominator
         if self.population is not None:
             size, population = math.ceil(rate * self.population), self.population
-        return Repeated(SampledWithoutReplacement(replaced, size, population), self.steps)
+        fixed = self.sampling == "without-replacement"
+        sampled = kinds.SampledWithoutReplacement if fixed else kinds.SampledWithReplacement
+        return kinds.Repeated(sampled(replaced, size, population), self.steps)
 
 
 def _count(name: str, value: object) -> int:

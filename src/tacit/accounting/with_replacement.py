@@ -1,10 +1,8 @@
 r"""Draws with replacement: copies of one record, and the profile of a release under replace-one.
 
-.. math:: w_k = \binom{m}{k} n^{-k} (1 - 1/n)^{m - k}
-
-is the weight of k copies. Numbers of copies whose weights vanish are not listed: their total weight
-`tail` goes to delta. Where too many are left, neighbouring numbers are read as the largest of them,
-because more copies dominate fewer. Proof: ``proofs/accounting/with_replacement.md``.
+The weight of k copies is :math:`w_k = \binom{m}{k} n^{-k} (1 - 1/n)^{m - k}`. Numbers of copies whose weights vanish
+are not listed: their total weight `tail` goes to delta. Where too many are left, neighbouring numbers are read as the
+largest of them, because more copies dominate fewer. Proof: ``proofs/accounting/with_replacement.md``.
 """
 
 from __future__ import annotations
@@ -42,13 +40,11 @@ _MARGIN, _RARE = 1e-12, 1e-6
 class Copies:
     """The distribution of the number of copies of one record, numbers of at least 1 listed.
 
-    `none` bounds the probability of no copy from below, `drawn` that of at least one from above,
-    and `tail` that of everything not listed from above.
+    `none` bounds the probability of no copy from below, `drawn` that of at least one from above, and `tail` that of
+    everything not listed from above.
 
-    Guarantee
-    ---------
-    - Every number is listed as itself or as a larger one, but for a total weight of `tail`.
-    - `upper` and `lower` are on the two sides of the exact weights of what is listed.
+    Guarantee: every number is listed as itself or as a larger one, but for a total weight of `tail`; `upper` and
+    `lower` are on the two sides of the exact weights of what is listed.
     """
 
     numbers: Floats
@@ -60,12 +56,7 @@ class Copies:
 
 
 def copies(draws: int, population: int) -> Copies:
-    """Return the distribution of the number of copies of one record.
-
-    Guarantee
-    ---------
-    - The time does not grow with the number of draws.
-    """
+    """Return the distribution of the number of copies of one record, in a time that does not grow with the draws."""
     if draws == 0:
         return Copies(np.empty(0), np.empty(0), np.empty(0), 1.0, 0.0, 0.0)
     if population == 1:
@@ -114,12 +105,9 @@ def _merged(numbers: Floats, upper: Floats, lower: Floats) -> tuple[Floats, Floa
 def with_replacement_profile(event: SampledWithReplacement) -> Profile | None:
     """Return the profile of draws with replacement, None if the inner release has none.
 
-    Guarantee
-    ---------
-    - Never below the exact divergence of any two neighbours, in either order.
-    - Convex in exp(epsilon), falling, and at most Theorem 10 of Balle, Barthe and Gaboardi (2018)
-      but for one part in a thousand, which the chords of a table cost.
-    - Equal events give equal profiles, so that counts add up.
+    Guarantee: never below the exact divergence of any two neighbours, in either order. Convex in exp(epsilon), falling,
+    and at most Theorem 10 of Balle, Barthe and Gaboardi (2018) but for one part in a thousand, which the chords of a
+    table cost. Equal events give equal profiles, so that counts add up.
     """
     if isinstance(event.event, Gaussian):
         mu, epsilon = max(root_up(event.event.mu_squared), 1e-50), 0.0

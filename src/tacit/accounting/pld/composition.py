@@ -1,11 +1,8 @@
 r"""Composition of dominating pairs with counts: certified brackets of epsilon and delta.
 
-.. math:: \delta(\varepsilon) = \max_{\text{directions}}
-    E\left[\left(1 - e^{\varepsilon - \sum_i Y_i}\right)_+\right]
-
-Each direction is composed separately and the larger bound is taken at the end. The grid is made
-finer until the bracket is as narrow as asked for. One pair used once has a closed form.
-Proofs: ``proofs/accounting/pld/composition.md``.
+:math:`\delta(\varepsilon)` is the largest over the directions of :math:`E[(1 - e^{\varepsilon - \sum_i Y_i})_+]`. Each
+direction is composed separately and the larger bound is taken at the end. The grid is made finer until the bracket is
+as narrow as asked for. One pair used once has a closed form. Proofs: ``proofs/accounting/pld/composition.md``.
 """
 
 from __future__ import annotations
@@ -13,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -28,9 +25,10 @@ from tacit.errors import SettingError
 
 Items: TypeAlias = tuple[tuple[Pair, int], ...]
 Bracket: TypeAlias = tuple[float, float]
-Bounds: TypeAlias = Literal["upper", "both"]
 # A composition seen from one direction, and the point of its profile that is sought.
 _View: TypeAlias = tuple[Direction, CoarseLosses, Aim]
+# What is read of a composed law, given where epsilon is expected.
+_Measure: TypeAlias = Callable[[Transform, float], float]
 DEFAULT_TOLERANCE = 2e-4
 # The lower bound is second order only where the grid resolves the bulk of every law.
 _LOWER_ACCURACY = 0.1
@@ -47,9 +45,7 @@ _NEGLIGIBLE = 1e-9
 def profile(pair: Pair, direction: Direction, epsilon: float) -> tuple[float, float]:
     """Return lower and upper bounds of delta at epsilon for one use of a pair with known slopes.
 
-    Guarantee
-    ---------
-    - The exact value lies in between, floating-point round-off included.
+    Guarantee: the exact value lies in between, floating-point round-off included.
     """
     if abs(epsilon) > LARGEST_LOSS:
         raise GridTooLong(f"epsilon {epsilon!r} is beyond {LARGEST_LOSS:.0f}; use Rényi accounting")
@@ -71,9 +67,7 @@ def profile(pair: Pair, direction: Direction, epsilon: float) -> tuple[float, fl
 def epsilon_of(pair: Pair, direction: Direction, delta: float) -> tuple[float, float]:
     """Return lower and upper bounds of epsilon at delta for one use of a pair with known slopes.
 
-    Guarantee
-    ---------
-    - ``profile`` is at most delta at the upper bound; at least delta at the lower one, or it is 0.
+    Guarantee: `profile` is at most delta at the upper bound; at least delta at the lower one, or it is 0.
     """
     if pair.infinite(direction) > delta:
         return math.inf, math.inf
@@ -100,15 +94,12 @@ def _crossing(pair: Pair, direction: Direction, delta: float, side: int) -> floa
 class Composed:
     """Pairs composed adaptively, each as often as its count says.
 
-    `gaussian_mu` is the root of the sum of all squared Gaussian parameters; a bracket of relative
-    width `tolerance` is narrow enough.
+    `gaussian_mu` is the root of the sum of all squared Gaussian parameters; a bracket of relative width `tolerance` is
+    narrow enough.
 
-    Guarantee
-    ---------
-    - The exact number lies in every bracket that is returned, discretisation, truncation, aliasing
-      and floating-point round-off included.
-    - Gaussian pairs alone are priced by their exact curve.
-    - The order of the items and splitting a count into parts change nothing but the bracket.
+    Guarantee: the exact number lies in every bracket that is returned, discretisation, truncation, aliasing and
+    floating-point round-off included. Gaussian pairs alone are priced by their exact curve. The order of the items and
+    splitting a count into parts change nothing but the bracket.
     """
 
     items: Items
@@ -123,22 +114,17 @@ class Composed:
             return _gaussian_delta(self.gaussian_mu, epsilon)
         if self._alone is not None:
             return _larger(profile(self._alone, way, epsilon) for way in self._directions())
-
-        def choose(coarse: CoarseLosses) -> tuple[CoarseLosses, Aim]:
-            used = coarse.without_tails(coarse.aim_at_epsilon(epsilon).log_delta)
-            return used, used.aim_at_epsilon(epsilon)
-
-        return self._bracket(choose, lambda law, _: law.delta(epsilon), "both")
+        return self._bracket(lambda coarse: coarse.aim_at_epsilon(epsilon), lambda law, _: law.delta(epsilon))
 
     def epsilon(self, delta: float) -> Bracket:
         """Return lower and upper bounds of epsilon at a delta in (0, 1)."""
-        return self._epsilon(delta, "both")
+        return self._epsilon(delta)
 
     def safe_epsilon(self, delta: float) -> float:
         """Return the upper bound of epsilon alone, in a third of the time."""
-        return self._epsilon(delta, "upper")[1]
+        return self._epsilon(delta, upper_only=True)[1]
 
-    def _epsilon(self, delta: float, bounds: Bounds) -> Bracket:
+    def _epsilon(self, delta: float, *, upper_only: bool = False) -> Bracket:
         if not 0.0 < delta < 1.0:
             raise SettingError(f"delta is {delta!r}; expected a number between 0 and 1")
         if not self.items:
@@ -147,33 +133,38 @@ class Composed:
             return _larger(epsilon_of(self._alone, way, delta) for way in self._directions())
         if self._distance() <= delta:
             return 0.0, 0.0
-
-        def choose(coarse: CoarseLosses) -> tuple[CoarseLosses, Aim]:
-            used = coarse.without_tails(math.log(delta))
-            return used, used.aim_at_delta(delta)
-
-        return self._bracket(choose, lambda law, guess: epsilon_at(law, delta, guess), bounds)
+        return self._bracket(
+            lambda coarse: coarse.aim_at_delta(delta),
+            lambda law, guess: epsilon_at(law, delta, guess),
+            math.log(delta),
+            upper_only=upper_only,
+        )
 
     def _bracket(
         self,
-        choose: Callable[[CoarseLosses], tuple[CoarseLosses, Aim]],
-        measure: Callable[[Transform, float], float],
-        bounds: Bounds,
+        aim: Callable[[CoarseLosses], Aim],
+        measure: _Measure,
+        level: float | None = None,
+        *,
+        upper_only: bool = False,
     ) -> Bracket:
+        """Bound both directions; `level` is the logarithm of delta where it is known before an aim is taken."""
         lower, upper, highs = 0.0, 0.0, []
         for direction in self._directions():
-            view = (direction, *choose(coarse_pass(self._with_gaussian("upper"), direction)))
+            coarse = coarse_pass(self._with_gaussian("upper"), direction)
+            used = coarse.without_tails(aim(coarse).log_delta if level is None else level)
+            view = (direction, used, aim(used))
             chosen = self._resolve(view, "upper", 0.25 * self._aimed)
             highs.append((measure(self._transform(view, "upper", chosen), chosen.guess), view))
             upper = max(upper, highs[-1][0])
-        if bounds == "upper":
+        if upper_only:
             return lower, upper
         for high, view in sorted(highs, key=lambda entry: -entry[0]):
             if high > lower:
                 lower = max(lower, self._lower(view, upper, measure))
         return lower, upper
 
-    def _lower(self, view: _View, upper: float, measure: Callable[[Transform, float], float]) -> float:
+    def _lower(self, view: _View, upper: float, measure: _Measure) -> float:
         """Compute lower bounds on finer and finer grids until one is near enough to the upper."""
         lower, accuracy, step = 0.0, _LOWER_ACCURACY * self._aimed, math.inf
         refinements = _MORE_REFINEMENTS if len(self.items) < _MANY else 0
@@ -238,9 +229,7 @@ class Composed:
 def compose(items: Iterable[tuple[Pair, int]], tolerance: float = DEFAULT_TOLERANCE) -> Composed:
     """Compose pairs with counts.
 
-    Guarantee
-    ---------
-    - Equal pairs are counted together, Gaussian pairs merged exactly, empty releases cost nothing.
+    Guarantee: equal pairs are counted together, Gaussian pairs merged exactly, empty releases cost nothing.
     """
     if not 1e-7 <= tolerance <= 0.1:
         raise SettingError(f"tolerance is {tolerance!r}; expected a number from 1e-7 to 0.1")

@@ -1,9 +1,8 @@
 r"""Distributions of a privacy loss on a grid, above and below the exact one.
 
-A grid is a set of integers n, dense where the mass is; its losses are the exact products n h.
-**Upper.** Each cell is split between its ends so that both of its masses stay ("connect the dots").
-**Lower.** A polygon through the points of the profile, lowered below its tangents, with corners on
-the grid. Proofs: ``proofs/accounting/pld/distribution.md``.
+A grid is a set of integers n, dense where the mass is; its losses are the exact products n h. **Upper.** Each cell is
+split between its ends so that both of its masses stay ("connect the dots"). **Lower.** A polygon through the points of
+the profile, lowered below its tangents, with corners on the grid. Proofs: ``proofs/accounting/pld/distribution.md``.
 """
 
 from __future__ import annotations
@@ -30,9 +29,7 @@ _STEP_BITS = 30
 class Grid:
     """Losses ``indices * step`` in increasing order.
 
-    Guarantee
-    ---------
-    - Products are exact for indices of at most 23 bits, or if the step is a power of 2.
+    Guarantee: products are exact for indices of at most 23 bits, or if the step is a power of 2.
     """
 
     step: float
@@ -47,9 +44,7 @@ class Grid:
 def rounded_step(step: float) -> float:
     """Return the largest step of at most 30 bits that is not above the given one.
 
-    Guarantee
-    ---------
-    - At most a factor of 1 - 2^-29 below the argument.
+    Guarantee: at most a factor of 1 - 2^-29 below the argument.
     """
     if not 0.0 < step < math.inf:
         raise SettingError(f"step is {step!r}; expected a finite number above 0")
@@ -60,10 +55,8 @@ def rounded_step(step: float) -> float:
 def dyadic(step: float, *, center: int, low: float, high: float, per_octave: int) -> Grid:
     """Return a grid that is dense around a centre and thins out with the distance from it.
 
-    Guarantee
-    ---------
-    - Holds a point at or below ``low`` and one at or above ``high``, and the centre between.
-    - Points at distance r from the centre are at most ``max(step, r / per_octave)`` apart.
+    Guarantee: it holds a point at or below ``low``, one at or above ``high``, and the centre between; points at
+    distance r from the centre are at most ``max(step, r / per_octave)`` apart.
     """
     first, last = math.floor(low / step), math.ceil(high / step)
     center = min(max(center, first), last)
@@ -99,15 +92,10 @@ _NEARLY = 2.0**-20
 
 @dataclass(frozen=True)
 class LossDistribution:
-    r"""Masses of a privacy loss on the multiples of a step.
+    """Masses of a privacy loss on the multiples of a step: δ(ε) = m_∞ + Σ m_n (1 - e^(ε - nh)) over nh > ε.
 
-    .. math:: \delta(\varepsilon) = m_\infty + \sum_{n h > \varepsilon}
-        m_n (1 - e^{\varepsilon - n h})
-
-    Guarantee
-    ---------
-    - Upper: the exact loss lowered by `loss_error` is dominated by these masses times
-      ``1 + mass_error``. Lower: the other way round, with raised and ``1 - mass_error``.
+    Guarantee: upper: the exact loss lowered by `loss_error` is dominated by these masses times ``1 + mass_error``;
+    lower: the other way round, with raised and ``1 - mass_error``.
     """
 
     step: float
@@ -121,21 +109,16 @@ class LossDistribution:
         """Return the profile of these masses, without the rounding they record."""
         losses = self.indices * self.step
         above = losses > epsilon
-        gains = -np.expm1(epsilon - losses[above])
-        return self.infinite + float((self.masses[above] * gains).sum())
+        return self.infinite + float((self.masses[above] * -np.expm1(epsilon - losses[above])).sum())
 
 
 def from_pair(pair: Pair, direction: Direction, grid: Grid, bound: Bound) -> LossDistribution:
     """Discretise the privacy loss of a pair on a grid of at least two losses.
 
-    Guarantee
-    ---------
-    - Upper: the profile is never below the exact one; losses above the grid become infinite.
-    - Lower: never above the exact one; losses outside of the grid are dropped or lowered.
+    Guarantee: the upper profile is never below the exact one, and losses above the grid become infinite; the lower one
+    is never above it, and losses outside of the grid are dropped or lowered.
     """
-    if bound == "upper":
-        return _upper(pair, direction, grid)
-    return _lower(pair, direction, grid)
+    return (_upper if bound == "upper" else _lower)(pair, direction, grid)
 
 
 def _upper(pair: Pair, direction: Direction, grid: Grid) -> LossDistribution:

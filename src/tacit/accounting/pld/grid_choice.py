@@ -56,13 +56,11 @@ class CoarseLosses:
 
     .. math:: K(s) = \sum_i T_i \log \sum_k m_{ik} e^{s y_k}
 
-    `masses` has one row per pair, each occurring `times` times, on common `points`; `beyond` is the
-    mass beyond the last point. For speed, moments are computed from `logarithms` of rows averaged
-    over groups of similar deviation, `group_times` losses each; `membership` is a pair's group.
+    `masses` has one row per pair, each occurring `times` times, on common `points`; `beyond` is the mass beyond the
+    last point. For speed, moments are computed from `logarithms` of rows averaged over groups of similar deviation,
+    `group_times` losses each; `membership` is a pair's group.
 
-    Guarantee
-    ---------
-    - For a Gaussian pair the moments are within 5 % (the mean: of the deviation) of the exact ones.
+    Guarantee: for a Gaussian pair the moments are within 5 % (the mean: of the deviation) of the exact ones.
     """
 
     points: Floats
@@ -101,8 +99,7 @@ class CoarseLosses:
                 return math.inf
             return target - _log_level(tilt, found)
 
-        aim = self._aim(_crossing(excess, self._first_tilt()))
-        return replace(aim, log_delta=target)
+        return replace(self._aim(self._crossing(excess)), log_delta=target)
 
     def without_tails(self, log_delta: float) -> CoarseLosses:
         """Return the coarse losses without those that truncation will make infinite."""
@@ -122,7 +119,7 @@ class CoarseLosses:
                 return math.inf
             return found.mean - epsilon
 
-        tilt = 0.0 if excess(0.0) >= 0.0 else _crossing(excess, self._first_tilt())
+        tilt = 0.0 if excess(0.0) >= 0.0 else self._crossing(excess)
         return replace(self._aim(tilt), epsilon=epsilon)
 
     def working_tilt(self, aim: Aim) -> float:
@@ -180,21 +177,29 @@ class CoarseLosses:
         found = self.moments(tilt)
         return Aim(tilt, found.mean, _log_level(tilt, found), found)
 
-    def _first_tilt(self) -> float:
-        """Return the inverse of the composition's deviation, where a search starts."""
-        return 1.0 / (math.sqrt(self.moments(0.0).variance) + SMALLEST_STEP)
+    def _crossing(self, excess: Callable[[float], float]) -> float:
+        """Solve an increasing function of the tilt, to a percent."""
+        # The inverse of the composition's deviation.
+        low = high = start = 1.0 / (math.sqrt(self.moments(0.0).variance) + SMALLEST_STEP)
+        for _ in range(200):
+            if excess(high) >= 0.0:
+                break
+            low, high = high, 2.0 * high
+        else:
+            return high
+        while excess(low) >= 0.0 and low > 1e-12 * start:
+            low, high = 0.5 * low, low
+        while high > 1.01 * low:
+            middle = math.sqrt(low * high)
+            low, high = (low, middle) if excess(middle) >= 0.0 else (middle, high)
+        return low
 
 
 _coarse_grid = functools.cache(functools.partial(dyadic, SMALLEST_STEP, center=0, low=-LARGEST_LOSS, high=LARGEST_LOSS))
 
 
 def coarse_pass(items: Sequence[tuple[Pair, int]], direction: Direction) -> CoarseLosses:
-    """Discretise every pair of a composition on the coarse grid.
-
-    Guarantee
-    ---------
-    - One row per item, in order.
-    """
+    """Discretise every pair of a composition on the coarse grid: one row per item, in order."""
     few = len(items) < _MANY
     grid = _coarse_grid(per_octave=_PER_OCTAVE if few else _PER_OCTAVE_MANY)
     laws = [from_pair(pair, direction, grid, "upper") for pair, _ in items]
@@ -240,29 +245,9 @@ def _log_level(tilt: float, found: Moments) -> float:
     return found.cumulant - tilt * found.mean - math.log1p(curvature)
 
 
-def _crossing(excess: Callable[[float], float], start: float) -> float:
-    """Solve an increasing function of a positive number, to a percent."""
-    low, high = start, start
-    for _ in range(200):
-        if excess(high) >= 0.0:
-            break
-        low, high = high, 2.0 * high
-    else:
-        return high
-    while excess(low) >= 0.0 and low > 1e-12 * start:
-        low, high = 0.5 * low, low
-    while high > 1.01 * low:
-        middle = math.sqrt(low * high)
-        low, high = (low, middle) if excess(middle) >= 0.0 else (middle, high)
-    return low
-
-
 @dataclass(frozen=True)
 class Resolution:
-    """What is needed to discretise and transform a composition: one grid per pair, one step.
-
-    `guess` is where epsilon is expected.
-    """
+    """What a composition is discretised and transformed with: one grid per pair, one step; `guess` of epsilon."""
 
     window: Window
     grids: tuple[Grid, ...]
@@ -280,10 +265,8 @@ def resolve(
 ) -> Resolution:
     """Choose a window and grids for an accuracy of epsilon.
 
-    Guarantee
-    ---------
-    - The window has about as many steps as the accuracy needs, but fewer than ``longest``.
-    - A single lattice of atoms lies on the grid up to 2^-29, relatively.
+    Guarantee: the window has about as many steps as the accuracy needs, but fewer than `longest`; a single lattice of
+    atoms lies on the grid up to 2^-29, relatively.
     """
     window, width = coarse.window(coarse.working_tilt(aim), aim)
     lowest, highest = coarse.ranges(aim)
@@ -306,9 +289,7 @@ def resolve(
 def accuracy_step(aim: Aim, count: float, accuracy: float) -> float:
     """Return the step h = √(12 a ε / (T (1 + s))) that costs a fraction a of epsilon (upper bound).
 
-    Guarantee
-    ---------
-    - Positive unless the composition has no variance.
+    Guarantee: positive unless the composition has no variance.
     """
     # An epsilon near 0 is measured against the deviation of the composition.
     size = max(aim.epsilon, 0.1 * math.sqrt(aim.moments.variance))

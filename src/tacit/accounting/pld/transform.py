@@ -21,6 +21,7 @@ from scipy import fft
 
 from tacit.accounting.pld.distribution import Bound, LossDistribution
 from tacit.accounting.pld.pairs.pair import UNIT, BelowRoundOff, GridTooLong
+from tacit.accounting.renyi.curve import log_sum
 from tacit.accounting.rounding import Floats
 
 LONGEST = 2**22
@@ -52,14 +53,12 @@ class Window:
 class Transform:
     """A composed distribution at a tilt, and bounds of its errors.
 
-    The tilted masses belong to the losses ``(first + k) * step``. `log_scale` is the sum K of the
-    logarithms of all normalisers, `outside` bounds the tilted mass outside the window, `round_off`
-    the Euclidean norm of the error of `masses`, and `ceiling` is the largest composed loss.
+    The tilted masses belong to the losses ``(first + k) * step``. `log_scale` is the sum K of the logarithms of all
+    normalisers, `outside` bounds the tilted mass outside the window, `round_off` the Euclidean norm of the error of
+    `masses`, and `ceiling` is the largest composed loss.
 
-    Guarantee
-    ---------
-    - `delta` is on the side that `bound` names, for every epsilon, tilt and window.
-    - Falls in epsilon up to a relative 1e-9.
+    Guarantee: `delta` is on the side that `bound` names, for every epsilon, tilt and window, and falls in epsilon up to
+    a relative 1e-9.
     """
 
     bound: Bound
@@ -109,9 +108,7 @@ class Transform:
 def transform(laws: Sequence[tuple[LossDistribution, int]], window: Window, bound: Bound) -> Transform:
     """Compose distributions on multiples of one step, with counts, in one Fourier transform.
 
-    Guarantee
-    ---------
-    - The composition of upper distributions is an upper bound, of lower ones a lower bound.
+    Guarantee: the composition of upper distributions is an upper bound, of lower ones a lower bound.
     """
     step = laws[0][0].step
     parts = [_tilted(law, times, window.tilt) for law, times in laws]
@@ -168,10 +165,8 @@ def transform(laws: Sequence[tuple[LossDistribution, int]], window: Window, boun
 def epsilon_at(law: Transform, delta: float, guess: float) -> float:
     """Return epsilon at delta: for an upper bound rounded up, for a lower bound rounded down.
 
-    Guarantee
-    ---------
-    - Upper: ``law.delta(result) <= delta``. Lower: ``law.delta(result) >= delta`` or 0.
-    - Infinite if the mass at infinity is above delta.
+    Guarantee: at an upper ``law.delta(result) <= delta``, at a lower ``law.delta(result) >= delta`` or 0; infinite if
+    the mass at infinity is above delta.
     """
     if law.infinite > delta:
         return math.inf
@@ -205,9 +200,7 @@ class _Tilted:
 
     def cumulant(self, exponent: float) -> float:
         """Return the cumulant function of all repetitions, for a Chernoff bound."""
-        exponents = np.log(self.masses) + exponent * self.losses
-        top = float(exponents.max())
-        return self.times * (top + math.log(float(np.exp(exponents - top).sum())))
+        return self.times * log_sum(np.log(self.masses) + exponent * self.losses)
 
 
 def _tilted(law: LossDistribution, times: int, tilt: float) -> _Tilted | None:
@@ -218,8 +211,7 @@ def _tilted(law: LossDistribution, times: int, tilt: float) -> _Tilted | None:
     losses = indices.astype(np.float64) * law.step
     exponents = tilt * losses
     logarithms = np.log(law.masses[used]) + exponents
-    shift = float(logarithms.max())
-    shift += math.log(float(np.exp(logarithms - shift).sum()))
+    shift = log_sum(logarithms)
     size = float(np.abs(exponents).max()) + abs(shift)
     error = law.mass_error + 4.0 * UNIT * (size + 8.0)
     # The smallest normal float in place of 0 keeps logarithms finite. All of it together is far

@@ -29,11 +29,9 @@ _SLACK = 2.0**-48
 def epsilon(curve: Curve, delta: float, orders: ArrayLike | None = None) -> float:
     """Return an epsilon at delta: the best over a grid of orders, refined around its minimum.
 
-    Guarantee
-    ---------
-    - Never below the true epsilon of a mechanism with this curve, whatever the orders.
-    - 0 from the Bretagnolle-Huber bound on; infinite at delta 0 unless the curve vanishes.
-    - Non-negative, never NaN; it falls as delta grows, up to the precision of the search.
+    Guarantee: never below the true epsilon of a mechanism with this curve, whatever the orders; never NaN or negative.
+    0 from the Bretagnolle-Huber bound on; infinite at delta 0 unless the curve vanishes. It falls as delta grows, up to
+    the precision of the search.
     """
     delta, grid = probability("delta", delta), _grid(orders)
     smallest = _search(lambda array: _epsilons(array, _values(curve, array), delta), grid)
@@ -43,10 +41,8 @@ def epsilon(curve: Curve, delta: float, orders: ArrayLike | None = None) -> floa
 def delta(curve: Curve, epsilon: float, orders: ArrayLike | None = None) -> float:
     """Return a delta at epsilon: the best over a grid of orders, refined around its minimum.
 
-    Guarantee
-    ---------
-    - Never below the true delta of a mechanism with this curve, and at most 1.
-    - ``epsilon(curve, delta(curve, e)) <= e`` up to a relative 1e-6 where delta is below 0.1.
+    Guarantee: never below the true delta of a mechanism with this curve, and at most 1. ``epsilon(curve, delta(curve,
+    e)) <= e`` up to a relative 1e-6 where delta is below 0.1.
     """
     bound, grid = non_negative("epsilon", epsilon), _grid(orders)
     if math.isinf(bound):
@@ -58,9 +54,7 @@ def delta(curve: Curve, epsilon: float, orders: ArrayLike | None = None) -> floa
 def epsilon_from_values(orders: ArrayLike, values: ArrayLike, delta: float) -> float:
     """Return an epsilon at delta from stored values of a curve, without refinement.
 
-    Guarantee
-    ---------
-    - Never below `epsilon` of any curve with these values.
+    Guarantee: never below `epsilon` of any curve with these values.
     """
     array, bounds = _paired(orders, values)
     return max(float(np.min(_epsilons(array, bounds, probability("delta", delta)))), 0.0)
@@ -69,9 +63,7 @@ def epsilon_from_values(orders: ArrayLike, values: ArrayLike, delta: float) -> f
 def delta_from_values(orders: ArrayLike, values: ArrayLike, epsilon: float) -> float:
     """Return a delta at epsilon from stored values of a curve, without refinement.
 
-    Guarantee
-    ---------
-    - Never below `delta` of any curve with these values.
+    Guarantee: never below `delta` of any curve with these values.
     """
     array, bounds = _paired(orders, values)
     bound = non_negative("epsilon", epsilon)
@@ -81,12 +73,9 @@ def delta_from_values(orders: ArrayLike, values: ArrayLike, epsilon: float) -> f
 
 
 def zcdp_to_epsilon(rho: float, delta: float) -> float:
-    r"""Return an epsilon of rho-zCDP at delta: the infimum over orders, with r(α) = ρα.
+    """Return an epsilon of rho-zCDP at delta: the infimum over orders, with r(α) = ρα.
 
-    Guarantee
-    ---------
-    - Never below the infimum, at most 1e-6 above it relatively, and never above
-      :math:`\rho + 2\sqrt{\rho\log(1/\delta)}`.
+    Guarantee: never below the infimum, at most 1e-6 above it relatively, never above ρ + 2√(ρ log(1/δ)).
     """
     rho, delta = non_negative("rho", rho), probability("delta", delta)
     if rho == 0.0 or delta == 1.0:
@@ -99,9 +88,7 @@ def zcdp_to_epsilon(rho: float, delta: float) -> float:
 def tcdp_to_epsilon(rho: float, omega: float, delta: float) -> float:
     """Return an epsilon of (rho, omega)-tCDP at delta: the infimum over orders below omega.
 
-    Guarantee
-    ---------
-    - Never below `zcdp_to_epsilon`, to which it tends as omega grows.
+    Guarantee: never below `zcdp_to_epsilon`, to which it tends as omega grows.
     """
     rho, delta = non_negative("rho", rho), probability("delta", delta)
     if math.isinf(above_one("omega", omega)):
@@ -121,9 +108,7 @@ def tcdp_to_epsilon(rho: float, omega: float, delta: float) -> float:
 def pure_to_zcdp(epsilon: float) -> float:
     """Return the least rho of every epsilon-private mechanism, ε tanh(ε/2), rounded up.
 
-    Guarantee
-    ---------
-    - Attained by randomised response as the order tends to 1, so no smaller rho exists.
+    Guarantee: attained by randomised response as the order tends to 1, so no smaller rho exists.
     """
     epsilon = non_negative("epsilon", epsilon)
     if epsilon == 0.0:

@@ -1,11 +1,10 @@
 r"""Rényi curves as values, and those of single mechanisms; all values are rounded up.
 
-A curve is a function from an array of orders :math:`\alpha \ge 1` to upper bounds of
-:math:`D_\alpha(M(D) \| M(D'))` over all neighbours in both directions; at order 1 of the
-Kullback-Leibler divergence. Functions of this package become curves by `functools.partial`.
-Permute-and-flip is epsilon-private but **not** epsilon-bounded-range: use `pure` for it. Objective
-perturbation is **not** mu-GDP: never add its mu to other squares.
-Proofs and references: ``proofs/accounting/renyi/curve.md``.
+A curve is a function from an array of orders :math:`\alpha \ge 1` to upper bounds of :math:`D_\alpha(M(D) \| M(D'))`
+over all neighbours in both directions; at order 1 of the Kullback-Leibler divergence. Functions of this package become
+curves by `functools.partial`. Permute-and-flip is epsilon-private but **not** epsilon-bounded-range: use `pure` for it.
+Objective perturbation is **not** mu-GDP: never add its mu to other squares. Proofs and references:
+``proofs/accounting/renyi/curve.md``.
 """
 
 from __future__ import annotations
@@ -38,11 +37,8 @@ def default_orders() -> Floats:
 
     Every order gives a valid guarantee; the choice only changes how tight a number is.
 
-    Guarantee
-    ---------
-    - Increasing, above 1, with all integers to 64 and only integers from 6 on, which are the cheap
-      and exact orders of subsampled mechanisms.
-    - For :math:`\rho\alpha`, rho from 1e-11 to 1e9, the grid alone is within 2% of the best order.
+    Guarantee: increasing, above 1, with all integers to 64 and only integers from 6 on, the cheap and exact orders of
+    subsampled mechanisms. For :math:`\rho\alpha`, rho from 1e-11 to 1e9, the grid alone is within 2% of the best order.
     """
     near_one = 1.0 + np.geomspace(_CLOSEST_TO_ONE, 0.93, 60)
     halves = np.arange(2.0, 6.0, 0.5)
@@ -55,10 +51,7 @@ def default_orders() -> Floats:
 def add(curves: Iterable[Curve]) -> Curve:
     r"""Return the curve of an adaptive composition, :math:`\sum_i r_i(\alpha)`.
 
-    Guarantee
-    ---------
-    - Never below the exact sum of the values.
-    - The same for every order of the curves, up to the relative slack of 2^-46.
+    Guarantee: never below the exact sum; the same for every order of the curves, up to the relative slack of 2^-46.
     """
     parts = tuple(curves)
 
@@ -75,12 +68,7 @@ def add(curves: Iterable[Curve]) -> Curve:
 
 
 def repeat(curve: Curve, times: int) -> Curve:
-    r"""Return the curve of k adaptive runs, :math:`k\, r(\alpha)`.
-
-    Guarantee
-    ---------
-    - k runs cost k times one run, also for large k (never a single run).
-    """
+    """Return the curve of k adaptive runs: k times that of one run, also for large k (never a single run)."""
     runs = whole("times", times)
 
     def total(orders: Floats) -> Floats:
@@ -92,14 +80,9 @@ def repeat(curve: Curve, times: int) -> Curve:
 
 
 def group(curve: Curve, size: int) -> Curve:
-    r"""Return a curve for tables that differ in k records, from the curve of one neighbour step.
+    r"""Return a curve for tables k records apart, Σ kα/(kα - i) r(kα - i) over i < k, from that of one neighbour step.
 
-    .. math:: r_k(\alpha) = \sum_{i=0}^{k-1} \frac{k\alpha}{k\alpha - i}\, r(k\alpha - i)
-
-    Guarantee
-    ---------
-    - A group of one costs what one record costs.
-    - Exact for the Gaussian curve: :math:`\alpha\mu^2/2` gives :math:`\alpha (k\mu)^2/2`.
+    Guarantee: a group of one costs what one record costs. Exact for the Gaussian curve: :math:`\alpha (k\mu)^2/2`.
     """
     steps = whole("size", size)
 
@@ -185,9 +168,7 @@ _LONGEST_QUADRATURE = 1.0
 def gaussian(orders: ArrayLike, mu: float) -> Floats:
     """Return the curve of a Gaussian release, r(α) = αμ²/2 with mu = sensitivity / noise scale.
 
-    Guarantee
-    ---------
-    - Exact up to the rounding upwards, for every relation whose sensitivity entered mu.
+    Guarantee: exact up to the rounding upwards, for every relation whose sensitivity entered mu.
     """
     array, mu = as_orders(orders), non_negative("mu", mu)
     with np.errstate(over="ignore"):
@@ -196,23 +177,13 @@ def gaussian(orders: ArrayLike, mu: float) -> Floats:
 
 
 def zcdp(orders: ArrayLike, rho: float) -> Floats:
-    r"""Return the curve of zero-concentrated privacy, :math:`r(\alpha) = \rho\alpha`.
-
-    Guarantee
-    ---------
-    - It is the definition of rho-zCDP, rounded up.
-    """
+    """Return the curve that defines rho-zCDP, r(α) = ρα, rounded up."""
     array, rho = as_orders(orders), non_negative("rho", rho)
     return _linear(array, rho, vanishes=rho == 0.0)
 
 
 def tcdp(orders: ArrayLike, rho: float, omega: float) -> Floats:
-    r"""Return the curve of truncated concentrated privacy: :math:`\rho\alpha` below omega.
-
-    Guarantee
-    ---------
-    - Nothing is claimed at omega and beyond.
-    """
+    """Return the curve of truncated concentrated privacy, ρα below omega; nothing is claimed from omega on."""
     array = as_orders(orders)
     return np.where(array < above_one("omega", omega), zcdp(array, rho), np.inf)
 
@@ -223,10 +194,8 @@ def laplace(orders: ArrayLike, epsilon: float) -> Floats:
     .. math:: r(\alpha) = \frac{1}{\alpha - 1} \log\left( \frac{\alpha}{2\alpha - 1}
         e^{(\alpha - 1)\varepsilon} + \frac{\alpha - 1}{2\alpha - 1} e^{-\alpha\varepsilon} \right)
 
-    Guarantee
-    ---------
-    - Exact up to the rounding upwards; at order 1 it is :math:`\varepsilon + e^{-\varepsilon} - 1`.
-    - For vectors it bounds every way to spread the L1 sensitivity over the coordinates.
+    Guarantee: exact up to the rounding upwards; at order 1 it is :math:`\varepsilon + e^{-\varepsilon} - 1`. For
+    vectors it bounds every way to spread the L1 sensitivity over the coordinates.
     """
     array, epsilon = as_orders(orders), non_negative("epsilon", epsilon)
     if epsilon == 0.0 or math.isinf(epsilon):
@@ -250,11 +219,8 @@ def pure(orders: ArrayLike, epsilon: float) -> Floats:
     .. math:: r(\alpha) = \varepsilon - \frac{1}{\alpha - 1}
         \log\frac{1 + e^{-\varepsilon}}{1 + e^{-(2\alpha - 1)\varepsilon}}
 
-    Guarantee
-    ---------
-    - Attained by randomised response, so no better curve exists; never above epsilon.
-    - At order 1 it is :math:`\varepsilon\tanh(\varepsilon/2)`, and it never exceeds
-      :math:`\alpha\varepsilon\tanh(\varepsilon/2)`.
+    Guarantee: attained by randomised response, so no better curve exists; never above epsilon. At order 1 it is
+    :math:`\varepsilon\tanh(\varepsilon/2)`, and it never exceeds :math:`\alpha\varepsilon\tanh(\varepsilon/2)`.
     """
     array, epsilon = as_orders(orders), non_negative("epsilon", epsilon)
     if epsilon == 0.0 or math.isinf(epsilon):
@@ -276,17 +242,11 @@ def pure(orders: ArrayLike, epsilon: float) -> Floats:
 def bounded_range(orders: ArrayLike, eta: float) -> Floats:
     r"""Return the best curve that every mechanism of range eta has.
 
-    With :math:`c = (e^{\alpha\eta} - 1)/(e^{\eta} - 1)` and
-    :math:`a = c(\alpha - 1)/(\alpha(c - 1))`,
+    .. math:: r(\alpha) = \log a + \frac{\log(c/\alpha)}{\alpha - 1} \le \min(\alpha\eta^2/8,\ \eta), \quad
+        c = \frac{e^{\alpha\eta} - 1}{e^{\eta} - 1}, \quad a = \frac{c(\alpha - 1)}{\alpha(c - 1)}
 
-    .. math:: r(\alpha) = \log a + \frac{\log(c/\alpha)}{\alpha - 1}
-        \le \min(\alpha\eta^2/8,\ \eta).
-
-    Guarantee
-    ---------
-    - Attained by a two-point mechanism, so no better curve exists; never above
-      :math:`\alpha\eta^2/8`, the curve of :math:`\eta^2/8`-zCDP.
-    - Not for permute-and-flip, which has no such range.
+    Guarantee: attained by a two-point mechanism, so no better curve exists; never above the curve of
+    :math:`\eta^2/8`-zCDP. Not for permute-and-flip, which has no such range.
     """
     array, eta = as_orders(orders), non_negative("eta", eta)
     if eta == 0.0 or math.isinf(eta):
@@ -330,10 +290,8 @@ def one_signed_objective(orders: ArrayLike, determinant: float, mu: float) -> Fl
     .. math:: r(\alpha) = c + \frac{1}{\alpha - 1} \log\left[ \Phi(-\mu/2)
         + e^{\alpha(\alpha - 1)\mu^2/2}\, \Phi(\mu(\alpha - \tfrac12)) \right]
 
-    Guarantee
-    ---------
-    - The Rényi divergence of the dominating loss c + max(0, V), rounded up, in both directions.
-    - Between c + the Gaussian curve and c + the Gaussian curve + log(2)/(alpha - 1).
+    Guarantee: the Rényi divergence of the dominating loss c + max(0, V), rounded up, in both directions; between c +
+    the Gaussian curve and c + the Gaussian curve + log(2)/(alpha - 1).
     """
     array = as_orders(orders)
     determinant, mu = non_negative("determinant", determinant), non_negative("mu", mu)
@@ -342,14 +300,10 @@ def one_signed_objective(orders: ArrayLike, determinant: float, mu: float) -> Fl
 
 
 def two_signed_objective(orders: ArrayLike, determinant: float, mu: float) -> Floats:
-    r"""Return the curve of objective perturbation for losses with a two-signed derivative.
+    """Return the curve for losses with a two-signed derivative, c + αμ²/2 + log(2Φ((α - 1)μ)) / (α - 1).
 
-    .. math:: r(\alpha) = c + \alpha\mu^2/2 + \frac{\log(2\Phi((\alpha - 1)\mu))}{\alpha - 1}
-
-    Guarantee
-    ---------
-    - The Rényi divergence of the dominating loss c + mu^2/2 + |A|, rounded up.
-    - Never below the one-signed curve.
+    Guarantee: the Rényi divergence of the dominating loss c + mu^2/2 + |A|, rounded up; never below the one-signed
+    curve.
     """
     array = as_orders(orders)
     determinant, mu = non_negative("determinant", determinant), non_negative("mu", mu)

@@ -1,13 +1,14 @@
-r"""Rényi curves of releasing only the best of a random number of private runs.
+"""Rényi curves of releasing only the best of a random number of private runs.
 
-The number of runs K is drawn from a public distribution; each run gives its own score. A number of
-runs that is fixed in advance, or released, is not covered.
-Reference: Papernot and Steinke (2022), Theorems 2 and 6.
+The number of runs K is drawn from a public distribution; each run gives its own score. A number of runs that is fixed
+in advance, or released, is not covered. Reference: Papernot and Steinke (2022), Theorems 2 and 6; the formulas are in
+``proofs/accounting/renyi/selection.md``.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,14 +21,9 @@ from tacit.validate import positive
 
 
 def negative_binomial_mean(shape: float, gamma: float) -> float:
-    r"""Return the mean of the truncated negative binomial number of runs, rounded up.
+    """Return the mean of the truncated negative binomial number of runs, rounded up.
 
-    .. math:: E K = \frac{\eta(1/\gamma - 1)}{1 - \gamma^{\eta}}, \qquad
-        \frac{1/\gamma - 1}{\log(1/\gamma)} \text{ at } \eta = 0
-
-    Guarantee
-    ---------
-    - 1/gamma for the geometric distribution (shape 1), never below 1.
+    Guarantee: 1/gamma for the geometric distribution (shape 1), never below 1.
     """
     shape, gamma = _law(shape, gamma)
     log_gamma = math.log(gamma)
@@ -37,19 +33,13 @@ def negative_binomial_mean(shape: float, gamma: float) -> float:
 
 
 def negative_binomial_selection(orders: ArrayLike, curve: Curve, shape: float, gamma: float) -> Floats:
-    r"""Return the curve of the best of a truncated negative binomial number of runs.
+    """Return the curve of the best of a truncated negative binomial number of runs.
 
-    .. math:: r'(\alpha) = r(\alpha) + (1 + \eta) \min_{\beta \ge 1} \left[
-        \Bigl(1 - \frac1\beta\Bigr) r(\beta) + \frac{\log(1/\gamma)}{\beta} \right]
-        + \frac{\log E K}{\alpha - 1}
+    The curve is that of one run together with its score. Shape 1 is the geometric distribution, 0 the logarithmic one;
+    a small gamma is many runs.
 
-    The curve is that of one run together with its score. Shape 1 is the geometric distribution, 0
-    the logarithmic one; a small gamma is many runs.
-
-    Guarantee
-    ---------
-    - The bound of Theorem 2, rounded up, and non-decreasing in the order.
-    - For a curve that is epsilon at all orders it tends to (2 + shape) epsilon.
+    Guarantee: the bound of Theorem 2, rounded up, and non-decreasing in the order. For a curve that is epsilon at all
+    orders it tends to (2 + shape) epsilon.
     """
     shape, gamma = _law(shape, gamma)
     log_mean = math.log(negative_binomial_mean(shape, gamma))
@@ -59,54 +49,46 @@ def negative_binomial_selection(orders: ArrayLike, curve: Curve, shape: float, g
     inner = (1.0 - 1.0 / grid) * values + log_runs / grid
     # At beta = 1 the bracket is log(1/gamma) whatever the curve.
     extra = (1.0 + shape) * min(float(np.min(inner)), log_runs) * (1.0 + ALLOWANCE)
-
-    def bound(at: Floats, of: Floats) -> Floats:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            added = np.where(log_mean > 0.0, log_mean / (at - 1.0), 0.0)
-        return raised(of + extra + added)
-
-    array = as_orders(orders)
-    return _monotone(array, bound(array, np.asarray(curve(array))), grid, bound(grid, values))
+    return _selected(as_orders(orders), curve, values, log_mean, lambda _: extra)
 
 
 def poisson_selection(orders: ArrayLike, curve: Curve, mean: float) -> Floats:
-    r"""Return the curve of the best of a Poisson number of runs.
-
-    .. math:: r'(\alpha) = r(\alpha) + m\,\hat\delta + \frac{\log m}{\alpha - 1}, \qquad
-        \hat\delta = \delta\bigl(\hat\varepsilon = \log(1 + 1/(\alpha - 1))\bigr)
+    """Return the curve of the best of a Poisson number of runs.
 
     If K = 0 something that does not depend on the data must be released.
 
-    Guarantee
-    ---------
-    - The bound of Theorem 6, rounded up and non-decreasing in the order; log m is at least 0.
+    Guarantee: the bound of Theorem 6, rounded up and non-decreasing in the order; log m is at least 0.
     """
     mean = positive("mean", mean)
     grid = default_orders()
     values = np.asarray(curve(grid), dtype=np.float64)
-    log_mean = max(math.log(mean), 0.0)
 
-    def bound(at: Floats, of: Floats) -> Floats:
+    def extra(at: Floats) -> Floats:
         failures = []
         for order in at.ravel():
             hat = math.log1p(1.0 / (order - 1.0)) if order > 1.0 else math.inf
             # A smaller epsilon has a larger delta, which is the safe side of the rounding.
             hat = hat * (1.0 - ALLOWANCE)
             failures.append(conversion.delta_from_values(grid, values, hat))
+        return np.asarray(mean * np.array(failures).reshape(at.shape))
+
+    return _selected(as_orders(orders), curve, values, max(math.log(mean), 0.0), extra)
+
+
+def _selected(
+    orders: Floats, curve: Curve, on_grid: Floats, log_mean: float, extra: Callable[[Floats], Floats | float]
+) -> Floats:
+    """Add the cost of selection, and take the least bound at any larger order: divergences grow with the order."""
+
+    def bound(at: Floats, of: Floats) -> Floats:
         with np.errstate(divide="ignore", invalid="ignore"):
             added = np.where(log_mean > 0.0, log_mean / (at - 1.0), 0.0)
-        return raised(of + mean * np.array(failures).reshape(at.shape) + added)
+        return raised(of + extra(at) + added)
 
-    array = as_orders(orders)
-    return _monotone(array, bound(array, np.asarray(curve(array))), grid, bound(grid, values))
-
-
-def _monotone(orders: Floats, values: Floats, grid: Floats, bounds: Floats) -> Floats:
-    """Replace a value by the least one at any larger order: divergences grow with the order."""
-    least = np.minimum.accumulate(bounds[::-1])[::-1]
-    position = np.searchsorted(grid, orders, side="left")
-    beyond = np.append(least, math.inf)[position]
-    return np.asarray(np.minimum(values, beyond), dtype=np.float64)
+    grid = default_orders()
+    least = np.minimum.accumulate(bound(grid, on_grid)[::-1])[::-1]
+    beyond = np.append(least, math.inf)[np.searchsorted(grid, orders, side="left")]
+    return np.asarray(np.minimum(bound(orders, np.asarray(curve(orders))), beyond), dtype=np.float64)
 
 
 def _law(shape: float, gamma: float) -> tuple[float, float]:

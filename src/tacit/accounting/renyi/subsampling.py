@@ -1,9 +1,8 @@
 r"""Rényi curves of any mechanism on a fresh random sample of the records.
 
-Poisson samples: add-remove and zero-out. Samples of fixed size: replace-one. The base curve holds
-for the same relation, on tables of the size of the sample. Releases from one sample are one
-mechanism, whose base curve is the sum of theirs.
-Proofs and references: ``proofs/accounting/renyi/subsampling.md``.
+Poisson samples: add-remove and zero-out. Samples of fixed size: replace-one. The base curve holds for the same
+relation, on tables of the size of the sample. Releases from one sample are one mechanism, whose base curve is the sum
+of theirs. Proofs and references: ``proofs/accounting/renyi/subsampling.md``.
 """
 
 from __future__ import annotations
@@ -15,7 +14,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from tacit.accounting.renyi.curve import Curve, gaussian, interpolated, log_expm1, log_moments_at, log_one_plus, log_sum
+from tacit.accounting.renyi.curve import (
+    Curve,
+    MomentBound,
+    gaussian,
+    interpolated,
+    log_expm1,
+    log_moments_at,
+    log_one_plus,
+    log_sum,
+)
 from tacit.accounting.rounding import ALLOWANCE, UNDERFLOW, Floats, as_orders, non_negative, probability, raised
 from tacit.validate import whole
 
@@ -25,31 +33,19 @@ _END = 24.0
 
 
 def poisson(orders: ArrayLike, curve: Curve, sampling_rate: float) -> Floats:
-    r"""Return the curve of a mechanism on a Poisson sample of rate q.
+    """Return the curve of a mechanism on a Poisson sample of rate q.
 
-    At integer orders the mixture against the base costs
+    At integer orders it is the larger of the sum for the mixture against the base and the least of three bounds for the
+    base against the mixture, all stated on the proof page. Between integers the logarithm of the moment is
+    interpolated.
 
-    .. math:: A_1 = \sum_{j=0}^{\alpha} \binom{\alpha}{j} (1 - q)^{\alpha - j} q^j
-        e^{(j - 1) r(j)},
-
-    and the base against the mixture at most the least of
-    :math:`1 + \binom{\alpha}{2} q^2 (1 - q)^{-\alpha - 1} (e^{r(2)} - 1)`,
-    :math:`1 - q + q e^{(\alpha - 1) r(\alpha)}`, and :math:`A_1` with the terms from j = 3 on
-    counted three times. Between integers the logarithm of the moment is interpolated.
-
-    Guarantee
-    ---------
-    - Never below the divergence of any such mechanism, both ways, for add-remove and zero-out.
-    - Never above the base curve; equal to it at rate 1, zero at rate 0.
+    Guarantee: never below the divergence of any such mechanism, both ways, for add-remove and zero-out. Never above the
+    base curve; equal to it at rate 1, zero at rate 0.
     """
     array, rate = as_orders(orders), probability("sampling_rate", sampling_rate)
     if rate == 0.0:
         return np.zeros_like(array)
-    base = np.asarray(curve(array), dtype=np.float64)
-    if rate == 1.0:
-        return base
-    moments = log_moments_at(array, lambda order, values: _poisson_moment(order, values, rate), curve)
-    return np.minimum(base, interpolated(array, moments))
+    return _at_most_base(array, curve, rate, lambda order, values: _poisson_moment(order, values, rate))
 
 
 def without_replacement(
@@ -57,39 +53,23 @@ def without_replacement(
 ) -> Floats:
     r"""Return the curve of any mechanism on a sample without replacement of m = qn records.
 
-    .. math:: A_\alpha = 1 + \sum_{j=2}^{\alpha} \binom{\alpha}{j} q^j c_j, \quad
-        c_2 = \min\{4(e^{r(2)} - 1),\ e^{r(2)} \min(2, (e^{\varepsilon} - 1)^2)\}, \quad
-        c_j = e^{(j - 1) r(j)} \min(2, (e^{\varepsilon} - 1)^j)
+    :math:`A_\alpha = 1 + \sum_{j=2}^{\alpha} \binom{\alpha}{j} q^j c_j` with the :math:`c_j` of the proof page, smaller
+    for a base with a `pure_epsilon`. Between integers the logarithm of the moment is interpolated.
 
-    with :math:`\varepsilon` a pure epsilon of the base mechanism if it has one. Between integers
-    the logarithm of the moment is interpolated.
-
-    Guarantee
-    ---------
-    - Never below the divergence for replace-one, given a base curve for replace-one.
-    - Never above the base curve; equal to it at rate 1, zero at rate 0.
+    Guarantee: never below the divergence for replace-one, given a base curve for replace-one. Never above the base
+    curve; equal to it at rate 1, zero at rate 0.
     """
     rate = probability("sampling_rate", sampling_rate)
     bound = non_negative("pure_epsilon", pure_epsilon)
     log_gap = float(log_expm1(np.asarray(bound))) if bound < math.inf else math.inf
-
-    def log_terms(values: Floats) -> Floats:
-        return _generic_terms(values, log_gap)
-
-    return _amplified(as_orders(orders), curve, rate, log_terms)
+    return _fixed_size(as_orders(orders), curve, rate, lambda values: _generic_terms(values, log_gap))
 
 
 def without_replacement_gaussian(orders: ArrayLike, mu: float, sampling_rate: float) -> Floats:
-    r"""Return the curve of a Gaussian release on a sample without replacement.
+    """Return the curve of a Gaussian release on a sample without replacement.
 
-    As `without_replacement`, with
-    :math:`c_j = \min\{2 e^{j(j-1)\mu^2/2},\ 4\sqrt{B_{2\lfloor j/2\rfloor}B_{2\lceil j/2\rceil}}\}`
-    from j = 3 on, where :math:`B_l = E[(L - 1)^l]` and :math:`L = e^{\mu X - \mu^2/2}`.
-
-    Guarantee
-    ---------
-    - Never below the divergence for replace-one when mu counts the replace-one sensitivity.
-    - Never above `without_replacement` of the Gaussian curve.
+    Guarantee: never below the divergence for replace-one when mu counts the replace-one sensitivity; never above
+    `without_replacement` of the Gaussian curve, because terms from j = 3 on may also be bounded by even moments.
     """
     rate, mu = probability("sampling_rate", sampling_rate), non_negative("mu", mu)
     curve = partial(gaussian, mu=mu)
@@ -102,25 +82,19 @@ def without_replacement_gaussian(orders: ArrayLike, mu: float, sampling_rate: fl
         terms[1 : 1 + len(index)] = np.minimum(terms[1 : 1 + len(index)], math.log(4.0) + means)
         return terms
 
-    return _amplified(as_orders(orders), curve, rate, log_terms)
+    return _fixed_size(as_orders(orders), curve, rate, log_terms)
 
 
 def with_replacement_gaussian(
     orders: ArrayLike, mu: float, records: int, draws: int, most: int | None = None
 ) -> Floats:
-    r"""Return the curve of a Gaussian release on m draws with replacement from n records.
+    """Return the curve of a Gaussian release on m draws with replacement from n records.
 
-    .. math:: r(\alpha) = \frac{1}{\alpha - 1} \log \sum_{k=0}^{m} \binom{m}{k} n^{-k}
-        (1 - 1/n)^{m - k} e^{\alpha(\alpha - 1) k^2 \mu^2 / 2}
+    The mixture of the Gaussian curves at k mu over the number k of copies, by joint convexity alone: it shrinks like
+    m/n, not like its square. mu is the replace-one sensitivity of one draw over the noise scale. More than `most`
+    copies are left out: charge their probability, at most 2^-50, as a leak.
 
-    by joint convexity alone: it shrinks like m/n, not like its square.
-
-    mu is the replace-one sensitivity of one draw over the noise scale. More than `most` copies are
-    left out: charge their probability, at most 2^-50, as a leak.
-
-    Guarantee
-    ---------
-    - Never below the divergence for replace-one; with `most`, given that no more copies are drawn.
+    Guarantee: never below the divergence for replace-one; with `most`, given that no more copies are drawn.
     """
     array, mu = as_orders(orders), non_negative("mu", mu)
     records, draws = whole("records", records), whole("draws", draws)
@@ -148,14 +122,12 @@ def with_replacement_gaussian(
 
 def _poisson_moment(order: int, values: Floats, rate: float) -> float:
     """Upper bound of the log-moment at an integer order, from the curve at 1 .. order."""
-    chosen = np.arange(2.0, order + 1.0)
+    chosen, log_factorial, weights = _log_choices(order, rate)
     log_rate, log_rest = math.log(rate), math.log1p(-rate)
-    log_factorial = float(special.gammaln(order + 1.0))
-    gammas = special.gammaln(chosen + 1.0) + special.gammaln(order - chosen + 1.0)
     exponents = (chosen - 1.0) * values[1:]
     if not np.all(np.isfinite(exponents)):
         return math.inf
-    weights = log_factorial - gammas + chosen * log_rate + (order - chosen) * log_rest
+    weights = weights + (order - chosen) * log_rest
     sizes = 3.0 * log_factorial - chosen * log_rate - (order - chosen) * log_rest + exponents + 1.0
     weights = weights + 2.0**-48 * sizes
     # Probabilities add up to 1, so only what exceeds 1 is summed.
@@ -170,25 +142,34 @@ def _poisson_moment(order: int, values: Floats, rate: float) -> float:
     return log_one_plus(max(log_sum(forward), backward)) * (1.0 + ALLOWANCE) + UNDERFLOW
 
 
-def _amplified(orders: Floats, curve: Curve, rate: float, log_terms: Curve) -> Floats:
-    """Return the lesser of the base curve and the one built from terms c_2, c_3, ..."""
-    base = np.asarray(curve(orders), dtype=np.float64)
-    if rate in {0.0, 1.0}:
-        return np.zeros_like(orders) if rate == 0.0 else base
+def _fixed_size(orders: Floats, curve: Curve, rate: float, log_terms: Curve) -> Floats:
+    """Return the curve built from terms c_2, c_3, ..."""
 
     def moment(order: int, values: Floats) -> float:
-        chosen = np.arange(2.0, order + 1.0)
         terms = log_terms(values)
         if np.any(np.isposinf(terms)):
             return math.inf
-        log_factorial = float(special.gammaln(order + 1.0))
-        gammas = special.gammaln(chosen + 1.0) + special.gammaln(order - chosen + 1.0)
-        logs = log_factorial - gammas + chosen * math.log(rate) + terms
+        chosen, log_factorial, weights = _log_choices(order, rate)
         sizes = 3.0 * log_factorial - chosen * math.log(rate) + 1.0
-        excess = log_sum(logs + 2.0**-48 * sizes)
+        excess = log_sum(weights + terms + 2.0**-48 * sizes)
         return log_one_plus(excess) * (1.0 + ALLOWANCE) + UNDERFLOW
 
+    return _at_most_base(orders, curve, rate, moment)
+
+
+def _at_most_base(orders: Floats, curve: Curve, rate: float, moment: MomentBound) -> Floats:
+    """Return the lesser of the base curve and the one with these moments; zero at rate 0."""
+    base = np.asarray(curve(orders), dtype=np.float64)
+    if rate in {0.0, 1.0}:
+        return np.zeros_like(orders) if rate == 0.0 else base
     return np.minimum(base, interpolated(orders, log_moments_at(orders, moment, curve)))
+
+
+def _log_choices(order: int, rate: float) -> tuple[Floats, float, Floats]:
+    """Return j = 2, 3, ..., the logarithm of order!, and those of the binomial coefficients times q^j."""
+    chosen, log_factorial = np.arange(2.0, order + 1.0), float(special.gammaln(order + 1.0))
+    gammas = special.gammaln(chosen + 1.0) + special.gammaln(order - chosen + 1.0)
+    return chosen, log_factorial, log_factorial - gammas + chosen * math.log(rate)
 
 
 def _generic_terms(values: Floats, log_gap: float) -> Floats:
@@ -234,19 +215,15 @@ _LOG_SQRT_TWO_PI = 0.5 * math.log(2.0 * math.pi)
 def poisson_gaussian(orders: ArrayLike, mu: float, sampling_rate: float) -> Floats:
     r"""Return the curve of a Poisson-sampled Gaussian release.
 
-    .. math:: r(\alpha) = \frac{\log E[(1 - q + qL)^\alpha]}{\alpha - 1}, \qquad
-        L = e^{\mu X - \mu^2/2}, \quad X \sim N(0, 1)
+    .. math:: r(\alpha) = \frac{\log E[(1 - q + qL)^\alpha]}{\alpha - 1}, \; L = e^{\mu X - \mu^2/2}, \; X \sim N(0, 1)
 
     The moment minus 1 is summed from positive parts: binomially at integer orders, by the
     trapezoidal rule at fractional orders and mu up to 8, and by a series of Mills ratios beyond.
 
-    Guarantee
-    ---------
-    - Never below the divergence in either direction, for add-remove and zero-out only.
-    - At most a relative 1e-8 above the first one for mu up to 8, orders from 1.001 to 32 and
-      integers to 2^15, wherever the curve is above 1e-20; at most 1e-4 for larger mu and rates
-      from 1e-6.
-    - The plain Gaussian curve at rate 1, zero at rate 0, and never above the plain curve.
+    Guarantee: never below the divergence in either direction, for add-remove and zero-out only. At most a relative 1e-8
+    above the first one for mu up to 8, orders from 1.001 to 32 and integers to 2^15, wherever the curve is above 1e-20;
+    at most 1e-4 for larger mu and rates from 1e-6. The plain Gaussian curve at rate 1, zero at rate 0, and never above
+    the plain curve.
     """
     array, mu = as_orders(orders), non_negative("mu", mu)
     rate = probability("sampling_rate", sampling_rate)

@@ -1,7 +1,4 @@
-"""Pairs of bounded loss: Laplace noise, randomised response, the exponential mechanism.
-
-The last two pairs are those of pure releases on a Poisson sample under replace-one.
-"""
+"""Pairs of bounded loss: Laplace noise, randomised response, the exponential mechanism; pure releases on samples."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.accounting.pld.pairs.pair import NO_ATOMS, NO_LOSS, UNIT, Direction, GridTooLong, Pair
+from tacit.accounting.pld.pairs.pair import UNIT, Direction, GridTooLong, Pair
 from tacit.accounting.rounding import Floats
 from tacit.errors import SettingError
 
@@ -21,9 +18,7 @@ _LARGEST_EPSILON = 300.0
 class LaplacePair(Pair):
     """Scalar Laplace noise, epsilon = sensitivity / scale: δ(t) = 1 - e^((t - ε)/2) for |t| ≤ ε.
 
-    Guarantee
-    ---------
-    - The profile is exact, with half of the mass of P at the largest loss.
+    Guarantee: the profile is exact, with half of the mass of P at the largest loss.
     """
 
     epsilon: float
@@ -33,13 +28,12 @@ class LaplacePair(Pair):
         """The atoms are plus and minus epsilon."""
         return self.epsilon
 
-    def smooth(self, _: Direction, points: Floats) -> tuple[Floats, Floats]:
-        """Return both tails of the losses strictly between the atoms."""
+    def _tails(self, _: Direction, points: Floats) -> tuple[Floats, Floats]:
         above_p, above_q = _tails(self.epsilon, points)
         return 0.5 * above_p, 0.5 * above_q
 
-    def atoms(self, _: Direction) -> tuple[Floats, Floats]:
-        """Return the two ends, where the output lies beyond both centres."""
+    def _atoms(self, _: Direction) -> tuple[Floats, Floats]:
+        # The two ends, where the output lies beyond both centres.
         e = self.epsilon
         return np.array([-e, e]), np.array([0.5 * math.exp(-e), 0.5])
 
@@ -50,14 +44,9 @@ class LaplacePair(Pair):
 
 @dataclass(frozen=True, slots=True)
 class RandomisedResponse(Pair):
-    r"""Leaky randomised response, the worst of all :math:`(\varepsilon, \delta)` mechanisms.
+    """Leaky randomised response: P[Y = ∞] = δ, P[Y = ±ε] = (1 - δ) / (1 + e^(∓ε)).
 
-    .. math:: P[Y = \infty] = \delta, \quad
-        P[Y = \pm\varepsilon] = (1 - \delta)\, \frac{1}{1 + e^{\mp\varepsilon}}
-
-    Guarantee
-    ---------
-    - Dominates every mechanism that is (epsilon, delta)-private, and is one.
+    Guarantee: dominates every mechanism that is (epsilon, delta)-private, and is one.
     """
 
     epsilon: float
@@ -68,8 +57,8 @@ class RandomisedResponse(Pair):
         """The atoms are plus and minus epsilon."""
         return self.epsilon
 
-    def atoms(self, _: Direction) -> tuple[Floats, Floats]:
-        """Return the lie and the truth."""
+    def _atoms(self, _: Direction) -> tuple[Floats, Floats]:
+        # The lie and the truth.
         small = math.exp(-self.epsilon)
         finite = (1.0 - self.delta) / (1.0 + small)
         return np.array([-self.epsilon, self.epsilon]), np.array([small * finite, finite])
@@ -85,28 +74,18 @@ class RandomisedResponse(Pair):
 
 @dataclass(frozen=True, slots=True)
 class ExponentialPair(Pair):
-    r"""All mechanisms of bounded range eta: the exponential mechanism.
+    """All mechanisms of bounded range eta: δ(t) = (1 - e^((t - η)/2))² / (1 - e^(-η)) for |t| ≤ η.
 
-    .. math:: \delta(t) = \frac{(1 - e^{(t - \eta)/2})^2}{1 - e^{-\eta}}, \quad |t| \le \eta
-
-    Guarantee
-    ---------
-    - Never below the profile of any two-point pair of range eta, and attained at every epsilon.
+    Guarantee: never below the profile of any two-point pair of range eta, and attained at every epsilon.
     """
 
     eta: float
 
-    def smooth(self, _: Direction, points: Floats) -> tuple[Floats, Floats]:
-        """Return both tails of a loss with density proportional to exp(y / 2)."""
-        if self.eta == 0.0:
-            return np.zeros_like(points), np.zeros_like(points)
+    def _tails(self, _: Direction, points: Floats) -> tuple[Floats, Floats]:
+        # The density of the loss is proportional to exp(y / 2).
         whole = -math.expm1(-self.eta)
         above_p, above_q = _tails(self.eta, points)
         return above_p / whole, above_q / whole
-
-    def atoms(self, _: Direction) -> tuple[Floats, Floats]:
-        """Without range the loss is 0."""
-        return NO_ATOMS if self.eta > 0.0 else NO_LOSS
 
     def loss_error(self, _: float) -> float:
         """Two roundings of the argument."""
@@ -115,11 +94,10 @@ class ExponentialPair(Pair):
 
 @dataclass(frozen=True, slots=True)
 class _Replaced(Pair):
-    r"""A pure release on a Poisson sample under replace-one: a loss symmetric around 0.
+    """A pure release on a Poisson sample under replace-one: a loss symmetric around 0.
 
-    `epsilon`, at most 300, is for adding or removing one record of the sample; the largest loss is
-
-    .. math:: \varepsilon^* = \log\frac{1 - q + q e^{\varepsilon}}{1 - q + q e^{-\varepsilon}}
+    `epsilon`, at most 300, is for adding or removing one record of the sample. The largest loss is ε* = log((1 - q + q
+    e^ε) / (1 - q + q e^(-ε))).
     """
 
     epsilon: float
@@ -158,13 +136,11 @@ class _Replaced(Pair):
 class ReplacedResponse(_Replaced):
     """Any epsilon-private release of the sample.
 
-    Guarantee
-    ---------
-    - Dominates every such release, and is one: the loss has three values.
+    Guarantee: dominates every such release, and is one: the loss has three values.
     """
 
-    def atoms(self, _: Direction) -> tuple[Floats, Floats]:
-        """Return the two ends and the middle, where both records are less likely than none."""
+    def _atoms(self, _: Direction) -> tuple[Floats, Floats]:
+        # In the middle both records are less likely than none.
         end = 1.0 / (1.0 + math.exp(self.epsilon))
         high = 1.0 + self.rate * math.expm1(self.epsilon)
         middle = math.tanh(0.5 * self.epsilon) * self._low
@@ -176,13 +152,10 @@ class ReplacedResponse(_Replaced):
 class ReplacedLaplace(_Replaced):
     """Laplace noise of scale 1 on a sum over the sample: (1 - q) Lap(0) + q Lap(±ε).
 
-    Guarantee
-    ---------
-    - The profile is exact for a number, and dominates that of a vector.
+    Guarantee: the profile is exact for a number, and dominates that of a vector.
     """
 
-    def smooth(self, _: Direction, points: Floats) -> tuple[Floats, Floats]:
-        """Return both tails of the losses strictly between the ends."""
+    def _tails(self, _: Direction, points: Floats) -> tuple[Floats, Floats]:
         e, size = self.epsilon, np.minimum(np.abs(points), self.largest)
         # Where the output is y of [0, e] the loss is log((1 - q + q e^(2y - e)) / low).
         ratio = self._low * math.exp(e) * np.expm1(size) / self.rate
@@ -203,8 +176,8 @@ class ReplacedLaplace(_Replaced):
         rest = 1.0 - self.rate
         return rest * falling + self.rate * rising, (rest + self.rate * math.exp(-e)) * falling
 
-    def atoms(self, _: Direction) -> tuple[Floats, Floats]:
-        """Return the two ends, where the output lies beyond both centres."""
+    def _atoms(self, _: Direction) -> tuple[Floats, Floats]:
+        # The two ends, where the output lies beyond both centres.
         small, rest = math.exp(-self.epsilon), 1.0 - self.rate
         masses = [0.5 * small * (rest + self.rate * small), 0.5 * (rest * small + self.rate)]
         return np.array([-self.largest, self.largest]), np.array(masses)

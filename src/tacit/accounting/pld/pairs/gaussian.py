@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from scipy import special
 
-from tacit.accounting.pld.pairs.pair import NO_ATOMS, NO_LOSS, UNIT, Direction, GridTooLong, Pair
+from tacit.accounting.pld.pairs.pair import NO_ATOMS, UNIT, Direction, GridTooLong, Pair
 from tacit.accounting.rounding import Floats
 from tacit.errors import SettingError
 
@@ -26,23 +26,14 @@ SampledRelation: TypeAlias = Literal["add-remove", "zero-out", "replace-one"]
 class GaussianPair(Pair):
     """The Gaussian mechanism: P = N(μ, 1), Q = N(0, 1), and the loss is N(μ²/2, μ²).
 
-    Guarantee
-    ---------
-    - The profile is that of ``tacit.accounting.gaussian.delta``.
+    Guarantee: the profile is that of ``tacit.accounting.gaussian.delta``.
     """
 
     mu: float
 
-    def smooth(self, _: Direction, points: Floats) -> tuple[Floats, Floats]:
-        """Return both tails of the loss."""
-        if self.mu == 0.0:
-            return np.zeros_like(points), np.zeros_like(points)
+    def _tails(self, _: Direction, points: Floats) -> tuple[Floats, Floats]:
         ratio, half = points / self.mu, 0.5 * self.mu
         return special.ndtr(half - ratio), special.ndtr(-half - ratio)
-
-    def atoms(self, _: Direction) -> tuple[Floats, Floats]:
-        """Without sensitivity the loss is 0."""
-        return NO_ATOMS if self.mu > 0.0 else NO_LOSS
 
     def loss_error(self, largest: float) -> float:
         """Two roundings of the argument, in units of the loss."""
@@ -51,16 +42,11 @@ class GaussianPair(Pair):
 
 @dataclass(frozen=True, slots=True)
 class DiscreteGaussianPair(Pair):
-    r"""An integer moved by at most an integer shift, with discrete Gaussian noise.
-
-    .. math:: P[X = x] \propto e^{-x^2 / (2 \sigma^2)}, \quad
-        Y = \frac{\Delta^2 - 2 \Delta X}{2 \sigma^2}
+    """An integer moved by at most an integer shift Δ, with discrete Gaussian noise: Y = (Δ² - 2ΔX) / (2σ²).
 
     `squared_sensitivity_root` is the shift, `sigma` at most 2^21 / 78.
 
-    Guarantee
-    ---------
-    - The profile equals the sum over integers; the mass beyond 39 sigma is put at infinity.
+    Guarantee: the profile equals the sum over integers; the mass beyond 39 sigma is put at infinity.
     """
 
     squared_sensitivity_root: int
@@ -84,11 +70,9 @@ class DiscreteGaussianPair(Pair):
         step = self.squared_sensitivity_root / self.sigma**2
         return step if self.squared_sensitivity_root % 2 == 0 else 0.5 * step
 
-    def atoms(self, _: Direction) -> tuple[Floats, Floats]:
-        """Return the loss of every integer within 39 sigma, in increasing order."""
+    def _atoms(self, _: Direction) -> tuple[Floats, Floats]:
+        # Every integer within 39 sigma, in increasing order of the loss.
         shift = self.squared_sensitivity_root
-        if shift == 0:
-            return NO_LOSS
         last = int(_DEEPEST * self.sigma) + 1
         integers = np.arange(last, -last - 1, -1, dtype=np.float64)
         weights = np.exp(-0.5 * (integers / self.sigma) ** 2)
@@ -106,19 +90,14 @@ class DiscreteGaussianPair(Pair):
 
 @dataclass(frozen=True, slots=True)
 class ObjectivePerturbation(Pair):
-    r"""The loss that dominates a minimiser of a perturbed objective.
+    """The loss that dominates a minimiser of a perturbed objective.
 
-    .. math:: Y = c + \max(0, V), \quad V \sim N(\mu^2/2, \mu^2) \qquad\text{(one sign)}
+    Y = c + max(0, V) with V ~ N(μ²/2, μ²) for one sign, Y = c + μ²/2 + |A| with A ~ N(0, μ²) for two. `c` bounds the
+    logarithm of the Jacobian, and `c_add` that of the add direction (0 under add-remove and zero-out; default `c`).
+    `mu` is the gradient bound over the noise scale, doubled for replace-one. `signs` is 1 if the loss's derivative has
+    one sign given the record, else 2.
 
-    .. math:: Y = c + \mu^2/2 + |A|, \quad A \sim N(0, \mu^2) \qquad\text{(two signs)}
-
-    `c` bounds the logarithm of the Jacobian, and `c_add` that of the add direction (0 under
-    add-remove and zero-out; default `c`). `mu` is the gradient bound over the noise scale, doubled
-    for replace-one. `signs` is 1 if the loss's derivative has one sign given the record, else 2.
-
-    Guarantee
-    ---------
-    - One sign, epsilon at least c: the profile is the Gaussian one at ``epsilon - c``.
+    Guarantee: one sign, epsilon at least c: the profile is the Gaussian one at ``epsilon - c``.
     """
 
     c: float
@@ -136,8 +115,10 @@ class ObjectivePerturbation(Pair):
         """Whether the Jacobian term is the same both ways."""
         return self.c_add is None or self.c_add == self.c
 
-    def smooth(self, direction: Direction, points: Floats) -> tuple[Floats, Floats]:
-        """Return both tails of the loss, without the atom at c."""
+    # Without sensitivity the Jacobian term is left.
+    empty = False
+
+    def _tails(self, direction: Direction, points: Floats) -> tuple[Floats, Floats]:
         c = self._c(direction)
         if self.mu == 0.0:
             return np.zeros_like(points), np.zeros_like(points)
@@ -147,14 +128,11 @@ class ObjectivePerturbation(Pair):
         ratio = np.maximum(points - (c + 0.5 * self.mu * self.mu), 0.0) / self.mu
         return 2.0 * special.ndtr(-ratio), 2.0 * np.exp(-c) * special.ndtr(-self.mu - ratio)
 
-    def atoms(self, direction: Direction) -> tuple[Floats, Floats]:
-        """Return the atom at c: all negative V are taken as 0."""
-        c = self._c(direction)
-        if self.mu == 0.0:
-            return np.array([c]), np.ones(1)
-        if self.signs == 2:
+    def _atoms(self, direction: Direction) -> tuple[Floats, Floats]:
+        if self.mu > 0.0 and self.signs == 2:
             return NO_ATOMS
-        return np.array([c]), np.array([special.ndtr(-0.5 * self.mu)])
+        # All negative V are taken as 0.
+        return np.array([self._c(direction)]), np.array([special.ndtr(-0.5 * self.mu) if self.mu > 0.0 else 1.0])
 
     def loss_error(self, largest: float) -> float:
         """Roundings of the shift and of the argument, in units of the loss."""
@@ -166,18 +144,13 @@ class ObjectivePerturbation(Pair):
 
 @dataclass(frozen=True, slots=True)
 class PoissonGaussian(Pair):
-    r"""Gaussian noise on the sum over a sample in which each record is with probability q.
+    """Gaussian noise on the sum over a sample in which each record is with probability q.
 
-    .. math:: P = (1 - q) N(0, 1) + q N(\mu, 1), \quad Q = N(0, 1)
+    P = (1 - q) N(0, 1) + q N(μ, 1) and Q = N(0, 1) (remove), the two exchanged (add); for replace-one Q = (1 - q) N(0,
+    1) + q N(-μ, 1). `mu` is the bound of one record's norm over the noise scale, for all relations.
 
-    (remove), the two exchanged (add); for replace-one :math:`Q = (1 - q) N(0, 1) + q N(-\mu, 1)`.
-
-    `mu` is the bound of one record's norm over the noise scale, for all relations.
-
-    Guarantee
-    ---------
-    - The profile of each direction is the exact one, for one release checked against 50 digits.
-    - Rate 1 is the Gaussian mechanism (of 2 mu for replace-one), rate 0 releases nothing.
+    Guarantee: the profile of each direction is the exact one, for one release checked against 50 digits. Rate 1 is the
+    Gaussian mechanism (of 2 mu for replace-one), rate 0 releases nothing.
     """
 
     mu: float
@@ -192,16 +165,9 @@ class PoissonGaussian(Pair):
     @property
     def symmetric(self) -> bool:
         """Replacing is undone by replacing, adding is undone by removing."""
-        return self.relation == "replace-one" or self._degenerate
+        return self.relation == "replace-one" or self.empty
 
-    @property
-    def _degenerate(self) -> bool:
-        return self.mu == 0.0 or self.rate == 0.0
-
-    def smooth(self, direction: Direction, points: Floats) -> tuple[Floats, Floats]:
-        """Return both tails of the loss."""
-        if self._degenerate:
-            return np.zeros_like(points), np.zeros_like(points)
+    def _tails(self, direction: Direction, points: Floats) -> tuple[Floats, Floats]:
         if self.relation == "replace-one":
             threshold = _symmetric_threshold(self.mu, self.rate, points)
             with_plus = _mixture(self.mu, self.rate, -threshold)
@@ -212,10 +178,6 @@ class PoissonGaussian(Pair):
         threshold = _mixture_threshold(self.mu, self.rate, -points)
         return special.ndtr(threshold), _mixture(-self.mu, self.rate, threshold)
 
-    def atoms(self, _: Direction) -> tuple[Floats, Floats]:
-        """Without sensitivity or sample the loss is 0."""
-        return NO_LOSS if self._degenerate else NO_ATOMS
-
     def loss_error(self, largest: float) -> float:
         """Backward error of the inverted loss."""
         return _sampled_loss_error(self.mu, self.rate, largest)
@@ -223,29 +185,20 @@ class PoissonGaussian(Pair):
 
 @dataclass(frozen=True, slots=True)
 class WithoutReplacementGaussian(Pair):
-    r"""Gaussian noise on the sum over a sample of fixed size, replace-one.
+    """Gaussian noise on the sum over a sample of fixed size, replace-one; the loss has an atom at 0.
 
-    .. math:: \delta(\log x) = H_x((1 - q) Q + q P \| Q), \; x \ge 1; \quad
-        H_x(P \| (1 - q) P + q Q), \; x < 1
-
-    with :math:`P = N(\mu, 1)` and :math:`Q = N(0, 1)`. The loss has an atom at 0.
-
+    With P = N(μ, 1) and Q = N(0, 1), δ(log x) is H_x((1 - q) Q + q P ‖ Q) for x ≥ 1 and H_x(P ‖ (1 - q) P + q Q) below.
     `mu_replace` is twice the bound of one record's norm, over the noise scale.
 
-    Guarantee
-    ---------
-    - For epsilon at least 0 this is the amplified profile
-      :math:`\delta'(\log(1 + q (e^\varepsilon - 1))) = q\, \delta(\varepsilon)`; below 0 it follows
-      from it by exchanging the neighbours.
+    Guarantee: for epsilon at least 0 this is the amplified profile δ'(log(1 + q (e^ε - 1))) = q δ(ε); below 0 it
+    follows from it by exchanging the neighbours.
     """
 
     mu_replace: float
     rate: float
 
-    def smooth(self, _: Direction, points: Floats) -> tuple[Floats, Floats]:
-        """Return both tails: above 0 as for removing from a sample, below 0 as for adding."""
-        if self.mu_replace == 0.0 or self.rate == 0.0:
-            return np.zeros_like(points), np.zeros_like(points)
+    def _tails(self, _: Direction, points: Floats) -> tuple[Floats, Floats]:
+        # Above 0 as for removing from a sample, below 0 as for adding.
         mu, rate, half = self.mu_replace, self.rate, 0.5 * self.mu_replace
         threshold = _mixture_threshold(mu, rate, np.abs(points))
         # Below 0 the tails are those at 0 plus what lies between: differences of small numbers.
@@ -259,10 +212,7 @@ class WithoutReplacementGaussian(Pair):
             np.where(above, special.ndtr(-threshold), below_q),
         )
 
-    def atoms(self, _: Direction) -> tuple[Floats, Floats]:
-        """Return the atom at 0."""
-        if self.mu_replace == 0.0 or self.rate == 0.0:
-            return NO_LOSS
+    def _atoms(self, _: Direction) -> tuple[Floats, Floats]:
         mass = (1.0 - self.rate) * math.erf(self.mu_replace / math.sqrt(8.0))
         return np.zeros(1), np.array([mass])
 

@@ -1,11 +1,8 @@
-r"""What the discretiser needs of a dominating pair; pairs of a known profile and on samples.
+"""What the discretiser needs of a dominating pair; pairs of a known profile and on samples.
 
-The privacy loss of a pair (P, Q) is :math:`Y = \log(dP/dQ)` under P, and
-
-.. math:: \delta(\varepsilon) = P[Y > \varepsilon] - e^{\varepsilon} Q[Y > \varepsilon].
-
-Its distribution has a smooth part, given by both tails; atoms; and the mass at infinity. Sampling
-maps a loss Y to :math:`\log(1 - q + q e^{Y})`. Proofs: ``proofs/accounting/pld/pairs/``.
+The privacy loss of a pair (P, Q) is Y = log(dP/dQ) under P, and δ(ε) = P[Y > ε] - e^ε Q[Y > ε]. Its distribution has a
+smooth part, given by both tails; atoms; and the mass at infinity. Sampling maps a loss Y to log(1 - q + q e^Y). Proofs:
+``proofs/accounting/pld/pairs/``.
 """
 
 from __future__ import annotations
@@ -24,7 +21,6 @@ from tacit.errors import SettingError, TacitError
 Direction: TypeAlias = Literal["remove", "add"]
 DIRECTIONS: tuple[Direction, Direction] = ("remove", "add")
 NO_ATOMS: tuple[Floats, Floats] = (np.empty(0), np.empty(0))
-NO_LOSS: tuple[Floats, Floats] = (np.zeros(1), np.ones(1))
 UNIT = 2.0**-53
 
 
@@ -39,6 +35,8 @@ class BelowRoundOff(TacitError, ArithmeticError):
 # Fields of one name mean the same in every pair.
 _NON_NEGATIVE = ("epsilon", "eta", "mu", "mu_replace", "sigma", "c", "c_add")
 _PROBABILITIES = ("rate", "delta", "limit")
+# Where one of these is 0 nothing is released, and the loss is 0.
+_SENSITIVITIES = ("eta", "mu", "mu_replace", "rate", "squared_sensitivity_root")
 
 
 class Pair(ABC):
@@ -46,10 +44,8 @@ class Pair(ABC):
 
     By default it is symmetric, in closed form, without smooth part, atoms and infinite loss.
 
-    Guarantee
-    ---------
-    - A computed tail is the exact tail at a loss at most `loss_error` away, up to the relative
-      error `tail_error`; both tails belong to the same event.
+    Guarantee: a computed tail is the exact tail at a loss at most `loss_error` away, up to the relative error
+    `tail_error`; both tails belong to the same event.
     """
 
     __slots__ = ()
@@ -77,12 +73,23 @@ class Pair(ABC):
         """Whether the tail of Q is an exact slope of the profile, not that of a chord."""
         return True
 
-    def smooth(self, _: Direction, points: Floats, /) -> tuple[Floats, Floats]:
+    @property
+    def empty(self) -> bool:
+        """Whether nothing is released."""
+        return any(getattr(self, name, None) == 0 for name in _SENSITIVITIES)
+
+    def smooth(self, direction: Direction, points: Floats) -> tuple[Floats, Floats]:
         """Return P[Y > point] and Q[Y > point] of the part without atoms."""
+        return (np.zeros_like(points), np.zeros_like(points)) if self.empty else self._tails(direction, points)
+
+    def atoms(self, direction: Direction) -> tuple[Floats, Floats]:
+        """Return the losses that have positive probability, and their probabilities under P."""
+        return (np.zeros(1), np.ones(1)) if self.empty else self._atoms(direction)
+
+    def _tails(self, _: Direction, points: Floats, /) -> tuple[Floats, Floats]:
         return np.zeros_like(points), np.zeros_like(points)
 
-    def atoms(self, _: Direction, /) -> tuple[Floats, Floats]:
-        """Return the losses that have positive probability, and their probabilities under P."""
+    def _atoms(self, _: Direction, /) -> tuple[Floats, Floats]:
         return NO_ATOMS
 
     def infinite(self, _: Direction, /) -> float:
@@ -97,9 +104,7 @@ class Pair(ABC):
 def tail_error(tail: Floats) -> Floats:
     r"""Bound the absolute error of a tail probability S by :math:`2^{-53} S (16 - 8 \log S)`.
 
-    Guarantee
-    ---------
-    - Above the error against 60 digits of every tail of this package.
+    Guarantee: above the error against 60 digits of every tail of this package.
     """
     return UNIT * tail * (16.0 - 8.0 * np.log(np.maximum(tail, 1e-300)))
 
@@ -108,13 +113,11 @@ def tail_error(tail: Floats) -> Floats:
 class Profile(Pair):
     r"""Any mechanism with a known profile :math:`\delta(\varepsilon)` for all real epsilon.
 
-    The chords through its values on a grid are the profile of a pair whose losses are on the grid.
-    `delta_of_epsilon` takes an array of real numbers and returns the divergences of one pair, or an
-    upper bound of them that is itself convex in exp(epsilon); `limit` is its limit at infinity.
+    The chords through its values on a grid are the profile of a pair whose losses are on the grid. `delta_of_epsilon`
+    takes an array of real numbers and returns the divergences of one pair, or an upper bound of them that is itself
+    convex in exp(epsilon); `limit` is its limit at infinity.
 
-    Guarantee
-    ---------
-    - The upper version dominates the profile on and between the points of any grid.
+    Guarantee: the upper version dominates the profile on and between the points of any grid.
     """
 
     delta_of_epsilon: Callable[[Floats], Floats]
@@ -123,8 +126,7 @@ class Profile(Pair):
     # The tail of Q below is the slope of a chord.
     knows_slopes = False
 
-    def smooth(self, _: Direction, points: Floats) -> tuple[Floats, Floats]:
-        """Return the tails of the pair whose losses are the points themselves."""
+    def _tails(self, _: Direction, points: Floats) -> tuple[Floats, Floats]:
         values = np.clip(self.delta_of_epsilon(points) - self.limit, 0.0, 1.0)
         powers = np.exp(points)
         slopes = np.zeros_like(values)
@@ -150,10 +152,8 @@ class PoissonPair(Pair):
 
     `base` is a symmetric pair for adding or removing a record of the sample; the rate is below 1.
 
-    Guarantee
-    ---------
-    - The profiles of both directions are the amplified ones of Zhu, Dong and Wang (2022),
-      Theorem 11, exact up to the recorded rounding.
+    Guarantee: the profiles of both directions are the amplified ones of Zhu, Dong and Wang (2022), Theorem 11, exact up
+    to the recorded rounding.
     """
 
     base: Pair
@@ -173,8 +173,8 @@ class PoissonPair(Pair):
         """As the base does."""
         return self.base.knows_slopes
 
-    def smooth(self, direction: Direction, points: Floats) -> tuple[Floats, Floats]:
-        """Return both tails, from the tails of the base at the inverse loss."""
+    def _tails(self, direction: Direction, points: Floats) -> tuple[Floats, Floats]:
+        # From the tails of the base at the inverse loss.
         sign = 1.0 if direction == "remove" else -1.0
         with np.errstate(divide="ignore", over="ignore"):
             ratio = np.maximum(np.expm1(sign * points) / self.rate, -1.0)
@@ -184,8 +184,7 @@ class PoissonPair(Pair):
             return (1.0 - self.rate) * second + self.rate * first, second
         return first, (1.0 - self.rate) * first + self.rate * second
 
-    def atoms(self, direction: Direction) -> tuple[Floats, Floats]:
-        """Return the images of the base's atoms."""
+    def _atoms(self, direction: Direction) -> tuple[Floats, Floats]:
         losses, masses = self.base.atoms("remove")
         if losses.size and float(np.abs(losses).max()) > 690.0:
             raise GridTooLong("losses above 690")
@@ -207,33 +206,29 @@ class FixedSizePair(PoissonPair):
 
     `base` is a symmetric pair for replacing one record of the sample; the rate is below 1.
 
-    Guarantee
-    ---------
-    - For epsilon at least 0 the amplified profile of Balle, Barthe and Gaboardi (2018), Theorem 9;
-      below 0 it follows by exchanging the neighbours.
+    Guarantee: for epsilon at least 0 the amplified profile of Balle, Barthe and Gaboardi (2018), Theorem 9; below 0 it
+    follows by exchanging the neighbours.
     """
 
     # Replacing is undone by replacing.
     symmetric = True
 
-    def smooth(self, _: Direction, points: Floats) -> tuple[Floats, Floats]:
-        """Return both tails: above 0 as for removing, below 0 as for adding."""
-        above = PoissonPair.smooth(self, "remove", np.maximum(points, 0.0))
-        top = PoissonPair.smooth(self, "remove", np.zeros(1))
-        below = PoissonPair.smooth(self, "add", np.minimum(points, 0.0))
-        start = PoissonPair.smooth(self, "add", np.zeros(1))
+    def _tails(self, _: Direction, points: Floats) -> tuple[Floats, Floats]:
+        # Above 0 as for removing, below 0 as for adding.
+        one_sided = PoissonPair(self.base, self.rate)
+        above, top = (one_sided.smooth("remove", at) for at in (np.maximum(points, 0.0), np.zeros(1)))
+        below, start = (one_sided.smooth("add", at) for at in (np.minimum(points, 0.0), np.zeros(1)))
         first, second = (
             np.where(points >= 0.0, up, peak + (down - least))
             for up, peak, down, least in zip(above, top, below, start, strict=True)
         )
         return first, second
 
-    def atoms(self, _: Direction) -> tuple[Floats, Floats]:
-        """Return the atoms of both sides and what is left, at 0."""
-        losses, masses = PoissonPair.atoms(self, "remove")
-        others, weights = PoissonPair.atoms(self, "add")
+    def _atoms(self, _: Direction) -> tuple[Floats, Floats]:
+        # Those of both sides, and at 0 what is left.
+        (losses, masses), (others, weights) = map(PoissonPair(self.base, self.rate).atoms, DIRECTIONS)
         high, low = losses > 0.0, others < 0.0
-        smooth = float(self.smooth("remove", np.array([-np.inf]))[0][0])
+        smooth = float(self._tails("remove", np.array([-np.inf]))[0][0])
         rest = 1.0 - smooth - float(masses[high].sum()) - float(weights[low].sum())
         # Raised by its rounding: mass at loss 0 that is not there costs nothing to speak of.
         middle = max(rest, 0.0) + 32.0 * UNIT

@@ -3,8 +3,8 @@ from functools import partial
 import pytest
 
 from tacit.accounting import gaussian
+from tacit.accounting.calibration import best_within, largest_count
 from tacit.accounting.pld import compose
-from tacit.accounting.pld.calibration import best_within, largest_count
 from tacit.accounting.pld.pairs.bounded_loss import LaplacePair
 from tacit.accounting.pld.pairs.gaussian import GaussianPair, PoissonGaussian
 from tacit.accounting.pld.pairs.pair import Pair

@@ -4,8 +4,8 @@ from fractions import Fraction
 import pytest
 
 from tacit.accounting import gaussian
-from tacit.accounting.approximate_dp import epsilon_at, priced_releases
 from tacit.accounting.composition import count_events
+from tacit.accounting.release_prices import epsilon_at, priced_releases
 from tacit.accounting.renyi_curves import own_pair, pure_selection
 from tacit.privacy.event import (
     Approximate,

@@ -4,7 +4,7 @@ from fractions import Fraction
 import pytest
 
 from tacit.accounting.composition import count_events
-from tacit.accounting.concentrated_dp import concentrated, total_concentrated, truncated_epsilon
+from tacit.accounting.release_prices import concentrated, total_concentrated, truncated_epsilon
 from tacit.accounting.renyi_curves import without_leak
 from tacit.privacy.event import (
     Approximate,
