@@ -64,7 +64,7 @@ def demo(
     screen.heading("Coefficients")
     screen.table(comparison_table(private.terms, clinic.CLINIC_TRUTH, plain.params))
     excess = clinic.clinic_loss(table, private.params) - clinic.clinic_loss(table, plain.params)
-    bound = private.plan.forecast if private.plan is not None else None
+    bound = private.plan and private.plan.forecast
     planned = "" if bound is None else f" (the plan allowed for {bound.excess_loss:.2g})"
     screen.say(
         f"Privacy added {excess:.2g} to the mean loss{planned}. This line and the column "
@@ -78,7 +78,18 @@ def demo(
     screen.heading("Certificate")
     screen.table(certificate_table(certificate))
     screen.say(statement)
-    _suggest(output, screen)
+    screen.heading("Files")
+    width = max(len(str(output / name)) for name in FILES)
+    for name, content in FILES.items():
+        screen.plain(f"  {output / name!s:<{width}}  {content}")
+    screen.heading("Next")
+    folder = shlex.quote(str(output))
+    screen.plain(
+        f"  tacit verify {folder}/certificate.json\n"
+        f"  tacit predict {folder}/fit.json {folder}/clinic.csv | head\n"
+        f'  tacit fit {folder}/clinic.csv "readmit ~ age + smoker" \\\n'
+        f"      --schema {folder}/clinic.toml --epsilon 0.5"
+    )
     screen.result(
         {
             **fit_document(private, screen.warned),
@@ -118,24 +129,8 @@ def _prepare(folder: Path, screen: Screen) -> Columns:
     screen.say(CLINIC_FORMULA, "model")
     screen.say(
         "public facts, declared by a person and never read off the table: age 0 to 110, "
-        "blood pressure 60 to 240, bmi 10 to 70, visits 0 to 20, the wards; one record is one "
-        "patient",
+        "blood pressure 60 to 240, bmi 10 to 70, visits 0 to 20, the wards; one record is one patient",
         "schema",
     )
     screen.say("ε = 1", "budget")
     return table
-
-
-def _suggest(folder: Path, screen: Screen) -> None:
-    quoted = shlex.quote(str(folder))
-    screen.heading("Files")
-    width = max(len(str(folder / name)) for name in FILES)
-    for name, content in FILES.items():
-        screen.plain(f"  {folder / name!s:<{width}}  {content}")
-    screen.heading("Next")
-    screen.plain(
-        f"  tacit verify {quoted}/certificate.json\n"
-        f"  tacit predict {quoted}/fit.json {quoted}/clinic.csv | head\n"
-        f'  tacit fit {quoted}/clinic.csv "readmit ~ age + smoker" \\\n'
-        f"      --schema {quoted}/clinic.toml --epsilon 0.5"
-    )

@@ -102,8 +102,7 @@ def glm(
     given = dict(locals())
     shape = LossShape(threshold, scale, quantile, smoothing)
     declared = schema if isinstance(schema, Schema) else Schema.read(schema)
-    public = {name: getattr(declared, name) for name in ("relation", "unit", "n_at_least")}
-    settings = settings_of(given, **public)
+    settings = settings_of({**given, **vars(declared)})
     design = design_from_formula(formula, declared, family=family, row_norm=row_norm)
     loss = loss_of(family, design.response, shape)
     facts = [*_facts(formula, design, row_norm), *shape.facts(family)]
