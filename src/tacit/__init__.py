@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tacit.privacy.budget import Budget as Budget
     from tacit.privacy.relation import Relation as Relation
     from tacit.report.coefficients import plot as plot
-    from tacit.report.region_picture import plot_region as plot_region
+    from tacit.report.coefficients import plot_region as plot_region
     from tacit.schema.schema import Schema as Schema
 
 __version__ = "0.1.0"
@@ -52,7 +52,7 @@ _HOMES = {
     "glm": "tacit.estimators.glm",
     "load": "tacit.estimators.fit",
     "plot": "tacit.report.coefficients",
-    "plot_region": "tacit.report.region_picture",
+    "plot_region": "tacit.report.coefficients",
 }
 _PACKAGES = ("accounting", "constraints", "errors", "ledger", "privacy")
 

@@ -91,16 +91,9 @@ def account_of(run: Run, delta: float) -> Account:
     - A run that no accountant can price is refused, and so is an amplification that does not hold.
     """
     # First, because it refuses what no accountant can price and says when it fell back.
-    note = best([run.event], delta=delta, relation=run.relation).note
-    composition = compose([run.event], run.relation)
-    return Account(
-        run=run,
-        delta=float(delta),
-        prices=compare([run.event], delta=delta, relation=run.relation),
-        composition=composition,
-        trade_off=trade_off(composition),
-        note=note.removesuffix(". Use best(), which falls back"),
-    )
+    note = best([run.event], delta=delta, relation=run.relation).note.removesuffix(". Use best(), which falls back")
+    prices, composition = compare([run.event], delta=delta, relation=run.relation), compose([run.event], run.relation)
+    return Account(run, float(delta), prices, composition, trade_off(composition), note)
 
 
 def account_table(account: Account) -> Table:
@@ -145,8 +138,8 @@ def run_line(run: Run) -> str:
     sample = "the whole table"
     if run.sample_rate is not None:
         where = "" if run.population is None else f" of {run.population:,} records"
-        kind = f"samples {run.sampling.replace('-', ' ')}{where}"
-        kind = "Poisson samples" if run.sampling == "poisson" else kind
+        scheme = f"samples {run.sampling.replace('-', ' ')}{where}"
+        kind = "Poisson samples" if run.sampling == "poisson" else scheme
         sample = f"{kind}, rate {float(run.sample_rate):.6g}"
     return f"{sums} over {sample}, noise {noise} times the clip bound"
 

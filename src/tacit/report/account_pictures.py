@@ -85,25 +85,22 @@ def require_picture(path: str | os.PathLike[str], picture: str) -> None:
 def _figure(account: Account, picture: str) -> Figure:
     shown = list(_PANELS) if picture == "all" else [picture]
     whole = len(shown) > 1
-    size = (11.0, 8.6) if whole else (6.6, 5.0)
-    figure = figures.empty_figure(*size, w_pad=0.14, h_pad=0.12, wspace=0.02, hspace=0.02)
+    extent = (11.0, 8.6) if whole else (6.6, 5.0)
+    figure = figures.empty_figure(*extent, w_pad=0.14, h_pad=0.12, wspace=0.02, hspace=0.02)
     for place, name in enumerate(shown, start=1):
         axes = figure.add_subplot(2, 2, place) if whole else figure.add_subplot()
         figures.tidy(axes, spines=("left", "bottom"))
-        title, panel = _PANELS[name]
+        heading, panel = _PANELS[name]
         panel(axes, account)
-        title = title.format(delta=account.delta)
-        axes.set_title(title, loc="left", fontsize=11.5, fontweight="bold", pad=9)
+        axes.set_title(heading.format(delta=account.delta), loc="left", fontsize=11.5, fontweight="bold", pad=9)
         if len(axes.get_legend_handles_labels()[0]) > 1:
             corner: Any = "upper right" if name == "curve" else "upper left"
             axes.legend(loc=corner, fontsize=9.5, frameon=True, framealpha=0.9, edgecolor="none")
-    amount = few_digits(account.smallest.epsilon)
-    title = f"ε = {amount} at δ = {account.delta:g}, {account.run.relation}"
+    title = f"ε = {few_digits(account.smallest.epsilon)} at δ = {account.delta:g}, {account.run.relation}"
     if whole:
-        title = f"{title}\n{run_line(account.run)}"
-        figure.suptitle(title, x=0.012, ha="left", fontsize=12.5, linespacing=1.5)
-    else:
-        figure.suptitle(title, x=0.014, ha="left", fontsize=10.5)
+        title += f"\n{run_line(account.run)}"
+    left, size, spacing = (0.012, 12.5, 1.5) if whole else (0.014, 10.5, 1.2)
+    figure.suptitle(title, x=left, ha="left", fontsize=size, linespacing=spacing)
     return figure
 
 
@@ -148,9 +145,11 @@ def _trade_off(axes: Axes, account: Account) -> None:
     if account.trade_off.misses_at(0.35) > 0.15:
         axes.text(0.04, 0.05, "no attack reaches this", color=BLUE, fontsize=9.5)
     axes.text(0.67, 0.36, "guessing", color=GREY, fontsize=9.5)
-    axes.set(xlim=(0.0, 1.0), ylim=(0.0, 1.005))
-    axes.set_xlabel("false alarms: accused, but not in the table")
-    axes.set_ylabel("misses: in the table, but not detected")
+    words = {
+        "xlabel": "false alarms: accused, but not in the table",
+        "ylabel": "misses: in the table, but not detected",
+    }
+    axes.set(xlim=(0.0, 1.0), ylim=(0.0, 1.005), **words)
 
 
 def _steps(axes: Axes, account: Account) -> None:
@@ -170,8 +169,7 @@ def _loss(axes: Axes, account: Account) -> None:
     axes.set(xlabel="privacy loss", yticks=[])
     if law is None:
         axes.set_xticks([])
-        text, middle = "out of its numerical range", axes.transAxes
-        axes.text(0.5, 0.5, text, ha="center", transform=middle, color=INK)
+        axes.text(0.5, 0.5, "out of its numerical range", ha="center", transform=axes.transAxes, color=INK)
         return
     densities = ((law.within, BLUE, 0.22), (law.without, ORANGE, 0.16))
     worlds = _WORLDS[str(account.run.relation)]
@@ -182,7 +180,7 @@ def _loss(axes: Axes, account: Account) -> None:
     if math.isfinite(epsilon):
         axes.axvline(epsilon, color=INK, linewidth=1.0, **_DASHED)
         axes.text(epsilon, 0.97, " ε", transform=axes.get_xaxis_transform(), va="top", fontsize=11)
-    # Room for the legend above the
+    # Room for the legend above the curves.
     axes.set_ylim(0.0, 1.3 * float(max(law.within.max(), law.without.max())))
     axes.set_ylabel("density")
 
@@ -194,19 +192,14 @@ def _line(name: str, account: Account) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class LossDensity:
-    """Density of the privacy loss at increasing losses, with the person in the table and without.
-
-    Guarantee
-    ---------
-    - `without` is `within` times e to the minus loss, as for every privacy loss.
-    """
+    """Density of the privacy loss at increasing losses, with the person in the table and without."""
 
     losses: Floats
     within: Floats
 
     @property
     def without(self) -> Floats:
-        """Density where the person is not in the table."""
+        """`within` times e to the minus loss, as for every privacy loss."""
         return np.asarray(self.within * np.exp(-np.clip(self.losses, -700.0, 700.0)))
 
 
@@ -234,16 +227,14 @@ def profile(account: Account) -> Mapping[str, tuple[Floats, Floats]]:
         return found.delta(epsilon)
 
     curves = {BEST: (epsilons, _values(at, epsilons))}
-    run = account.run
-    curve = total_curve(count_events([run.event], run.relation), run.relation)
+    curve = total_curve(count_events([account.run.event], account.run.relation), account.run.relation)
     if curve is not None and curve.leak == 0.0 and found.mu is None:
         orders = np.union1d(default_orders(), 1.0 + np.geomspace(0.1, 30.0, 30))
         values = curve.curve(orders)
         deltas = _values(lambda it: conversion.delta_from_values(orders, values, it), epsilons)
         curves["rdp"] = (epsilons, deltas)
-    guess = account.forecast
-    if guess is not None and found.mu is None and math.isfinite(guess.approximate_mu):
-        mu = guess.approximate_mu
+    mu = math.inf if account.forecast is None else account.forecast.approximate_mu
+    if found.mu is None and math.isfinite(mu):
         curves["gdp-clt"] = (epsilons, _values(lambda it: gaussian.delta(it, mu), epsilons))
     return curves
 
