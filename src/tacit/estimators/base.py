@@ -25,7 +25,7 @@ from tacit.engine.table import Table
 from tacit.errors import DataError
 from tacit.estimators.loss_choice import predicted
 from tacit.estimators.parameters import CommonParameters, RegressionParameters
-from tacit.estimators.settings import ORDER, UNIT, WEIGHT, Declared, Settings, settings_of, unit_name
+from tacit.estimators.settings import ORDER, UNIT, WEIGHT, Declared, Settings, class_weights, settings_of, unit_name
 from tacit.inference.prediction import Prediction
 from tacit.inference.results import Results, ResultsMixin
 from tacit.ledger import current_ledger
@@ -179,11 +179,11 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
         """Responses to plan for while the classes are yet to be read; none where declared."""
         return []
 
-    def _class_weights(self, _response: Response) -> tuple[float, ...] | None:
-        return None
+    def _class_weights(self, response: Response) -> tuple[float, ...] | None:
+        return class_weights(getattr(self, "class_weight", None), response.classes)
 
     def _declared(self) -> Declared:
-        return Declared(self.max_weight, self.max_rows_per_unit)
+        return Declared(self.max_weight, self.max_rows_per_unit, getattr(self, "exposure_bounds", None))
 
     def _settings(self, unit: str) -> Settings:
         return settings_of({"inference": False, **vars(self)}, unit=unit)

@@ -21,7 +21,6 @@ from tacit.errors import DataError, SettingError
 from tacit.estimators.base import LinearModel
 from tacit.estimators.loss_choice import predicted
 from tacit.estimators.parameters import estimator
-from tacit.estimators.settings import class_weights
 from tacit.losses import classification
 from tacit.losses.loss import Loss
 
@@ -94,9 +93,6 @@ class Classifier(ClassifierMixin, LinearModel):
         labels = [*weighted, *(f"another label {place}" for place in range(self.most_classes))]
         counts = sorted({max(len(weighted), count) for count in (2, self.most_classes)})
         return [self._response_of("y", labels[:count]) for count in counts]
-
-    def _class_weights(self, response: Response) -> tuple[float, ...] | None:
-        return class_weights(self.class_weight, response.classes)
 
     def _facts(self, response: Response) -> list[PublicFact]:
         word = "assumed" if self.classes is None else "declared"

@@ -76,10 +76,8 @@ def glm(
         column from 0 to its largest count).
     epsilon, delta, budget
         The budget; ε has no default.
-    threshold, scale
-        Of the family "huber", as in `HuberRegressor`.
-    quantile, smoothing
-        Of the family "quantile", as in `QuantileRegressor`.
+    threshold, scale, quantile, smoothing
+        Of the families "huber" and "quantile", as in `HuberRegressor` and `QuantileRegressor`.
     inference
         Whether to pay for standard errors and intervals out of the same budget. By default yes,
         unless a penalty, a constraint, or another solver than "auto", "newton" and
@@ -89,9 +87,6 @@ def glm(
         "whitened-gradient" or "gradient"; for "binomial" also "objective-perturbation" and
         "double-noise-newton", for "gaussian" also "moments". Intervals of all but the first are
         withheld, and the last two have none.
-    invalid_rows
-        "error" refuses a table with invalid records, "zero" lets them contribute nothing. None:
-        "error" outside a ledger and "zero" inside one, as in `LogisticRegression`.
     progress
         Called with (done, total, label) after each public step.
     on_plan
@@ -143,17 +138,16 @@ def _fit(
 
 def _facts(formula: str, design: Design, row_norm: float | None) -> list[PublicFact]:
     response = design.response
-    facts: list[tuple[str, Any]] = [("formula", formula)]
-    match response:
-        case Continuous():
-            facts.append(("y_bounds", [response.lower, response.upper]))
-        case Count():
-            facts.append(("y_max", response.upper))
-        case _:
-            facts.append(("classes", list(response.classes)))
-    facts.append(("bounds", {c.name: [c.lower, c.upper] for c in design.columns}))
-    facts += [(f"levels of {name}", list(levels)) for name, levels in design.levels.items()]
+    facts: dict[str, Any] = {"formula": formula}
+    if isinstance(response, Continuous):
+        facts["y_bounds"] = [response.lower, response.upper]
+    elif isinstance(response, Count):
+        facts["y_max"] = response.upper
+    else:
+        facts["classes"] = list(response.classes)
+    facts["bounds"] = {c.name: [c.lower, c.upper] for c in design.columns}
+    facts |= {f"levels of {name}": list(levels) for name, levels in design.levels.items()}
     if row_norm is not None:
-        facts.append(("row_norm", row_norm))
-    facts += [(name, value) for name, value in to_plain(design.attached).items() if value]
-    return [PublicFact(name, value, "declared") for name, value in facts]
+        facts["row_norm"] = row_norm
+    facts |= {name: value for name, value in to_plain(design.attached).items() if value}
+    return [PublicFact(name, value, "declared") for name, value in facts.items()]

@@ -31,14 +31,14 @@ def estimator(cls: type[_T]) -> type[_T]:
     and attributes of the bases follow those of the class.
     """
     made = dataclass(eq=False, repr=False, kw_only=True)(cls)
-    own, bases = _sections(made), [_sections(base) for base in reversed(made.__mro__[1:])]
-    merged = {"": own.pop("")}
-    for title in _SHARED:
-        bodies = [sections[title] for sections in (own, *bases) if title in sections]
+    own, *bases = (_sections(base) for base in (made, *reversed(made.__mro__[1:])))
+    parts = [own.pop("")]
+    for title in dict.fromkeys((*_SHARED, *own)):
+        sources = (own, *bases) if title in _SHARED else (own,)
+        bodies = [sections[title] for sections in sources if title in sections]
         if bodies:
-            merged[title] = f"{title}\n{'-' * len(title)}\n" + "\n".join(bodies)
-    rest = {title: f"{title}\n{'-' * len(title)}\n{body}" for title, body in own.items()}
-    made.__doc__ = "\n\n".join((merged | rest | merged).values())
+            parts.append(f"{title}\n{'-' * len(title)}\n" + "\n".join(bodies))
+    made.__doc__ = "\n\n".join(parts)
     return made
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -19,10 +18,10 @@ from tacit.errors import BoundsError
 from tacit.estimators.base import LinearModel, Model
 from tacit.estimators.loss_choice import LossShape, loss_of, predicted
 from tacit.estimators.parameters import estimator
-from tacit.estimators.settings import EXPOSURE, ORDER, UNIT, WEIGHT, Declared
+from tacit.estimators.settings import EXPOSURE, ORDER, UNIT, WEIGHT, two_ends
 from tacit.losses import regression
 from tacit.losses.loss import Loss
-from tacit.validate import is_number
+from tacit.validate import finite
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -35,10 +34,19 @@ class Regressor(RegressorMixin, LinearModel):
         On the user's scale: (d,) and a number.
     """
 
+    family = "gaussian"
+
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Return the expected responses of new records: within `y_bounds`, or rates of counts."""
         margins, design = self._linear_predictors(X), self.plan_.design
         return predicted(design.response, margins, design.attached.offset)
+
+    def _shape(self) -> LossShape:
+        """Numbers of the loss: those of them that are parameters of the class."""
+        return LossShape(**{name: vars(self)[name] for name in LossShape.__annotations__ if name in vars(self)})
+
+    def _loss(self, response: Response) -> Loss:
+        return loss_of(self.family, response, self._shape())
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -58,7 +66,6 @@ class BoundedRegressor(Regressor):
         them. Predictions are clipped to them.
     """
 
-    family = "gaussian"
     y_bounds: ArrayLike | str | None = None
 
     def _response(self, name: str, _table: Table | None) -> Response:
@@ -66,12 +73,6 @@ class BoundedRegressor(Regressor):
             return Continuous.opened(name)
         lower, upper = response_ends(self.y_bounds)
         return Continuous.of(name, lower, upper, centred=self.fit_intercept)
-
-    def _shape(self) -> LossShape:
-        return LossShape()
-
-    def _loss(self, response: Response) -> Loss:
-        return loss_of(self.family, response, self._shape())
 
     def _facts(self, response: Response) -> list[PublicFact]:
         ends: Any = PRIVATE
@@ -154,9 +155,6 @@ class HuberRegressor(BoundedRegressor):
     threshold: float = 1.345
     scale: float | None = None
 
-    def _shape(self) -> LossShape:
-        return LossShape(threshold=self.threshold, scale=self.scale)
-
 
 @estimator
 class QuantileRegressor(BoundedRegressor):
@@ -188,9 +186,6 @@ class QuantileRegressor(BoundedRegressor):
     family = "quantile"
     quantile: float = 0.5
     smoothing: float | None = None
-
-    def _shape(self) -> LossShape:
-        return LossShape(quantile=self.quantile, smoothing=self.smoothing)
 
 
 @estimator
@@ -225,6 +220,7 @@ class PoissonRegressor(Regressor):
     True
     """
 
+    family = "poisson"
     y_max: float | None = None
     exposure_bounds: Sequence[float] | None = None
 
@@ -258,15 +254,7 @@ class PoissonRegressor(Regressor):
                 "declare y_max=…, above which counts act as if they were it, or, in a schema, "
                 'declare "lower" and "upper" of the column and use tacit.glm.'
             )
-        if not is_number(self.y_max) or not math.isfinite(self.y_max):
-            raise BoundsError("y_max must be a number: the largest count.")
-        return Count(name, float(self.y_max))
-
-    def _declared(self) -> Declared:
-        return Declared(self.max_weight, self.max_rows_per_unit, self.exposure_bounds)
-
-    def _loss(self, response: Response) -> Loss:
-        return loss_of("poisson", response)
+        return Count(name, finite("y_max, the largest count,", self.y_max, BoundsError))
 
     def _facts(self, _response: Response) -> list[PublicFact]:
         return [PublicFact("y_max", self.y_max, "declared")]
@@ -322,18 +310,9 @@ def response_ends(bounds: Any) -> tuple[float, float]:
     """Public bounds of the response, or a refusal that names the ways out."""
     if bounds is None:
         raise BoundsError(
-            "Public bounds of the response are missing, and they are never read off the data. "
-            "Three ways out: declare y_bounds=(lower, upper), outside of which responses act as if "
-            'they stood on the bound, set y_bounds="private" to spend part of the budget on '
-            'finding them, or, in a schema, declare "lower" and "upper" of its column and use '
-            "tacit.glm."
+            "Public bounds of the response are missing, and they are never read off the data. Three ways out: "
+            "declare y_bounds=(lower, upper), outside of which responses act as if they stood on the bound, set "
+            'y_bounds="private" to spend part of the budget on finding them, or, in a schema, declare "lower" and '
+            '"upper" of its column and use tacit.glm.'
         )
-    try:
-        lower, upper = bounds
-    except (TypeError, ValueError):
-        lower = upper = None
-    if not (is_number(lower) and is_number(upper)):
-        raise BoundsError('y_bounds must be two numbers (lower, upper), or "private".')
-    if not (np.isfinite(lower) and np.isfinite(upper) and lower < upper):
-        raise BoundsError("y_bounds must be finite, the lower one below the upper.")
-    return float(lower), float(upper)
+    return two_ends('y_bounds, unless "private",', bounds, "finite")

@@ -9,7 +9,7 @@ import inspect
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from tacit.constraints.region import Region
 from tacit.contract.plan import ONE_RECORD, VALID, Penalty, Plan, PublicFact
 from tacit.design.attached_columns import AttachedColumns, Offset, Unit, Weighting
 from tacit.design.design import Design
-from tacit.engine.ledger_use import CHOICES
 from tacit.engine.table import Table
 from tacit.errors import BoundsError, BudgetError, InputError, SettingError
 from tacit.estimators.loss_choice import require_positive
@@ -28,7 +27,7 @@ from tacit.privacy.relation import Relation
 from tacit.solvers.choice import INTERVALS_BY_DEFAULT, make_plan, require_solver
 from tacit.solvers.one_step import has_intervals
 from tacit.solvers.solver import PublicFacts, SolverOptions
-from tacit.validate import is_number, is_whole, one_of, whole, within
+from tacit.validate import is_number, whole, within
 
 WEIGHT, UNIT, ORDER, EXPOSURE = "sample_weight", "unit", "order", "exposure"
 DELTA_OF_PRIVATE_N = 1e-6
@@ -62,9 +61,7 @@ class Settings:
     def plan(self, design: Design, records: int | None, loss: Loss = classification.LOGISTIC) -> Plan:
         """Plan the fit of a loss and a design; `records` is ignored where n is private."""
         if self.relation.n_is_public:
-            if not is_whole(records, 2):
-                raise SettingError("The number of records must be at least 2, a whole number.")
-            records, largest_delta = int(records or 0), 1e-5
+            records, largest_delta = whole("The number of records", records, 2), 1e-5
         elif self.n_at_least is None:
             raise SettingError("With add-remove the number of records is private: declare n_at_least.")
         else:
@@ -153,10 +150,6 @@ def check_settings(
         inference = free and solver in INTERVALS_BY_DEFAULT
     options = SolverOptions(solver, output, iterations, step_size, max_passes, bool(inference))
     require_solver(solver)
-    if invalid_rows is not None:
-        one_of("invalid_rows", invalid_rows, CHOICES)
-    if random_state is not None and not is_whole(random_state, 0):
-        raise SettingError("random_state must be None or a whole number of at least 0.")
     return Settings(
         budget=make_budget(epsilon, delta, budget),
         relation=Relation.parse(relation),
@@ -165,7 +158,7 @@ def check_settings(
         penalty=_penalty(l2, prior_mean, radius, constraint),
         options=options,
         invalid_rows=invalid_rows,
-        seed=None if random_state is None else int(random_state),
+        seed=None if random_state is None else whole("random_state", random_state, 0),
         intervals_by_default=by_default,
     )
 
@@ -218,9 +211,8 @@ class Declared:
     def __post_init__(self) -> None:
         if self.max_weight is not None:
             require_positive("max_weight", self.max_weight)
-        rows = self.max_rows_per_unit
-        if rows is not None and not is_whole(rows):
-            raise SettingError("max_rows_per_unit must be a whole number of at least 1.")
+        if self.max_rows_per_unit is not None:
+            whole("max_rows_per_unit", self.max_rows_per_unit)
 
     def require(self, given: Collection[str]) -> None:
         """Refuse arrays whose limit is not declared, and a limit on units that are not given."""
@@ -248,7 +240,7 @@ class Declared:
             maximum = float(self.max_weight or 1.0) if WEIGHT in columns else 1.0
             weighting = Weighting(columns.get(WEIGHT), maximum, class_weights)
         if EXPOSURE in columns:
-            lower, upper = exposure_ends(self.exposure_bounds)
+            lower, upper = two_ends("exposure_bounds", self.exposure_bounds, "positive")
             offset = Offset(columns[EXPOSURE], math.log(lower), math.log(upper), exposure=True)
         if self.max_rows_per_unit is not None:
             unit = Unit(columns.get(UNIT, UNIT), int(self.max_rows_per_unit), columns.get(ORDER))
@@ -261,7 +253,7 @@ class Declared:
             largest = float(self.max_weight or 1.0)
             facts["sample_weight"] = {"max_weight": largest, "larger weights": "capped"}
         if EXPOSURE in given:
-            facts["exposure_bounds"] = list(exposure_ends(self.exposure_bounds))
+            facts["exposure_bounds"] = list(two_ends("exposure_bounds", self.exposure_bounds, "positive"))
         if UNIT in given:
             facts["max_rows_per_unit"] = self.max_rows_per_unit
         return [PublicFact(name, value, "declared") for name, value in facts.items()]
@@ -281,14 +273,15 @@ def unit_name(given: Mapping[str, Any]) -> str:
     return name if isinstance(name, str) and name.strip() else UNIT
 
 
-def exposure_ends(bounds: Any) -> tuple[float, float]:
-    """Public bounds of an exposure: two positive numbers, the lower one first."""
+def two_ends(name: str, bounds: Any, kind: Literal["finite", "positive"]) -> tuple[float, float]:
+    """Declared public bounds: two numbers of that kind, the lower one first."""
     try:
         lower, upper = bounds
     except (TypeError, ValueError):
         lower = upper = None
-    if not (is_number(lower) and is_number(upper) and 0 < lower < upper < math.inf):
-        raise BoundsError("exposure_bounds must be two positive numbers, the lower one first.")
+    least = 0.0 if kind == "positive" else -math.inf
+    if not (is_number(lower) and is_number(upper) and least < lower < upper < math.inf):
+        raise BoundsError(f"{name} must be two {kind} numbers, the lower one first.")
     return float(lower), float(upper)
 
 
@@ -301,14 +294,11 @@ def class_weights(weights: Any, classes: Sequence[Any]) -> tuple[float, ...] | N
             "class_weight must be a dictionary from label to weight. Weights that balance the "
             'classes ("balanced") would be read off the data, which costs budget.'
         )
-    plain = {_plain(label): weight for label, weight in weights.items()}
-    if not set(plain) <= {_plain(label) for label in classes}:
+    # numpy's scalars as Python's, as the classes are.
+    plain = {label.item() if isinstance(label, np.generic) else label: weights[label] for label in weights}
+    if not set(plain) <= set(classes):
         raise SettingError("class_weight names a label that is not among the classes.")
-    values = [plain.get(_plain(label), 1.0) for label in classes]
+    values = [plain.get(label, 1.0) for label in classes]
     if not all(is_number(value) for value in values):
         raise SettingError("Class weights must be numbers.")
     return tuple(float(value) for value in values)
-
-
-def _plain(label: Any) -> Any:
-    return label.item() if isinstance(label, np.generic) else label

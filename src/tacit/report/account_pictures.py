@@ -98,9 +98,9 @@ def _figure(account: Account, picture: str) -> Figure:
             axes.legend(loc=corner, fontsize=9.5, frameon=True, framealpha=0.9, edgecolor="none")
     title = f"ε = {few_digits(account.smallest.epsilon)} at δ = {account.delta:g}, {account.run.relation}"
     if whole:
-        title += f"\n{run_line(account.run)}"
-    left, size, spacing = (0.012, 12.5, 1.5) if whole else (0.014, 10.5, 1.2)
-    figure.suptitle(title, x=left, ha="left", fontsize=size, linespacing=spacing)
+        figure.suptitle(f"{title}\n{run_line(account.run)}", x=0.012, ha="left", fontsize=12.5, linespacing=1.5)
+    else:
+        figure.suptitle(title, x=0.014, ha="left", fontsize=10.5)
     return figure
 
 

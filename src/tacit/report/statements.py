@@ -76,7 +76,7 @@ def plan_headline(plan: Plan) -> str:
 def forecast_line(plan: Plan) -> str | None:
     """What the planner expects to lose to privacy, or None where it has no bound."""
     found = plan.forecast
-    return found and f"expected excess loss at most {found.excess_loss:.3g}, if {found.assumption}"
+    return None if found is None else f"expected excess loss at most {found.excess_loss:.3g}, if {found.assumption}"
 
 
 def plan_document(plan: Plan) -> dict[str, Any]:
