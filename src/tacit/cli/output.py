@@ -44,12 +44,7 @@ _KEYWORD = re.compile(r'\b(?P<name>[a-z][a-z_0-9]*)=(?:"(?P<text>[^"]*)"|(?P<res
 
 @dataclass
 class Bar:
-    """A bar of progress; it is gone when anybody speaks.
-
-    Guarantee
-    ---------
-    - Nothing is written where standard error is not a terminal.
-    """
+    """A bar of progress on standard error, where that is a terminal; it is gone when anybody speaks."""
 
     wanted: bool = True
     drawn: Any = None
@@ -85,10 +80,7 @@ class Bar:
 class Screen:
     """One command's way to its reader.
 
-    Guarantee
-    ---------
-    - Piped output has no escape codes; with `as_json` standard output is one JSON document.
-    - The progress bar is drawn on standard error, and only where that is a terminal.
+    Piped output has no escape codes; with `as_json` standard output is one JSON document.
     """
 
     as_json: options.AsJson = False
@@ -181,13 +173,7 @@ class Screen:
 def require_writable(
     outputs: Sequence[Path | None], inputs: Sequence[Path | None] = (), *, force: bool = False
 ) -> None:
-    """Refuse outputs that cannot be written, exist already, or are also read.
-
-    Guarantee
-    ---------
-    - Nothing is created or changed.
-    - A file that exists passes only with `force`, an input of the same command never.
-    """
+    """Refuse outputs that cannot be written, that exist unless `force`, or are also read; nothing is changed."""
     read = {path.resolve() for path in inputs if path is not None}
     seen: set[Path] = set()
     for output in filter(None, outputs):

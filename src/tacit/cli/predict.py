@@ -74,10 +74,7 @@ def columns_of(response: Response) -> tuple[str, ...]:
 def write_csv(blocks: Blocks, stream: TextIO, names: Sequence[str] = (COLUMN,)) -> tuple[int, int]:
     """Write columns of predictions; return how many records there are and how many are missing.
 
-    Guarantee
-    ---------
-    - One line per record, in order, whatever is missing; a number is read back bit by bit.
-    - One block is in memory at a time.
+    There is one line per record, in order, whatever is missing; a number is read back bit by bit.
     """
     records = missing = 0
     csv.writer(stream, lineterminator="\n").writerow(names)

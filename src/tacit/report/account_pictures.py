@@ -61,15 +61,10 @@ _LINES: Mapping[str, Mapping[str, Any]] = {
 
 
 def account_picture(account: Account, path: str | os.PathLike[str], picture: str = "all") -> None:
-    """Draw one picture of an account, or all four in one figure.
+    """Draw one picture of an account, or all four in one figure; the same account gives the same file.
 
-    Guarantee
-    ---------
-    - The same account gives the same file.
-    - The forecast is dashed and says that it is no guarantee.
-
-    `picture` is "curve" (delta against epsilon), "tradeoff" (misses against false alarms),
-    "steps" (epsilon against steps), "loss" (law of the privacy loss) or "all".
+    `picture` is "curve" (delta against epsilon), "tradeoff" (misses against false alarms), "steps" (epsilon against
+    steps), "loss" (law of the privacy loss) or "all". The forecast is dashed and says that it is no guarantee.
     """
     require_picture(path, picture)
     figures.drawn(lambda: _figure(account, picture), path)
@@ -204,12 +199,7 @@ class LossDensity:
 
 
 def profile(account: Account) -> Mapping[str, tuple[Floats, Floats]]:
-    """Epsilons and deltas: the best curve, the Rényi one, and the forecast where there is one.
-
-    Guarantee
-    ---------
-    - The best and the Rényi curve are never below the true profile.
-    """
+    """Epsilons and deltas: the best and the Rényi curve, never below the truth, and the forecast if there is one."""
     found = account.composition
     largest = found.epsilon(max(account.delta, _TABLE_DELTA**2) * _DEEP)
     if not 0.0 < largest < math.inf:
@@ -247,12 +237,7 @@ def trade_off_points(account: Account) -> tuple[Floats, Floats]:
 
 
 def epsilon_by_steps(account: Account) -> tuple[Floats, Mapping[str, Floats]]:
-    """Numbers of steps around those of the run, and epsilon by several accountants at each.
-
-    Guarantee
-    ---------
-    - The number of steps of the run is among them; where there is no price stands NaN.
-    """
+    """Numbers of steps, that of the run among them, and epsilon by several accountants; NaN where one has no price."""
     steps = account.run.steps
     around = np.geomspace(max(1.0, steps / 100.0), 10.0 * steps, _STEP_POINTS)
     counts = sorted({*(round(float(it)) for it in around), steps})

@@ -156,16 +156,12 @@ def plot(
 ) -> Figure:
     """Draw the coefficients of a fit of `glm`, or of a fitted estimator, with their intervals.
 
-    The thin bar is the total interval, the thick one inside leaves out the noise added for
-    privacy. The intercept is left out, as its scale is another.
+    The thin bar is the total interval, the thick one inside leaves out the noise added for privacy. The intercept is
+    left out, as its scale is another. Nothing but the release is drawn, and the same fit gives the same file.
 
-    Guarantee
-    ---------
-    - Nothing but the release is drawn, and the same fit gives the same file.
-
-    `path` is a .png or .svg file; without one the figure is returned only. `exponentiate` draws
-    odds or rate ratios, on a logarithmic axis. `units` say for each term how many units of its
-    column the picture shows, and in which words. `title` is by default the model and its guarantee.
+    `path` is a .png or .svg file; without one the figure is returned only. `exponentiate` draws odds or rate ratios,
+    on a logarithmic axis. `units` say for each term how many units of its column the picture shows, and in which
+    words. `title` is by default the model and its guarantee.
     """
     if not callable(getattr(fit, "summary", None)):
         raise SettingError("plot draws a fit of tacit.glm or a fitted estimator.")
@@ -258,13 +254,8 @@ def plot_region(
 ) -> Figure:
     """Draw the joint confidence region of two coefficients, or of two combinations of them.
 
-    The dashed box holds the intervals of each by itself; lines cross at zero.
-
-    Guarantee
-    ---------
-    - Nothing but the release is drawn, and the same fit gives the same file.
-
-    `path` is a .png or .svg file; without one the figure is returned only.
+    The dashed box holds the intervals of each by itself; lines cross at zero. `path` is as in `plot`: nothing but the
+    release is drawn, and the same fit gives the same file.
     """
     if not callable(getattr(fit, "confidence_region", None)):
         raise SettingError("plot_region draws a fit of tacit.glm or a fitted estimator.")

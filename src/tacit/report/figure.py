@@ -32,9 +32,7 @@ STYLE: dict[Any, Any] = {
 def drawn(draw: Callable[[], Figure], path: str | os.PathLike[str] | None) -> Figure:
     """Draw a figure in the style of the package; write it where a path is given.
 
-    Guarantee
-    ---------
-    - The file is written whole or not at all, and the same figure gives the same file.
+    The file is written whole or not at all, and the same figure gives the same file.
     """
     target = None if path is None else picture_file(path)
     import matplotlib as mpl

@@ -171,12 +171,7 @@ def certificate_table(certificate: Certificate) -> Table:
 
 
 def joint_promise(certificate: JointCertificate) -> str:
-    """What all charges of a ledger guarantee together, for a reader who knows no epsilon.
-
-    Guarantee
-    ---------
-    - No number is below the one that the certificate was found to add up to.
-    """
+    """What all charges of a ledger guarantee together, for a reader who knows no epsilon; rounded up."""
     guarantee, document = certificate.rederive(), certificate.parsed
     charges = document["charges"]
     count = "One charge" if len(charges) == 1 else f"All {len(charges)} charges together"
@@ -193,9 +188,7 @@ def joint_promise(certificate: JointCertificate) -> str:
 def analyst_table(certificate: JointCertificate) -> Table:
     """What each analyst's charges guarantee by themselves, and all of them together.
 
-    Guarantee
-    ---------
-    - No analyst can be named as a line of the table's own, which stand in brackets.
+    No analyst can be named as a line of the table's own, which stand in brackets.
     """
     total, found = certificate.rederive(), certificate.by_analyst(MOST_ANALYSTS)
     counts = Counter(charge.get("analyst") for charge in certificate.parsed["charges"])
