@@ -96,8 +96,7 @@ def account(
 ) -> None:
     """Price a run of noisy sums by every accountant.
 
-    With --epsilon in place of --noise, find the least noise within the budget.
-    Nothing is read and nothing is spent.
+    With --epsilon in place of --noise, find the least noise within the budget. Nothing is read and nothing is spent.
     """
     if plot is not None:
         from tacit.report.account_pictures import account_picture, require_picture

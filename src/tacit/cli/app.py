@@ -151,8 +151,8 @@ def run(arguments: Sequence[str]) -> int:
 
     Guarantee
     ---------
-    - Every failure has its documented exit code and one message, which holds no value of a table.
-    - With ``--json`` the message is a JSON document on standard output.
+    - Every failure has its documented exit code and one message, which holds no value of a table. With ``--json`` it
+      is a JSON document on standard output.
     """
     as_json = "--json" in arguments
     try:

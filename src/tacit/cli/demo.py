@@ -34,8 +34,7 @@ def demo(
 ) -> None:
     """Show a complete fit, to a synthetic clinic.
 
-    Writes a table, its schema, a fit, its certificate and a picture; earlier files of the demo are
-    overwritten.
+    Writes a table, its schema, a fit, its certificate and a picture; earlier files of the demo are overwritten.
     """
     screen = replace(screen, quiet=quiet)
     table = _prepare(output, screen)
@@ -64,7 +63,7 @@ def demo(
     screen.heading("Coefficients")
     screen.table(comparison_table(private.terms, clinic.CLINIC_TRUTH, plain.params))
     excess = clinic.clinic_loss(table, private.params) - clinic.clinic_loss(table, plain.params)
-    bound = private.plan and private.plan.forecast
+    bound = private.plan.forecast if private.plan is not None else None
     planned = "" if bound is None else f" (the plan allowed for {bound.excess_loss:.2g})"
     screen.say(
         f"Privacy added {excess:.2g} to the mean loss{planned}. This line and the column "

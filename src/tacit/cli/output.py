@@ -34,9 +34,8 @@ FLAGS = frozenset(options.ModelOptions.__annotations__) - {"family", "inference"
 FLAGS |= {"delta", "epsilon", "invalid_rows", "refusals"}
 """Keywords of Python whose flag has the same name."""
 EPILOG = (
-    "Exit codes: 0 done; 1 a fault of Tacit; 2 something given is wrong, nothing was spent; "
-    "3 a table or a file is wrong; 4 a certificate, a stored fit or a ledger does not hold; "
-    "130 interrupted."
+    "Exit codes: 0 done; 1 a fault of Tacit; 2 something given is wrong, nothing was spent; 3 a table or a file is "
+    "wrong; 4 a certificate, a stored fit or a ledger does not hold; 130 interrupted."
 )
 _SWITCHES = {"inference=False": "--no-inference", "inference=True": "--inference"}
 _KEYWORD = re.compile(r'\b(?P<name>[a-z][a-z_0-9]*)=(?:"(?P<text>[^"]*)"|(?P<rest>…|\.\.\.))')

@@ -39,9 +39,8 @@ def predict(
 ) -> None:
     """Predict probabilities for the records of a table, or values and counts.
 
-    Probabilities are those of the second class, or of each where there are three or more; a record
-    with a missing or undeclared value has none.
-    Costs no budget, and protects nobody in the new table.
+    Probabilities are those of the second class, or of each where there are three or more; a record with a missing or
+    undeclared value has none. Costs no budget, and protects nobody in the new table.
     """
     require_writable([output], [fit, data], force=force)
     from tacit.estimators.fit import load

@@ -57,8 +57,8 @@ def glm(
 
     Guarantee
     ---------
-    - What is returned is (ε, δ)-differentially private for one unit of the schema, under its
-      relation, given the public facts that `certificate` lists.
+    - What is returned is (ε, δ)-differentially private for one unit of the schema, under its relation, given the public
+      facts that `certificate` lists.
     - Bounds and levels come from the schema, never from the table.
 
     Parameters
@@ -70,23 +70,21 @@ def glm(
     schema
         A `Schema`, or the path of a TOML file.
     family
-        "binomial" (a binary column), "multinomial" (a factor of three or more levels), "gaussian"
-        (least squares), "huber" (large errors count less) or "quantile" (a numeric column, whose
-        declared bounds are those of the response), or "poisson" (the mean of counts: a numeric
-        column from 0 to its largest count).
+        "binomial" (a binary column), "multinomial" (a factor of three or more levels), "gaussian" (least squares),
+        "huber" (large errors count less) or "quantile" (a numeric column, whose declared bounds are those of the
+        response), or "poisson" (the mean of counts: a numeric column from 0 to its largest count).
     epsilon, delta, budget
         The budget; ε has no default.
     threshold, scale, quantile, smoothing
         Of the families "huber" and "quantile", as in `HuberRegressor` and `QuantileRegressor`.
     inference
-        Whether to pay for standard errors and intervals out of the same budget. By default yes,
-        unless a penalty, a constraint, or another solver than "auto", "newton" and
-        "majorised-newton" is asked for; "multinomial" and "quantile" have none.
+        Whether to pay for standard errors and intervals out of the same budget. By default yes, unless a penalty, a
+        constraint, or another solver than "auto", "newton" and "majorised-newton" is asked for; "multinomial" and
+        "quantile" have none.
     solver
-        "auto" (with intervals one step from a pilot), "newton", "majorised-newton",
-        "whitened-gradient" or "gradient"; for "binomial" also "objective-perturbation" and
-        "double-noise-newton", for "gaussian" also "moments". Intervals of all but the first are
-        withheld, and the last two have none.
+        "auto" (with intervals one step from a pilot), "newton", "majorised-newton", "whitened-gradient" or "gradient";
+        for "binomial" also "objective-perturbation" and "double-noise-newton", for "gaussian" also "moments". Intervals
+        of all but the first are withheld, and the last two have none.
     progress
         Called with (done, total, label) after each public step.
     on_plan

@@ -34,9 +34,8 @@ _SHAPELESS = {
 class LossShape:
     """Public numbers of losses that have some; the others ignore them.
 
-    `threshold` is Huber's in units of the errors' deviation, `scale` that deviation in units of y;
-    without it, it is found privately. `smoothing` is the half width of the pinball's rounded corner
-    in units of y.
+    `threshold` is Huber's in units of the errors' deviation, `scale` that deviation in units of y; without it, it is
+    found privately. `smoothing` is the half width of the pinball's rounded corner in units of y.
     """
 
     threshold: float = regression.EFFICIENT

@@ -55,15 +55,13 @@ class BoundedRegressor(Regressor):
 
     Guarantee
     ---------
-    - A response outside `y_bounds` acts as if it stood on them. They are declared, or found at a
-      price, never read off the data.
-    - Predictions lie within them.
+    - A response outside `y_bounds` acts as if it stood on them, and predictions lie within them. They are declared, or
+      found at a price, never read off the data.
 
     Parameters
     ----------
     y_bounds
-        Public (lower, upper) of the response. "private": part of the budget is spent on finding
-        them. Predictions are clipped to them.
+        Public (lower, upper) of the response. "private": part of the budget is spent on finding them.
     """
 
     y_bounds: ArrayLike | str | None = None
@@ -160,17 +158,16 @@ class HuberRegressor(BoundedRegressor):
 class QuantileRegressor(BoundedRegressor):
     """Regression of a quantile under differential privacy.
 
-    Minimises mean ρ(y - x·coef) + (l2 / 2)‖coef - prior_mean‖², where ρ(r) is quantile·r for r ≥ h,
-    (quantile - 1)·r for r ≤ -h, and the parabola that joins them between, h = `smoothing`.
+    Minimises mean ρ(y - x·coef) + (l2 / 2)‖coef - prior_mean‖², where ρ(r) is quantile·r for r ≥ h, (quantile - 1)·r
+    for r ≤ -h, and the parabola that joins them between, h = `smoothing`.
 
     Parameters
     ----------
     quantile
         Which quantile, between 0 and 1; 0.5 is the median.
     smoothing
-        Half width h of the rounded corner, in units of y; None: 0.3 deviations of the residuals,
-        found privately. A corner over ±h moves a quantile about as much as further errors of
-        variance h² / 3 would.
+        Half width h of the rounded corner, in units of y; None: 0.3 deviations of the residuals, found privately. A
+        corner over ±h moves a quantile about as much as further errors of variance h² / 3 would.
 
     Examples
     --------
@@ -192,23 +189,21 @@ class QuantileRegressor(BoundedRegressor):
 class PoissonRegressor(Regressor):
     """Poisson regression with log link under differential privacy.
 
-    Minimises mean exp(η) - y·η + (l2 / 2)‖coef - prior_mean‖² with η = x·coef + log(exposure). From
-    η = log(y_max) + 1 on the loss follows its tangent. At ε = ∞ it equals scikit-learn's
-    PoissonRegressor at alpha = l2. With inference=True intervals are for the mean of the counts
-    (quasi-likelihood), which need not be Poisson.
+    Minimises mean exp(η) - y·η + (l2 / 2)‖coef - prior_mean‖² with η = x·coef + log(exposure). From η = log(y_max) + 1
+    on the loss follows its tangent. At ε = ∞ it equals scikit-learn's PoissonRegressor at alpha = l2. With
+    inference=True intervals are for the mean of the counts (quasi-likelihood), which need not be Poisson.
 
     Guarantee
     ---------
-    - Counts above `y_max` act as if they were it, exposures outside `exposure_bounds` as if they
-      stood on them.
+    - Counts above `y_max` act as if they were it, exposures outside `exposure_bounds` as if they stood on them.
 
     Parameters
     ----------
     y_max
         Public largest count. Counts are whole numbers from 0.
     exposure_bounds
-        Public (lower, upper) of the exposures, where `fit` is given them. `predict` returns rates:
-        expected counts at exposure 1.
+        Public (lower, upper) of the exposures, where `fit` is given them. `predict` returns rates: expected counts at
+        exposure 1.
 
     Examples
     --------
@@ -229,17 +224,10 @@ class PoissonRegressor(Regressor):
     ) -> Self:
         """Fit to private records and release the coefficients.
 
-        Parameters
-        ----------
-        X, y
-            Features and counts.
-        exposure
-            How long or how much each record was observed, above 0; needs `exposure_bounds`.
-
-        The other parameters are those of `LogisticRegression.fit`.
+        `exposure` is how long or how much each record was observed, above 0; it needs
+        `exposure_bounds`. The other parameters are those of `LogisticRegression.fit`.
         """
-        attached = {WEIGHT: sample_weight, UNIT: units, ORDER: order, EXPOSURE: exposure}
-        return self._fit(X, y, attached)
+        return self._fit(X, y, {WEIGHT: sample_weight, UNIT: units, ORDER: order, EXPOSURE: exposure})
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that counts are not negative."""
@@ -250,9 +238,8 @@ class PoissonRegressor(Regressor):
     def _response(self, name: str, _table: Table | None) -> Response:
         if self.y_max is None:
             raise BoundsError(
-                "The largest count is missing, and it is never read off the data. Two ways out: "
-                "declare y_max=…, above which counts act as if they were it, or, in a schema, "
-                'declare "lower" and "upper" of the column and use tacit.glm.'
+                "The largest count is missing, and it is never read off the data. Two ways out: declare y_max=…, above "
+                'which counts act as if they were it, or, in a schema, "lower" and "upper" of the column for tacit.glm.'
             )
         return Count(name, finite("y_max, the largest count,", self.y_max, BoundsError))
 

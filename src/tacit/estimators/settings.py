@@ -109,13 +109,10 @@ class Settings:
         if table.column_types:
             facts.append(PublicFact("column types", dict(table.column_types), "assumed"))
         if self.relation.n_is_public:
-            counted = "units" if units else "records"
-            facts.append(PublicFact(f"number of {counted}", "n", "assumed"))
+            facts.append(PublicFact(f"number of {'units' if units else 'records'}", "n", "assumed"))
         else:
             facts.append(PublicFact("n_at_least", self.n_at_least, "declared"))
-        if invalid_rows == "error":
-            facts.append(PublicFact(VALID, True, "assumed"))
-        return facts
+        return [*facts, PublicFact(VALID, True, "assumed")] if invalid_rows == "error" else facts
 
 
 def check_settings(
@@ -141,8 +138,7 @@ def check_settings(
 ) -> Settings:
     """Check every setting that needs neither a design nor a table.
 
-    `inference` None means yes, unless the loss has no intervals, or a penalty, a constraint or
-    a solver is asked for.
+    `inference` None means yes, unless the loss has no intervals, or a penalty, a constraint or a solver is asked for.
     """
     by_default = inference is None
     if inference is None:
@@ -217,10 +213,8 @@ class Declared:
     def require(self, given: Collection[str]) -> None:
         """Refuse arrays whose limit is not declared, and a limit on units that are not given."""
         if WEIGHT in given and self.max_weight is None:
-            raise SettingError(
-                "sample_weight needs max_weight=…: the largest weight a record may have is public, "
-                "and it is never read off the weights. Larger ones count as max_weight."
-            )
+            limit = "the largest weight a record may have is public, and it is never read off the weights."
+            raise SettingError(f"sample_weight needs max_weight=…: {limit} Larger ones count as max_weight.")
         if UNIT in given and self.max_rows_per_unit is None:
             raise SettingError("units need max_rows_per_unit=…: how many records of one unit are kept is public.")
         if self.max_rows_per_unit is not None and UNIT not in given:
@@ -228,10 +222,8 @@ class Declared:
         if ORDER in given and UNIT not in given:
             raise SettingError("order says which records of a unit are kept: it needs units=…")
         if EXPOSURE in given and self.exposure_bounds is None:
-            raise BoundsError(
-                "exposure needs exposure_bounds=(lower, upper), which are public and never read "
-                "off the exposures. Values outside act as if they stood on them."
-            )
+            ends = "exposure_bounds=(lower, upper), which are public and never read off the exposures"
+            raise BoundsError(f"exposure needs {ends}. Values outside act as if they stood on them.")
 
     def attached(self, columns: Mapping[str, str], class_weights: tuple[float, ...] | None) -> AttachedColumns:
         """Declarations of the columns that were given, by the names they go by."""
@@ -290,10 +282,8 @@ def class_weights(weights: Any, classes: Sequence[Any]) -> tuple[float, ...] | N
     if weights is None:
         return None
     if not isinstance(weights, Mapping):
-        raise SettingError(
-            "class_weight must be a dictionary from label to weight. Weights that balance the "
-            'classes ("balanced") would be read off the data, which costs budget.'
-        )
+        balanced = 'Weights that balance the classes ("balanced") would be read off the data, which costs budget.'
+        raise SettingError(f"class_weight must be a dictionary from label to weight. {balanced}")
     # numpy's scalars as Python's, as the classes are.
     plain = {label.item() if isinstance(label, np.generic) else label: weights[label] for label in weights}
     if not set(plain) <= set(classes):
