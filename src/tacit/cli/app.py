@@ -67,7 +67,7 @@ def schema(
     facts that a person declares.
     """
     require_writable([output], [data], force=force)
-    from tacit.engine.description import describe
+    from tacit.engine.prediction import describe
     from tacit.schema.template import template
 
     found = describe(data)

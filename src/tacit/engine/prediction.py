@@ -1,4 +1,4 @@
-"""Margins of new records, block by block. The records are the caller's own; nothing is released."""
+"""What is not protected: names and types of a table, and margins of new records, which are the caller's own."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 from tacit.design.design import Design
 from tacit.rows.encoding.encode_rows import FeatureReader
 from tacit.rows.encoding.outcome import offset_terms
-from tacit.rows.sources.opening import open_source
+from tacit.rows.sources.opening import describe, open_source
 from tacit.rows.sources.source import require_columns
+
+__all__ = ["describe", "margins", "offsets"]
 
 BLOCK_ROWS = 65_536
 

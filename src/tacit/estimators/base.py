@@ -231,11 +231,9 @@ class LinearModel(RegressionParameters, Model):
 
     def get_prediction(self, X: Any) -> Prediction:
         """Mean predictions for new public rows, with intervals: `.conf_int()`."""
-        check_is_fitted(self)
-        design = self.plan_.design
+        results, design = self._results(), self.plan_.design
         rows = self._linear_predictors(X, np.eye(design.width))
-        mean = partial(predicted, design.response, offset=design.attached.offset)
-        return self._results().get_prediction(rows, mean)
+        return results.get_prediction(rows, partial(predicted, design.response, offset=design.attached.offset))
 
     def _linear_predictors(self, X: Any, coefficients: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """Linear predictors of new records on the user's scale: (n,), or (n, K) for K ≥ 3 classes.

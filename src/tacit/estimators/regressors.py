@@ -112,8 +112,7 @@ class Ridge(BoundedRegressor):
     >>> import numpy as np
     >>> X = np.linspace(-1, 1, 20_000).reshape(-1, 1)
     >>> y = 3 * X[:, 0] + np.sin(np.arange(20_000))
-    >>> facts = {"bounds": (-1, 1), "y_bounds": (-5, 5)}
-    >>> model = Ridge(epsilon=1.0, l2=1 / 3, **facts).fit(X, y)
+    >>> model = Ridge(epsilon=1.0, l2=1 / 3, bounds=(-1, 1), y_bounds=(-5, 5)).fit(X, y)
     >>> bool(abs(model.coef_[0] - 1.5) < 0.3)
     True
     """
@@ -143,8 +142,7 @@ class HuberRegressor(BoundedRegressor):
     >>> X = np.linspace(-1, 1, 20_000).reshape(-1, 1)
     >>> y = 3 * X[:, 0] + np.sin(np.arange(20_000))
     >>> y[::20] = 50.0
-    >>> facts = {"bounds": (-1, 1), "y_bounds": (-50, 50), "scale": 0.7}
-    >>> model = HuberRegressor(epsilon=1.0, **facts).fit(X, y)
+    >>> model = HuberRegressor(epsilon=1.0, bounds=(-1, 1), y_bounds=(-50, 50), scale=0.7).fit(X, y)
     >>> bool(abs(model.coef_[0] - 3) < 0.5)
     True
     """
@@ -174,8 +172,7 @@ class QuantileRegressor(BoundedRegressor):
     >>> import numpy as np
     >>> X = np.linspace(-1, 1, 20_000).reshape(-1, 1)
     >>> y = 3 * X[:, 0] + np.sin(np.arange(20_000))
-    >>> facts = {"bounds": (-1, 1), "y_bounds": (-5, 5)}
-    >>> model = QuantileRegressor(epsilon=1.0, quantile=0.8, **facts).fit(X, y)
+    >>> model = QuantileRegressor(epsilon=1.0, quantile=0.8, bounds=(-1, 1), y_bounds=(-5, 5)).fit(X, y)
     >>> bool(abs(np.mean(y < model.predict(X)) - 0.8) < 0.1)
     True
     """

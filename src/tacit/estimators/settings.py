@@ -17,6 +17,7 @@ from tacit.constraints.region import Region
 from tacit.contract.plan import ONE_RECORD, VALID, Penalty, Plan, PublicFact
 from tacit.design.attached_columns import AttachedColumns, Offset, Unit, Weighting
 from tacit.design.design import Design
+from tacit.engine.ledger_use import CHOICES
 from tacit.engine.table import Table
 from tacit.errors import BoundsError, BudgetError, InputError, SettingError
 from tacit.estimators.loss_choice import require_positive
@@ -27,7 +28,7 @@ from tacit.privacy.relation import Relation
 from tacit.solvers.choice import INTERVALS_BY_DEFAULT, make_plan, require_solver
 from tacit.solvers.one_step import has_intervals
 from tacit.solvers.solver import PublicFacts, SolverOptions
-from tacit.validate import is_number, whole, within
+from tacit.validate import is_number, one_of, whole, within
 
 WEIGHT, UNIT, ORDER, EXPOSURE = "sample_weight", "unit", "order", "exposure"
 DELTA_OF_PRIVATE_N = 1e-6
@@ -146,6 +147,8 @@ def check_settings(
         inference = free and solver in INTERVALS_BY_DEFAULT
     options = SolverOptions(solver, output, iterations, step_size, max_passes, bool(inference))
     require_solver(solver)
+    if invalid_rows is not None:
+        one_of("invalid_rows", invalid_rows, CHOICES)
     return Settings(
         budget=make_budget(epsilon, delta, budget),
         relation=Relation.parse(relation),

@@ -31,7 +31,7 @@ from tacit.accounting.training_run import Run
 from tacit.errors import AccountingError, SettingError
 from tacit.report import figure as figures
 from tacit.report.account import FALSE_ALARM, Account, few_digits, run_line
-from tacit.report.figure import BLUE, GREEN, GREY, INK, LIGHT, ORANGE
+from tacit.report.figure import BLUE, GREEN, GREY, INK, LIGHT, ORANGE, Style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,8 +50,10 @@ _MANY_POINTS, _FEW_POINTS, _STEP_POINTS = 121, 25, 11
 _BINS, _HALF_WIDTH, _TAIL = 160, 4.0, 2e-5
 _ACCURACY, _FINEST = 1e-3, 20_000
 _TABLE_DELTA = 1e-6
-_DASHED: Mapping[str, Any] = {"linestyle": (0, (4, 2))}
-_LINES: Mapping[str, Mapping[str, Any]] = {
+_DASHED: Style = {"linestyle": (0, (4, 2))}
+_EDGE: Style = {"markeredgecolor": "white", "markeredgewidth": 1.4}
+_DOT: Style = {"marker": "o", "markersize": 7.5, "color": BLUE, "linestyle": "none", "zorder": 5, **_EDGE}
+_LINES: Mapping[str, Style] = {
     "basic": {"color": LIGHT, "linewidth": 1.6, "label": "basic"},
     "advanced": {"color": GREY, "linewidth": 1.6, "label": "advanced"},
     "rdp": {"color": GREEN, "linewidth": 1.8, "label": "Rényi"},
@@ -335,10 +337,6 @@ _WORLDS = {
     "zero-out": ("the person's record counts", "it is blank"),
     "replace-one": ("the person's record is this one", "it is another one"),
 }
-_DOT: Mapping[str, Any] = {
-    "marker": "o", "markersize": 7.5, "color": BLUE, "markeredgecolor": "white",
-    "markeredgewidth": 1.4, "linestyle": "none", "zorder": 5,
-}  # fmt: skip
 _PANELS: Mapping[str, tuple[str, Callable[[Axes, Account], None]]] = {
     "curve": ("Privacy profile: δ at each ε", _curve),
     "tradeoff": ("What an attacker can do", _trade_off),

@@ -15,7 +15,7 @@ from tacit.inference.estimates import Line
 from tacit.inference.regions import ConfidenceRegion
 from tacit.inference.summary import Summary
 from tacit.inference.text_table import Table, columns_of_numbers, one_line, rounded
-from tacit.report.figure import BLUE, GREY, INK, ORANGE, drawn, empty_figure, term_figure, tidy
+from tacit.report.figure import BLUE, GREY, INK, ORANGE, Style, drawn, empty_figure, term_figure, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,19 +26,14 @@ if TYPE_CHECKING:
 LEVEL = 0.95
 NUMBERS = ("coef", "std_err", "lower", "upper", "statistic", "pvalue", "privacy_share")
 # Both bars differ in thickness too, for readers and printers without colour.
-PRIVATE, SAMPLED = BLUE, ORANGE
-_TOTAL: Mapping[str, Any] = {"color": PRIVATE, "linewidth": 1.8, "zorder": 2}
-_SAMPLING: Mapping[str, Any] = {
-    "color": SAMPLED, "linewidth": 6.5, "solid_capstyle": "butt", "zorder": 3
-}  # fmt: skip
-_ESTIMATE: Mapping[str, Any] = {
-    "marker": "s", "s": 30, "color": PRIVATE, "edgecolors": "white", "linewidths": 0.7, "zorder": 4
-}  # fmt: skip
+_TOTAL: Style = {"color": BLUE, "linewidth": 1.8, "zorder": 2}
+_SAMPLING: Style = {"color": ORANGE, "linewidth": 6.5, "solid_capstyle": "butt", "zorder": 3}
+_ESTIMATE: Style = {"marker": "s", "s": 30, "color": BLUE, "edgecolors": "white", "linewidths": 0.7, "zorder": 4}
 _WIDEST = math.log(1e6)
 """Ratios beyond 1e6, or below its inverse, are drawn as if they stood there."""
 _SHIFT = 0.22
 """Dots of one term are this far apart, so that those that agree stay visible side by side."""
-_MARKS: tuple[tuple[str, Mapping[str, Any]], ...] = (
+_MARKS: tuple[tuple[str, Style], ...] = (
     ("truth", {"marker": "D", "color": "none", "edgecolors": INK, "s": 52, "linewidths": 1.4}),
     ("not private", {"marker": "o", "color": ORANGE, "s": 42}),
     ("private", {"marker": "s", "color": BLUE, "s": 40}),
@@ -68,16 +63,15 @@ def term_documents(fit: Fit) -> list[dict[str, Any]]:
 
 def interval_document(fit: Fit) -> dict[str, Any] | None:
     """What may be said of the intervals, and why; null where they were not asked for."""
-    if fit.release is None:
-        return None
-    if fit.release.sandwich is None and not fit.release.plan.intervals_declined:
+    release = fit.release
+    if release is None or (release.sandwich is None and not release.plan.intervals_declined):
         return None
     summary = fit.summary(LEVEL)
     return {
         "level": LEVEL,
         "offered": summary.offered,
         "statement": summary.statement,
-        "evidence": plain(fit.release.plan.signal),
+        "evidence": plain(release.plan.signal),
         "notes": list(summary.notes),
     }
 
@@ -117,11 +111,8 @@ def comparison_picture(
     private = {str(term["name"]): float(term["coef"]) for term in shown}
     scales = [(units or {}).get(name, (1.0, name)) for name in private]
     factors, labels = [factor for factor, _ in scales], [label for _, label in scales]
-    series = [
-        (label, mark, values)
-        for (label, mark), values in zip(_MARKS, (truth, reference, private), strict=True)
-        if values
-    ]
+    pairs = zip(_MARKS, (truth, reference, private), strict=True)
+    series = [(label, mark, values) for (label, mark), values in pairs if values]
 
     def dots() -> Figure:
         figure, axes = term_figure(labels, title=title, axis=axis, reference=0.0)
