@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tacit.privacy.budget import Budget as Budget
     from tacit.privacy.relation import Relation as Relation
     from tacit.report.coefficients import plot as plot
-    from tacit.report.region_picture import plot_region as plot_region
+    from tacit.report.coefficients import plot_region as plot_region
     from tacit.schema.schema import Schema as Schema
 
 __version__ = "0.1.0"
@@ -42,8 +42,7 @@ _NAMES = {
     "ledger.ledger": "Ledger",
     "privacy.budget": "Budget",
     "privacy.relation": "Relation",
-    "report.coefficients": "plot",
-    "report.region_picture": "plot_region",
+    "report.coefficients": "plot plot_region",
     "schema.schema": "Schema",
 }
 _HOMES = {name: f"tacit.{module}" for module, names in _NAMES.items() for name in names.split()}

@@ -10,7 +10,6 @@ import pytest
 
 import tacit
 from tacit.certificate.certificate import Certificate
-from tacit.cli import fit as fit_module
 from tacit.errors import FileError
 
 Command = Callable[..., Any]
@@ -141,10 +140,10 @@ def test_outputs_are_refused_before_anything_is_spent(
 def test_a_fit_that_cannot_be_kept_is_still_shown(
     clinic: Path, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(*_: object) -> FileError:
-        return FileError("the disk is full")
+    def fail(*_: object) -> None:
+        raise FileError("the disk is full")
 
-    monkeypatch.setattr(fit_module, "_keep", fail)
+    monkeypatch.setattr(tacit.Fit, "save", fail)
     done = command(*FIT, "--epsilon", 2, "-o", "fit.json")
     assert done.code == 3
     assert "Coefficients" in done.out

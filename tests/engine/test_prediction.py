@@ -11,6 +11,7 @@ from tacit.design.design import matrix_design
 from tacit.design.response import Binary
 from tacit.engine import prediction
 from tacit.errors import SchemaError
+from tacit.rows.sources import opening
 
 NAMES = ("a", "b")
 
@@ -62,3 +63,7 @@ def test_without_an_offset_the_terms_are_zero() -> None:
     plain = matrix_design(NAMES, Binary("y", (0, 1)), bounds=(0, 5), row_norm=None, intercept=True)
     (terms,) = prediction.offsets(pd.DataFrame({"a": [1.0, 2.0], "b": 0.0}), plain)
     assert terms.tolist() == [0.0, 0.0]
+
+
+def test_the_engine_hands_on_the_description_of_rows() -> None:
+    assert prediction.describe is opening.describe

@@ -13,6 +13,8 @@ from tacit.cli import options
 from tacit.cli.options import flag
 from tacit.cli.output import Screen, require_writable
 from tacit.errors import SettingError
+from tacit.privacy.budget import Budget
+from tacit.privacy.relation import Relation
 
 if TYPE_CHECKING:
     from tacit.accounting.training_run import Run
@@ -32,15 +34,11 @@ class RunOptions:
     noise: Annotated[float | None, flag("Z", "Noise's standard deviation / clip bound.")] = None
     epsilon: Annotated[float | None, flag("E", "Instead of --noise: find the least noise.")] = None
     sample_rate: Annotated[str | None, flag("q", "0 to 1, such as 0.01 or 256/60000. Default: all.")] = None
-    sampling: Annotated[str | None, flag("SCHEME", "poisson (default), without-replacement or with-replacement.")] = (
-        None
-    )
+    sampling: Annotated[str | None, flag("KIND", "poisson (default), without-replacement or with-replacement.")] = None
     relation: Annotated[
         str | None,
         flag(
-            "RELATION",
-            "add-remove, zero-out or replace-one.",
-            default="add-remove for Poisson samples, else replace-one",
+            "NAME", "add-remove, zero-out or replace-one.", default="add-remove for Poisson samples, else replace-one"
         ),
     ] = None
     records: Annotated[int | None, flag("N", "Size of the table, for samples of fixed size.")] = None
@@ -53,8 +51,7 @@ class RunOptions:
             )
         if self.noise is None and self.epsilon is None:
             raise SettingError(
-                "neither --noise nor --epsilon was given; add --noise 1 to price a run, or "
-                "--epsilon 1 to find its noise"
+                "neither --noise nor --epsilon was given; add --noise 1 to price a run or --epsilon 1 to find its noise"
             )
 
     def run(self) -> Run:
@@ -62,8 +59,6 @@ class RunOptions:
         from tacit.accounting.accountants import required_delta
         from tacit.accounting.calibration import calibrate
         from tacit.accounting.training_run import Run
-        from tacit.privacy.budget import Budget
-        from tacit.privacy.relation import Relation
 
         required_delta(self.delta)
         rate, sampling, records = self.sample_rate, self.sampling, self.records
@@ -86,11 +81,9 @@ class RunOptions:
             "sampling": sampling or "poisson",
             "population": records,
         }
-        if self.epsilon is None:
-            return Run(noise=1 if self.noise is None else self.noise, **settings)
         # What cannot be a run is refused in its own words, before any noise is looked for.
-        Run(noise=1, **settings)
-        return calibrate(Budget(epsilon=self.epsilon, delta=self.delta), **settings)
+        run = Run(noise=1 if self.noise is None else self.noise, **settings)
+        return run if self.epsilon is None else calibrate(Budget(epsilon=self.epsilon, delta=self.delta), **settings)
 
 
 def account(
@@ -103,8 +96,7 @@ def account(
 ) -> None:
     """Price a run of noisy sums by every accountant.
 
-    With --epsilon in place of --noise, find the least noise within the budget.
-    Nothing is read and nothing is spent.
+    With --epsilon in place of --noise, find the least noise within the budget. Nothing is read and nothing is spent.
     """
     if plot is not None:
         from tacit.report.account_pictures import account_picture, require_picture
@@ -120,7 +112,7 @@ def account(
         account_picture(found, plot, picture)
     file = None if plot is None else str(plot)
     screen.result({**account_document(found), "target": asked.epsilon, "picture": file})
-    _show(found, screen, asked.epsilon, assumed=asked.records is None)
+    _show(found, screen, asked)
     if file is not None:
         screen.say(file, "picture")
 
@@ -143,16 +135,16 @@ def _rate(text: str) -> Fraction:
     return rate
 
 
-def _show(found: Account, screen: Screen, target: float | None, *, assumed: bool) -> None:
+def _show(found: Account, screen: Screen, asked: RunOptions) -> None:
     from tacit.report.account import account_table, few_digits, run_line
 
     run, smallest = found.run, found.smallest
     screen.heading("Run")
-    if target is not None:
-        noise = few_digits(found.noise)
-        screen.say(f"{noise}, the least for (ε = {target:g}, δ = {found.delta:g})", "noise")
+    if asked.epsilon is not None:
+        least = f"the least for (ε = {asked.epsilon:g}, δ = {found.delta:g})"
+        screen.say(f"{few_digits(found.noise)}, {least}", "noise")
     screen.say(run_line(run), "release")
-    if assumed and run.population is not None:
+    if asked.records is None and run.population is not None:
         screen.say(
             f"{run.population:,} records, for want of --records; a larger table at the same rate costs slightly more",
             "assumed",
@@ -161,9 +153,8 @@ def _show(found: Account, screen: Screen, target: float | None, *, assumed: bool
     screen.heading(f"Price at δ = {found.delta:g}")
     screen.table(account_table(found))
     screen.heading("Reading")
-    amount = few_digits(smallest.epsilon)
     lower = f", and at least {few_digits(smallest.lower, up=False)}" if smallest.lower > 0.0 else ""
-    screen.say(f"ε = {amount} ({smallest.accountant}){lower}", "smallest")
+    screen.say(f"ε = {few_digits(smallest.epsilon)} ({smallest.accountant}){lower}", "smallest")
     screen.say(str(found.reading), "attacker")
     if found.forecast is not None:
         screen.say("gdp-clt may be below the truth: a forecast, no guarantee", "forecast")

@@ -21,6 +21,7 @@ from tacit.cli.ledger import ledger
 from tacit.cli.options import argument, flag
 from tacit.cli.output import EPILOG, Exit, Screen, exit_of, require_writable, tell_error, tell_fault
 from tacit.cli.predict import predict
+from tacit.documents.signature import new_key
 from tacit.errors import TacitError
 from tacit.files import write_text
 
@@ -66,17 +67,15 @@ def schema(
     facts that a person declares.
     """
     require_writable([output], [data], force=force)
-    from tacit.engine.description import describe
+    from tacit.engine.prediction import describe
     from tacit.schema.template import template
 
     found = describe(data)
     text = template(found.names, found.kinds, data.name)
     if output is not None:
         write_text(output, text)
-    pairs = zip(found.names, found.kinds, strict=True)
-    columns = [{"name": name, "kind": kind} for name, kind in pairs]
-    place = None if output is None else str(output)
-    screen.result({"columns": columns, "template": text, "output": place})
+    columns = [{"name": name, "kind": kind} for name, kind in zip(found.names, found.kinds, strict=True)]
+    screen.result({"columns": columns, "template": text, "output": None if output is None else str(output)})
     done = f"The template is in {output}. Fill in the bounds and levels, then: tacit fit"
     screen.plain(text if output is None else done)
 
@@ -110,10 +109,8 @@ def verify(
     stated = certificate.parsed
     screen.result(
         {
-            **{name: getattr(found, name) for name in ("consistent", "signed", "signer")},
-            "statement": found.statement,
-            "covers": list(found.covers),
-            "not_covered": list(found.not_covered),
+            **{name: getattr(found, name) for name in ("consistent", "signed", "signer", "statement")},
+            **{name: list(getattr(found, name)) for name in ("covers", "not_covered")},
             "private": stated["private"],
             **{name: stated["total"][name] for name in ("epsilon", "delta", "mu")},
             **{name: stated[name] for name in ("relation", "unit")},
@@ -123,15 +120,12 @@ def verify(
     if not isinstance(certificate, Certificate):
         screen.heading("Charges")
         screen.table(analyst_table(certificate))
-        promised = joint_promise(certificate)
-    else:
-        if stated["events"]:
-            screen.heading("Events")
-            screen.table(certificate_table(certificate))
-        promised = promise(certificate)
+    elif stated["events"]:
+        screen.heading("Events")
+        screen.table(certificate_table(certificate))
     screen.heading("Found")
     screen.say(found.statement)
-    screen.say(promised)
+    screen.say(promise(certificate) if isinstance(certificate, Certificate) else joint_promise(certificate))
 
 
 def key(path: Annotated[Path, argument("FILE", "Where the private key goes; .pub is added.")], screen: Screen) -> None:
@@ -139,13 +133,12 @@ def key(path: Annotated[Path, argument("FILE", "Where the private key goes; .pub
 
     The keys are Ed25519 keys; no file is overwritten.
     """
-    from tacit.documents.signature import new_key
-
     public = new_key(path)
     screen.result({"private_key": str(path), "public_key": f"{path}.pub", "public": public})
-    screen.plain(f"The private key is in {path}; keep it to yourself.")
-    screen.plain(f"The public key is in {path}.pub; hand it to whoever verifies:")
-    screen.plain(f"  {public}")
+    screen.plain(
+        f"The private key is in {path}; keep it to yourself.\n"
+        f"The public key is in {path}.pub; hand it to whoever verifies:\n  {public}"
+    )
 
 
 for command in (demo, fit, plan, predict, schema, verify, key, account):
@@ -158,8 +151,8 @@ def run(arguments: Sequence[str]) -> int:
 
     Guarantee
     ---------
-    - Every failure has its documented exit code and one message, which holds no value of a table.
-    - With ``--json`` the message is a JSON document on standard output.
+    - Every failure has its documented exit code and one message, which holds no value of a table. With ``--json`` it
+      is a JSON document on standard output.
     """
     as_json = "--json" in arguments
     try:

@@ -34,8 +34,7 @@ def demo(
 ) -> None:
     """Show a complete fit, to a synthetic clinic.
 
-    Writes a table, its schema, a fit, its certificate and a picture; earlier files of the demo are
-    overwritten.
+    Writes a table, its schema, a fit, its certificate and a picture; earlier files of the demo are overwritten.
     """
     screen = replace(screen, quiet=quiet)
     table = _prepare(output, screen)
@@ -78,7 +77,18 @@ def demo(
     screen.heading("Certificate")
     screen.table(certificate_table(certificate))
     screen.say(statement)
-    _suggest(output, screen)
+    screen.heading("Files")
+    width = max(len(str(output / name)) for name in FILES)
+    for name, content in FILES.items():
+        screen.plain(f"  {output / name!s:<{width}}  {content}")
+    screen.heading("Next")
+    folder = shlex.quote(str(output))
+    screen.plain(
+        f"  tacit verify {folder}/certificate.json\n"
+        f"  tacit predict {folder}/fit.json {folder}/clinic.csv | head\n"
+        f'  tacit fit {folder}/clinic.csv "readmit ~ age + smoker" \\\n'
+        f"      --schema {folder}/clinic.toml --epsilon 0.5"
+    )
     screen.result(
         {
             **fit_document(private, screen.warned),
@@ -118,24 +128,8 @@ def _prepare(folder: Path, screen: Screen) -> Columns:
     screen.say(CLINIC_FORMULA, "model")
     screen.say(
         "public facts, declared by a person and never read off the table: age 0 to 110, "
-        "blood pressure 60 to 240, bmi 10 to 70, visits 0 to 20, the wards; one record is one "
-        "patient",
+        "blood pressure 60 to 240, bmi 10 to 70, visits 0 to 20, the wards; one record is one patient",
         "schema",
     )
     screen.say("ε = 1", "budget")
     return table
-
-
-def _suggest(folder: Path, screen: Screen) -> None:
-    quoted = shlex.quote(str(folder))
-    screen.heading("Files")
-    width = max(len(str(folder / name)) for name in FILES)
-    for name, content in FILES.items():
-        screen.plain(f"  {folder / name!s:<{width}}  {content}")
-    screen.heading("Next")
-    screen.plain(
-        f"  tacit verify {quoted}/certificate.json\n"
-        f"  tacit predict {quoted}/fit.json {quoted}/clinic.csv | head\n"
-        f'  tacit fit {quoted}/clinic.csv "readmit ~ age + smoker" \\\n'
-        f"      --schema {quoted}/clinic.toml --epsilon 0.5"
-    )

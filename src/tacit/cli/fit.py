@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +12,7 @@ import typer
 from tacit.cli import options
 from tacit.cli.options import flag
 from tacit.cli.output import Screen, error_document, exit_of, in_flags, require_writable, tell_error
+from tacit.documents import signature
 from tacit.errors import FileError
 from tacit.files import read_bytes, write_text
 
@@ -55,25 +56,22 @@ def fit(
         read_bytes(sign)
     from tacit.estimators.glm import glm
 
-    noted = data if random_state is None else None
     with charge.charging(), screen.work() as progress:
         fitted = glm(
             formula,
             data,
             schema,
             budget=whole,
-            **model.settings(),
+            **asdict(model),
             invalid_rows=invalid_rows,
             random_state=random_state,
             progress=progress,
-            on_plan=lambda plan: _before_spending(plan, screen, sign, noted),
+            on_plan=lambda plan: _before_spending(plan, screen, sign, data if random_state is None else None),
         )
     if sign is not None:
-        from tacit.documents.signature import sign as signed
-
-        stored = replace(fitted.stored, certificate=signed(fitted.certificate, sign))
+        stored = replace(fitted.stored, certificate=signature.sign(fitted.certificate, sign))
         fitted = replace(fitted, stored=stored)
-    _report(fitted, screen, {"fit": output, "certificate": certificate})
+    _report(fitted, screen, output, certificate)
 
 
 def plan(
@@ -91,20 +89,14 @@ def plan(
     """
     whole = budget.budget()
     from tacit.estimators.loss_choice import loss_of
-    from tacit.estimators.settings import check_settings
+    from tacit.estimators.settings import settings_of
     from tacit.formula.formula import design_from_formula
     from tacit.report.statements import plan_document
     from tacit.schema.schema import Schema
     from tacit.solvers.signal import plan_warnings
 
     facts = Schema.read(schema)
-    settings = check_settings(
-        budget=whole,
-        relation=facts.relation,
-        unit=facts.unit,
-        n_at_least=facts.n_at_least,
-        **model.settings("family", "row_norm"),
-    )
+    settings = settings_of({**vars(facts), **asdict(model)}, budget=whole)
     design = design_from_formula(formula, facts, family=model.family, row_norm=model.row_norm)
     planned = settings.plan(design, records, loss_of(model.family, design.response))
     warned = [in_flags(text) for text in (*plan_warnings(planned), *planned.cautions())]
@@ -114,15 +106,22 @@ def plan(
         screen.say(text, "warning")
 
 
-def _report(fitted: Fit, screen: Screen, files: dict[str, Path | None]) -> None:
+def _report(fitted: Fit, screen: Screen, output: Path | None, certificate: Path | None) -> None:
     """Write a finished fit and show it; it is shown even if it cannot be written."""
     from tacit.inference.summary_rendering import summary_notes, summary_table
     from tacit.report.statements import promise
 
-    failure = _keep(fitted, files)
+    files = {"fit": output, "certificate": certificate}
     document = fit_document(fitted, screen.warned)
     document["files"] = {name: str(path) for name, path in files.items() if path is not None}
-    if failure is not None:
+    failure = None
+    try:
+        if output is not None:
+            fitted.save(output)
+        if certificate is not None:
+            write_text(certificate, fitted.certificate.to_json() + "\n")
+    except FileError as error:
+        failure = error
         document |= error_document(type(failure).__name__, str(failure))
     screen.result(document)
     summary = fitted.summary()
@@ -139,18 +138,6 @@ def _report(fitted: Fit, screen: Screen, files: dict[str, Path | None]) -> None:
         raise typer.Exit(exit_of(failure))
     for name, path in document["files"].items():
         screen.plain(f"  The {name} is in {path}")
-
-
-def _keep(fitted: Fit, files: dict[str, Path | None]) -> FileError | None:
-    output, certificate = files["fit"], files["certificate"]
-    try:
-        if output is not None:
-            fitted.save(output)
-        if certificate is not None:
-            write_text(certificate, fitted.certificate.to_json() + "\n")
-    except FileError as error:
-        return error
-    return None
 
 
 def show_plan(plan: Plan, screen: Screen) -> None:
@@ -206,7 +193,6 @@ def _before_spending(plan: Plan, screen: Screen, key: Path | None, data: Path | 
 
         from tacit.certificate.certificate import Certificate
         from tacit.contract.release import Release
-        from tacit.documents.signature import sign
 
         # A certificate does not depend on the coefficients, so any will do.
-        sign(Certificate.issue(Release(plan, np.zeros(plan.design.width))), key)
+        signature.sign(Certificate.issue(Release(plan, np.zeros(plan.design.width))), key)

@@ -10,14 +10,15 @@ import typer
 from tacit.cli import options
 from tacit.cli.options import LedgerFile, argument, flag
 from tacit.cli.output import EPILOG, Screen, require_writable
+from tacit.documents import signature
 from tacit.errors import FileError, SettingError
 from tacit.files import write_text
+from tacit.inference.text_table import Table
+from tacit.privacy.budget import Guarantee
 
 if TYPE_CHECKING:
-    from tacit.inference.text_table import Table
     from tacit.ledger.entry import Charge
     from tacit.ledger.ledger import Ledger
-    from tacit.privacy.budget import Guarantee
 
 ledger = typer.Typer(
     name="ledger",
@@ -61,8 +62,6 @@ def show(file: LedgerFile, *, analyst: options.Analyst = None, screen: Screen) -
         screen.heading("Charges")
         screen.table(_charges_table(charges, opened))
     if status.granted:
-        from tacit.inference.text_table import Table
-
         screen.heading("Analysts")
         rows = tuple(
             (name, f"{whole:.3g}", f"{left:.3g}", str(opened.status(analyst=name)))
@@ -85,9 +84,8 @@ def show(file: LedgerFile, *, analyst: options.Analyst = None, screen: Screen) -
 def verify(file: LedgerFile, screen: Screen) -> None:
     """Check file, chain, amounts and budget of a ledger, to the last byte."""
     found = _existing(file).verify()
-    counts = {name: getattr(found, name) for name in ("entries", "charges", "unreleased", "head")}
-    total = _total(found.guarantee)
-    screen.result({"verified": True, **counts, "statement": found.statement, "total": total})
+    stated = {name: getattr(found, name) for name in ("entries", "charges", "unreleased", "head", "statement")}
+    screen.result({"verified": True, **stated, "total": _total(found.guarantee)})
     screen.say(found.statement)
     screen.say(found.head, "head")
 
@@ -102,12 +100,11 @@ def certificate(
 ) -> None:
     """Certify everything that was charged, as one total; check it with tacit verify."""
     require_writable([output], [file, sign], force=force)
-    from tacit.documents.signature import sign as signed
     from tacit.report.statements import joint_promise
 
     issued = _existing(file).certificate()
     if sign is not None:
-        issued = signed(issued, sign)
+        issued = signature.sign(issued, sign)
     if output is not None:
         write_text(output, issued.to_json() + "\n")
     screen.result(issued.document)
@@ -147,9 +144,8 @@ def grant(
         raise SettingError("how much is granted is missing: add --epsilon, --mu or --rho")
     opened = _existing(file)
     opened.grant(to, amount, source=source, reason=reason)
-    what = "all that was left" if amount is None else f"{amount}"
-    names = [name or "the common budget" for name in (source, to)]
-    _tell(opened, f"Moved {what} from {names[0]} to {names[1]}.", screen)
+    giver, taker = (name or "the common budget" for name in (source, to))
+    _tell(opened, f"Moved {amount or 'all that was left'} from {giver} to {taker}.", screen)
 
 
 def lower(
@@ -163,8 +159,7 @@ def lower(
 ) -> None:
     """Lower the budget of the dataset; it can never be raised again."""
     opened = _existing(file)
-    lowered = options.BudgetOptions(epsilon, opened.terms.delta, mu, rho)
-    opened.lower(lowered.budget(), reason)
+    opened.lower(options.BudgetOptions(epsilon, opened.terms.delta, mu, rho).budget(), reason)
     _tell(opened, f"The budget is now {opened.budget}.", screen)
 
 
@@ -213,7 +208,6 @@ def _sub_budgets(opened: Ledger) -> dict[str, Any]:
 
 def _charges_table(charges: list[Charge], opened: Ledger) -> Table:
     from tacit.accounting.composition import compose
-    from tacit.inference.text_table import Table
 
     delta, capacity = opened.terms.delta, opened.terms.capacity
     columns = {

@@ -12,14 +12,12 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, is_dataclass
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_origin
+from typing import Annotated, Any, get_origin
 
 import typer
 
 from tacit.errors import BudgetError, FileError, SettingError
-
-if TYPE_CHECKING:
-    from tacit.privacy.budget import Budget
+from tacit.privacy.budget import Budget
 
 
 def flag(metavar: str | None, meaning: str, *names: str, default: str | None = None) -> Any:
@@ -63,12 +61,10 @@ class BudgetOptions:
     @property
     def is_given(self) -> bool:
         """Whether there is an amount."""
-        return any(value is not None for value in (self.epsilon, self.mu, self.rho))
+        return (self.epsilon, self.mu, self.rho) != (None, None, None)
 
     def budget(self) -> Budget:
         """The budget that was asked for."""
-        from tacit.privacy.budget import Budget
-
         if not self.is_given:
             raise BudgetError(
                 "no budget was given, and there is no default: add --epsilon, for example "
@@ -99,10 +95,6 @@ class ModelOptions:
         ),
     ] = None
 
-    def settings(self, *without: str) -> dict[str, Any]:
-        """The options as keywords, without some of them."""
-        return {name: value for name, value in asdict(self).items() if name not in without}
-
 
 @dataclass(frozen=True)
 class ChargeOptions:
@@ -113,12 +105,8 @@ class ChargeOptions:
     analyst: Analyst = None
     project: Annotated[str | None, flag("NAME", "For which work, for the ledger.")] = None
     label: Annotated[str | None, flag("TEXT", "What the fit is for, for the ledger.")] = None
-    key: Annotated[
-        str | None, flag("NAME", "Store the answer there: the same request under it is not charged again.")
-    ] = None
-    again: Annotated[bool, flag(None, "Pay once more for a request that was charged and interrupted.", "--again")] = (
-        False
-    )
+    key: Annotated[str | None, flag("NAME", "Store the answer under it: the same request is not charged again.")] = None
+    again: Annotated[bool, flag(None, "Pay again for a request that was charged and interrupted.", "--again")] = False
 
     def charging(self) -> AbstractContextManager[object]:
         """The block of the ledger that the fit is charged to; it must exist."""

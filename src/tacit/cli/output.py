@@ -30,15 +30,12 @@ if TYPE_CHECKING:
 # Lines longer than the widest are hard to read, however wide the terminal.
 _WIDTH, _WIDEST = 80, 100
 _INDENT = "  "
-FLAGS = frozenset(
-    {"delta", "epsilon", "invalid_rows", "iterations", "l2", "max_passes", "radius", "refusals"}
-    | {"row_norm", "solver", "step_size"}
-)
+FLAGS = frozenset(options.ModelOptions.__annotations__) - {"family", "inference"}
+FLAGS |= {"delta", "epsilon", "invalid_rows", "refusals"}
 """Keywords of Python whose flag has the same name."""
 EPILOG = (
-    "Exit codes: 0 done; 1 a fault of Tacit; 2 something given is wrong, nothing was spent; "
-    "3 a table or a file is wrong; 4 a certificate, a stored fit or a ledger does not hold; "
-    "130 interrupted."
+    "Exit codes: 0 done; 1 a fault of Tacit; 2 something given is wrong, nothing was spent; 3 a table or a file is "
+    "wrong; 4 a certificate, a stored fit or a ledger does not hold; 130 interrupted."
 )
 _SWITCHES = {"inference=False": "--no-inference", "inference=True": "--inference"}
 _KEYWORD = re.compile(r'\b(?P<name>[a-z][a-z_0-9]*)=(?:"(?P<text>[^"]*)"|(?P<rest>…|\.\.\.))')
@@ -46,25 +43,20 @@ _KEYWORD = re.compile(r'\b(?P<name>[a-z][a-z_0-9]*)=(?:"(?P<text>[^"]*)"|(?P<res
 
 @dataclass
 class Bar:
-    """A bar of progress; it is gone when anybody speaks.
-
-    Guarantee
-    ---------
-    - Nothing is written where standard error is not a terminal.
-    """
+    """A bar of progress on standard error, where that is a terminal; it is gone when anybody speaks."""
 
     wanted: bool = True
-    drawn: list[Any] = field(default_factory=list)
+    drawn: Any = None
 
     def __call__(self, done: int, total: int, label: str) -> None:
         """Show that `done` of `total` public steps have been made."""
         if not self.wanted or not sys.stderr.isatty():
             return
-        if not self.drawn:
+        if self.drawn is None:
             from rich import progress
             from rich.console import Console
 
-            bar = progress.Progress(
+            self.drawn = progress.Progress(
                 progress.TextColumn("  {task.description:<18}", markup=False),
                 progress.BarColumn(),
                 progress.TextColumn("{task.percentage:>3.0f} %", markup=False),
@@ -72,26 +64,22 @@ class Bar:
                 console=Console(file=sys.stderr),
                 transient=True,
             )
-            bar.add_task(label, total=total)
-            bar.start()
-            self.drawn.append(bar)
-        bar = self.drawn[0]
-        bar.update(bar.task_ids[0], completed=done, total=total, description=label)
+            self.drawn.add_task(label, total=total)
+            self.drawn.start()
+        self.drawn.update(self.drawn.task_ids[0], completed=done, total=total, description=label)
 
     def clear(self) -> None:
         """Take the bar away; the next report draws a new one."""
-        if self.drawn:
-            self.drawn.pop().stop()
+        if self.drawn is not None:
+            self.drawn.stop()
+            self.drawn = None
 
 
 @dataclass(frozen=True)
 class Screen:
     """One command's way to its reader.
 
-    Guarantee
-    ---------
-    - Piped output has no escape codes; with `as_json` standard output is one JSON document.
-    - The progress bar is drawn on standard error, and only where that is a terminal.
+    Piped output has no escape codes; with `as_json` standard output is one JSON document.
     """
 
     as_json: options.AsJson = False
@@ -104,13 +92,11 @@ class Screen:
     def say(self, text: str, label: str = "") -> None:
         """Write a paragraph, wrapped, with a label hanging before it."""
         first = _INDENT + (f"{label:<10}" if label else "")
-        width = _WIDTH
-        if sys.stdout.isatty():
-            width = min(shutil.get_terminal_size((_WIDTH, 24)).columns, _WIDEST)
+        terminal = shutil.get_terminal_size((_WIDTH, 24)).columns if sys.stdout.isatty() else _WIDTH
         self.plain(
             textwrap.fill(
                 text,
-                width=max(width, len(first) + 20),
+                width=max(min(terminal, _WIDEST), len(first) + 20),
                 initial_indent=first,
                 subsequent_indent=" " * len(first),
                 break_long_words=False,
@@ -151,14 +137,12 @@ class Screen:
         drawn = tables.Table(box=box.SIMPLE_HEAD, header_style="bold", show_edge=False)
         for place, header in enumerate(table.headers):
             side: console.JustifyMethod = "right" if place else "left"
-            title = Text(one_line(header))
-            drawn.add_column(title, justify=side, no_wrap=place > 0, overflow="fold")
+            drawn.add_column(Text(one_line(header)), justify=side, no_wrap=place > 0, overflow="fold")
         for row in table.rows:
             # Text, not markup: the brackets of C(ward)[T.b] are part of the name.
             drawn.add_row(*(Text(one_line(cell)) for cell in row))
         self.bar.clear()
-        indented = padding.Padding(drawn, (0, 0, 0, 1), expand=False)
-        console.Console(file=sys.stdout).print(indented)
+        console.Console(file=sys.stdout).print(padding.Padding(drawn, (0, 0, 0, 1), expand=False))
 
     def result(self, document: Mapping[str, Any]) -> None:
         """Write the one document of a command, where JSON was asked for."""
@@ -188,13 +172,7 @@ class Screen:
 def require_writable(
     outputs: Sequence[Path | None], inputs: Sequence[Path | None] = (), *, force: bool = False
 ) -> None:
-    """Refuse outputs that cannot be written, exist already, or are also read.
-
-    Guarantee
-    ---------
-    - Nothing is created or changed.
-    - A file that exists passes only with `force`, an input of the same command never.
-    """
+    """Refuse outputs that cannot be written, that exist unless `force`, or are also read; nothing is changed."""
     read = {path.resolve() for path in inputs if path is not None}
     seen: set[Path] = set()
     for output in filter(None, outputs):
@@ -268,9 +246,5 @@ def tell_fault(error: BaseException, *, as_json: bool) -> None:
     what = f": {error}" if isinstance(error, ImportError) else ""
     kind = type(error).__name__
     sys.stderr.write(f"Traceback (most recent call last):\n{frames}{kind}{what}\n")
-    tell_error(
-        kind,
-        "This is a fault of Tacit. The message is withheld because it may quote the table; "
-        "please report the lines on standard error.",
-        as_json=as_json,
-    )
+    withheld = "The message is withheld because it may quote the table; please report the lines on standard error."
+    tell_error(kind, f"This is a fault of Tacit. {withheld}", as_json=as_json)

@@ -39,9 +39,8 @@ def predict(
 ) -> None:
     """Predict probabilities for the records of a table, or values and counts.
 
-    Probabilities are those of the second class, or of each where there are three or more; a record
-    with a missing or undeclared value has none.
-    Costs no budget, and protects nobody in the new table.
+    Probabilities are those of the second class, or of each where there are three or more; a record with a missing or
+    undeclared value has none. Costs no budget, and protects nobody in the new table.
     """
     require_writable([output], [fit, data], force=force)
     from tacit.estimators.fit import load
@@ -74,10 +73,7 @@ def columns_of(response: Response) -> tuple[str, ...]:
 def write_csv(blocks: Blocks, stream: TextIO, names: Sequence[str] = (COLUMN,)) -> tuple[int, int]:
     """Write columns of predictions; return how many records there are and how many are missing.
 
-    Guarantee
-    ---------
-    - One line per record, in order, whatever is missing; a number is read back bit by bit.
-    - One block is in memory at a time.
+    There is one line per record, in order, whatever is missing; a number is read back bit by bit.
     """
     records = missing = 0
     csv.writer(stream, lineterminator="\n").writerow(names)

@@ -14,8 +14,7 @@ class PlannedGate:
 
     Guarantee
     ---------
-    - A query of another kind than the next reserved step, or beyond the last, is refused before a
-      record is touched.
+    - A query of another kind than the next reserved step, or beyond the last, is refused before a record is touched.
     """
 
     def __init__(self, plan: Plan, responder: Responder, progress: Progress | None = None) -> None:

@@ -77,9 +77,8 @@ class Refusals:
             yield
         except (DataError, FileError):
             if self.ledger is not None:
-                what = {"formula": self.formula, "file": self.file}
                 try:
-                    self.ledger.note_refusal(label=self.label, **what)
+                    self.ledger.note_refusal(label=self.label, formula=self.formula, file=self.file)
                 except TacitError as failure:
                     # What could not be logged is not told, not even in the traceback.
                     raise failure from None
@@ -114,10 +113,9 @@ class Charged:
         ---------
         - What was paid for is not lost: where the ledger cannot be written, a warning says so.
         """
-        coefficients, certificate = plain(release.coefficients()), Certificate.issue(release)
-        digest = digest_of({"coefficients": coefficients, "certificate": certificate.digest})
+        parts = {"coefficients": plain(release.coefficients()), "certificate": Certificate.issue(release).digest}
         try:
-            self.ledger.commit(self.reservation, digest, self._answer(release))
+            self.ledger.commit(self.reservation, digest_of(parts), self._answer(release))
         except (LedgerError, FileError) as error:
             text = "The fit is complete and its charge is kept, but the ledger could not note that"
             warnings.warn(f"{text}: {error}", LedgerWarning, stacklevel=6)
@@ -146,10 +144,8 @@ def charge(plan: Plan, *, private: bool, data: object = None) -> Charged | None:
     if ledger is None:
         return None
     if private and plan.guarantee().mu is None:
-        raise LedgerError(
-            f"a ledger adds up squares of mu, and {plan.solver.name} has none. Choose another "
-            "solver within the ledger's block, or fit outside of it"
-        )
+        what = f"a ledger adds up squares of mu, and {plan.solver.name} has none"
+        raise LedgerError(f"{what}. Choose another solver within the ledger's block, or fit outside of it")
     reservation = ledger.reserve(
         plan.events(),
         relation=plan.relation,

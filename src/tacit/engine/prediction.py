@@ -1,4 +1,4 @@
-"""Margins of new records, block by block. The records are the caller's own; nothing is released."""
+"""What is not protected: names and types of a table, and margins of new records, which are the caller's own."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 from tacit.design.design import Design
 from tacit.rows.encoding.encode_rows import FeatureReader
 from tacit.rows.encoding.outcome import offset_terms
-from tacit.rows.sources.opening import open_source
+from tacit.rows.sources.opening import describe, open_source
 from tacit.rows.sources.source import require_columns
+
+__all__ = ["describe", "margins", "offsets"]
 
 BLOCK_ROWS = 65_536
 
@@ -27,8 +29,8 @@ def margins(
     """
     intercept = coefficients[0] if design.intercept else 0.0
     slopes = coefficients[int(design.intercept) :]
+    wide = -1, *(1,) * (slopes.ndim - 1)
     for values, term, valid in _blocks(data, design, shifted=shifted):
-        wide = -1, *(1,) * (slopes.ndim - 1)
         predictors = values @ slopes + intercept + term.reshape(wide)
         yield np.where(valid.reshape(wide), predictors, np.nan)
 
@@ -43,12 +45,10 @@ def _blocks(
     data: Any, design: Design, *, shifted: bool
 ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]]:
     """Features, offset and validity of some records at a time."""
-    source = open_source(data, fewest=0)
-    reader = FeatureReader.of(design)
-    factors = tuple(reader.levels)
+    source, reader = open_source(data, fewest=0), FeatureReader.of(design)
     offset = design.attached.offset if shifted else None
     attached = () if offset is None else (offset.column,)
-    numeric = tuple(dict.fromkeys((*reader.numeric, *attached)))
+    numeric, factors = tuple(dict.fromkeys((*reader.numeric, *attached))), tuple(reader.levels)
     require_columns(source.names, (*numeric, *factors))
     for batch in source.batches(BLOCK_ROWS, numeric=numeric, labels=factors):
         values, valid = reader.read(batch)

@@ -179,14 +179,7 @@ class Table:
             if plan.counting:
                 plan = count_records(gate, plan)
             found = plan.solver.run(gate, plan)
-        return Release(
-            plan,
-            found.theta,
-            reproducible=seed is not None,
-            sandwich=found.sandwich,
-            moments=found.moments,
-            decrements=found.decrements,
-        )
+        return Release(plan, found.theta, seed is not None, found.sandwich, found.moments, found.decrements)
 
     def close(self) -> None:
         """Forget the records."""

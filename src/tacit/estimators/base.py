@@ -25,7 +25,7 @@ from tacit.engine.table import Table
 from tacit.errors import DataError
 from tacit.estimators.loss_choice import predicted
 from tacit.estimators.parameters import CommonParameters, RegressionParameters
-from tacit.estimators.settings import ORDER, UNIT, WEIGHT, Declared, Settings, settings_of, unit_name
+from tacit.estimators.settings import ORDER, UNIT, WEIGHT, Declared, Settings, class_weights, settings_of, unit_name
 from tacit.inference.prediction import Prediction
 from tacit.inference.results import Results, ResultsMixin
 from tacit.ledger import current_ledger
@@ -35,13 +35,12 @@ from tacit.losses.loss import Loss
 class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
     """A private estimator, without its loss.
 
-    A class of models says what its response is (`_response`), which loss it minimises (`_loss`),
-    which further facts are public (`_facts`) and what its fitted attributes are (`_store`).
+    A class of models says what its response is (`_response`), which loss it minimises (`_loss`), which further facts
+    are public (`_facts`) and what its fitted attributes are (`_store`).
 
     Guarantee
     ---------
-    - Whatever settings and public facts can refuse is refused before a record is read, and costs
-      nothing.
+    - Whatever settings and public facts can refuse is refused before a record is read, and costs nothing.
     - What `fit` stores is a function of the release, which was paid for, and of public facts.
     """
 
@@ -51,9 +50,8 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
     def plan(self, n: int, d: int) -> Plan:
         """Cost and forecast of a fit on n records and d features; no data."""
         response = self._response("y", None)
-        names = [f"x{j}" for j in range(d)]
-        design = self._design(names, response, columns={}, sparse=False)
-        unit = "row" if self.max_rows_per_unit is None else "unit"
+        design = self._design([f"x{j}" for j in range(d)], response, columns={}, sparse=False)
+        unit = "row" if self.max_rows_per_unit is None else UNIT
         return self._settings(unit).plan(design, n, self._loss(response))
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, units: Any = None, order: Any = None) -> Self:
@@ -136,16 +134,14 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
                 names, columns = table.names, table.attached
                 self.n_features_in_ = len(names)
                 # Sparse matrices of scipy keep their zeros.
-                sparse = hasattr(X, "tocsr")
-                design_of = partial(self._design, names, columns=columns, sparse=sparse)
+                design_of = partial(self._design, names, columns=columns, sparse=hasattr(X, "tocsr"))
                 if stand_ins:
                     cases = [(design_of(each), self._loss(each)) for each in stand_ins]
                     settings.first_plan(cases, table.known_records(cases[0][0]))
                 response = self._response(table.response or "y", table)
                 design, loss = design_of(response), self._loss(response)
                 facts = settings.facts(table, refusals.invalid_rows, units=UNIT in given)
-                facts += self._design_facts(design)
-                facts += [*self._facts(response), *declared.facts(given)]
+                facts += [*self._design_facts(design), *self._facts(response), *declared.facts(given)]
                 release = table.fit(
                     design,
                     lambda n: settings.first_plan([(design, loss)], n).with_facts(*facts),
@@ -179,11 +175,11 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
         """Responses to plan for while the classes are yet to be read; none where declared."""
         return []
 
-    def _class_weights(self, _response: Response) -> tuple[float, ...] | None:
-        return None
+    def _class_weights(self, response: Response) -> tuple[float, ...] | None:
+        return class_weights(getattr(self, "class_weight", None), response.classes)
 
     def _declared(self) -> Declared:
-        return Declared(self.max_weight, self.max_rows_per_unit)
+        return Declared(self.max_weight, self.max_rows_per_unit, getattr(self, "exposure_bounds", None))
 
     def _settings(self, unit: str) -> Settings:
         return settings_of({"inference": False, **vars(self)}, unit=unit)
@@ -220,10 +216,8 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
             raise DataError("requires y to be passed, but the target y is None.")
         loss = self._loss(response)
         if isinstance(X, str | os.PathLike) or isinstance(y, str):
-            raise DataError(
-                "fit takes features X and a response y beside them; for a file, or a response "
-                "named in the table, use tacit.glm."
-            )
+            what = "fit takes features X and a response y beside them"
+            raise DataError(f"{what}; for a file, or a response named in the table, use tacit.glm.")
         if any(isinstance(values, str) for values in given.values()):
             raise DataError("Weights, units, order and exposure are sequences beside X.")
         return loss.name
@@ -237,11 +231,9 @@ class LinearModel(RegressionParameters, Model):
 
     def get_prediction(self, X: Any) -> Prediction:
         """Mean predictions for new public rows, with intervals: `.conf_int()`."""
-        check_is_fitted(self)
-        design = self.plan_.design
+        results, design = self._results(), self.plan_.design
         rows = self._linear_predictors(X, np.eye(design.width))
-        mean = partial(predicted, design.response, offset=design.attached.offset)
-        return self._results().get_prediction(rows, mean)
+        return results.get_prediction(rows, partial(predicted, design.response, offset=design.attached.offset))
 
     def _linear_predictors(self, X: Any, coefficients: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """Linear predictors of new records on the user's scale: (n,), or (n, K) for K ≥ 3 classes.

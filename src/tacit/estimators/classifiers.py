@@ -1,7 +1,4 @@
-"""Private classifiers: logistic regression of two or more classes, and a linear SVM of two.
-
-Classes are declared, or read and listed as assumed public.
-"""
+"""Private classifiers: logistic regression of two or more classes, and a linear SVM of two."""
 
 from __future__ import annotations
 
@@ -18,10 +15,9 @@ from tacit.design.design import Design
 from tacit.design.response import Binary, Classes, Response
 from tacit.engine.table import Table
 from tacit.errors import DataError, SettingError
-from tacit.estimators.base import LinearModel
+from tacit.estimators.base import LinearModel, split
 from tacit.estimators.loss_choice import predicted
 from tacit.estimators.parameters import estimator
-from tacit.estimators.settings import class_weights
 from tacit.losses import classification
 from tacit.losses.loss import Loss
 
@@ -33,17 +29,14 @@ class Classifier(ClassifierMixin, LinearModel):
     Guarantee
     ---------
     - Classes that are read from the labels are listed in the certificate as assumed public. Inside
-      a ledger they are not read: they must be declared.
-    - Weights of classes are the user's own and never read off the labels.
+      a ledger they are not read: they must be declared. Their weights are never read off the labels.
 
     Parameters
     ----------
     classes
-        The labels, the negative one first where there are two. Read from y if not declared, and
-        then listed as assumed public. Inside a ledger they must be declared.
+        The labels, the negative one first where there are two; None: they are read from y.
     class_weight
-        A fixed weight for each label, {label: weight}; others count 1. They are never read off
-        the labels.
+        A fixed weight for each label, {label: weight}; others count 1.
 
     Attributes
     ----------
@@ -77,10 +70,8 @@ class Classifier(ClassifierMixin, LinearModel):
             return self._response_of(name, (0, 1) if self.classes is None else self.classes)
         labels = table.classes(name)
         if any(isinstance(label, float) and not label.is_integer() for label in labels):
-            raise DataError(
-                "Unknown label type: the response has fractions, like a continuous one. Use a "
-                "regression, or declare the labels with classes=…"
-            )
+            what = "Unknown label type: the response has fractions, like a continuous one."
+            raise DataError(f"{what} Use a regression, or declare the labels with classes=…")
         return self._response_of(name, labels)
 
     def _response_of(self, name: str, labels: Sequence[Any]) -> Response:
@@ -95,24 +86,16 @@ class Classifier(ClassifierMixin, LinearModel):
         counts = sorted({max(len(weighted), count) for count in (2, self.most_classes)})
         return [self._response_of("y", labels[:count]) for count in counts]
 
-    def _class_weights(self, response: Response) -> tuple[float, ...] | None:
-        return class_weights(self.class_weight, response.classes)
-
     def _facts(self, response: Response) -> list[PublicFact]:
-        word = "assumed" if self.classes is None else "declared"
-        facts = [PublicFact("classes", list(response.classes), word)]
+        facts = [PublicFact("classes", list(response.classes), "assumed" if self.classes is None else "declared")]
         weights = self._class_weights(response)
-        if weights is not None:
-            facts.append(PublicFact("class_weight", list(weights), "declared"))
-        return facts
+        return facts if weights is None else [*facts, PublicFact("class_weight", list(weights), "declared")]
 
     def _store(self, coefficients: NDArray[np.float64], design: Design) -> None:
         """Rows are classes, or the one predictor of the second class."""
-        first = int(design.intercept)
-        table = coefficients.reshape(design.width, -1)
+        intercept, slopes = split(coefficients.reshape(design.width, -1), design)
         self.classes_ = np.asarray(design.response.classes)
-        self.intercept_ = np.array(table[0]) if first else np.zeros(table.shape[1])
-        self.coef_ = np.array(table[first:].T)
+        self.intercept_, self.coef_ = np.full(slopes.shape[1], intercept), np.array(slopes.T)
 
 
 @estimator

@@ -92,10 +92,9 @@ class Fit(ResultsMixin):
     def predict_blocks(self, data: Any) -> Iterator[NDArray[np.float64]]:
         """Predictions for new records, block by block.
 
-        Probabilities of the second class, or a column of them for each of several classes;
-        responses within their bounds; expected counts. A record with a missing or undeclared value
-        has NaN. An offset or an exposure of the formula is a column of the records and counts as
-        in the fit.
+        Probabilities of the second class, or a column of them for each of several classes; responses within their
+        bounds; expected counts. A record with a missing or undeclared value has NaN. An offset or an exposure of the
+        formula is a column of the records and counts as in the fit.
         """
         design = self.stored.design
         for block in margins(data, design, self.stored.coefficients, shifted=True):

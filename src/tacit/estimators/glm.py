@@ -57,8 +57,8 @@ def glm(
 
     Guarantee
     ---------
-    - What is returned is (ε, δ)-differentially private for one unit of the schema, under its
-      relation, given the public facts that `certificate` lists.
+    - What is returned is (ε, δ)-differentially private for one unit of the schema, under its relation, given the public
+      facts that `certificate` lists.
     - Bounds and levels come from the schema, never from the table.
 
     Parameters
@@ -70,28 +70,21 @@ def glm(
     schema
         A `Schema`, or the path of a TOML file.
     family
-        "binomial" (a binary column), "multinomial" (a factor of three or more levels), "gaussian"
-        (least squares), "huber" (large errors count less) or "quantile" (a numeric column, whose
-        declared bounds are those of the response), or "poisson" (the mean of counts: a numeric
-        column from 0 to its largest count).
+        "binomial" (a binary column), "multinomial" (a factor of three or more levels), "gaussian" (least squares),
+        "huber" (large errors count less) or "quantile" (a numeric column, whose declared bounds are those of the
+        response), or "poisson" (the mean of counts: a numeric column from 0 to its largest count).
     epsilon, delta, budget
         The budget; ε has no default.
-    threshold, scale
-        Of the family "huber", as in `HuberRegressor`.
-    quantile, smoothing
-        Of the family "quantile", as in `QuantileRegressor`.
+    threshold, scale, quantile, smoothing
+        Of the families "huber" and "quantile", as in `HuberRegressor` and `QuantileRegressor`.
     inference
-        Whether to pay for standard errors and intervals out of the same budget. By default yes,
-        unless a penalty, a constraint, or another solver than "auto", "newton" and
-        "majorised-newton" is asked for; "multinomial" and "quantile" have none.
+        Whether to pay for standard errors and intervals out of the same budget. By default yes, unless a penalty, a
+        constraint, or another solver than "auto", "newton" and "majorised-newton" is asked for; "multinomial" and
+        "quantile" have none.
     solver
-        "auto" (with intervals one step from a pilot), "newton", "majorised-newton",
-        "whitened-gradient" or "gradient"; for "binomial" also "objective-perturbation" and
-        "double-noise-newton", for "gaussian" also "moments". Intervals of all but the first are
-        withheld, and the last two have none.
-    invalid_rows
-        "error" refuses a table with invalid records, "zero" lets them contribute nothing. None:
-        "error" outside a ledger and "zero" inside one, as in `LogisticRegression`.
+        "auto" (with intervals one step from a pilot), "newton", "majorised-newton", "whitened-gradient" or "gradient";
+        for "binomial" also "objective-perturbation" and "double-noise-newton", for "gaussian" also "moments". Intervals
+        of all but the first are withheld, and the last two have none.
     progress
         Called with (done, total, label) after each public step.
     on_plan
@@ -102,8 +95,7 @@ def glm(
     given = dict(locals())
     shape = LossShape(threshold, scale, quantile, smoothing)
     declared = schema if isinstance(schema, Schema) else Schema.read(schema)
-    public = {name: getattr(declared, name) for name in ("relation", "unit", "n_at_least")}
-    settings = settings_of(given, **public)
+    settings = settings_of({**given, **vars(declared)})
     design = design_from_formula(formula, declared, family=family, row_norm=row_norm)
     loss = loss_of(family, design.response, shape)
     facts = [*_facts(formula, design, row_norm), *shape.facts(family)]
@@ -144,17 +136,16 @@ def _fit(
 
 def _facts(formula: str, design: Design, row_norm: float | None) -> list[PublicFact]:
     response = design.response
-    facts: list[tuple[str, Any]] = [("formula", formula)]
-    match response:
-        case Continuous():
-            facts.append(("y_bounds", [response.lower, response.upper]))
-        case Count():
-            facts.append(("y_max", response.upper))
-        case _:
-            facts.append(("classes", list(response.classes)))
-    facts.append(("bounds", {c.name: [c.lower, c.upper] for c in design.columns}))
-    facts += [(f"levels of {name}", list(levels)) for name, levels in design.levels.items()]
+    facts: dict[str, Any] = {"formula": formula}
+    if isinstance(response, Continuous):
+        facts["y_bounds"] = [response.lower, response.upper]
+    elif isinstance(response, Count):
+        facts["y_max"] = response.upper
+    else:
+        facts["classes"] = list(response.classes)
+    facts["bounds"] = {c.name: [c.lower, c.upper] for c in design.columns}
+    facts |= {f"levels of {name}": list(levels) for name, levels in design.levels.items()}
     if row_norm is not None:
-        facts.append(("row_norm", row_norm))
-    facts += [(name, value) for name, value in to_plain(design.attached).items() if value]
-    return [PublicFact(name, value, "declared") for name, value in facts]
+        facts["row_norm"] = row_norm
+    facts |= {name: value for name, value in to_plain(design.attached).items() if value}
+    return [PublicFact(name, value, "declared") for name, value in facts.items()]

@@ -34,9 +34,8 @@ _SHAPELESS = {
 class LossShape:
     """Public numbers of losses that have some; the others ignore them.
 
-    `threshold` is Huber's in units of the errors' deviation, `scale` that deviation in units of y;
-    without it, it is found privately. `smoothing` is the half width of the pinball's rounded corner
-    in units of y.
+    `threshold` is Huber's in units of the errors' deviation, `scale` that deviation in units of y; without it, it is
+    found privately. `smoothing` is the half width of the pinball's rounded corner in units of y.
     """
 
     threshold: float = regression.EFFICIENT
@@ -74,17 +73,17 @@ def loss_of(family: str, response: Response, shape: LossShape | None = None) -> 
         raise SettingError(f"A {response.kind} response does not go with the family {family!r}.")
     if isinstance(response, Count):
         return poisson.loss(highest_predictor(response), response.upper)
+    if not isinstance(response, Continuous) or family in _SHAPELESS:
+        return _SHAPELESS[family]
     shape = LossShape() if shape is None else shape
-    if isinstance(response, Continuous) and family == "huber":
+    if family == "huber":
         unit = 1.0 if shape.scale is None else _prepared(shape.scale, response)
         threshold = _moderate("threshold", float(shape.threshold) * unit, SMALLEST_THRESHOLD)
         return regression.huber(threshold, relative=shape.scale is None)
-    if isinstance(response, Continuous) and family == "quantile":
-        if shape.smoothing is None:
-            return regression.pinball(float(shape.quantile), relative=True)
-        width = _moderate("smoothing", _prepared(shape.smoothing, response), SMALLEST_WIDTH)
-        return regression.pinball(float(shape.quantile), width)
-    return _SHAPELESS[family]
+    if shape.smoothing is None:
+        return regression.pinball(float(shape.quantile), relative=True)
+    width = _moderate("smoothing", _prepared(shape.smoothing, response), SMALLEST_WIDTH)
+    return regression.pinball(float(shape.quantile), width)
 
 
 def _prepared(value: float, response: Continuous) -> float:

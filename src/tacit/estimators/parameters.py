@@ -31,14 +31,14 @@ def estimator(cls: type[_T]) -> type[_T]:
     and attributes of the bases follow those of the class.
     """
     made = dataclass(eq=False, repr=False, kw_only=True)(cls)
-    own, bases = _sections(made), [_sections(base) for base in reversed(made.__mro__[1:])]
-    merged = {"": own.pop("")}
-    for title in _SHARED:
-        bodies = [sections[title] for sections in (own, *bases) if title in sections]
+    own, *bases = (_sections(base) for base in (made, *reversed(made.__mro__[1:])))
+    parts = [own.pop("")]
+    for title in dict.fromkeys((*_SHARED, *own)):
+        sources = (own, *bases) if title in _SHARED else (own,)
+        bodies = [sections[title] for sections in sources if title in sections]
         if bodies:
-            merged[title] = f"{title}\n{'-' * len(title)}\n" + "\n".join(bodies)
-    rest = {title: f"{title}\n{'-' * len(title)}\n{body}" for title, body in own.items()}
-    made.__doc__ = "\n\n".join((merged | rest | merged).values())
+            parts.append(f"{title}\n{'-' * len(title)}\n" + "\n".join(bodies))
+    made.__doc__ = "\n\n".join(parts)
     return made
 
 
@@ -55,21 +55,21 @@ class CommonParameters:
 
     Guarantee
     ---------
-    - The fitted attributes are (ε, δ)-differentially private for one record under `relation` (for
-      one unit where units are given), given the public facts that `certificate_` lists.
+    - The fitted attributes are (ε, δ)-differentially private for one record under `relation` (for one unit where units
+      are given), given the public facts that `certificate_` lists.
     - Feature values outside the declared bounds act as if they stood on them.
     - Without declared bounds nothing is fitted: they are never read off the data.
 
     Parameters
     ----------
     epsilon, delta
-        The budget. ε has no default. δ defaults to min(1e-5, n^-1.1), or, where n is private, to
-        min(1e-6, n_at_least^-1.1).
+        The budget. ε has no default. δ defaults to min(1e-5, n^-1.1), or, where n is private, to min(1e-6,
+        n_at_least^-1.1).
     budget
         A `tacit.Budget` in their place.
     bounds
-        Public (lower, upper) of the features: two numbers or two sequences. "private": part of
-        the budget is spent on finding them.
+        Public (lower, upper) of the features: two numbers or two sequences. "private": part of the budget is spent on
+        finding them.
     row_norm
         Public bound on the L2 norm of a feature row, after mapping to [-1, 1] if bounds are given.
     relation
@@ -77,18 +77,17 @@ class CommonParameters:
     n_at_least
         Public lower bound on the number of records, for add-remove.
     solver
-        "auto", or one of the solvers in docs/solvers.md: "whitened-gradient", "gradient",
-        "newton", "majorised-newton"; for two classes also "objective-perturbation" and
-        "double-noise-newton"; for least squares also "moments".
+        "auto", or one of the solvers in docs/solvers.md: "whitened-gradient", "gradient", "newton", "majorised-newton";
+        for two classes also "objective-perturbation" and "double-noise-newton"; for least squares also "moments".
     max_weight
         Public largest weight of a record, for `sample_weight`; larger ones are capped.
     max_rows_per_unit
         How many records of one unit are used, for `units`. The guarantee then is for units.
     invalid_rows
-        "error" refuses a table with NaN, infinite or undeclared entries, or text in place of
-        numbers; "zero" lets such records contribute nothing. A column whose type is text is
-        refused. None: "error" outside a ledger, where the certificate then lists that every record
-        is valid as assumed; inside one "zero", and "error" only if the ledger allows refusals.
+        "error" refuses a table with NaN, infinite or undeclared entries, or text in place of numbers; "zero" lets such
+        records contribute nothing. A column whose type is text is refused. None: "error" outside a ledger, where the
+        certificate then lists that every record is valid as assumed; inside one "zero", and "error" only if the ledger
+        allows refusals.
     random_state
         A seed for reproducible noise, for tests: the certificate then says `private: false`.
 
@@ -132,8 +131,7 @@ class RegressionParameters:
     iterations, step_size
         None: planned from public facts. A Newton step is at most 1, which is the full one.
     max_passes
-        Public cap on passes over the data; None: 30 where n·d ≥ 10^7 (38 with `inference`), else
-        1000.
+        Public cap on passes over the data; None: 30 where n·d ≥ 10^7 (38 with `inference`), else 1000.
     radius
         Radius of a ball that holds the slopes; None: no constraint.
     l2, prior_mean
@@ -143,11 +141,11 @@ class RegressionParameters:
     fit_intercept
         Whether to add an intercept.
     feature_map
-        A public row-wise map from features to further ones: `tacit.Polynomial`,
-        `tacit.RandomFourier`, or another of `tacit.design.feature_map`.
+        A public row-wise map from features to further ones: `tacit.Polynomial`, `tacit.RandomFourier`, or another of
+        `tacit.design.feature_map`.
     inference
-        Whether the plan pays for standard errors and intervals, out of the same budget. "auto"
-        then is one step from a pilot fit, and both descents run in whitened coordinates.
+        Whether the plan pays for standard errors and intervals, out of the same budget. "auto" then is one step from a
+        pilot fit, and both descents run in whitened coordinates.
     """
 
     output: str | None = None

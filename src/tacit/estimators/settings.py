@@ -9,7 +9,7 @@ import inspect
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from tacit.privacy.relation import Relation
 from tacit.solvers.choice import INTERVALS_BY_DEFAULT, make_plan, require_solver
 from tacit.solvers.one_step import has_intervals
 from tacit.solvers.solver import PublicFacts, SolverOptions
-from tacit.validate import is_number, is_whole, one_of, whole, within
+from tacit.validate import is_number, one_of, whole, within
 
 WEIGHT, UNIT, ORDER, EXPOSURE = "sample_weight", "unit", "order", "exposure"
 DELTA_OF_PRIVATE_N = 1e-6
@@ -62,9 +62,7 @@ class Settings:
     def plan(self, design: Design, records: int | None, loss: Loss = classification.LOGISTIC) -> Plan:
         """Plan the fit of a loss and a design; `records` is ignored where n is private."""
         if self.relation.n_is_public:
-            if not is_whole(records, 2):
-                raise SettingError("The number of records must be at least 2, a whole number.")
-            records, largest_delta = int(records or 0), 1e-5
+            records, largest_delta = whole("The number of records", records, 2), 1e-5
         elif self.n_at_least is None:
             raise SettingError("With add-remove the number of records is private: declare n_at_least.")
         else:
@@ -112,13 +110,10 @@ class Settings:
         if table.column_types:
             facts.append(PublicFact("column types", dict(table.column_types), "assumed"))
         if self.relation.n_is_public:
-            counted = "units" if units else "records"
-            facts.append(PublicFact(f"number of {counted}", "n", "assumed"))
+            facts.append(PublicFact(f"number of {'units' if units else 'records'}", "n", "assumed"))
         else:
             facts.append(PublicFact("n_at_least", self.n_at_least, "declared"))
-        if invalid_rows == "error":
-            facts.append(PublicFact(VALID, True, "assumed"))
-        return facts
+        return [*facts, PublicFact(VALID, True, "assumed")] if invalid_rows == "error" else facts
 
 
 def check_settings(
@@ -144,8 +139,7 @@ def check_settings(
 ) -> Settings:
     """Check every setting that needs neither a design nor a table.
 
-    `inference` None means yes, unless the loss has no intervals, or a penalty, a constraint or
-    a solver is asked for.
+    `inference` None means yes, unless the loss has no intervals, or a penalty, a constraint or a solver is asked for.
     """
     by_default = inference is None
     if inference is None:
@@ -155,8 +149,6 @@ def check_settings(
     require_solver(solver)
     if invalid_rows is not None:
         one_of("invalid_rows", invalid_rows, CHOICES)
-    if random_state is not None and not is_whole(random_state, 0):
-        raise SettingError("random_state must be None or a whole number of at least 0.")
     return Settings(
         budget=make_budget(epsilon, delta, budget),
         relation=Relation.parse(relation),
@@ -165,7 +157,7 @@ def check_settings(
         penalty=_penalty(l2, prior_mean, radius, constraint),
         options=options,
         invalid_rows=invalid_rows,
-        seed=None if random_state is None else int(random_state),
+        seed=None if random_state is None else whole("random_state", random_state, 0),
         intervals_by_default=by_default,
     )
 
@@ -218,17 +210,14 @@ class Declared:
     def __post_init__(self) -> None:
         if self.max_weight is not None:
             require_positive("max_weight", self.max_weight)
-        rows = self.max_rows_per_unit
-        if rows is not None and not is_whole(rows):
-            raise SettingError("max_rows_per_unit must be a whole number of at least 1.")
+        if self.max_rows_per_unit is not None:
+            whole("max_rows_per_unit", self.max_rows_per_unit)
 
     def require(self, given: Collection[str]) -> None:
         """Refuse arrays whose limit is not declared, and a limit on units that are not given."""
         if WEIGHT in given and self.max_weight is None:
-            raise SettingError(
-                "sample_weight needs max_weight=…: the largest weight a record may have is public, "
-                "and it is never read off the weights. Larger ones count as max_weight."
-            )
+            limit = "the largest weight a record may have is public, and it is never read off the weights."
+            raise SettingError(f"sample_weight needs max_weight=…: {limit} Larger ones count as max_weight.")
         if UNIT in given and self.max_rows_per_unit is None:
             raise SettingError("units need max_rows_per_unit=…: how many records of one unit are kept is public.")
         if self.max_rows_per_unit is not None and UNIT not in given:
@@ -236,10 +225,8 @@ class Declared:
         if ORDER in given and UNIT not in given:
             raise SettingError("order says which records of a unit are kept: it needs units=…")
         if EXPOSURE in given and self.exposure_bounds is None:
-            raise BoundsError(
-                "exposure needs exposure_bounds=(lower, upper), which are public and never read "
-                "off the exposures. Values outside act as if they stood on them."
-            )
+            ends = "exposure_bounds=(lower, upper), which are public and never read off the exposures"
+            raise BoundsError(f"exposure needs {ends}. Values outside act as if they stood on them.")
 
     def attached(self, columns: Mapping[str, str], class_weights: tuple[float, ...] | None) -> AttachedColumns:
         """Declarations of the columns that were given, by the names they go by."""
@@ -248,7 +235,7 @@ class Declared:
             maximum = float(self.max_weight or 1.0) if WEIGHT in columns else 1.0
             weighting = Weighting(columns.get(WEIGHT), maximum, class_weights)
         if EXPOSURE in columns:
-            lower, upper = exposure_ends(self.exposure_bounds)
+            lower, upper = two_ends("exposure_bounds", self.exposure_bounds, "positive")
             offset = Offset(columns[EXPOSURE], math.log(lower), math.log(upper), exposure=True)
         if self.max_rows_per_unit is not None:
             unit = Unit(columns.get(UNIT, UNIT), int(self.max_rows_per_unit), columns.get(ORDER))
@@ -261,7 +248,7 @@ class Declared:
             largest = float(self.max_weight or 1.0)
             facts["sample_weight"] = {"max_weight": largest, "larger weights": "capped"}
         if EXPOSURE in given:
-            facts["exposure_bounds"] = list(exposure_ends(self.exposure_bounds))
+            facts["exposure_bounds"] = list(two_ends("exposure_bounds", self.exposure_bounds, "positive"))
         if UNIT in given:
             facts["max_rows_per_unit"] = self.max_rows_per_unit
         return [PublicFact(name, value, "declared") for name, value in facts.items()]
@@ -281,14 +268,15 @@ def unit_name(given: Mapping[str, Any]) -> str:
     return name if isinstance(name, str) and name.strip() else UNIT
 
 
-def exposure_ends(bounds: Any) -> tuple[float, float]:
-    """Public bounds of an exposure: two positive numbers, the lower one first."""
+def two_ends(name: str, bounds: Any, kind: Literal["finite", "positive"]) -> tuple[float, float]:
+    """Declared public bounds: two numbers of that kind, the lower one first."""
     try:
         lower, upper = bounds
     except (TypeError, ValueError):
         lower = upper = None
-    if not (is_number(lower) and is_number(upper) and 0 < lower < upper < math.inf):
-        raise BoundsError("exposure_bounds must be two positive numbers, the lower one first.")
+    least = 0.0 if kind == "positive" else -math.inf
+    if not (is_number(lower) and is_number(upper) and least < lower < upper < math.inf):
+        raise BoundsError(f"{name} must be two {kind} numbers, the lower one first.")
     return float(lower), float(upper)
 
 
@@ -297,18 +285,13 @@ def class_weights(weights: Any, classes: Sequence[Any]) -> tuple[float, ...] | N
     if weights is None:
         return None
     if not isinstance(weights, Mapping):
-        raise SettingError(
-            "class_weight must be a dictionary from label to weight. Weights that balance the "
-            'classes ("balanced") would be read off the data, which costs budget.'
-        )
-    plain = {_plain(label): weight for label, weight in weights.items()}
-    if not set(plain) <= {_plain(label) for label in classes}:
+        balanced = 'Weights that balance the classes ("balanced") would be read off the data, which costs budget.'
+        raise SettingError(f"class_weight must be a dictionary from label to weight. {balanced}")
+    # numpy's scalars as Python's, as the classes are.
+    plain = {label.item() if isinstance(label, np.generic) else label: weights[label] for label in weights}
+    if not set(plain) <= set(classes):
         raise SettingError("class_weight names a label that is not among the classes.")
-    values = [plain.get(_plain(label), 1.0) for label in classes]
+    values = [plain.get(label, 1.0) for label in classes]
     if not all(is_number(value) for value in values):
         raise SettingError("Class weights must be numbers.")
     return tuple(float(value) for value in values)
-
-
-def _plain(label: Any) -> Any:
-    return label.item() if isinstance(label, np.generic) else label

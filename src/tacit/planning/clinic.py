@@ -8,7 +8,6 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Mapping
-from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,10 +25,8 @@ _TERMS = (
     ("C(ward)[T.surgery]", -0.5, 1.0, "surgery, not general ward"),
     ("C(ward)[T.cardiology]", 0.8, 1.0, "cardiology, not general ward"),
 )
-CLINIC_TRUTH: Mapping[str, float] = MappingProxyType({"Intercept": -6.5, **{name: true for name, true, _, _ in _TERMS}})
-CLINIC_UNITS: Mapping[str, tuple[float, str]] = MappingProxyType(
-    {name: (multiple, words) for name, _, multiple, words in _TERMS}
-)
+CLINIC_TRUTH: Mapping[str, float] = {"Intercept": -6.5, **{name: true for name, true, _, _ in _TERMS}}
+CLINIC_UNITS: Mapping[str, tuple[float, str]] = {name: (multiple, words) for name, _, multiple, words in _TERMS}
 """Multiple of each term that a picture shows, and its words: effects of comparable size."""
 
 CLINIC_SCHEMA = """\
@@ -76,12 +73,9 @@ Columns = dict[str, NDArray[np.generic]]
 
 
 def clinic_table(n: int = 20_000, seed: int = CLINIC_SEED) -> Columns:
-    """Simulate n patients.
+    """Simulate n patients; the same n and seed give the same table.
 
-    Guarantee
-    ---------
-    - The same n and seed give the same table.
-    - P[readmit = 1] is the logistic function of `clinic_margins`, under the rounded columns.
+    P[readmit = 1] is the logistic function of `clinic_margins`, under the rounded columns.
 
     Examples
     --------

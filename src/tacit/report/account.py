@@ -37,13 +37,7 @@ _MEANING = {
 
 @dataclass(frozen=True)
 class Account:
-    """A run, its price by every accountant, and why one fell back on another (`note`).
-
-    Guarantee
-    ---------
-    - `smallest` is the least of the prices that are guarantees, never a forecast.
-    - `reading` is the one of `tacit.accounting.interpretation.reading` at 5% false alarms.
-    """
+    """A run, its price by every accountant, and why one fell back on another (`note`)."""
 
     run: Run
     delta: float
@@ -54,7 +48,7 @@ class Account:
 
     @property
     def smallest(self) -> Price:
-        """The least price that is a guarantee; the exact one, if it is that up to rounding."""
+        """The least price that is a guarantee, never a forecast; the exact one, if it is that up to rounding."""
         sound = {it.accountant: it for it in self.prices.values() if isinstance(it, Price)}
         least = min(reversed(sound.values()), key=lambda it: it.epsilon)
         exact = sound.get("gdp", least)
@@ -84,23 +78,11 @@ class Account:
 
 
 def account_of(run: Run, delta: float) -> Account:
-    """Price a run by every accountant.
-
-    Guarantee
-    ---------
-    - A run that no accountant can price is refused, and so is an amplification that does not hold.
-    """
+    """Price a run by every accountant; what none can price, or an amplification that does not hold, is refused."""
     # First, because it refuses what no accountant can price and says when it fell back.
-    note = best([run.event], delta=delta, relation=run.relation).note
-    composition = compose([run.event], run.relation)
-    return Account(
-        run=run,
-        delta=float(delta),
-        prices=compare([run.event], delta=delta, relation=run.relation),
-        composition=composition,
-        trade_off=trade_off(composition),
-        note=note.removesuffix(". Use best(), which falls back"),
-    )
+    note = best([run.event], delta=delta, relation=run.relation).note.removesuffix(". Use best(), which falls back")
+    prices, composition = compare([run.event], delta=delta, relation=run.relation), compose([run.event], run.relation)
+    return Account(run, float(delta), prices, composition, trade_off(composition), note)
 
 
 def account_table(account: Account) -> Table:
@@ -145,8 +127,8 @@ def run_line(run: Run) -> str:
     sample = "the whole table"
     if run.sample_rate is not None:
         where = "" if run.population is None else f" of {run.population:,} records"
-        kind = f"samples {run.sampling.replace('-', ' ')}{where}"
-        kind = "Poisson samples" if run.sampling == "poisson" else kind
+        scheme = f"samples {run.sampling.replace('-', ' ')}{where}"
+        kind = "Poisson samples" if run.sampling == "poisson" else scheme
         sample = f"{kind}, rate {float(run.sample_rate):.6g}"
     return f"{sums} over {sample}, noise {noise} times the clip bound"
 

@@ -31,7 +31,7 @@ from tacit.accounting.training_run import Run
 from tacit.errors import AccountingError, SettingError
 from tacit.report import figure as figures
 from tacit.report.account import FALSE_ALARM, Account, few_digits, run_line
-from tacit.report.figure import BLUE, GREEN, GREY, INK, LIGHT, ORANGE
+from tacit.report.figure import BLUE, GREEN, GREY, INK, LIGHT, ORANGE, Style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,8 +50,10 @@ _MANY_POINTS, _FEW_POINTS, _STEP_POINTS = 121, 25, 11
 _BINS, _HALF_WIDTH, _TAIL = 160, 4.0, 2e-5
 _ACCURACY, _FINEST = 1e-3, 20_000
 _TABLE_DELTA = 1e-6
-_DASHED: Mapping[str, Any] = {"linestyle": (0, (4, 2))}
-_LINES: Mapping[str, Mapping[str, Any]] = {
+_DASHED: Style = {"linestyle": (0, (4, 2))}
+_EDGE: Style = {"markeredgecolor": "white", "markeredgewidth": 1.4}
+_DOT: Style = {"marker": "o", "markersize": 7.5, "color": BLUE, "linestyle": "none", "zorder": 5, **_EDGE}
+_LINES: Mapping[str, Style] = {
     "basic": {"color": LIGHT, "linewidth": 1.6, "label": "basic"},
     "advanced": {"color": GREY, "linewidth": 1.6, "label": "advanced"},
     "rdp": {"color": GREEN, "linewidth": 1.8, "label": "Rényi"},
@@ -61,15 +63,10 @@ _LINES: Mapping[str, Mapping[str, Any]] = {
 
 
 def account_picture(account: Account, path: str | os.PathLike[str], picture: str = "all") -> None:
-    """Draw one picture of an account, or all four in one figure.
+    """Draw one picture of an account, or all four in one figure; the same account gives the same file.
 
-    Guarantee
-    ---------
-    - The same account gives the same file.
-    - The forecast is dashed and says that it is no guarantee.
-
-    `picture` is "curve" (delta against epsilon), "tradeoff" (misses against false alarms),
-    "steps" (epsilon against steps), "loss" (law of the privacy loss) or "all".
+    `picture` is "curve" (delta against epsilon), "tradeoff" (misses against false alarms), "steps" (epsilon against
+    steps), "loss" (law of the privacy loss) or "all". The forecast is dashed and says that it is no guarantee.
     """
     require_picture(path, picture)
     figures.drawn(lambda: _figure(account, picture), path)
@@ -85,23 +82,20 @@ def require_picture(path: str | os.PathLike[str], picture: str) -> None:
 def _figure(account: Account, picture: str) -> Figure:
     shown = list(_PANELS) if picture == "all" else [picture]
     whole = len(shown) > 1
-    size = (11.0, 8.6) if whole else (6.6, 5.0)
-    figure = figures.empty_figure(*size, w_pad=0.14, h_pad=0.12, wspace=0.02, hspace=0.02)
+    extent = (11.0, 8.6) if whole else (6.6, 5.0)
+    figure = figures.empty_figure(*extent, w_pad=0.14, h_pad=0.12, wspace=0.02, hspace=0.02)
     for place, name in enumerate(shown, start=1):
         axes = figure.add_subplot(2, 2, place) if whole else figure.add_subplot()
         figures.tidy(axes, spines=("left", "bottom"))
-        title, panel = _PANELS[name]
+        heading, panel = _PANELS[name]
         panel(axes, account)
-        title = title.format(delta=account.delta)
-        axes.set_title(title, loc="left", fontsize=11.5, fontweight="bold", pad=9)
+        axes.set_title(heading.format(delta=account.delta), loc="left", fontsize=11.5, fontweight="bold", pad=9)
         if len(axes.get_legend_handles_labels()[0]) > 1:
             corner: Any = "upper right" if name == "curve" else "upper left"
             axes.legend(loc=corner, fontsize=9.5, frameon=True, framealpha=0.9, edgecolor="none")
-    amount = few_digits(account.smallest.epsilon)
-    title = f"ε = {amount} at δ = {account.delta:g}, {account.run.relation}"
+    title = f"ε = {few_digits(account.smallest.epsilon)} at δ = {account.delta:g}, {account.run.relation}"
     if whole:
-        title = f"{title}\n{run_line(account.run)}"
-        figure.suptitle(title, x=0.012, ha="left", fontsize=12.5, linespacing=1.5)
+        figure.suptitle(f"{title}\n{run_line(account.run)}", x=0.012, ha="left", fontsize=12.5, linespacing=1.5)
     else:
         figure.suptitle(title, x=0.014, ha="left", fontsize=10.5)
     return figure
@@ -148,9 +142,11 @@ def _trade_off(axes: Axes, account: Account) -> None:
     if account.trade_off.misses_at(0.35) > 0.15:
         axes.text(0.04, 0.05, "no attack reaches this", color=BLUE, fontsize=9.5)
     axes.text(0.67, 0.36, "guessing", color=GREY, fontsize=9.5)
-    axes.set(xlim=(0.0, 1.0), ylim=(0.0, 1.005))
-    axes.set_xlabel("false alarms: accused, but not in the table")
-    axes.set_ylabel("misses: in the table, but not detected")
+    words = {
+        "xlabel": "false alarms: accused, but not in the table",
+        "ylabel": "misses: in the table, but not detected",
+    }
+    axes.set(xlim=(0.0, 1.0), ylim=(0.0, 1.005), **words)
 
 
 def _steps(axes: Axes, account: Account) -> None:
@@ -170,8 +166,7 @@ def _loss(axes: Axes, account: Account) -> None:
     axes.set(xlabel="privacy loss", yticks=[])
     if law is None:
         axes.set_xticks([])
-        text, middle = "out of its numerical range", axes.transAxes
-        axes.text(0.5, 0.5, text, ha="center", transform=middle, color=INK)
+        axes.text(0.5, 0.5, "out of its numerical range", ha="center", transform=axes.transAxes, color=INK)
         return
     densities = ((law.within, BLUE, 0.22), (law.without, ORANGE, 0.16))
     worlds = _WORLDS[str(account.run.relation)]
@@ -182,7 +177,7 @@ def _loss(axes: Axes, account: Account) -> None:
     if math.isfinite(epsilon):
         axes.axvline(epsilon, color=INK, linewidth=1.0, **_DASHED)
         axes.text(epsilon, 0.97, " ε", transform=axes.get_xaxis_transform(), va="top", fontsize=11)
-    # Room for the legend above the
+    # Room for the legend above the curves.
     axes.set_ylim(0.0, 1.3 * float(max(law.within.max(), law.without.max())))
     axes.set_ylabel("density")
 
@@ -194,29 +189,19 @@ def _line(name: str, account: Account) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class LossDensity:
-    """Density of the privacy loss at increasing losses, with the person in the table and without.
-
-    Guarantee
-    ---------
-    - `without` is `within` times e to the minus loss, as for every privacy loss.
-    """
+    """Density of the privacy loss at increasing losses, with the person in the table and without."""
 
     losses: Floats
     within: Floats
 
     @property
     def without(self) -> Floats:
-        """Density where the person is not in the table."""
+        """`within` times e to the minus loss, as for every privacy loss."""
         return np.asarray(self.within * np.exp(-np.clip(self.losses, -700.0, 700.0)))
 
 
 def profile(account: Account) -> Mapping[str, tuple[Floats, Floats]]:
-    """Epsilons and deltas: the best curve, the Rényi one, and the forecast where there is one.
-
-    Guarantee
-    ---------
-    - The best and the Rényi curve are never below the true profile.
-    """
+    """Epsilons and deltas: the best and the Rényi curve, never below the truth, and the forecast if there is one."""
     found = account.composition
     largest = found.epsilon(max(account.delta, _TABLE_DELTA**2) * _DEEP)
     if not 0.0 < largest < math.inf:
@@ -234,16 +219,14 @@ def profile(account: Account) -> Mapping[str, tuple[Floats, Floats]]:
         return found.delta(epsilon)
 
     curves = {BEST: (epsilons, _values(at, epsilons))}
-    run = account.run
-    curve = total_curve(count_events([run.event], run.relation), run.relation)
+    curve = total_curve(count_events([account.run.event], account.run.relation), account.run.relation)
     if curve is not None and curve.leak == 0.0 and found.mu is None:
         orders = np.union1d(default_orders(), 1.0 + np.geomspace(0.1, 30.0, 30))
         values = curve.curve(orders)
         deltas = _values(lambda it: conversion.delta_from_values(orders, values, it), epsilons)
         curves["rdp"] = (epsilons, deltas)
-    guess = account.forecast
-    if guess is not None and found.mu is None and math.isfinite(guess.approximate_mu):
-        mu = guess.approximate_mu
+    mu = math.inf if account.forecast is None else account.forecast.approximate_mu
+    if found.mu is None and math.isfinite(mu):
         curves["gdp-clt"] = (epsilons, _values(lambda it: gaussian.delta(it, mu), epsilons))
     return curves
 
@@ -256,12 +239,7 @@ def trade_off_points(account: Account) -> tuple[Floats, Floats]:
 
 
 def epsilon_by_steps(account: Account) -> tuple[Floats, Mapping[str, Floats]]:
-    """Numbers of steps around those of the run, and epsilon by several accountants at each.
-
-    Guarantee
-    ---------
-    - The number of steps of the run is among them; where there is no price stands NaN.
-    """
+    """Numbers of steps, that of the run among them, and epsilon by several accountants; NaN where one has no price."""
     steps = account.run.steps
     around = np.geomspace(max(1.0, steps / 100.0), 10.0 * steps, _STEP_POINTS)
     counts = sorted({*(round(float(it)) for it in around), steps})
@@ -359,10 +337,6 @@ _WORLDS = {
     "zero-out": ("the person's record counts", "it is blank"),
     "replace-one": ("the person's record is this one", "it is another one"),
 }
-_DOT: Mapping[str, Any] = {
-    "marker": "o", "markersize": 7.5, "color": BLUE, "markeredgecolor": "white",
-    "markeredgewidth": 1.4, "linestyle": "none", "zorder": 5,
-}  # fmt: skip
 _PANELS: Mapping[str, tuple[str, Callable[[Axes, Account], None]]] = {
     "curve": ("Privacy profile: δ at each ε", _curve),
     "tradeoff": ("What an attacker can do", _trade_off),

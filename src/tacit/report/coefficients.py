@@ -1,4 +1,4 @@
-"""Coefficients of a fit: as plain data, compared with a truth, and as pictures."""
+"""Coefficients of a fit: as plain data, compared with a truth, and as pictures, alone and two at a time."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from tacit.design.design import INTERCEPT
 from tacit.documents.canonical_json import plain
 from tacit.errors import SettingError
 from tacit.inference.estimates import Line
+from tacit.inference.regions import ConfidenceRegion
 from tacit.inference.summary import Summary
 from tacit.inference.text_table import Table, columns_of_numbers, one_line, rounded
-from tacit.report.figure import BLUE, INK, ORANGE, drawn, term_figure
+from tacit.report.figure import BLUE, GREY, INK, ORANGE, Style, drawn, empty_figure, term_figure, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,19 +26,14 @@ if TYPE_CHECKING:
 LEVEL = 0.95
 NUMBERS = ("coef", "std_err", "lower", "upper", "statistic", "pvalue", "privacy_share")
 # Both bars differ in thickness too, for readers and printers without colour.
-PRIVATE, SAMPLED = BLUE, ORANGE
-_TOTAL: Mapping[str, Any] = {"color": PRIVATE, "linewidth": 1.8, "zorder": 2}
-_SAMPLING: Mapping[str, Any] = {
-    "color": SAMPLED, "linewidth": 6.5, "solid_capstyle": "butt", "zorder": 3
-}  # fmt: skip
-_ESTIMATE: Mapping[str, Any] = {
-    "marker": "s", "s": 30, "color": PRIVATE, "edgecolors": "white", "linewidths": 0.7, "zorder": 4
-}  # fmt: skip
+_TOTAL: Style = {"color": BLUE, "linewidth": 1.8, "zorder": 2}
+_SAMPLING: Style = {"color": ORANGE, "linewidth": 6.5, "solid_capstyle": "butt", "zorder": 3}
+_ESTIMATE: Style = {"marker": "s", "s": 30, "color": BLUE, "edgecolors": "white", "linewidths": 0.7, "zorder": 4}
 _WIDEST = math.log(1e6)
 """Ratios beyond 1e6, or below its inverse, are drawn as if they stood there."""
 _SHIFT = 0.22
 """Dots of one term are this far apart, so that those that agree stay visible side by side."""
-_MARKS: tuple[tuple[str, Mapping[str, Any]], ...] = (
+_MARKS: tuple[tuple[str, Style], ...] = (
     ("truth", {"marker": "D", "color": "none", "edgecolors": INK, "s": 52, "linewidths": 1.4}),
     ("not private", {"marker": "o", "color": ORANGE, "s": 42}),
     ("private", {"marker": "s", "color": BLUE, "s": 40}),
@@ -67,16 +63,15 @@ def term_documents(fit: Fit) -> list[dict[str, Any]]:
 
 def interval_document(fit: Fit) -> dict[str, Any] | None:
     """What may be said of the intervals, and why; null where they were not asked for."""
-    if fit.release is None:
-        return None
-    if fit.release.sandwich is None and not fit.release.plan.intervals_declined:
+    release = fit.release
+    if release is None or (release.sandwich is None and not release.plan.intervals_declined):
         return None
     summary = fit.summary(LEVEL)
     return {
         "level": LEVEL,
         "offered": summary.offered,
         "statement": summary.statement,
-        "evidence": plain(fit.release.plan.signal),
+        "evidence": plain(release.plan.signal),
         "notes": list(summary.notes),
     }
 
@@ -116,11 +111,8 @@ def comparison_picture(
     private = {str(term["name"]): float(term["coef"]) for term in shown}
     scales = [(units or {}).get(name, (1.0, name)) for name in private]
     factors, labels = [factor for factor, _ in scales], [label for _, label in scales]
-    series = [
-        (label, mark, values)
-        for (label, mark), values in zip(_MARKS, (truth, reference, private), strict=True)
-        if values
-    ]
+    pairs = zip(_MARKS, (truth, reference, private), strict=True)
+    series = [(label, mark, values) for (label, mark), values in pairs if values]
 
     def dots() -> Figure:
         figure, axes = term_figure(labels, title=title, axis=axis, reference=0.0)
@@ -155,16 +147,12 @@ def plot(
 ) -> Figure:
     """Draw the coefficients of a fit of `glm`, or of a fitted estimator, with their intervals.
 
-    The thin bar is the total interval, the thick one inside leaves out the noise added for
-    privacy. The intercept is left out, as its scale is another.
+    The thin bar is the total interval, the thick one inside leaves out the noise added for privacy. The intercept is
+    left out, as its scale is another. Nothing but the release is drawn, and the same fit gives the same file.
 
-    Guarantee
-    ---------
-    - Nothing but the release is drawn, and the same fit gives the same file.
-
-    `path` is a .png or .svg file; without one the figure is returned only. `exponentiate` draws
-    odds or rate ratios, on a logarithmic axis. `units` say for each term how many units of its
-    column the picture shows, and in which words. `title` is by default the model and its guarantee.
+    `path` is a .png or .svg file; without one the figure is returned only. `exponentiate` draws odds or rate ratios,
+    on a logarithmic axis. `units` say for each term how many units of its column the picture shows, and in which
+    words. `title` is by default the model and its guarantee.
     """
     if not callable(getattr(fit, "summary", None)):
         raise SettingError("plot draws a fit of tacit.glm or a fitted estimator.")
@@ -176,15 +164,12 @@ def plot(
 
 
 def _forest(total: Summary, sampling: Summary, units: Units, title: str | None) -> Figure:
-    bars = [
-        (line, inner, units.get(line.name, (1.0, ""))[0])
-        for line, inner in zip(total.lines, sampling.lines, strict=True)
-        if line.name != INTERCEPT
-    ]
-    names = [units.get(line.name, (1.0, line.name))[1] for line, _, _ in bars]
+    lines = [pair for pair in zip(total.lines, sampling.lines, strict=True) if pair[0].name != INTERCEPT]
+    scales = [units.get(line.name, (1.0, line.name)) for line, _ in lines]
+    bars = [(*pair, factor) for pair, (factor, _) in zip(lines, scales, strict=True)]
     ratio = total.estimate != "coef"
     figure, axes = term_figure(
-        [one_line(name).replace("$", r"\$") for name in names],
+        [one_line(name).replace("$", r"\$") for _, name in scales],
         title=(title or _title(total)).replace("$", r"\$"),
         axis={"coef": "coefficient"}.get(total.estimate, total.estimate),
         reference=1.0 if ratio else 0.0,
@@ -248,3 +233,48 @@ def _title(total: Summary) -> str:
     if facts.not_private is not None:
         return f"{subject} (not private)"
     return f"{subject}, at ε = {rounded(facts.guarantee.epsilon, 4, ROUND_CEILING)}"
+
+
+def plot_region(
+    fit: Any,
+    names: Sequence[str],
+    path: str | os.PathLike[str] | None = None,
+    *,
+    level: float = 0.95,
+    title: str | None = None,
+) -> Figure:
+    """Draw the joint confidence region of two coefficients, or of two combinations of them.
+
+    The dashed box holds the intervals of each by itself; lines cross at zero. `path` is as in `plot`: nothing but the
+    release is drawn, and the same fit gives the same file.
+    """
+    if not callable(getattr(fit, "confidence_region", None)):
+        raise SettingError("plot_region draws a fit of tacit.glm or a fitted estimator.")
+    region = fit.confidence_region(names, level)
+    if len(region.labels) != 2:
+        raise SettingError(f"A picture shows two coefficients; got {len(region.labels)}.")
+    alone = fit.t_test(list(region.labels)).conf_int(level)
+    return drawn(lambda: _ellipse(region, alone, title), path)
+
+
+def _ellipse(region: ConfidenceRegion, alone: Any, title: str | None) -> Figure:
+    figure = empty_figure(6.0, 5.4, w_pad=0.16, h_pad=0.1)
+    axes = figure.add_subplot()
+    edge = region.boundary()
+    axes.fill(edge[:, 0], edge[:, 1], color=BLUE, alpha=0.18, linewidth=0)
+    label = f"{100 * region.level:g}% region, {region.statement}"
+    axes.plot(edge[:, 0], edge[:, 1], color=BLUE, linewidth=1.6, label=label)
+    (left, right), (low, high) = alone.tolist()
+    across, up = [left, right, right, left, left], [low, low, high, high, low]
+    axes.plot(across, up, color=GREY, linewidth=1.0, linestyle="--", label="each by itself")
+    axes.plot(*region.center.tolist(), "o", color=BLUE, zorder=3, markersize=5)
+    for line, inside in ((axes.axvline, axes.get_xlim()), (axes.axhline, axes.get_ylim())):
+        if inside[0] <= 0.0 <= inside[1]:
+            line(0.0, color=INK, linewidth=0.8, zorder=1)
+    names = [one_line(name).replace("$", r"\$") for name in region.labels]
+    axes.set(xlabel=names[0], ylabel=names[1])
+    tidy(axes)
+    figure.legend(loc="outside lower center", ncols=2, frameon=False, handletextpad=0.6)
+    heading = title or f"{names[0]} and {names[1]}"
+    figure.suptitle(heading, x=0.012, ha="left", fontsize=13, fontweight="bold")
+    return figure

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 KINDS = (".png", ".svg")
+Style = Mapping[str, Any]
 INK, FAINT = "#22313f", "#dfe4e8"
 BLUE, ORANGE, GREEN, GREY, LIGHT = "#1f6fb2", "#e08e0b", "#3f8f6b", "#6f7f8c", "#a9b4bd"
 STYLE: dict[Any, Any] = {
@@ -32,9 +33,7 @@ STYLE: dict[Any, Any] = {
 def drawn(draw: Callable[[], Figure], path: str | os.PathLike[str] | None) -> Figure:
     """Draw a figure in the style of the package; write it where a path is given.
 
-    Guarantee
-    ---------
-    - The file is written whole or not at all, and the same figure gives the same file.
+    The file is written whole or not at all, and the same figure gives the same file.
     """
     target = None if path is None else picture_file(path)
     import matplotlib as mpl

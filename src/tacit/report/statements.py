@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR
 from fractions import Fraction
@@ -48,22 +48,19 @@ def plan_table(plan: Plan) -> Table:
     The share is that of μ², which adds up over the steps; of a perturbed objective, which has no
     μ, that of the Gaussian noise in it.
     """
-    costs: dict[str, Fraction] = {}
-    passes: dict[str, int] = {}
+    costs: dict[str, Fraction] = defaultdict(Fraction)
+    passes: Counter[str] = Counter()
+    # Steps of one label, as in rounds, are one line.
     for step in plan.steps:
         if step.price is not None:
-            found = events_of(step.kind, step.price, plan.relation, step.size)
-            one = Fraction(0)
-            for event in found:
+            passes[step.label] += step.times
+            for event in events_of(step.kind, step.price, plan.relation, step.size):
                 if isinstance(event, ObjectivePerturbation):
-                    one += Fraction(objective_mu(event, plan.relation)) ** 2
+                    costs[step.label] += step.times * Fraction(objective_mu(event, plan.relation)) ** 2
                 elif isinstance(event, Gaussian):
-                    one += event.mu_squared
-            # Steps of one label, as in rounds, are one line.
-            costs[step.label] = costs.get(step.label, Fraction(0)) + one * step.times
-            passes[step.label] = passes.get(step.label, 0) + step.times
+                    costs[step.label] += step.times * event.mu_squared
     total = sum(costs.values(), Fraction(0))
-    rows = [(name, f"{passes[name]}", f"{float(cost / total):.0%}") for name, cost in costs.items()]
+    rows = [(name, f"{times}", f"{float(costs[name] / total):.0%}") for name, times in passes.items()]
     return Table(("step", "passes", "share of budget"), tuple(rows))
 
 
@@ -78,9 +75,7 @@ def plan_headline(plan: Plan) -> str:
 def forecast_line(plan: Plan) -> str | None:
     """What the planner expects to lose to privacy, or None where it has no bound."""
     found = plan.forecast
-    if found is None:
-        return None
-    return f"expected excess loss at most {found.excess_loss:.3g}, if {found.assumption}"
+    return None if found is None else f"expected excess loss at most {found.excess_loss:.3g}, if {found.assumption}"
 
 
 def plan_document(plan: Plan) -> dict[str, Any]:
@@ -113,8 +108,8 @@ def promise(certificate: Certificate) -> str:
     guarantee, records = certificate.rederive(), document["records"]
     odds = odds_of(guarantee, several=several)
     promised = f"Whatever is concluded from these numbers would have been about as likely {odds}."
-    n_is_public = records["which"] == "n"
-    warned = cautions(guarantee.epsilon, guarantee.delta, records["value"], n_is_public=n_is_public)
+    known = records["which"] == "n"
+    warned = cautions(guarantee.epsilon, guarantee.delta, records["value"], n_is_public=known)
     return " ".join((promised, *warned, *premises(certificate)))
 
 
@@ -149,16 +144,13 @@ def premises(certificate: Certificate) -> tuple[str, ...]:
 
 def _premise(fact: Mapping[str, Any], unit: str) -> str:
     name, value = fact["name"], fact["value"]
-    if name == ONE_RECORD:
-        return f"each {unit} has at most one record"
-    if name in _PUBLIC:
-        return _PUBLIC[name]
+    fixed = {**_PUBLIC, ONE_RECORD: f"each {unit} has at most one record"}
+    if name in fixed:
+        return fixed[name]
     if name.startswith("number of "):
         return f"the number of {quoted(name.removeprefix('number of '))} is public"
     # A fact that is true or false is a sentence, such as "each patient has at most one record".
-    said = quoted(name, LONGEST_PREMISE)
-    if name == VALID and value is True:
-        return VALID
+    said = VALID if name == VALID and value is True else quoted(name, LONGEST_PREMISE)
     if isinstance(value, bool):
         return said if value else f"it is not so that {said}"
     return f"{said} is public"
@@ -178,12 +170,7 @@ def certificate_table(certificate: Certificate) -> Table:
 
 
 def joint_promise(certificate: JointCertificate) -> str:
-    """What all charges of a ledger guarantee together, for a reader who knows no epsilon.
-
-    Guarantee
-    ---------
-    - No number is below the one that the certificate was found to add up to.
-    """
+    """What all charges of a ledger guarantee together, for a reader who knows no epsilon; rounded up."""
     guarantee, document = certificate.rederive(), certificate.parsed
     charges = document["charges"]
     count = "One charge" if len(charges) == 1 else f"All {len(charges)} charges together"
@@ -192,27 +179,22 @@ def joint_promise(certificate: JointCertificate) -> str:
         f"{count}{table}: whatever anybody concludes from all these numbers, put together, would "
         f"have been about as likely {odds_of(guarantee, several=guarantee.unit != 'row')}."
     )
-    sentences = [promised]
     unknown = sum(charge["release"] is None for charge in charges)
-    if unknown:
-        sentences.append(f"Of {unknown} of them no answer is known to have left; they count as if it had.")
-    sentences.append("This holds if what the certificate of each fit presupposes holds.")
-    return " ".join(sentences)
+    left = f" Of {unknown} of them no answer is known to have left; they count as if it had." if unknown else ""
+    return f"{promised}{left} This holds if what the certificate of each fit presupposes holds."
 
 
 def analyst_table(certificate: JointCertificate) -> Table:
     """What each analyst's charges guarantee by themselves, and all of them together.
 
-    Guarantee
-    ---------
-    - No analyst can be named as a line of the table's own, which stand in brackets.
+    No analyst can be named as a line of the table's own, which stand in brackets.
     """
     total, found = certificate.rederive(), certificate.by_analyst(MOST_ANALYSTS)
     counts = Counter(charge.get("analyst") for charge in certificate.parsed["charges"])
-    rows = []
-    for analyst, own in found.items():
-        who = "(not named)" if analyst is None else quoted(analyst)
-        rows.append((who, f"{counts[analyst]:,}", rounded(own.epsilon, 6, ROUND_CEILING)))
+    rows = [
+        ("(not named)" if who is None else quoted(who), f"{counts[who]:,}", rounded(own.epsilon, 6, ROUND_CEILING))
+        for who, own in found.items()
+    ]
     if len(counts) > len(found):
         rows.append((f"({len(counts) - len(found)} more analysts)", "", ""))
     rows.append(("(together)", f"{counts.total():,}", rounded(total.epsilon, 6, ROUND_CEILING)))

@@ -11,8 +11,8 @@ import pytest
 import tacit
 from tacit.errors import SettingError
 from tacit.planning.clinic import CLINIC_FORMULA, CLINIC_SCHEMA, clinic_table
+from tacit.report.coefficients import plot_region
 from tacit.report.figure import BLUE, GREY
-from tacit.report.region_picture import plot_region
 
 NAMES = ("age", "bmi")
 
