@@ -19,7 +19,7 @@ from tacit.inference.factor_contrasts import factor_contrasts
 from tacit.inference.hypotheses import Combinations, WaldTest, combinations_of, wald_test
 from tacit.inference.prediction import Mean, Prediction
 from tacit.inference.regions import ConfidenceRegion, confidence_region
-from tacit.inference.reliability import WITHHELD, Judgement, StepJudgement, judge, not_offered, overall
+from tacit.inference.reliability import WITHHELD, ExactJudgement, StepJudgement, judge, not_offered, overall
 from tacit.inference.response_law import ResponseLaw
 from tacit.inference.step_covariance import StepCovariance
 from tacit.inference.stored_results import StoredResults
@@ -169,7 +169,7 @@ class Results(ResultsMixin):
         return self.release.sandwich is not None and not_offered(self.release.plan) is None
 
     @cached_property
-    def judgement(self) -> Judgement | StepJudgement:
+    def judgement(self) -> ExactJudgement | StepJudgement:
         """How reliable the intervals are, and why."""
         return judge(self.release, self._sandwich())
 
@@ -255,7 +255,7 @@ class Results(ResultsMixin):
         judgement = self.judgement
         if isinstance(judgement, StepJudgement):
             return judgement.covariance
-        return Covariance.of(self._sandwich(), self.release, safe=judgement.safe)
+        return Covariance.of(self._sandwich(), self.release.plan.records)
 
     def _sandwich(self) -> Sandwich:
         if self.release.sandwich is None:

@@ -33,7 +33,7 @@ from tacit.solvers.exact import Exact
 from tacit.solvers.locating import exact_locating, with_locating
 from tacit.solvers.rules import INTERCEPT_ONLY, NEWTON_POLISH, WARNINGS
 from tacit.solvers.signal import n_mu_of, signal_of
-from tacit.solvers.solver import PublicFacts, SolverOptions, assembled, require_moderate_scales
+from tacit.solvers.solver import NO_INTERVALS, PublicFacts, SolverOptions, assembled, require, require_moderate_scales
 from tacit.validate import one_of
 
 PlanSolver = Callable[[PublicFacts, SolverOptions, Fraction], Plan]
@@ -145,14 +145,8 @@ def _numeric(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> P
     return once if errors[0] < errors[1] else stages
 
 
-def _gradient(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
-    planned = counted(newton.plan) if options.inference else gradient.plan
-    return planned(facts, options, allowed)
-
-
 def _whitened(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
-    if options.inference:
-        return newton.plan(facts, options, allowed)
+    require((NO_INTERVALS,), facts, options)
     if isinstance(facts.design.response, Continuous | Count):
         return staged_gradient.plan(facts, options, allowed)
     return whitened_gradient.plan(facts, options, allowed)
@@ -161,7 +155,7 @@ def _whitened(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> 
 SOLVERS: Mapping[str, PlanSolver] = MappingProxyType(
     {
         "auto": _auto,
-        "gradient": _gradient,
+        "gradient": gradient.plan,
         "whitened-gradient": counted(_whitened),
         "moments": counted(moments.plan),
         "newton": counted(newton.plan),

@@ -17,6 +17,7 @@ from tacit.solvers.coordinates import Coordinates, gradient_bound, slope_bound
 from tacit.solvers.noisy_steps import Descent, Noise, best_time, descend, excess_bound
 from tacit.solvers.rules import DESCENT
 from tacit.solvers.solver import (
+    NO_INTERVALS,
     PublicFacts,
     Requirement,
     SolverOptions,
@@ -30,6 +31,7 @@ from tacit.solvers.solver import (
 )
 
 REQUIRES = (
+    NO_INTERVALS,
     Requirement(declared_bounds, 'solver="gradient" needs declared bounds; use solver="auto".'),
     # The steps would be too long by the unknown factor n / n_at_least; whitening removes it.
     Requirement(public_n, 'solver="gradient" needs a public n; use solver="auto" with add-remove.'),

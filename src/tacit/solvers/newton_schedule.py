@@ -25,8 +25,7 @@ def number_of_rounds(
     require_passes(options, others, each)
     if options.iterations is not None:
         return options.iterations
-    rules = {"each": NEWTON.newton, "once": NEWTON.majorised, "no": NEWTON.descent}
-    constant, slope, least, most = rules[curvature]
+    constant, slope, least, most = NEWTON.newton if curvature == "each" else NEWTON.majorised
     growth = math.log10(max(signal, 1.0))
     wanted = between(math.ceil(constant + slope * growth), least, most)
     if curvature == "each" and signal < NEWTON.enough:
@@ -44,9 +43,7 @@ def step_sizes(options: SolverOptions, count: int, signal: float, curvature: str
     if curvature == "each":
         full = min(count, (signal >= NEWTON.enough) + (signal >= NEWTON.much))
         return (NEWTON.damping,) * (count - full) + (1.0,) * full
-    if curvature == "once":
-        return (1.0,) * count
-    return (between(signal / NEWTON.enough, NEWTON.shortest, 1.0),) * count
+    return (1.0,) * count
 
 
 def newton_shares(sizes: Sequence[float], first: int) -> list[Fraction]:

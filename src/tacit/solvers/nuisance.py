@@ -22,24 +22,18 @@ from tacit.solvers.interval_rules import LEVEL, NEWTON
 from tacit.solvers.quantiles import FARTHEST, bisect, bisect_octaves, residuals_within
 from tacit.solvers.rules import RESPONSE, between
 
-SMALLEST_SLOPE = 1e-3
-"""Floor of a slope that something is divided by."""
-
 
 @dataclass(frozen=True)
 class Level:
     """The score's loss, where the intercept starts, and the curvature that steps go by.
 
-    `share` is the smaller share of two classes or the mean count, `dispersion` the α of counts and
-    `shift_error` the standard error that its noise gives the mean gradient.
+    `share` is the smaller share of two classes or the mean count.
     """
 
     loss: Loss
     start: float
     curvature: float
     share: float = 1.0
-    dispersion: float = 0.0
-    shift_error: float = 0.0
 
 
 def first_level(gate: Gate, plan: Plan, centers: Vector, scales: Vector) -> Level:
@@ -119,83 +113,29 @@ def dispersed_level(
     )
     answer = gate.ask(query)
     seen = LEVEL.squares * float(answer.value[0]) / plan.count - added
-    dispersion, steepness = solve_dispersion(mean, seen)
-    deviation = LEVEL.squares * answer.noise_scale / plan.count / steepness
-    top = top_rate(plan, mean)
-    rates = mean * np.array(LEVEL.rates)
-    nearby = poisson.expected_clip(rates, dispersion + LEVEL.difference)[0]
-    change = (nearby - poisson.expected_clip(rates, dispersion)[0]) / LEVEL.difference
-    slope = float((np.minimum(1.0, top / rates) * change).mean())
-    loss = poisson.bounded(mean, dispersion, top)
-    sampled = sampling_variance(mean, dispersion, top, slope / steepness) / plan.count
-    error = math.sqrt((slope * deviation) ** 2 + max(sampled, 0.0))
-    return replace(level, loss=loss, dispersion=dispersion, shift_error=error)
+    loss = poisson.bounded(mean, solve_dispersion(mean, seen), top_rate(plan, mean))
+    return replace(level, loss=loss)
 
 
-def sampling_variance(mean: float, dispersion: float, top: float, factor: float) -> float:
-    """What a dispersion that is itself estimated adds to the variance of a record's score.
-
-    With the weighed residual a and the square s behind the dispersion, the score of the intercept
-    is a + k(s - c a) to first order, k the factor: squares are taken around a pilot that follows
-    the residuals, c = (slope of the mean square) / (curvature of the pilot) along the intercept.
-    Its variance is that of a, and k² Var(s - c a) + 2k Cov(a, s - c a) more, under the law found.
-    """
-    means = mean * np.array(LEVEL.rates)[:, None]
-    counts, law, _, beyond = _law_of_squares(means, dispersion)
-    law = np.column_stack([law, beyond])
-    # One count stands for all beyond, where residuals and squares are at their bounds.
-    counts = np.append(counts, 1e9)
-
-    def at(rates: Vector) -> tuple[Vector, Vector]:
-        units = np.maximum(1.0, rates)
-        largest = poisson.CLIP_DEVIATIONS * np.sqrt(units)
-        shift = poisson.expected_clip(rates[:, 0], 0.0)[0][:, None]
-        clipped = np.clip(rates - counts, -largest, largest) + shift
-        squares = np.minimum((counts - rates) ** 2 / units, LEVEL.squares)
-        return np.minimum(1.0, top / rates) * clipped, squares
-
-    def mean_of(values: Vector) -> Vector:
-        return np.asarray((law * values).sum(axis=1, keepdims=True))
-
-    nearby = LEVEL.nearby
-    (low, lower), (high, higher) = at(means * math.exp(-nearby)), at(means * math.exp(nearby))
-    curvature = max(float(mean_of(high - low).mean()), SMALLEST_SLOPE)
-    follow = float(mean_of(higher - lower).mean()) / curvature
-    residual, square = at(means)
-    square = square - follow * residual
-    residual, square = residual - mean_of(residual), square - mean_of(square)
-    added = factor**2 * mean_of(square**2) + 2 * factor * mean_of(residual * square)
-    return float(added.mean())
-
-
-def solve_dispersion(mean: float, seen: float) -> tuple[float, float]:
-    """Return the α that explains the mean square seen, and how fast that grows with α."""
+def solve_dispersion(mean: float, seen: float) -> float:
+    """Return the α that explains the mean square seen."""
     rates = mean * np.array(LEVEL.rates)
 
     def expected(dispersion: float) -> float:
         return float(_mean_squares(rates, dispersion).mean())
 
-    found = 0.0
-    if seen > expected(0.0):
-        found = bisect(expected, 0.0, LEVEL.dispersion, LEVEL.halvings, seen)
-    slope = (expected(found + LEVEL.difference) - expected(found)) / LEVEL.difference
-    return found, max(slope, SMALLEST_SLOPE)
+    return bisect(expected, 0.0, LEVEL.dispersion, LEVEL.halvings, seen) if seen > expected(0.0) else 0.0
 
 
 def _mean_squares(rates: Vector, dispersion: float) -> Vector:
     """E min((Y - m)² / max(1, m), 6) for counts of means m."""
-    _, law, squares, beyond = _law_of_squares(rates[:, None], dispersion)
-    return np.asarray((law * squares).sum(axis=1) + beyond[:, 0] * LEVEL.squares)
-
-
-def _law_of_squares(means: Vector, dispersion: float) -> tuple[Vector, Vector, Vector, Vector]:
-    """Counts, their law, their bounded squares, and how much law lies beyond; a row a mean."""
+    means = rates[:, None]
     units = np.maximum(1.0, means)
     counts = np.arange(math.ceil(float((means + np.sqrt(LEVEL.squares * units)).max())) + 1.0)
     law = poisson.probabilities(counts, means, dispersion)
     squares = np.minimum((counts - means) ** 2 / units, LEVEL.squares)
-    beyond = np.maximum(0.0, 1.0 - law.sum(axis=1, keepdims=True))
-    return counts, law, squares, beyond
+    beyond = np.maximum(0.0, 1.0 - law.sum(axis=1))
+    return np.asarray((law * squares).sum(axis=1) + beyond * LEVEL.squares)
 
 
 def rescale(

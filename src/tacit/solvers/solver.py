@@ -143,6 +143,12 @@ def no_intervals(_: PublicFacts, options: SolverOptions) -> bool:
     return not options.inference
 
 
+NO_INTERVALS = Requirement(
+    no_intervals,
+    'There are no intervals for solver={solver}: leave solver="auto", which has them, or set inference=False.',
+)
+
+
 def leaves_out(name: str) -> Callable[[PublicFacts, SolverOptions], bool]:
     """Return the property that an option is left to the solver."""
     return lambda _, options: getattr(options, name) is None
