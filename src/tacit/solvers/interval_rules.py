@@ -206,14 +206,6 @@ class Reliability:
 
     study: ClassVar[str] = COVERAGE
     signal: float = rule(100.0, "signal from which coverage was measured to be nominal")
-    wide: float = rule(30.0, "n·μ over d^1.5 from which it was: more than that signal if d > 11")
-    noise: float = rule(1.0, "relative noise of the curvature up to which they are nominal")
-    small_noise: float = rule(0.5, "and up to which it is left out of the degrees of freedom")
-    rare_class: float = rule(25.0, "signal times the smaller class's share, for the intercept")
-    rare_count: float = rule(100.0, "signal times the mean count, for the intercept")
-    counted: float = rule(0.1, "share of the declared records that weights must come to")
-    dispersion: float = rule(0.2, "dispersion of counts beyond which more signal is needed")
-    dispersed: float = rule(200.0, "that signal")
     hidden: tuple[float, float] = rule((0.1, 0.15), "hidden part over standard errors: conservative, withheld")
     bias: tuple[float, float] = rule((0.6, 1.0), "bias bound of the clip, likewise")
     curvature: float = rule(0.5, "noise of the curvature, likewise: conservative")
