@@ -26,7 +26,8 @@ from tacit.solvers.coordinates import gradient_bound
 from tacit.solvers.gradient import Gradient
 from tacit.solvers.newton import Newton
 from tacit.solvers.noisy_steps import take_steps
-from tacit.solvers.solver import PublicFacts, Requirement, SolverOptions, assembled, priced, public_n, require
+from tacit.solvers.requirements import Requirement, public_n, require
+from tacit.solvers.solver import PublicFacts, SolverOptions, assembled, priced
 from tacit.solvers.whitened_gradient import WhitenedGradient
 
 NEWTON_FORMS = ("newton", "majorised-newton")

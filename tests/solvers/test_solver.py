@@ -11,19 +11,8 @@ from tacit.errors import BudgetError, SettingError
 from tacit.losses.loss import Code
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
-from tacit.solvers.solver import (
-    PublicFacts,
-    Requirement,
-    SolverOptions,
-    leaves_out,
-    loss_is,
-    no_intervals,
-    no_penalty,
-    no_units,
-    passes_allowed,
-    require,
-    require_passes,
-)
+from tacit.solvers.requirements import Requirement, leaves_out, loss_is, no_intervals, no_penalty, public_n, require
+from tacit.solvers.solver import PublicFacts, SolverOptions, passes_allowed, require_passes
 
 
 def facts(n: int = 1000, relation: Relation = Relation.REPLACE_ONE) -> PublicFacts:
@@ -51,7 +40,7 @@ def test_the_first_missing_property_is_named() -> None:
     requirements = (
         Requirement(loss_is(Code.LOGISTIC), "never said"),
         Requirement(no_penalty, "nor this"),
-        Requirement(no_units, "nor this"),
+        Requirement(public_n, "nor this"),
         Requirement(no_intervals, "{solver} has no intervals for the {loss} loss", BudgetError),
         Requirement(leaves_out("output"), "not reached"),
     )

@@ -192,9 +192,6 @@ def _settings() -> Iterator[tuple[str, str, int, Mapping[str, Any]]]:
     for model in INTERVALS:
         for more in ({}, {"max_weight": 3.0}):
             yield f"{model} intervals {more}", model, 4000, {"inference": True, **more}
-    for model in ("logistic", "linear", "poisson"):
-        for solver in ("newton", "majorised-newton"):
-            yield f"{model} plain {solver}", model, 4000, {"solver": solver}
     yield "double noise", "logistic", 4000, {"solver": "double-noise-newton"}
 
 

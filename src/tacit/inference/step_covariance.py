@@ -25,7 +25,7 @@ from tacit.contract.plan import Plan
 from tacit.contract.release import Sandwich
 from tacit.inference.covariance import Matrix, Scatter, Vector
 from tacit.solvers.interval_rules import RELIABILITY
-from tacit.solvers.public_draws import public_generator
+from tacit.solvers.public_draws import PublicSequence
 
 TINY = float(np.finfo(float).tiny)
 
@@ -195,7 +195,7 @@ class StepCovariance:
 
     def _drawn_statistics(self, combinations: Matrix) -> Vector:
         """Wald's statistic in draws of the estimates and of the noise of Q."""
-        generator = public_generator(RELIABILITY.seed)
+        generator = PublicSequence(RELIABILITY.seed)
         score, width = self._shrunk(self.sandwich.score), len(self.sandwich.score)
         root = np.linalg.cholesky(_positive(self._joint(combinations, score)))
         found = np.empty(RELIABILITY.draws)

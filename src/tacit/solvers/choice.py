@@ -31,9 +31,10 @@ from tacit.solvers import (
 from tacit.solvers.counting import with_counting
 from tacit.solvers.exact import Exact
 from tacit.solvers.locating import exact_locating, with_locating
+from tacit.solvers.requirements import NO_INTERVALS, require
 from tacit.solvers.rules import INTERCEPT_ONLY, NEWTON_POLISH, WARNINGS
 from tacit.solvers.signal import n_mu_of, signal_of
-from tacit.solvers.solver import NO_INTERVALS, PublicFacts, SolverOptions, assembled, require, require_moderate_scales
+from tacit.solvers.solver import PublicFacts, SolverOptions, assembled, require_moderate_scales
 from tacit.validate import one_of
 
 PlanSolver = Callable[[PublicFacts, SolverOptions, Fraction], Plan]

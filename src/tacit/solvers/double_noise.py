@@ -28,27 +28,23 @@ from tacit.losses.loss import Code
 from tacit.solvers.coordinates import Vector
 from tacit.solvers.interval_rules import DOUBLE_NOISE
 from tacit.solvers.noisy_steps import take_steps
-from tacit.solvers.solver import (
-    PublicFacts,
+from tacit.solvers.requirements import (
     Requirement,
-    SolverOptions,
-    assembled,
     declared_bounds,
     leaves_out,
     loss_is,
     no_intervals,
     no_penalty,
-    no_units,
-    priced,
     require,
 )
+from tacit.solvers.solver import CoefficientSolver, PublicFacts, SolverOptions, assembled, priced
 
 NAME = "double-noise-newton"
 REQUIRES = (
     Requirement(loss_is(Code.LOGISTIC), f'solver="{NAME}" is for the logistic regression of two classes.'),
     Requirement(declared_bounds, f'solver="{NAME}" needs declared bounds.'),
     Requirement(no_intervals, f'There are no intervals for solver="{NAME}".'),
-    Requirement(no_units, f'solver="{NAME}" is for records without units.'),
+    Requirement(lambda facts, _: facts.design.attached.unit is None, f'solver="{NAME}" is for records without units.'),
     Requirement(no_penalty, f'solver="{NAME}" takes no l2, prior_mean, radius and constraint.'),
     *(
         Requirement(leaves_out(name), f'solver="{NAME}" takes no {name}: leave it out.')
@@ -58,12 +54,11 @@ REQUIRES = (
 
 
 @dataclass(frozen=True)
-class DoubleNoise:
+class DoubleNoise(CoefficientSolver):
     """Rounds of gradient and direction, from 0; the last iterate is the result."""
 
     rounds: int
     name: str = NAME
-    intervals: ClassVar[bool] = False
     maps_rows: ClassVar[bool] = False
 
     def run(self, gate: Gate, plan: Plan) -> Solution:

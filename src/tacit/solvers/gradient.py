@@ -15,18 +15,15 @@ from tacit.contract.plan import Forecast, Plan, Purpose, Solution
 from tacit.contract.query import Gate, QueryKind
 from tacit.solvers.coordinates import Coordinates, gradient_bound, slope_bound
 from tacit.solvers.noisy_steps import Descent, Noise, best_time, descend, excess_bound
+from tacit.solvers.requirements import NO_INTERVALS, Requirement, declared_bounds, public_n, require
 from tacit.solvers.rules import DESCENT
 from tacit.solvers.solver import (
-    NO_INTERVALS,
+    CoefficientSolver,
     PublicFacts,
-    Requirement,
     SolverOptions,
     assembled,
-    declared_bounds,
     passes_allowed,
     priced,
-    public_n,
-    require,
     require_passes,
 )
 
@@ -39,12 +36,11 @@ REQUIRES = (
 
 
 @dataclass(frozen=True)
-class Gradient:
+class Gradient(CoefficientSolver):
     """Descent in prepared coordinates."""
 
     descent: Descent
     name: str = "gradient"
-    intervals: ClassVar[bool] = False
     maps_rows: ClassVar[bool] = False
 
     def run(self, gate: Gate, plan: Plan) -> Solution:

@@ -17,11 +17,10 @@ from tacit.contract.release import Sandwich
 from tacit.losses import classification, regression
 from tacit.losses.loss import Code, Loss
 from tacit.solvers.coordinates import Coordinates, Vector, response_ends
-from tacit.solvers.expected_curvature import part_way
 from tacit.solvers.gradient_tail import Clip, choose_clip
 from tacit.solvers.interval_rules import LEVEL, ONE_STEP
 from tacit.solvers.nuisance import residual_threshold
-from tacit.solvers.pseudo_rows import weight_ratio
+from tacit.solvers.pseudo_rows import part_way, weight_ratio
 from tacit.solvers.spectrum import Spectrum, noise_norm
 
 UNBOUNDED = frozenset({Code.SQUARED, Code.WEIGHTED_POISSON, Code.WEIGHTED_LOGISTIC})

@@ -36,17 +36,9 @@ from tacit.solvers.newton_schedule import (
 from tacit.solvers.noisy_steps import first_averaged, take_steps
 from tacit.solvers.nuisance import dispersed_level, rescale, threshold_of
 from tacit.solvers.one_step import has_intervals
+from tacit.solvers.requirements import NO_INTERVALS, Requirement, no_penalty, require
 from tacit.solvers.signal import signal_of
-from tacit.solvers.solver import (
-    NO_INTERVALS,
-    PublicFacts,
-    Requirement,
-    SolverOptions,
-    assembled,
-    no_penalty,
-    priced,
-    require,
-)
+from tacit.solvers.solver import PublicFacts, SolverOptions, assembled, priced
 from tacit.solvers.spectrum import Spectrum, noise_norm
 from tacit.solvers.standardised_start import Known, StandardisedStart, begin, clip_factor_of, counted_clip, first_steps
 

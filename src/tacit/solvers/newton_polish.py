@@ -15,7 +15,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import ClassVar
 
 import numpy as np
 
@@ -25,14 +24,22 @@ from tacit.solvers.coordinates import Coordinates, Matrix, Vector
 from tacit.solvers.noisy_steps import Descent, descend, take_steps
 from tacit.solvers.rules import LABELS, NEWTON_POLISH
 from tacit.solvers.signal import signal_of
-from tacit.solvers.solver import PublicFacts, SolverOptions, assembled, one_in_of_moments, one_in_of_steps, priced
+from tacit.solvers.solver import (
+    CoefficientSolver,
+    PublicFacts,
+    SolverOptions,
+    assembled,
+    one_in_of_moments,
+    one_in_of_steps,
+    priced,
+)
 from tacit.solvers.spectrum import Spectrum, noise_norm
 from tacit.solvers.step_size import counted, shortened
 from tacit.solvers.whitened_gradient import Whitening, forecast, moment_queries, recipe_of, whiten
 
 
 @dataclass(frozen=True)
-class NewtonPolish:
+class NewtonPolish(CoefficientSolver):
     """Whitening, descent, then Newton steps; `averaged` is the number of last iterates averaged.
 
     `ridge` is in noise norms. `margin_variance` and `follows_count` as in `WhitenedGradient`.
@@ -46,9 +53,6 @@ class NewtonPolish:
     margin_variance: float | None = None
     follows_count: bool = False
     name: str = "whitened-gradient"
-    intervals: ClassVar[bool] = False
-
-    maps_rows: ClassVar[bool] = True
 
     def run(self, gate: Gate, plan: Plan) -> Solution:
         """Ask for second moments and gradients, then for the curvature and further gradients."""

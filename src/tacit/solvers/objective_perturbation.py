@@ -26,13 +26,9 @@ from tacit.losses.loss import Code
 from tacit.privacy.event import Event, Gaussian
 from tacit.privacy.relation import Relation
 from tacit.solvers.interval_rules import PERTURBATION
-from tacit.solvers.rules import between
-from tacit.solvers.solver import (
+from tacit.solvers.requirements import (
     NO_INTERVALS,
-    PublicFacts,
     Requirement,
-    SolverOptions,
-    assembled,
     declared_bounds,
     leaves_out,
     loss_is,
@@ -40,6 +36,8 @@ from tacit.solvers.solver import (
     public_n,
     require,
 )
+from tacit.solvers.rules import between
+from tacit.solvers.solver import CoefficientSolver, PublicFacts, SolverOptions, assembled
 
 BITS, RATIO_BITS = 50, 60
 """Binary digits of the noise's lattice and of the ratio of curvature and ridge."""
@@ -48,27 +46,16 @@ ACCURACY = 1e-4
 NAME = "objective-perturbation"
 
 
-def _has_epsilon(facts: PublicFacts, _: SolverOptions) -> bool:
-    return facts.budget.epsilon is not None
-
-
-def _has_moderate_epsilon(facts: PublicFacts, _: SolverOptions) -> bool:
-    return (facts.budget.epsilon or 0.0) <= PERTURBATION.largest
-
-
-def _has_plain_records(facts: PublicFacts, _: SolverOptions) -> bool:
-    attached = facts.design.attached
-    return attached.offset is None and attached.unit is None
-
-
 REQUIRES = (
     NO_INTERVALS,
     Requirement(loss_is(Code.LOGISTIC), f'solver="{NAME}" is for the logistic regression of two classes.'),
     Requirement(
-        _has_epsilon, "A perturbed objective has no mu and no rho: give a budget of epsilon and delta.", BudgetError
+        lambda facts, _: facts.budget.epsilon is not None,
+        "A perturbed objective has no mu and no rho: give a budget of epsilon and delta.",
+        BudgetError,
     ),
     Requirement(
-        _has_moderate_epsilon,
+        lambda facts, _: (facts.budget.epsilon or 0.0) <= PERTURBATION.largest,
         f"A perturbed objective is priced up to epsilon = {PERTURBATION.largest:g}. Use a smaller "
         "epsilon, or epsilon=inf to ask for no privacy.",
         BudgetError,
@@ -78,7 +65,10 @@ REQUIRES = (
         f'solver="{NAME}" needs a public n: how exactly the minimum can be computed depends on it. '
         "Use replace-one or zero-out.",
     ),
-    Requirement(_has_plain_records, f'solver="{NAME}" is for plain records, without offset or units.'),
+    Requirement(
+        lambda facts, _: facts.design.attached.offset is None and facts.design.attached.unit is None,
+        f'solver="{NAME}" is for plain records, without offset or units.',
+    ),
     Requirement(
         no_penalty, f'solver="{NAME}" has a ridge of its own: leave l2, prior_mean, radius and constraint out.'
     ),
@@ -92,12 +82,11 @@ REQUIRES = (
 
 
 @dataclass(frozen=True)
-class ObjectivePerturbation:
+class ObjectivePerturbation(CoefficientSolver):
     """One minimum; `start` is None, and stays for the digests of requests."""
 
     start: None = None
     name: str = NAME
-    intervals: ClassVar[bool] = False
     maps_rows: ClassVar[bool] = False
 
     def run(self, gate: Gate, plan: Plan) -> Solution:

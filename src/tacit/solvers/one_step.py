@@ -28,19 +28,11 @@ from tacit.solvers.coordinates import Coordinates, Matrix, response_ends
 from tacit.solvers.interval_rules import LEVEL, ONE_STEP, START, TAIL, Shares
 from tacit.solvers.last_step import Pilot, take_step
 from tacit.solvers.nuisance import top_rate
+from tacit.solvers.requirements import Requirement, require
 from tacit.solvers.response_location import ResponseLocation, locate_response
 from tacit.solvers.rules import RESPONSE, between
 from tacit.solvers.signal import signal_of
-from tacit.solvers.solver import (
-    PublicFacts,
-    Requirement,
-    SolverOptions,
-    assembled,
-    one_in_of_moments,
-    priced,
-    require,
-    require_passes,
-)
+from tacit.solvers.solver import PublicFacts, SolverOptions, assembled, one_in_of_moments, priced, require_passes
 from tacit.solvers.staged_gradient import Staged
 from tacit.solvers.standardised_start import StandardisedStart, Standards, linear_map, standardise, standardised_columns
 from tacit.solvers.whitened_gradient import WhitenedGradient, Whitening, whiten

@@ -1,24 +1,25 @@
-"""What every solver shares: public facts, the user's options, requirements, priced steps.
+"""What every solver shares: public facts, the user's options, priced steps.
 
-A solver is one file. It has frozen settings with a `run(gate, plan)`, the `REQUIRES` of its fits,
+A solver is one file. It has frozen settings with a `run(gate, plan)`, the `REQUIRES` of its fits (`requirements.py`),
 and a function `plan(facts, options, allowed)` that prices its steps within `allowed`, a μ².
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 from tacit.contract.plan import Forecast, Penalty, Plan, Purpose, Solver, Step
 from tacit.contract.query import PART, QueryKind
 from tacit.contract.sensitivity import price_for
 from tacit.design.design import Column, Design
 from tacit.design.response import Absent, Continuous
-from tacit.errors import SettingError, TacitError
+from tacit.errors import SettingError
 from tacit.losses import classification
-from tacit.losses.loss import Code, Loss
+from tacit.losses.loss import Loss
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
 from tacit.solvers.rules import TABLES
@@ -93,65 +94,11 @@ class PublicFacts:
         return 2.0 if self.relation is Relation.REPLACE_ONE else 1.0
 
 
-@dataclass(frozen=True)
-class Requirement:
-    """A property of loss, relation, design or options that a solver needs.
+class CoefficientSolver:
+    """Solvers of coefficients alone, who map rows unless they say otherwise."""
 
-    `missing` is the refusal; `{solver}` and `{loss}` stand for what was asked for.
-    """
-
-    holds: Callable[[PublicFacts, SolverOptions], bool]
-    missing: str
-    error: type[TacitError] = SettingError
-
-
-def require(requirements: Sequence[Requirement], facts: PublicFacts, options: SolverOptions) -> None:
-    """Refuse a fit that misses a property, and name the first that is missing."""
-    for requirement in requirements:
-        if not requirement.holds(facts, options):
-            said = {"solver": repr(options.solver), "loss": facts.loss.name}
-            raise requirement.error(requirement.missing.format(**said))
-
-
-def loss_is(*codes: Code) -> Callable[[PublicFacts, SolverOptions], bool]:
-    """Return the property that the loss is one of these."""
-    return lambda facts, _: facts.loss.code in codes
-
-
-def declared_bounds(facts: PublicFacts, _: SolverOptions) -> bool:
-    """Whether no bounds have to be found."""
-    return not facts.design.open_places
-
-
-def public_n(facts: PublicFacts, _: SolverOptions) -> bool:
-    """Whether the number of records is public."""
-    return facts.relation.n_is_public
-
-
-def no_penalty(facts: PublicFacts, _: SolverOptions) -> bool:
-    """Whether the coefficients are free."""
-    return facts.penalty == Penalty()
-
-
-def no_units(facts: PublicFacts, _: SolverOptions) -> bool:
-    """Whether a record is a unit of its own."""
-    return facts.design.attached.unit is None
-
-
-def no_intervals(_: PublicFacts, options: SolverOptions) -> bool:
-    """Whether no intervals are asked for."""
-    return not options.inference
-
-
-NO_INTERVALS = Requirement(
-    no_intervals,
-    'There are no intervals for solver={solver}: leave solver="auto", which has them, or set inference=False.',
-)
-
-
-def leaves_out(name: str) -> Callable[[PublicFacts, SolverOptions], bool]:
-    """Return the property that an option is left to the solver."""
-    return lambda _, options: getattr(options, name) is None
+    intervals: ClassVar[bool] = False
+    maps_rows: ClassVar[bool] = True
 
 
 def require_moderate_scales(facts: PublicFacts) -> None:

@@ -11,7 +11,6 @@ import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from statistics import NormalDist
-from typing import ClassVar
 
 import numpy as np
 
@@ -29,6 +28,7 @@ from tacit.solvers.rules import CORRECTIONS, LABELS, RESPONSE, STAGED, Pace, bet
 from tacit.solvers.shrinkage import shrink, unclipped_share
 from tacit.solvers.signal import n_mu_of, signal_of
 from tacit.solvers.solver import (
+    CoefficientSolver,
     PublicFacts,
     SolverOptions,
     assembled,
@@ -54,7 +54,7 @@ class Stage:
 
 
 @dataclass(frozen=True)
-class Staged:
+class Staged(CoefficientSolver):
     """Location of the response, whitening, stages of descent, and what corrects the result.
 
     `shrinkage` is how much of the noise's share is taken off the result, 0 for none. Level and
@@ -67,9 +67,6 @@ class Staged:
     shrinkage: float = 0.0
     recalibration: float | None = None
     name: str = "staged-gradient"
-    intervals: ClassVar[bool] = False
-
-    maps_rows: ClassVar[bool] = True
 
     def run(self, gate: Gate, plan: Plan) -> Solution:
         """Locate the response, whiten, descend, correct."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import ClassVar
 
 import numpy as np
 
@@ -18,11 +17,12 @@ from tacit.contract.plan import Forecast, Penalty, Plan, Purpose, Solution
 from tacit.contract.query import Gate, QueryKind, SecondMoments
 from tacit.losses.loss import Code
 from tacit.solvers.coordinates import Coordinates, Matrix, Vector, triangular
-from tacit.solvers.label_start import label_start
 from tacit.solvers.noisy_steps import Descent, Noise, descend, excess_bound
+from tacit.solvers.response_location import label_start
 from tacit.solvers.rules import DESCENT, LABELS, WHITENING, between
 from tacit.solvers.signal import signal_of
 from tacit.solvers.solver import (
+    CoefficientSolver,
     PublicFacts,
     SolverOptions,
     assembled,
@@ -70,7 +70,7 @@ class Whitening:
 
 
 @dataclass(frozen=True)
-class WhitenedGradient:
+class WhitenedGradient(CoefficientSolver):
     """Whitening, then descent.
 
     With `label_start` the share of the second label is asked for first, and the intercept starts
@@ -86,9 +86,6 @@ class WhitenedGradient:
     margin_variance: float | None = None
     follows_count: bool = False
     name: str = "whitened-gradient"
-    intervals: ClassVar[bool] = False
-
-    maps_rows: ClassVar[bool] = True
 
     def run(self, gate: Gate, plan: Plan) -> Solution:
         """Ask for the label share, second moments and gradients."""
