@@ -13,8 +13,11 @@ from scipy import special
 
 from tacit.errors import SettingError
 from tacit.inference.summary_rendering import lines_table
+from tacit.validate import between, one_of
 
 SIMULTANEOUS = ("bonferroni", "scheffe")
+SOURCES = ("total", "sampling")
+"""Of variances: sampling and privacy noise together, or sampling alone."""
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -87,7 +90,7 @@ class Estimated:
         self, level: float = 0.95, which: str = "total", simultaneous: bool | str = False
     ) -> NDArray[np.float64]:
         """Ends of the intervals, columns lower and upper; see `ResultsMixin.conf_int`."""
-        require_which(which)
+        one_of("which", which, SOURCES)
         variance = self.sampling + (self.privacy if which == "total" else 0.0)
         half = self.quantiles(level, simultaneous) * np.sqrt(variance)
         return np.column_stack([self.values - half, self.values + half])
@@ -116,7 +119,7 @@ class Estimated:
 
     def quantiles(self, level: float, simultaneous: bool | str = False) -> Vector:
         """Standard errors to either side of an estimate."""
-        require_level(level)
+        between("level", level, 0, 1)
         method = simultaneous_method(simultaneous)
         # What is withheld has no interval that could fail, and does not widen the others.
         count = max(1, sum(self.offered))
@@ -150,18 +153,6 @@ def frame_of(columns: Mapping[str, Any], index: Sequence[str] | None = None) -> 
         plain = {name: np.asarray(column).tolist() for name, column in columns.items()}
         return plain if index is None else {"term": list(index), **plain}
     return pd.DataFrame(dict(columns), index=None if index is None else list(index))
-
-
-def require_which(which: str) -> None:
-    """Refuse variances of other sources than sampling, or sampling and privacy together."""
-    if which not in {"total", "sampling"}:
-        raise SettingError(f'which must be "total" or "sampling"; got {which!r}.')
-
-
-def require_level(level: Any) -> None:
-    """Refuse a probability that is not between 0 and 1."""
-    if isinstance(level, bool) or not isinstance(level, int | float) or not 0.0 < level < 1.0:
-        raise SettingError(f"level must lie between 0 and 1; got {level!r}.")
 
 
 def simultaneous_method(asked: bool | str) -> str | None:

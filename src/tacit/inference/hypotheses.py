@@ -182,7 +182,11 @@ class _Reader:
 
     def __init__(self, text: str, names: tuple[str, ...]) -> None:
         self._text, self._names = text, names
-        self._longest_first = sorted(names, key=len, reverse=True)
+        quoted = sorted(names, key=len, reverse=True)
+        bare = [name for name in quoted if name and not _NUMBER.fullmatch(name)]
+        either = ["|".join(map(re.escape, each)) or "(?!)" for each in (quoted, bare)]
+        # In backquotes, or the longest that ends at the end of a word.
+        self._name = re.compile("`({})`|({})(?=$|[{}\\s])".format(*either, re.escape(_SIGNS)))
         self._place = 0
 
     def read(self) -> list[tuple[str, Vector]]:
@@ -234,9 +238,11 @@ class _Reader:
         if depth > DEEPEST:
             raise SettingError("A combination has too many brackets or signs inside one another.")
         found = np.zeros(len(self._names) + 1)
-        name = self._take_name()
+        self._peek()
+        name = self._name.match(self._text, self._place)
         if name is not None:
-            found[self._names.index(name)] = 1.0
+            self._place = name.end()
+            found[self._names.index(name[name.lastindex or 0])] = 1.0
             return found
         if sign := self._take("+", "-"):
             inner = self._factor(depth + 1)
@@ -252,23 +258,6 @@ class _Reader:
         self._place = number.end()
         found[-1] = float(number.group())
         return found
-
-    def _take_name(self) -> str | None:
-        """The longest name that begins here and ends at the end of a word."""
-        self._peek()
-        for name in self._longest_first:
-            if self._text.startswith(f"`{name}`", self._place):
-                self._place += len(name) + 2
-                return name
-        for name in self._longest_first:
-            end = self._place + len(name)
-            follows = self._text[end : end + 1]
-            whole = not follows or follows.isspace() or follows in _SIGNS
-            fits = self._text.startswith(name, self._place) and whole
-            if fits and name and not _NUMBER.fullmatch(name):
-                self._place = end
-                return name
-        return None
 
     def _peek(self) -> str:
         while self._text[self._place : self._place + 1].isspace():

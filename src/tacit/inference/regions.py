@@ -12,9 +12,9 @@ from scipy import special
 
 from tacit.errors import SettingError
 from tacit.inference.covariance import Covariance, Matrix, Vector
-from tacit.inference.estimates import require_level
 from tacit.inference.hypotheses import Combinations, JointLaw, joint_law, require_joint, weakest
 from tacit.inference.step_covariance import StepCovariance
+from tacit.validate import between
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def confidence_region(
     level: float,
 ) -> ConfidenceRegion:
     """Region of combinations, by the law that their Wald test has."""
-    require_level(level)
+    between("level", level, 0, 1)
     if asked.values.any():
         raise SettingError('A region has no hypothesis: ask for "x1", not for "x1 = 1".')
     require_joint(asked, tuple(statements), why)

@@ -67,36 +67,30 @@ class StepJudgement:
     def of(self, names: tuple[str, ...], combinations: NDArray[np.float64]) -> tuple[str, ...]:
         """Statements of combinations of coefficients, one a row."""
         del names
-        causes = self._causes(combinations)
-        withheld = np.zeros(len(combinations), dtype=bool)
-        doubtful = np.zeros(len(combinations), dtype=bool)
-        for _, none, less in causes:
-            withheld |= none
-            doubtful |= less
+        _, none, less = zip(*self._causes(combinations), strict=True)
+        withheld, doubtful = np.any(none, axis=0), np.any(less, axis=0)
         words = np.where(withheld, WITHHELD, np.where(doubtful, "conservative", "nominal"))
         return tuple(words.tolist())
 
     def _causes(self, combinations: NDArray[np.float64]) -> list[tuple[str, NDArray[np.bool_], NDArray[np.bool_]]]:
         """Each cause in words, where it withholds an interval, and where it makes one doubtful."""
         found, rules = self.covariance.errors(combinations), RELIABILITY
-        everyone = np.ones(len(combinations), dtype=bool)
-        sandwich = self.covariance.sandwich
-        signal = self.signal * (1 + ROUNDING)
-        return [
-            (HIDDEN, found.hidden > rules.hidden[1], found.hidden > rules.hidden[0]),
-            (CLIPPED, found.bias > rules.bias[1], found.bias > rules.bias[0]),
-            (NOISY, found.curvature > rules.curvature_most, found.curvature > rules.curvature),
-            (
-                RARE,
-                everyone & (found.second_order > rules.second_order_most),
-                everyone & (found.second_order > rules.second_order),
-            ),
-            (FAR, everyone & (found.far > rules.far_most), everyone & (found.far > rules.far)),
-            (CUT, everyone & sandwich.capped, everyone & sandwich.capped),
-            (FLAT, everyone & sandwich.flat, everyone & sandwich.flat),
-            (NOTHING, everyone & (not self.covariance.any_visible), ~everyone),
-            (f"n·μ/d is {_shown(signal)}, below {rules.signal:g}", ~everyone, everyone & (signal < rules.signal)),
+        sandwich, signal = self.covariance.sandwich, self.signal * (1 + ROUNDING)
+        small = f"n·μ/d is {_shown(signal)}, below {rules.signal:g}"
+        # What is measured, above which it makes an interval doubtful, and above which it withholds it.
+        causes: list[tuple[str, NDArray[np.float64] | float, float, float]] = [
+            (HIDDEN, found.hidden, *rules.hidden),
+            (CLIPPED, found.bias, *rules.bias),
+            (NOISY, found.curvature, rules.curvature, rules.curvature_most),
+            (RARE, found.second_order, rules.second_order, rules.second_order_most),
+            (FAR, found.far, rules.far, rules.far_most),
+            (CUT, sandwich.capped, 0.0, 0.0),
+            (FLAT, sandwich.flat, 0.0, 0.0),
+            (NOTHING, not self.covariance.any_visible, math.inf, 0.0),
+            (small, -signal, -rules.signal, math.inf),
         ]
+        everyone = np.ones(len(combinations), dtype=bool)
+        return [(text, everyone & (value > most), everyone & (value > least)) for text, value, least, most in causes]
 
     def why(self, combinations: NDArray[np.float64]) -> str:
         """Why intervals of some combinations are withheld."""

@@ -14,7 +14,7 @@ from tacit.certificate.estimates import Reliability
 from tacit.contract.release import Release, Sandwich
 from tacit.errors import SettingError
 from tacit.inference.covariance import Covariance
-from tacit.inference.estimates import Estimated, require_which
+from tacit.inference.estimates import SOURCES, Estimated
 from tacit.inference.factor_contrasts import factor_contrasts
 from tacit.inference.hypotheses import Combinations, WaldTest, combinations_of, wald_test
 from tacit.inference.prediction import Mean, Prediction
@@ -25,6 +25,7 @@ from tacit.inference.step_covariance import StepCovariance
 from tacit.inference.stored_results import StoredResults
 from tacit.inference.summary import Header, Shown, Summary, notes_of
 from tacit.losses.loss import Code
+from tacit.validate import one_of
 
 WITHOUT_INTERVALS = frozenset({Code.SOFTMAX, Code.HINGE, Code.PINBALL, Code.DISTANCE})
 
@@ -191,7 +192,7 @@ class Results(ResultsMixin):
 
     def cov_params(self, which: str = "total") -> NDArray[np.float64]:
         """Covariance of the coefficients; "sampling" leaves out the noise that was added."""
-        require_which(which)
+        one_of("which", which, SOURCES)
         return self._covariance.covariance(sampling_only=which == "sampling")
 
     def t_test(self, combinations: Any) -> Estimated:

@@ -33,7 +33,6 @@ from tacit.solvers.exact import Exact
 from tacit.solvers.locating import exact_locating, with_locating
 from tacit.solvers.requirements import NO_INTERVALS, require
 from tacit.solvers.rules import INTERCEPT_ONLY, NEWTON_POLISH, WARNINGS
-from tacit.solvers.signal import n_mu_of, signal_of
 from tacit.solvers.solver import PublicFacts, SolverOptions, assembled, require_moderate_scales
 from tacit.validate import one_of
 
@@ -104,7 +103,7 @@ def counted(plan: PlanSolver) -> PlanSolver:
 
 def _auto(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     """Choose by intervals, by the response and by the signal."""
-    if options.inference and signal_of(facts, allowed) >= WARNINGS.intervals:
+    if options.inference and facts.signal(allowed) >= WARNINGS.intervals:
         return counted(one_step.plan)(facts, options, allowed)
     if options.inference:
         # Intervals would mean nothing: the coefficients get all of the budget.
@@ -123,7 +122,7 @@ def _labels(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Pl
     """
     free = options == SolverOptions() and facts.penalty == Penalty()
     if free and facts.loss.code is Code.LOGISTIC:
-        signal = signal_of(facts, allowed)
+        signal = facts.signal(allowed)
         if signal < INTERCEPT_ONLY.labels and facts.design.intercept:
             return intercept_only.plan(facts, options, allowed)
         if facts.is_large and signal >= NEWTON_POLISH.signal:
@@ -134,7 +133,7 @@ def _labels(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Pl
 def _numeric(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     """The level alone, moments where they are predicted to be better, or two stages."""
     least = max(INTERCEPT_ONLY.n_mu, INTERCEPT_ONLY.signal * facts.design.width)
-    if n_mu_of(facts, allowed) < least and facts.design.intercept:
+    if facts.n_mu(allowed) < least and facts.design.intercept:
         return intercept_only.plan(facts, options, allowed)
     stages = staged_gradient.plan(facts, options, allowed)
     if facts.loss.code is not Code.SQUARED or options.iterations or options.step_size:

@@ -14,7 +14,7 @@ from typing import ClassVar
 from tacit.contract.plan import Forecast, Plan, Purpose, Solution
 from tacit.contract.query import Gate, QueryKind
 from tacit.solvers.coordinates import Coordinates, gradient_bound, slope_bound
-from tacit.solvers.noisy_steps import Descent, Noise, best_time, descend, excess_bound
+from tacit.solvers.noisy_steps import Descent, best_time, descend, excess_bound
 from tacit.solvers.requirements import NO_INTERVALS, Requirement, declared_bounds, public_n, require
 from tacit.solvers.rules import DESCENT
 from tacit.solvers.solver import (
@@ -65,16 +65,22 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
         radius = math.hypot(facts.penalty.radius * largest, radius)
     slope = slope_bound(facts.loss, facts.records * design.unit_rows)
     sensitivity = facts.sensitivity * design.unit_norm * slope
-    noise = Noise(sensitivity / (facts.records * math.sqrt(allowed)), design.width)
+    noise, width = sensitivity / (facts.records * math.sqrt(allowed)), design.width
     smoothness = row_norm**2 * design.unit_rows * facts.loss.smoothness
-    time = best_time(noise, radius)
+    time = best_time(noise, width, radius)
     # Nothing is counted here.
     passes = passes_allowed(facts, options) + facts.counts
     iterations = options.iterations or max(1, min(passes, math.ceil(smoothness * time)))
     step_size = options.step_size or min(time / iterations, 1 / smoothness)
     output = options.output or "average"
     bound = excess_bound(
-        noise, radius=radius, time=step_size * iterations, step_size=step_size, smoothness=smoothness, output=output
+        noise,
+        width,
+        radius=radius,
+        time=step_size * iterations,
+        step_size=step_size,
+        smoothness=smoothness,
+        output=output,
     )
     forecast = None
     if bound is not None and step_size <= 1 / smoothness:

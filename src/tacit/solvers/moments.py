@@ -29,7 +29,6 @@ from tacit.solvers.noisy_steps import Descent
 from tacit.solvers.requirements import Requirement, loss_is, no_intervals, require
 from tacit.solvers.rules import STAGED
 from tacit.solvers.shrinkage import unclipped_share
-from tacit.solvers.signal import signal_of
 from tacit.solvers.solver import PublicFacts, SolverOptions, require_passes
 
 REQUIRES = (
@@ -46,7 +45,7 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     """Price least squares from noised moments."""
     require(REQUIRES, facts, options)
     require_passes(options, 2 + facts.counts)
-    clip = STAGED.size_clip.at(signal_of(facts, allowed))
+    clip = STAGED.size_clip.at(facts.signal(allowed))
     length = 1.0 / unclipped_share(clip)
     stage = staged.Stage(Descent(1, length, 0.0, clip, options.output or "tail", 1.0), 1)
     moments = STAGED.moments_queries, STAGED.moments_share

@@ -37,7 +37,6 @@ from tacit.solvers.noisy_steps import first_averaged, take_steps
 from tacit.solvers.nuisance import dispersed_level, rescale, threshold_of
 from tacit.solvers.one_step import has_intervals
 from tacit.solvers.requirements import NO_INTERVALS, Requirement, no_penalty, require
-from tacit.solvers.signal import signal_of
 from tacit.solvers.solver import PublicFacts, SolverOptions, assembled, priced
 from tacit.solvers.spectrum import Spectrum, noise_norm
 from tacit.solvers.standardised_start import Known, StandardisedStart, begin, clip_factor_of, counted_clip, first_steps
@@ -210,9 +209,7 @@ def raised_inverse(plan: Plan, moments: Answer, unit: float, norms: float) -> Ma
 
 def shares_of(loss: Loss) -> RoundShares:
     """Parts of μ² of a loss."""
-    if loss.code is Code.LOGISTIC:
-        return NEWTON.logistic
-    return NEWTON.counts if loss.code is Code.POISSON else NEWTON.numbers
+    return {Code.LOGISTIC: NEWTON.logistic, Code.POISSON: NEWTON.counts}.get(loss.code, NEWTON.numbers)
 
 
 def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
@@ -230,7 +227,7 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
             "inverse curvature: longer ones run away."
         )
     code, shares = facts.loss.code, shares_of(facts.loss)
-    signal = signal_of(facts, allowed)
+    signal = facts.signal(allowed)
     clear = signal >= NEWTON.enough
     steps, start = first_steps(facts, allowed, shares, clip_factor_of(signal))
     scaled = code is Code.SQUARED or (code is Code.HUBER and facts.loss.relative)

@@ -23,7 +23,6 @@ from tacit.contract.query import Gate, GradientSum, QueryKind, SecondMoments, We
 from tacit.solvers.coordinates import Coordinates, Matrix, Vector
 from tacit.solvers.noisy_steps import Descent, descend, take_steps
 from tacit.solvers.rules import LABELS, NEWTON_POLISH
-from tacit.solvers.signal import signal_of
 from tacit.solvers.solver import (
     CoefficientSolver,
     PublicFacts,
@@ -91,7 +90,7 @@ class NewtonPolish(CoefficientSolver):
 def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     """Price second moments, a short descent, the curvature, Newton steps."""
     del options
-    rules, signal = NEWTON_POLISH, signal_of(facts, allowed)
+    rules, signal = NEWTON_POLISH, facts.signal(allowed)
     _, _, ridge = moment_queries(facts, signal)
     row_factor = LABELS.row_factor.at(signal)
     one_in = one_in_of_moments(facts, math.sqrt(allowed * rules.curvature_share), row_factor)

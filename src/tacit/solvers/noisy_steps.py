@@ -110,25 +110,17 @@ def descend(
     return theta, noise
 
 
-@dataclass(frozen=True)
-class Noise:
-    """Noise of the mean gradient per unit of budget, c = sensitivity / (n μ), in each direction."""
-
-    per_unit: float
-    width: int
-
-
 def excess_bound(
-    noise: Noise, *, radius: float, time: float, step_size: float, smoothness: float, output: str
+    noise: float, width: int, *, radius: float, time: float, step_size: float, smoothness: float, output: str
 ) -> float | None:
-    """Return the bound for an output, or None where none is proven."""
+    """Return the bound for an output, or None where none is proven; `noise` is c."""
     if output == "last":
         return None
-    spread = (1 + step_size * smoothness) / 2 * time * noise.width * noise.per_unit**2
+    spread = (1 + step_size * smoothness) / 2 * time * width * noise**2
     average = radius**2 / (2 * time) + spread
     return average if output == "average" else 2 * average
 
 
-def best_time(noise: Noise, radius: float) -> float:
+def best_time(noise: float, width: int, radius: float) -> float:
     """Return the s = ηT that minimises R² / (2s) + s d c²."""
-    return radius / (noise.per_unit * math.sqrt(2 * noise.width))
+    return radius / (noise * math.sqrt(2 * width))

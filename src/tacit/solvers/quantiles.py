@@ -65,14 +65,8 @@ def bisect_noisy(
     The place x has a law, even between low and high to begin with. Each question is about the
     median t of the law. The answer a ~ N(F, σ²), F the share up to t, changes it by Bayes' rule,
     with F even in (wanted, 1) where x ≤ t and in (0, wanted) where x > t. Without noise this is
-    bisection; with much noise, one wrong answer does not settle the result.
-
-    Parameters
-    ----------
-    share
-        Noised shares of the records up to some places, and the deviation of the noise on them.
-    wanted
-        In (0, 1).
+    bisection; with much noise, one wrong answer does not settle the result. `share` gives noised
+    shares of the records up to some places, and the deviation of the noise on them.
     """
     edges, law = np.column_stack([low, high]), np.ones((len(low), 1))
     for _ in range(rounds):

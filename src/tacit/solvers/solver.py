@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from tacit.contract.plan import Forecast, Penalty, Plan, Purpose, Solver, Step
+from tacit.contract.plan import Forecast, Penalty, Plan, Purpose, Solver, Step, signal
 from tacit.contract.query import PART, QueryKind
 from tacit.contract.sensitivity import price_for
 from tacit.design.design import Column, Design
@@ -87,6 +87,14 @@ class PublicFacts:
         It is private where records are weighted, or added and removed.
         """
         return int(self.design.attached.weighting is not None or not self.relation.n_is_public)
+
+    def n_mu(self, allowed: Fraction) -> float:
+        """Return n·μ at a budget of μ² = `allowed`, n as it is declared: the signal of a single number."""
+        return signal(self.records, math.sqrt(allowed), 1)
+
+    def signal(self, allowed: Fraction) -> float:
+        """Return the signal n·μ/d, by which almost every rule goes."""
+        return signal(self.records, math.sqrt(allowed), self.design.width)
 
     @property
     def sensitivity(self) -> float:

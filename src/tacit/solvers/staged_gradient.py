@@ -26,7 +26,6 @@ from tacit.solvers.residual_scale import Residuals, loss_in_units, measure, shif
 from tacit.solvers.response_location import LocatingResponse, ResponseLocation, locate_response
 from tacit.solvers.rules import CORRECTIONS, LABELS, RESPONSE, STAGED, Pace, between
 from tacit.solvers.shrinkage import shrink, unclipped_share
-from tacit.solvers.signal import n_mu_of, signal_of
 from tacit.solvers.solver import (
     CoefficientSolver,
     PublicFacts,
@@ -122,13 +121,13 @@ def first_coefficients(plan: Plan, location: ResponseLocation) -> Vector:
 
 def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     """Price a fit of a continuous response or of counts."""
-    pace = _pace(facts, options, signal_of(facts, allowed))
+    pace = _pace(facts, options, facts.signal(allowed))
     narrow = facts.design.width <= STAGED.narrow and not facts.is_large
     queries, share = STAGED.narrow_queries if narrow else STAGED.wide_queries
     require_passes(options, 2 + facts.counts)
     queries = max(1, min(queries, passes_allowed(facts, options) - 1 - sum(pace.steps)))
     shares = STAGED.stages, 1 - STAGED.stages
-    stages = _stages(facts, options, pace, signal_of(facts, allowed))
+    stages = _stages(facts, options, pace, facts.signal(allowed))
     return priced_stages(facts, allowed, stages, shares, (queries, share), "staged-gradient")
 
 
@@ -143,7 +142,7 @@ def priced_stages(
     """Price location, second moments and stages; `shares` are of the gradients' budget."""
     queries, share = moments
     code, free = facts.loss.code, facts.penalty == Penalty()
-    wanted = STAGED.location_share / n_mu_of(facts, allowed) ** 2
+    wanted = STAGED.location_share / facts.n_mu(allowed) ** 2
     location = Fraction(between(wanted, *STAGED.location_ends))
     recalibrates = code is Code.SQUARED and free
     last = CORRECTIONS.share if recalibrates else Fraction(0)
@@ -167,8 +166,8 @@ def priced_stages(
         purpose = Purpose.LEVEL_AND_SLOPE if facts.design.intercept else Purpose.SLOPE
         numbers = 1 + facts.design.intercept
         steps.append(priced(facts, QueryKind.COUNTS, allowed * last, numbers, purpose))
-    signal = signal_of(facts, allowed)
-    one = n_mu_of(facts, allowed) * math.sqrt(CORRECTIONS.share / 2)
+    signal = facts.signal(allowed)
+    one = facts.n_mu(allowed) * math.sqrt(CORRECTIONS.share / 2)
     solver = Staged(
         locating,
         _whitening(facts, allowed, queries, share),
@@ -198,7 +197,7 @@ def _measuring_share(code: Code) -> float:
 
 def _whitening(facts: PublicFacts, allowed: Fraction, queries: int, share: Fraction) -> Whitening:
     """Rows as long as a noise norm below 0.3 n allows; a ridge against steps that are too long."""
-    width, signal = facts.design.width, signal_of(facts, allowed)
+    width, signal = facts.design.width, facts.signal(allowed)
     noise = STAGED.row_noise * signal * math.sqrt(float(share))
     longest = min(STAGED.row_factor, math.sqrt(noise / (2 * math.sqrt(width))))
     row_factor = max(LABELS.row_factor.at(signal), longest)

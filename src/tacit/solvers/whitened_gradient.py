@@ -17,10 +17,9 @@ from tacit.contract.plan import Forecast, Penalty, Plan, Purpose, Solution
 from tacit.contract.query import Gate, QueryKind, SecondMoments
 from tacit.losses.loss import Code
 from tacit.solvers.coordinates import Coordinates, Matrix, Vector, triangular
-from tacit.solvers.noisy_steps import Descent, Noise, descend, excess_bound
+from tacit.solvers.noisy_steps import Descent, descend, excess_bound
 from tacit.solvers.response_location import label_start
 from tacit.solvers.rules import DESCENT, LABELS, WHITENING, between
-from tacit.solvers.signal import signal_of
 from tacit.solvers.solver import (
     CoefficientSolver,
     PublicFacts,
@@ -161,7 +160,7 @@ def whiten(gate: Gate, plan: Plan, whitening: Whitening, standards: Matrix | Non
 
 def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     """Price descent in privately whitened coordinates, for labels."""
-    signal = signal_of(facts, allowed)
+    signal = facts.signal(allowed)
     queries, share, ridge = moment_queries(facts, signal)
     passes = passes_allowed(facts, options)
     require_passes(options, 1 + facts.counts)
@@ -261,7 +260,8 @@ def forecast(facts: PublicFacts, descent: Descent, mu: float) -> Forecast | None
     width = facts.design.width
     clip = (descent.clip_factor or 0.0) * math.sqrt(width)
     bound = excess_bound(
-        Noise(facts.sensitivity * clip / (facts.records * mu), width),
+        facts.sensitivity * clip / (facts.records * mu),
+        width,
         radius=DESCENT.margins,
         time=descent.step_size * descent.iterations / (1 - descent.momentum),
         step_size=descent.step_size,
