@@ -12,7 +12,7 @@ from tacit.losses.loss import Code
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
 from tacit.solvers.requirements import Requirement, leaves_out, loss_is, no_intervals, no_penalty, public_n, require
-from tacit.solvers.solver import PublicFacts, SolverOptions, passes_allowed, require_passes
+from tacit.solvers.solver import PublicFacts, SolverOptions, require_passes
 
 
 def facts(n: int = 1000, relation: Relation = Relation.REPLACE_ONE) -> PublicFacts:
@@ -51,8 +51,8 @@ def test_the_first_missing_property_is_named() -> None:
 
 def test_counting_the_records_takes_a_pass() -> None:
     public, private = facts(), facts(relation=Relation.ADD_REMOVE)
-    assert passes_allowed(public, SolverOptions(max_passes=9)) == 9
-    assert passes_allowed(private, SolverOptions(max_passes=9)) == 8
-    assert passes_allowed(facts(10**7), SolverOptions()) == 30
+    assert public.passes_allowed(SolverOptions(max_passes=9)) == 9
+    assert private.passes_allowed(SolverOptions(max_passes=9)) == 8
+    assert facts(10**7).passes_allowed(SolverOptions()) == 30
     with pytest.raises(SettingError, match="at least 7"):
         require_passes(SolverOptions(max_passes=6, iterations=2), 3, 2)

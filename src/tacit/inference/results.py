@@ -15,8 +15,7 @@ from tacit.contract.release import Release, Sandwich
 from tacit.errors import SettingError
 from tacit.inference.covariance import Covariance
 from tacit.inference.estimates import SOURCES, Estimated
-from tacit.inference.factor_contrasts import factor_contrasts
-from tacit.inference.hypotheses import Combinations, WaldTest, combinations_of, wald_test
+from tacit.inference.hypotheses import Combinations, WaldTest, combinations_of, factor_contrasts, wald_test
 from tacit.inference.prediction import Mean, Prediction
 from tacit.inference.regions import ConfidenceRegion, confidence_region
 from tacit.inference.reliability import WITHHELD, ExactJudgement, StepJudgement, judge, not_offered, overall

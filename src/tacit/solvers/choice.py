@@ -94,8 +94,6 @@ def counted(plan: PlanSolver) -> PlanSolver:
     """Return a solver that counts the records first, where their number is private."""
 
     def planned(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
-        if not facts.counts:
-            return plan(facts, options, allowed)
         return with_counting(facts, allowed, lambda rest: plan(facts, options, rest))
 
     return planned

@@ -17,15 +17,7 @@ from tacit.solvers.coordinates import Coordinates, gradient_bound, slope_bound
 from tacit.solvers.noisy_steps import Descent, best_time, descend, excess_bound
 from tacit.solvers.requirements import NO_INTERVALS, Requirement, declared_bounds, public_n, require
 from tacit.solvers.rules import DESCENT
-from tacit.solvers.solver import (
-    CoefficientSolver,
-    PublicFacts,
-    SolverOptions,
-    assembled,
-    passes_allowed,
-    priced,
-    require_passes,
-)
+from tacit.solvers.solver import CoefficientSolver, PublicFacts, SolverOptions, assembled, priced, require_passes
 
 REQUIRES = (
     NO_INTERVALS,
@@ -69,7 +61,7 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     smoothness = row_norm**2 * design.unit_rows * facts.loss.smoothness
     time = best_time(noise, width, radius)
     # Nothing is counted here.
-    passes = passes_allowed(facts, options) + facts.counts
+    passes = facts.passes_allowed(options) + facts.counts
     iterations = options.iterations or max(1, min(passes, math.ceil(smoothness * time)))
     step_size = options.step_size or min(time / iterations, 1 / smoothness)
     output = options.output or "average"

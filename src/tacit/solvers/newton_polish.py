@@ -23,15 +23,7 @@ from tacit.contract.query import Gate, GradientSum, QueryKind, SecondMoments, We
 from tacit.solvers.coordinates import Coordinates, Matrix, Vector
 from tacit.solvers.noisy_steps import Descent, descend, take_steps
 from tacit.solvers.rules import LABELS, NEWTON_POLISH
-from tacit.solvers.solver import (
-    CoefficientSolver,
-    PublicFacts,
-    SolverOptions,
-    assembled,
-    one_in_of_moments,
-    one_in_of_steps,
-    priced,
-)
+from tacit.solvers.solver import CoefficientSolver, PublicFacts, SolverOptions, assembled, priced
 from tacit.solvers.spectrum import Spectrum, noise_norm
 from tacit.solvers.step_size import counted, shortened
 from tacit.solvers.whitened_gradient import Whitening, forecast, moment_queries, recipe_of, whiten
@@ -93,7 +85,7 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     rules, signal = NEWTON_POLISH, facts.signal(allowed)
     _, _, ridge = moment_queries(facts, signal)
     row_factor = LABELS.row_factor.at(signal)
-    one_in = one_in_of_moments(facts, math.sqrt(allowed * rules.curvature_share), row_factor)
+    one_in = facts.one_in_of_moments(math.sqrt(allowed * rules.curvature_share), row_factor)
     moments = rules.queries * rules.query_share
     left = allowed * (1 - moments - rules.curvature_share)
     # The descent only has to come near: it need not read all records either.
@@ -105,7 +97,7 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
         iterations=rules.steps,
         momentum=rules.momentum,
         averaged=rules.averaged / rules.steps,
-        one_in=one_in_of_steps(facts, math.sqrt(first / rules.steps), length),
+        one_in=facts.one_in_of_steps(math.sqrt(first / rules.steps), length),
     )
     steps = (
         priced(facts, QueryKind.SECOND_MOMENTS, allowed * moments, rules.queries, Purpose.SECOND_MOMENTS),

@@ -25,17 +25,9 @@ from tacit.errors import BudgetError
 from tacit.losses.loss import Code
 from tacit.privacy.event import Event, Gaussian
 from tacit.privacy.relation import Relation
+from tacit.solvers import requirements as needs
 from tacit.solvers.interval_rules import PERTURBATION
-from tacit.solvers.requirements import (
-    NO_INTERVALS,
-    Requirement,
-    declared_bounds,
-    leaves_out,
-    loss_is,
-    no_penalty,
-    public_n,
-    require,
-)
+from tacit.solvers.requirements import Requirement, require
 from tacit.solvers.rules import between
 from tacit.solvers.solver import CoefficientSolver, PublicFacts, SolverOptions, assembled
 
@@ -47,8 +39,8 @@ NAME = "objective-perturbation"
 
 
 REQUIRES = (
-    NO_INTERVALS,
-    Requirement(loss_is(Code.LOGISTIC), f'solver="{NAME}" is for the logistic regression of two classes.'),
+    needs.NO_INTERVALS,
+    Requirement(needs.loss_is(Code.LOGISTIC), f'solver="{NAME}" is for the logistic regression of two classes.'),
     Requirement(
         lambda facts, _: facts.budget.epsilon is not None,
         "A perturbed objective has no mu and no rho: give a budget of epsilon and delta.",
@@ -61,7 +53,7 @@ REQUIRES = (
         BudgetError,
     ),
     Requirement(
-        public_n,
+        needs.public_n,
         f'solver="{NAME}" needs a public n: how exactly the minimum can be computed depends on it. '
         "Use replace-one or zero-out.",
     ),
@@ -70,14 +62,11 @@ REQUIRES = (
         f'solver="{NAME}" is for plain records, without offset or units.',
     ),
     Requirement(
-        no_penalty, f'solver="{NAME}" has a ridge of its own: leave l2, prior_mean, radius and constraint out.'
+        needs.no_penalty, f'solver="{NAME}" has a ridge of its own: leave l2, prior_mean, radius and constraint out.'
     ),
     # The ridge stays in the result, and private bounds are wide: they would shrink it.
-    Requirement(declared_bounds, f'solver="{NAME}" needs declared bounds.'),
-    *(
-        Requirement(leaves_out(name), f'solver="{NAME}" takes no {name}: leave it out.')
-        for name in ("iterations", "step_size", "output", "max_passes")
-    ),
+    Requirement(needs.declared_bounds, f'solver="{NAME}" needs declared bounds.'),
+    *needs.takes_no(NAME, "iterations", "step_size", "output", "max_passes"),
 )
 
 

@@ -31,7 +31,7 @@ from tacit.solvers.nuisance import top_rate
 from tacit.solvers.requirements import Requirement, require
 from tacit.solvers.response_location import ResponseLocation, locate_response
 from tacit.solvers.rules import RESPONSE, between
-from tacit.solvers.solver import PublicFacts, SolverOptions, assembled, one_in_of_moments, priced, require_passes
+from tacit.solvers.solver import PublicFacts, SolverOptions, assembled, priced, require_passes
 from tacit.solvers.staged_gradient import Staged
 from tacit.solvers.standardised_start import StandardisedStart, Standards, linear_map, standardise, standardised_columns
 from tacit.solvers.whitened_gradient import WhitenedGradient, Whitening, whiten
@@ -181,7 +181,7 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     ]
     by_code = {Code.LOGISTIC: ONE_STEP.clip, Code.POISSON: ONE_STEP.counts_clip}
     clip = math.sqrt(by_code.get(facts.loss.code, ONE_STEP.numbers_clip).at(signal))
-    one_in = one_in_of_moments(facts, math.sqrt(moments / 2), START.row_factor)
+    one_in = facts.one_in_of_moments(math.sqrt(moments / 2), START.row_factor)
     start = StandardisedStart(columns, medians, START.radii, START.ridge, START.row_factor, clip, one_in)
     solver = OneStep(None if short else start, inner.solver, clip)  # type: ignore[arg-type]
     return assembled(facts, solver, steps, _forecast(facts, clip, math.sqrt(step)))

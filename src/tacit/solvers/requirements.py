@@ -62,6 +62,11 @@ NO_INTERVALS = Requirement(
 )
 
 
+def takes_no(solver: str, *names: str) -> list[Requirement]:
+    """Return the requirements that some options are left out."""
+    return [Requirement(leaves_out(name), f'solver="{solver}" takes no {name}: leave it out.') for name in names]
+
+
 def leaves_out(name: str) -> Callable[[PublicFacts, SolverOptions], bool]:
     """Return the property that an option is left to the solver."""
     return lambda _, options: getattr(options, name) is None

@@ -96,6 +96,40 @@ class PublicFacts:
         """Return the signal n·μ/d, by which almost every rule goes."""
         return signal(self.records, math.sqrt(allowed), self.design.width)
 
+    def passes_allowed(self, options: SolverOptions) -> int:
+        """Return the public cap on passes over the data, of which counting the records may take one."""
+        usual = TABLES.passes_of_large if self.is_large else TABLES.passes
+        return (options.max_passes or usual) - self.counts
+
+    def _one_in(self, tolerated: float) -> int:
+        """Return 1, or 4 where an early query of a large table may read one record in four.
+
+        `tolerated` is the least share of the records whose noise the query can stand, inverted. A
+        sample must have enough records a column that its own error counts for nothing.
+        """
+        if not self.is_large:
+            return 1
+        enough = min(tolerated, self.records / (TABLES.records_a_column * self.design.width))
+        return PART if enough >= PART else 1
+
+    def one_in_of_moments(self, mu: float, row_factor: float) -> int:
+        """Subsample of second moments of price μ and rows of norm `row_factor`·√d.
+
+        The noise norm is √(2d)·√2·row_factor²·d / μ. Where that is a small share of the records read,
+        more records buy nothing: the query is for the shape of the coordinates.
+        """
+        width = self.design.width
+        noise_norm = 2 * row_factor**2 * width * math.sqrt(width) / (mu * self.records)
+        return self._one_in(TABLES.noise_norm / noise_norm)
+
+    def one_in_of_steps(self, mu: float, clip_factor: float) -> int:
+        """Subsample of first steps of price μ that clip at `clip_factor`·√d.
+
+        The noise of a step of length 1 is 2·clip_factor·d / (μ n). First steps only have to come near.
+        """
+        noise = 2 * clip_factor * self.design.width / (mu * self.records)
+        return self._one_in(TABLES.step_noise / noise)
+
     @property
     def sensitivity(self) -> float:
         """What one record can change in a sum of vectors of norm 1."""
@@ -130,49 +164,11 @@ def _scales(column: Column | Continuous) -> tuple[float, float]:
     return PRIVATE_SCALES if column.is_open else (column.scale, column.scale)
 
 
-def passes_allowed(facts: PublicFacts, options: SolverOptions) -> int:
-    """Return the public cap on passes over the data, of which counting the records may take one."""
-    usual = TABLES.passes_of_large if facts.is_large else TABLES.passes
-    return (options.max_passes or usual) - facts.counts
-
-
 def require_passes(options: SolverOptions, others: int, each: int = 1) -> None:
     """Refuse a cap that leaves no step of descent, of `each` answers, beside the `others`."""
     least = others + (options.iterations or 1) * each
     if options.max_passes is not None and options.max_passes < least:
         raise SettingError(f"max_passes must be at least {least} for this plan.")
-
-
-def one_in(facts: PublicFacts, tolerated: float) -> int:
-    """Return 1, or 4 where an early query of a large table may read one record in four.
-
-    `tolerated` is the least share of the records whose noise the query can stand, inverted. A
-    sample must have enough records a column that its own error counts for nothing.
-    """
-    if not facts.is_large:
-        return 1
-    enough = min(tolerated, facts.records / (TABLES.records_a_column * facts.design.width))
-    return PART if enough >= PART else 1
-
-
-def one_in_of_moments(facts: PublicFacts, mu: float, row_factor: float) -> int:
-    """Subsample of second moments of price μ and rows of norm `row_factor`·√d.
-
-    The noise norm is √(2d)·√2·row_factor²·d / μ. Where that is a small share of the records read,
-    more records buy nothing: the query is for the shape of the coordinates.
-    """
-    width = facts.design.width
-    noise_norm = 2 * row_factor**2 * width * math.sqrt(width) / (mu * facts.records)
-    return one_in(facts, TABLES.noise_norm / noise_norm)
-
-
-def one_in_of_steps(facts: PublicFacts, mu: float, clip_factor: float) -> int:
-    """Subsample of first steps of price μ that clip at `clip_factor`·√d.
-
-    The noise of a step of length 1 is 2·clip_factor·d / (μ n). First steps only have to come near.
-    """
-    noise = 2 * clip_factor * facts.design.width / (mu * facts.records)
-    return one_in(facts, TABLES.step_noise / noise)
 
 
 def priced(

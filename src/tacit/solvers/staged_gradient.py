@@ -26,17 +26,7 @@ from tacit.solvers.residual_scale import Residuals, loss_in_units, measure, shif
 from tacit.solvers.response_location import LocatingResponse, ResponseLocation, locate_response
 from tacit.solvers.rules import CORRECTIONS, LABELS, RESPONSE, STAGED, Pace, between
 from tacit.solvers.shrinkage import shrink, unclipped_share
-from tacit.solvers.solver import (
-    CoefficientSolver,
-    PublicFacts,
-    SolverOptions,
-    assembled,
-    one_in_of_moments,
-    one_in_of_steps,
-    passes_allowed,
-    priced,
-    require_passes,
-)
+from tacit.solvers.solver import CoefficientSolver, PublicFacts, SolverOptions, assembled, priced, require_passes
 from tacit.solvers.whitened_gradient import Whitening, whiten
 
 
@@ -125,7 +115,7 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     narrow = facts.design.width <= STAGED.narrow and not facts.is_large
     queries, share = STAGED.narrow_queries if narrow else STAGED.wide_queries
     require_passes(options, 2 + facts.counts)
-    queries = max(1, min(queries, passes_allowed(facts, options) - 1 - sum(pace.steps)))
+    queries = max(1, min(queries, facts.passes_allowed(options) - 1 - sum(pace.steps)))
     shares = STAGED.stages, 1 - STAGED.stages
     stages = _stages(facts, options, pace, facts.signal(allowed))
     return priced_stages(facts, allowed, stages, shares, (queries, share), "staged-gradient")
@@ -153,7 +143,7 @@ def priced_stages(
     if len(stages) > 1:
         first = stages[0].descent
         mu = math.sqrt(left * shares[0] / first.iterations)
-        one_in = one_in_of_steps(facts, mu, first.clip_factor or 1.0)
+        one_in = facts.one_in_of_steps(mu, first.clip_factor or 1.0)
         stages = (replace(stages[0], descent=replace(first, one_in=one_in)), *stages[1:])
     medians = RESPONSE.medians if facts.design.intercept else 0
     locating = LocatingResponse(medians, RESPONSE.radii, mean=code is Code.POISSON)
@@ -211,7 +201,7 @@ def _whitening(facts: PublicFacts, allowed: Fraction, queries: int, share: Fract
         row_factor,
         steepest=STAGED.steepest,
         late_ridge=STAGED.late_ridge if clear else None,
-        one_in=one_in_of_moments(facts, math.sqrt(allowed) * math.sqrt(share), row_factor),
+        one_in=facts.one_in_of_moments(math.sqrt(allowed) * math.sqrt(share), row_factor),
     )
 
 

@@ -20,16 +20,7 @@ from tacit.solvers.coordinates import Coordinates, Matrix, Vector, triangular
 from tacit.solvers.noisy_steps import Descent, descend, excess_bound
 from tacit.solvers.response_location import label_start
 from tacit.solvers.rules import DESCENT, LABELS, WHITENING, between
-from tacit.solvers.solver import (
-    CoefficientSolver,
-    PublicFacts,
-    SolverOptions,
-    assembled,
-    one_in_of_moments,
-    passes_allowed,
-    priced,
-    require_passes,
-)
+from tacit.solvers.solver import CoefficientSolver, PublicFacts, SolverOptions, assembled, priced, require_passes
 from tacit.solvers.spectrum import Spectrum, noise_norm
 from tacit.solvers.step_size import counted, lengthened, shortened
 
@@ -162,11 +153,11 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     """Price descent in privately whitened coordinates, for labels."""
     signal = facts.signal(allowed)
     queries, share, ridge = moment_queries(facts, signal)
-    passes = passes_allowed(facts, options)
+    passes = facts.passes_allowed(options)
     require_passes(options, 1 + facts.counts)
     queries = max(1, min(queries, passes - (options.iterations or 1)))
     row_factor = LABELS.row_factor.at(signal)
-    one_in = one_in_of_moments(facts, math.sqrt(allowed * share), row_factor)
+    one_in = facts.one_in_of_moments(math.sqrt(allowed * share), row_factor)
     recipe = recipe_of(facts, signal)
     iterations = options.iterations or max(1, min(recipe.iterations, passes - queries))
     first = min(max(LABELS.burn_in, iterations // 2), iterations - 1)
