@@ -15,6 +15,7 @@ import tacit
 from tacit.contract.plan import Plan, Purpose
 from tacit.contract.query import Answer, GradientNorm, Measure, Query
 from tacit.losses import regression
+from tacit.solvers.coordinates import Coordinates
 from tacit.solvers.gradient_tail import Clip, best_clip, choose_clip
 from tacit.solvers.interval_rules import TAIL
 
@@ -126,10 +127,9 @@ class Norms:
         return Answer(np.array([float(shares.sum())]), self._noise)
 
 
-def chosen(norms: Any, noise: float = 0.0, **changed: Any) -> tuple[Clip, list[GradientNorm]]:
+def chosen(norms: Any, noise: float = 0.0) -> tuple[Clip, list[GradientNorm]]:
     gate, plan = Norms(norms, noise), planned()
-    numbers = {"largest": 50.0, "noise": 0.002, "dimension": 4.0, **changed}
-    clip = choose_clip(gate, plan, np.zeros(4), None, 3.0, regression.SQUARED, **numbers)
+    clip = choose_clip(gate, plan, Coordinates(None, 4.0), np.zeros(4), 3.0, regression.SQUARED, 50.0)
     return clip, gate.asked
 
 

@@ -62,3 +62,11 @@ class Covariance:
         U = self.directions @ combinations.T
         total = U.T @ self.score @ U / self.records
         return np.asarray((total + total.T) / 2)
+
+
+def correlation_axes(joint: Matrix) -> tuple[Vector, Vector, Matrix]:
+    """Standard errors, eigenvalues of the correlations, and their eigenvectors."""
+    scale = np.sqrt(np.maximum(np.diagonal(joint), np.finfo(float).tiny))
+    values, axes = np.linalg.eigh(joint / np.outer(scale, scale))
+    # Of a singular design a direction may have no variance: it counts as one with hardly any.
+    return scale, np.maximum(values, 1e-12), axes

@@ -124,7 +124,8 @@ class Estimated:
         # What is withheld has no interval that could fail, and does not widen the others.
         count = max(1, sum(self.offered))
         if method == "scheffe":
-            return np.array([_scheffe(level, min(count, self.dimension), nu) for nu in self.degrees.tolist()])
+            widest = min(count, self.dimension)
+            return np.array([math.sqrt(joint_quantile(level, widest, nu)) for nu in self.degrees.tolist()])
         tail = (1 - level) / 2
         if method == "bonferroni":
             tail /= count
@@ -174,8 +175,8 @@ def tail_probability(statistic: float, count: int, degrees: float) -> float:
     return float(special.fdtrc(count, degrees, statistic / count))
 
 
-def _scheffe(level: float, count: int, degrees: float) -> float:
-    """√(q F⁻¹(level)), at which all combinations of q estimates are covered at once."""
+def joint_quantile(level: float, count: int, degrees: float) -> float:
+    """The square q F⁻¹(level) of q estimates; its root covers all their combinations at once (Scheffé)."""
     if math.isinf(degrees):
-        return math.sqrt(special.chdtri(count, 1 - level))
-    return math.sqrt(count * special.fdtri(count, degrees, level))
+        return float(special.chdtri(count, 1 - level))
+    return count * float(special.fdtri(count, degrees, level))

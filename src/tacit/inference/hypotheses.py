@@ -19,7 +19,7 @@ from tacit.design.design import Design
 from tacit.design.factor import Indicator
 from tacit.documents.quoting import quoted
 from tacit.errors import SettingError
-from tacit.inference.covariance import Covariance, Matrix, Vector
+from tacit.inference.covariance import Covariance, Matrix, Vector, correlation_axes
 from tacit.inference.estimates import tail_probability
 from tacit.inference.step_covariance import StepCovariance
 
@@ -112,23 +112,16 @@ class JointLaw:
 
     def distance(self, away: Vector) -> float:
         """Squared distance r'V⁻¹r of a vector r from zero."""
-        scale, values, axes = _correlation_axes(self.covariance)
+        scale, values, axes = correlation_axes(self.covariance)
         return float(np.sum((axes.T @ (away / scale)) ** 2 / values))
 
 
 def joint_law(covariance: Covariance | StepCovariance, weights: Matrix) -> JointLaw:
     """Joint law of combinations: the noise in the least certain direction decides its degrees."""
     matrix = covariance.joint(weights)
-    scale, _, axes = _correlation_axes(matrix)
+    scale, _, axes = correlation_axes(matrix)
     directions = np.vstack([weights, (axes / scale[:, None]).T @ weights])
     return JointLaw(matrix, float(covariance.scatter(directions).degrees.min()))
-
-
-def _correlation_axes(joint: Matrix) -> tuple[Vector, Vector, Matrix]:
-    scale = np.sqrt(np.maximum(np.diagonal(joint), np.finfo(float).tiny))
-    values, axes = np.linalg.eigh(joint / np.outer(scale, scale))
-    # Of a singular design a direction may have no variance: it counts as one with hardly any.
-    return scale, np.maximum(values, 1e-12), axes
 
 
 def require_joint(asked: Combinations, statements: tuple[str, ...], why: str) -> None:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import special
 
 from tacit.errors import SettingError
 from tacit.inference.covariance import Covariance, Matrix, Vector
+from tacit.inference.estimates import joint_quantile
 from tacit.inference.hypotheses import Combinations, JointLaw, joint_law, require_joint, weakest
 from tacit.inference.step_covariance import StepCovariance
 from tacit.validate import between
@@ -84,10 +84,7 @@ def confidence_region(
     require_joint(asked, tuple(statements), why)
     weights, count = asked.weights, len(asked.weights)
     law = joint_law(covariance, weights)
-    if math.isinf(law.degrees):
-        square = float(special.chdtri(count, 1 - level))
-    else:
-        square = count * float(special.fdtri(count, law.degrees, level))
+    square = joint_quantile(level, count, law.degrees)
     if isinstance(covariance, StepCovariance) and count > 1:
         square = covariance.simulated_quantile(weights, level, square)
     return ConfidenceRegion(

@@ -39,6 +39,7 @@ NOISIEST = 0.5
 """Relative noise of σ² from which no response interval is given."""
 NODES = 21
 """Points of the mean's law that a response's law is averaged over."""
+NODE_WEIGHTS = np.full(NODES, 1 / NODES)
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ class ResponseLaw:
                 return np.clip(ends, self.response.lower, self.response.upper)
             case Count():
                 return self._counts(means, level)
-        chance = means @ node_weights()
+        chance = means @ NODE_WEIGHTS
         tail = (1 - level) / 2
         lower, upper = np.where(1 - chance < tail, 1.0, 0.0), np.where(chance < tail, 0.0, 1.0)
         ends = np.column_stack([lower, upper])
@@ -108,10 +109,9 @@ class ResponseLaw:
     def _counts(self, means: Matrix, level: float) -> Matrix:
         assert isinstance(self.response, Count)  # noqa: S101 - for the type checker
         tail, top = (1 - level) / 2, math.ceil(self.response.upper)
-        weights = node_weights()
 
         def below(count: Places) -> Vector:
-            return np.asarray(self._count_law(count[:, None].astype(np.float64), means) @ weights)
+            return np.asarray(self._count_law(count[:, None].astype(np.float64), means) @ NODE_WEIGHTS)
 
         lower = bisect_places(lambda count: below(count) > tail, top, len(means))
         upper = bisect_places(lambda count: below(count) >= 1 - tail, top, len(means))
@@ -182,11 +182,6 @@ def _contradiction(release: Release, spread: _Variance) -> str | None:
     if spread.distance > VARIES and spread.distance > SURE * spread.noise_distance:
         return "the variance of the errors visibly differs between rows"
     return None
-
-
-def node_weights() -> Vector:
-    """Weights of the nodes: each stands for the same share of the mean's law."""
-    return np.full(NODES, 1 / NODES)
 
 
 def nodes(linear: Estimated) -> Matrix:

@@ -200,17 +200,16 @@ class Results(ResultsMixin):
 
     def wald_test(self, combinations: Any) -> WaldTest:
         """Test all linear combinations at once, for example ["x1", "x2"]."""
-        asked = combinations_of(combinations, self.names)
-        statements = self.judgement.of(self.names, asked.weights)
-        why = self.judgement.why(asked.weights)
-        return wald_test(self._covariance, self.values, asked, statements, why)
+        return wald_test(self._covariance, self.values, *self._asked(combinations))
 
     def confidence_region(self, combinations: Any, level: float = 0.95) -> ConfidenceRegion:
         """Region of linear combinations that covers all of them at once."""
+        return confidence_region(self._covariance, self.values, *self._asked(combinations), level)
+
+    def _asked(self, combinations: Any) -> tuple[Combinations, tuple[str, ...], str]:
+        """Combinations that are asked for at once, what is said of each, and why some are withheld."""
         asked = combinations_of(combinations, self.names)
-        statements = self.judgement.of(self.names, asked.weights)
-        why = self.judgement.why(asked.weights)
-        return confidence_region(self._covariance, self.values, asked, statements, why, level)
+        return asked, self.judgement.of(self.names, asked.weights), self.judgement.why(asked.weights)
 
     def contrasts(self, factor: str, reference: str | None = None) -> Estimated:
         """Differences between levels of a factor, each by itself."""
@@ -258,17 +257,15 @@ class Results(ResultsMixin):
         return Covariance.of(self._sandwich(), self.release.plan.records)
 
     def _sandwich(self) -> Sandwich:
-        if self.release.sandwich is None:
-            if self.release.plan.loss.code in WITHOUT_INTERVALS:
-                raise SettingError("There are no intervals for this model.")
-            if self.release.plan.intervals_declined:
-                why = not_offered(self.release.plan)
-                raise SettingError(f"Intervals are not offered: {why}.")
-            raise SettingError("This fit did not pay for intervals; fit with inference=True.")
-        reason = not_offered(self.release.plan)
-        if reason is not None:
+        plan, sandwich = self.release.plan, self.release.sandwich
+        if sandwich is None and plan.loss.code in WITHOUT_INTERVALS:
+            raise SettingError("There are no intervals for this model.")
+        reason = not_offered(plan)
+        if reason is not None and (sandwich is not None or plan.intervals_declined):
             raise SettingError(f"Intervals are not offered: {reason}.")
-        return self.release.sandwich
+        if sandwich is None:
+            raise SettingError("This fit did not pay for intervals; fit with inference=True.")
+        return sandwich
 
     def _estimated(self, asked: Combinations) -> Estimated:
         scatter = self._covariance.scatter(asked.weights)

@@ -23,7 +23,7 @@ import numpy as np
 
 from tacit.contract.plan import Plan
 from tacit.contract.release import Sandwich
-from tacit.inference.covariance import Matrix, Scatter, Vector
+from tacit.inference.covariance import Matrix, Scatter, Vector, correlation_axes
 from tacit.solvers.interval_rules import RELIABILITY
 from tacit.solvers.public_draws import PublicSequence
 
@@ -210,7 +210,5 @@ class StepCovariance:
 
 def _positive(matrix: Matrix) -> Matrix:
     """Raise eigenvalues that rounding or a singular design left at zero."""
-    scale = np.sqrt(np.maximum(np.diagonal(matrix), TINY))
-    values, vectors = np.linalg.eigh(matrix / np.outer(scale, scale))
-    raised = (vectors * np.maximum(values, 1e-12)) @ vectors.T
-    return np.asarray(raised * np.outer(scale, scale))
+    scale, values, vectors = correlation_axes(matrix)
+    return np.asarray((vectors * values) @ vectors.T * np.outer(scale, scale))

@@ -40,9 +40,6 @@ class Gradient(CoefficientSolver):
         coordinates = Coordinates(None, float(plan.design.width))
         clip = gradient_bound(plan)
         theta, _ = descend(gate, plan, self.descent, coordinates, None, clip, plan.loss)
-        if theta.ndim > 1 and plan.penalty.prior_mean is None and plan.penalty.constraint is None:
-            # What all classes have in common changes no probability: it is noise and no more.
-            theta = theta - theta.mean(axis=1, keepdims=True)
         return Solution(theta)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tacit.contract.plan import Plan, Purpose
+from tacit.contract.plan import Plan
 from tacit.contract.query import CurvatureAndScore, Gate, GradientSum
 from tacit.contract.release import Sandwich
 from tacit.losses import classification, regression
@@ -134,17 +134,5 @@ def bounded(gate: Gate, plan: Plan, coordinates: Coordinates, pilot: Pilot, row_
         return regression.smooth_huber(threshold), Clip(row_bound * threshold, 0.0)
     low, high = response_ends(plan)
     steepest = high - low if loss.code is Code.SQUARED else loss.lipschitz
-    price = plan.step(Purpose.LAST_STEP).price
-    noise = 0.0 if price is None else 2.0**price.bits / price.bound / plan.records
-    clip = choose_clip(
-        gate,
-        plan,
-        pilot.theta,
-        matrix,
-        row_bound,
-        loss,
-        largest=row_bound * steepest,
-        noise=noise,
-        dimension=coordinates.dimension,
-    )
+    clip = choose_clip(gate, plan, coordinates, pilot.theta, row_bound, loss, row_bound * steepest)
     return replace(loss, lipschitz=clip.norm / row_bound), clip

@@ -23,9 +23,9 @@ from tacit.contract.query import Answer, Gate, GradientSum, QueryKind, SecondMom
 from tacit.errors import SettingError
 from tacit.losses import regression
 from tacit.losses.constants import best_threshold, expected_curvature
-from tacit.losses.loss import Code, Loss
+from tacit.losses.loss import Code
 from tacit.solvers.coordinates import Matrix, Vector
-from tacit.solvers.interval_rules import NEWTON, RoundShares
+from tacit.solvers.interval_rules import NEWTON
 from tacit.solvers.noisy_steps import first_averaged, take_steps
 from tacit.solvers.nuisance import dispersed_level, rescale, threshold_of
 from tacit.solvers.one_step import has_intervals
@@ -203,11 +203,6 @@ def raised_inverse(plan: Plan, moments: Answer, unit: float, norms: float) -> Ma
     return spectrum.with_values(plan.count / (unit * values))
 
 
-def shares_of(loss: Loss) -> RoundShares:
-    """Parts of μ² of a loss."""
-    return {Code.LOGISTIC: NEWTON.logistic, Code.POISSON: NEWTON.counts}.get(loss.code, NEWTON.numbers)
-
-
 def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     """Price the rounds of a solver.
 
@@ -222,8 +217,8 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
             f"step_size must be at most {NEWTON.longest:g} for these steps, which are in units of the "
             "inverse curvature: longer ones run away."
         )
-    code, shares = facts.loss.code, shares_of(facts.loss)
-    signal = facts.signal(allowed)
+    code, signal = facts.loss.code, facts.signal(allowed)
+    shares = {Code.LOGISTIC: NEWTON.logistic, Code.POISSON: NEWTON.counts}.get(code, NEWTON.numbers)
     clear = signal >= NEWTON.enough
     steps, start = first_steps(facts, allowed, shares, clip_factor_of(signal))
     scaled = code is Code.SQUARED or (code is Code.HUBER and facts.loss.relative)

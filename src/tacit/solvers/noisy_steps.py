@@ -79,15 +79,7 @@ def take_steps(
 
 
 def descend(
-    gate: Gate,
-    plan: Plan,
-    descent: Descent,
-    coordinates: Coordinates,
-    start: Vector | None,
-    clip: float,
-    loss: Loss,
-    *,
-    downweighted: bool = False,
+    gate: Gate, plan: Plan, descent: Descent, coordinates: Coordinates, start: Vector | None, clip: float, loss: Loss
 ) -> tuple[Vector, float]:
     """Take steps θ = Proj(prox(φ - η g)); return the output and the noise of the mean gradients.
 
@@ -98,15 +90,16 @@ def descend(
 
     def step(_: int, ahead: Vector) -> Vector:
         nonlocal noise
-        answer = gate.ask(
-            GradientSum(ahead, clip, coordinates.matrix, downweighted, loss, descent.balanced, descent.one_in)
-        )
+        answer = gate.ask(GradientSum(ahead, clip, coordinates.matrix, False, loss, descent.balanced, descent.one_in))
         noise = answer.noise_scale / plan.count
         moved = ahead - descent.step_size * (answer.value / plan.count)
         return region.project(ridge.proximal(moved, descent.step_size))
 
     momentum, first = descent.momentum, descent.first_averaged
     theta = take_steps(prior if start is None else start, descent.iterations, step, momentum=momentum, first=first)
+    if theta.ndim > 1 and plan.penalty.prior_mean is None and plan.penalty.constraint is None:
+        # What all classes have in common changes no probability: it is noise and no more.
+        theta = theta - theta.mean(axis=1, keepdims=True)
     return theta, noise
 
 

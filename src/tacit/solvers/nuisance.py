@@ -102,17 +102,9 @@ def dispersed_level(
 ) -> Level:
     """Ask how dispersed counts are; the noise in `pilot` has `added` so much to their squares."""
     mean = level.share
-    query = ResidualSize(
-        pilot,
-        LEVEL.squares,
-        coordinates.matrix,
-        math.log(mean) - poisson.BELOW,
-        math.log(mean) + poisson.ABOVE,
-        Measure.DISPERSION,
-        exponential=True,
-    )
-    answer = gate.ask(query)
-    seen = LEVEL.squares * float(answer.value[0]) / plan.count - added
+    ends = math.log(mean) - poisson.BELOW, math.log(mean) + poisson.ABOVE
+    query = ResidualSize(pilot, LEVEL.squares, coordinates.matrix, *ends, Measure.DISPERSION, exponential=True)
+    seen = LEVEL.squares * float(gate.ask(query).value[0]) / plan.count - added
     loss = poisson.bounded(mean, solve_dispersion(mean, seen), top_rate(plan, mean))
     return replace(level, loss=loss)
 

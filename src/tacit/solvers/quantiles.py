@@ -122,16 +122,8 @@ def residuals_within(
     one_in: int = 1,
 ) -> float:
     """Ask how many residuals y - p lie in (low, high]; p is limited to `predictions`."""
-    query = ResidualSize(
-        theta,
-        high - low,
-        matrix,
-        *predictions,
-        measure=Measure.WITHIN,
-        start=low,
-        exponential=exponential,
-        every=one_in,
-    )
+    within = Measure.WITHIN
+    query = ResidualSize(theta, high - low, matrix, *predictions, within, low, exponential=exponential, every=one_in)
     return float(gate.ask(query).value[0])
 
 

@@ -138,7 +138,8 @@ def priced_stages(
     last = CORRECTIONS.share if recalibrates else Fraction(0)
     measured = sum(bool(stage.scale_rounds) + bool(stage.shift_rounds) for stage in stages)
     # A declared scale is not measured, and what measuring would cost goes to the gradients.
-    measuring = Fraction(_measuring_share(code) if measured else 0)
+    squared, quantile, other = STAGED.measuring
+    measuring = Fraction({Code.SQUARED: squared, Code.PINBALL: quantile}.get(code, other) if measured else 0)
     left = allowed * (1 - location - measuring - queries * share - last)
     if len(stages) > 1:
         first = stages[0].descent
@@ -178,11 +179,6 @@ def _stage_steps(facts: PublicFacts, stage: Stage, counts: Fraction, gradients: 
         steps.append(priced(facts, QueryKind.COUNTS, counts, stage.shift_rounds, purpose))
     rounds = stage.descent.iterations
     return [*steps, priced(facts, QueryKind.GRADIENT, gradients, rounds, Purpose.DESCENT)]
-
-
-def _measuring_share(code: Code) -> float:
-    squared, quantile, other = STAGED.measuring
-    return {Code.SQUARED: squared, Code.PINBALL: quantile}.get(code, other)
 
 
 def _whitening(facts: PublicFacts, allowed: Fraction, queries: int, share: Fraction) -> Whitening:

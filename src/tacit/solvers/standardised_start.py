@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from tacit.contract.plan import Plan, Purpose, Step
 from tacit.contract.query import ColumnCounts, Gate, QueryKind, SecondMoments
-from tacit.design.design import Column, Design
+from tacit.design.design import Design
 from tacit.design.factor import Indicator
 from tacit.design.response import Continuous
 from tacit.solvers.coordinates import Coordinates, Matrix, Vector, triangular
@@ -105,14 +105,14 @@ def first_steps(
 
 def standardised_columns(design: Design) -> tuple[int, ...]:
     """Places of the columns whose centre and scale are asked for: not those of zeros and ones."""
-    places = [j for j, column in enumerate(design.columns) if not _is_zero_one(column)]
+    places = [
+        place
+        for place, column in enumerate(design.columns)
+        if not column.factors or not all(isinstance(part, Indicator) for part in column.factors)
+    ]
     if isinstance(design.response, Continuous):
         places.append(design.width)
     return tuple(places)
-
-
-def _is_zero_one(column: Column) -> bool:
-    return bool(column.factors) and all(isinstance(part, Indicator) for part in column.factors)
 
 
 def clip_factor_of(signal: float) -> float:

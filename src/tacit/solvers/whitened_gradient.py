@@ -84,11 +84,7 @@ class WhitenedGradient(CoefficientSolver):
         descent = self.descent
         if start is not None and self.uneven:
             descent = lengthened(descent, start)
-        theta = self.descend_in(gate, plan, coordinates, descent, start)
-        if theta.ndim > 1 and plan.penalty.prior_mean is None and plan.penalty.constraint is None:
-            # What all classes have in common changes no probability: it is noise and no more.
-            theta = theta - theta.mean(axis=1, keepdims=True)
-        return Solution(coordinates.prepared(theta))
+        return Solution(coordinates.prepared(self.descend_in(gate, plan, coordinates, descent, start)))
 
     def descend_in(
         self,
@@ -177,7 +173,9 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     )
     label_share = Fraction(0)
     if starts:
-        label_share = LABELS.uneven_share if uneven else _label_share(facts, allowed)
+        # To a standard error of 1/25: a wrong intercept costs more than wrong slopes, which are short.
+        wanted = (LABELS.start_records / facts.records) ** 2 / float(allowed)
+        label_share = LABELS.uneven_share if uneven else Fraction(between(wanted, *LABELS.start_share))
     remaining = allowed * (1 - queries * share - label_share)
     expected = forecast(facts, descent, math.sqrt(remaining))
     moments = allowed * share * queries
@@ -197,15 +195,6 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
         follows_count=bool(facts.counts) and options.step_size is None,
     )
     return assembled(facts, solver, steps, expected)
-
-
-def _label_share(facts: PublicFacts, allowed: Fraction) -> Fraction:
-    """Share of μ² that finds the labels' share to a standard error of 1/25, within 5% and 80%.
-
-    A wrong intercept costs more than wrong slopes, which are short.
-    """
-    wanted = (LABELS.start_records / facts.records) ** 2 / float(allowed)
-    return Fraction(between(wanted, *LABELS.start_share))
 
 
 def moment_queries(facts: PublicFacts, signal: float) -> tuple[int, Fraction, float]:
