@@ -127,9 +127,11 @@ class Norms:
         return Answer(np.array([float(shares.sum())]), self._noise)
 
 
-def chosen(norms: Any, noise: float = 0.0) -> tuple[Clip, list[GradientNorm]]:
+def chosen(
+    norms: Any, noise: float = 0.0, dimension: float = 4.0, largest: float = 50.0
+) -> tuple[Clip, list[GradientNorm]]:
     gate, plan = Norms(norms, noise), planned()
-    clip = choose_clip(gate, plan, Coordinates(None, 4.0), np.zeros(4), 3.0, regression.SQUARED, 50.0)
+    clip = choose_clip(gate, plan, Coordinates(None, dimension), np.zeros(4), 3.0, regression.SQUARED, largest)
     return clip, gate.asked
 
 

@@ -10,12 +10,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit.contract.release import Sandwich
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
+from tacit.solvers.coordinates import Matrix, Vector
 
 
 @dataclass(frozen=True)

@@ -13,14 +13,12 @@ from scipy import special
 
 from tacit.errors import SettingError
 from tacit.inference.summary_rendering import lines_table
+from tacit.solvers.coordinates import Matrix, Vector
 from tacit.validate import between, one_of
 
 SIMULTANEOUS = ("bonferroni", "scheffe")
 SOURCES = ("total", "sampling")
 """Of variances: sampling and privacy noise together, or sampling alone."""
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

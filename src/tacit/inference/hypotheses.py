@@ -19,9 +19,10 @@ from tacit.design.design import Design
 from tacit.design.factor import Indicator
 from tacit.documents.quoting import quoted
 from tacit.errors import SettingError
-from tacit.inference.covariance import Covariance, Matrix, Vector, correlation_axes
+from tacit.inference.covariance import Covariance, correlation_axes
 from tacit.inference.estimates import tail_probability
 from tacit.inference.step_covariance import StepCovariance
+from tacit.solvers.coordinates import Matrix, Vector
 
 _NUMBER = re.compile(r"(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _WORD = re.compile(r"[^\s+*/(),=-]+")

@@ -13,9 +13,9 @@ from tacit.design.response import Binary, Continuous, Count, Response
 from tacit.errors import SettingError
 from tacit.inference.estimates import Estimated, frame_of
 from tacit.inference.response_law import ResponseLaw, nodes
+from tacit.solvers.coordinates import Vector
 from tacit.validate import between
 
-Vector = NDArray[np.float64]
 Mean = Callable[[Vector], Vector]
 
 

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from tacit.errors import SettingError
-from tacit.inference.covariance import Covariance, Matrix, Vector
+from tacit.inference.covariance import Covariance
 from tacit.inference.estimates import joint_quantile
 from tacit.inference.hypotheses import Combinations, JointLaw, joint_law, require_joint, weakest
 from tacit.inference.step_covariance import StepCovariance
+from tacit.solvers.coordinates import Matrix, Vector
 from tacit.validate import between
 
 

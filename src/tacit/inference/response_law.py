@@ -20,9 +20,9 @@ from scipy import special
 from tacit.contract.release import Release, Sandwich
 from tacit.design.response import Binary, Continuous, Count
 from tacit.errors import SettingError
-from tacit.inference.covariance import Matrix, Vector
 from tacit.inference.estimates import Estimated
 from tacit.losses.loss import Code
+from tacit.solvers.coordinates import Matrix, Vector
 from tacit.solvers.quantiles import Places, bisect_places
 
 ASSUMED = {

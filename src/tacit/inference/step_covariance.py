@@ -5,7 +5,6 @@ combination a of working coefficients is the combination u = V₊Λ₊⁻¹V₊'
 Q is the score's second moment; s_M, s_Q and σ are the noises of M, Q and the gradient; δ² is the
 squared error of the pilot, δ_v how far the truth may lie from it in one of k₋ hidden directions.
 
-
     V₀ = max(u'Qu, ½ s_Q‖u‖²) / (n - d) + σ²‖u‖² + ½ s_M²(‖u‖²(δ² + k₋δ_v²) + (u·step)²)
     V  = V₀ + B²‖u‖² + ‖V₋'a‖² δ_v² + what second-order terms may add,   half width t_ν √V
 
@@ -23,7 +22,8 @@ import numpy as np
 
 from tacit.contract.plan import Plan
 from tacit.contract.release import Sandwich
-from tacit.inference.covariance import Matrix, Scatter, Vector, correlation_axes
+from tacit.inference.covariance import Scatter, correlation_axes
+from tacit.solvers.coordinates import Matrix, Vector
 from tacit.solvers.interval_rules import RELIABILITY
 from tacit.solvers.public_draws import PublicSequence
 

@@ -49,7 +49,9 @@ def first_level(gate: Gate, plan: Plan, centers: Vector, scales: Vector) -> Leve
             start = math.log(share / (1 - share))
             return Level(plan.loss, start, curvature, min(share, 1 - share))
         case Code.POISSON:
-            mean = _mean_count(gate, plan)
+            cap, nowhere = count_cap(plan), np.zeros(plan.design.width)
+            asked = gate.ask(ResidualSize(nowhere, cap, None, 0.0, 0.0, Measure.SHARE, 0.0))
+            mean = between(cap * float(asked.value[0]) / plan.count, LEVEL.least_mean, cap)
             loss = poisson.bounded(mean, 0.0, top_rate(plan, mean))
             curvature = min(loss.smoothness, LEVEL.count_curvature * mean)
             return Level(loss, math.log(mean), curvature, mean)
@@ -87,14 +89,6 @@ def count_cap(plan: Plan) -> float:
     if plan.private:
         noise = plan.step(Purpose.RESPONSE_LEVEL).noise_share(plan.count)
     return min(largest, max(LEVEL.cut, LEVEL.count_noise / noise if noise else largest))
-
-
-def _mean_count(gate: Gate, plan: Plan) -> float:
-    """Mean of the counts, cut at `count_cap`."""
-    cap = count_cap(plan)
-    query = ResidualSize(np.zeros(plan.design.width), cap, None, 0.0, 0.0, Measure.SHARE, 0.0)
-    mean = cap * float(gate.ask(query).value[0]) / plan.count
-    return between(mean, LEVEL.least_mean, cap)
 
 
 def dispersed_level(

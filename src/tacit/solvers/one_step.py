@@ -33,7 +33,7 @@ from tacit.solvers.response_location import ResponseLocation, locate_response
 from tacit.solvers.rules import RESPONSE, between
 from tacit.solvers.solver import PublicFacts, SolverOptions, assembled, priced, require_passes
 from tacit.solvers.staged_gradient import Staged
-from tacit.solvers.standardised_start import StandardisedStart, Standards, linear_map, standardise, standardised_columns
+from tacit.solvers.standardised_start import StandardisedStart, linear_map, standardise, standardised_columns
 from tacit.solvers.whitened_gradient import WhitenedGradient, Whitening, whiten
 
 
@@ -74,10 +74,7 @@ class OneStep:
 
     def run(self, gate: Gate, plan: Plan) -> Solution:
         """Ask for scales, second moments, the pilot's gradients, the step and its matrices."""
-        width = plan.design.width
-        standards = Standards(np.zeros(width + 1), np.ones(width + 1))
-        if self.start is not None and self.start.columns:
-            standards = standardise(gate, plan, self.start)
+        standards = standardise(gate, plan, self.start)
         known = self._ask_response(gate, plan)
         if self.start is None:
             coordinates = whiten(gate, plan, self.pilot.whitening)

@@ -129,9 +129,7 @@ def counted_clip(plan: Plan, planned: float) -> float:
 def begin(gate: Gate, plan: Plan, asked: StandardisedStart, clip_factor: float) -> Known:
     """Standardise by counts, ask for the level of the response, whiten once."""
     width = plan.design.width
-    found = Standards(np.zeros(width + 1), np.ones(width + 1))
-    if asked.columns:
-        found = standardise(gate, plan, asked)
+    found = standardise(gate, plan, asked)
     centers, scales = found.centers, found.scales
     level = first_level(gate, plan, centers, scales)
     clip = clip_factor * math.sqrt(width)
@@ -144,8 +142,10 @@ def begin(gate: Gate, plan: Plan, asked: StandardisedStart, clip_factor: float) 
     return Known(coordinates, coordinates.working(start), level, clip, float(scales[-1]))
 
 
-def standardise(gate: Gate, plan: Plan, asked: StandardisedStart) -> Standards:
-    """Ask for the counts of all columns."""
+def standardise(gate: Gate, plan: Plan, asked: StandardisedStart | None) -> Standards:
+    """Ask for the counts of all columns, if there are any."""
+    if asked is None or not asked.columns:
+        return Standards(np.zeros(plan.design.width + 1), np.ones(plan.design.width + 1))
     places = np.array(asked.columns, dtype=np.int64)
     below, noise = np.full(len(places), -math.inf), 0.0
     inside = np.zeros(len(places))

@@ -177,7 +177,6 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
         wanted = (LABELS.start_records / facts.records) ** 2 / float(allowed)
         label_share = LABELS.uneven_share if uneven else Fraction(between(wanted, *LABELS.start_share))
     remaining = allowed * (1 - queries * share - label_share)
-    expected = forecast(facts, descent, math.sqrt(remaining))
     moments = allowed * share * queries
     steps = [
         priced(facts, QueryKind.SECOND_MOMENTS, moments, queries, Purpose.SECOND_MOMENTS),
@@ -194,7 +193,7 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
         margin_variance=LABELS.margin_variance if limited else None,
         follows_count=bool(facts.counts) and options.step_size is None,
     )
-    return assembled(facts, solver, steps, expected)
+    return assembled(facts, solver, steps, forecast(facts, descent, math.sqrt(remaining)))
 
 
 def moment_queries(facts: PublicFacts, signal: float) -> tuple[int, Fraction, float]:
