@@ -133,7 +133,6 @@ class Summary:
     ) -> Summary:
         """Summary of names and coefficients, with `found` errors where intervals are offered."""
         names, values = named
-        method = simultaneous_method(shown.simultaneous)
         estimate = ratio_name(response) if shown.exponentiate else "coef"
         if found is None:
             values = ratios(values) if shown.exponentiate else values
@@ -147,7 +146,7 @@ class Summary:
             estimate=estimate,
             level=shown.level,
             which=shown.which,
-            simultaneous=method,
+            simultaneous=simultaneous_method(shown.simultaneous),
             statement=reliability.statement,
             notes=reliability.notes,
             offered=reliability.offered,
