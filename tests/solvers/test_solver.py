@@ -1,4 +1,4 @@
-"""What solvers share: options, requirements, the cap on passes."""
+"""What solvers share: options, the cap on passes."""
 
 from typing import Any
 
@@ -7,11 +7,9 @@ import pytest
 from tacit.contract.plan import Penalty
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary
-from tacit.errors import BudgetError, SettingError
-from tacit.losses.loss import Code
+from tacit.errors import SettingError
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
-from tacit.solvers.requirements import Requirement, leaves_out, loss_is, no_intervals, no_penalty, public_n, require
 from tacit.solvers.solver import PublicFacts, SolverOptions, require_passes
 
 
@@ -34,19 +32,6 @@ def facts(n: int = 1000, relation: Relation = Relation.REPLACE_ONE) -> PublicFac
 def test_options_that_no_plan_can_honour_are_refused(options: dict[str, Any], said: str) -> None:
     with pytest.raises(SettingError, match=said):
         SolverOptions(**options)
-
-
-def test_the_first_missing_property_is_named() -> None:
-    requirements = (
-        Requirement(loss_is(Code.LOGISTIC), "never said"),
-        Requirement(no_penalty, "nor this"),
-        Requirement(public_n, "nor this"),
-        Requirement(no_intervals, "{solver} has no intervals for the {loss} loss", BudgetError),
-        Requirement(leaves_out("output"), "not reached"),
-    )
-    require(requirements, facts(), SolverOptions("some"))
-    with pytest.raises(BudgetError, match="'some' has no intervals for the logistic loss"):
-        require(requirements, facts(), SolverOptions("some", output="last", inference=True))
 
 
 def test_counting_the_records_takes_a_pass() -> None:
