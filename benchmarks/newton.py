@@ -54,7 +54,7 @@ def plan_for(loss: Loss, records: int, coefficients: int, mu: float, wishes: Sol
     design = matrix_design(names, labels, bounds=(-BOUND, BOUND), row_norm=None, intercept=True)
     budget = Budget(mu=mu, delta=1e-6)
     facts = PublicFacts(design, records, Relation.REPLACE_ONE, "row", budget, Penalty(), loss)
-    return make_plan(facts, SolverOptions(solver="newton", inference=True) if wishes is None else wishes)
+    return make_plan(facts, SolverOptions(solver="newton") if wishes is None else wishes)
 
 
 def simulate(plan: Plan, generator: np.random.Generator) -> Solution:
@@ -111,10 +111,10 @@ def unguarded(
 
 
 def compare(loss: Loss, coefficients: int, mu: float, tables: int) -> tuple[float, float, int]:
-    """Root mean squared errors of Newton and of tail-averaged descent, and Newton's rounds."""
+    """Root mean squared errors of Newton and of whitened descent, and Newton's rounds."""
     errors, rounds = [], []
-    for solver in ("newton", "gradient"):
-        plan = plan_for(loss, 1000, coefficients, mu, SolverOptions(solver=solver, inference=True))
+    for solver in ("newton", "whitened-gradient"):
+        plan = plan_for(loss, 1000, coefficients, mu, SolverOptions(solver=solver))
         rounds.append(len(plan.solver.step_sizes) if isinstance(plan.solver, Newton) else 0)
         off = [error(plan, simulate(plan, np.random.default_rng([table, 7]))) for table in range(tables)]
         errors.append(float(np.sqrt(np.mean(np.square(off)))))

@@ -88,7 +88,7 @@ class Line:
 LINES = (
     Line("gradient descent, iterates", "#8d99a3", {"solver": "gradient", "output": "last"}),
     Line("gradient descent, tail average", "#e08e0b", {"solver": "gradient", "output": "tail"}, tail_averages),
-    Line("noisy Newton, iterates", "#2e8b57", {"solver": "newton", "inference": True}),
+    Line("noisy Newton, iterates", "#2e8b57", {"solver": "newton"}),
     Line("pilot and one Newton step", "#1f6fb2", {"inference": True}),
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from typing import Any
 
@@ -10,8 +11,8 @@ from numpy.typing import NDArray
 
 from benchmarks.coverage.cells import Cell, plan_of, row_bound
 from benchmarks.coverage.plain import Sample, fit
+from tacit.contract.release import Sandwich
 from tacit.engine.table import Table
-from tacit.inference.covariance import relative_noise
 from tacit.inference.results import Results
 
 NORMAL = 1.959963984540054
@@ -25,6 +26,13 @@ def released(cell: Cell, X: Matrix, y: Matrix, seed: int) -> Results:
     with Table(X, y) as table:
         table.admit(plan.design, invalid_rows="error", exact=False)
         return Results(table.run(plan, seed=seed))
+
+
+def relative_noise(sandwich: Sandwich) -> float:
+    """√(2d)·s_M over the smallest eigenvalue of M: how much of the curvature is noise."""
+    smallest = float(np.linalg.eigvalsh(sandwich.curvature).min())
+    noise_norm = math.sqrt(2 * len(sandwich.curvature)) * sandwich.curvature_noise
+    return noise_norm / smallest if smallest > 0 else math.inf
 
 
 def run_batch(cell: Cell, target: Matrix, batch: int, size: int) -> dict[str, Any]:

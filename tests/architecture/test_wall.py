@@ -147,7 +147,7 @@ def test_public_draws_come_from_a_seed_that_is_a_rule() -> None:
         (path, node.args)
         for path, text in sources()
         for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "public_generator"
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "PublicSequence"
     ]
     assert calls
     for path, args in calls:

@@ -1,6 +1,7 @@
 """Certificates of plans that perturb their objective or noise a direction."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from tacit.certificate.certificate import Certificate
 from tacit.contract.plan import Penalty, Plan
 from tacit.contract.release import Release
+from tacit.design.attached_columns import AttachedColumns, Weighting
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary
 from tacit.documents.canonical_json import digest_of
@@ -19,14 +21,16 @@ from tacit.solvers.choice import make_plan
 from tacit.solvers.solver import PublicFacts, SolverOptions
 
 
-def plan_of(solver: str, relation: Relation = Relation.REPLACE_ONE, inference: bool = False) -> Plan:
+def plan_of(solver: str, relation: Relation = Relation.REPLACE_ONE, *, weighted: bool = False) -> Plan:
     design = matrix_design(["a", "b"], Binary("y", (0, 1)), bounds=(0, 1), row_norm=None, intercept=True)
+    if weighted:
+        design = replace(design, attached=AttachedColumns(weighting=Weighting("w", 3.0)))
     budget = Budget(epsilon=1.0, delta=1e-6)
     facts = PublicFacts(design, 3000, relation, "row", budget, Penalty())
-    return make_plan(facts, SolverOptions(solver, inference=inference))
+    return make_plan(facts, SolverOptions(solver))
 
 
-PERTURBED = plan_of("objective-perturbation", inference=True)
+PERTURBED = plan_of("objective-perturbation", weighted=True)
 
 
 def document_of(plan: Plan) -> dict[str, Any]:

@@ -23,13 +23,12 @@ from tacit.solvers.rules import TABLES
 
 ROUTES: dict[str, tuple[Any, dict[str, Any]]] = {
     "perturbed": (tacit.LogisticRegression, {"solver": "objective-perturbation"}),
-    "perturbed intervals": (tacit.LogisticRegression, {"solver": "objective-perturbation", "inference": True}),
     "double noise": (tacit.LogisticRegression, {"solver": "double-noise-newton"}),
-    "newton": (tacit.LogisticRegression, {"solver": "newton", "inference": True}),
-    "newton of counts": (tacit.PoissonRegressor, {"solver": "newton", "inference": True}),
-    "newton with a scale": (tacit.HuberRegressor, {"solver": "newton", "inference": True}),
-    "majorised": (tacit.LinearRegression, {"solver": "majorised-newton", "inference": True}),
-    "descent": (tacit.HuberRegressor, {"solver": "gradient", "inference": True}),
+    "newton": (tacit.LogisticRegression, {"solver": "newton"}),
+    "newton of counts": (tacit.PoissonRegressor, {"solver": "newton"}),
+    "newton with a scale": (tacit.HuberRegressor, {"solver": "newton"}),
+    "majorised": (tacit.LinearRegression, {"solver": "majorised-newton"}),
+    "descent": (tacit.HuberRegressor, {"solver": "gradient"}),
     "recalibrated": (tacit.LinearRegression, {"epsilon": 200.0}),
     "finished": (tacit.LogisticRegression, {}),
 }

@@ -14,11 +14,10 @@ from tacit.solvers.choice import SOLVERS
 from tacit.solvers.solver import OUTPUTS
 
 NEWTON_FORMS = ("newton", "majorised-newton")
-DESCENTS = ("gradient", "whitened-gradient")
 
 RIGID: dict[str, list[dict[str, Any]]] = {
     "moments": [],
-    "objective-perturbation": [{"max_passes": None}, {"max_passes": None, "inference": True}],
+    "objective-perturbation": [{"max_passes": None}],
     "double-noise-newton": [{}],
 }
 """Solvers that take no penalty and no output, with what they need; moments are not for labels."""
@@ -28,8 +27,7 @@ FREE: list[dict[str, Any]] = [
 FREE += [{"solver": solver, "output": output} for solver in ("gradient", "whitened-gradient") for output in OUTPUTS]
 """Routes on which a penalty or a ball may be declared."""
 ROUTES = [*FREE, {"inference": True}]
-ROUTES += [{"solver": solver, "inference": inference} for solver in NEWTON_FORMS for inference in (False, True)]
-ROUTES += [{"solver": solver, "inference": True, "output": "last"} for solver in DESCENTS]
+ROUTES += [{"solver": solver} for solver in NEWTON_FORMS]
 ROUTES += [{"solver": solver, **more} for solver, needed in RIGID.items() for more in needed]
 
 COEF = np.array([0.6, -0.4, 0.2])

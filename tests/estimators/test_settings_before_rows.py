@@ -39,7 +39,11 @@ BAD: dict[str, tuple[dict[str, Any], type[InputError], str]] = {
     "unknown solver": ({"solver": "simplex"}, SettingError, "solver"),
     "solver of another loss": ({"solver": "moments"}, SettingError, "moments"),
     "inference with l2": ({"inference": True, "l2": 1.0}, SettingError, "Intervals"),
-    "too few passes": ({"max_passes": 2, "inference": True, "solver": "newton"}, SettingError, "max_passes"),
+    "too few passes": ({"max_passes": 2, "solver": "newton"}, SettingError, "max_passes"),
+    **{
+        f"intervals of {solver}": ({"inference": True, "solver": solver}, SettingError, 'solver="auto".*inference')
+        for solver in ("gradient", "whitened-gradient", "newton", "majorised-newton", "objective-perturbation")
+    },
     "passes and iterations": ({"iterations": 50, "max_passes": 5}, SettingError, "max_passes"),
     "no bounds": ({"bounds": None}, BoundsError, "never read off the data"),
     "bounds": ({"bounds": (10, 0)}, BoundsError, "lower"),

@@ -89,6 +89,7 @@ def _release(
         curvature_noise=0.01,
         score_noise=0.02,
         level=0.5,
+        step=np.zeros(width),
     )
     return Release(plan, np.linspace(-1.0, 1.0, width), sandwich=sandwich)
 

@@ -1,5 +1,6 @@
 """The planner: never beyond the budget, never beyond the passes, nothing but public facts."""
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -25,7 +26,8 @@ from tacit.solvers.coordinates import gradient_bound
 from tacit.solvers.gradient import Gradient
 from tacit.solvers.newton import Newton
 from tacit.solvers.noisy_steps import take_steps
-from tacit.solvers.solver import PublicFacts, Requirement, SolverOptions, assembled, priced, public_n, require
+from tacit.solvers.requirements import Requirement, public_n, require
+from tacit.solvers.solver import PublicFacts, SolverOptions, assembled, priced
 from tacit.solvers.whitened_gradient import WhitenedGradient
 
 NEWTON_FORMS = ("newton", "majorised-newton")
@@ -246,3 +248,11 @@ def test_what_an_added_solver_requires_is_refused_by_name() -> None:
 def test_an_unknown_solver_is_refused() -> None:
     with pytest.raises(SettingError, match="solver must be one of 'auto'"):
         make_plan(facts(), SolverOptions("half-steps"))
+
+
+@pytest.mark.parametrize("solver", [name for name in SOLVERS if name != "auto"])
+def test_intervals_of_a_chosen_solver_are_refused_but_at_infinite_epsilon(solver: str) -> None:
+    asked = SolverOptions(solver, inference=True)
+    with pytest.raises(SettingError, match=r"intervals|LinearRegression"):
+        make_plan(facts(4000, 3, Budget(epsilon=1.0, delta=1e-6)), asked)
+    assert make_plan(facts(4000, 3, Budget(epsilon=math.inf)), asked).solver.intervals

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 from statistics import NormalDist
 from typing import Any
 
@@ -14,7 +15,9 @@ from scipy import integrate, optimize, stats
 import tacit
 from tacit.contract.plan import Plan, Purpose
 from tacit.contract.query import Answer, GradientNorm, Measure, Query
+from tacit.contract.sensitivity import Price
 from tacit.losses import regression
+from tacit.solvers.coordinates import Coordinates
 from tacit.solvers.gradient_tail import Clip, best_clip, choose_clip
 from tacit.solvers.interval_rules import TAIL
 
@@ -108,7 +111,10 @@ def test_a_tail_heavier_than_any_that_is_known_has_no_bound_but_the_public_one()
 def planned() -> Plan:
     model = tacit.LinearRegression(epsilon=3.0, bounds=(-8, 8), y_bounds=(-20, 20), inference=True)
     plan: Plan = model.plan(20_000, 3)
-    return plan
+    # Noise of 0.002 on the mean gradient of clip 1.
+    price = Price(819, 15)
+    steps = (replace(it, price=price) if it.purpose is Purpose.LAST_STEP else it for it in plan.steps)
+    return replace(plan, steps=tuple(steps))
 
 
 class Norms:
@@ -126,10 +132,11 @@ class Norms:
         return Answer(np.array([float(shares.sum())]), self._noise)
 
 
-def chosen(norms: Any, noise: float = 0.0, **changed: Any) -> tuple[Clip, list[GradientNorm]]:
+def chosen(
+    norms: Any, noise: float = 0.0, dimension: float = 4.0, largest: float = 50.0
+) -> tuple[Clip, list[GradientNorm]]:
     gate, plan = Norms(norms, noise), planned()
-    numbers = {"largest": 50.0, "noise": 0.002, "dimension": 4.0, **changed}
-    clip = choose_clip(gate, plan, np.zeros(4), None, 3.0, regression.SQUARED, **numbers)
+    clip = choose_clip(gate, plan, Coordinates(None, dimension), np.zeros(4), 3.0, regression.SQUARED, largest)
     return clip, gate.asked
 
 

@@ -10,7 +10,7 @@ from tacit.contract.plan import Purpose, Step
 from tacit.contract.query import QueryKind
 from tacit.contract.sensitivity import Price
 from tacit.solvers.interval_rules import NEWTON
-from tacit.solvers.newton_schedule import joined, newton_shares, step_sizes
+from tacit.solvers.newton import joined, newton_shares, step_sizes
 from tacit.solvers.solver import SolverOptions
 
 

@@ -41,11 +41,10 @@ def facts(
     return PublicFacts(design, n, relation, "row", chosen, Penalty())
 
 
-@pytest.mark.parametrize("inference", [False, True])
 @pytest.mark.parametrize("relation", PUBLIC)
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 6.0])
-def test_the_plan_spends_the_budget_and_no_more(epsilon: float, relation: Relation, inference: bool) -> None:
-    plan = make_plan(facts(epsilon, relation), SolverOptions(SOLVER, inference=inference))
+def test_the_plan_spends_the_budget_and_no_more(epsilon: float, relation: Relation) -> None:
+    plan = make_plan(facts(epsilon, relation), SolverOptions(SOLVER))
     guarantee = plan.guarantee()
     assert guarantee.mu is None
     assert epsilon * (1 - 1e-3) < guarantee.epsilon <= epsilon
@@ -62,7 +61,7 @@ def test_t22_the_accountants_agree_on_the_plan() -> None:
     from tacit.accounting.accountants import ACCOUNTANTS
     from tacit.accounting.composition import count_events
 
-    plan = make_plan(facts(2.0), SolverOptions(SOLVER, inference=True))
+    plan = make_plan(facts(2.0), SolverOptions(SOLVER))
     counts = count_events(plan.events(), plan.relation)
     lower, upper = ACCOUNTANTS["pld"].law(counts, plan.relation, 1e-6) or (0.0, 0.0)
     renyi = ACCOUNTANTS["rdp"].law(counts, plan.relation, 1e-6)
@@ -98,22 +97,21 @@ def test_the_ridge_gets_stronger_where_noise_is() -> None:
 
 
 def test_the_plan_judges_itself_by_the_mu_of_its_epsilon() -> None:
-    plan = make_plan(facts(1.0), SolverOptions(SOLVER, inference=True))
+    plan = make_plan(facts(1.0), SolverOptions(SOLVER))
     assert plan.strength == pytest.approx(math.sqrt(mu_squared_of(plan.budget)), rel=1e-3)
     assert plan.signal == pytest.approx(5000 * (plan.strength or 0) / 5)
     small = make_plan(facts(0.1, n=50), SolverOptions(SOLVER))
     assert any("small for this table" in text for text in plan_warnings(small))
 
 
-def test_private_bounds_are_paid_for_together_with_the_minimum() -> None:
+def test_private_bounds_and_intervals_are_refused() -> None:
     names = ["a", "b"]
     design = matrix_design(names, Binary("y", (0, 1)), bounds="private", row_norm=None, intercept=True)
     given = replace(facts(2.0, n=20_000), design=design)
     with pytest.raises(SettingError, match="declared bounds"):
         make_plan(given, SolverOptions(SOLVER))
-    plan = make_plan(given, SolverOptions(SOLVER, inference=True))
-    assert plan.locating is not None
-    assert 2.0 * (1 - 1e-3) < plan.guarantee().epsilon <= 2.0
+    with pytest.raises(SettingError, match="There are no intervals for solver='objective-perturbation'"):
+        make_plan(facts(2.0), SolverOptions(SOLVER, inference=True))
 
 
 @pytest.mark.parametrize(

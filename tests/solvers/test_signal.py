@@ -10,15 +10,15 @@ from tacit.design.design import matrix_design
 from tacit.design.response import Binary
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
-from tacit.solvers.signal import n_mu_of, plan_warnings, signal_of
+from tacit.solvers.signal import plan_warnings
 from tacit.solvers.solver import PublicFacts
 
 
 def test_the_signal_is_records_times_mu_over_coefficients() -> None:
     design = matrix_design(["a", "b", "c"], Binary("y", (0, 1)), bounds=(0, 1), row_norm=None, intercept=True)
     facts = PublicFacts(design, 2000, Relation.REPLACE_ONE, "row", Budget(mu=0.5), Penalty())
-    assert signal_of(facts, Fraction(1, 4)) == signal(2000, 0.5, 4) == 250.0
-    assert n_mu_of(facts, Fraction(1, 4)) == 1000.0
+    assert facts.signal(Fraction(1, 4)) == signal(2000, 0.5, 4) == 250.0
+    assert facts.n_mu(Fraction(1, 4)) == 1000.0
 
 
 @pytest.mark.parametrize(("mu", "warned"), [(0.0149, True), (0.0151, False)])

@@ -1,4 +1,4 @@
-"""What solvers share: options, requirements, the cap on passes."""
+"""What solvers share: options, the cap on passes."""
 
 from typing import Any
 
@@ -7,23 +7,10 @@ import pytest
 from tacit.contract.plan import Penalty
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary
-from tacit.errors import BudgetError, SettingError
-from tacit.losses.loss import Code
+from tacit.errors import SettingError
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
-from tacit.solvers.solver import (
-    PublicFacts,
-    Requirement,
-    SolverOptions,
-    leaves_out,
-    loss_is,
-    no_intervals,
-    no_penalty,
-    no_units,
-    passes_allowed,
-    require,
-    require_passes,
-)
+from tacit.solvers.solver import PublicFacts, SolverOptions, require_passes
 
 
 def facts(n: int = 1000, relation: Relation = Relation.REPLACE_ONE) -> PublicFacts:
@@ -47,23 +34,10 @@ def test_options_that_no_plan_can_honour_are_refused(options: dict[str, Any], sa
         SolverOptions(**options)
 
 
-def test_the_first_missing_property_is_named() -> None:
-    requirements = (
-        Requirement(loss_is(Code.LOGISTIC), "never said"),
-        Requirement(no_penalty, "nor this"),
-        Requirement(no_units, "nor this"),
-        Requirement(no_intervals, "{solver} has no intervals for the {loss} loss", BudgetError),
-        Requirement(leaves_out("output"), "not reached"),
-    )
-    require(requirements, facts(), SolverOptions("some"))
-    with pytest.raises(BudgetError, match="'some' has no intervals for the logistic loss"):
-        require(requirements, facts(), SolverOptions("some", output="last", inference=True))
-
-
 def test_counting_the_records_takes_a_pass() -> None:
     public, private = facts(), facts(relation=Relation.ADD_REMOVE)
-    assert passes_allowed(public, SolverOptions(max_passes=9)) == 9
-    assert passes_allowed(private, SolverOptions(max_passes=9)) == 8
-    assert passes_allowed(facts(10**7), SolverOptions()) == 30
+    assert public.passes_allowed(SolverOptions(max_passes=9)) == 9
+    assert private.passes_allowed(SolverOptions(max_passes=9)) == 8
+    assert facts(10**7).passes_allowed(SolverOptions()) == 30
     with pytest.raises(SettingError, match="at least 7"):
         require_passes(SolverOptions(max_passes=6, iterations=2), 3, 2)

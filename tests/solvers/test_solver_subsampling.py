@@ -16,7 +16,7 @@ from tacit.privacy.relation import Relation
 from tacit.solvers.choice import make_plan
 from tacit.solvers.newton_polish import NewtonPolish
 from tacit.solvers.rules import TABLES
-from tacit.solvers.solver import PublicFacts, SolverOptions, one_in_of_moments, one_in_of_steps
+from tacit.solvers.solver import PublicFacts, SolverOptions
 from tacit.solvers.staged_gradient import Staged
 
 
@@ -28,14 +28,14 @@ def facts(records: int, width: int, relation: Relation = Relation.REPLACE_ONE) -
 
 
 def test_small_tables_are_read_whole() -> None:
-    assert one_in_of_moments(facts(10_000, 20), 0.1, 2.0) == 1
+    assert facts(10_000, 20).one_in_of_moments(0.1, 2.0) == 1
 
 
 @pytest.mark.parametrize("records", [10**6, 10**7, 10**9])
 @pytest.mark.parametrize("width", [11, 51, 301])
 @pytest.mark.parametrize("mu", [0.003, 0.06, 1.0])
 def test_the_noise_stays_a_small_share_of_what_is_read(records: int, width: int, mu: float) -> None:
-    every = one_in_of_moments(facts(records, width), mu, 2.0)
+    every = facts(records, width).one_in_of_moments(mu, 2.0)
     assert every in {1, PART}
     edge = math.sqrt(2 * width) * math.sqrt(2) * 4 * width / mu
     assert every == 1 or edge * every / records <= TABLES.noise_norm
@@ -51,7 +51,7 @@ def test_a_large_table_is_read_in_part() -> None:
 @pytest.mark.parametrize("records", [10**6, 10**8])
 @pytest.mark.parametrize("mu", [0.003, 0.06, 1.0])
 def test_the_noise_of_a_first_step_stays_small(records: int, mu: float) -> None:
-    every = one_in_of_steps(facts(records, 51), mu, 4.0)
+    every = facts(records, 51).one_in_of_steps(mu, 4.0)
     assert every in {1, PART}
     assert every == 1 or 2 * 4.0 * 51 / (mu * records / every) <= TABLES.step_noise
 

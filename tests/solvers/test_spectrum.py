@@ -1,9 +1,9 @@
-"""Eigenvalues of a noisy matrix: denoised, raised, and put together again."""
+"""Eigenvalues of a noisy matrix: denoised, and put together again."""
 
 import numpy as np
 import pytest
 
-from tacit.solvers.spectrum import Spectrum, noise_norm, raised
+from tacit.solvers.spectrum import Spectrum, noise_norm
 
 
 def test_denoising_undoes_the_push_of_the_noise() -> None:
@@ -33,13 +33,3 @@ def test_the_noise_norm_is_the_largest_eigenvalue_of_noise() -> None:
     found = np.linalg.norm(symmetric, 2)
     assert found == pytest.approx(noise_norm(1.0, 400), rel=0.1)
     assert noise_norm(0.5, 8, times=3.0) == 6.0
-
-
-def test_raising_leaves_what_is_above_the_floor() -> None:
-    matrix = np.diag([0.01, 1.0])
-    repaired, low = raised(matrix, 0.1)
-    assert low
-    assert np.linalg.eigvalsh(repaired).tolist() == pytest.approx([0.1, 1.0])
-    same, untouched = raised(matrix, 0.001)
-    assert not untouched
-    assert same is matrix

@@ -192,11 +192,7 @@ def _settings() -> Iterator[tuple[str, str, int, Mapping[str, Any]]]:
     for model in INTERVALS:
         for more in ({}, {"max_weight": 3.0}):
             yield f"{model} intervals {more}", model, 4000, {"inference": True, **more}
-    for model in ("logistic", "linear", "poisson"):
-        for solver in ("newton", "majorised-newton", "gradient"):
-            yield f"{model} {solver}", model, 4000, {"inference": True, "solver": solver}
     yield "double noise", "logistic", 4000, {"solver": "double-noise-newton"}
-    yield "perturbed", "logistic", 4000, {"solver": "objective-perturbation", "inference": True}
 
 
 def _special() -> Iterator[tuple[str, str, int, Mapping[str, Any], Script]]:

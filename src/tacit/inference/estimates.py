@@ -13,11 +13,12 @@ from scipy import special
 
 from tacit.errors import SettingError
 from tacit.inference.summary_rendering import lines_table
+from tacit.solvers.coordinates import Matrix, Vector
+from tacit.validate import between, one_of
 
 SIMULTANEOUS = ("bonferroni", "scheffe")
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
+SOURCES = ("total", "sampling")
+"""Of variances: sampling and privacy noise together, or sampling alone."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ class Estimated:
         self, level: float = 0.95, which: str = "total", simultaneous: bool | str = False
     ) -> NDArray[np.float64]:
         """Ends of the intervals, columns lower and upper; see `ResultsMixin.conf_int`."""
-        require_which(which)
+        one_of("which", which, SOURCES)
         variance = self.sampling + (self.privacy if which == "total" else 0.0)
         half = self.quantiles(level, simultaneous) * np.sqrt(variance)
         return np.column_stack([self.values - half, self.values + half])
@@ -116,12 +117,13 @@ class Estimated:
 
     def quantiles(self, level: float, simultaneous: bool | str = False) -> Vector:
         """Standard errors to either side of an estimate."""
-        require_level(level)
+        between("level", level, 0, 1)
         method = simultaneous_method(simultaneous)
         # What is withheld has no interval that could fail, and does not widen the others.
         count = max(1, sum(self.offered))
         if method == "scheffe":
-            return np.array([_scheffe(level, min(count, self.dimension), nu) for nu in self.degrees.tolist()])
+            widest = min(count, self.dimension)
+            return np.array([math.sqrt(joint_quantile(level, widest, nu)) for nu in self.degrees.tolist()])
         tail = (1 - level) / 2
         if method == "bonferroni":
             tail /= count
@@ -152,18 +154,6 @@ def frame_of(columns: Mapping[str, Any], index: Sequence[str] | None = None) -> 
     return pd.DataFrame(dict(columns), index=None if index is None else list(index))
 
 
-def require_which(which: str) -> None:
-    """Refuse variances of other sources than sampling, or sampling and privacy together."""
-    if which not in {"total", "sampling"}:
-        raise SettingError(f'which must be "total" or "sampling"; got {which!r}.')
-
-
-def require_level(level: Any) -> None:
-    """Refuse a probability that is not between 0 and 1."""
-    if isinstance(level, bool) or not isinstance(level, int | float) or not 0.0 < level < 1.0:
-        raise SettingError(f"level must lie between 0 and 1; got {level!r}.")
-
-
 def simultaneous_method(asked: bool | str) -> str | None:
     """Return the method by which all intervals hold at once, or None where each holds alone."""
     if asked is True:
@@ -183,8 +173,8 @@ def tail_probability(statistic: float, count: int, degrees: float) -> float:
     return float(special.fdtrc(count, degrees, statistic / count))
 
 
-def _scheffe(level: float, count: int, degrees: float) -> float:
-    """√(q F⁻¹(level)), at which all combinations of q estimates are covered at once."""
+def joint_quantile(level: float, count: int, degrees: float) -> float:
+    """The square q F⁻¹(level) of q estimates; its root covers all their combinations at once (Scheffé)."""
     if math.isinf(degrees):
-        return math.sqrt(special.chdtri(count, 1 - level))
-    return math.sqrt(count * special.fdtri(count, degrees, level))
+        return float(special.chdtri(count, 1 - level))
+    return count * float(special.fdtri(count, degrees, level))

@@ -1,4 +1,4 @@
-"""Tests of linear combinations of coefficients, which are read from text.
+"""Tests of linear combinations of coefficients, read from text or made of the levels of a factor.
 
 In "x1 - x2 = 0" or "2 * age, smoker = 1" a name is the longest known one that fits, so that
 "C(ward)[T.b]" needs no quotes; one that reads like a number or an operator may stand in backquotes.
@@ -10,15 +10,19 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
 
+from tacit.design.design import Design
+from tacit.design.factor import Indicator
+from tacit.documents.canonical_json import quoted
 from tacit.errors import SettingError
-from tacit.inference.covariance import Covariance, Matrix, Vector
+from tacit.inference.covariance import Covariance, correlation_axes
 from tacit.inference.estimates import tail_probability
 from tacit.inference.step_covariance import StepCovariance
+from tacit.solvers.coordinates import Matrix, Vector
 
 _NUMBER = re.compile(r"(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _WORD = re.compile(r"[^\s+*/(),=-]+")
@@ -27,6 +31,8 @@ DEEPEST = 50
 """Brackets inside one another; more are refused before they exhaust the stack."""
 LISTED = 40
 """So many names are listed in an error."""
+MOST_CONTRASTS = 1000
+"""Of a factor; of more levels one reference is asked for."""
 WEAKEST_FIRST = ("withheld", "approximate", "conservative")
 
 
@@ -107,23 +113,16 @@ class JointLaw:
 
     def distance(self, away: Vector) -> float:
         """Squared distance r'V⁻¹r of a vector r from zero."""
-        scale, values, axes = _correlation_axes(self.covariance)
+        scale, values, axes = correlation_axes(self.covariance)
         return float(np.sum((axes.T @ (away / scale)) ** 2 / values))
 
 
 def joint_law(covariance: Covariance | StepCovariance, weights: Matrix) -> JointLaw:
     """Joint law of combinations: the noise in the least certain direction decides its degrees."""
     matrix = covariance.joint(weights)
-    scale, _, axes = _correlation_axes(matrix)
+    scale, _, axes = correlation_axes(matrix)
     directions = np.vstack([weights, (axes / scale[:, None]).T @ weights])
     return JointLaw(matrix, float(covariance.scatter(directions).degrees.min()))
-
-
-def _correlation_axes(joint: Matrix) -> tuple[Vector, Vector, Matrix]:
-    scale = np.sqrt(np.maximum(np.diagonal(joint), np.finfo(float).tiny))
-    values, axes = np.linalg.eigh(joint / np.outer(scale, scale))
-    # Of a singular design a direction may have no variance: it counts as one with hardly any.
-    return scale, np.maximum(values, 1e-12), axes
 
 
 def require_joint(asked: Combinations, statements: tuple[str, ...], why: str) -> None:
@@ -177,12 +176,62 @@ def _listed(names: Sequence[str]) -> str:
     return shown if len(names) <= LISTED else f"{shown} and {len(names) - LISTED} more"
 
 
+def factor_contrasts(design: Design, factor: str, reference: str | None = None) -> Combinations:
+    """All differences of two levels, or of each level from one; labels say which.
+
+    Guarantee
+    ---------
+    - Each is the difference of two linear predictors that differ in this factor alone; where the
+      factor has interactions, with the other columns of these at zero or their first level.
+    """
+    places = _places(design, factor)
+    levels = design.levels[factor]
+    pairs: Sequence[tuple[str, str]] = [(b, a) for a, b in combinations(levels, 2)]
+    if reference is not None:
+        if reference not in levels:
+            raise SettingError(
+                f"{quoted(reference)} is no level of {quoted(factor)}; the levels are {', '.join(levels[:40])}."
+            )
+        pairs = [(level, reference) for level in levels if level != reference]
+    if len(pairs) > MOST_CONTRASTS:
+        raise SettingError(
+            f"{quoted(factor)} has {len(levels)} levels, too many for all differences; name one level as reference."
+        )
+    weights = np.zeros((len(pairs), len(design.names)))
+    for row, (first, second) in zip(weights, pairs, strict=True):
+        for level, sign in ((first, 1.0), (second, -1.0)):
+            if level in places:
+                row[places[level]] += sign
+    labels = tuple(f"{factor}: {first} - {second}" for first, second in pairs)
+    return Combinations(weights, np.zeros(len(pairs)), labels)
+
+
+def _places(design: Design, factor: str) -> dict[str, int]:
+    """Places of the coefficients of a factor's levels; the reference level has none."""
+    first = int(design.reports_intercept)
+    found = {
+        column.factors[0].level: place
+        for place, column in enumerate(design.columns, first)
+        if len(column.factors) == 1 and isinstance(column.factors[0], Indicator) and column.factors[0].column == factor
+    }
+    if factor not in design.levels or not found:
+        known = ", ".join(map(quoted, design.levels)) or "none"
+        raise SettingError(
+            f"{quoted(str(factor))} is no factor with coefficients of its own in this model; its factors: {known}."
+        )
+    return found
+
+
 class _Reader:
     """One text, read from left to right: a side is its weights, and its constant as the last."""
 
     def __init__(self, text: str, names: tuple[str, ...]) -> None:
         self._text, self._names = text, names
-        self._longest_first = sorted(names, key=len, reverse=True)
+        known = sorted(names, key=len, reverse=True)
+        bare = [name for name in known if name and not _NUMBER.fullmatch(name)]
+        either = ["|".join(map(re.escape, each)) or "(?!)" for each in (known, bare)]
+        # In backquotes, or the longest that ends at the end of a word.
+        self._name = re.compile("`({})`|({})(?=$|[{}\\s])".format(*either, re.escape(_SIGNS)))
         self._place = 0
 
     def read(self) -> list[tuple[str, Vector]]:
@@ -234,9 +283,11 @@ class _Reader:
         if depth > DEEPEST:
             raise SettingError("A combination has too many brackets or signs inside one another.")
         found = np.zeros(len(self._names) + 1)
-        name = self._take_name()
+        self._peek()
+        name = self._name.match(self._text, self._place)
         if name is not None:
-            found[self._names.index(name)] = 1.0
+            self._place = name.end()
+            found[self._names.index(name[name.lastindex or 0])] = 1.0
             return found
         if sign := self._take("+", "-"):
             inner = self._factor(depth + 1)
@@ -252,23 +303,6 @@ class _Reader:
         self._place = number.end()
         found[-1] = float(number.group())
         return found
-
-    def _take_name(self) -> str | None:
-        """The longest name that begins here and ends at the end of a word."""
-        self._peek()
-        for name in self._longest_first:
-            if self._text.startswith(f"`{name}`", self._place):
-                self._place += len(name) + 2
-                return name
-        for name in self._longest_first:
-            end = self._place + len(name)
-            follows = self._text[end : end + 1]
-            whole = not follows or follows.isspace() or follows in _SIGNS
-            fits = self._text.startswith(name, self._place) and whole
-            if fits and name and not _NUMBER.fullmatch(name):
-                self._place = end
-                return name
-        return None
 
     def _peek(self) -> str:
         while self._text[self._place : self._place + 1].isspace():

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from tacit.design.response import Binary, Continuous, Count, Response
 from tacit.errors import SettingError
-from tacit.inference.estimates import Estimated, frame_of, require_level
+from tacit.inference.estimates import Estimated, frame_of
 from tacit.inference.response_law import ResponseLaw, nodes
+from tacit.solvers.coordinates import Vector
+from tacit.validate import between
 
-Vector = NDArray[np.float64]
 Mean = Callable[[Vector], Vector]
 
 
@@ -74,7 +75,7 @@ class Prediction:
         Of labels the ends are 0 and 1, and equal where one label is that rare. The law of the
         response is averaged over that of its mean, so the mean's own error is in it.
         """
-        require_level(level)
+        between("level", level, 0, 1)
         law, linear = self.law, self.linear
         ends = law.interval(linear, self.mean(nodes(linear)), level)
         withheld = np.array([word == "withheld" for word in self.response_statements], dtype=bool)

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import special
 
 from tacit.errors import SettingError
-from tacit.inference.covariance import Covariance, Matrix, Vector
-from tacit.inference.estimates import require_level
+from tacit.inference.covariance import Covariance
+from tacit.inference.estimates import joint_quantile
 from tacit.inference.hypotheses import Combinations, JointLaw, joint_law, require_joint, weakest
 from tacit.inference.step_covariance import StepCovariance
+from tacit.solvers.coordinates import Matrix, Vector
+from tacit.validate import between
 
 
 @dataclass(frozen=True)
@@ -78,16 +79,13 @@ def confidence_region(
     level: float,
 ) -> ConfidenceRegion:
     """Region of combinations, by the law that their Wald test has."""
-    require_level(level)
+    between("level", level, 0, 1)
     if asked.values.any():
         raise SettingError('A region has no hypothesis: ask for "x1", not for "x1 = 1".')
     require_joint(asked, tuple(statements), why)
     weights, count = asked.weights, len(asked.weights)
     law = joint_law(covariance, weights)
-    if math.isinf(law.degrees):
-        square = float(special.chdtri(count, 1 - level))
-    else:
-        square = count * float(special.fdtri(count, law.degrees, level))
+    square = joint_quantile(level, count, law.degrees)
     if isinstance(covariance, StepCovariance) and count > 1:
         square = covariance.simulated_quantile(weights, level, square)
     return ConfidenceRegion(

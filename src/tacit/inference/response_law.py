@@ -12,19 +12,18 @@ and without an intercept ⟨Q, M⟩ / (⟨M, M⟩ r). At ε = ∞ this is the me
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from tacit.contract.release import Release, Sandwich
 from tacit.design.response import Binary, Continuous, Count
 from tacit.errors import SettingError
-from tacit.inference.covariance import Matrix, Vector
 from tacit.inference.estimates import Estimated
 from tacit.losses.loss import Code
+from tacit.solvers.coordinates import Matrix, Vector
+from tacit.solvers.quantiles import Places, bisect_places
 
 ASSUMED = {
     Code.SQUARED: "errors are normal and have one variance",
@@ -40,6 +39,7 @@ NOISIEST = 0.5
 """Relative noise of σ² from which no response interval is given."""
 NODES = 21
 """Points of the mean's law that a response's law is averaged over."""
+NODE_WEIGHTS = np.full(NODES, 1 / NODES)
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class ResponseLaw:
                 return np.clip(ends, self.response.lower, self.response.upper)
             case Count():
                 return self._counts(means, level)
-        chance = means @ node_weights()
+        chance = means @ NODE_WEIGHTS
         tail = (1 - level) / 2
         lower, upper = np.where(1 - chance < tail, 1.0, 0.0), np.where(chance < tail, 0.0, 1.0)
         ends = np.column_stack([lower, upper])
@@ -108,14 +108,13 @@ class ResponseLaw:
 
     def _counts(self, means: Matrix, level: float) -> Matrix:
         assert isinstance(self.response, Count)  # noqa: S101 - for the type checker
-        tail, top = (1 - level) / 2, float(math.ceil(self.response.upper))
-        weights = node_weights()
+        tail, top = (1 - level) / 2, math.ceil(self.response.upper)
 
-        def below(count: Vector) -> Vector:
-            return np.asarray(self._count_law(count[:, None], means) @ weights)
+        def below(count: Places) -> Vector:
+            return np.asarray(self._count_law(count[:, None].astype(np.float64), means) @ NODE_WEIGHTS)
 
-        lower = _first(lambda count: below(count) > tail, len(means), top)
-        upper = _first(lambda count: below(count) >= 1 - tail, len(means), top)
+        lower = bisect_places(lambda count: below(count) > tail, top, len(means))
+        upper = bisect_places(lambda count: below(count) >= 1 - tail, top, len(means))
         missing = np.any(np.isnan(means), axis=1, keepdims=True)
         return np.where(missing, np.nan, np.column_stack([lower, upper]))
 
@@ -185,25 +184,9 @@ def _contradiction(release: Release, spread: _Variance) -> str | None:
     return None
 
 
-def node_weights() -> Vector:
-    """Weights of the nodes: each stands for the same share of the mean's law."""
-    return np.full(NODES, 1 / NODES)
-
-
 def nodes(linear: Estimated) -> Matrix:
     """Points of the linear predictors' laws, by t quantiles: one row a predictor."""
     shares = (np.arange(NODES) + 0.5) / NODES
     quantiles = special.stdtrit(linear.degrees[:, None], shares[None, :])
     with np.errstate(invalid="ignore"):
         return np.asarray(linear.values[:, None] + quantiles * linear.std_errors[:, None])
-
-
-def _first(holds: Callable[[Vector], NDArray[np.bool_]], rows: int, top: float) -> Vector:
-    """Smallest whole number up to `top`, row by row, from which an increasing condition holds."""
-    low, high = np.zeros(rows), np.full(rows, top)
-    while (low < high).any():
-        middle = np.floor((low + high) / 2)
-        there = holds(middle)
-        low = np.where(there, low, np.minimum(middle + 1, high))
-        high = np.where(there, middle, high)
-    return low

@@ -14,17 +14,17 @@ from tacit.certificate.fit_file import Reliability
 from tacit.contract.release import Release, Sandwich
 from tacit.errors import SettingError
 from tacit.inference.covariance import Covariance
-from tacit.inference.estimates import Estimated, require_which
-from tacit.inference.factor_contrasts import factor_contrasts
-from tacit.inference.hypotheses import Combinations, WaldTest, combinations_of, wald_test
+from tacit.inference.estimates import SOURCES, Estimated
+from tacit.inference.hypotheses import Combinations, WaldTest, combinations_of, factor_contrasts, wald_test
 from tacit.inference.prediction import Mean, Prediction
 from tacit.inference.regions import ConfidenceRegion, confidence_region
-from tacit.inference.reliability import WITHHELD, Judgement, StepJudgement, judge, not_offered, overall
+from tacit.inference.reliability import WITHHELD, ExactJudgement, StepJudgement, judge, not_offered, overall
 from tacit.inference.response_law import ResponseLaw
 from tacit.inference.step_covariance import StepCovariance
 from tacit.inference.stored_results import StoredResults
 from tacit.inference.summary import Header, Shown, Summary, notes_of
 from tacit.losses.loss import Code
+from tacit.validate import one_of
 
 WITHOUT_INTERVALS = frozenset({Code.SOFTMAX, Code.HINGE, Code.PINBALL, Code.DISTANCE})
 
@@ -169,7 +169,7 @@ class Results(ResultsMixin):
         return self.release.sandwich is not None and not_offered(self.release.plan) is None
 
     @cached_property
-    def judgement(self) -> Judgement | StepJudgement:
+    def judgement(self) -> ExactJudgement | StepJudgement:
         """How reliable the intervals are, and why."""
         return judge(self.release, self._sandwich())
 
@@ -191,7 +191,7 @@ class Results(ResultsMixin):
 
     def cov_params(self, which: str = "total") -> NDArray[np.float64]:
         """Covariance of the coefficients; "sampling" leaves out the noise that was added."""
-        require_which(which)
+        one_of("which", which, SOURCES)
         return self._covariance.covariance(sampling_only=which == "sampling")
 
     def t_test(self, combinations: Any) -> Estimated:
@@ -200,17 +200,16 @@ class Results(ResultsMixin):
 
     def wald_test(self, combinations: Any) -> WaldTest:
         """Test all linear combinations at once, for example ["x1", "x2"]."""
-        asked = combinations_of(combinations, self.names)
-        statements = self.judgement.of(self.names, asked.weights)
-        why = self.judgement.why(asked.weights)
-        return wald_test(self._covariance, self.values, asked, statements, why)
+        return wald_test(self._covariance, self.values, *self._asked(combinations))
 
     def confidence_region(self, combinations: Any, level: float = 0.95) -> ConfidenceRegion:
         """Region of linear combinations that covers all of them at once."""
+        return confidence_region(self._covariance, self.values, *self._asked(combinations), level)
+
+    def _asked(self, combinations: Any) -> tuple[Combinations, tuple[str, ...], str]:
+        """Combinations that are asked for at once, what is said of each, and why some are withheld."""
         asked = combinations_of(combinations, self.names)
-        statements = self.judgement.of(self.names, asked.weights)
-        why = self.judgement.why(asked.weights)
-        return confidence_region(self._covariance, self.values, asked, statements, why, level)
+        return asked, self.judgement.of(self.names, asked.weights), self.judgement.why(asked.weights)
 
     def contrasts(self, factor: str, reference: str | None = None) -> Estimated:
         """Differences between levels of a factor, each by itself."""
@@ -255,20 +254,18 @@ class Results(ResultsMixin):
         judgement = self.judgement
         if isinstance(judgement, StepJudgement):
             return judgement.covariance
-        return Covariance.of(self._sandwich(), self.release, safe=judgement.safe)
+        return Covariance.of(self._sandwich(), self.release.plan.records)
 
     def _sandwich(self) -> Sandwich:
-        if self.release.sandwich is None:
-            if self.release.plan.loss.code in WITHOUT_INTERVALS:
-                raise SettingError("There are no intervals for this model.")
-            if self.release.plan.intervals_declined:
-                why = not_offered(self.release.plan)
-                raise SettingError(f"Intervals are not offered: {why}.")
-            raise SettingError("This fit did not pay for intervals; fit with inference=True.")
-        reason = not_offered(self.release.plan)
-        if reason is not None:
+        plan, sandwich = self.release.plan, self.release.sandwich
+        if sandwich is None and plan.loss.code in WITHOUT_INTERVALS:
+            raise SettingError("There are no intervals for this model.")
+        reason = not_offered(plan)
+        if reason is not None and (sandwich is not None or plan.intervals_declined):
             raise SettingError(f"Intervals are not offered: {reason}.")
-        return self.release.sandwich
+        if sandwich is None:
+            raise SettingError("This fit did not pay for intervals; fit with inference=True.")
+        return sandwich
 
     def _estimated(self, asked: Combinations) -> Estimated:
         scatter = self._covariance.scatter(asked.weights)

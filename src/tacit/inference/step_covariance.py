@@ -5,7 +5,6 @@ combination a of working coefficients is the combination u = V₊Λ₊⁻¹V₊'
 Q is the score's second moment; s_M, s_Q and σ are the noises of M, Q and the gradient; δ² is the
 squared error of the pilot, δ_v how far the truth may lie from it in one of k₋ hidden directions.
 
-
     V₀ = max(u'Qu, ½ s_Q‖u‖²) / (n - d) + σ²‖u‖² + ½ s_M²(‖u‖²(δ² + k₋δ_v²) + (u·step)²)
     V  = V₀ + B²‖u‖² + ‖V₋'a‖² δ_v² + what second-order terms may add,   half width t_ν √V
 
@@ -23,9 +22,10 @@ import numpy as np
 
 from tacit.contract.plan import Plan
 from tacit.contract.release import Sandwich
-from tacit.inference.covariance import Matrix, Scatter, Vector
+from tacit.inference.covariance import Scatter, correlation_axes
+from tacit.solvers.coordinates import Matrix, Vector
 from tacit.solvers.interval_rules import RELIABILITY
-from tacit.solvers.public_draws import public_generator
+from tacit.solvers.public_draws import PublicSequence
 
 TINY = float(np.finfo(float).tiny)
 
@@ -195,7 +195,7 @@ class StepCovariance:
 
     def _drawn_statistics(self, combinations: Matrix) -> Vector:
         """Wald's statistic in draws of the estimates and of the noise of Q."""
-        generator = public_generator(RELIABILITY.seed)
+        generator = PublicSequence(RELIABILITY.seed)
         score, width = self._shrunk(self.sandwich.score), len(self.sandwich.score)
         root = np.linalg.cholesky(_positive(self._joint(combinations, score)))
         found = np.empty(RELIABILITY.draws)
@@ -210,7 +210,5 @@ class StepCovariance:
 
 def _positive(matrix: Matrix) -> Matrix:
     """Raise eigenvalues that rounding or a singular design left at zero."""
-    scale = np.sqrt(np.maximum(np.diagonal(matrix), TINY))
-    values, vectors = np.linalg.eigh(matrix / np.outer(scale, scale))
-    raised = (vectors * np.maximum(values, 1e-12)) @ vectors.T
-    return np.asarray(raised * np.outer(scale, scale))
+    scale, values, vectors = correlation_axes(matrix)
+    return np.asarray((vectors * values) @ vectors.T * np.outer(scale, scale))

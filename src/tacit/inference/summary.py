@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -13,12 +12,11 @@ from numpy.typing import NDArray
 
 from tacit.certificate.certificate import INFINITE, SEEDED
 from tacit.certificate.fit_file import Reliability
-from tacit.contract.plan import Plan
 from tacit.contract.release import Release
 from tacit.design.response import Binary, Count, Response
 from tacit.errors import SettingError
 from tacit.inference.estimates import Estimated, Line, lines_frame, ratios, simultaneous_method
-from tacit.inference.reliability import Judgement, StepJudgement, not_offered
+from tacit.inference.reliability import ExactJudgement, StepJudgement, not_offered
 from tacit.inference.summary_rendering import summary_html, summary_latex, summary_text
 from tacit.losses.loss import Code
 from tacit.privacy.budget import Guarantee
@@ -35,22 +33,14 @@ MODELS: Mapping[Code, str] = MappingProxyType(
         Code.DISTANCE: "mean",
     }
 )
-BOUNDED: Mapping[Code, str] = MappingProxyType(
-    {
-        Code.SQUARED: "Errors far from their center count less (Huber's score): under errors that "
-        "are not symmetric the intercept is that of their center, not of their mean.",
-        Code.POISSON: "Counts far from their rate count less, and are centred again by their "
-        "dispersion: the target is the rate of all but outliers.",
-    }
-)
-"""What fits of 0.1 and of other solvers estimate in place of the plain model's target."""
 TARGETS: Mapping[Code, str] = MappingProxyType(
     {
         Code.SQUARED: "Target: least squares. The clip of the gradients adapts to their measured "
         "tail, and what it may change is in the intervals.",
         Code.POISSON: "Target: the mean count (quasi-likelihood). The clip of the gradients adapts "
         "to their measured tail, and what it may change is in the intervals.",
-        Code.HUBER: BOUNDED[Code.SQUARED],
+        Code.HUBER: "Errors far from their center count less (Huber's score): under errors that "
+        "are not symmetric the intercept is that of their center, not of their mean.",
     }
 )
 """What a private fit with intervals estimates."""
@@ -143,7 +133,6 @@ class Summary:
     ) -> Summary:
         """Summary of names and coefficients, with `found` errors where intervals are offered."""
         names, values = named
-        method = simultaneous_method(shown.simultaneous)
         estimate = ratio_name(response) if shown.exponentiate else "coef"
         if found is None:
             values = ratios(values) if shown.exponentiate else values
@@ -157,7 +146,7 @@ class Summary:
             estimate=estimate,
             level=shown.level,
             which=shown.which,
-            simultaneous=method,
+            simultaneous=simultaneous_method(shown.simultaneous),
             statement=reliability.statement,
             notes=reliability.notes,
             offered=reliability.offered,
@@ -194,30 +183,16 @@ def ratio_name(response: Response) -> str:
     raise SettingError("exponentiate=True is for two classes (odds ratios) and counts (rate ratios).")
 
 
-def notes_of(release: Release, judgement: Judgement | StepJudgement | None) -> tuple[str, ...]:
+def notes_of(release: Release, judgement: ExactJudgement | StepJudgement | None) -> tuple[str, ...]:
     """Sentences below the table: why intervals are not nominal, and what is estimated."""
     plan = release.plan
     if judgement is None:
         asked = release.sandwich is not None or plan.intervals_declined
         reason = not_offered(plan) if asked else None
         return () if reason is None else (f"Intervals are not offered: {reason}.",)
-    if isinstance(judgement, StepJudgement):
-        return (*judgement.notes(plan.design.terms), *_targets(plan, TARGETS))
-    notes = []
-    if judgement.reasons:
-        notes.append(f"Not nominal, because {'; '.join(judgement.reasons)}.")
-    if judgement.intercept_reasons:
-        notes.append(f"Intercept: approximate, because {'; '.join(judgement.intercept_reasons)}.")
-    if plan.private:
-        notes += _targets(plan, BOUNDED)
-    if math.isinf(plan.signal):
-        notes.append("Robust standard errors (HC0), normal quantiles.")
-    return tuple(notes)
-
-
-def _targets(plan: Plan, known: Mapping[Code, str]) -> list[str]:
-    """Sentences about what is estimated: the family's target, and whose rows count less."""
-    notes = [known[plan.loss.code]] if plan.loss.code in known else []
-    if plan.design.unit_rows > 1:
+    notes = judgement.notes(plan.design.terms)
+    if plan.private and plan.loss.code in TARGETS:
+        notes.append(TARGETS[plan.loss.code])
+    if plan.private and plan.design.unit_rows > 1:
         notes.append(MANY_ROWS.format(unit=plan.unit))
-    return notes
+    return tuple(notes)

@@ -31,8 +31,8 @@ from tacit.solvers import (
 from tacit.solvers.counting import with_counting
 from tacit.solvers.exact import Exact
 from tacit.solvers.locating import exact_locating, with_locating
+from tacit.solvers.requirements import NO_INTERVALS, require
 from tacit.solvers.rules import INTERCEPT_ONLY, NEWTON_POLISH, WARNINGS
-from tacit.solvers.signal import n_mu_of, signal_of
 from tacit.solvers.solver import PublicFacts, SolverOptions, assembled, require_moderate_scales
 from tacit.validate import one_of
 
@@ -94,8 +94,6 @@ def counted(plan: PlanSolver) -> PlanSolver:
     """Return a solver that counts the records first, where their number is private."""
 
     def planned(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
-        if not facts.counts:
-            return plan(facts, options, allowed)
         return with_counting(facts, allowed, lambda rest: plan(facts, options, rest))
 
     return planned
@@ -103,7 +101,7 @@ def counted(plan: PlanSolver) -> PlanSolver:
 
 def _auto(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     """Choose by intervals, by the response and by the signal."""
-    if options.inference and signal_of(facts, allowed) >= WARNINGS.intervals:
+    if options.inference and facts.signal(allowed) >= WARNINGS.intervals:
         return counted(one_step.plan)(facts, options, allowed)
     if options.inference:
         # Intervals would mean nothing: the coefficients get all of the budget.
@@ -122,7 +120,7 @@ def _labels(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Pl
     """
     free = options == SolverOptions() and facts.penalty == Penalty()
     if free and facts.loss.code is Code.LOGISTIC:
-        signal = signal_of(facts, allowed)
+        signal = facts.signal(allowed)
         if signal < INTERCEPT_ONLY.labels and facts.design.intercept:
             return intercept_only.plan(facts, options, allowed)
         if facts.is_large and signal >= NEWTON_POLISH.signal:
@@ -133,7 +131,7 @@ def _labels(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Pl
 def _numeric(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     """The level alone, moments where they are predicted to be better, or two stages."""
     least = max(INTERCEPT_ONLY.n_mu, INTERCEPT_ONLY.signal * facts.design.width)
-    if n_mu_of(facts, allowed) < least and facts.design.intercept:
+    if facts.n_mu(allowed) < least and facts.design.intercept:
         return intercept_only.plan(facts, options, allowed)
     stages = staged_gradient.plan(facts, options, allowed)
     if facts.loss.code is not Code.SQUARED or options.iterations or options.step_size:
@@ -145,14 +143,8 @@ def _numeric(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> P
     return once if errors[0] < errors[1] else stages
 
 
-def _gradient(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
-    planned = counted(newton.plan) if options.inference else gradient.plan
-    return planned(facts, options, allowed)
-
-
 def _whitened(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
-    if options.inference:
-        return newton.plan(facts, options, allowed)
+    require((NO_INTERVALS,), facts, options)
     if isinstance(facts.design.response, Continuous | Count):
         return staged_gradient.plan(facts, options, allowed)
     return whitened_gradient.plan(facts, options, allowed)
@@ -161,7 +153,7 @@ def _whitened(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> 
 SOLVERS: Mapping[str, PlanSolver] = MappingProxyType(
     {
         "auto": _auto,
-        "gradient": _gradient,
+        "gradient": gradient.plan,
         "whitened-gradient": counted(_whitened),
         "moments": counted(moments.plan),
         "newton": counted(newton.plan),

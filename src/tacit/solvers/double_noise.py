@@ -25,45 +25,30 @@ from tacit.contract.plan import Plan, Purpose, Solution, Step
 from tacit.contract.query import CurvatureTrace, DampedDirection, Gate, GradientSum, QueryKind
 from tacit.contract.sensitivity import price_for
 from tacit.losses.loss import Code
+from tacit.solvers import requirements as needs
 from tacit.solvers.coordinates import Vector
 from tacit.solvers.interval_rules import DOUBLE_NOISE
 from tacit.solvers.noisy_steps import take_steps
-from tacit.solvers.solver import (
-    PublicFacts,
-    Requirement,
-    SolverOptions,
-    assembled,
-    declared_bounds,
-    leaves_out,
-    loss_is,
-    no_intervals,
-    no_penalty,
-    no_units,
-    priced,
-    require,
-)
+from tacit.solvers.requirements import Requirement, require
+from tacit.solvers.solver import CoefficientSolver, PublicFacts, SolverOptions, assembled, priced
 
 NAME = "double-noise-newton"
 REQUIRES = (
-    Requirement(loss_is(Code.LOGISTIC), f'solver="{NAME}" is for the logistic regression of two classes.'),
-    Requirement(declared_bounds, f'solver="{NAME}" needs declared bounds.'),
-    Requirement(no_intervals, f'There are no intervals for solver="{NAME}".'),
-    Requirement(no_units, f'solver="{NAME}" is for records without units.'),
-    Requirement(no_penalty, f'solver="{NAME}" takes no l2, prior_mean, radius and constraint.'),
-    *(
-        Requirement(leaves_out(name), f'solver="{NAME}" takes no {name}: leave it out.')
-        for name in ("step_size", "output")
-    ),
+    Requirement(needs.loss_is(Code.LOGISTIC), f'solver="{NAME}" is for the logistic regression of two classes.'),
+    Requirement(needs.declared_bounds, f'solver="{NAME}" needs declared bounds.'),
+    Requirement(needs.no_intervals, f'There are no intervals for solver="{NAME}".'),
+    Requirement(lambda facts, _: facts.design.attached.unit is None, f'solver="{NAME}" is for records without units.'),
+    Requirement(needs.no_penalty, f'solver="{NAME}" takes no l2, prior_mean, radius and constraint.'),
+    *needs.takes_no(NAME, "step_size", "output"),
 )
 
 
 @dataclass(frozen=True)
-class DoubleNoise:
+class DoubleNoise(CoefficientSolver):
     """Rounds of gradient and direction, from 0; the last iterate is the result."""
 
     rounds: int
     name: str = NAME
-    intervals: ClassVar[bool] = False
     maps_rows: ClassVar[bool] = False
 
     def run(self, gate: Gate, plan: Plan) -> Solution:

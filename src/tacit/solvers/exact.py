@@ -23,7 +23,6 @@ from tacit.solvers.coordinates import Coordinates, Vector, gradient_bound, penal
 from tacit.solvers.exact_intervals import deviation_of, exact_sandwich
 from tacit.solvers.mean import exact_mean
 from tacit.solvers.residual_scale import in_units
-from tacit.solvers.sandwich import SINGULAR, solved
 from tacit.solvers.spectrum import Spectrum
 
 NEWTON_STEPS, QUASI_NEWTON_STEPS, PROJECTED_STEPS = 100, 1000, 3000
@@ -35,6 +34,8 @@ MEMORY = 30
 FLAT = 0.3
 """Slope along a step, over that at its start, at which a line search ends."""
 TURNS, SAME_DEVIATION = 30, 1e-9
+SINGULAR = 1e-13
+"""Singular values below this share of the largest are left out of a solution."""
 CURVED = frozenset({Code.LOGISTIC, Code.SQUARED, Code.SMOOTH_HUBER, Code.POISSON})
 """Losses with a curvature that Newton's method can rely on; the others go by gradients alone."""
 
@@ -102,7 +103,7 @@ def _newton(
     for _ in range(NEWTON_STEPS):
         query = SecondMoments(plan.design.unit_norm, None, theta, Weights.CURVATURE, plan.loss)
         curvature = gate.ask(query).value * plan.loss.smoothness / plan.count + ridge.curvature()
-        step = -solved(curvature, gradient)
+        step = -np.asarray(np.linalg.lstsq(curvature, gradient, rcond=SINGULAR)[0])
         descent = float(gradient @ step)
         if _is_small(step, theta):
             break

@@ -14,22 +14,13 @@ from typing import ClassVar
 from tacit.contract.plan import Forecast, Plan, Purpose, Solution
 from tacit.contract.query import Gate, QueryKind
 from tacit.solvers.coordinates import Coordinates, gradient_bound, slope_bound
-from tacit.solvers.noisy_steps import Descent, Noise, best_time, descend, excess_bound
+from tacit.solvers.noisy_steps import Descent, best_time, descend, excess_bound
+from tacit.solvers.requirements import NO_INTERVALS, Requirement, declared_bounds, public_n, require
 from tacit.solvers.rules import DESCENT
-from tacit.solvers.solver import (
-    PublicFacts,
-    Requirement,
-    SolverOptions,
-    assembled,
-    declared_bounds,
-    passes_allowed,
-    priced,
-    public_n,
-    require,
-    require_passes,
-)
+from tacit.solvers.solver import CoefficientSolver, PublicFacts, SolverOptions, assembled, priced, require_passes
 
 REQUIRES = (
+    NO_INTERVALS,
     Requirement(declared_bounds, 'solver="gradient" needs declared bounds; use solver="auto".'),
     # The steps would be too long by the unknown factor n / n_at_least; whitening removes it.
     Requirement(public_n, 'solver="gradient" needs a public n; use solver="auto" with add-remove.'),
@@ -37,12 +28,11 @@ REQUIRES = (
 
 
 @dataclass(frozen=True)
-class Gradient:
+class Gradient(CoefficientSolver):
     """Descent in prepared coordinates."""
 
     descent: Descent
     name: str = "gradient"
-    intervals: ClassVar[bool] = False
     maps_rows: ClassVar[bool] = False
 
     def run(self, gate: Gate, plan: Plan) -> Solution:
@@ -50,9 +40,6 @@ class Gradient:
         coordinates = Coordinates(None, float(plan.design.width))
         clip = gradient_bound(plan)
         theta, _ = descend(gate, plan, self.descent, coordinates, None, clip, plan.loss)
-        if theta.ndim > 1 and plan.penalty.prior_mean is None and plan.penalty.constraint is None:
-            # What all classes have in common changes no probability: it is noise and no more.
-            theta = theta - theta.mean(axis=1, keepdims=True)
         return Solution(theta)
 
 
@@ -67,16 +54,22 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
         radius = math.hypot(facts.penalty.radius * largest, radius)
     slope = slope_bound(facts.loss, facts.records * design.unit_rows)
     sensitivity = facts.sensitivity * design.unit_norm * slope
-    noise = Noise(sensitivity / (facts.records * math.sqrt(allowed)), design.width)
+    noise, width = sensitivity / (facts.records * math.sqrt(allowed)), design.width
     smoothness = row_norm**2 * design.unit_rows * facts.loss.smoothness
-    time = best_time(noise, radius)
+    time = best_time(noise, width, radius)
     # Nothing is counted here.
-    passes = passes_allowed(facts, options) + facts.counts
+    passes = facts.passes_allowed(options) + facts.counts
     iterations = options.iterations or max(1, min(passes, math.ceil(smoothness * time)))
     step_size = options.step_size or min(time / iterations, 1 / smoothness)
     output = options.output or "average"
     bound = excess_bound(
-        noise, radius=radius, time=step_size * iterations, step_size=step_size, smoothness=smoothness, output=output
+        noise,
+        width,
+        radius=radius,
+        time=step_size * iterations,
+        step_size=step_size,
+        smoothness=smoothness,
+        output=output,
     )
     forecast = None
     if bound is not None and step_size <= 1 / smoothness:

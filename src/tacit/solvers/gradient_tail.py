@@ -19,7 +19,7 @@ import numpy as np
 from tacit.contract.plan import Plan, Purpose
 from tacit.contract.query import Gate, GradientNorm, Measure
 from tacit.losses.loss import Code, Loss
-from tacit.solvers.coordinates import Matrix, Vector
+from tacit.solvers.coordinates import Coordinates, Vector
 from tacit.solvers.interval_rules import TAIL
 from tacit.solvers.quantiles import bisect_octaves
 from tacit.solvers.rules import between
@@ -34,21 +34,11 @@ class Clip:
 
 
 def choose_clip(
-    gate: Gate,
-    plan: Plan,
-    theta: Vector,
-    matrix: Matrix | None,
-    row_bound: float,
-    loss: Loss,
-    *,
-    largest: float,
-    noise: float,
-    dimension: float,
+    gate: Gate, plan: Plan, coordinates: Coordinates, theta: Vector, row_bound: float, loss: Loss, largest: float
 ) -> Clip:
-    """Ask for the quantile and the tail mean of the gradient norms at theta.
-
-    `largest` is the public bound on norms, `noise` that of a gradient of clip 1.
-    """
+    """Ask for the quantile and the tail mean of the gradient norms at theta, at most `largest` by public facts."""
+    price, matrix = plan.step(Purpose.LAST_STEP).price, coordinates.matrix
+    noise = 0.0 if price is None else 2.0**price.bits / price.bound / plan.records
 
     def within(norm: float) -> float:
         asked = GradientNorm(theta, row_bound, 2 * norm, matrix, loss, start=-norm)
@@ -63,7 +53,7 @@ def choose_clip(
     excess = cap * float(answer.value[0]) / plan.count
     excess += TAIL.caution * cap * answer.noise_scale / plan.count
     safety = TAIL.safety if loss.code is Code.SQUARED else TAIL.counts_safety
-    scale = safety / math.sqrt(dimension)
+    scale = safety / math.sqrt(coordinates.dimension)
     return best_clip(quantile, held, excess, largest=largest, noise=noise, scale=scale)
 
 

@@ -17,21 +17,18 @@ from tacit.contract.plan import Plan, Purpose, Solution
 from tacit.contract.query import Gate, QueryKind
 from tacit.losses.loss import Code
 from tacit.solvers.coordinates import response_ends
-from tacit.solvers.label_start import label_start
 from tacit.solvers.quantiles import bisect, records_below
-from tacit.solvers.response_location import LocatingResponse, ResponseLocation, ask_mean, locate_response
+from tacit.solvers.response_location import LocatingResponse, ResponseLocation, ask_mean, label_start, locate_response
 from tacit.solvers.rules import INTERCEPT_ONLY, RESPONSE, STAGED, between
-from tacit.solvers.signal import n_mu_of
-from tacit.solvers.solver import PublicFacts, SolverOptions, assembled, priced
+from tacit.solvers.solver import CoefficientSolver, PublicFacts, SolverOptions, assembled, priced
 
 
 @dataclass(frozen=True)
-class InterceptOnly:
+class InterceptOnly(CoefficientSolver):
     """The level of the response; its median and scale are asked for first, if that is planned."""
 
     locating_response: LocatingResponse | None = None
     name: str = "level"
-    intervals: ClassVar[bool] = False
     maps_rows: ClassVar[bool] = False
 
     def run(self, gate: Gate, plan: Plan) -> Solution:
@@ -109,7 +106,7 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     if facts.loss.code is Code.LOGISTIC:
         steps = (priced(facts, QueryKind.COUNTS, allowed, 1, Purpose.LABEL_SHARE),)
         return assembled(facts, InterceptOnly(), steps)
-    if n_mu_of(facts, allowed) < INTERCEPT_ONLY.counts_pay:
+    if facts.n_mu(allowed) < INTERCEPT_ONLY.counts_pay:
         steps = (priced(facts, QueryKind.COUNTS, allowed, 1, Purpose.RESPONSE_MEAN),)
         return assembled(facts, InterceptOnly(), steps)
     locating = LocatingResponse(RESPONSE.medians, RESPONSE.radii)

@@ -12,19 +12,12 @@ from tacit.solvers.rules import COVERAGE, Growth, rule
 
 
 @dataclass(frozen=True)
-class StartShares:
-    """Parts of μ² before and after the estimate, in hundredths."""
+class RoundShares:
+    """Parts of μ² of Newton's method, in hundredths."""
 
     scales: int
     level: int
     moments: int
-    sandwich: int
-
-
-@dataclass(frozen=True)
-class RoundShares(StartShares):
-    """All parts of μ² of Newton's method, in hundredths."""
-
     residuals: int
     rounds: int
 
@@ -50,7 +43,7 @@ class Shares:
 
 @dataclass(frozen=True)
 class Start:
-    """Standardised and whitened coordinates, from which all solvers with intervals begin."""
+    """Standardised and whitened coordinates, from which Newton and fits with intervals begin."""
 
     study: ClassVar[str] = COVERAGE
     medians: int = rule(12, "counts for the medians of the columns")
@@ -87,8 +80,6 @@ class Level:
     rates: tuple[float, float, float] = rule((0.55, 1.0, 1.6), "rates over their mean, averaged")
     dispersion: float = rule(5.0, "largest dispersion of counts")
     halvings: int = rule(30, "of that range")
-    difference: float = rule(0.05, "of dispersions, for a derivative")
-    nearby: float = rule(0.02, "of logarithms of rates, for a derivative")
     top: Growth = rule(Growth(1.1, 100.0, 0.5, 1.1, 100.0), "rate over mean where weights fall")
     octaves: int = rule(6, "octaves in which the residuals' radius is sought")
     widest: float = rule(4.0, "and below so many times what the pilot's residuals measured")
@@ -155,14 +146,13 @@ class Tail:
 
 @dataclass(frozen=True)
 class Newton:
-    """Rounds of noisy Newton steps, majorised Newton steps, or descent."""
+    """Rounds of noisy Newton steps, or of majorised Newton steps."""
 
     study: ClassVar[str] = "docs/newton.md, on simulated designs"
-    logistic: RoundShares = rule(RoundShares(5, 2, 10, 30, 0, 53), "shares of two labels")
-    numbers: RoundShares = rule(RoundShares(5, 0, 10, 30, 2, 53), "of numbers")
-    counts: RoundShares = rule(RoundShares(5, 1, 10, 28, 6, 50), "of counts")
+    logistic: RoundShares = rule(RoundShares(5, 2, 10, 0, 83), "shares of two labels")
+    numbers: RoundShares = rule(RoundShares(5, 0, 10, 0, 85), "of numbers")
+    counts: RoundShares = rule(RoundShares(5, 1, 10, 6, 78), "of counts")
     step: float = rule(3.0, "longest step, in spreads of the response")
-    lifted: float = rule(2.0, "curvatures of intervals below so many deviations are raised to it")
     enough: float = rule(100.0, "signal from which Newton's last steps are full ones")
     much: float = rule(1000.0, "signal from which two are")
     damping: float = rule(0.5, "size of the other Newton steps")
@@ -171,9 +161,7 @@ class Newton:
     rounds: int = rule(16, "Newton's rounds below that signal")
     newton: tuple[int, int, int, int] = rule((1, 2, 6, 20), "1 + 2·log10(signal), within 6 and 20")
     majorised: tuple[int, int, int, int] = rule((6, 4, 10, 20), "6 + 4·log10(signal), 10 to 20")
-    descent: tuple[int, int, int, int] = rule((0, 20, 30, 60), "20·log10(signal), 30 to 60")
-    shortest: float = rule(0.3, "step of descent, at least; signal / 100 else, up to 1")
-    longest: tuple[float, float] = rule((1.0, 2.0), "longest declared step, Newton and descent")
+    longest: float = rule(1.0, "longest declared step")
     majorised_share: int = rule(15, "hundredths of μ² for a curvature that is asked for once")
     even: Fraction = rule(Fraction(2, 5), "of the gradients' price that is split evenly")
     averaged: float = rule(0.5, "share of the iterates behind output tail")
@@ -187,7 +175,6 @@ class Newton:
     scale_change: tuple[float, float] = rule((1 / 8, 2.0), "of the scale in one round")
     scale_prior: float = rule(0.5, "variance of the logarithm of the first scale")
     scale_drift: float = rule(0.01, "variance that a round adds, as residuals change")
-    steepest: float = rule(2.0, "eigenvalues of M^½PM^½ are cut here: no error grows")
 
 
 @dataclass(frozen=True)
@@ -195,7 +182,6 @@ class Perturbation:
     """Objective perturbation."""
 
     study: ClassVar[str] = "docs/objective_perturbation.md; derived for ‖θ‖ = 5"
-    shares: StartShares = rule(StartShares(5, 2, 10, 30), "of what is not the minimum's")
     cover: Fraction = rule(Fraction(1, 200), "share of the noise that hides the computation")
     norm: float = rule(5.0, "assumed norm of the minimiser, for the ridge")
     ratios: tuple[float, float, int] = rule((0.005, 1.09, 61), "parts of ε tried for the ridge")
@@ -220,14 +206,6 @@ class Reliability:
 
     study: ClassVar[str] = COVERAGE
     signal: float = rule(100.0, "signal from which coverage was measured to be nominal")
-    wide: float = rule(30.0, "n·μ over d^1.5 from which it was: more than that signal if d > 11")
-    noise: float = rule(1.0, "relative noise of the curvature up to which they are nominal")
-    small_noise: float = rule(0.5, "and up to which it is left out of the degrees of freedom")
-    rare_class: float = rule(25.0, "signal times the smaller class's share, for the intercept")
-    rare_count: float = rule(100.0, "signal times the mean count, for the intercept")
-    counted: float = rule(0.1, "share of the declared records that weights must come to")
-    dispersion: float = rule(0.2, "dispersion of counts beyond which more signal is needed")
-    dispersed: float = rule(200.0, "that signal")
     hidden: tuple[float, float] = rule((0.1, 0.15), "hidden part over standard errors: conservative, withheld")
     bias: tuple[float, float] = rule((0.6, 1.0), "bias bound of the clip, likewise")
     curvature: float = rule(0.5, "noise of the curvature, likewise: conservative")

@@ -11,17 +11,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tacit.contract.plan import Plan, Purpose
+from tacit.contract.plan import Plan
 from tacit.contract.query import CurvatureAndScore, Gate, GradientSum
 from tacit.contract.release import Sandwich
 from tacit.losses import classification, regression
 from tacit.losses.loss import Code, Loss
 from tacit.solvers.coordinates import Coordinates, Vector, response_ends
-from tacit.solvers.expected_curvature import part_way
 from tacit.solvers.gradient_tail import Clip, choose_clip
 from tacit.solvers.interval_rules import LEVEL, ONE_STEP
 from tacit.solvers.nuisance import residual_threshold
-from tacit.solvers.pseudo_rows import weight_ratio
+from tacit.solvers.pseudo_rows import part_way, weight_ratio
 from tacit.solvers.spectrum import Spectrum, noise_norm
 
 UNBOUNDED = frozenset({Code.SQUARED, Code.WEIGHTED_POISSON, Code.WEIGHTED_LOGISTIC})
@@ -135,17 +134,5 @@ def bounded(gate: Gate, plan: Plan, coordinates: Coordinates, pilot: Pilot, row_
         return regression.smooth_huber(threshold), Clip(row_bound * threshold, 0.0)
     low, high = response_ends(plan)
     steepest = high - low if loss.code is Code.SQUARED else loss.lipschitz
-    price = plan.step(Purpose.LAST_STEP).price
-    noise = 0.0 if price is None else 2.0**price.bits / price.bound / plan.records
-    clip = choose_clip(
-        gate,
-        plan,
-        pilot.theta,
-        matrix,
-        row_bound,
-        loss,
-        largest=row_bound * steepest,
-        noise=noise,
-        dimension=coordinates.dimension,
-    )
+    clip = choose_clip(gate, plan, coordinates, pilot.theta, row_bound, loss, row_bound * steepest)
     return replace(loss, lipschitz=clip.norm / row_bound), clip

@@ -89,8 +89,7 @@ def locate(gate: Gate, plan: Plan) -> Design:
     Guarantee
     ---------
     - Nothing but the answers of the gate and the plan enters the bounds.
-    - The number of questions is the plan's, whatever the answers are.
-    - The bounds are finite and apart, whatever the answers are.
+    - Whatever the answers are, the number of questions is the plan's, and the bounds are finite and apart.
     """
     locating = plan.locating
     if locating is None:

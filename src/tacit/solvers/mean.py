@@ -20,14 +20,10 @@ from tacit.contract.query import Gate, GradientSum, QueryKind, SecondMoments
 from tacit.design.attached_columns import AttachedColumns
 from tacit.losses import regression
 from tacit.solvers.coordinates import Coordinates
-from tacit.solvers.counting import with_counting
+from tacit.solvers.counting import SMALLEST_SHARE, with_counting
 from tacit.solvers.rules import LABELS, MEAN, between
-from tacit.solvers.signal import signal_of
 from tacit.solvers.solver import PublicFacts, SolverOptions, assembled, priced
 from tacit.solvers.whitened_gradient import Whitening, whiten
-
-SMALLEST_SHARE = 1e-6
-"""Floor of the sum of the weights, as a share of n times the largest."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +79,7 @@ def mean_in(gate: Gate, plan: Plan, coordinates: Coordinates, clip: float) -> So
 
 def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     """Price a mean, and a covariance where the second moments are asked for."""
-    signal = signal_of(facts, allowed)
+    signal = facts.signal(allowed)
     if options.solver == "gradient" or signal < MEAN.signal:
         alone = priced(facts, QueryKind.GRADIENT, allowed, 1, Purpose.ROW_SUM)
         return assembled(facts, Mean(), (alone,))

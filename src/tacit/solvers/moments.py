@@ -26,20 +26,18 @@ from tacit.errors import SettingError
 from tacit.losses.loss import Code
 from tacit.solvers import staged_gradient as staged
 from tacit.solvers.noisy_steps import Descent
+from tacit.solvers.requirements import Requirement, loss_is, no_intervals, require
 from tacit.solvers.rules import STAGED
 from tacit.solvers.shrinkage import unclipped_share
-from tacit.solvers.signal import signal_of
-from tacit.solvers.solver import PublicFacts, Requirement, SolverOptions, loss_is, no_intervals, require, require_passes
-
-
-def _takes_one_step(_: PublicFacts, options: SolverOptions) -> bool:
-    return options.iterations in {None, 1} and options.step_size is None
-
+from tacit.solvers.solver import PublicFacts, SolverOptions, require_passes
 
 REQUIRES = (
     Requirement(loss_is(Code.SQUARED), 'solver="moments" is for LinearRegression and Ridge.'),
     Requirement(no_intervals, 'There are no intervals for solver="moments".'),
-    Requirement(_takes_one_step, 'solver="moments" takes no steps: leave iterations and step_size out.'),
+    Requirement(
+        lambda _, options: options.iterations in {None, 1} and options.step_size is None,
+        'solver="moments" takes no steps: leave iterations and step_size out.',
+    ),
 )
 
 
@@ -47,7 +45,7 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     """Price least squares from noised moments."""
     require(REQUIRES, facts, options)
     require_passes(options, 2 + facts.counts)
-    clip = STAGED.size_clip.at(signal_of(facts, allowed))
+    clip = STAGED.size_clip.at(facts.signal(allowed))
     length = 1.0 / unclipped_share(clip)
     stage = staged.Stage(Descent(1, length, 0.0, clip, options.output or "tail", 1.0), 1)
     moments = STAGED.moments_queries, STAGED.moments_share

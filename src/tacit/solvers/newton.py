@@ -1,19 +1,17 @@
-"""Rounds of noisy Newton steps, of majorised Newton steps, or of descent with weighed rows.
+"""Rounds of noisy Newton steps, or of majorised Newton steps.
 
     θ ← θ - η P (g(θ) + noise),   ‖step‖ ≤ 3 spreads of the response
 
-P is the inverse of the curvature that the round released (Newton), of a bound on it that was
-released once (majorised), or a number (descent). Eigenvalues below 1.5 noise norms are raised to
-that before P is made, so that noise can shorten a step and never turn or stretch it. Undamped and
-without floor and cap, noisy Newton runs away (docs/newton.md has the measurements).
-
-All begin as the one-step solver does and share its parts of μ². What that spends on pilot and step
-goes to the rounds, and the part of curvature and score too where no intervals are asked for.
+P is the inverse of the curvature that the round released (Newton), or of a bound on it that was
+released once (majorised). Eigenvalues below 1.5 noise norms are raised to that before P is made, so
+that noise can shorten a step and never turn or stretch it. Undamped and without floor and cap,
+noisy Newton runs away (docs/newton.md has the measurements).
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import ClassVar
@@ -22,35 +20,28 @@ import numpy as np
 
 from tacit.contract.plan import Plan, Purpose, Solution, Step
 from tacit.contract.query import Answer, Gate, GradientSum, QueryKind, SecondMoments, Weights
-from tacit.contract.release import Sandwich
 from tacit.errors import SettingError
 from tacit.losses import regression
-from tacit.losses.constants import expected_curvature
-from tacit.losses.loss import Code, Loss
+from tacit.losses.constants import best_threshold, expected_curvature
+from tacit.losses.loss import Code
 from tacit.solvers.coordinates import Matrix, Vector
-from tacit.solvers.interval_rules import NEWTON, RoundShares
-from tacit.solvers.newton_schedule import (
-    joined,
-    newton_shares,
-    number_of_rounds,
-    score_threshold,
-    squares_share,
-    step_sizes,
-)
-from tacit.solvers.noise_propagation import carry_noise
+from tacit.solvers.interval_rules import NEWTON
 from tacit.solvers.noisy_steps import first_averaged, take_steps
-from tacit.solvers.nuisance import Level, dispersed_level, rescale, threshold_of
+from tacit.solvers.nuisance import dispersed_level, rescale, threshold_of
 from tacit.solvers.one_step import has_intervals
-from tacit.solvers.sandwich import ask_sandwich, coefficient_errors
-from tacit.solvers.signal import signal_of
-from tacit.solvers.solver import PublicFacts, Requirement, SolverOptions, assembled, no_penalty, priced, require
+from tacit.solvers.requirements import NO_INTERVALS, Requirement, no_penalty, require
+from tacit.solvers.rules import TABLES, between
+from tacit.solvers.solver import PublicFacts, SolverOptions, assembled, priced, require_passes
 from tacit.solvers.spectrum import Spectrum, noise_norm
 from tacit.solvers.standardised_start import Known, StandardisedStart, begin, clip_factor_of, counted_clip, first_steps
 
 SMALLEST = 1e-12
 """Floor of a whitened curvature over its bound, where there is no noise to go by."""
-NAMES = {"each": "newton", "once": "majorised-newton", "no": "whitened-gradient"}
+FINEST = 10**8
+"""Shares of rounds are rounded down to multiples of 1 over this."""
+NAMES = {"each": "newton", "once": "majorised-newton"}
 REQUIRES = (
+    NO_INTERVALS,
     Requirement(
         lambda facts, _: has_intervals(facts.loss),
         "solver={solver} has no rounds for the {loss} loss; they are for two classes, least "
@@ -64,8 +55,8 @@ REQUIRES = (
 class Newton:
     """Rounds on downweighted rows: one step size η a round.
 
-    `curvature` says when it is released: in "each" round, "once", or at "no" time. With `scaled`
-    every round also asks for the residuals' squares, and their scale moves along; `dispersed` is
+    `curvature` says when it is released: in "each" round, or "once". With `scaled` every round
+    also asks for the residuals' squares, and their scale moves along; `dispersed` is
     the number of rounds after which the dispersion of counts is asked for. From round `pooled_from`
     on curvatures are averaged with those before. `averaged` is the share of the iterates behind
     output "tail". `threshold` is that of the bounded score of numbers, in deviations of the
@@ -82,6 +73,7 @@ class Newton:
     pooled_from: int = 0
     threshold: float | None = None
     intervals: bool = False
+    """Never; the field stays for the digests of requests."""
 
     @property
     def name(self) -> str:
@@ -96,7 +88,7 @@ class Newton:
         return first_averaged(len(self.step_sizes), self.output, self.averaged)
 
     def run(self, gate: Gate, plan: Plan) -> Solution:
-        """Begin as the one-step solver does, take the rounds, and ask for the matrices if paid for.
+        """Standardise and whiten, then take the rounds.
 
         Guarantee
         ---------
@@ -106,24 +98,21 @@ class Newton:
         known = begin(gate, plan, self.start, counted_clip(plan, self.start.clip_factor))
         rounds = _Rounds(gate, plan, self, known)
         theta = take_steps(known.start, len(self.step_sizes), rounds.step, first=self.first_averaged)
-        sandwich = rounds.sandwich(theta) if self.intervals else None
-        return Solution(known.coordinates.prepared(theta), sandwich, None, tuple(rounds.decrements))
+        return Solution(known.coordinates.prepared(theta), decrements=tuple(rounds.decrements))
 
 
 @dataclass
 class _Rounds:
-    """The state of a run: level and scale of the response, P, and what noise propagation needs."""
+    """The state of a run: level and scale of the response, P, and the last step's noise and how it stretched it."""
 
     gate: Gate
     plan: Plan
     settings: Newton
     known: Known
     decrements: list[float] = field(default_factory=list)
-    scales: list[float] = field(default_factory=list)
-    steps: list[Matrix] = field(default_factory=list)
-    noises: list[float] = field(default_factory=list)
-    cut: list[bool] = field(default_factory=list)
     pooled: list[Answer] = field(default_factory=list)
+    noise: float = 0.0
+    stretch: float = 0.0
 
     def __post_init__(self) -> None:
         """Ask for the bound on the curvature, if it is asked for once."""
@@ -145,37 +134,28 @@ class _Rounds:
         settings, plan = self.settings, self.plan
         size = settings.step_sizes[number]
         if settings.dispersed == number:
-            self.level = self._dispersed(theta)
+            # The noise in θ has added its variance times the mean to the squares.
+            added = self.level.share * self.noise**2 * self.stretch
+            self.level = dispersed_level(self.gate, plan, self.known.coordinates, theta, self.level, added)
         if settings.scaled:
-            self.level = self._scaled(self.scale)
+            self.level = replace(self.level, loss=regression.smooth_huber(self.threshold * self.scale))
         loss, matrix = self.level.loss, self.known.coordinates.matrix
         query = GradientSum(theta, self.known.clip * loss.lipschitz, matrix, True, loss)
         answer = self.gate.ask(query)
         gradient = answer.value / plan.count
         if settings.curvature == "each":
             self.inverse = self._newton(number, theta)
-        ahead, cut = self._limited_step(theta, size * (self.inverse @ gradient))
+        step = size * (self.inverse @ gradient)
+        length, longest = float(np.linalg.norm(step)), NEWTON.step * self.known.spread
+        if length > longest:
+            step = step * (longest / length)
         if settings.scaled:
             damping, coordinates = min(size, 1.0), self.known.coordinates
             self.scale, self.prior = rescale(self.gate, plan, coordinates, theta, self.scale, damping, self.prior)
         squared = float(gradient @ self.inverse @ gradient)
         self.decrements.append(math.sqrt(max(0.0, squared)))
-        self.steps.append(size * self.inverse)
-        self.noises.append(answer.noise_scale / plan.count)
-        self.cut.append(cut)
-        self.scales.append(self.scale)
-        return ahead
-
-    def _scaled(self, scale: float) -> Level:
-        return replace(self.level, loss=regression.smooth_huber(self.threshold * scale))
-
-    def _dispersed(self, theta: Vector) -> Level:
-        """Ask for the dispersion of counts; noise in θ has added its variance times the mean."""
-        last = self.steps[-1] if self.steps else np.zeros((len(theta), len(theta)))
-        noise = self.noises[-1] if self.noises else 0.0
-        added = self.level.share * noise**2 * float(np.sum(last**2))
-        coordinates = self.known.coordinates
-        return dispersed_level(self.gate, self.plan, coordinates, theta, self.level, added)
+        self.noise, self.stretch = answer.noise_scale / plan.count, float(np.sum((size * self.inverse) ** 2))
+        return theta - step
 
     def _newton(self, number: int, theta: Vector) -> Matrix:
         """Inverse of the mean of the curvatures at θ and, late, at the iterates before."""
@@ -201,38 +181,6 @@ class _Rounds:
         ridged = replace(answer, value=answer.value + ridge * np.eye(width))
         return raised_inverse(self.plan, ridged, self.level.curvature, NEWTON.ridge)
 
-    def _limited_step(self, theta: Vector, step: Vector) -> tuple[Vector, bool]:
-        """Return the next iterate and whether the step was cut."""
-        length, longest = float(np.linalg.norm(step)), NEWTON.step * self.known.spread
-        if length > longest:
-            return theta - step * (longest / length), True
-        return theta - step, False
-
-    def sandwich(self, theta: Vector) -> Sandwich:
-        """Ask for curvature and score at the result; add up the noise of all rounds."""
-        plan, known, first = self.plan, self.known, self.settings.first_averaged
-        if self.settings.scaled:
-            self.level = self._scaled(math.exp(float(np.mean(np.log(self.scales[first:])))))
-        level = self.level
-        asked = ask_sandwich(self.gate, plan, known.coordinates, theta, known.clip, level.loss)
-        averaged = len(self.steps) - first
-        weights = [0.0] * first + [1.0 / averaged] * averaged
-        # Steps went by the number of records that was counted, the matrices go by the declared one.
-        curvature = asked.curvature * (plan.records / plan.count)
-        ahead, left = carry_noise(curvature, self.steps, self.noises, weights)
-        # What is left of the way from the start, as far as released values tell.
-        missing = left @ (known.start - theta)
-        return replace(
-            asked,
-            capped=any(self.cut[first:]),
-            step_noise=self.noises[-1] * plan.count / plan.records,
-            level=level.share,
-            dispersion=level.dispersion,
-            nuisance_error=coefficient_errors(plan, known.coordinates, asked, level.shift_error, known.mean_row),
-            rare=known.rare,
-            privacy=ahead + np.outer(missing, missing),
-        )
-
 
 def toward_expected(answer: Answer, expected: float) -> Answer:
     """Pull curvatures to the one that whitened rows and the response's level lead one to expect.
@@ -255,36 +203,27 @@ def raised_inverse(plan: Plan, moments: Answer, unit: float, norms: float) -> Ma
     return spectrum.with_values(plan.count / (unit * values))
 
 
-def shares_of(loss: Loss) -> RoundShares:
-    """Parts of μ² of a loss."""
-    if loss.code is Code.LOGISTIC:
-        return NEWTON.logistic
-    return NEWTON.counts if loss.code is Code.POISSON else NEWTON.numbers
-
-
 def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
-    """Price the rounds of a solver, with intervals or without.
+    """Price the rounds of a solver.
 
     Guarantee
     ---------
     - Prices are those of a public rule; all of them together cost at most `allowed`.
     """
     require(REQUIRES, facts, options)
-    curvature = {"newton": "each", "majorised-newton": "once"}.get(options.solver, "no")
-    longest = NEWTON.longest[curvature == "no"]
-    if (options.step_size or 0.0) > longest:
+    curvature = "each" if options.solver == "newton" else "once"
+    if (options.step_size or 0.0) > NEWTON.longest:
         raise SettingError(
-            f"step_size must be at most {longest:g} for these steps, which are in units of the "
+            f"step_size must be at most {NEWTON.longest:g} for these steps, which are in units of the "
             "inverse curvature: longer ones run away."
         )
-    code, shares = facts.loss.code, shares_of(facts.loss)
-    signal = signal_of(facts, allowed)
+    code, signal = facts.loss.code, facts.signal(allowed)
+    shares = {Code.LOGISTIC: NEWTON.logistic, Code.POISSON: NEWTON.counts}.get(code, NEWTON.numbers)
     clear = signal >= NEWTON.enough
     steps, start = first_steps(facts, allowed, shares, clip_factor_of(signal))
     scaled = code is Code.SQUARED or (code is Code.HUBER and facts.loss.relative)
     counts = code is Code.POISSON
-    others = sum(step.times for step in steps) + facts.counts
-    others += options.inference + (curvature == "once") + counts
+    others = sum(step.times for step in steps) + facts.counts + (curvature == "once") + counts
     each = 1 + (curvature == "each") + scaled
     count = number_of_rounds(facts, options, signal, curvature, others=others, each=each)
     last = curvature == "each" and clear
@@ -297,11 +236,8 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
         scaled,
         count // NEWTON.dispersed if counts else None,
         count // NEWTON.pooled,
-        intervals=options.inference,
     )
     hundredths = shares.rounds
-    hundredths += 0 if counts else shares.residuals
-    hundredths += 0 if options.inference else shares.sandwich
 
     def cost(part: int) -> Fraction:
         return allowed * Fraction(part, 100)
@@ -318,9 +254,6 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
         threshold = score_threshold(facts, start.clip_factor, gradients)
         settings = replace(settings, threshold=threshold)
     steps += _round_steps(facts, settings, gradients, curvatures, cost(shares.residuals))
-    if options.inference:
-        pair = cost(shares.sandwich)
-        steps.append(priced(facts, QueryKind.SANDWICH, pair, 1, Purpose.CURVATURE_AND_SCORE))
     return assembled(facts, settings, steps)
 
 
@@ -346,3 +279,81 @@ def _round_steps(
             spent = joint * squares
             steps.append(priced(facts, QueryKind.COUNTS, spent, 1, Purpose.SQUARED_RESIDUALS))
     return joined(steps)
+
+
+def number_of_rounds(
+    facts: PublicFacts, options: SolverOptions, signal: float, curvature: str, *, others: int, each: int
+) -> int:
+    """Number of rounds, each of which takes `each` passes beside those of the other steps."""
+    require_passes(options, others, each)
+    if options.iterations is not None:
+        return options.iterations
+    constant, slope, least, most = NEWTON.newton if curvature == "each" else NEWTON.majorised
+    growth = math.log10(max(signal, 1.0))
+    wanted = between(math.ceil(constant + slope * growth), least, most)
+    if curvature == "each" and signal < NEWTON.enough:
+        wanted = NEWTON.rounds
+    if options.max_passes is not None or facts.is_large:
+        passes = (options.max_passes or TABLES.answers_with_intervals) - others
+        wanted = max(1, min(wanted, passes // each))
+    return int(wanted)
+
+
+def step_sizes(options: SolverOptions, count: int, signal: float, curvature: str) -> tuple[float, ...]:
+    """One size for all rounds if it was asked for; else Newton is damped until the last rounds."""
+    if options.step_size is not None:
+        return (options.step_size,) * count
+    if curvature == "each":
+        full = min(count, (signal >= NEWTON.enough) + (signal >= NEWTON.much))
+        return (NEWTON.damping,) * (count - full) + (1.0,) * full
+    return (1.0,) * count
+
+
+def newton_shares(sizes: Sequence[float], first: int) -> list[Fraction]:
+    """Parts of the gradients' price, a round each; they add up to no more than one.
+
+    Some of it evenly, the rest in proportion to what a round's noise does to the result of Newton's
+    recursion e ← (1 - η)e - ην: prices in that proportion alone would make the variance least.
+    """
+    count = len(sizes)
+    ahead, effects = 0.0, list[float]()
+    for number in range(count - 1, -1, -1):
+        size = sizes[number]
+        ahead += 1 / (count - first) if number >= first else 0.0
+        effects.append(ahead * size)
+        ahead *= 1 - size
+    total = sum(effects)
+    shares = [Fraction(math.floor(effect / total * FINEST), FINEST) for effect in reversed(effects)]
+    even = NEWTON.even * Fraction(1, count)
+    return [even + (1 - NEWTON.even) * share for share in shares]
+
+
+def score_threshold(facts: PublicFacts, clip_factor: float, gradients: Fraction) -> float:
+    """Threshold of the score that leaves least variance at a μ² for all gradients."""
+    clip = facts.sensitivity * clip_factor
+    noise = clip**2 * facts.design.width / (facts.records * float(gradients))
+    return best_threshold(noise, regression.EFFICIENT)
+
+
+def squares_share(facts: PublicFacts, clip_factor: float) -> Fraction:
+    """Part of a round's price that makes squares as noisy as a coordinate of the gradient.
+
+    With a threshold c and rows within C the squared sensitivities of the joint score are (2cC)², or
+    (cC)² where records vanish, and (c²/2)²: prices in proportion to them leave equal noise
+    (proofs/mechanisms/counts.md).
+    """
+    threshold = float(facts.loss.shape[0]) if facts.loss.relative else regression.EFFICIENT
+    rows = facts.sensitivity * clip_factor * math.sqrt(facts.design.width)
+    ratio = (threshold / (2 * rows)) ** 2
+    return Fraction(between(ratio / (1 + ratio), *NEWTON.squares))
+
+
+def joined(steps: Sequence[Step]) -> list[Step]:
+    """Neighbours of one price as one step."""
+    found: list[Step] = []
+    for step in steps:
+        if found and replace(found[-1], times=step.times) == step:
+            found[-1] = replace(step, times=found[-1].times + step.times)
+        else:
+            found.append(step)
+    return found

@@ -15,7 +15,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import ClassVar
 
 import numpy as np
 
@@ -24,15 +23,14 @@ from tacit.contract.query import Gate, GradientSum, QueryKind, SecondMoments, We
 from tacit.solvers.coordinates import Coordinates, Matrix, Vector
 from tacit.solvers.noisy_steps import Descent, descend, take_steps
 from tacit.solvers.rules import LABELS, NEWTON_POLISH
-from tacit.solvers.signal import signal_of
-from tacit.solvers.solver import PublicFacts, SolverOptions, assembled, one_in_of_moments, one_in_of_steps, priced
+from tacit.solvers.solver import CoefficientSolver, PublicFacts, SolverOptions, assembled, priced
 from tacit.solvers.spectrum import Spectrum, noise_norm
 from tacit.solvers.step_size import counted, shortened
 from tacit.solvers.whitened_gradient import Whitening, forecast, moment_queries, recipe_of, whiten
 
 
 @dataclass(frozen=True)
-class NewtonPolish:
+class NewtonPolish(CoefficientSolver):
     """Whitening, descent, then Newton steps; `averaged` is the number of last iterates averaged.
 
     `ridge` is in noise norms. `margin_variance` and `follows_count` as in `WhitenedGradient`.
@@ -46,9 +44,6 @@ class NewtonPolish:
     margin_variance: float | None = None
     follows_count: bool = False
     name: str = "whitened-gradient"
-    intervals: ClassVar[bool] = False
-
-    maps_rows: ClassVar[bool] = True
 
     def run(self, gate: Gate, plan: Plan) -> Solution:
         """Ask for second moments and gradients, then for the curvature and further gradients."""
@@ -87,10 +82,10 @@ class NewtonPolish:
 def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     """Price second moments, a short descent, the curvature, Newton steps."""
     del options
-    rules, signal = NEWTON_POLISH, signal_of(facts, allowed)
+    rules, signal = NEWTON_POLISH, facts.signal(allowed)
     _, _, ridge = moment_queries(facts, signal)
     row_factor = LABELS.row_factor.at(signal)
-    one_in = one_in_of_moments(facts, math.sqrt(allowed * rules.curvature_share), row_factor)
+    one_in = facts.one_in_of_moments(math.sqrt(allowed * rules.curvature_share), row_factor)
     moments = rules.queries * rules.query_share
     left = allowed * (1 - moments - rules.curvature_share)
     # The descent only has to come near: it need not read all records either.
@@ -102,7 +97,7 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
         iterations=rules.steps,
         momentum=rules.momentum,
         averaged=rules.averaged / rules.steps,
-        one_in=one_in_of_steps(facts, math.sqrt(first / rules.steps), length),
+        one_in=facts.one_in_of_steps(math.sqrt(first / rules.steps), length),
     )
     steps = (
         priced(facts, QueryKind.SECOND_MOMENTS, allowed * moments, rules.queries, Purpose.SECOND_MOMENTS),

@@ -79,15 +79,7 @@ def take_steps(
 
 
 def descend(
-    gate: Gate,
-    plan: Plan,
-    descent: Descent,
-    coordinates: Coordinates,
-    start: Vector | None,
-    clip: float,
-    loss: Loss,
-    *,
-    downweighted: bool = False,
+    gate: Gate, plan: Plan, descent: Descent, coordinates: Coordinates, start: Vector | None, clip: float, loss: Loss
 ) -> tuple[Vector, float]:
     """Take steps θ = Proj(prox(φ - η g)); return the output and the noise of the mean gradients.
 
@@ -98,37 +90,30 @@ def descend(
 
     def step(_: int, ahead: Vector) -> Vector:
         nonlocal noise
-        answer = gate.ask(
-            GradientSum(ahead, clip, coordinates.matrix, downweighted, loss, descent.balanced, descent.one_in)
-        )
+        answer = gate.ask(GradientSum(ahead, clip, coordinates.matrix, False, loss, descent.balanced, descent.one_in))
         noise = answer.noise_scale / plan.count
         moved = ahead - descent.step_size * (answer.value / plan.count)
         return region.project(ridge.proximal(moved, descent.step_size))
 
     momentum, first = descent.momentum, descent.first_averaged
     theta = take_steps(prior if start is None else start, descent.iterations, step, momentum=momentum, first=first)
+    if theta.ndim > 1 and plan.penalty.prior_mean is None and plan.penalty.constraint is None:
+        # What all classes have in common changes no probability: it is noise and no more.
+        theta = theta - theta.mean(axis=1, keepdims=True)
     return theta, noise
 
 
-@dataclass(frozen=True)
-class Noise:
-    """Noise of the mean gradient per unit of budget, c = sensitivity / (n μ), in each direction."""
-
-    per_unit: float
-    width: int
-
-
 def excess_bound(
-    noise: Noise, *, radius: float, time: float, step_size: float, smoothness: float, output: str
+    noise: float, width: int, *, radius: float, time: float, step_size: float, smoothness: float, output: str
 ) -> float | None:
-    """Return the bound for an output, or None where none is proven."""
+    """Return the bound for an output, or None where none is proven; `noise` is c."""
     if output == "last":
         return None
-    spread = (1 + step_size * smoothness) / 2 * time * noise.width * noise.per_unit**2
+    spread = (1 + step_size * smoothness) / 2 * time * width * noise**2
     average = radius**2 / (2 * time) + spread
     return average if output == "average" else 2 * average
 
 
-def best_time(noise: Noise, radius: float) -> float:
+def best_time(noise: float, width: int, radius: float) -> float:
     """Return the s = ηT that minimises R² / (2s) + s d c²."""
-    return radius / (noise.per_unit * math.sqrt(2 * noise.width))
+    return radius / (noise * math.sqrt(2 * width))

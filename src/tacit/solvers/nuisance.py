@@ -22,24 +22,18 @@ from tacit.solvers.interval_rules import LEVEL, NEWTON
 from tacit.solvers.quantiles import FARTHEST, bisect, bisect_octaves, residuals_within
 from tacit.solvers.rules import RESPONSE, between
 
-SMALLEST_SLOPE = 1e-3
-"""Floor of a slope that something is divided by."""
-
 
 @dataclass(frozen=True)
 class Level:
     """The score's loss, where the intercept starts, and the curvature that steps go by.
 
-    `share` is the smaller share of two classes or the mean count, `dispersion` the α of counts and
-    `shift_error` the standard error that its noise gives the mean gradient.
+    `share` is the smaller share of two classes or the mean count.
     """
 
     loss: Loss
     start: float
     curvature: float
     share: float = 1.0
-    dispersion: float = 0.0
-    shift_error: float = 0.0
 
 
 def first_level(gate: Gate, plan: Plan, centers: Vector, scales: Vector) -> Level:
@@ -55,7 +49,9 @@ def first_level(gate: Gate, plan: Plan, centers: Vector, scales: Vector) -> Leve
             start = math.log(share / (1 - share))
             return Level(plan.loss, start, curvature, min(share, 1 - share))
         case Code.POISSON:
-            mean = _mean_count(gate, plan)
+            cap, nowhere = count_cap(plan), np.zeros(plan.design.width)
+            asked = gate.ask(ResidualSize(nowhere, cap, None, 0.0, 0.0, Measure.SHARE, 0.0))
+            mean = between(cap * float(asked.value[0]) / plan.count, LEVEL.least_mean, cap)
             loss = poisson.bounded(mean, 0.0, top_rate(plan, mean))
             curvature = min(loss.smoothness, LEVEL.count_curvature * mean)
             return Level(loss, math.log(mean), curvature, mean)
@@ -95,107 +91,37 @@ def count_cap(plan: Plan) -> float:
     return min(largest, max(LEVEL.cut, LEVEL.count_noise / noise if noise else largest))
 
 
-def _mean_count(gate: Gate, plan: Plan) -> float:
-    """Mean of the counts, cut at `count_cap`."""
-    cap = count_cap(plan)
-    query = ResidualSize(np.zeros(plan.design.width), cap, None, 0.0, 0.0, Measure.SHARE, 0.0)
-    mean = cap * float(gate.ask(query).value[0]) / plan.count
-    return between(mean, LEVEL.least_mean, cap)
-
-
 def dispersed_level(
     gate: Gate, plan: Plan, coordinates: Coordinates, pilot: Vector, level: Level, added: float
 ) -> Level:
     """Ask how dispersed counts are; the noise in `pilot` has `added` so much to their squares."""
     mean = level.share
-    query = ResidualSize(
-        pilot,
-        LEVEL.squares,
-        coordinates.matrix,
-        math.log(mean) - poisson.BELOW,
-        math.log(mean) + poisson.ABOVE,
-        Measure.DISPERSION,
-        exponential=True,
-    )
-    answer = gate.ask(query)
-    seen = LEVEL.squares * float(answer.value[0]) / plan.count - added
-    dispersion, steepness = solve_dispersion(mean, seen)
-    deviation = LEVEL.squares * answer.noise_scale / plan.count / steepness
-    top = top_rate(plan, mean)
-    rates = mean * np.array(LEVEL.rates)
-    nearby = poisson.expected_clip(rates, dispersion + LEVEL.difference)[0]
-    change = (nearby - poisson.expected_clip(rates, dispersion)[0]) / LEVEL.difference
-    slope = float((np.minimum(1.0, top / rates) * change).mean())
-    loss = poisson.bounded(mean, dispersion, top)
-    sampled = sampling_variance(mean, dispersion, top, slope / steepness) / plan.count
-    error = math.sqrt((slope * deviation) ** 2 + max(sampled, 0.0))
-    return replace(level, loss=loss, dispersion=dispersion, shift_error=error)
+    ends = math.log(mean) - poisson.BELOW, math.log(mean) + poisson.ABOVE
+    query = ResidualSize(pilot, LEVEL.squares, coordinates.matrix, *ends, Measure.DISPERSION, exponential=True)
+    seen = LEVEL.squares * float(gate.ask(query).value[0]) / plan.count - added
+    loss = poisson.bounded(mean, solve_dispersion(mean, seen), top_rate(plan, mean))
+    return replace(level, loss=loss)
 
 
-def sampling_variance(mean: float, dispersion: float, top: float, factor: float) -> float:
-    """What a dispersion that is itself estimated adds to the variance of a record's score.
-
-    With the weighed residual a and the square s behind the dispersion, the score of the intercept
-    is a + k(s - c a) to first order, k the factor: squares are taken around a pilot that follows
-    the residuals, c = (slope of the mean square) / (curvature of the pilot) along the intercept.
-    Its variance is that of a, and k² Var(s - c a) + 2k Cov(a, s - c a) more, under the law found.
-    """
-    means = mean * np.array(LEVEL.rates)[:, None]
-    counts, law, _, beyond = _law_of_squares(means, dispersion)
-    law = np.column_stack([law, beyond])
-    # One count stands for all beyond, where residuals and squares are at their bounds.
-    counts = np.append(counts, 1e9)
-
-    def at(rates: Vector) -> tuple[Vector, Vector]:
-        units = np.maximum(1.0, rates)
-        largest = poisson.CLIP_DEVIATIONS * np.sqrt(units)
-        shift = poisson.expected_clip(rates[:, 0], 0.0)[0][:, None]
-        clipped = np.clip(rates - counts, -largest, largest) + shift
-        squares = np.minimum((counts - rates) ** 2 / units, LEVEL.squares)
-        return np.minimum(1.0, top / rates) * clipped, squares
-
-    def mean_of(values: Vector) -> Vector:
-        return np.asarray((law * values).sum(axis=1, keepdims=True))
-
-    nearby = LEVEL.nearby
-    (low, lower), (high, higher) = at(means * math.exp(-nearby)), at(means * math.exp(nearby))
-    curvature = max(float(mean_of(high - low).mean()), SMALLEST_SLOPE)
-    follow = float(mean_of(higher - lower).mean()) / curvature
-    residual, square = at(means)
-    square = square - follow * residual
-    residual, square = residual - mean_of(residual), square - mean_of(square)
-    added = factor**2 * mean_of(square**2) + 2 * factor * mean_of(residual * square)
-    return float(added.mean())
-
-
-def solve_dispersion(mean: float, seen: float) -> tuple[float, float]:
-    """Return the α that explains the mean square seen, and how fast that grows with α."""
+def solve_dispersion(mean: float, seen: float) -> float:
+    """Return the α that explains the mean square seen."""
     rates = mean * np.array(LEVEL.rates)
 
     def expected(dispersion: float) -> float:
         return float(_mean_squares(rates, dispersion).mean())
 
-    found = 0.0
-    if seen > expected(0.0):
-        found = bisect(expected, 0.0, LEVEL.dispersion, LEVEL.halvings, seen)
-    slope = (expected(found + LEVEL.difference) - expected(found)) / LEVEL.difference
-    return found, max(slope, SMALLEST_SLOPE)
+    return bisect(expected, 0.0, LEVEL.dispersion, LEVEL.halvings, seen) if seen > expected(0.0) else 0.0
 
 
 def _mean_squares(rates: Vector, dispersion: float) -> Vector:
     """E min((Y - m)² / max(1, m), 6) for counts of means m."""
-    _, law, squares, beyond = _law_of_squares(rates[:, None], dispersion)
-    return np.asarray((law * squares).sum(axis=1) + beyond[:, 0] * LEVEL.squares)
-
-
-def _law_of_squares(means: Vector, dispersion: float) -> tuple[Vector, Vector, Vector, Vector]:
-    """Counts, their law, their bounded squares, and how much law lies beyond; a row a mean."""
+    means = rates[:, None]
     units = np.maximum(1.0, means)
     counts = np.arange(math.ceil(float((means + np.sqrt(LEVEL.squares * units)).max())) + 1.0)
     law = poisson.probabilities(counts, means, dispersion)
     squares = np.minimum((counts - means) ** 2 / units, LEVEL.squares)
-    beyond = np.maximum(0.0, 1.0 - law.sum(axis=1, keepdims=True))
-    return counts, law, squares, beyond
+    beyond = np.maximum(0.0, 1.0 - law.sum(axis=1))
+    return np.asarray((law * squares).sum(axis=1) + beyond * LEVEL.squares)
 
 
 def rescale(

@@ -28,21 +28,12 @@ from tacit.solvers.coordinates import Coordinates, Matrix, response_ends
 from tacit.solvers.interval_rules import LEVEL, ONE_STEP, START, TAIL, Shares
 from tacit.solvers.last_step import Pilot, take_step
 from tacit.solvers.nuisance import top_rate
+from tacit.solvers.requirements import Requirement, require
 from tacit.solvers.response_location import ResponseLocation, locate_response
 from tacit.solvers.rules import RESPONSE, between
-from tacit.solvers.signal import signal_of
-from tacit.solvers.solver import (
-    PublicFacts,
-    Requirement,
-    SolverOptions,
-    assembled,
-    one_in_of_moments,
-    priced,
-    require,
-    require_passes,
-)
+from tacit.solvers.solver import PublicFacts, SolverOptions, assembled, priced, require_passes
 from tacit.solvers.staged_gradient import Staged
-from tacit.solvers.standardised_start import StandardisedStart, Standards, linear_map, standardise, standardised_columns
+from tacit.solvers.standardised_start import StandardisedStart, linear_map, standardise, standardised_columns
 from tacit.solvers.whitened_gradient import WhitenedGradient, Whitening, whiten
 
 
@@ -56,14 +47,12 @@ REQUIRES = (Requirement(lambda facts, _: has_intervals(facts.loss), "There are n
 
 def shares_of(loss: Loss, signal: float) -> Shares:
     """Parts of μ² of a loss's fit with intervals."""
-    clear = signal >= ONE_STEP.clear
-    match loss.code:
-        case Code.HUBER:
-            return ONE_STEP.robust
-        case Code.LOGISTIC:
-            return ONE_STEP.clear_logistic if clear else ONE_STEP.logistic
-    plain = ONE_STEP.counts if loss.code is Code.POISSON else ONE_STEP.numbers
-    return ONE_STEP.clear_numbers if clear else plain
+    rows = {
+        Code.LOGISTIC: (ONE_STEP.logistic, ONE_STEP.clear_logistic),
+        Code.HUBER: (ONE_STEP.robust, ONE_STEP.robust),
+        Code.POISSON: (ONE_STEP.counts, ONE_STEP.clear_numbers),
+    }
+    return rows.get(loss.code, (ONE_STEP.numbers, ONE_STEP.clear_numbers))[signal >= ONE_STEP.clear]
 
 
 @dataclass(frozen=True)
@@ -85,10 +74,7 @@ class OneStep:
 
     def run(self, gate: Gate, plan: Plan) -> Solution:
         """Ask for scales, second moments, the pilot's gradients, the step and its matrices."""
-        width = plan.design.width
-        standards = Standards(np.zeros(width + 1), np.ones(width + 1))
-        if self.start is not None and self.start.columns:
-            standards = standardise(gate, plan, self.start)
+        standards = standardise(gate, plan, self.start)
         known = self._ask_response(gate, plan)
         if self.start is None:
             coordinates = whiten(gate, plan, self.pilot.whitening)
@@ -131,7 +117,8 @@ class OneStep:
             start[-1] = math.log(known / (1 - known))
         rare = min(known, 1 - known)
         # Rare labels lie far out, where the curvature is above its mean.
-        curvature = min(0.25, LEVEL.rare_curvature * (rare + self._label_noise(plan)))
+        noise = 2 * plan.step(Purpose.LABEL_SHARE).noise_share(plan.count)
+        curvature = min(0.25, LEVEL.rare_curvature * (rare + noise))
         flatness = 0.25 / curvature
         descent = self.pilot.descent
         descent = replace(descent, step_size=descent.step_size * flatness)
@@ -139,9 +126,6 @@ class OneStep:
         asymmetry = max(1 - 2 * rare, ONE_STEP.least_asymmetry)
         working = coordinates.working(start)
         return Pilot(theta, working, plan.loss, 1.0, rare, asymmetry)
-
-    def _label_noise(self, plan: Plan) -> float:
-        return 2 * plan.step(Purpose.LABEL_SHARE).noise_share(plan.count)
 
 
 ROUNDED = 1e-6
@@ -151,7 +135,7 @@ ROUNDED = 1e-6
 def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     """Price a fit with intervals."""
     require(REQUIRES, facts, options)
-    signal = signal_of(facts, allowed)
+    signal = facts.signal(allowed)
     shares = shares_of(facts.loss, signal)
     if not facts.loss.relative:
         shares = replace(shares, residuals=0)
@@ -194,7 +178,7 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     ]
     by_code = {Code.LOGISTIC: ONE_STEP.clip, Code.POISSON: ONE_STEP.counts_clip}
     clip = math.sqrt(by_code.get(facts.loss.code, ONE_STEP.numbers_clip).at(signal))
-    one_in = one_in_of_moments(facts, math.sqrt(moments / 2), START.row_factor)
+    one_in = facts.one_in_of_moments(math.sqrt(moments / 2), START.row_factor)
     start = StandardisedStart(columns, medians, START.radii, START.ridge, START.row_factor, clip, one_in)
     solver = OneStep(None if short else start, inner.solver, clip)  # type: ignore[arg-type]
     return assembled(facts, solver, steps, _forecast(facts, clip, math.sqrt(step)))

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from tacit.losses.loss import Code, Loss
 from tacit.solvers.coordinates import Coordinates, Matrix, Vector
 from tacit.solvers.interval_rules import ONE_STEP
-from tacit.solvers.public_draws import public_generator
+from tacit.solvers.public_draws import PublicSequence
 from tacit.solvers.spectrum import Spectrum
 
 
 def pseudo_rows(coordinates: Coordinates, width: int, mean_row: Vector | None) -> Matrix:
     """Normal rows in working coordinates: second moments 1, and the mean row where it is known."""
-    generator = public_generator(ONE_STEP.pseudo_seed)
+    generator = PublicSequence(ONE_STEP.pseudo_seed)
     rows = generator.standard_normal((ONE_STEP.pseudo_rows, width))
     center = np.zeros(width)
     if mean_row is not None and coordinates.matrix is not None:
@@ -61,3 +63,37 @@ def weight_ratio(
     curvature, score = expected_matrices(rows, theta, loss, row_bound)
     size = float(np.sum(curvature * curvature))
     return float(np.sum(score * curvature)) / size if size > 0 else 1.0
+
+
+def part_way(
+    coordinates: Coordinates,
+    pilot: Vector,
+    loss: Loss,
+    row_bound: float,
+    mean: Vector,
+    step_noise: float,
+    mean_row: Vector | None,
+) -> Vector:
+    """Return where the matrices are asked for: part of the way of a step by public pseudo-rows.
+
+    With M at pilot + t·step the second-order biases of the pilot's noise (variance P) and of the
+    step's (F) cancel at t = ½ P / (P + F). Their sum is the step's square, and F is known.
+    """
+    curvature = expected_curvature(coordinates, pilot, loss, row_bound, mean_row)
+    spectrum = Spectrum.of(curvature)
+    values = np.maximum(spectrum.values, ONE_STEP.flattest * float(spectrum.values.mean()))
+    step = spectrum.with_values(1 / values) @ mean
+    square, own = float(step @ step), step_noise**2 * float(np.sum(1 / values**2))
+    if not math.isfinite(square):
+        return pilot  # so far out that nothing is curved
+    part = 0.5 * max(square - own, 0.0) / max(square, np.finfo(float).tiny)
+    length = math.sqrt(square)
+    return np.asarray(pilot - part * min(1.0, ONE_STEP.farthest / max(length, 1e-300)) * step)
+
+
+def expected_curvature(
+    coordinates: Coordinates, pilot: Vector, loss: Loss, row_bound: float, mean_row: Vector | None
+) -> Matrix:
+    """Mean w h z z' over normal pseudo-rows with the released moments: public, and approximate."""
+    rows = pseudo_rows(coordinates, len(pilot), mean_row)
+    return expected_matrices(rows, pilot, loss, row_bound)[0]

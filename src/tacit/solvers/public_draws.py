@@ -16,7 +16,7 @@ MIXERS = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))
 
 
 class PublicSequence:
-    """Where in the sequence of a seed one is."""
+    """The sequence of a seed, which is a rule, from its beginning."""
 
     def __init__(self, seed: int) -> None:
         self._seed, self._place = seed, 0
@@ -39,8 +39,3 @@ class PublicSequence:
             bits = (bits ^ (bits >> np.uint64(shift))) * np.uint64(factor)
         bits ^= bits >> np.uint64(31)
         return np.asarray(((bits >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52)
-
-
-def public_generator(seed: int) -> PublicSequence:
-    """The sequence of a seed, from its beginning; `seed` is a rule."""
-    return PublicSequence(seed)

@@ -65,14 +65,8 @@ def bisect_noisy(
     The place x has a law, even between low and high to begin with. Each question is about the
     median t of the law. The answer a ~ N(F, σ²), F the share up to t, changes it by Bayes' rule,
     with F even in (wanted, 1) where x ≤ t and in (0, wanted) where x > t. Without noise this is
-    bisection; with much noise, one wrong answer does not settle the result.
-
-    Parameters
-    ----------
-    share
-        Noised shares of the records up to some places, and the deviation of the noise on them.
-    wanted
-        In (0, 1).
+    bisection; with much noise, one wrong answer does not settle the result. `share` gives noised
+    shares of the records up to some places, and the deviation of the noise on them.
     """
     edges, law = np.column_stack([low, high]), np.ones((len(low), 1))
     for _ in range(rounds):
@@ -128,16 +122,8 @@ def residuals_within(
     one_in: int = 1,
 ) -> float:
     """Ask how many residuals y - p lie in (low, high]; p is limited to `predictions`."""
-    query = ResidualSize(
-        theta,
-        high - low,
-        matrix,
-        *predictions,
-        measure=Measure.WITHIN,
-        start=low,
-        exponential=exponential,
-        every=one_in,
-    )
+    within = Measure.WITHIN
+    query = ResidualSize(theta, high - low, matrix, *predictions, within, low, exponential=exponential, every=one_in)
     return float(gate.ask(query).value[0])
 
 

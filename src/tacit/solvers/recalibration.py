@@ -34,14 +34,8 @@ def recalibrate(
 ) -> Vector:
     """Return working coefficients with level and slope repaired.
 
-    Parameters
-    ----------
-    n_mu
-        n·μ of each number, n as declared.
-    sizes
-        Measured mean sizes of the response around its median and of the residuals.
-    median
-        Of the response.
+    `n_mu` is n·μ of each number, n as declared; `sizes` are the measured mean sizes of the response
+    around its `median` and of the residuals.
     """
     size = sizes[1]
     low, high = response_ends(plan)

@@ -1,11 +1,13 @@
 """Where the response lies and how wide it is, from counts alone.
 
-Eight bisections for the median between public ends, then five, over ten octaves, for the radius
-around it that holds 70% of the records; a mean where one is asked for.
+Of two labels their share, by one count. Of numbers eight bisections for the median between public
+ends, then five, over ten octaves, for the radius around it that holds 70% of the records; a mean
+where one is asked for.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -13,9 +15,9 @@ import numpy as np
 
 from tacit.contract.plan import Plan, Purpose, Step
 from tacit.contract.query import Answer, ColumnCounts, Gate, Measure, QueryKind, ResidualSize
-from tacit.solvers.coordinates import response_ends
+from tacit.solvers.coordinates import Vector, response_ends
 from tacit.solvers.quantiles import around, bisect, bisect_octaves, records_below
-from tacit.solvers.rules import RESPONSE, between
+from tacit.solvers.rules import LABELS, RESPONSE, between
 from tacit.solvers.solver import PublicFacts, priced
 
 
@@ -82,3 +84,18 @@ def _mean(gate: Gate, plan: Plan, median: float, size: float) -> float:
     top = min(high, median + RESPONSE.mean_cut * max(size, RESPONSE.least_size))
     mean = low + (top - low) * float(ask_mean(gate, plan, low, top).value[0]) / plan.count
     return between(mean, low + (top - low) / RESPONSE.mean_floor, high)
+
+
+def label_start(gate: Gate, plan: Plan) -> Vector:
+    """Coefficients of the prepared row whose intercept is the labels' log-odds.
+
+    The noised share is pulled to one half, by what its noise alone would explain.
+    """
+    answer = gate.ask(ColumnCounts((plan.design.width,), np.array([0.5]), np.array([1.5])))
+    noise = answer.noise_scale / plan.count
+    gap = float(answer.value[0]) / plan.count - 0.5
+    share = 0.5 + gap * LABELS.prior_variance / (LABELS.prior_variance + noise**2)
+    share = between(share, LABELS.farthest_share, 1 - LABELS.farthest_share)
+    start = np.zeros(plan.design.width)
+    start[-1] = math.log(share / (1 - share))
+    return start

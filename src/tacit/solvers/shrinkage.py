@@ -17,10 +17,9 @@ import numpy as np
 
 from tacit.solvers.coordinates import Coordinates, Vector
 from tacit.solvers.noisy_steps import Descent
+from tacit.solvers.quantiles import SMALLEST
 from tacit.solvers.rules import CORRECTIONS
 from tacit.solvers.step_size import tail_variance
-
-SMALLEST = 1e-300
 
 
 def shrink(theta: Vector, coordinates: Coordinates, descent: Descent, noise: float, strength: float) -> Vector:

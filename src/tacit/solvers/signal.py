@@ -1,23 +1,11 @@
-"""The signal n·μ/d of a fit, by which almost every rule goes, and what a small one means."""
+"""What a small signal n·μ/d means, told before anything is spent."""
 
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 
-from tacit.contract.plan import Plan, signal
+from tacit.contract.plan import Plan
 from tacit.solvers.rules import WARNINGS
-from tacit.solvers.solver import PublicFacts
-
-
-def signal_of(facts: PublicFacts, allowed: Fraction) -> float:
-    """Return n·μ/d at a budget of μ² = `allowed`; with n as it is declared."""
-    return signal(facts.records, math.sqrt(allowed), facts.design.width)
-
-
-def n_mu_of(facts: PublicFacts, allowed: Fraction) -> float:
-    """Return n·μ, the signal of a single number."""
-    return signal(facts.records, math.sqrt(allowed), 1)
 
 
 def plan_warnings(plan: Plan) -> tuple[str, ...]:

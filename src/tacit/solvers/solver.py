@@ -1,24 +1,25 @@
-"""What every solver shares: public facts, the user's options, requirements, priced steps.
+"""What every solver shares: public facts, the user's options, priced steps.
 
-A solver is one file. It has frozen settings with a `run(gate, plan)`, the `REQUIRES` of its fits,
+A solver is one file. It has frozen settings with a `run(gate, plan)`, the `REQUIRES` of its fits (`requirements.py`),
 and a function `plan(facts, options, allowed)` that prices its steps within `allowed`, a μ².
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
-from tacit.contract.plan import Forecast, Penalty, Plan, Purpose, Solver, Step
+from tacit.contract.plan import Forecast, Penalty, Plan, Purpose, Solver, Step, signal
 from tacit.contract.query import PART, QueryKind
 from tacit.contract.sensitivity import price_for
 from tacit.design.design import Column, Design
 from tacit.design.response import Absent, Continuous
-from tacit.errors import SettingError, TacitError
+from tacit.errors import SettingError
 from tacit.losses import classification
-from tacit.losses.loss import Code, Loss
+from tacit.losses.loss import Loss
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
 from tacit.solvers.rules import TABLES
@@ -87,65 +88,59 @@ class PublicFacts:
         """
         return int(self.design.attached.weighting is not None or not self.relation.n_is_public)
 
+    def n_mu(self, allowed: Fraction) -> float:
+        """Return n·μ at a budget of μ² = `allowed`, n as it is declared: the signal of a single number."""
+        return signal(self.records, math.sqrt(allowed), 1)
+
+    def signal(self, allowed: Fraction) -> float:
+        """Return the signal n·μ/d, by which almost every rule goes."""
+        return signal(self.records, math.sqrt(allowed), self.design.width)
+
+    def passes_allowed(self, options: SolverOptions) -> int:
+        """Return the public cap on passes over the data, of which counting the records may take one."""
+        usual = TABLES.passes_of_large if self.is_large else TABLES.passes
+        return (options.max_passes or usual) - self.counts
+
+    def _one_in(self, tolerated: float) -> int:
+        """Return 1, or 4 where an early query of a large table may read one record in four.
+
+        `tolerated` is the least share of the records whose noise the query can stand, inverted. A
+        sample must have enough records a column that its own error counts for nothing.
+        """
+        if not self.is_large:
+            return 1
+        enough = min(tolerated, self.records / (TABLES.records_a_column * self.design.width))
+        return PART if enough >= PART else 1
+
+    def one_in_of_moments(self, mu: float, row_factor: float) -> int:
+        """Subsample of second moments of price μ and rows of norm `row_factor`·√d.
+
+        The noise norm is √(2d)·√2·row_factor²·d / μ. Where that is a small share of the records read,
+        more records buy nothing: the query is for the shape of the coordinates.
+        """
+        width = self.design.width
+        noise_norm = 2 * row_factor**2 * width * math.sqrt(width) / (mu * self.records)
+        return self._one_in(TABLES.noise_norm / noise_norm)
+
+    def one_in_of_steps(self, mu: float, clip_factor: float) -> int:
+        """Subsample of first steps of price μ that clip at `clip_factor`·√d.
+
+        The noise of a step of length 1 is 2·clip_factor·d / (μ n). First steps only have to come near.
+        """
+        noise = 2 * clip_factor * self.design.width / (mu * self.records)
+        return self._one_in(TABLES.step_noise / noise)
+
     @property
     def sensitivity(self) -> float:
         """What one record can change in a sum of vectors of norm 1."""
         return 2.0 if self.relation is Relation.REPLACE_ONE else 1.0
 
 
-@dataclass(frozen=True)
-class Requirement:
-    """A property of loss, relation, design or options that a solver needs.
+class CoefficientSolver:
+    """Solvers of coefficients alone, who map rows unless they say otherwise."""
 
-    `missing` is the refusal; `{solver}` and `{loss}` stand for what was asked for.
-    """
-
-    holds: Callable[[PublicFacts, SolverOptions], bool]
-    missing: str
-    error: type[TacitError] = SettingError
-
-
-def require(requirements: Sequence[Requirement], facts: PublicFacts, options: SolverOptions) -> None:
-    """Refuse a fit that misses a property, and name the first that is missing."""
-    for requirement in requirements:
-        if not requirement.holds(facts, options):
-            said = {"solver": repr(options.solver), "loss": facts.loss.name}
-            raise requirement.error(requirement.missing.format(**said))
-
-
-def loss_is(*codes: Code) -> Callable[[PublicFacts, SolverOptions], bool]:
-    """Return the property that the loss is one of these."""
-    return lambda facts, _: facts.loss.code in codes
-
-
-def declared_bounds(facts: PublicFacts, _: SolverOptions) -> bool:
-    """Whether no bounds have to be found."""
-    return not facts.design.open_places
-
-
-def public_n(facts: PublicFacts, _: SolverOptions) -> bool:
-    """Whether the number of records is public."""
-    return facts.relation.n_is_public
-
-
-def no_penalty(facts: PublicFacts, _: SolverOptions) -> bool:
-    """Whether the coefficients are free."""
-    return facts.penalty == Penalty()
-
-
-def no_units(facts: PublicFacts, _: SolverOptions) -> bool:
-    """Whether a record is a unit of its own."""
-    return facts.design.attached.unit is None
-
-
-def no_intervals(_: PublicFacts, options: SolverOptions) -> bool:
-    """Whether no intervals are asked for."""
-    return not options.inference
-
-
-def leaves_out(name: str) -> Callable[[PublicFacts, SolverOptions], bool]:
-    """Return the property that an option is left to the solver."""
-    return lambda _, options: getattr(options, name) is None
+    intervals: ClassVar[bool] = False
+    maps_rows: ClassVar[bool] = True
 
 
 def require_moderate_scales(facts: PublicFacts) -> None:
@@ -169,49 +164,11 @@ def _scales(column: Column | Continuous) -> tuple[float, float]:
     return PRIVATE_SCALES if column.is_open else (column.scale, column.scale)
 
 
-def passes_allowed(facts: PublicFacts, options: SolverOptions) -> int:
-    """Return the public cap on passes over the data, of which counting the records may take one."""
-    usual = TABLES.passes_of_large if facts.is_large else TABLES.passes
-    return (options.max_passes or usual) - facts.counts
-
-
 def require_passes(options: SolverOptions, others: int, each: int = 1) -> None:
     """Refuse a cap that leaves no step of descent, of `each` answers, beside the `others`."""
     least = others + (options.iterations or 1) * each
     if options.max_passes is not None and options.max_passes < least:
         raise SettingError(f"max_passes must be at least {least} for this plan.")
-
-
-def one_in(facts: PublicFacts, tolerated: float) -> int:
-    """Return 1, or 4 where an early query of a large table may read one record in four.
-
-    `tolerated` is the least share of the records whose noise the query can stand, inverted. A
-    sample must have enough records a column that its own error counts for nothing.
-    """
-    if not facts.is_large:
-        return 1
-    enough = min(tolerated, facts.records / (TABLES.records_a_column * facts.design.width))
-    return PART if enough >= PART else 1
-
-
-def one_in_of_moments(facts: PublicFacts, mu: float, row_factor: float) -> int:
-    """Subsample of second moments of price μ and rows of norm `row_factor`·√d.
-
-    The noise norm is √(2d)·√2·row_factor²·d / μ. Where that is a small share of the records read,
-    more records buy nothing: the query is for the shape of the coordinates.
-    """
-    width = facts.design.width
-    noise_norm = 2 * row_factor**2 * width * math.sqrt(width) / (mu * facts.records)
-    return one_in(facts, TABLES.noise_norm / noise_norm)
-
-
-def one_in_of_steps(facts: PublicFacts, mu: float, clip_factor: float) -> int:
-    """Subsample of first steps of price μ that clip at `clip_factor`·√d.
-
-    The noise of a step of length 1 is 2·clip_factor·d / (μ n). First steps only have to come near.
-    """
-    noise = 2 * clip_factor * facts.design.width / (mu * facts.records)
-    return one_in(facts, TABLES.step_noise / noise)
 
 
 def priced(

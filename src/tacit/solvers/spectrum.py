@@ -39,10 +39,3 @@ class Spectrum:
 def noise_norm(noise: float, width: int, times: float = 1.0) -> float:
     """Return times·√(2d)·s: about the spectral norm of symmetric noise of deviation s."""
     return times * noise * math.sqrt(2 * width)
-
-
-def raised(matrix: Matrix, floor: float) -> tuple[Matrix, bool]:
-    """Raise eigenvalues below the floor to it; say whether there were any."""
-    spectrum = Spectrum.of(matrix)
-    low = bool(spectrum.values.min() < floor)
-    return (spectrum.with_values(np.maximum(spectrum.values, floor)) if low else matrix), low

@@ -11,7 +11,6 @@ import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from statistics import NormalDist
-from typing import ClassVar
 
 import numpy as np
 
@@ -27,17 +26,7 @@ from tacit.solvers.residual_scale import Residuals, loss_in_units, measure, shif
 from tacit.solvers.response_location import LocatingResponse, ResponseLocation, locate_response
 from tacit.solvers.rules import CORRECTIONS, LABELS, RESPONSE, STAGED, Pace, between
 from tacit.solvers.shrinkage import shrink, unclipped_share
-from tacit.solvers.signal import n_mu_of, signal_of
-from tacit.solvers.solver import (
-    PublicFacts,
-    SolverOptions,
-    assembled,
-    one_in_of_moments,
-    one_in_of_steps,
-    passes_allowed,
-    priced,
-    require_passes,
-)
+from tacit.solvers.solver import CoefficientSolver, PublicFacts, SolverOptions, assembled, priced, require_passes
 from tacit.solvers.whitened_gradient import Whitening, whiten
 
 
@@ -54,7 +43,7 @@ class Stage:
 
 
 @dataclass(frozen=True)
-class Staged:
+class Staged(CoefficientSolver):
     """Location of the response, whitening, stages of descent, and what corrects the result.
 
     `shrinkage` is how much of the noise's share is taken off the result, 0 for none. Level and
@@ -67,9 +56,6 @@ class Staged:
     shrinkage: float = 0.0
     recalibration: float | None = None
     name: str = "staged-gradient"
-    intervals: ClassVar[bool] = False
-
-    maps_rows: ClassVar[bool] = True
 
     def run(self, gate: Gate, plan: Plan) -> Solution:
         """Locate the response, whiten, descend, correct."""
@@ -125,13 +111,13 @@ def first_coefficients(plan: Plan, location: ResponseLocation) -> Vector:
 
 def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     """Price a fit of a continuous response or of counts."""
-    pace = _pace(facts, options, signal_of(facts, allowed))
+    pace = _pace(facts, options, facts.signal(allowed))
     narrow = facts.design.width <= STAGED.narrow and not facts.is_large
     queries, share = STAGED.narrow_queries if narrow else STAGED.wide_queries
     require_passes(options, 2 + facts.counts)
-    queries = max(1, min(queries, passes_allowed(facts, options) - 1 - sum(pace.steps)))
+    queries = max(1, min(queries, facts.passes_allowed(options) - 1 - sum(pace.steps)))
     shares = STAGED.stages, 1 - STAGED.stages
-    stages = _stages(facts, options, pace, signal_of(facts, allowed))
+    stages = _stages(facts, options, pace, facts.signal(allowed))
     return priced_stages(facts, allowed, stages, shares, (queries, share), "staged-gradient")
 
 
@@ -146,18 +132,19 @@ def priced_stages(
     """Price location, second moments and stages; `shares` are of the gradients' budget."""
     queries, share = moments
     code, free = facts.loss.code, facts.penalty == Penalty()
-    wanted = STAGED.location_share / n_mu_of(facts, allowed) ** 2
+    wanted = STAGED.location_share / facts.n_mu(allowed) ** 2
     location = Fraction(between(wanted, *STAGED.location_ends))
     recalibrates = code is Code.SQUARED and free
     last = CORRECTIONS.share if recalibrates else Fraction(0)
     measured = sum(bool(stage.scale_rounds) + bool(stage.shift_rounds) for stage in stages)
     # A declared scale is not measured, and what measuring would cost goes to the gradients.
-    measuring = Fraction(_measuring_share(code) if measured else 0)
+    squared, quantile, other = STAGED.measuring
+    measuring = Fraction({Code.SQUARED: squared, Code.PINBALL: quantile}.get(code, other) if measured else 0)
     left = allowed * (1 - location - measuring - queries * share - last)
     if len(stages) > 1:
         first = stages[0].descent
         mu = math.sqrt(left * shares[0] / first.iterations)
-        one_in = one_in_of_steps(facts, mu, first.clip_factor or 1.0)
+        one_in = facts.one_in_of_steps(mu, first.clip_factor or 1.0)
         stages = (replace(stages[0], descent=replace(first, one_in=one_in)), *stages[1:])
     medians = RESPONSE.medians if facts.design.intercept else 0
     locating = LocatingResponse(medians, RESPONSE.radii, mean=code is Code.POISSON)
@@ -170,8 +157,8 @@ def priced_stages(
         purpose = Purpose.LEVEL_AND_SLOPE if facts.design.intercept else Purpose.SLOPE
         numbers = 1 + facts.design.intercept
         steps.append(priced(facts, QueryKind.COUNTS, allowed * last, numbers, purpose))
-    signal = signal_of(facts, allowed)
-    one = n_mu_of(facts, allowed) * math.sqrt(CORRECTIONS.share / 2)
+    signal = facts.signal(allowed)
+    one = facts.n_mu(allowed) * math.sqrt(CORRECTIONS.share / 2)
     solver = Staged(
         locating,
         _whitening(facts, allowed, queries, share),
@@ -194,14 +181,9 @@ def _stage_steps(facts: PublicFacts, stage: Stage, counts: Fraction, gradients: 
     return [*steps, priced(facts, QueryKind.GRADIENT, gradients, rounds, Purpose.DESCENT)]
 
 
-def _measuring_share(code: Code) -> float:
-    squared, quantile, other = STAGED.measuring
-    return {Code.SQUARED: squared, Code.PINBALL: quantile}.get(code, other)
-
-
 def _whitening(facts: PublicFacts, allowed: Fraction, queries: int, share: Fraction) -> Whitening:
     """Rows as long as a noise norm below 0.3 n allows; a ridge against steps that are too long."""
-    width, signal = facts.design.width, signal_of(facts, allowed)
+    width, signal = facts.design.width, facts.signal(allowed)
     noise = STAGED.row_noise * signal * math.sqrt(float(share))
     longest = min(STAGED.row_factor, math.sqrt(noise / (2 * math.sqrt(width))))
     row_factor = max(LABELS.row_factor.at(signal), longest)
@@ -215,7 +197,7 @@ def _whitening(facts: PublicFacts, allowed: Fraction, queries: int, share: Fract
         row_factor,
         steepest=STAGED.steepest,
         late_ridge=STAGED.late_ridge if clear else None,
-        one_in=one_in_of_moments(facts, math.sqrt(allowed) * math.sqrt(share), row_factor),
+        one_in=facts.one_in_of_moments(math.sqrt(allowed) * math.sqrt(share), row_factor),
     )
 
 

@@ -1,4 +1,4 @@
-"""The start of all solvers with intervals: columns standardised by counts, then whitened once.
+"""The start of Newton and of fits with intervals: columns standardised by counts, then whitened.
 
 Twelve bisections for a column's median, then six, over thirteen octaves, for the radius around it
 that holds a share of the records as large as the noise lets one see. One answer counts all columns
@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 
 from tacit.contract.plan import Plan, Purpose, Step
 from tacit.contract.query import ColumnCounts, Gate, QueryKind, SecondMoments
-from tacit.design.design import Column, Design
+from tacit.design.design import Design
 from tacit.design.factor import Indicator
 from tacit.design.response import Continuous
 from tacit.solvers.coordinates import Coordinates, Matrix, Vector, triangular
-from tacit.solvers.interval_rules import START, StartShares
+from tacit.solvers.interval_rules import START, RoundShares
 from tacit.solvers.nuisance import Level, first_level
 from tacit.solvers.quantiles import around, bisect_noisy, doubted
 from tacit.solvers.rules import between
@@ -56,18 +56,15 @@ class StandardisedStart:
 class Known:
     """What is known before the first step.
 
-    `clip` is the norm beyond which rows weigh less, `mean_row` the prepared row of medians and
-    `spread` that of the response, in whose units steps are long or short. `rare` says that a
-    column has one value but for a few records.
+    `clip` is the norm beyond which rows weigh less, `spread` that of the response, in whose units
+    steps are long or short.
     """
 
     coordinates: Coordinates
     start: Vector
     level: Level
     clip: float
-    mean_row: Vector
     spread: float
-    rare: bool = False
 
 
 @dataclass(frozen=True)
@@ -83,7 +80,7 @@ class Standards:
 
 
 def first_steps(
-    facts: PublicFacts, allowed: Fraction, shares: StartShares, clip_factor: float
+    facts: PublicFacts, allowed: Fraction, shares: RoundShares, clip_factor: float
 ) -> tuple[list[Step], StandardisedStart]:
     """Price the counts that standardise, the level of the response, one second-moment query."""
     columns = standardised_columns(facts.design)
@@ -108,14 +105,14 @@ def first_steps(
 
 def standardised_columns(design: Design) -> tuple[int, ...]:
     """Places of the columns whose centre and scale are asked for: not those of zeros and ones."""
-    places = [j for j, column in enumerate(design.columns) if not _is_zero_one(column)]
+    places = [
+        place
+        for place, column in enumerate(design.columns)
+        if not column.factors or not all(isinstance(part, Indicator) for part in column.factors)
+    ]
     if isinstance(design.response, Continuous):
         places.append(design.width)
     return tuple(places)
-
-
-def _is_zero_one(column: Column) -> bool:
-    return bool(column.factors) and all(isinstance(part, Indicator) for part in column.factors)
 
 
 def clip_factor_of(signal: float) -> float:
@@ -123,22 +120,16 @@ def clip_factor_of(signal: float) -> float:
     return math.sqrt(START.clip.at(signal))
 
 
-def counted_less(plan: Plan) -> bool:
-    """Whether the records were counted, and came to less than was planned for."""
-    return plan.private and plan.total is not None and plan.count < plan.records
-
-
 def counted_clip(plan: Plan, planned: float) -> float:
     """Clip factor for the records that were counted; never above the planned one."""
-    return min(planned, clip_factor_of(plan.signal)) if counted_less(plan) else planned
+    fewer = plan.private and plan.total is not None and plan.count < plan.records
+    return min(planned, clip_factor_of(plan.signal)) if fewer else planned
 
 
 def begin(gate: Gate, plan: Plan, asked: StandardisedStart, clip_factor: float) -> Known:
     """Standardise by counts, ask for the level of the response, whiten once."""
     width = plan.design.width
-    found = Standards(np.zeros(width + 1), np.ones(width + 1))
-    if asked.columns:
-        found = standardise(gate, plan, asked)
+    found = standardise(gate, plan, asked)
     centers, scales = found.centers, found.scales
     level = first_level(gate, plan, centers, scales)
     clip = clip_factor * math.sqrt(width)
@@ -148,19 +139,13 @@ def begin(gate: Gate, plan: Plan, asked: StandardisedStart, clip_factor: float) 
     start = np.zeros(width)
     if plan.design.intercept:
         start[-1] = level.start
-    return Known(
-        coordinates,
-        coordinates.working(start),
-        level,
-        clip,
-        np.append(centers[:-2], 1.0) if plan.design.intercept else centers[:-1],
-        float(scales[-1]),
-        bool(found.rare),
-    )
+    return Known(coordinates, coordinates.working(start), level, clip, float(scales[-1]))
 
 
-def standardise(gate: Gate, plan: Plan, asked: StandardisedStart) -> Standards:
-    """Ask for the counts of all columns."""
+def standardise(gate: Gate, plan: Plan, asked: StandardisedStart | None) -> Standards:
+    """Ask for the counts of all columns, if there are any."""
+    if asked is None or not asked.columns:
+        return Standards(np.zeros(plan.design.width + 1), np.ones(plan.design.width + 1))
     places = np.array(asked.columns, dtype=np.int64)
     below, noise = np.full(len(places), -math.inf), 0.0
     inside = np.zeros(len(places))
@@ -228,9 +213,7 @@ def whiten_once(
     """
     width = plan.design.width
     bound = asked.row_factor * math.sqrt(width)
-    # A subsample will do if its rows are standardised.
-    one_in = 1 if not asked.columns or counted_less(plan) else asked.one_in
-    answer = gate.ask(SecondMoments(bound, matrix, every=one_in))
+    answer = gate.ask(SecondMoments(bound, matrix))
     extra = np.zeros(width)
     extra[list(rare)] = plan.count
     spectrum = Spectrum.of(answer.value + np.diag(extra))

@@ -73,22 +73,17 @@ def tail_variance(curvature: Vector, descent: Descent) -> Vector:
     """Variance of the averaged iterates for unit noise in every gradient, by the full recursion."""
     # Steps that somebody declared may be so long that the noise grows without end.
     with np.errstate(over="ignore", invalid="ignore"):
-        variance = _recursion(curvature, descent)
+        steps, first = descent.iterations, descent.first_averaged
+        response = np.zeros((steps, len(curvature)))
+        here, before = -descent.step_size * np.ones_like(curvature), np.zeros_like(curvature)
+        for k in range(steps):
+            # What is left, k steps later, of one unit of noise.
+            response[k] = here
+            ahead = here + descent.momentum * (here - before)
+            before, here = here, ahead * (1.0 - descent.step_size * curvature)
+        total = np.cumsum(response, axis=0)
+        variance = np.zeros_like(curvature)
+        for at in range(steps):
+            summed = total[steps - 1 - at] - (total[first - at - 1] if first > at else 0.0)
+            variance += (summed / (steps - first)) ** 2
     return np.where(np.isnan(variance), math.inf, variance)
-
-
-def _recursion(curvature: Vector, descent: Descent) -> Vector:
-    steps, first = descent.iterations, descent.first_averaged
-    response = np.zeros((steps, len(curvature)))
-    here, before = -descent.step_size * np.ones_like(curvature), np.zeros_like(curvature)
-    for k in range(steps):
-        # What is left, k steps later, of one unit of noise.
-        response[k] = here
-        ahead = here + descent.momentum * (here - before)
-        before, here = here, ahead * (1.0 - descent.step_size * curvature)
-    total = np.cumsum(response, axis=0)
-    variance = np.zeros_like(curvature)
-    for at in range(steps):
-        summed = total[steps - 1 - at] - (total[first - at - 1] if first > at else 0.0)
-        variance += (summed / (steps - first)) ** 2
-    return variance

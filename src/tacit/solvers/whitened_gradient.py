@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import ClassVar
 
 import numpy as np
 
@@ -18,19 +17,10 @@ from tacit.contract.plan import Forecast, Penalty, Plan, Purpose, Solution
 from tacit.contract.query import Gate, QueryKind, SecondMoments
 from tacit.losses.loss import Code
 from tacit.solvers.coordinates import Coordinates, Matrix, Vector, triangular
-from tacit.solvers.label_start import label_start
-from tacit.solvers.noisy_steps import Descent, Noise, descend, excess_bound
+from tacit.solvers.noisy_steps import Descent, descend, excess_bound
+from tacit.solvers.response_location import label_start
 from tacit.solvers.rules import DESCENT, LABELS, WHITENING, between
-from tacit.solvers.signal import signal_of
-from tacit.solvers.solver import (
-    PublicFacts,
-    SolverOptions,
-    assembled,
-    one_in_of_moments,
-    passes_allowed,
-    priced,
-    require_passes,
-)
+from tacit.solvers.solver import CoefficientSolver, PublicFacts, SolverOptions, assembled, priced, require_passes
 from tacit.solvers.spectrum import Spectrum, noise_norm
 from tacit.solvers.step_size import counted, lengthened, shortened
 
@@ -70,7 +60,7 @@ class Whitening:
 
 
 @dataclass(frozen=True)
-class WhitenedGradient:
+class WhitenedGradient(CoefficientSolver):
     """Whitening, then descent.
 
     With `label_start` the share of the second label is asked for first, and the intercept starts
@@ -86,9 +76,6 @@ class WhitenedGradient:
     margin_variance: float | None = None
     follows_count: bool = False
     name: str = "whitened-gradient"
-    intervals: ClassVar[bool] = False
-
-    maps_rows: ClassVar[bool] = True
 
     def run(self, gate: Gate, plan: Plan) -> Solution:
         """Ask for the label share, second moments and gradients."""
@@ -97,11 +84,7 @@ class WhitenedGradient:
         descent = self.descent
         if start is not None and self.uneven:
             descent = lengthened(descent, start)
-        theta = self.descend_in(gate, plan, coordinates, descent, start)
-        if theta.ndim > 1 and plan.penalty.prior_mean is None and plan.penalty.constraint is None:
-            # What all classes have in common changes no probability: it is noise and no more.
-            theta = theta - theta.mean(axis=1, keepdims=True)
-        return Solution(coordinates.prepared(theta))
+        return Solution(coordinates.prepared(self.descend_in(gate, plan, coordinates, descent, start)))
 
     def descend_in(
         self,
@@ -164,13 +147,13 @@ def whiten(gate: Gate, plan: Plan, whitening: Whitening, standards: Matrix | Non
 
 def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     """Price descent in privately whitened coordinates, for labels."""
-    signal = signal_of(facts, allowed)
+    signal = facts.signal(allowed)
     queries, share, ridge = moment_queries(facts, signal)
-    passes = passes_allowed(facts, options)
+    passes = facts.passes_allowed(options)
     require_passes(options, 1 + facts.counts)
     queries = max(1, min(queries, passes - (options.iterations or 1)))
     row_factor = LABELS.row_factor.at(signal)
-    one_in = one_in_of_moments(facts, math.sqrt(allowed * share), row_factor)
+    one_in = facts.one_in_of_moments(math.sqrt(allowed * share), row_factor)
     recipe = recipe_of(facts, signal)
     iterations = options.iterations or max(1, min(recipe.iterations, passes - queries))
     first = min(max(LABELS.burn_in, iterations // 2), iterations - 1)
@@ -190,9 +173,10 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     )
     label_share = Fraction(0)
     if starts:
-        label_share = LABELS.uneven_share if uneven else _label_share(facts, allowed)
+        # To a standard error of 1/25: a wrong intercept costs more than wrong slopes, which are short.
+        wanted = (LABELS.start_records / facts.records) ** 2 / float(allowed)
+        label_share = LABELS.uneven_share if uneven else Fraction(between(wanted, *LABELS.start_share))
     remaining = allowed * (1 - queries * share - label_share)
-    expected = forecast(facts, descent, math.sqrt(remaining))
     moments = allowed * share * queries
     steps = [
         priced(facts, QueryKind.SECOND_MOMENTS, moments, queries, Purpose.SECOND_MOMENTS),
@@ -209,16 +193,7 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
         margin_variance=LABELS.margin_variance if limited else None,
         follows_count=bool(facts.counts) and options.step_size is None,
     )
-    return assembled(facts, solver, steps, expected)
-
-
-def _label_share(facts: PublicFacts, allowed: Fraction) -> Fraction:
-    """Share of μ² that finds the labels' share to a standard error of 1/25, within 5% and 80%.
-
-    A wrong intercept costs more than wrong slopes, which are short.
-    """
-    wanted = (LABELS.start_records / facts.records) ** 2 / float(allowed)
-    return Fraction(between(wanted, *LABELS.start_share))
+    return assembled(facts, solver, steps, forecast(facts, descent, math.sqrt(remaining)))
 
 
 def moment_queries(facts: PublicFacts, signal: float) -> tuple[int, Fraction, float]:
@@ -264,7 +239,8 @@ def forecast(facts: PublicFacts, descent: Descent, mu: float) -> Forecast | None
     width = facts.design.width
     clip = (descent.clip_factor or 0.0) * math.sqrt(width)
     bound = excess_bound(
-        Noise(facts.sensitivity * clip / (facts.records * mu), width),
+        facts.sensitivity * clip / (facts.records * mu),
+        width,
         radius=DESCENT.margins,
         time=descent.step_size * descent.iterations / (1 - descent.momentum),
         step_size=descent.step_size,

@@ -7,7 +7,7 @@ import pytest
 
 import tacit
 from tacit.contract.query import Answer, Query
-from tacit.solvers.label_start import label_start
+from tacit.solvers.response_location import label_start
 from tacit.solvers.rules import LABELS
 
 PLAN = tacit.LogisticRegression(epsilon=1.0, bounds=(-1, 1)).plan(1000, 2)

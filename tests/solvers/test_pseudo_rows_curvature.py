@@ -9,8 +9,8 @@ from scipy import special
 from tacit.losses import classification, poisson
 from tacit.losses.loss import Loss
 from tacit.solvers.coordinates import Coordinates
-from tacit.solvers.expected_curvature import expected_curvature, part_way
 from tacit.solvers.interval_rules import ONE_STEP
+from tacit.solvers.pseudo_rows import expected_curvature, part_way
 
 PLAIN = Coordinates(np.eye(3), 3.0)
 FAR = 100.0
