@@ -101,6 +101,7 @@ class StepJudgement:
                 everyone & (found.second_order > rules.second_order_most),
                 everyone & (found.second_order > rules.second_order),
             ),
+            (FAINT, found.faint, found.faint),
             (FAR, everyone & (found.far > rules.far_most), everyone & (found.far > rules.far)),
             (CUT, everyone & sandwich.capped, everyone & sandwich.capped),
             (FLAT, everyone & sandwich.flat, everyone & sandwich.flat),
@@ -135,6 +136,10 @@ HIDDEN = (
 CLIPPED = "large residuals had to be cut off, and what that changes is not small"
 NOISY = "the noise of the curvature is not small"
 RARE = "the outcome is so rare or the pilot so noisy that a second-order bias remains"
+FAINT = (
+    "records tell hardly anything of these (a level without a case or without a control?); more records, a larger "
+    "epsilon or merged levels would"
+)
 FAR = "the last step was so long that what it leaves out may matter"
 CUT = "the last step was too long and was cut"
 FLAT = "the response hardly varies within its declared range; declare narrower bounds"

@@ -20,12 +20,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.contract.plan import Plan
 from tacit.contract.release import Sandwich
 from tacit.inference.covariance import Matrix, Scatter, Vector
 from tacit.solvers.interval_rules import RELIABILITY
 from tacit.solvers.public_draws import public_generator
+from tacit.solvers.spectrum import noise_norm
 
 TINY = float(np.finfo(float).tiny)
 LARGEST_STACK = 2**20
@@ -37,12 +39,14 @@ class Errors:
     """What may be wrong with intervals, over their standard errors: one number a combination.
 
     `hidden` is what hidden directions may hold, `bias` what the clip cut off, `curvature` the part
-    of the curvature's noise. `second_order` and `far`, of the whole fit, say how long the step was.
+    of the curvature's noise. `faint` says that the curvature along a combination is near its noise while others are far
+    above, as for a level without a case. `second_order` and `far`, of the whole fit, say how long the step was.
     """
 
     hidden: Vector
     bias: Vector
     curvature: Vector
+    faint: NDArray[np.bool_]
     second_order: float
     far: float
 
@@ -107,7 +111,24 @@ class StepCovariance:
         _, lengths, sampling, noise, curved, unseen = self._parts(combinations)
         own = np.maximum(sampling + noise, TINY)
         bias = self.sandwich.bias * np.sqrt(lengths / (own + curved))
-        return Errors(np.sqrt(unseen / (own + curved)), bias, np.sqrt(curved / own), *self._far)
+        hidden, noisy = np.sqrt(unseen / (own + curved)), np.sqrt(curved / own)
+        return Errors(hidden, bias, noisy, self._faint(combinations), *self._far)
+
+    def _faint(self, combinations: Matrix) -> NDArray[np.bool_]:
+        """Whether a curvature that depends on the margin is too small along combinations, (a'u)/(u'u), to be believed.
+
+        Noise alone can lift a curvature of nothing to where it is seen.
+        """
+        columns, times = self._spectrum[3], RELIABILITY.faint
+
+        def along(some: Matrix) -> Vector:
+            U = columns @ some.T
+            ways = self.sandwich.to_user.T @ some.T
+            return np.asarray(np.sum(ways * U, axis=0) / np.maximum(np.sum(U * U, axis=0), TINY))
+
+        best = along(np.eye(len(self.sandwich.to_user))).max()
+        edge = noise_norm(self.sandwich.curvature_noise, len(columns))
+        return (self.sandwich.asymmetry > 0) & (along(combinations) < min(times * edge, best / times))
 
     def scatter(self, combinations: Matrix) -> Scatter:
         """Variances and degrees of freedom of combinations, one a row."""

@@ -237,6 +237,7 @@ class Reliability:
     second_part: float = rule(0.4, "part of it that is added to the standard error")
     far: float = rule(0.8, "error of the pilot in predictor units, from which they are widened")
     far_most: float = rule(1.6, "and withheld")
+    faint: float = rule(3.0, "noise norms up to which a curvature this many times below the best is not believed")
     joint_floor: float = rule(0.1, "least score variance in a joint test, in noise deviations")
     draws: int = rule(400, "of the law of a joint test")
     seed: int = rule(1, "of their generator")
