@@ -46,8 +46,6 @@ class Sandwich:
     visible: float = 0.0
     bias: float = 0.0
     """Bound on what clipping does to the mean gradient in any direction."""
-    clip: float = 0.0
-    """Norm to which gradients without a bound were clipped; 0 where slopes are bounded."""
     pilot_error: float = 0.0
     """Squared length of the step that is the pilot's error, not the step's noise."""
     hidden_size: float = 0.0

@@ -108,6 +108,8 @@ class OneStep:
     clear_numbers: Shares = rule(Shares(2, 0, 6, 0, 2, 2, 12, 60), "least squares and counts")
     robust: Shares = rule(Shares(5, 0, 11, 2, 0, 0, 30, 36), "Huber's loss")
     counts: Shares = rule(Shares(5, 0, 11, 0, 3, 3, 24, 38), "counts")
+    wide: float = rule(32.0, "signal over √d below which the curvature is hard to see")
+    wide_sandwich: int = rule(4, "times its share then")
     short_rows: float = rule(0.5, "squared row norm over d up to which columns are as declared")
     scale_doubt: float = rule(0.03, "noise of counts, of n, beyond which they tell no scale")
     second_ridge: float = rule(0.2, "ridge of the second query of moments, in noise norms")

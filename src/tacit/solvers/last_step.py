@@ -100,7 +100,6 @@ def take_step(
         step=step,
         visible=least,
         bias=clip.bias,
-        clip=clip.norm if loss.code in UNBOUNDED else 0.0,
         pilot_error=max(length**2 - own, ONE_STEP.least_error * length**2),
         hidden_size=math.sqrt(pilot.spread**2 + float(hidden @ hidden) / max(len(hidden), 1)),
         asymmetry=pilot.asymmetry,
