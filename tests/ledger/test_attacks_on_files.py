@@ -223,6 +223,8 @@ def test_t44_after_any_number_of_written_bytes_nothing_is_lost_or_doubled(
     assert labels_of(path) == [*before, "new"]
 
 
+# An interrupt within a finaliser or a callback of the garbage collector is swallowed by Python, and told as a warning.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_t44_interrupted_at_any_instant_nothing_is_lost_or_doubled(path: Path) -> None:
     ledger, told, broken = Ledger(path, budget=MU), list[str](), 0
     clock, end = random.Random(0), time.monotonic() + 2

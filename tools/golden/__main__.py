@@ -21,8 +21,7 @@ def present(name: str) -> dict[str, object]:
     """What the code of now plans or fits, as it would be stored."""
     kind = KINDS[name]
     table = {case: kind.described(make) for case, make in kind.cases()}
-    if name in {"fits", "runs"}:
-        table["machine"] = fits.machine()
+    table["machine"] = fits.machine()
     return dict(json.loads(json.dumps(table)))
 
 

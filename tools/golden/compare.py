@@ -31,35 +31,61 @@ def write(name: str, table: Table) -> None:
 
 
 def differences(stored: Table, present: Table, *, exact: bool = True) -> Iterator[str]:
-    """One line for each difference: which case, which field, from what to what."""
+    """One line for each difference: which case, which field, from what to what.
+
+    Where not `exact`, on another machine than that of the record, numbers may differ by a part of `TOLERANCE`: of
+    themselves, or of the largest of their name in a list, as answers near a minimum are small beside the first.
+    """
     for name in sorted(set(stored) | set(present)):
         if name not in stored:
             yield f"{name}: is new"
         elif name not in present:
             yield f"{name}: is gone"
         else:
-            for path, old, new in _inside("", stored[name], present[name], exact=exact):
+            for path, old, new in _inside("", stored[name], present[name], None if exact else {}):
                 yield f"{name}: {path} was {_short(old)} and is {_short(new)}"
 
 
-def _inside(path: str, old: Any, new: Any, *, exact: bool) -> Iterator[tuple[str, Any, Any]]:
+def _inside(path: str, old: Any, new: Any, scales: Mapping[str, float] | None) -> Iterator[tuple[str, Any, Any]]:
+    """Differences below a path; `scales` are the largest numbers by their names, None on the machine of the record."""
     if isinstance(old, dict) and isinstance(new, dict):
         for key in sorted(set(old) | set(new)):
             inner = f"{path}.{key}" if path else key
-            if key == "bits" and not exact:
+            if key == "bits" and scales is not None:
                 continue
-            yield from _inside(inner, old.get(key), new.get(key), exact=exact)
+            yield from _inside(inner, old.get(key), new.get(key), scales)
     elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        if scales is not None:
+            scales = _largest(old, scales)
         for index, pair in enumerate(zip(old, new, strict=True)):
-            yield from _inside(f"{path}[{index}]", *pair, exact=exact)
-    elif not _same(old, new, exact=exact):
+            yield from _inside(f"{path}[{index}]", *pair, scales)
+    elif _same(old, new):
+        return
+    elif scales is None or not _near(old, new, scales.get(path.rpartition(".")[2], 0.0)):
         yield path, old, new
 
 
-def _same(old: Any, new: Any, *, exact: bool) -> bool:
-    if exact or not (isinstance(old, float) and isinstance(new, float)):
-        return bool(old == new) or (old != old and new != new)  # noqa: PLR0124 (NaN)
-    return math.isclose(old, new, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
+def _largest(rows: list[Any], scales: Mapping[str, float]) -> dict[str, float]:
+    """The largest numbers of a list of dictionaries, by their names."""
+    found = dict(scales)
+    for row in rows:
+        for key, value in row.items() if isinstance(row, dict) else ():
+            if isinstance(value, float) and math.isfinite(value):
+                found[key] = max(found.get(key, 0.0), abs(value))
+    return found
+
+
+def _same(old: Any, new: Any) -> bool:
+    return bool(old == new) or (old != old and new != new)  # noqa: PLR0124 (NaN)
+
+
+def _near(old: Any, new: Any, scale: float) -> bool:
+    """Whether two numbers, or texts of whole numbers, differ by rounding."""
+    if isinstance(old, str) and isinstance(new, str) and old.isdecimal() and new.isdecimal():
+        old, new = int(old), int(new)
+    if not (isinstance(old, int | float) and isinstance(new, int | float)):
+        return False
+    return math.isclose(old, new, rel_tol=TOLERANCE, abs_tol=TOLERANCE * max(1.0, scale))
 
 
 def _short(value: Any) -> str:

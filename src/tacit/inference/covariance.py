@@ -62,8 +62,8 @@ class Covariance:
 
 
 def correlation_axes(joint: Matrix) -> tuple[Vector, Vector, Matrix]:
-    """Standard errors, eigenvalues of the correlations, and their eigenvectors."""
-    scale = np.sqrt(np.maximum(np.diagonal(joint), np.finfo(float).tiny))
-    values, axes = np.linalg.eigh(joint / np.outer(scale, scale))
+    """Standard errors, eigenvalues of the correlations, and their eigenvectors, of a covariance or of a stack."""
+    scale = np.sqrt(np.maximum(np.diagonal(joint, axis1=-2, axis2=-1), np.finfo(float).tiny))
+    values, axes = np.linalg.eigh(joint / (scale[..., :, None] * scale[..., None, :]))
     # Of a singular design a direction may have no variance: it counts as one with hardly any.
     return scale, np.maximum(values, 1e-12), axes

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,11 +79,12 @@ class StepJudgement:
         sandwich, signal = self.covariance.sandwich, self.signal * (1 + ROUNDING)
         small = f"n·μ/d is {_shown(signal)}, below {rules.signal:g}"
         # What is measured, above which it makes an interval doubtful, and above which it withholds it.
-        causes: list[tuple[str, NDArray[np.float64] | float, float, float]] = [
+        causes: list[tuple[str, NDArray[Any] | float, float, float]] = [
             (HIDDEN, found.hidden, *rules.hidden),
             (CLIPPED, found.bias, *rules.bias),
             (NOISY, found.curvature, rules.curvature, rules.curvature_most),
             (RARE, found.second_order, rules.second_order, rules.second_order_most),
+            (FAINT, found.faint, 0.0, 0.0),
             (FAR, found.far, rules.far, rules.far_most),
             (CUT, sandwich.capped, 0.0, 0.0),
             (FLAT, sandwich.flat, 0.0, 0.0),
@@ -120,6 +122,10 @@ HIDDEN = (
 CLIPPED = "large residuals had to be cut off, and what that changes is not small"
 NOISY = "the noise of the curvature is not small"
 RARE = "the outcome is so rare or the pilot so noisy that a second-order bias remains"
+FAINT = (
+    "records tell hardly anything of these (a level without a case or without a control?); more records, a larger "
+    "epsilon or merged levels would"
+)
 FAR = "the last step was so long that what it leaves out may matter"
 CUT = "the last step was too long and was cut"
 FLAT = "the response hardly varies within its declared range; declare narrower bounds"

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.contract.plan import Plan
 from tacit.contract.release import Sandwich
@@ -26,8 +27,11 @@ from tacit.inference.covariance import Scatter, correlation_axes
 from tacit.solvers.coordinates import Matrix, Vector
 from tacit.solvers.interval_rules import RELIABILITY
 from tacit.solvers.public_draws import PublicSequence
+from tacit.solvers.spectrum import noise_norm
 
 TINY = float(np.finfo(float).tiny)
+LARGEST_STACK = 2**20
+"""Entries of the matrices that are drawn at once."""
 
 
 @dataclass(frozen=True)
@@ -35,12 +39,14 @@ class Errors:
     """What may be wrong with intervals, over their standard errors: one number a combination.
 
     `hidden` is what hidden directions may hold, `bias` what the clip cut off, `curvature` the part
-    of the curvature's noise. `second_order` and `far`, of the whole fit, say how long the step was.
+    of the curvature's noise. `faint` says that the curvature along a combination is near its noise while others are far
+    above, as for a level without a case. `second_order` and `far`, of the whole fit, say how long the step was.
     """
 
     hidden: Vector
     bias: Vector
     curvature: Vector
+    faint: NDArray[np.bool_]
     second_order: float
     far: float
 
@@ -105,7 +111,24 @@ class StepCovariance:
         _, lengths, sampling, noise, curved, unseen = self._parts(combinations)
         own = np.maximum(sampling + noise, TINY)
         bias = self.sandwich.bias * np.sqrt(lengths / (own + curved))
-        return Errors(np.sqrt(unseen / (own + curved)), bias, np.sqrt(curved / own), *self._far)
+        hidden, noisy = np.sqrt(unseen / (own + curved)), np.sqrt(curved / own)
+        return Errors(hidden, bias, noisy, self._faint(combinations), *self._far)
+
+    def _faint(self, combinations: Matrix) -> NDArray[np.bool_]:
+        """Whether a curvature that depends on the margin is too small along combinations, (a'u)/(u'u), to be believed.
+
+        Noise alone can lift a curvature of nothing to where it is seen.
+        """
+        columns, times = self._spectrum[3], RELIABILITY.faint
+
+        def along(some: Matrix) -> Vector:
+            U = columns @ some.T
+            ways = self.sandwich.to_user.T @ some.T
+            return np.asarray(np.sum(ways * U, axis=0) / np.maximum(np.sum(U * U, axis=0), TINY))
+
+        best = along(np.eye(len(self.sandwich.to_user))).max()
+        edge = noise_norm(self.sandwich.curvature_noise, len(columns))
+        return (self.sandwich.asymmetry > 0) & (along(combinations) < min(times * edge, best / times))
 
     def scatter(self, combinations: Matrix) -> Scatter:
         """Variances and degrees of freedom of combinations, one a row."""
@@ -152,30 +175,32 @@ class StepCovariance:
         return self._joint(combinations, self._shrunk(self.sandwich.score))
 
     def _joint(self, combinations: Matrix, score: Matrix) -> Matrix:
+        """Covariance of combinations for a score matrix, or for a stack of them."""
         U = self._spectrum[3] @ combinations.T
         lengths, sampling = U.T @ U, U.T @ score @ U
         least, vectors = np.linalg.eigh(lengths)
         root = np.sqrt(np.maximum(least, TINY))
         inner = (vectors / root).T @ sampling @ (vectors / root)
-        values, axes = np.linalg.eigh((inner + inner.T) / 2)
+        values, axes = np.linalg.eigh((inner + inner.swapaxes(-1, -2)) / 2)
         values = np.maximum(values, RELIABILITY.joint_floor * self.sandwich.score_noise)
-        back = vectors @ (root[:, None] * axes)
-        total = (back * values) @ back.T / self.spare + self._added(len(combinations)) * lengths
-        return np.asarray((total + total.T) / 2)
+        back = (vectors * root) @ axes
+        total = (back * values[..., None, :]) @ back.swapaxes(-1, -2) / self.spare
+        total = total + self._added(len(combinations)) * lengths
+        return np.asarray((total + total.swapaxes(-1, -2)) / 2)
 
     def _shrunk(self, score: Matrix) -> Matrix:
-        """Pull Q to the multiple of the visible M that is nearest, by what noise explains."""
+        """Pull Q, or each of a stack, to the nearest multiple of the visible M, by what noise explains."""
         values, vectors, _, _ = self._spectrum
         model = (vectors * values) @ vectors.T
         size = float(np.sum(model * model))
         if size == 0.0:
             return score
-        near = float(np.sum(score * model)) / size * model
-        rest, width = score - near, len(score)
+        near = (np.einsum("...ij,ij->...", score, model) / size)[..., None, None] * model
+        rest, width = score - near, score.shape[-1]
         noise = self.sandwich.score_noise**2 * width * (width + 1) / 2
-        distance = float(np.sum(rest * rest))
-        kept = max(0.0, 1 - noise / distance) if distance > 0 else 0.0
-        return np.asarray(near + kept * rest)
+        distance = np.einsum("...ij,...ij->...", rest, rest)
+        kept = np.where(distance > noise, 1 - noise / np.maximum(distance, TINY), 0.0)
+        return np.asarray(near + kept[..., None, None] * rest)
 
     def simulated_tail(self, combinations: Matrix, statistic: float, beyond: float = 1.0) -> float:
         """P-value of Wald's statistic: its law under the known noise, by public draws.
@@ -198,17 +223,20 @@ class StepCovariance:
         generator = PublicSequence(RELIABILITY.seed)
         score, width = self._shrunk(self.sandwich.score), len(self.sandwich.score)
         root = np.linalg.cholesky(_positive(self._joint(combinations, score)))
-        found = np.empty(RELIABILITY.draws)
-        for place in range(RELIABILITY.draws):
-            noise = generator.standard_normal((width, width))
-            noise = (noise + noise.T) / 2 * self.sandwich.score_noise
-            drawn = self._joint(combinations, self._shrunk(score + noise))
-            distance = root @ generator.standard_normal(len(combinations))
-            found[place] = distance @ np.linalg.solve(_positive(drawn), distance)
-        return found
+        distances = generator.standard_normal((RELIABILITY.draws, len(combinations))) @ root.T
+        at_once = max(1, LARGEST_STACK // width**2)
+        found = []
+        for first in range(0, RELIABILITY.draws, at_once):
+            away = distances[first : first + at_once]
+            noise = generator.standard_normal((len(away), width, width))
+            noise = (noise + noise.swapaxes(-1, -2)) / 2 * self.sandwich.score_noise
+            drawn = _positive(self._joint(combinations, self._shrunk(score + noise)))
+            found.append(np.sum(away * np.linalg.solve(drawn, away[..., None])[..., 0], axis=-1))
+        return np.concatenate(found)
 
 
 def _positive(matrix: Matrix) -> Matrix:
-    """Raise eigenvalues that rounding or a singular design left at zero."""
+    """Raise eigenvalues that rounding or a singular design left at zero, in a matrix or in each of a stack."""
     scale, values, vectors = correlation_axes(matrix)
-    return np.asarray((vectors * values) @ vectors.T * np.outer(scale, scale))
+    axes = vectors * scale[..., :, None]
+    return np.asarray((axes * values[..., None, :]) @ axes.swapaxes(-1, -2))

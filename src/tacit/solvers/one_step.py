@@ -137,6 +137,8 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     require(REQUIRES, facts, options)
     signal = facts.signal(allowed)
     shares = shares_of(facts.loss, signal)
+    if signal < ONE_STEP.wide * math.sqrt(facts.design.width):
+        shares = replace(shares, sandwich=ONE_STEP.wide_sandwich * shares.sandwich)
     if not facts.loss.relative:
         shares = replace(shares, residuals=0)
     growth = ONE_STEP.labels_pilot if facts.loss.code is Code.LOGISTIC else ONE_STEP.numbers_pilot
