@@ -61,6 +61,7 @@ class Purpose(StrEnum):
     GRADIENT_NORMS = "quantile of gradient norms"
     GRADIENT_TAIL = "mean of large gradient norms"
     LAST_STEP = "last step"
+    NOT_FITTED = "rows that are not fitted"
     GRADIENT = "gradient"
     SQUARED_RESIDUALS = "squared residuals"
     CURVATURE_BOUND = "bound on the curvature"

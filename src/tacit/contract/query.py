@@ -197,7 +197,8 @@ class GradientNorm(_Bounded):
     """Sum over records of a measure of the norm g = w|a|‖z‖ of a downweighted gradient.
 
     w = min(1, (row_bound / ‖z‖)²), a the slope at `theta`. The measure is one of `Measure`'s, with
-    g in the place of the residual: within, or share.
+    g in the place of the residual: within, or share. With `shortened` rows keep more of their weight,
+    w = min(1, row_bound / ‖z‖): their residuals show, however long they are.
     """
 
     theta: NDArray[np.float64]
@@ -207,6 +208,7 @@ class GradientNorm(_Bounded):
     loss: Loss
     measure: Measure = Measure.WITHIN
     start: float = 0.0
+    shortened: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -169,10 +169,11 @@ def parts_of_means(share: Floats, counts: Integers, bound: int) -> np.int64:
 def add_gradient_norms(block: Any, theta: Floats, has: Any, how: Any, bound: int, total: Integers) -> None:
     """Add to total[0] the bound, times the measure of w·weight·|slope|·‖z‖, times the weight.
 
-    `how` are the loss's code and shape, the norm beyond which rows weigh less, and the measure.
+    `how` are the loss's code and shape, the norm beyond which rows weigh less, whether they are only shortened to it,
+    and the measure.
     """
     width = theta.shape[0]
-    (weighted, shifted), (code, shape, radius, measure, numbers) = has, how
+    (weighted, shifted), (code, shape, radius, shortened, measure, numbers) = has, how
     margin, square, slope = np.empty(LANES), np.empty(LANES), np.empty(LANES)
     for t in range(kernels.count_tiles(block)):
         kernels.measure_tile(block, t, theta, margin, square)
@@ -184,7 +185,8 @@ def add_gradient_norms(block: Any, theta: Floats, has: Any, how: Any, bound: int
             weight = np.float64(own[lane]) if weighted else 1.0
             # Without what keeps it positive: rows of zeros, which fill up tiles, have norm 0.
             norm = math.sqrt(square[lane] - kernels.TINY)
-            norm *= min(1.0, radius * radius / square[lane])
+            kept = min(1.0, radius * radius / square[lane])
+            norm *= math.sqrt(kept) if shortened else kept
             norm = norm * abs(slope[lane]) * weight
             # What is not a number counts as 0, also in tiles that are filled up.
             norm = 0.0 if math.isnan(norm) else norm
@@ -196,7 +198,7 @@ def add_gradient_norms(block: Any, theta: Floats, has: Any, how: Any, bound: int
 @compiled
 def add_person_gradient_norms(block: Any, theta: Floats, has: Any, how: Any, bound: int, total: Integers) -> None:
     """Add to total[0] the bound, times the measure of a person's norm, times their mean weight."""
-    (weighted, _), (code, shape, radius, measure, numbers) = has, how
+    (weighted, _), (code, shape, radius, shortened, measure, numbers) = has, how
     width = theta.shape[0]
     score, weight = np.empty((width, LANES)), np.empty(LANES)
     norm_sum, square_sum, square = np.empty(LANES), np.empty(LANES), np.empty(LANES)
@@ -212,7 +214,7 @@ def add_person_gradient_norms(block: Any, theta: Floats, has: Any, how: Any, bou
                 weight[lane] += (np.float64(own[lane]) if weighted else 1.0) if there else 0.0
         for lane in range(LANES):
             ratio = radius / person_size(radius, norm_sum[lane], square_sum[lane])
-            norm = math.sqrt(square[lane] - kernels.TINY) * ratio * ratio
+            norm = math.sqrt(square[lane] - kernels.TINY) * ratio * (1.0 if shortened else ratio)
             weight[lane] *= residual_share(0.0, norm, measure, numbers)
         total[0] += parts_of_means(weight, block.counts[g], bound)
 
@@ -256,7 +258,7 @@ def integer_measures(query: ResidualSize | GradientNorm, bound: int, store: Stor
         kernel = add_person_residual_sizes if layout.grouped else add_residual_sizes
     else:
         measure = code, (0.0, 0.0, start, cap, 0.0)
-        how = int(query.loss.code), shape_of(query.loss), float(query.row_bound), *measure
+        how = int(query.loss.code), shape_of(query.loss), float(query.row_bound), bool(query.shortened), *measure
         kernel = add_person_gradient_norms if layout.grouped else add_gradient_norms
 
     def add(block: Any, total: Integers) -> None:

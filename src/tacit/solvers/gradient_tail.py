@@ -6,12 +6,14 @@ g_q the law is taken as g_q (|Z| / z_q)^γ, Z normal, cut at the public bound, w
 explains that mean. Then, with a safety factor k and σ the noise of a gradient of clip 1,
 
     G = argmin σ² G² + (k T(G))² / d,   bias bound in any direction: B = k T(G) / √d
+
+These norms are of weighted rows. After the step, records are counted whose gradients are large without the weights.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 import numpy as np
@@ -19,18 +21,27 @@ import numpy as np
 from tacit.contract.plan import Plan, Purpose
 from tacit.contract.query import Gate, GradientNorm, Measure
 from tacit.losses.loss import Code, Loss
-from tacit.solvers.coordinates import Coordinates, Vector
+from tacit.solvers.coordinates import Coordinates, Matrix, Vector
 from tacit.solvers.interval_rules import TAIL
 from tacit.solvers.quantiles import bisect_octaves
 from tacit.solvers.rules import between
 
+LARGEST = 2.0**200
+"""No norm is larger."""
+
 
 @dataclass(frozen=True)
 class Clip:
-    """The norm to which gradients are clipped, and what clipping may do to their mean."""
+    """The norm to which gradients are clipped, and what clipping may do to their mean.
+
+    A record whose gradient is beyond `fitted` (infinite for bounded slopes) is not fitted; `worst` is the bias where
+    there are too many.
+    """
 
     norm: float
     bias: float
+    fitted: float = math.inf
+    worst: float = 0.0
 
 
 def choose_clip(
@@ -54,7 +65,24 @@ def choose_clip(
     excess += TAIL.caution * cap * answer.noise_scale / plan.count
     safety = TAIL.safety if loss.code is Code.SQUARED else TAIL.counts_safety
     scale = safety / math.sqrt(coordinates.dimension)
-    return best_clip(quantile, held, excess, largest=largest, noise=noise, scale=scale)
+    clip = best_clip(quantile, held, excess, largest=largest, noise=noise, scale=scale)
+    fitted = min(TAIL.beyond[0] * clip.norm, TAIL.beyond[1] * quantile)
+    return replace(clip, fitted=fitted, worst=max(clip.bias, scale * largest))
+
+
+def bias_at(
+    gate: Gate, plan: Plan, matrix: Matrix | None, theta: Vector, row_bound: float, loss: Loss, clip: Clip
+) -> float:
+    """Ask how many records the estimate does not fit, and say what clips and row weights may do to the mean gradient.
+
+    Weights hide what rows far out would change. Where more of these than the law of the tail and noise explain have
+    large gradients, shortened to the row bound and not weighed down, the model is wrong for them: there is no bound.
+    """
+    if not math.isfinite(clip.fitted):
+        return clip.bias
+    answer = gate.ask(GradientNorm(theta, row_bound, LARGEST, matrix, loss, start=clip.fitted, shortened=True))
+    found = float(answer.value[0]) - TAIL.unfit_noises * answer.noise_scale
+    return clip.worst if plan.private and found > TAIL.unfit * plan.count else clip.bias
 
 
 def best_clip(quantile: float, held: float, excess: float, *, largest: float, noise: float, scale: float) -> Clip:

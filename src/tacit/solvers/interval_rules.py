@@ -34,6 +34,7 @@ class Shares:
     tail: int
     sandwich: int
     step: int
+    fit: int = 0
 
     @property
     def whole(self) -> int:
@@ -53,6 +54,7 @@ class Start:
     margin: float = rule(2.0, "deviations of noise by which a radius must hold more")
     noises: float = rule(4.0, "deviations of noise between that share and all of n")
     noisy: float = rule(0.1, "noise of a count, of n, from which bisection is probabilistic")
+    constant: float = rule(4.0, "deviations within which counts of every radius lie: one value, but for a few records")
     alone: float = rule(3.0, "deviations of noise elsewhere: a column of one value")
     counted: float = rule(0.1, "three deviations of n where it was counted, as a share of it")
     rare: float = rule(0.05, "share of n elsewhere up to which a column is rare")
@@ -93,12 +95,12 @@ class OneStep:
     labels_pilot: Growth = rule(Growth(0.3, 400.0, -0.3, 0.15, 0.6), "share of the pilot, labels")
     numbers_pilot: Growth = rule(Growth(0.2, 400.0, -0.4, 0.08, 0.6), "share of the pilot, others")
     logistic: Shares = rule(Shares(5, 2, 11, 0, 0, 0, 28, 32), "two labels")
-    numbers: Shares = rule(Shares(5, 0, 11, 0, 3, 3, 24, 42), "least squares")
+    numbers: Shares = rule(Shares(5, 0, 11, 0, 3, 3, 24, 42, 3), "least squares")
     clear: float = rule(3000.0, "signal from which matrices need less")
     clear_logistic: Shares = rule(Shares(2, 1, 6, 0, 0, 0, 14, 52), "two labels, clear signal")
-    clear_numbers: Shares = rule(Shares(2, 0, 6, 0, 2, 2, 12, 60), "least squares and counts")
+    clear_numbers: Shares = rule(Shares(2, 0, 6, 0, 2, 2, 12, 60, 1), "least squares and counts")
     robust: Shares = rule(Shares(5, 0, 11, 2, 0, 0, 30, 36), "Huber's loss")
-    counts: Shares = rule(Shares(5, 0, 11, 0, 3, 3, 24, 38), "counts")
+    counts: Shares = rule(Shares(5, 0, 11, 0, 3, 3, 24, 38, 3), "counts")
     wide: float = rule(32.0, "signal over √d below which the curvature is hard to see")
     wide_sandwich: int = rule(4, "times its share then")
     short_rows: float = rule(0.5, "squared row norm over d up to which columns are as declared")
@@ -144,6 +146,9 @@ class Tail:
     points: int = rule(1500, "points of the tail's law")
     clips: int = rule(80, "clips tried")
     farthest: float = rule(30.0, "largest clip, in quantiles")
+    beyond: tuple[float, float] = rule((2.0, 8.0), "clips, or quantiles, beyond which a shortened row is not fitted")
+    unfit: float = rule(0.002, "share of n of such records that the law of the tail may leave")
+    unfit_noises: float = rule(2.0, "deviations of noise by which there must be more: no interval then")
 
 
 @dataclass(frozen=True)

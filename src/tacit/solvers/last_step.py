@@ -17,7 +17,7 @@ from tacit.contract.release import Sandwich
 from tacit.losses import classification, regression
 from tacit.losses.loss import Code, Loss
 from tacit.solvers.coordinates import Coordinates, Vector, response_ends
-from tacit.solvers.gradient_tail import Clip, choose_clip
+from tacit.solvers.gradient_tail import Clip, bias_at, choose_clip
 from tacit.solvers.interval_rules import LEVEL, ONE_STEP
 from tacit.solvers.nuisance import residual_threshold
 from tacit.solvers.pseudo_rows import part_way, weight_ratio
@@ -82,6 +82,7 @@ def take_step(
     if capped:
         step *= longest / length
     theta = pilot.theta - step - spectrum.vectors @ np.where(seen, 0.0, parts)
+    bias = bias_at(gate, plan, matrix, theta, row_bound, loss, clip)
     own = step_noise**2 * float(np.sum(1 / spectrum.values[seen] ** 2))
     hidden = spectrum.vectors[:, ~seen].T @ (pilot.theta - pilot.start)
     to_user = plan.design.to_user()
@@ -98,7 +99,7 @@ def take_step(
         level=pilot.share,
         step=step,
         visible=least,
-        bias=clip.bias,
+        bias=bias,
         pilot_error=max(length**2 - own, ONE_STEP.least_error * length**2),
         hidden_size=math.sqrt(pilot.spread**2 + float(hidden @ hidden) / max(len(hidden), 1)),
         asymmetry=pilot.asymmetry,

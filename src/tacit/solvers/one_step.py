@@ -152,7 +152,7 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
         return allowed * (1 - part) * Fraction(hundredths, whole)
 
     rounds = (medians + START.radii if columns else 0) + 2 + 2 + facts.counts
-    rounds += (TAIL.rounds + 1) * bool(shares.tail) + ONE_STEP.residual_rounds * bool(shares.residuals)
+    rounds += (TAIL.rounds + 2) * bool(shares.tail) + ONE_STEP.residual_rounds * bool(shares.residuals)
     inner = _pilot(facts, options, allowed * part, rounds)
     steps: list[Step] = []
     if columns:
@@ -166,24 +166,22 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     queries = inner.solver.whitening.queries if short else 2  # type: ignore[attr-defined]
     steps.append(priced(facts, QueryKind.SECOND_MOMENTS, moments, queries, Purpose.SECOND_MOMENTS))
     steps += [step for step in inner.steps if step.purpose not in before]
-    for hundredths, times, purpose in (
-        (shares.residuals, ONE_STEP.residual_rounds, Purpose.RESIDUALS),
-        (shares.norms, TAIL.rounds, Purpose.GRADIENT_NORMS),
-        (shares.tail, 1, Purpose.GRADIENT_TAIL),
+    for hundredths, times, purpose, kind in (
+        (shares.residuals, ONE_STEP.residual_rounds, Purpose.RESIDUALS, QueryKind.COUNTS),
+        (shares.norms, TAIL.rounds, Purpose.GRADIENT_NORMS, QueryKind.COUNTS),
+        (shares.tail, 1, Purpose.GRADIENT_TAIL, QueryKind.COUNTS),
+        (shares.step, 1, Purpose.LAST_STEP, QueryKind.GRADIENT),
+        (shares.sandwich, 1, Purpose.CURVATURE_AND_SCORE, QueryKind.SANDWICH),
+        (shares.fit, 1, Purpose.NOT_FITTED, QueryKind.COUNTS),
     ):
         if hundredths:
-            steps.append(priced(facts, QueryKind.COUNTS, cost(hundredths), times, purpose))
-    sandwich, step = cost(shares.sandwich), cost(shares.step)
-    steps += [
-        priced(facts, QueryKind.GRADIENT, step, 1, Purpose.LAST_STEP),
-        priced(facts, QueryKind.SANDWICH, sandwich, 1, Purpose.CURVATURE_AND_SCORE),
-    ]
+            steps.append(priced(facts, kind, cost(hundredths), times, purpose))
     by_code = {Code.LOGISTIC: ONE_STEP.clip, Code.POISSON: ONE_STEP.counts_clip}
     clip = math.sqrt(by_code.get(facts.loss.code, ONE_STEP.numbers_clip).at(signal))
     one_in = facts.one_in_of_moments(math.sqrt(moments / 2), START.row_factor)
     start = StandardisedStart(columns, medians, START.radii, START.ridge, START.row_factor, clip, one_in)
     solver = OneStep(None if short else start, inner.solver, clip)  # type: ignore[arg-type]
-    return assembled(facts, solver, steps, _forecast(facts, clip, math.sqrt(step)))
+    return assembled(facts, solver, steps, _forecast(facts, clip, math.sqrt(cost(shares.step))))
 
 
 def _counted_columns(facts: PublicFacts, cost: Fraction) -> tuple[tuple[int, ...], bool]:

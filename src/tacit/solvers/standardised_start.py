@@ -148,7 +148,7 @@ def standardise(gate: Gate, plan: Plan, asked: StandardisedStart | None) -> Stan
         return Standards(np.zeros(plan.design.width + 1), np.ones(plan.design.width + 1))
     places = np.array(asked.columns, dtype=np.int64)
     below, noise = np.full(len(places), -math.inf), 0.0
-    inside = np.zeros(len(places))
+    seen: list[Vector] = []
 
     def up_to(end: Vector) -> tuple[Vector, float]:
         nonlocal noise
@@ -164,21 +164,22 @@ def standardise(gate: Gate, plan: Plan, asked: StandardisedStart | None) -> Stan
     margin = min(START.margin * noise, (1 - share) / 2)
 
     def within(power: Vector) -> tuple[Vector, float]:
-        nonlocal inside, noise
+        nonlocal noise
         answer = gate.ask(ColumnCounts(asked.columns, *around(median, np.exp2(power))))
         noise = answer.noise_scale / plan.count
-        inside = inside + answer.value / plan.count
-        return answer.value / plan.count - margin, doubted(noise)
+        seen.append(answer.value / plan.count)
+        return seen[-1] - margin, doubted(noise)
 
     small, large = np.full(len(places), -float(START.octaves)), np.full(len(places), 1.0)
     power = bisect_noisy(within, small, large, asked.radii, share)
     lowest = -START.octaves + (START.octaves + 1) / 2.0**asked.radii
     scale = np.exp2(power) / NormalDist().inv_cdf((1 + share + margin) / 2)
     # A column of one value but for a few records shows no scale; its own is not changed.
-    elsewhere = 1 - inside / asked.radii
+    elsewhere = 1 - np.mean(seen, axis=0)
+    constant = (power < lowest) | (np.ptp(seen, axis=0) <= START.constant * noise)
     doubt = START.alone * noise / math.sqrt(asked.radii)
     doubt += START.counted if plan.counting else 0.0
-    alone = (power < lowest) & ((elsewhere > doubt) | _at_zero(plan, places, median))
+    alone = constant & ((elsewhere > doubt) | _at_zero(plan, places, median))
     scale = np.where(alone, 1.0, scale)
     centers, scales = np.zeros(plan.design.width + 1), np.ones(plan.design.width + 1)
     centers[places], scales[places] = median, scale
