@@ -111,9 +111,9 @@ def unguarded(
 
 
 def compare(loss: Loss, coefficients: int, mu: float, tables: int) -> tuple[float, float, int]:
-    """Root mean squared errors of Newton and of whitened descent, and Newton's rounds."""
+    """Root mean squared errors of Newton and of majorised Newton, and Newton's rounds."""
     errors, rounds = [], []
-    for solver in ("newton", "whitened-gradient"):
+    for solver in ("newton", "majorised-newton"):
         plan = plan_for(loss, 1000, coefficients, mu, SolverOptions(solver=solver))
         rounds.append(len(plan.solver.step_sizes) if isinstance(plan.solver, Newton) else 0)
         off = [error(plan, simulate(plan, np.random.default_rng([table, 7]))) for table in range(tables)]
@@ -152,7 +152,7 @@ def run() -> None:
             worst, most = max(worst, own / other), max(most, rounds)
             cell = f"{name}, n = 1000, d = {coefficients}, μ = {mu:.3g}"
             details[f"{cell}: error"] = own
-            details[f"{cell}: error of averaged descent"] = other
-    figures.append(Figure("error over averaged descent's, worst of 8 cells", worst, "", "at most 1", worst <= 1))
+            details[f"{cell}: error of majorised Newton"] = other
+    figures.append(Figure("error over majorised Newton's, worst of 8 cells", worst, "", "at most 1", worst <= 1))
     figures.append(Figure("rounds, most", most, "", "at most 20", most <= 20))
     write("newton", figures, details)

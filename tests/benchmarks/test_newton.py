@@ -31,16 +31,16 @@ def test_no_guarded_run_runs_away(loss: Loss) -> None:
 
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
 @pytest.mark.parametrize(("n", "d", "mu"), [(1000, 4, 0.16), (1000, 4, 0.5), (1000, 10, 0.8)])
-def test_newton_is_as_good_as_averaged_descent_in_fewer_rounds(loss: Loss, n: int, d: int, mu: float) -> None:
+def test_newton_is_as_good_as_majorised_newton(loss: Loss, n: int, d: int, mu: float) -> None:
     """Root mean squared errors over 40 tables each, where n·μ is at least 20·d^1.5.
 
     Their ratio has a standard error of about a tenth; a quarter is allowed.
     """
     errors = {}
-    for solver in ("newton", "whitened-gradient"):
+    for solver in ("newton", "majorised-newton"):
         plan = plan_for(loss, n, d, mu, SolverOptions(solver=solver))
         assert not isinstance(plan.solver, Newton) or len(plan.solver.step_sizes) <= 20
         generator = np.random.default_rng(3)
         off = [error(plan, simulate(plan, generator)) for _ in range(40)]
         errors[solver] = float(np.sqrt(np.mean(np.square(off))))
-    assert errors["newton"] <= 1.25 * errors["whitened-gradient"]
+    assert errors["newton"] <= 1.25 * errors["majorised-newton"]
