@@ -34,26 +34,16 @@ def test_a_difference_is_told_in_words() -> None:
 
 
 def test_rounding_of_another_machine_is_no_difference() -> None:
-    stored = {
-        "a": {
-            "bound": 10**12,
-            "event": "30000000000000000001",
-            "size": math.nan,
-            "answers": [{"norm": 1e12}, {"norm": 9.0}],
-        }
-    }
-    now = {
-        "a": {
-            "bound": 10**12 + 1,
-            "event": "30000000000000000002",
-            "size": math.nan,
-            "answers": [{"norm": 1e12}, {"norm": 8.0}],
-        }
-    }
+    def table(bound: int, event: str, last: float) -> dict[str, object]:
+        answers = [{"norm": 1e12}, {"norm": last}]
+        return {"a": {"bound": bound, "event": event, "size": math.nan, "answers": answers}}
+
+    stored = table(10**12, "30000000000000000001", 9.0)
+    now = table(10**12 + 1, "30000000000000000002", 8.0)
     assert not list(compare.differences(stored, now, exact=False))
     assert len(list(compare.differences(stored, now))) == 3
-    now["a"]["bound"] += 10**6
-    assert len(list(compare.differences(stored, now, exact=False))) == 1
+    other = table(10**12 + 10**6, "30000000000000000001", 9.0)
+    assert len(list(compare.differences(stored, other, exact=False))) == 1
 
 
 def test_small_whole_numbers_and_words_differ_on_every_machine() -> None:

@@ -128,7 +128,7 @@ class StepCovariance:
 
         best = along(np.eye(len(self.sandwich.to_user))).max()
         edge = noise_norm(self.sandwich.curvature_noise, len(columns))
-        return (self.sandwich.asymmetry > 0) & (along(combinations) < min(times * edge, best / times))
+        return np.asarray((along(combinations) < min(times * edge, best / times)) & (self.sandwich.asymmetry > 0))
 
     def scatter(self, combinations: Matrix) -> Scatter:
         """Variances and degrees of freedom of combinations, one a row."""
