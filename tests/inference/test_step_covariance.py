@@ -219,3 +219,14 @@ def test_noise_of_the_score_makes_the_tail_heavier() -> None:
 def test_simulated_tails_are_the_same_whenever_they_are_asked_for() -> None:
     ways = np.eye(WIDTH)
     assert of().simulated_tail(ways, 5.0) == of().simulated_tail(ways, 5.0)
+
+
+def test_a_curvature_near_its_noise_beside_clear_ones_is_faint() -> None:
+    """The noise norm is 0.003·√8 = 0.0085, three of them 0.025: an eigenvalue of 0.02 is below, and 0.25 / 3 above."""
+    axes, plain = np.eye(WIDTH), np.diag([0.02, 0.1, 0.18, 0.25])
+    found = of(curvature=plain, to_user=axes, asymmetry=1.0).errors(axes).faint
+    assert found.tolist() == [True, False, False, False]
+    assert not of(curvature=plain, to_user=axes, asymmetry=0.0).errors(axes).faint.any()
+    # Where all are as small, none is: noise then says nothing against one of them.
+    assert not of(curvature=0.02 * axes, to_user=axes, asymmetry=1.0).errors(axes).faint.any()
+    assert not of(curvature=plain, to_user=axes, asymmetry=1.0, curvature_noise=0.002).errors(axes).faint.any()

@@ -18,7 +18,7 @@ from tacit.contract.query import Answer, GradientNorm, Measure, Query
 from tacit.contract.sensitivity import Price
 from tacit.losses import regression
 from tacit.solvers.coordinates import Coordinates
-from tacit.solvers.gradient_tail import Clip, best_clip, choose_clip
+from tacit.solvers.gradient_tail import Clip, best_clip, bias_at, choose_clip
 from tacit.solvers.interval_rules import TAIL
 
 HELD = 0.95
@@ -101,7 +101,7 @@ def test_an_excess_below_any_law_gives_the_lightest_that_is_tried(excess: float)
 def test_a_tail_heavier_than_any_that_is_known_has_no_bound_but_the_public_one() -> None:
     excess = 1.01 * (1 - HELD) * TAIL.cap
     found = best_clip(1.0, HELD, excess, largest=500.0, noise=0.01, scale=0.8)
-    assert found == Clip(1 + TAIL.cap, 0.8 * 500.0)
+    assert (found.norm, found.bias) == (1 + TAIL.cap, 0.8 * 500.0)
     # Where the public bound is near, an excess that it does not allow is noise, and no bias.
     near = best_clip(1.0, HELD, excess, largest=1.4, noise=1e-6, scale=0.8)
     assert near.norm == pytest.approx(1.4)
@@ -181,3 +181,32 @@ def test_noise_of_the_excess_is_added_to_it() -> None:
 def test_norms_are_sought_no_further_than_the_public_bound() -> None:
     _, asked = chosen(np.full(20_000, 0.3), largest=0.4)
     assert max(query.cap / 2 for query in asked[:-1]) <= 0.4
+
+
+def biased(norms: Any, noise: float, clip: Clip) -> tuple[float, list[GradientNorm]]:
+    gate = Norms(norms, noise)
+    return bias_at(gate, planned(), None, np.zeros(4), 3.0, regression.SQUARED, clip), gate.asked
+
+
+def test_rows_that_are_not_fitted_leave_no_bound_where_noise_does_not_explain_them() -> None:
+    clip = Clip(norm=2.0, bias=0.1, fitted=4.0, worst=9.0)
+    norms = np.ones(20_000)
+    assert biased(norms, 5.0, clip)[0] == 0.1
+    norms[: int(TAIL.unfit * 20_000)] = 40.0
+    assert biased(norms, 5.0, clip)[0] == 0.1
+    norms[: int(TAIL.unfit * 20_000) + 30] = 40.0
+    assert biased(norms, 5.0, clip)[0] == 9.0
+    assert biased(norms, 30.0, clip)[0] == 0.1
+
+
+def test_unfitted_rows_are_counted_once_beyond_the_fitted_norm_and_shortened() -> None:
+    _, asked = biased(np.ones(20_000), 5.0, Clip(2.0, 0.1, 4.0, 9.0))
+    assert [(it.start, it.measure, it.shortened) for it in asked] == [(4.0, Measure.WITHIN, True)]
+    assert not biased(np.ones(20_000), 5.0, Clip(2.0, 0.0))[1]
+
+
+def test_a_record_is_fitted_within_two_clips_and_eight_quantiles() -> None:
+    norms = np.abs(np.random.default_rng(0).standard_normal(20_000))
+    clip, asked = chosen(norms)
+    assert clip.fitted == min(TAIL.beyond[0] * clip.norm, TAIL.beyond[1] * asked[-1].start)
+    assert clip.worst == pytest.approx(TAIL.safety / 2 * 50.0)

@@ -29,6 +29,18 @@ class Counting:
         return Answer(inside.sum(axis=0).astype(float), self._noise)
 
 
+class NoisyCounting(Counting):
+    """Adds the noise that it says there is."""
+
+    def __init__(self, columns: Any, noise: float, rng: np.random.Generator) -> None:
+        super().__init__(columns, noise)
+        self._rng = rng
+
+    def ask(self, query: Query) -> Answer:
+        quiet = super().ask(query)
+        return Answer(quiet.value + quiet.noise_scale * self._rng.standard_normal(quiet.value.shape), quiet.noise_scale)
+
+
 def standards(values: Any, noise: float, bounds: tuple[float, float] = (-1, 1)) -> Standards:
     model = tacit.LogisticRegression(epsilon=1.0, bounds=bounds, inference=True)
     plan: Plan = model.plan(len(values), 1)
@@ -86,3 +98,17 @@ def test_slopes_of_rare_columns_are_where_the_truth_is(family: str) -> None:
     assert np.isfinite(ends).all(axis=1).tolist() == given.tolist()
     assert np.all((ends[:, 0] - 0.5 <= slopes) & (slopes <= ends[:, 1] + 0.5))
     assert np.all(ends[given, 1] - ends[given, 0] < 3.92 * (6.0 if family == "binomial" else 1.0))
+
+
+@pytest.mark.parametrize("share", [0.02, 0.04, 0.08])
+def test_a_column_that_is_mostly_zero_is_never_blown_up(share: float) -> None:
+    """The radius that is sought may hold just the zeros: of 300 draws of the noise none gives a tiny scale."""
+    rng = np.random.default_rng(0)
+    values = np.where(rng.random(4000) < share, rng.uniform(0.1, 0.9, 4000), 0.0)
+    for noise in (40.0, 60.0):
+        for _ in range(50):
+            columns = np.column_stack([values, np.ones(4000), np.zeros(4000)])
+            gate = NoisyCounting(columns, noise, rng)
+            plan = tacit.LogisticRegression(epsilon=1.0, bounds=(-1, 1), inference=True).plan(4000, 1)
+            found = standardise(gate, plan, StandardisedStart((0,), 12, 6, 0.4, 1.4, 1.5))
+            assert found.scales[0] > 0.01

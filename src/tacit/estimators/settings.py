@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from tacit.constraints.region import Region
-from tacit.contract.plan import ONE_RECORD, VALID, Penalty, Plan, PublicFact
+from tacit.contract.plan import MANY_ROWS, ONE_RECORD, VALID, Penalty, Plan, PublicFact
 from tacit.design.attached_columns import AttachedColumns, Offset, Unit, Weighting
 from tacit.design.design import Design
 from tacit.engine.ledger_use import CHOICES
@@ -113,6 +113,8 @@ class Settings:
             facts.append(PublicFact(f"number of {'units' if units else 'records'}", "n", "assumed"))
         else:
             facts.append(PublicFact("n_at_least", self.n_at_least, "declared"))
+        if units:
+            facts.append(PublicFact("estimand", MANY_ROWS.format(unit=self.unit), "declared"))
         return [*facts, PublicFact(VALID, True, "assumed")] if invalid_rows == "error" else facts
 
 

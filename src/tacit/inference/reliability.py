@@ -119,7 +119,10 @@ HIDDEN = (
     "noise hides a direction of these columns (rare or merged levels, collinear columns); more "
     "records, a larger epsilon or merged levels would show it"
 )
-CLIPPED = "large residuals had to be cut off, and what that changes is not small"
+CLIPPED = (
+    "large residuals had to be cut off, or rows far out are not fitted, and what that changes is not small; narrower "
+    "bounds, the logarithm of a skewed column or a larger epsilon would help"
+)
 NOISY = "the noise of the curvature is not small"
 RARE = "the outcome is so rare or the pilot so noisy that a second-order bias remains"
 FAINT = (

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from tacit.certificate.certificate import INFINITE, SEEDED
 from tacit.certificate.fit_file import Reliability
+from tacit.contract.plan import MANY_ROWS
 from tacit.contract.release import Release
 from tacit.design.response import Binary, Count, Response
 from tacit.errors import SettingError
@@ -44,12 +45,6 @@ TARGETS: Mapping[Code, str] = MappingProxyType(
     }
 )
 """What a private fit with intervals estimates."""
-MANY_ROWS = (
-    "Rows of one {unit} are weighted down together, so a {unit} with many rows counts less for "
-    "each of them: where effects go with the number of rows, the target lies between that of all "
-    "rows and that of every {unit} once."
-)
-"""Which estimand is meant where units have several rows."""
 WHY_NOT = MappingProxyType({INFINITE: "no noise was added", SEEDED: "the noise came from a fixed seed"})
 
 

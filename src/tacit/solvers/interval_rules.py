@@ -54,7 +54,7 @@ class Start:
     margin: float = rule(2.0, "deviations of noise by which a radius must hold more")
     noises: float = rule(4.0, "deviations of noise between that share and all of n")
     noisy: float = rule(0.1, "noise of a count, of n, from which bisection is probabilistic")
-    constant: float = rule(4.0, "deviations within which counts of every radius lie: one value, but for a few records")
+    constant: float = rule(6.0, "deviations within which counts of every radius lie: one value, but for a few records")
     alone: float = rule(3.0, "deviations of noise elsewhere: a column of one value")
     counted: float = rule(0.1, "three deviations of n where it was counted, as a share of it")
     rare: float = rule(0.05, "share of n elsewhere up to which a column is rare")
