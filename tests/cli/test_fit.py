@@ -17,11 +17,11 @@ FIT = ("fit", "clinic.csv", "readmit ~ age + C(ward)", "--schema", "clinic.toml"
 
 
 def test_fit_prints_plan_coefficients_and_guarantee(clinic: Path, command: Command) -> None:
-    done = command(*FIT, "--epsilon", 2)
+    done = command(*FIT, "--epsilon", 8)
     assert done.code == 0
     for text in ("Plan", "share of budget", "Coefficients", "C(ward)[T.surgery]", "Guarantee"):
         assert text in done.out
-    said = "(ε = 2, δ = 1e-05), replace-one, per patient (assuming each has at most one record)"
+    said = "(ε = 8, δ = 1e-05), replace-one, per patient (assuming each has at most one record)"
     assert said in " ".join(done.out.split())
     for text in ("std err", "P>|z|", "[0.025", "privacy", "sampling and privacy noise together"):
         assert text in done.out
@@ -43,7 +43,7 @@ def test_quiet_leaves_out_the_plan(clinic: Path, command: Command) -> None:
 
 
 def test_json_has_the_documented_fields(clinic: Path, command: Command) -> None:
-    done = command(*FIT, "--epsilon", 2, "--delta", 1e-6, "--json")
+    done = command(*FIT, "--epsilon", 8, "--delta", 1e-6, "--json")
     assert (done.code, done.err) == (0, "")
     document = done.document
     assert [term["name"] for term in document["terms"]] == [
@@ -61,7 +61,7 @@ def test_json_has_the_documented_fields(clinic: Path, command: Command) -> None:
         assert math.isfinite(term["coef"])
         assert term["std_err"] > 0
         assert term["lower"] < term["coef"] < term["upper"]
-    assert 1.99 < document["epsilon"] <= 2
+    assert 7.9 < document["epsilon"] <= 8
     assert document["delta"] == 1e-6
     assert document["mu"] > 0
     assert document["relation"] == "replace-one"

@@ -49,7 +49,7 @@ def test_summaries_and_intervals_are_those_of_the_fit(tmp_path: Path, epsilon: f
 
 
 def test_doubts_are_kept(tmp_path: Path) -> None:
-    fit = fitted(3002, epsilon=0.25, formula="readmit ~ age + bmi")
+    fit = fitted(3002, epsilon=0.32, formula="readmit ~ age + bmi", random_state=1)
     assert fit.summary().statement != "nominal"
     back = kept(fit, tmp_path)
     assert back.summary().notes == fit.summary().notes
