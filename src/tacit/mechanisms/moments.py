@@ -24,7 +24,7 @@ from tacit.mechanisms.person_kernels import TILES_AT_ONCE, add_person_moments, a
 from tacit.noise.entropy import Entropy
 from tacit.rows.storage import tiles
 from tacit.rows.storage.person_store import PersonBlock
-from tacit.rows.storage.store import Layout, Store
+from tacit.rows.storage.store import BlockSum, Layout, Store
 from tacit.rows.storage.tiles import LANES, Floats, Integers
 
 
@@ -34,8 +34,14 @@ def integer_second_moments(query: SecondMoments, bound: int, store: Store) -> In
     Of a person with several records the bound is on the sum of their squared norms.
     Private. The rows are mapped to the query's coordinates as they are read, and not stored.
     """
-    layout = store.layout
-    theta = np.zeros(store.width) if query.theta is None else np.ascontiguousarray(query.theta)
+    # Blocks have threads of their own.
+    with _blas().limit(limits=1, user_api="blas"):
+        return np.asarray(store.total(second_moments, query, bound)[0])
+
+
+def second_moments(layout: Layout, query: SecondMoments, bound: int) -> BlockSum:
+    """Integer second moments of the records or persons of a block."""
+    theta = np.zeros(layout.width) if query.theta is None else np.ascontiguousarray(query.theta)
     weights = list(Weights).index(query.weights)
     # Plain moments use no loss: one compiled pass serves them all.
     shape = None if query.weights is Weights.NONE else shape_of(query.loss)
@@ -48,14 +54,13 @@ def integer_second_moments(query: SecondMoments, bound: int, store: Store) -> In
     def add_persons(part: PersonBlock, total: Integers) -> None:
         add_person_moments(part, theta, weights, how, total[0])
 
-    return np.asarray(_summed_products(query.matrix, store, 1, quantise, add_persons)[0])
+    return _summed_products(query.matrix, layout.width, 1, quantise, add_persons)
 
 
 def _summed_products(
-    matrix: Floats | None, store: Store, count: int, quantise: Callable[..., None], add_persons: Callable[..., None]
-) -> Integers:
+    matrix: Floats | None, width: int, count: int, quantise: Callable[..., None], add_persons: Callable[..., None]
+) -> BlockSum:
     """Sums of v v' over the integer vectors that `quantise` writes into `count` arrays (column, record)."""
-    width = store.width
     matrix = None if matrix is None else tiles.public_matrix(matrix, width)
 
     def add(block: Any, total: Integers) -> None:
@@ -71,9 +76,7 @@ def _summed_products(
             for k in range(count):
                 total[k] += (integers[k] @ integers[k].T).astype(np.int64)
 
-    # Blocks have threads of their own.
-    with _blas().limit(limits=1, user_api="blas"):
-        return store.total((count, width, width), add)
+    return BlockSum((count, width, width), add)
 
 
 def _mapped_parts(block: Any, matrix: Floats | None, width: int) -> Iterator[Any]:
@@ -172,7 +175,12 @@ def quantise_pairs(block: Any, theta: Floats, loss: Any, columns: Any, limits: A
 
 def integer_pairs(query: CurvatureAndScore, bound: int, store: Store) -> Integers:
     """Sum of (v v', w w') over the records' integer vectors, ‖v‖⁴ + ‖w‖⁴ ≤ bound². Private."""
-    layout = store.layout
+    with _blas().limit(limits=1, user_api="blas"):
+        return store.total(curvature_score_pairs, query, bound)
+
+
+def curvature_score_pairs(layout: Layout, query: CurvatureAndScore, bound: int) -> BlockSum:
+    """Integer pairs of the records or persons of a block."""
     limit = pair_limit(bound, query.joint, layout.width * layout.unit_rows)
     theta = np.ascontiguousarray(query.theta, dtype=np.float64)
     root = math.sqrt(query.score_share or 0.0)
@@ -186,7 +194,7 @@ def integer_pairs(query: CurvatureAndScore, bound: int, store: Store) -> Integer
     def add_persons(part: PersonBlock, total: Integers) -> None:
         add_person_pairs(part, theta, how, total)
 
-    return _summed_products(query.matrix, store, 2, quantise, add_persons)
+    return _summed_products(query.matrix, layout.width, 2, quantise, add_persons)
 
 
 def answer_curvature_and_score(query: CurvatureAndScore, price: Price, store: Store, entropy: Entropy | None) -> Answer:
