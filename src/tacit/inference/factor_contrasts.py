@@ -44,7 +44,9 @@ def factor_contrasts(design: Design, factor: str, reference: str | None = None) 
             if level in places:
                 row[places[level]] += sign
     labels = tuple(f"{factor}: {first} - {second}" for first, second in pairs)
-    return Combinations(weights, np.zeros(len(pairs)), labels)
+    if design.outputs > 1:
+        labels = tuple(f"{label}: {pair}" for label in design.response.classes for pair in labels)
+    return Combinations(np.kron(np.eye(design.outputs), weights), np.zeros(len(labels)), labels)
 
 
 def _places(design: Design, factor: str) -> dict[str, int]:

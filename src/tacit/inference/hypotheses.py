@@ -158,6 +158,17 @@ def combinations_of(asked: Any, names: Sequence[str]) -> Combinations:
     return found
 
 
+def between_classes(asked: Combinations, classes: int) -> Combinations:
+    """Take from the weights of several classes what all have in common: that part is 0 by convention."""
+    if classes == 1:
+        return asked
+    each = asked.weights.reshape(len(asked.weights), classes, -1)
+    weights = (each - each.mean(axis=1, keepdims=True)).reshape(asked.weights.shape)
+    if (np.abs(weights).max(axis=1) <= 1e-12 * np.abs(asked.weights).max(axis=1)).any():
+        raise SettingError("A combination that weighs all classes alike is 0 by convention and cannot be tested.")
+    return Combinations(weights, asked.values, asked.labels)
+
+
 def _from_matrix(asked: Any, names: Sequence[str]) -> Combinations:
     try:
         weights = np.atleast_2d(np.asarray(asked, dtype=np.float64))

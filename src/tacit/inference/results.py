@@ -16,7 +16,7 @@ from tacit.errors import SettingError
 from tacit.inference.covariance import Covariance
 from tacit.inference.estimates import Estimated, require_which
 from tacit.inference.factor_contrasts import factor_contrasts
-from tacit.inference.hypotheses import Combinations, WaldTest, combinations_of, wald_test
+from tacit.inference.hypotheses import Combinations, WaldTest, between_classes, combinations_of, wald_test
 from tacit.inference.prediction import Mean, Prediction
 from tacit.inference.regions import ConfidenceRegion, confidence_region
 from tacit.inference.reliability import WITHHELD, Judgement, StepJudgement, judge, not_offered, overall
@@ -26,7 +26,7 @@ from tacit.inference.stored_results import StoredResults
 from tacit.inference.summary import Header, Shown, Summary, notes_of
 from tacit.losses.loss import Code
 
-WITHOUT_INTERVALS = frozenset({Code.SOFTMAX, Code.HINGE, Code.PINBALL, Code.DISTANCE})
+WITHOUT_INTERVALS = frozenset({Code.HINGE, Code.PINBALL, Code.DISTANCE})
 
 
 class ResultsMixin:
@@ -196,18 +196,18 @@ class Results(ResultsMixin):
 
     def t_test(self, combinations: Any) -> Estimated:
         """Test each linear combination by itself, for example "x1 - x2 = 0"."""
-        return self._estimated(combinations_of(combinations, self.names))
+        return self._estimated(self._asked(combinations))
 
     def wald_test(self, combinations: Any) -> WaldTest:
         """Test all linear combinations at once, for example ["x1", "x2"]."""
-        asked = combinations_of(combinations, self.names)
+        asked = self._asked(combinations)
         statements = self.judgement.of(self.names, asked.weights)
         why = self.judgement.why(asked.weights)
         return wald_test(self._covariance, self.values, asked, statements, why)
 
     def confidence_region(self, combinations: Any, level: float = 0.95) -> ConfidenceRegion:
         """Region of linear combinations that covers all of them at once."""
-        asked = combinations_of(combinations, self.names)
+        asked = self._asked(combinations)
         statements = self.judgement.of(self.names, asked.weights)
         why = self.judgement.why(asked.weights)
         return confidence_region(self._covariance, self.values, asked, statements, why, level)
@@ -224,6 +224,8 @@ class Results(ResultsMixin):
 
         The offset of each row, a term with coefficient 1, is added to its linear predictor.
         """
+        if self.release.plan.design.outputs > 1:
+            raise SettingError("Intervals of predictions are for two classes and for numbers, not for several classes.")
         missing = np.isnan(rows).any(axis=1)
         labels = tuple(map(str, range(len(rows))))
         known = np.where(np.isnan(rows), 0.0, rows)
@@ -270,6 +272,10 @@ class Results(ResultsMixin):
             raise SettingError(f"Intervals are not offered: {reason}.")
         return self.release.sandwich
 
+    def _asked(self, combinations: Any) -> Combinations:
+        asked = combinations_of(combinations, self.names)
+        return between_classes(asked, self.release.plan.design.outputs)
+
     def _estimated(self, asked: Combinations) -> Estimated:
         scatter = self._covariance.scatter(asked.weights)
         statements = self.judgement.of(self.names, asked.weights)
@@ -283,5 +289,5 @@ class Results(ResultsMixin):
             degrees=scatter.degrees,
             null=asked.values,
             statements=statements,
-            dimension=len(self.names),
+            dimension=self.release.plan.design.identified,
         )

@@ -51,6 +51,8 @@ TARGETS: Mapping[Code, str] = MappingProxyType(
         Code.POISSON: "Target: the mean count (quasi-likelihood). The clip of the gradients adapts "
         "to their measured tail, and what it may change is in the intervals.",
         Code.HUBER: BOUNDED[Code.SQUARED],
+        Code.SOFTMAX: "Coefficients of a column add up to 0 over the classes; what tells classes apart are "
+        "differences between them, which t_test takes by name.",
     }
 )
 """What a private fit with intervals estimates."""

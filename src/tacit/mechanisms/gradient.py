@@ -54,16 +54,17 @@ def class_gradients(layout: Layout, query: GradientSum, bound: int) -> BlockSum:
     theta = np.ascontiguousarray(query.theta.T, dtype=layout.dtype)
     limit = enforceable(bound, theta.size)
     scale = limit / query.clip
+    radius = query.clip / query.loss.lipschitz if query.downweighted else math.inf
 
     def add(block: Any, total: Integers) -> None:
         if layout.grouped:
             flat = total.reshape(-1)
-            add_person_class_gradients(block, theta, layout.weighted, scale, limit, flat)
+            add_person_class_gradients(block, theta, layout.weighted, (scale, limit, radius), flat)
             return
         # Sparse records are written out a few at a time: this pass reads arrays of tiles alone.
         for part in tile_parts(block, TILES_AT_ONCE):
             tiles = dense_tiles(part, layout.width)
-            add_class_gradients(tiles, theta, layout.weighted, scale, limit, total)
+            add_class_gradients(tiles, theta, layout.weighted, (scale, limit, radius), total)
 
     return BlockSum(theta.shape, add)
 

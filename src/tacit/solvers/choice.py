@@ -32,7 +32,7 @@ from tacit.solvers.counting import with_counting
 from tacit.solvers.exact import Exact
 from tacit.solvers.locating import exact_locating, with_locating
 from tacit.solvers.rules import INTERCEPT_ONLY, NEWTON_POLISH, WARNINGS
-from tacit.solvers.signal import n_mu_of, signal_of
+from tacit.solvers.signal import interval_signal, n_mu_of, signal_of
 from tacit.solvers.solver import PublicFacts, SolverOptions, assembled, require_moderate_scales
 from tacit.validate import one_of
 
@@ -51,8 +51,6 @@ def make_plan(facts: PublicFacts, options: SolverOptions) -> Plan:
     require_solver(options.solver)
     if options.inference and facts.penalty != Penalty():
         raise SettingError("Intervals are for fits without l2, prior_mean, radius and constraint.")
-    if options.inference and facts.loss.code is Code.SOFTMAX:
-        raise SettingError(f"There are no intervals for the {facts.loss.name} loss.")
     if facts.budget.is_infinite:
         plan = assembled(facts, Exact(options.inference), ())
         return replace(plan, locating=exact_locating(facts.design), counting=bool(facts.counts))
@@ -103,7 +101,7 @@ def counted(plan: PlanSolver) -> PlanSolver:
 
 def _auto(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     """Choose by intervals, by the response and by the signal."""
-    if options.inference and signal_of(facts, allowed) >= WARNINGS.intervals:
+    if options.inference and interval_signal(facts, allowed) >= WARNINGS.intervals:
         return counted(one_step.plan)(facts, options, allowed)
     if options.inference:
         # Intervals would mean nothing: the coefficients get all of the budget.

@@ -6,20 +6,22 @@ import math
 
 import numpy as np
 
+from tacit.contract.query import Answer
 from tacit.losses.loss import Loss
 from tacit.solvers.coordinates import Coordinates, Matrix, Vector
 from tacit.solvers.interval_rules import ONE_STEP
+from tacit.solvers.predictors import Predictors
 from tacit.solvers.pseudo_rows import expected_matrices, pseudo_rows
 from tacit.solvers.spectrum import Spectrum
 
 
 def part_way(
     coordinates: Coordinates,
+    predictors: Predictors,
     pilot: Vector,
     loss: Loss,
     row_bound: float,
-    mean: Vector,
-    step_noise: float,
+    mean: Answer,
     mean_row: Vector | None,
 ) -> Vector:
     """Return where the matrices are asked for: part of the way of a step by public pseudo-rows.
@@ -27,11 +29,11 @@ def part_way(
     With M at pilot + t·step the second-order biases of the pilot's noise (variance P) and of the
     step's (F) cancel at t = ½ P / (P + F). Their sum is the step's square, and F is known.
     """
-    curvature = expected_curvature(coordinates, pilot, loss, row_bound, mean_row)
-    spectrum = Spectrum.of(curvature)
+    curvature = expected_curvature(coordinates, predictors.shaped(pilot), loss, row_bound, mean_row)
+    spectrum = Spectrum.of(predictors.matrices(Answer(curvature, 0.0)).value)
     values = np.maximum(spectrum.values, ONE_STEP.flattest * float(spectrum.values.mean()))
-    step = spectrum.with_values(1 / values) @ mean
-    square, own = float(step @ step), step_noise**2 * float(np.sum(1 / values**2))
+    step = spectrum.with_values(1 / values) @ mean.value
+    square, own = float(step @ step), mean.noise_scale**2 * float(np.sum(1 / values**2))
     if not math.isfinite(square):
         return pilot  # so far out that nothing is curved
     part = 0.5 * max(square - own, 0.0) / max(square, np.finfo(float).tiny)

@@ -40,10 +40,18 @@ from tacit.solvers.newton_schedule import (
 from tacit.solvers.noise_propagation import carry_noise
 from tacit.solvers.noisy_steps import first_averaged, take_steps
 from tacit.solvers.nuisance import Level, dispersed_level, rescale, threshold_of
-from tacit.solvers.one_step import has_intervals
 from tacit.solvers.sandwich import ask_sandwich, coefficient_errors
 from tacit.solvers.signal import signal_of
-from tacit.solvers.solver import PublicFacts, Requirement, SolverOptions, assembled, no_penalty, priced, require
+from tacit.solvers.solver import (
+    PublicFacts,
+    Requirement,
+    SolverOptions,
+    assembled,
+    loss_is,
+    no_penalty,
+    priced,
+    require,
+)
 from tacit.solvers.spectrum import Spectrum, noise_norm
 from tacit.solvers.standardised_start import Known, StandardisedStart, begin, clip_factor_of, counted_clip, first_steps
 
@@ -52,7 +60,7 @@ SMALLEST = 1e-12
 NAMES = {"each": "newton", "once": "majorised-newton", "no": "whitened-gradient"}
 REQUIRES = (
     Requirement(
-        lambda facts, _: has_intervals(facts.loss),
+        loss_is(Code.LOGISTIC, Code.SQUARED, Code.HUBER, Code.POISSON),
         "solver={solver} has no rounds for the {loss} loss; they are for two classes, least "
         "squares, Huber's loss and counts.",
     ),

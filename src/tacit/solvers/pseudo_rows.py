@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tacit.losses import classification
 from tacit.losses.loss import Code, Loss
 from tacit.solvers.coordinates import Coordinates, Matrix, Vector
 from tacit.solvers.interval_rules import ONE_STEP
@@ -27,9 +28,20 @@ def pseudo_rows(coordinates: Coordinates, width: int, mean_row: Vector | None) -
 def expected_matrices(rows: Matrix, theta: Vector, loss: Loss, row_bound: float) -> tuple[Matrix, Matrix]:
     """Mean w h z z', and mean w² v z z' where the variance v of the slope is the model's.
 
-    v is h for labels, the rate times its squared weight for counts, and 1 for least squares.
+    v is h for labels, the rate times its squared weight for counts, and 1 for least squares. For
+    several classes, with theta (width, class), h is diag p - p p', and the means are of h ⊗ z z'.
     """
     margin = rows @ theta
+    weight = np.minimum(1.0, row_bound**2 / np.einsum("ij,ij->i", rows, rows))
+
+    def moment(factors: Vector) -> Matrix:
+        return np.asarray((rows.T * factors) @ rows / len(rows))
+
+    if loss.code is Code.SOFTMAX:
+        chances = classification.softmax_probability(margin).T
+        bend = chances[:, None] * (np.eye(len(chances))[:, :, None] - chances)
+        curved, scored = (np.block([[moment(w * h) for h in row] for row in bend]) for w in (weight, weight**2))
+        return curved, scored
     if loss.code in {Code.LOGISTIC, Code.WEIGHTED_LOGISTIC}:
         chance = 1 / (1 + np.exp(-np.clip(margin, -500, 500)))
         curvature = np.minimum(chance * (1 - chance), loss.smoothness)
@@ -40,11 +52,6 @@ def expected_matrices(rows: Matrix, theta: Vector, loss: Loss, row_bound: float)
         variance = curvature**2 / rate
     else:
         curvature = variance = np.ones(len(rows))
-    weight = np.minimum(1.0, row_bound**2 / np.einsum("ij,ij->i", rows, rows))
-
-    def moment(factors: Vector) -> Matrix:
-        return np.asarray((rows.T * factors) @ rows / len(rows))
-
     return moment(weight * curvature), moment(weight**2 * variance)
 
 

@@ -15,6 +15,11 @@ def signal_of(facts: PublicFacts, allowed: Fraction) -> float:
     return signal(facts.records, math.sqrt(allowed), facts.design.width)
 
 
+def interval_signal(facts: PublicFacts, allowed: Fraction) -> float:
+    """Return n·μ/d with the coefficients of all classes but one as d: what intervals go by."""
+    return signal(facts.records, math.sqrt(allowed), facts.design.identified)
+
+
 def n_mu_of(facts: PublicFacts, allowed: Fraction) -> float:
     """Return n·μ, the signal of a single number."""
     return signal(facts.records, math.sqrt(allowed), 1)

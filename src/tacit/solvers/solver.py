@@ -218,8 +218,9 @@ def priced(
     facts: PublicFacts, kind: QueryKind, mu_squared: Fraction, times: int, purpose: Purpose, size: int = 1
 ) -> Step:
     """`times` answers that cost at most `mu_squared` together."""
-    # A unit's integers for second moments are those of all its rows.
+    # A unit's integers for second moments are those of all its rows; a curvature has those of all classes.
     rows = 1 if kind is QueryKind.GRADIENT else facts.design.unit_rows
+    rows *= facts.design.outputs**2 if kind is QueryKind.SANDWICH else 1
     price = price_for(
         kind,
         mu_squared / times,
