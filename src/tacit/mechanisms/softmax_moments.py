@@ -49,6 +49,8 @@ def class_pair_factors(
             for lane in range(LANES):
                 there = t - block.starts[g] < block.counts[g, lane]
                 own = np.float64(tile[width + 1, lane]) if weighted else 1.0
+                # Stored weights lie in [0, 1]; any other counts as 0.
+                own = own if 0.0 <= own <= 1.0 else 0.0
                 size = 0.0
                 for k in range(classes):
                     for m in range(classes):
