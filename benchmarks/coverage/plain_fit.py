@@ -132,7 +132,7 @@ def plain_fit(population: Population, draw: Draw) -> PlainFit:
     """Fit to a draw. What has an infinite truth is left out, with the rows that only tell of it."""
     Z, y = population.rows(draw), draw.response
     if population.classes:
-        from benchmarks.coverage.plain_classes import fit_classes, shares_of  # noqa: PLC0415 - it needs this module
+        from benchmarks.coverage.plain_classes import fit_classes, shares_of
 
         return fit_classes(Z, shares_of(population, y))
     endless = [

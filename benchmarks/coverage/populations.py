@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from benchmarks.coverage import invented, populations_binary, populations_classes, populations_counts, populations_linear
+from benchmarks.coverage import (
+    invented,
+    populations_binary,
+    populations_classes,
+    populations_counts,
+    populations_linear,
+)
 from benchmarks.coverage.population import Population
 
 POPULATIONS: dict[str, Population] = {

@@ -98,9 +98,7 @@ def test_t35_persons_keep_the_bound_of_a_record(relation: Relation) -> None:
     query = CurvatureAndScore(theta, 1.0, None, SOFTMAX)
     persons = [table(rows, seed) for seed, rows in enumerate([1, 2, 5, 5, 5, 3, 4])]
     persons += [np.repeat(record[None], 5, axis=0) for record in hardest(theta)[30:]]
-    sums = [
-        integer_pairs(query, bound, person_store([person], 5)).ravel().astype(object) for person in persons
-    ]
+    sums = [integer_pairs(query, bound, person_store([person], 5)).ravel().astype(object) for person in persons]
     if relation is Relation.REPLACE_ONE:
         worst = max(int((a - b) @ (a - b)) for a, b in itertools.combinations(sums, 2))
     else:

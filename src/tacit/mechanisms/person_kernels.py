@@ -48,9 +48,7 @@ def add_person_gradients(block: Any, theta: Floats, loss: Any, columns: Any, cli
 
 
 @compiled
-def add_person_class_gradients(
-    block: Any, theta: NDArray[Any], weighted: bool, clip: Any, total: Integers
-) -> None:
+def add_person_class_gradients(block: Any, theta: NDArray[Any], weighted: bool, clip: Any, total: Integers) -> None:
     """Add rint(c s) of every person to `total`, s = Σ weight·(p - e_y) z', c as for one predictor.
 
     `theta` is (class, width), of the tiles' type; `total` has class·width entries in that order.

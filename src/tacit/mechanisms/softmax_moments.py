@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,6 +22,54 @@ from tacit.mechanisms.softmax_gradient import class_margins, class_residuals
 from tacit.rows.storage import tiles
 from tacit.rows.storage.person_store import PersonBlock
 from tacit.rows.storage.tiles import LANES, Floats, Integers, readonly
+
+
+@numba.njit(nogil=True, error_model="numpy")
+def _bend(chance: Floats, lane: int, own: float, factors: Floats) -> float:
+    """Write √(2ω p_k)(e_k - p)_m of a record and return h = 2ω‖diag p - p p'‖; all 0 unless h is positive."""
+    classes = chance.shape[0]
+    size = 0.0
+    for k in range(classes):
+        for m in range(classes):
+            entry = chance[k, lane] * ((1.0 if k == m else 0.0) - chance[m, lane])
+            size += entry * entry
+    h = 2.0 * math.sqrt(size) * own
+    for k in range(classes):
+        root = math.sqrt(2.0 * own * chance[k, lane]) if h > 0.0 else 0.0
+        for m in range(classes):
+            factors[k, m, lane] = root * ((1.0 if k == m else 0.0) - chance[m, lane]) if h > 0.0 else 0.0
+    return max(0.0, h)
+
+
+@numba.njit(nogil=True, error_model="numpy")
+def _add_scores(chance: Floats, own: Floats, tile: NDArray[Any], score: Floats) -> None:
+    """Add ω(p - e_y) ⊗ z / √2 of a tile; a slope that is not finite counts as 0."""
+    classes = chance.shape[0]
+    width = score.shape[0] // classes
+    for k in range(classes):
+        for lane in range(LANES):
+            hit = 1.0 if np.float64(tile[width, lane]) == np.float64(k) else 0.0
+            slope = (chance[k, lane] - hit) * own[lane] / math.sqrt(2.0)
+            chance[k, lane] = slope if abs(slope) < math.inf else 0.0
+        for j in range(width):
+            for lane in range(LANES):
+                score[k * width + j, lane] += chance[k, lane] * np.float64(tile[j, lane])
+
+
+@numba.njit(nogil=True, error_model="numpy")
+def _limit_pairs(joint: float, limits: Any, sums: tuple[Floats, Floats], trace: Floats, square: Floats) -> None:
+    """Replace Σ h‖z‖² and ‖s‖² of persons by what their vectors and their score are multiplied by."""
+    (bound, limit), (norm_sum, square_sum) = limits, sums
+    for lane in range(LANES):
+        size = person_size(bound, norm_sum[lane], square_sum[lane])
+        curved = trace[lane] / size / size
+        steep = bound / size * math.sqrt(square[lane]) / size
+        # What keeps curved²·k⁴ + steep⁴·k⁴ within the joint bound; 0 if that is no number.
+        excess = (curved * curved + steep * steep * steep * steep) / joint
+        shrink = 1.0 if excess <= 1.0 else math.sqrt(math.sqrt(1.0 / excess))
+        shrink = shrink if excess < math.inf else 0.0
+        trace[lane] = limit / size * shrink
+        square[lane] = limit / size * (bound / size) * shrink
 
 
 @compiled
@@ -35,9 +84,8 @@ def class_pair_factors(
     """
     classes, width = theta.shape
     rows, scores, persons = out
-    bound, limit = limits
     margins, chance = np.empty((classes, LANES), dtype=theta.dtype), np.empty((classes, LANES))
-    nobody, square = np.full(LANES, -1.0), np.empty(LANES)
+    nobody, square, own = np.full(LANES, -1.0), np.empty(LANES), np.empty(LANES)
     norm_sum, square_sum, trace = np.empty(LANES), np.empty(LANES), np.empty(LANES)
     for g in range(block.counts.shape[0]):
         norm_sum[:], square_sum[:], trace[:], scores[g] = 0.0, 0.0, 0.0, 0.0
@@ -48,48 +96,18 @@ def class_pair_factors(
             square_scores(tile[:width], square)
             for lane in range(LANES):
                 there = t - block.starts[g] < block.counts[g, lane]
-                own = np.float64(tile[width + 1, lane]) if weighted else 1.0
-                # Stored weights lie in [0, 1]; any other counts as 0.
-                own = own if 0.0 <= own <= 1.0 else 0.0
-                size = 0.0
-                for k in range(classes):
-                    for m in range(classes):
-                        entry = chance[k, lane] * ((1.0 if k == m else 0.0) - chance[m, lane])
-                        size += entry * entry
-                h = 2.0 * math.sqrt(size) * own
-                curved = there and h > 0.0
-                for k in range(classes):
-                    root = math.sqrt(2.0 * own * chance[k, lane]) if curved else 0.0
-                    for m in range(classes):
-                        rows[t, k, m, lane] = root * ((1.0 if k == m else 0.0) - chance[m, lane])
-                if there:
-                    trace[lane] += h * square[lane] if curved else 0.0
-                    norm_sum[lane] += math.sqrt(square[lane])
-                    square_sum[lane] += square[lane]
-                for k in range(classes):
-                    hit = 1.0 if np.float64(tile[width, lane]) == np.float64(k) else 0.0
-                    slope = (chance[k, lane] - hit) * own / math.sqrt(2.0)
-                    chance[k, lane] = slope if there and abs(slope) < math.inf else 0.0
-            for k in range(classes):
-                for j in range(width):
-                    for lane in range(LANES):
-                        scores[g, k * width + j, lane] += chance[k, lane] * np.float64(tile[j, lane])
+                weight = np.float64(tile[width + 1, lane]) if weighted else 1.0
+                # Stored weights lie in [0, 1]; any other counts as 0, and so does an empty slot.
+                own[lane] = weight if there and 0.0 <= weight <= 1.0 else 0.0
+                trace[lane] += _bend(chance, lane, own[lane], rows[t]) * (square[lane] if there else 0.0)
+                norm_sum[lane] += math.sqrt(square[lane]) if there else 0.0
+                square_sum[lane] += square[lane] if there else 0.0
+            _add_scores(chance, own, tile, scores[g])
         square_scores(scores[g], square)
-        for lane in range(LANES):
-            size = person_size(bound, norm_sum[lane], square_sum[lane])
-            flat = trace[lane] / size / size
-            steep = bound / size * math.sqrt(square[lane]) / size
-            # What keeps flat²·k⁴ + steep⁴·k⁴ within the joint bound; 0 if that is no number.
-            excess = (flat * flat + steep * steep * steep * steep) / joint
-            shrink = 1.0 if excess <= 1.0 else math.sqrt(math.sqrt(1.0 / excess))
-            shrink = shrink if excess < math.inf else 0.0
-            persons[g, lane] = limit / size * (bound / size) * shrink
-            trace[lane] = limit / size * shrink
+        _limit_pairs(joint, limits, (norm_sum, square_sum), trace, square)
+        persons[g] = square
         for t in range(block.starts[g], block.starts[g + 1]):
-            for k in range(classes):
-                for m in range(classes):
-                    for lane in range(LANES):
-                        rows[t, k, m, lane] *= trace[lane]
+            rows[t] *= trace
 
 
 @compiled
