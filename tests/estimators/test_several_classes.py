@@ -80,7 +80,7 @@ def test_without_noise_they_are_statsmodels_robust_ones() -> None:
 def test_without_noise_persons_are_clusters() -> None:
     X, y = draw(900)
     persons = np.arange(900) // 3
-    fit = model(np.inf, random_state=None, unit="person", max_rows_per_unit=3).fit(X, y, units=persons)
+    fit = model(np.inf, random_state=None, max_rows_per_unit=3).fit(X, y, units=persons)
     values, covariance = robust(X, y, persons)
     np.testing.assert_allclose(list(fit.params.values()), values, atol=1e-7)
     np.testing.assert_allclose(fit.cov_params(), covariance, rtol=1e-5, atol=1e-9)
@@ -141,12 +141,13 @@ def test_other_solvers_refuse_before_anything_is_read(solver: str) -> None:
         model(solver=solver).plan(6000, 2)
 
 
+@pytest.mark.filterwarnings("ignore:Weights above")
 def test_sparse_weighted_and_grouped_rows_have_intervals() -> None:
     X, y = draw(4000)
     for settings, fitted, extra in (
         ({}, sparse.csr_matrix(X), {}),
         ({"max_weight": 2.0}, X, {"sample_weight": np.where(np.arange(4000) % 2, 1.0, 2.0)}),
-        ({"unit": "person", "max_rows_per_unit": 2}, X, {"units": np.arange(4000) // 2}),
+        ({"max_rows_per_unit": 2}, X, {"units": np.arange(4000) // 2}),
     ):
         fit = model(8.0, **settings).fit(fitted, y, **extra)
         assert np.isfinite(list(fit.bse.values())).all(), settings

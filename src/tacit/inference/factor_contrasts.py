@@ -46,7 +46,8 @@ def factor_contrasts(design: Design, factor: str, reference: str | None = None) 
     labels = tuple(f"{factor}: {first} - {second}" for first, second in pairs)
     if design.outputs > 1:
         labels = tuple(f"{label}: {pair}" for label in design.response.classes for pair in labels)
-    return Combinations(np.kron(np.eye(design.outputs), weights), np.zeros(len(labels)), labels)
+    each = np.asarray(np.kron(np.eye(design.outputs), weights), dtype=np.float64)
+    return Combinations(each, np.zeros(len(labels)), labels)
 
 
 def _places(design: Design, factor: str) -> dict[str, int]:

@@ -108,7 +108,7 @@ class OneStep:
         if isinstance(self.pilot, Staged):
             return locate_response(gate, plan, self.pilot.locating_response)
         count = plan.design.outputs
-        codes = np.arange(count) if count > 1 else np.ones(1)
+        codes = np.arange(count, dtype=np.float64) if count > 1 else np.ones(1)
         answer = gate.ask(ColumnCounts((plan.design.width,) * count, codes - 0.5, codes + 0.5))
         least = min(LEVEL.least_ones / plan.count, LEVEL.least_share)
         least = between(answer.noise_scale / plan.count, least, LEVEL.least_share)

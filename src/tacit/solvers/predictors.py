@@ -61,4 +61,4 @@ class Predictors:
 
     def to_user(self, matrix: Matrix) -> Matrix:
         """From the vector to the user's coefficients, class after class; `matrix` is that of one class."""
-        return matrix if self.basis is None else np.kron(self.basis, matrix)
+        return matrix if self.basis is None else np.asarray(np.kron(self.basis, matrix), dtype=np.float64)
