@@ -34,30 +34,30 @@ def integer_gradient_sum(query: GradientSum, bound: int, store: Store) -> Intege
 def gradients(layout: Layout, query: GradientSum, bound: int) -> BlockSum:
     """Integer gradients of a block for one linear predictor, or (class, width) for one a class."""
     limit = enforceable(bound, query.theta.size)
-    scale = limit / query.clip
+    # A slope is at most lipschitz, so rows beyond clip / lipschitz are the ones to weigh down.
+    radius = query.clip / query.loss.lipschitz if query.downweighted else math.inf
+    if query.balanced and query.loss.code is Code.LOGISTIC:
+        radius = BALANCED
+    clip = limit / query.clip, limit, radius
     if query.theta.ndim > 1:
         by_class = np.ascontiguousarray(query.theta.T, dtype=layout.dtype)
 
         def add_classes(block: Any, total: Integers) -> None:
             if layout.grouped:
-                add_person_class_gradients(block, by_class, layout.weighted, scale, limit, total.reshape(-1))
+                add_person_class_gradients(block, by_class, layout.weighted, clip, total.reshape(-1))
                 return
             # Sparse records are written out a few at a time: this pass reads arrays of tiles alone.
             for part in tile_parts(block, TILES_AT_ONCE):
                 tiles = dense_tiles(part, layout.width)
-                add_class_gradients(tiles, by_class, layout.weighted, scale, limit, total)
+                add_class_gradients(tiles, by_class, layout.weighted, clip, total)
 
         return BlockSum(by_class.shape, add_classes)
     theta = np.ascontiguousarray(query.theta, dtype=np.float64)
     loss, columns = (int(query.loss.code), shape_of(query.loss)), (layout.weighted, layout.shifted)
-    # A slope is at most lipschitz, so rows beyond clip / lipschitz are the ones to weigh down.
-    radius = query.clip / query.loss.lipschitz if query.downweighted else math.inf
-    if query.balanced and query.loss.code is Code.LOGISTIC:
-        radius = BALANCED
     kernel = add_person_gradients if layout.grouped else add_gradients
 
     def add(block: Any, total: Integers) -> None:
-        kernel(block, theta, loss, columns, (scale, limit, radius), total)
+        kernel(block, theta, loss, columns, clip, total)
 
     return BlockSum(theta.shape, add)
 

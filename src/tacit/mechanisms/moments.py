@@ -21,6 +21,7 @@ from tacit.losses.dispatch import curvatures, shape_of, slopes
 from tacit.mechanisms import kernels
 from tacit.mechanisms.gaussian_sum import noised_sum
 from tacit.mechanisms.person_kernels import TILES_AT_ONCE, add_person_moments, add_person_pairs
+from tacit.mechanisms.softmax_moments import add_class_pairs, as_persons
 from tacit.noise.entropy import Entropy
 from tacit.rows.storage import tiles
 from tacit.rows.storage.person_store import PersonBlock
@@ -176,7 +177,29 @@ def quantise_pairs(block: Any, theta: Floats, loss: Any, columns: Any, limits: A
 def integer_pairs(query: CurvatureAndScore, bound: int, store: Store) -> Integers:
     """Sum of (v v', w w') over the records' integer vectors, ‖v‖⁴ + ‖w‖⁴ ≤ bound². Private."""
     with _blas().limit(limits=1, user_api="blas"):
-        return store.total(curvature_score_pairs, query, bound)
+        pairs = curvature_score_pairs if query.theta.ndim == 1 else class_pairs
+        return store.total(pairs, query, bound)
+
+
+def class_pairs(layout: Layout, query: CurvatureAndScore, bound: int) -> BlockSum:
+    """Integer pairs of one linear predictor a class: matrices of class·width rows."""
+    width, classes = query.theta.shape
+    limit = pair_limit(bound, query.joint, rounded_entries(query, layout))
+    matrix = None if query.matrix is None else tiles.public_matrix(query.matrix, width)
+    theta = np.ascontiguousarray(query.theta.T, dtype=layout.dtype)
+
+    def add(block: Any, total: Integers) -> None:
+        for part in _mapped_parts(block, matrix, width):
+            persons = as_persons(part, width)
+            add_class_pairs(persons, theta, layout.weighted, query.joint, (query.row_bound, limit), total)
+
+    return BlockSum((2, classes * width, classes * width), add)
+
+
+def rounded_entries(query: CurvatureAndScore, layout: Layout) -> int:
+    """Numbers that a unit's curvature is rounded in: each row has a vector, or one a class."""
+    classes = 1 if query.theta.ndim == 1 else query.theta.shape[1]
+    return layout.width * classes**2 * layout.unit_rows
 
 
 def curvature_score_pairs(layout: Layout, query: CurvatureAndScore, bound: int) -> BlockSum:
@@ -200,12 +223,14 @@ def curvature_score_pairs(layout: Layout, query: CurvatureAndScore, bound: int) 
 def answer_curvature_and_score(query: CurvatureAndScore, price: Price, store: Store, entropy: Entropy | None) -> Answer:
     """Noised sums of both, stacked (2, width, width); without entropy the sums alone (ε = ∞).
 
+    For several classes each is (class·width, class·width), class after class.
+
     Guarantee
     ---------
     - Integer pairs of neighbours differ by at most √2·bound (replace-one) or bound (zero-out,
       add-remove) in Frobenius norm.
     """
-    limit = pair_limit(price.bound, query.joint, store.width * store.layout.unit_rows)
+    limit = pair_limit(price.bound, query.joint, rounded_entries(query, store.layout))
     unit = (limit / query.row_bound) ** 2
     total = integer_pairs(query, price.bound, store)
     return noised_sum(total, unit, price, entropy, symmetric=True)
