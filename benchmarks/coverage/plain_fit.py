@@ -131,6 +131,10 @@ def _level(family: Family, y: Matrix, offset: Matrix | float) -> float:
 def plain_fit(population: Population, draw: Draw) -> PlainFit:
     """Fit to a draw. What has an infinite truth is left out, with the rows that only tell of it."""
     Z, y = population.rows(draw), draw.response
+    if population.classes:
+        from benchmarks.coverage.plain_classes import fit_classes, shares_of
+
+        return fit_classes(Z, shares_of(population, y))
     endless = [
         place for place, name in enumerate(population.names) if not np.isfinite((population.truth or {}).get(name, 0.0))
     ]

@@ -123,7 +123,9 @@ def replicate(cell: PlainCell, target: Matrix, replication: int) -> dict[str, An
     start = time.perf_counter()
     try:
         fit = fitted(population, draw, cell.epsilon, cell.seed(replication))
-        found = {**said(fit, population.names), **joint_test(fit, population.slopes, target[1:].tolist())}
+        values = dict(zip(population.names, target.tolist(), strict=True))
+        joint = joint_test(fit, population.slopes, [values[name] for name in population.slopes])
+        found = {**said(fit, population.names), **joint}
     except TacitError as error:
         found = refused(population, error)
     except Exception as error:

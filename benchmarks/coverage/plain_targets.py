@@ -13,11 +13,14 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.coverage.plain_classes import fit_classes, shares_of
 from benchmarks.coverage.plain_fit import fit_rows, means, scaling
 from benchmarks.coverage.population import Draw, Matrix, Population
 from benchmarks.record import RESULTS
 
 RECORDS, BLOCK, FIRST, ROUNDS = 4_000_000, 100_000, 3, 3
+CLASS_BLOCKS = 10
+"""Blocks for the target of several classes: with expected shares a million records are enough."""
 PATH = RESULTS / "coverage-plain-targets.json"
 
 
@@ -30,6 +33,10 @@ def block_of(population: Population, index: int, size: int = BLOCK) -> Draw:
 def population_value(population: Population, records: int = RECORDS, block: int = BLOCK) -> Matrix:
     """The root of the score over so many records, by Newton steps from that of the first blocks."""
     count = max(1, records // block)
+    if population.classes:
+        draws = [block_of(population, k, block) for k in range(min(CLASS_BLOCKS, count))]
+        shares = [shares_of(population, it.response) if it.mean is None else it.mean for it in draws]
+        return fit_classes(np.concatenate([population.rows(it) for it in draws]), np.concatenate(shares)).values
     few = [_parts(population, block_of(population, k, block)) for k in range(min(FIRST, count))]
     Z, y = np.concatenate([each[0] for each in few]), np.concatenate([each[1] for each in few])
     offset = np.concatenate([each[2] for each in few])

@@ -17,7 +17,7 @@ from scipy.interpolate import BSpline
 
 from tacit import Schema
 
-Family = Literal["gaussian", "binomial", "poisson"]
+Family = Literal["gaussian", "binomial", "poisson", "multinomial"]
 Matrix = NDArray[np.float64]
 Columns = Mapping[str, NDArray[Any]]
 Generator = np.random.Generator
@@ -133,6 +133,8 @@ class Population:
         The most records of a person; persons are the unit where this is given.
     clean
         Whether the design is a clean one, for which intervals have to be offered.
+    classes
+        Labels where there are three or more, which are their places: "0", "1", ….
     """
 
     name: str
@@ -146,6 +148,7 @@ class Population:
     exposure: str | None = None
     largest_person: int | None = None
     clean: bool = field(default=False, kw_only=True)
+    classes: tuple[str, ...] = field(default=(), kw_only=True)
 
     @property
     def formula(self) -> str:
@@ -165,13 +168,17 @@ class Population:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the coefficients, the intercept first."""
-        return (INTERCEPT, *(name for term in self.terms for name in term.names))
+        """Names of the coefficients, the intercept first; class after class where several."""
+        own = (INTERCEPT, *(name for term in self.terms for name in term.names))
+        return tuple(f"{label}: {name}" for label in self.classes for name in own) if self.classes else own
 
     @property
     def slopes(self) -> tuple[str, ...]:
-        """Names of the coefficients but the intercept."""
-        return self.names[1:]
+        """Names of the coefficients but the intercept; those of the last class follow from the others."""
+        if not self.classes:
+            return self.names[1:]
+        each = self.d // len(self.classes)
+        return tuple(name for place, name in enumerate(self.names[:-each]) if place % each)
 
     @property
     def d(self) -> int:

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from benchmarks.coverage import invented, populations_binary, populations_counts, populations_linear
+from benchmarks.coverage import (
+    invented,
+    populations_binary,
+    populations_classes,
+    populations_counts,
+    populations_linear,
+)
 from benchmarks.coverage.population import Population
 
 POPULATIONS: dict[str, Population] = {
     population.name: population
-    for module in (populations_linear, populations_binary, populations_counts, invented)
+    for module in (populations_linear, populations_binary, populations_counts, populations_classes, invented)
     for population in module.populations()
 }
 INVENTED = frozenset(population.name for population in invented.populations())

@@ -175,8 +175,8 @@ def test_t30_a_public_number_of_records_is_refused_below_two(seen: list[Seen]) -
     assert seen[-1].plan is None
 
 
-def test_a_softmax_has_no_intervals_without_noise_either(seen: list[Seen]) -> None:
+def test_a_penalised_softmax_has_no_intervals_without_noise_either(seen: list[Seen]) -> None:
     X, _ = cells("usual", N)
-    with pytest.raises(InputError, match="no intervals"):
-        tacit.LogisticRegression(epsilon=np.inf, bounds=(-1, 1), inference=True).fit(X, np.arange(N) % 3)
+    with pytest.raises(InputError, match="without l2"):
+        tacit.LogisticRegression(epsilon=np.inf, bounds=(-1, 1), l2=0.1, inference=True).fit(X, np.arange(N) % 3)
     assert seen[-1].plan is None

@@ -91,9 +91,10 @@ def test_models_without_intervals_say_so() -> None:
     several = tacit.LogisticRegression(epsilon=np.inf, bounds=(-1, 1)).fit(X, np.arange(900) % 3)
     assert list(several.params)[:2] == ["0: Intercept", "0: x0"]
     assert len(several.summary().lines) == 9
-    for model in (several, tacit.GaussianMean(epsilon=np.inf, bounds=(-1, 1)).fit(X)):
-        with pytest.raises(SettingError, match="no intervals for this model"):
-            model.conf_int()
+    with pytest.raises(SettingError, match="inference=True"):
+        several.conf_int()
+    with pytest.raises(SettingError, match="no intervals for this model"):
+        tacit.GaussianMean(epsilon=np.inf, bounds=(-1, 1)).fit(X).conf_int()
     with pytest.raises(Exception, match="not fitted"):
         _ = tacit.LogisticRegression(epsilon=1.0, bounds=(-1, 1)).params
 

@@ -167,7 +167,7 @@ def test_no_person_outgrows_the_bound(classes: int) -> None:
             how = (code, SHAPE), (False, False), (scale, limit, radius)
             add_person_gradients(block, theta[0], *how, total)
         else:
-            add_person_class_gradients(block, theta, False, scale, limit, total)
+            add_person_class_gradients(block, theta, False, (scale, limit, math.inf), total)
         assert sum(int(q) ** 2 for q in total) <= bound**2
 
 

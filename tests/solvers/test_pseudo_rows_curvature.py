@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from scipy import special
 
+from tacit.contract.query import Answer
 from tacit.losses import classification, poisson
 from tacit.losses.loss import Loss
 from tacit.solvers.coordinates import Coordinates
 from tacit.solvers.interval_rules import ONE_STEP
+from tacit.solvers.predictors import Predictors
 from tacit.solvers.pseudo_rows import expected_curvature, part_way
 
 PLAIN = Coordinates(np.eye(3), 3.0)
@@ -52,7 +54,7 @@ def test_rows_have_the_released_mean_and_a_second_moment_of_1() -> None:
 
 
 def place(mean: np.ndarray, noise: float) -> np.ndarray:
-    return part_way(PLAIN, np.zeros(3), classification.LOGISTIC, FAR, mean, noise, None)
+    return part_way(PLAIN, Predictors(), np.zeros(3), classification.LOGISTIC, FAR, Answer(mean, noise), None)
 
 
 def test_without_noise_of_its_own_the_step_goes_half_of_the_way() -> None:

@@ -228,7 +228,7 @@ class Plan:
     def signal(self) -> float:
         """n·μ/d with n = `count`, by which intervals are judged; infinite without noise."""
         mu = self.strength
-        return math.inf if mu is None else signal(self.count, mu, self.design.width)
+        return math.inf if mu is None else signal(self.count, mu, self.design.identified)
 
     def step(self, purpose: Purpose) -> Step:
         """Return the first step of a purpose."""

@@ -170,7 +170,8 @@ class CurvatureAndScore(_Bounded):
     `theta`, each over its upper bound. A record's pair of matrices is bounded jointly, by `joint`, so both together
     cost little more than one. With a `score_share` ρ the score is that of a gradient clipped to norm
     row_bound·lipschitz, as `GradientSum` clips: a is shortened where w|a|‖z‖ is longer, and h is 0 there. The score is
-    then asked for with ρ times the weight of the curvature, and its noise is 1 / ρ times as large.
+    then asked for with ρ times the weight of the curvature, and its noise is 1 / ρ times as large. For several classes
+    theta is (width, class), and h and a² are matrices, diag p - p p' over ½ and (p - e_y)(p - e_y)' over 2, ⊗ z z'.
     """
 
     theta: NDArray[np.float64]
@@ -185,6 +186,8 @@ class CurvatureAndScore(_Bounded):
             raise SettingError("A loss without a bound on its slope has no bounded score.")
         if self.score_share is not None and not 0.0 < self.score_share <= 1.0:
             raise SettingError("The share of the score must lie in (0, 1].")
+        if (self.theta.ndim > 1) != (self.loss.code is Code.SOFTMAX) or (self.theta.ndim > 1 and self.score_share):
+            raise SettingError("Several classes go with the softmax loss, and with no share of the score.")
 
     @property
     def joint(self) -> float:

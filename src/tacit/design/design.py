@@ -82,6 +82,11 @@ class Design:
         return len(self.response.classes) if isinstance(self.response, Classes) else 1
 
     @property
+    def identified(self) -> int:
+        """Number of coefficients that records can tell: those of all classes but one."""
+        return self.width * max(self.outputs - 1, 1)
+
+    @property
     def row_norm(self) -> float:
         """Bound on the norm of a prepared row, the intercept's 1 included."""
         return math.hypot(self.feature_norm, 1.0) if self.intercept else self.feature_norm

@@ -79,8 +79,7 @@ def glm(
         Of the families "huber" and "quantile", as in `HuberRegressor` and `QuantileRegressor`.
     inference
         Whether to pay for standard errors and intervals out of the same budget. By default yes, unless a penalty, a
-        constraint, or another solver than "auto", "newton" and "majorised-newton" is asked for; "multinomial" and
-        "quantile" have none.
+        constraint, or another solver than "auto" is asked for; "quantile" has none.
     solver
         "auto" (with intervals one step from a pilot), "newton", "majorised-newton", "whitened-gradient" or "gradient";
         for "binomial" also "objective-perturbation" and "double-noise-newton", for "gaussian" also "moments". Intervals

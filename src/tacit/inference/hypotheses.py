@@ -17,6 +17,7 @@ import numpy as np
 
 from tacit.design.design import Design
 from tacit.design.factor import Indicator
+from tacit.design.response import Classes
 from tacit.documents.canonical_json import quoted
 from tacit.errors import SettingError
 from tacit.inference.covariance import Covariance, correlation_axes
@@ -157,6 +158,17 @@ def combinations_of(asked: Any, names: Sequence[str]) -> Combinations:
     return found
 
 
+def between_classes(asked: Combinations, classes: int) -> Combinations:
+    """Take from the weights of several classes what all have in common: that part is 0 by convention."""
+    if classes == 1:
+        return asked
+    each = asked.weights.reshape(len(asked.weights), classes, -1)
+    weights = (each - each.mean(axis=1, keepdims=True)).reshape(asked.weights.shape)
+    if (np.abs(weights).max(axis=1) <= 1e-12 * np.abs(asked.weights).max(axis=1)).any():
+        raise SettingError("A combination that weighs all classes alike is 0 by convention and cannot be tested.")
+    return Combinations(weights, asked.values, asked.labels)
+
+
 def _from_matrix(asked: Any, names: Sequence[str]) -> Combinations:
     try:
         weights = np.atleast_2d(np.asarray(asked, dtype=np.float64))
@@ -203,7 +215,10 @@ def factor_contrasts(design: Design, factor: str, reference: str | None = None) 
             if level in places:
                 row[places[level]] += sign
     labels = tuple(f"{factor}: {first} - {second}" for first, second in pairs)
-    return Combinations(weights, np.zeros(len(pairs)), labels)
+    if isinstance(design.response, Classes):
+        labels = tuple(f"{label}: {pair}" for label in design.response.classes for pair in labels)
+    each = np.asarray(np.kron(np.eye(design.outputs), weights), dtype=np.float64)
+    return Combinations(each, np.zeros(len(labels)), labels)
 
 
 def _places(design: Design, factor: str) -> dict[str, int]:

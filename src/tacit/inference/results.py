@@ -15,7 +15,14 @@ from tacit.contract.release import Release, Sandwich
 from tacit.errors import SettingError
 from tacit.inference.covariance import Covariance
 from tacit.inference.estimates import SOURCES, Estimated
-from tacit.inference.hypotheses import Combinations, WaldTest, combinations_of, factor_contrasts, wald_test
+from tacit.inference.hypotheses import (
+    Combinations,
+    WaldTest,
+    between_classes,
+    combinations_of,
+    factor_contrasts,
+    wald_test,
+)
 from tacit.inference.prediction import Mean, Prediction
 from tacit.inference.regions import ConfidenceRegion, confidence_region
 from tacit.inference.reliability import WITHHELD, ExactJudgement, StepJudgement, judge, not_offered, overall
@@ -26,7 +33,7 @@ from tacit.inference.summary import Header, Shown, Summary, notes_of
 from tacit.losses.loss import Code
 from tacit.validate import one_of
 
-WITHOUT_INTERVALS = frozenset({Code.SOFTMAX, Code.HINGE, Code.PINBALL, Code.DISTANCE})
+WITHOUT_INTERVALS = frozenset({Code.HINGE, Code.PINBALL, Code.DISTANCE})
 
 
 class ResultsMixin:
@@ -196,7 +203,7 @@ class Results(ResultsMixin):
 
     def t_test(self, combinations: Any) -> Estimated:
         """Test each linear combination by itself, for example "x1 - x2 = 0"."""
-        return self._estimated(combinations_of(combinations, self.names))
+        return self._estimated(self._asked(combinations)[0])
 
     def wald_test(self, combinations: Any) -> WaldTest:
         """Test all linear combinations at once, for example ["x1", "x2"]."""
@@ -209,6 +216,7 @@ class Results(ResultsMixin):
     def _asked(self, combinations: Any) -> tuple[Combinations, tuple[str, ...], str]:
         """Combinations that are asked for at once, what is said of each, and why some are withheld."""
         asked = combinations_of(combinations, self.names)
+        asked = between_classes(asked, self.release.plan.design.outputs)
         return asked, self.judgement.of(self.names, asked.weights), self.judgement.why(asked.weights)
 
     def contrasts(self, factor: str, reference: str | None = None) -> Estimated:
@@ -223,6 +231,8 @@ class Results(ResultsMixin):
 
         The offset of each row, a term with coefficient 1, is added to its linear predictor.
         """
+        if self.release.plan.design.outputs > 1:
+            raise SettingError("Intervals of predictions are for two classes and for numbers, not for several classes.")
         missing = np.isnan(rows).any(axis=1)
         labels = tuple(map(str, range(len(rows))))
         known = np.where(np.isnan(rows), 0.0, rows)
@@ -280,5 +290,5 @@ class Results(ResultsMixin):
             degrees=scatter.degrees,
             null=asked.values,
             statements=statements,
-            dimension=len(self.names),
+            dimension=self.release.plan.design.identified,
         )

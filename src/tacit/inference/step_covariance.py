@@ -61,7 +61,7 @@ class StepCovariance:
     @property
     def spare(self) -> float:
         """N - d."""
-        return float(max(self.plan.records - self.plan.design.width, 1))
+        return float(max(self.plan.records - self.plan.design.identified, 1))
 
     @cached_property
     def _spectrum(self) -> tuple[Vector, Matrix, Matrix, Matrix]:

@@ -57,7 +57,7 @@ class StoredResults:
             degrees=np.array(scatter.degrees),
             null=np.zeros(count),
             statements=statements,
-            dimension=count,
+            dimension=self.stored.design.identified,
         )
 
     def cov_params(self, which: str = "total") -> NDArray[np.float64]:

@@ -42,6 +42,8 @@ TARGETS: Mapping[Code, str] = MappingProxyType(
         "to their measured tail, and what it may change is in the intervals.",
         Code.HUBER: "Errors far from their center count less (Huber's score): under errors that "
         "are not symmetric the intercept is that of their center, not of their mean.",
+        Code.SOFTMAX: "Coefficients of a column add up to 0 over the classes; what tells classes apart are "
+        "differences between them, which t_test takes by name.",
     }
 )
 """What a private fit with intervals estimates."""

@@ -25,7 +25,8 @@ Vector = NDArray[np.float64]
 
 # The joint bound is that of (4 p (1 - p))² + (1 - p)⁴, whose maximum is 1.07228 at p = 0.4605.
 LOGISTIC = Loss("logistic", Code.LOGISTIC, 1.0, 0.25, one_signed=True, joint=1.0724)
-SOFTMAX = Loss("softmax", Code.SOFTMAX, lipschitz=math.sqrt(2.0), smoothness=0.5)
+# That of 4‖diag p - p p'‖² + ‖p - e_y‖⁴ / 4 is 25/16, where two other classes have p = ½ each.
+SOFTMAX = Loss("softmax", Code.SOFTMAX, lipschitz=math.sqrt(2.0), smoothness=0.5, joint=1.5625)
 HINGE_WIDTH = 0.5
 
 

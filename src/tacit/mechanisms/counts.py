@@ -23,7 +23,7 @@ from tacit.mechanisms import kernels
 from tacit.mechanisms.gaussian_sum import noised_sum
 from tacit.mechanisms.person_kernels import person_size, square_scores, sum_scores
 from tacit.noise.entropy import Entropy
-from tacit.rows.storage.store import Store
+from tacit.rows.storage.store import BlockSum, Layout, Store
 from tacit.rows.storage.tiles import LANES, Floats, Integers, dense_tiles, outcome_tiles, tile_parts
 
 TILES_AT_ONCE = 32
@@ -221,7 +221,14 @@ def add_person_gradient_norms(block: Any, theta: Floats, has: Any, how: Any, bou
 
 def integer_counts(query: ColumnCounts, bound: int, store: Store) -> Integers:
     """Sum of the records' integers, each 0 or `bound` (times a weight). Private."""
-    width, weighted = store.width, store.layout.weighted
+    # Zero records that fill up tiles were counted.
+    zero_inside = (np.less(query.lower, 0.0) & np.greater_equal(query.upper, 0.0)).astype(np.int64)
+    return store.total(column_counts, query, bound) - zero_inside * (store.padding * bound)
+
+
+def column_counts(layout: Layout, query: ColumnCounts, bound: int) -> BlockSum:
+    """Integer counts of the records or persons of a block."""
+    width, weighted = layout.width, layout.weighted
     columns = np.array(query.columns, dtype=np.int64)
     lower, upper = (np.ascontiguousarray(ends, dtype=np.float64) for ends in (query.lower, query.upper))
     if not ((columns >= 0) & (columns <= width)).all():
@@ -229,7 +236,7 @@ def integer_counts(query: ColumnCounts, bound: int, store: Store) -> Integers:
     features = not (columns == width).all()
 
     def add(block: Any, total: Integers) -> None:
-        if store.layout.grouped:
+        if layout.grouped:
             add_person_counts(block, (columns, lower, upper), width, weighted, bound, total)
         elif features:
             # Zeros that are not stored count too: sparse records are written out a few at a time.
@@ -239,34 +246,41 @@ def integer_counts(query: ColumnCounts, bound: int, store: Store) -> Integers:
             tiles, first = outcome_tiles(block, width)
             add_counts(tiles, (columns - width + first, lower, upper), first, weighted, bound, total)
 
-    # Zero records that fill up tiles were counted.
-    zero_inside = ((lower < 0.0) & (upper >= 0.0)).astype(np.int64)
-    return store.total(columns.shape, add) - zero_inside * (store.padding * bound)
+    return BlockSum(columns.shape, add)
 
 
 def integer_measures(query: ResidualSize | GradientNorm, bound: int, store: Store) -> Integers:
     """Sum of the records' integers, each within 0 and `bound`. Private."""
+    # Zero records that fill up tiles were counted.
+    filled_up = store.padding * part_of(float(bound), residual_share(0.0, 0.0, *measure_of(query)))
+    return store.total(measures, query, bound) - filled_up
+
+
+def measure_of(query: ResidualSize | GradientNorm) -> tuple[int, Ends]:
+    """The measure and its numbers, as `residual_share` takes them."""
+    code, start, cap = list(Measure).index(query.measure), float(query.start), float(query.cap)
+    if isinstance(query, GradientNorm):
+        return code, (0.0, 0.0, start, cap, 0.0)
+    largest = math.exp(min(query.highest, 700.0)) if query.exponential else 0.0
+    return code, (float(query.lowest), float(query.highest), start, cap, largest)
+
+
+def measures(layout: Layout, query: ResidualSize | GradientNorm, bound: int) -> BlockSum:
+    """Integer measures of the records or persons of a block."""
     theta = np.ascontiguousarray(query.theta, dtype=np.float64)
     if theta.ndim > 1:
         raise SettingError("Residuals and norms of gradients are measured for one linear predictor.")
-    layout, code = store.layout, list(Measure).index(query.measure)
-    start, cap = float(query.start), float(query.cap)
+    how: tuple[Any, ...] = measure_of(query)
     if isinstance(query, ResidualSize):
-        largest = math.exp(min(query.highest, 700.0)) if query.exponential else 0.0
-        measure = code, (float(query.lowest), float(query.highest), start, cap, largest)
-        how: tuple[Any, ...] = measure
         kernel = add_person_residual_sizes if layout.grouped else add_residual_sizes
     else:
-        measure = code, (0.0, 0.0, start, cap, 0.0)
-        how = int(query.loss.code), shape_of(query.loss), float(query.row_bound), bool(query.shortened), *measure
+        how = int(query.loss.code), shape_of(query.loss), float(query.row_bound), bool(query.shortened), *how
         kernel = add_person_gradient_norms if layout.grouped else add_gradient_norms
 
     def add(block: Any, total: Integers) -> None:
         kernel(block, theta, (layout.weighted, layout.shifted), how, bound, total)
 
-    # Zero records that fill up tiles were counted.
-    filled_up = store.padding * part_of(float(bound), residual_share(0.0, 0.0, *measure))
-    return store.total((1,), add) - filled_up
+    return BlockSum((1,), add)
 
 
 def answer_counts(

@@ -19,7 +19,7 @@ from tacit.mechanisms.kernels import BALANCED, add_gradients, enforceable
 from tacit.mechanisms.person_kernels import add_person_class_gradients, add_person_gradients
 from tacit.mechanisms.softmax_gradient import add_class_gradients
 from tacit.noise.entropy import Entropy
-from tacit.rows.storage.store import Store
+from tacit.rows.storage.store import BlockSum, Layout, Store
 from tacit.rows.storage.tiles import Integers, dense_tiles, tile_parts
 
 TILES_AT_ONCE = 32
@@ -27,34 +27,39 @@ TILES_AT_ONCE = 32
 
 def integer_gradient_sum(query: GradientSum, bound: int, store: Store) -> Integers:
     """Sum of the records' (persons') integer vectors, each of norm at most `bound`. Private."""
-    layout = store.layout
+    total = store.total(gradients, query, bound)
+    return total if total.ndim == 1 else np.ascontiguousarray(total.T)
+
+
+def gradients(layout: Layout, query: GradientSum, bound: int) -> BlockSum:
+    """Integer gradients of a block for one linear predictor, or (class, width) for one a class."""
     limit = enforceable(bound, query.theta.size)
-    scale = limit / query.clip
+    # A slope is at most lipschitz, so rows beyond clip / lipschitz are the ones to weigh down.
+    radius = query.clip / query.loss.lipschitz if query.downweighted else math.inf
+    if query.balanced and query.loss.code is Code.LOGISTIC:
+        radius = BALANCED
+    clip = limit / query.clip, limit, radius
     if query.theta.ndim > 1:
         by_class = np.ascontiguousarray(query.theta.T, dtype=layout.dtype)
 
         def add_classes(block: Any, total: Integers) -> None:
             if layout.grouped:
-                add_person_class_gradients(block, by_class, layout.weighted, scale, limit, total.reshape(-1))
+                add_person_class_gradients(block, by_class, layout.weighted, clip, total.reshape(-1))
                 return
             # Sparse records are written out a few at a time: this pass reads arrays of tiles alone.
             for part in tile_parts(block, TILES_AT_ONCE):
                 tiles = dense_tiles(part, layout.width)
-                add_class_gradients(tiles, by_class, layout.weighted, scale, limit, total)
+                add_class_gradients(tiles, by_class, layout.weighted, clip, total)
 
-        return np.ascontiguousarray(store.total(by_class.shape, add_classes).T)
+        return BlockSum(by_class.shape, add_classes)
     theta = np.ascontiguousarray(query.theta, dtype=np.float64)
     loss, columns = (int(query.loss.code), shape_of(query.loss)), (layout.weighted, layout.shifted)
-    # A slope is at most lipschitz, so rows beyond clip / lipschitz are the ones to weigh down.
-    radius = query.clip / query.loss.lipschitz if query.downweighted else math.inf
-    if query.balanced and query.loss.code is Code.LOGISTIC:
-        radius = BALANCED
     kernel = add_person_gradients if layout.grouped else add_gradients
 
     def add(block: Any, total: Integers) -> None:
-        kernel(block, theta, loss, columns, (scale, limit, radius), total)
+        kernel(block, theta, loss, columns, clip, total)
 
-    return store.total(theta.shape, add)
+    return BlockSum(theta.shape, add)
 
 
 def answer_gradient(query: GradientSum, price: Price, store: Store, entropy: Entropy | None) -> Answer:

@@ -21,10 +21,11 @@ from tacit.losses.dispatch import curvatures, shape_of, slopes
 from tacit.mechanisms import kernels
 from tacit.mechanisms.gaussian_sum import noised_sum
 from tacit.mechanisms.person_kernels import TILES_AT_ONCE, add_person_moments, add_person_pairs
+from tacit.mechanisms.softmax_moments import add_class_pairs, as_persons
 from tacit.noise.entropy import Entropy
 from tacit.rows.storage import tiles
 from tacit.rows.storage.person_store import PersonBlock
-from tacit.rows.storage.store import Layout, Store
+from tacit.rows.storage.store import BlockSum, Layout, Store
 from tacit.rows.storage.tiles import LANES, Floats, Integers
 
 
@@ -34,8 +35,14 @@ def integer_second_moments(query: SecondMoments, bound: int, store: Store) -> In
     Of a person with several records the bound is on the sum of their squared norms.
     Private. The rows are mapped to the query's coordinates as they are read, and not stored.
     """
-    layout = store.layout
-    theta = np.zeros(store.width) if query.theta is None else np.ascontiguousarray(query.theta)
+    # Blocks have threads of their own.
+    with _blas().limit(limits=1, user_api="blas"):
+        return np.asarray(store.total(second_moments, query, bound)[0])
+
+
+def second_moments(layout: Layout, query: SecondMoments, bound: int) -> BlockSum:
+    """Integer second moments of the records or persons of a block."""
+    theta = np.zeros(layout.width) if query.theta is None else np.ascontiguousarray(query.theta)
     weights = list(Weights).index(query.weights)
     # Plain moments use no loss: one compiled pass serves them all.
     shape = None if query.weights is Weights.NONE else shape_of(query.loss)
@@ -48,14 +55,13 @@ def integer_second_moments(query: SecondMoments, bound: int, store: Store) -> In
     def add_persons(part: PersonBlock, total: Integers) -> None:
         add_person_moments(part, theta, weights, how, total[0])
 
-    return np.asarray(_summed_products(query.matrix, store, 1, quantise, add_persons)[0])
+    return _summed_products(query.matrix, layout.width, 1, quantise, add_persons)
 
 
 def _summed_products(
-    matrix: Floats | None, store: Store, count: int, quantise: Callable[..., None], add_persons: Callable[..., None]
-) -> Integers:
+    matrix: Floats | None, width: int, count: int, quantise: Callable[..., None], add_persons: Callable[..., None]
+) -> BlockSum:
     """Sums of v v' over the integer vectors that `quantise` writes into `count` arrays (column, record)."""
-    width = store.width
     matrix = None if matrix is None else tiles.public_matrix(matrix, width)
 
     def add(block: Any, total: Integers) -> None:
@@ -71,9 +77,7 @@ def _summed_products(
             for k in range(count):
                 total[k] += (integers[k] @ integers[k].T).astype(np.int64)
 
-    # Blocks have threads of their own.
-    with _blas().limit(limits=1, user_api="blas"):
-        return store.total((count, width, width), add)
+    return BlockSum((count, width, width), add)
 
 
 def _mapped_parts(block: Any, matrix: Floats | None, width: int) -> Iterator[Any]:
@@ -172,7 +176,34 @@ def quantise_pairs(block: Any, theta: Floats, loss: Any, columns: Any, limits: A
 
 def integer_pairs(query: CurvatureAndScore, bound: int, store: Store) -> Integers:
     """Sum of (v v', w w') over the records' integer vectors, ‖v‖⁴ + ‖w‖⁴ ≤ bound². Private."""
-    layout = store.layout
+    with _blas().limit(limits=1, user_api="blas"):
+        pairs = curvature_score_pairs if query.theta.ndim == 1 else class_pairs
+        return store.total(pairs, query, bound)
+
+
+def class_pairs(layout: Layout, query: CurvatureAndScore, bound: int) -> BlockSum:
+    """Integer pairs of one linear predictor a class: matrices of class·width rows."""
+    width, classes = query.theta.shape
+    limit = pair_limit(bound, query.joint, rounded_entries(query, layout))
+    matrix = None if query.matrix is None else tiles.public_matrix(query.matrix, width)
+    theta = np.ascontiguousarray(query.theta.T, dtype=layout.dtype)
+
+    def add(block: Any, total: Integers) -> None:
+        for part in _mapped_parts(block, matrix, width):
+            persons = as_persons(part, width)
+            add_class_pairs(persons, theta, layout.weighted, query.joint, (query.row_bound, limit), total)
+
+    return BlockSum((2, classes * width, classes * width), add)
+
+
+def rounded_entries(query: CurvatureAndScore, layout: Layout) -> int:
+    """Numbers that a unit's curvature is rounded in: each row has a vector, or one a class."""
+    classes = 1 if query.theta.ndim == 1 else query.theta.shape[1]
+    return layout.width * classes**2 * layout.unit_rows
+
+
+def curvature_score_pairs(layout: Layout, query: CurvatureAndScore, bound: int) -> BlockSum:
+    """Integer pairs of the records or persons of a block."""
     limit = pair_limit(bound, query.joint, layout.width * layout.unit_rows)
     theta = np.ascontiguousarray(query.theta, dtype=np.float64)
     root = math.sqrt(query.score_share or 0.0)
@@ -186,18 +217,20 @@ def integer_pairs(query: CurvatureAndScore, bound: int, store: Store) -> Integer
     def add_persons(part: PersonBlock, total: Integers) -> None:
         add_person_pairs(part, theta, how, total)
 
-    return _summed_products(query.matrix, store, 2, quantise, add_persons)
+    return _summed_products(query.matrix, layout.width, 2, quantise, add_persons)
 
 
 def answer_curvature_and_score(query: CurvatureAndScore, price: Price, store: Store, entropy: Entropy | None) -> Answer:
     """Noised sums of both, stacked (2, width, width); without entropy the sums alone (ε = ∞).
+
+    For several classes each is (class·width, class·width), class after class.
 
     Guarantee
     ---------
     - Integer pairs of neighbours differ by at most √2·bound (replace-one) or bound (zero-out,
       add-remove) in Frobenius norm.
     """
-    limit = pair_limit(price.bound, query.joint, store.width * store.layout.unit_rows)
+    limit = pair_limit(price.bound, query.joint, rounded_entries(query, store.layout))
     unit = (limit / query.row_bound) ** 2
     total = integer_pairs(query, price.bound, store)
     return noised_sum(total, unit, price, entropy, symmetric=True)

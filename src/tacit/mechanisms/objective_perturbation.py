@@ -22,7 +22,7 @@ from tacit.mechanisms.moments import integer_second_moments, moment_limit
 from tacit.mechanisms.newton_direction import Exact, square
 from tacit.noise.entropy import Entropy
 from tacit.noise.gaussian import rounded_gaussian
-from tacit.rows.storage.store import Store
+from tacit.rows.storage.store import BlockSum, Layout, Store
 from tacit.rows.storage.tiles import Floats, Integers, tile_parts
 
 TILES_AT_ONCE = 128
@@ -33,20 +33,25 @@ NEWTON_STEPS, HALVINGS = 500, 30
 
 def fine_gradient_sum(theta: Floats, query: PerturbedMinimum, store: Store) -> list[int]:
     """Sum of the records' downweighted integer gradients, of norm up to 2^49 each. Private."""
-    clip, loss = query.clip, query.loss
-    limit = enforceable(GRADIENT_BOUND, store.width)
-    how = (int(loss.code), shape_of(loss)), (store.layout.weighted, False), (limit / clip, limit, clip / loss.lipschitz)
+    high, low = store.total(fine_gradients, (theta, query), GRADIENT_BOUND)
+    return [(int(a) << LOW_BITS) + int(b) for a, b in zip(high, low, strict=True)]
+
+
+def fine_gradients(layout: Layout, at: tuple[Floats, PerturbedMinimum], bound: int) -> BlockSum:
+    """Fine integer gradients of a block at a point in two halves, high and low bits."""
+    theta, clip, loss = at[0], at[1].clip, at[1].loss
+    limit = enforceable(bound, layout.width)
+    how = (int(loss.code), shape_of(loss)), (layout.weighted, False), (limit / clip, limit, clip / loss.lipschitz)
 
     def add(block: Any, total: Integers) -> None:
         for part in tile_parts(block, TILES_AT_ONCE):
-            some = np.zeros(store.width, dtype=np.int64)
+            some = np.zeros(layout.width, dtype=np.int64)
             add_gradients(part, theta, *how, some)
             # Two halves, each with space for 2^31 summands.
             total[0] += some >> LOW_BITS
             total[1] += some & ((1 << LOW_BITS) - 1)
 
-    high, low = store.total((2, store.width), add)
-    return [(int(a) << LOW_BITS) + int(b) for a, b in zip(high, low, strict=True)]
+    return BlockSum((2, layout.width), add)
 
 
 @dataclass(frozen=True)

@@ -48,24 +48,27 @@ def add_person_gradients(block: Any, theta: Floats, loss: Any, columns: Any, cli
 
 
 @compiled
-def add_person_class_gradients(
-    block: Any, theta: NDArray[Any], weighted: bool, scale: float, limit: float, total: Integers
-) -> None:
+def add_person_class_gradients(block: Any, theta: NDArray[Any], weighted: bool, clip: Any, total: Integers) -> None:
     """Add rint(c s) of every person to `total`, s = Σ weight·(p - e_y) z', c as for one predictor.
 
     `theta` is (class, width), of the tiles' type; `total` has class·width entries in that order.
     """
     classes, width = theta.shape
     score = np.empty((1, classes * width, LANES))
-    nothing = np.zeros(LANES)
+    square, norm_sum, square_sum = np.empty(LANES), np.empty(LANES), np.empty(LANES)
     margins = np.empty((classes, LANES), dtype=theta.dtype)
     residuals = np.empty((classes, LANES))
     for g in range(block.counts.shape[0]):
         score[:] = 0.0
+        norm_sum[:], square_sum[:] = 0.0, 0.0
         for t in range(block.starts[g], block.starts[g + 1]):
             tile, slot = block.tiles[t], t - block.starts[g]
             class_margins(tile, theta, margins)
             class_residuals(margins, tile[width], residuals)
+            square_scores(tile[:width], square)
+            for lane in range(LANES):
+                norm_sum[lane] += math.sqrt(square[lane]) if slot < block.counts[g, lane] else 0.0
+                square_sum[lane] += square[lane] if slot < block.counts[g, lane] else 0.0
             for k in range(classes):
                 for lane in range(LANES):
                     weight = np.float64(tile[width + 1, lane]) if weighted else 1.0
@@ -76,7 +79,7 @@ def add_person_class_gradients(
                     for lane in range(LANES):
                         z = np.float64(tile[j, lane])
                         score[0, k * width + j, lane] += residuals[k, lane] * z
-        _add_limited(score, (nothing, nothing), (scale, limit, math.inf), total)
+        _add_limited(score, (norm_sum, square_sum), clip, total)
 
 
 @numba.njit(nogil=True, error_model="numpy")
@@ -120,7 +123,7 @@ def square_scores(score: Floats, square: Floats) -> None:
         square[lane] = kernels.TINY
     for j in range(score.shape[0]):
         for lane in range(LANES):
-            square[lane] += score[j, lane] * score[j, lane]
+            square[lane] += np.float64(score[j, lane]) * np.float64(score[j, lane])
 
 
 @numba.njit(nogil=True, error_model="numpy")

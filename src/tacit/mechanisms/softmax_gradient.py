@@ -21,10 +21,11 @@ from tacit.rows.storage.tiles import LANES, Floats, Integers, combine
 
 @compiled
 def add_class_gradients(
-    tiles: NDArray[Any], theta: NDArray[Any], weighted: bool, scale: float, limit: float, total: Integers
+    tiles: NDArray[Any], theta: NDArray[Any], weighted: bool, clip: tuple[float, float, float], total: Integers
 ) -> None:
     """Add rint(c_k z_j) of every record to `total`, c = weight·(p - e_y)·scale, ‖c‖‖z‖ ≤ limit.
 
+    c is first multiplied by min(1, (radius / ‖z‖)²); the three numbers are `clip`.
     `theta` and `total` are (class, width); theta and so the margins are of the tiles' type.
     """
     classes, width = theta.shape
@@ -40,7 +41,7 @@ def add_class_gradients(
             for k in range(classes):
                 for lane in range(LANES):
                     factors[k, lane] *= np.float64(tiles[t, width + 1, lane])
-        _limit(factors, square, scale, limit)
+        _limit(factors, square, clip)
         _add(factors, features, total)
 
 
@@ -116,9 +117,10 @@ def class_residuals(margins: NDArray[Any], label: NDArray[Any], out: Floats) -> 
 
 
 @numba.njit(nogil=True, error_model="numpy")
-def _limit(factors: Floats, square: Floats, scale: float, limit: float) -> None:
+def _limit(factors: Floats, square: Floats, clip: tuple[float, float, float]) -> None:
     """Scale residuals, and shrink those of a record whose gradient would exceed the limit."""
     classes = factors.shape[0]
+    scale, limit, radius = clip
     norm = np.full(LANES, TINY)
     for k in range(classes):
         for lane in range(LANES):
@@ -126,7 +128,8 @@ def _limit(factors: Floats, square: Floats, scale: float, limit: float) -> None:
     for lane in range(LANES):
         largest = limit / (math.sqrt(norm[lane]) * math.sqrt(square[lane]))
         # Written so that a factor is 0 where norm or limit is not a number.
-        norm[lane] = scale if scale <= largest else (largest if scale > largest else 0.0)
+        wanted = scale * min(1.0, radius * radius / square[lane]) if radius < math.inf else scale
+        norm[lane] = wanted if wanted <= largest else (largest if wanted > largest else 0.0)
     for k in range(classes):
         for lane in range(LANES):
             value = factors[k, lane] * norm[lane]

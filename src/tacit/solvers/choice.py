@@ -51,8 +51,6 @@ def make_plan(facts: PublicFacts, options: SolverOptions) -> Plan:
     require_solver(options.solver)
     if options.inference and facts.penalty != Penalty():
         raise SettingError("Intervals are for fits without l2, prior_mean, radius and constraint.")
-    if options.inference and facts.loss.code is Code.SOFTMAX:
-        raise SettingError(f"There are no intervals for the {facts.loss.name} loss.")
     if facts.budget.is_infinite:
         plan = assembled(facts, Exact(options.inference), ())
         return replace(plan, locating=exact_locating(facts.design), counting=bool(facts.counts))
@@ -101,7 +99,7 @@ def counted(plan: PlanSolver) -> PlanSolver:
 
 def _auto(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     """Choose by intervals, by the response and by the signal."""
-    if options.inference and facts.signal(allowed) >= WARNINGS.intervals:
+    if options.inference and facts.interval_signal(allowed) >= WARNINGS.intervals:
         return counted(one_step.plan)(facts, options, allowed)
     if options.inference:
         # Intervals would mean nothing: the coefficients get all of the budget.

@@ -53,6 +53,9 @@ class Exact:
         if isinstance(plan.design.response, Absent):
             return exact_mean(gate, plan)
         theta = minimise(gate, plan)
+        if self.intervals and theta.ndim > 1:
+            # What all classes have in common changes no probability.
+            theta = theta - theta.mean(axis=1, keepdims=True)
         return Solution(theta, exact_sandwich(gate, plan, theta) if self.intervals else None)
 
 

@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.contract.plan import Plan
-from tacit.contract.query import ColumnCounts, Gate, SecondMoments, Weights
+from tacit.contract.query import ColumnCounts, CurvatureAndScore, Gate, SecondMoments, Weights
 from tacit.contract.release import Sandwich
 from tacit.losses.loss import Code, Loss
 from tacit.solvers.coordinates import Matrix, Vector
+from tacit.solvers.predictors import Predictors
 from tacit.solvers.quantiles import FARTHEST, Places, around, bisect, bisect_places, residuals_within
 from tacit.solvers.residual_scale import in_units
 from tacit.solvers.rules import RESPONSE
@@ -41,11 +42,17 @@ def exact_sandwich(gate: Gate, plan: Plan, theta: Vector) -> Sandwich:
     def moment(weights: Weights) -> Matrix:
         return gate.ask(SecondMoments(bound, matrix, working, weights, loss)).value / plan.records
 
-    curvature = moment(Weights.CURVATURE) * loss.smoothness
+    predictors = Predictors.of(plan)
+    if theta.ndim > 1:
+        pair = predictors.matrices(gate.ask(CurvatureAndScore(working, bound, matrix, loss)))
+        curvature, score = pair.value / plan.records
+    else:
+        curvature, score = moment(Weights.CURVATURE), moment(Weights.SCORE)
+    curvature = curvature * loss.smoothness
     return Sandwich(
         curvature=curvature,
-        score=moment(Weights.SCORE) * loss.lipschitz**2,
-        to_user=plan.design.to_user() @ matrix,
+        score=score * loss.lipschitz**2,
+        to_user=predictors.to_user(plan.design.to_user() @ matrix),
         lifted=is_dependent(curvature),
         capped=False,
         step_noise=0.0,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tacit.contract.plan import Plan
-from tacit.contract.query import CurvatureAndScore, Gate, GradientSum
+from tacit.contract.query import Answer, CurvatureAndScore, Gate, GradientSum
 from tacit.contract.release import Sandwich
 from tacit.losses import classification, regression
 from tacit.losses.loss import Code, Loss
@@ -20,9 +20,11 @@ from tacit.solvers.coordinates import Coordinates, Vector, response_ends
 from tacit.solvers.gradient_tail import Clip, bias_at, choose_clip
 from tacit.solvers.interval_rules import LEVEL, ONE_STEP
 from tacit.solvers.nuisance import residual_threshold
+from tacit.solvers.predictors import Predictors
 from tacit.solvers.pseudo_rows import part_way, weight_ratio
 from tacit.solvers.spectrum import Spectrum, noise_norm
 
+LABELS = frozenset({Code.LOGISTIC, Code.SOFTMAX})
 UNBOUNDED = frozenset({Code.SQUARED, Code.WEIGHTED_POISSON, Code.WEIGHTED_LOGISTIC})
 
 
@@ -30,8 +32,8 @@ UNBOUNDED = frozenset({Code.SQUARED, Code.WEIGHTED_POISSON, Code.WEIGHTED_LOGIST
 class Pilot:
     """Where the step starts: working coefficients, the start of the pilot and the response's law.
 
-    `spread` is the response scale in units of the predictor, `share` the smaller share of two
-    labels or the mean count, `asymmetry` how skewed the score is, `size` the residuals' mean size.
+    `spread` is the response scale in units of the predictor, `share` the smallest share of a
+    label or the mean count, `asymmetry` how skewed the score is, `size` the residuals' mean size.
     """
 
     theta: Vector
@@ -54,18 +56,20 @@ def take_step(
 ) -> tuple[Vector, Sandwich]:
     """Ask for the gradient at the pilot, then for the matrices, and step once."""
     matrix, dimension = coordinates.matrix, coordinates.dimension
-    if plan.loss.code is Code.LOGISTIC:
+    predictors = Predictors.of(plan)
+    begin = predictors.flat(pilot.theta)
+    if plan.loss.code in LABELS:
         clip_factor = label_clip(plan.signal, pilot.share)
     row_bound = clip_factor * math.sqrt(dimension)
     loss, clip = bounded(gate, plan, coordinates, pilot, row_bound)
-    gradient = gate.ask(GradientSum(pilot.theta, clip.norm, matrix, True, loss))
+    gradient = predictors.gradient(gate.ask(GradientSum(pilot.theta, clip.norm, matrix, True, loss)))
     # By the declared number of records, as the matrices are; the step has no scale.
     mean, step_noise = gradient.value / plan.records, gradient.noise_scale / plan.records
-    place = pilot.theta
+    place = begin
     if loss.code is not Code.SQUARED and loss.code is not Code.SMOOTH_HUBER:
-        place = part_way(coordinates, pilot.theta, loss, row_bound, mean, step_noise, mean_row)
+        place = part_way(coordinates, predictors, begin, loss, row_bound, Answer(mean, step_noise), mean_row)
     share = ONE_STEP.score_share if clip.bias or loss.code in UNBOUNDED else None
-    pair = gate.ask(CurvatureAndScore(place, row_bound, matrix, loss, share))
+    pair = predictors.matrices(gate.ask(CurvatureAndScore(predictors.shaped(place), row_bound, matrix, loss, share)))
     noise = pair.noise_scale / plan.records
     curvature = pair.value[0] * loss.smoothness / plan.records
     spectrum = Spectrum.of(curvature)
@@ -81,16 +85,16 @@ def take_step(
     capped = plan.private and length > longest
     if capped:
         step *= longest / length
-    theta = pilot.theta - step - spectrum.vectors @ np.where(seen, 0.0, parts)
+    theta = begin - step - spectrum.vectors @ np.where(seen, 0.0, parts)
     bias = bias_at(gate, plan, matrix, theta, row_bound, loss, clip)
     own = step_noise**2 * float(np.sum(1 / spectrum.values[seen] ** 2))
-    hidden = spectrum.vectors[:, ~seen].T @ (pilot.theta - pilot.start)
+    hidden = spectrum.vectors[:, ~seen].T @ (begin - predictors.flat(pilot.start))
     to_user = plan.design.to_user()
     scores = loss.lipschitz**2 / (share or 1.0)
     sandwich = Sandwich(
         curvature=curvature,
         score=pair.value[1] * scores / plan.records,
-        to_user=to_user if matrix is None else to_user @ matrix,
+        to_user=predictors.to_user(to_user if matrix is None else to_user @ matrix),
         lifted=not bool(seen.all()),
         capped=capped,
         step_noise=step_noise,
@@ -106,7 +110,7 @@ def take_step(
         flat=pilot.flat,
         weight_ratio=weight_ratio(coordinates, place, loss, row_bound, mean_row),
     )
-    return theta, sandwich
+    return predictors.shaped(theta), sandwich
 
 
 def tolerated_noise(plan: Plan, pilot: Pilot) -> float:
@@ -114,7 +118,7 @@ def tolerated_noise(plan: Plan, pilot: Pilot) -> float:
 
     Beyond it the pilot predicts better. Predictions of rare labels and small counts stand more.
     """
-    if plan.loss.code is Code.LOGISTIC:
+    if plan.loss.code in LABELS:
         return ONE_STEP.noisiest_odds / math.sqrt(4 * pilot.share * (1 - pilot.share))
     if plan.loss.code is Code.POISSON:
         return ONE_STEP.noisiest_odds / math.sqrt(pilot.share)
@@ -128,6 +132,8 @@ def bounded(gate: Gate, plan: Plan, coordinates: Coordinates, pilot: Pilot, row_
         own = pilot.share * (1 - pilot.share)
         top = LEVEL.flattest * own * max(1.0, plan.signal * 4 * own / 100) ** 0.25
         return (classification.weighted_logistic(top) if top < 0.25 else loss), Clip(row_bound, 0.0)
+    if loss.code is Code.SOFTMAX:
+        return loss, Clip(row_bound * loss.lipschitz, 0.0)
     if loss.code is Code.HUBER:
         threshold = float(loss.shape[0])
         if loss.relative:

@@ -28,8 +28,7 @@ from tacit.solvers.coordinates import Matrix, Vector
 from tacit.solvers.interval_rules import NEWTON
 from tacit.solvers.noisy_steps import first_averaged, take_steps
 from tacit.solvers.nuisance import dispersed_level, rescale, threshold_of
-from tacit.solvers.one_step import has_intervals
-from tacit.solvers.requirements import NO_INTERVALS, Requirement, no_penalty, require
+from tacit.solvers.requirements import NO_INTERVALS, Requirement, loss_is, no_penalty, require
 from tacit.solvers.rules import TABLES, between
 from tacit.solvers.solver import PublicFacts, SolverOptions, assembled, priced, require_passes
 from tacit.solvers.spectrum import Spectrum, noise_norm
@@ -43,7 +42,7 @@ NAMES = {"each": "newton", "once": "majorised-newton"}
 REQUIRES = (
     NO_INTERVALS,
     Requirement(
-        lambda facts, _: has_intervals(facts.loss),
+        loss_is(Code.LOGISTIC, Code.SQUARED, Code.HUBER, Code.POISSON),
         "solver={solver} has no rounds for the {loss} loss; they are for two classes, least "
         "squares, Huber's loss and counts.",
     ),

@@ -24,9 +24,9 @@ from tacit.contract.sensitivity import event_of
 from tacit.losses import poisson
 from tacit.losses.loss import Code, Loss
 from tacit.solvers import staged_gradient, whitened_gradient
-from tacit.solvers.coordinates import Coordinates, Matrix, response_ends
+from tacit.solvers.coordinates import Coordinates, Matrix, Vector, response_ends
 from tacit.solvers.interval_rules import LEVEL, ONE_STEP, START, TAIL, Shares
-from tacit.solvers.last_step import Pilot, take_step
+from tacit.solvers.last_step import LABELS, Pilot, take_step
 from tacit.solvers.nuisance import top_rate
 from tacit.solvers.requirements import Requirement, require
 from tacit.solvers.response_location import ResponseLocation, locate_response
@@ -39,7 +39,7 @@ from tacit.solvers.whitened_gradient import WhitenedGradient, Whitening, whiten
 
 def has_intervals(loss: Loss) -> bool:
     """Whether private fits of a loss can have intervals."""
-    return loss.code in {Code.LOGISTIC, Code.SQUARED, Code.HUBER, Code.POISSON}
+    return loss.code in {*LABELS, Code.SQUARED, Code.HUBER, Code.POISSON}
 
 
 REQUIRES = (Requirement(lambda facts, _: has_intervals(facts.loss), "There are no intervals for the {loss} loss."),)
@@ -47,8 +47,10 @@ REQUIRES = (Requirement(lambda facts, _: has_intervals(facts.loss), "There are n
 
 def shares_of(loss: Loss, signal: float) -> Shares:
     """Parts of μ² of a loss's fit with intervals."""
+    labels = ONE_STEP.logistic, ONE_STEP.clear_logistic
     rows = {
-        Code.LOGISTIC: (ONE_STEP.logistic, ONE_STEP.clear_logistic),
+        Code.LOGISTIC: labels,
+        Code.SOFTMAX: labels,
         Code.HUBER: (ONE_STEP.robust, ONE_STEP.robust),
         Code.POISSON: (ONE_STEP.counts, ONE_STEP.clear_numbers),
     }
@@ -89,16 +91,18 @@ class OneStep:
         theta, sandwich = take_step(gate, plan, coordinates, pilot, self.clip_factor, row)
         return Solution(coordinates.prepared(theta), sandwich)
 
-    def _ask_response(self, gate: Gate, plan: Plan) -> ResponseLocation | float:
-        """Location of a response, or the share of the second label."""
+    def _ask_response(self, gate: Gate, plan: Plan) -> ResponseLocation | Vector:
+        """Location of a response, the share of the second label, or those of several."""
         if isinstance(self.pilot, Staged):
             return locate_response(gate, plan, self.pilot.locating_response)
-        answer = gate.ask(ColumnCounts((plan.design.width,), np.array([0.5]), np.array([1.5])))
+        count = plan.design.outputs
+        codes = np.arange(count, dtype=np.float64) if count > 1 else np.ones(1)
+        answer = gate.ask(ColumnCounts((plan.design.width,) * count, codes - 0.5, codes + 0.5))
         least = min(LEVEL.least_ones / plan.count, LEVEL.least_share)
         least = between(answer.noise_scale / plan.count, least, LEVEL.least_share)
-        return between(float(answer.value[0]) / plan.count, least, 1 - least)
+        return np.clip(answer.value / plan.count, least, 1 - least)
 
-    def _descend(self, gate: Gate, plan: Plan, coordinates: Coordinates, known: ResponseLocation | float) -> Pilot:
+    def _descend(self, gate: Gate, plan: Plan, coordinates: Coordinates, known: ResponseLocation | Vector) -> Pilot:
         if isinstance(known, ResponseLocation):
             assert isinstance(self.pilot, Staged)  # noqa: S101 - for the type checker
             theta, residuals = self.pilot.descend_in(gate, plan, coordinates, known)
@@ -112,10 +116,13 @@ class OneStep:
             flat = known.size < ONE_STEP.flat * (high - low)
             return Pilot(theta, start, plan.loss, spread, size=residuals.size, flat=flat)
         assert isinstance(self.pilot, WhitenedGradient)  # noqa: S101 - for the type checker
+        if plan.design.outputs > 1:
+            return self._descend_classes(gate, plan, coordinates, known / known.sum())
+        share = float(known[0])
         start = np.zeros(plan.design.width)
         if plan.design.intercept:
-            start[-1] = math.log(known / (1 - known))
-        rare = min(known, 1 - known)
+            start[-1] = math.log(share / (1 - share))
+        rare = min(share, 1 - share)
         # Rare labels lie far out, where the curvature is above its mean.
         noise = 2 * plan.step(Purpose.LABEL_SHARE).noise_share(plan.count)
         curvature = min(0.25, LEVEL.rare_curvature * (rare + noise))
@@ -127,6 +134,17 @@ class OneStep:
         working = coordinates.working(start)
         return Pilot(theta, working, plan.loss, 1.0, rare, asymmetry)
 
+    def _descend_classes(self, gate: Gate, plan: Plan, coordinates: Coordinates, shares: Vector) -> Pilot:
+        """Descent of all classes from their shares; the rarest decides how asymmetric they are."""
+        assert isinstance(self.pilot, WhitenedGradient)  # noqa: S101 - for the type checker
+        start = np.zeros((plan.design.width, len(shares)))
+        if plan.design.intercept:
+            start[-1] = np.log(shares) - np.log(shares).mean()
+        theta = self.pilot.descend_in(gate, plan, coordinates, self.pilot.descent, start)
+        rare = float(shares.min())
+        asymmetry = max(1 - 2 * rare, ONE_STEP.least_asymmetry)
+        return Pilot(theta, coordinates.working(start), plan.loss, 1.0, rare, asymmetry)
+
 
 ROUNDED = 1e-6
 """A plan loses no more than this part of its budget to whole numbers."""
@@ -135,13 +153,13 @@ ROUNDED = 1e-6
 def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     """Price a fit with intervals."""
     require(REQUIRES, facts, options)
-    signal = facts.signal(allowed)
+    signal = facts.interval_signal(allowed)
     shares = shares_of(facts.loss, signal)
-    if signal < ONE_STEP.wide * math.sqrt(facts.design.width):
+    if signal < ONE_STEP.wide * math.sqrt(facts.design.identified):
         shares = replace(shares, sandwich=ONE_STEP.wide_sandwich * shares.sandwich)
     if not facts.loss.relative:
         shares = replace(shares, residuals=0)
-    growth = ONE_STEP.labels_pilot if facts.loss.code is Code.LOGISTIC else ONE_STEP.numbers_pilot
+    growth = ONE_STEP.labels_pilot if facts.loss.code in LABELS else ONE_STEP.numbers_pilot
     part = Fraction(growth.at(signal)).limit_denominator(1000)
     medians = START.medians if facts.design.intercept else 0
     spent = allowed * (1 - part) * Fraction(shares.scales, shares.whole)
@@ -161,7 +179,8 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     before = {Purpose.RESPONSE_LOCATION, Purpose.RESPONSE_MEAN}
     steps += [step for step in inner.steps if step.purpose in before]
     if shares.level:
-        steps.append(priced(facts, QueryKind.COUNTS, cost(shares.level), 1, Purpose.LABEL_SHARE))
+        count = facts.design.outputs
+        steps.append(priced(facts, QueryKind.COUNTS, cost(shares.level), 1, Purpose.LABEL_SHARE, count))
     moments = cost(shares.moments)
     queries = inner.solver.whitening.queries if short else 2  # type: ignore[attr-defined]
     steps.append(priced(facts, QueryKind.SECOND_MOMENTS, moments, queries, Purpose.SECOND_MOMENTS))
@@ -176,7 +195,7 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     ):
         if hundredths:
             steps.append(priced(facts, kind, cost(hundredths), times, purpose))
-    by_code = {Code.LOGISTIC: ONE_STEP.clip, Code.POISSON: ONE_STEP.counts_clip}
+    by_code = {Code.LOGISTIC: ONE_STEP.clip, Code.SOFTMAX: ONE_STEP.clip, Code.POISSON: ONE_STEP.counts_clip}
     clip = math.sqrt(by_code.get(facts.loss.code, ONE_STEP.numbers_clip).at(signal))
     one_in = facts.one_in_of_moments(math.sqrt(moments / 2), START.row_factor)
     start = StandardisedStart(columns, medians, START.radii, START.ridge, START.row_factor, clip, one_in)
@@ -204,7 +223,7 @@ def _pilot(facts: PublicFacts, options: SolverOptions, allowed: Fraction, others
     require_passes(options, others)
     most = None if options.max_passes is None else max(1, options.max_passes - others)
     usual = replace(options, solver="auto", inference=False, max_passes=most)
-    labels = facts.loss.code is Code.LOGISTIC
+    labels = facts.loss.code in LABELS
     if labels and facts.is_large and options.iterations is None and most is None:
         usual = replace(usual, iterations=ONE_STEP.steps_of_large)
     price = whitened_gradient.plan if labels else staged_gradient.plan
@@ -241,10 +260,9 @@ def _forecast(facts: PublicFacts, clip_factor: float, mu: float) -> Forecast | N
 
     The second half is for what the pilot leaves.
     """
-    if facts.loss.code is not Code.LOGISTIC:
+    if facts.loss.code not in LABELS:
         return None
-    width = facts.design.width
-    clip = clip_factor * math.sqrt(width)
+    width, clip = facts.design.identified, clip_factor * math.sqrt(facts.design.width)
     noise = facts.sensitivity * clip / (facts.records * mu)
     return Forecast(
         width * noise**2 / ONE_STEP.curvature,

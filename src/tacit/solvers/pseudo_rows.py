@@ -6,9 +6,12 @@ import math
 
 import numpy as np
 
+from tacit.contract.query import Answer
+from tacit.losses import classification
 from tacit.losses.loss import Code, Loss
 from tacit.solvers.coordinates import Coordinates, Matrix, Vector
 from tacit.solvers.interval_rules import ONE_STEP
+from tacit.solvers.predictors import Predictors
 from tacit.solvers.public_draws import PublicSequence
 from tacit.solvers.spectrum import Spectrum
 
@@ -29,9 +32,20 @@ def pseudo_rows(coordinates: Coordinates, width: int, mean_row: Vector | None) -
 def expected_matrices(rows: Matrix, theta: Vector, loss: Loss, row_bound: float) -> tuple[Matrix, Matrix]:
     """Mean w h z z', and mean w² v z z' where the variance v of the slope is the model's.
 
-    v is h for labels, the rate times its squared weight for counts, and 1 for least squares.
+    v is h for labels, the rate times its squared weight for counts, and 1 for least squares. For
+    several classes, with theta (width, class), h is diag p - p p', and the means are of h ⊗ z z'.
     """
     margin = rows @ theta
+    weight = np.minimum(1.0, row_bound**2 / np.einsum("ij,ij->i", rows, rows))
+
+    def moment(factors: Vector) -> Matrix:
+        return np.asarray((rows.T * factors) @ rows / len(rows))
+
+    if loss.code is Code.SOFTMAX:
+        chances = classification.softmax_probability(margin).T
+        bend = chances[:, None] * (np.eye(len(chances))[:, :, None] - chances)
+        curved, scored = (np.block([[moment(w * h) for h in row] for row in bend]) for w in (weight, weight**2))
+        return curved, scored
     if loss.code in {Code.LOGISTIC, Code.WEIGHTED_LOGISTIC}:
         chance = 1 / (1 + np.exp(-np.clip(margin, -500, 500)))
         curvature = np.minimum(chance * (1 - chance), loss.smoothness)
@@ -42,11 +56,6 @@ def expected_matrices(rows: Matrix, theta: Vector, loss: Loss, row_bound: float)
         variance = curvature**2 / rate
     else:
         curvature = variance = np.ones(len(rows))
-    weight = np.minimum(1.0, row_bound**2 / np.einsum("ij,ij->i", rows, rows))
-
-    def moment(factors: Vector) -> Matrix:
-        return np.asarray((rows.T * factors) @ rows / len(rows))
-
     return moment(weight * curvature), moment(weight**2 * variance)
 
 
@@ -67,11 +76,11 @@ def weight_ratio(
 
 def part_way(
     coordinates: Coordinates,
+    predictors: Predictors,
     pilot: Vector,
     loss: Loss,
     row_bound: float,
-    mean: Vector,
-    step_noise: float,
+    mean: Answer,
     mean_row: Vector | None,
 ) -> Vector:
     """Return where the matrices are asked for: part of the way of a step by public pseudo-rows.
@@ -79,11 +88,11 @@ def part_way(
     With M at pilot + t·step the second-order biases of the pilot's noise (variance P) and of the
     step's (F) cancel at t = ½ P / (P + F). Their sum is the step's square, and F is known.
     """
-    curvature = expected_curvature(coordinates, pilot, loss, row_bound, mean_row)
-    spectrum = Spectrum.of(curvature)
+    curvature = expected_curvature(coordinates, predictors.shaped(pilot), loss, row_bound, mean_row)
+    spectrum = Spectrum.of(predictors.matrices(Answer(curvature, 0.0)).value)
     values = np.maximum(spectrum.values, ONE_STEP.flattest * float(spectrum.values.mean()))
-    step = spectrum.with_values(1 / values) @ mean
-    square, own = float(step @ step), step_noise**2 * float(np.sum(1 / values**2))
+    step = spectrum.with_values(1 / values) @ mean.value
+    square, own = float(step @ step), mean.noise_scale**2 * float(np.sum(1 / values**2))
     if not math.isfinite(square):
         return pilot  # so far out that nothing is curved
     part = 0.5 * max(square - own, 0.0) / max(square, np.finfo(float).tiny)

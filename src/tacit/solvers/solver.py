@@ -96,6 +96,10 @@ class PublicFacts:
         """Return the signal n·μ/d, by which almost every rule goes."""
         return signal(self.records, math.sqrt(allowed), self.design.width)
 
+    def interval_signal(self, allowed: Fraction) -> float:
+        """Return n·μ/d with the coefficients of all classes but one as d: what intervals go by."""
+        return signal(self.records, math.sqrt(allowed), self.design.identified)
+
     def passes_allowed(self, options: SolverOptions) -> int:
         """Return the public cap on passes over the data, of which counting the records may take one."""
         usual = TABLES.passes_of_large if self.is_large else TABLES.passes
@@ -175,8 +179,9 @@ def priced(
     facts: PublicFacts, kind: QueryKind, mu_squared: Fraction, times: int, purpose: Purpose, size: int = 1
 ) -> Step:
     """`times` answers that cost at most `mu_squared` together."""
-    # A unit's integers for second moments are those of all its rows.
+    # A unit's integers for second moments are those of all its rows; a curvature has those of all classes.
     rows = 1 if kind is QueryKind.GRADIENT else facts.design.unit_rows
+    rows *= facts.design.outputs**2 if kind is QueryKind.SANDWICH else 1
     price = price_for(
         kind,
         mu_squared / times,

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Never, Self
+from typing import Any, NamedTuple, Never, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -74,6 +74,13 @@ class Layout:
         return slice(start, min(start + self.block_rows // LANES, tile_count(self.length)))
 
 
+class BlockSum(NamedTuple):
+    """A sum over blocks: its shape, and what adds the integers of one block to a total."""
+
+    shape: tuple[int, ...]
+    add: Callable[[Any, Integers], object]
+
+
 def default_block_rows(width: int, dtype: np.dtype[Any], outcome: int = 1) -> int:
     """Records in a block of about 4 MiB: whole tiles, of features and outcome columns."""
     return LANES * max(1, BLOCK_BYTES // (dtype.itemsize * (width + outcome) * LANES))
@@ -128,14 +135,15 @@ class Store(ABC):
             raise closed()
         return self._blocks[index]
 
-    def total(self, shape: tuple[int, ...], add: Callable[[Any, Integers], object]) -> Integers:
-        """Sum over the blocks; `add` adds the integers of one block to a total of this shape.
+    def total(self, function: Callable[[Layout, Any, int], BlockSum], query: Any, bound: int) -> Integers:
+        """Sum over the blocks of an integer-valued function of one block, which can be pickled.
 
         Guarantee
         ---------
         - Sums are int64, modulo 2^64: neither the order of the records, nor the size of blocks, nor
           the number of threads changes them.
         """
+        shape, add = function(self.layout, query, bound)
         threads = max(1, min(thread_count(), self.block_count))
 
         def worker(first: int) -> Integers:
