@@ -149,10 +149,8 @@ app.add_typer(ledger)
 def run(arguments: Sequence[str]) -> int:
     """Run a command line and return its exit code.
 
-    Guarantee
-    ---------
-    - Every failure has its documented exit code and one message, which holds no value of a table. With ``--json`` it
-      is a JSON document on standard output.
+    Guarantee: Every failure has its documented exit code and one message, which holds no value of a table. With
+    ``--json`` it is a JSON document on standard output.
     """
     as_json = "--json" in arguments
     try:

@@ -176,11 +176,9 @@ def _text(value: object) -> str:
 def quoted(text: str, longest: int = LONGEST_QUOTED, *, bare: bool = True) -> str:
     r"""Return a foreign text as a reader may see it: in quotes, but for one plain word if `bare`.
 
-    Guarantee
-    ---------
-    - What stands between the marks holds no mark, no line break, and no character that controls a
-      terminal, turns the direction of the text or is invisible: those are written as escapes.
-    - At most `longest` characters of the text are shown.
+    Guarantee: What stands between the marks holds no mark, no line break, and no character that controls a terminal,
+    turns the direction of the text or is invisible: those are written as escapes. At most `longest` characters of the
+    text are shown.
     """
     if bare and len(text) <= longest and _WORD.fullmatch(text):
         return text

@@ -62,10 +62,8 @@ class Verification:
 class Document:
     """A guarantee as plain data with a digest; two are equal where their canonical JSON is.
 
-    Guarantee
-    ---------
-    - What exists is laid out as its format is documented; anything else was refused with `CertificateError`, before
-      anything was computed from it.
+    Guarantee: What exists is laid out as its format is documented; anything else was refused with `CertificateError`,
+    before anything was computed from it.
     """
 
     text: str
@@ -205,10 +203,8 @@ def new_key(path: str | os.PathLike[str]) -> str:
 
     The private key is unencrypted PKCS #8 in PEM, the public key one line of 64 hexadecimal digits.
 
-    Guarantee
-    ---------
-    - Only the owner may read the private key (mode 0600), from the moment the file exists.
-    - An existing file is never overwritten.
+    Guarantee: Only the owner may read the private key (mode 0600), from the moment the file exists. An existing file is
+    never overwritten.
     """
     ed25519, serialization, _ = _signing_library()
     key = ed25519.Ed25519PrivateKey.generate()

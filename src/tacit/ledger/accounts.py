@@ -79,10 +79,8 @@ class Accounts:
 
     `paused` says why charges are refused: of everybody under `COMMON`, or of an analyst.
 
-    Guarantee
-    ---------
-    - `total` never exceeds `capacity`, which never rises, and an analyst's charges never exceed what was granted.
-    - A grant moves budget that is left.
+    Guarantee: `total` never exceeds `capacity`, which never rises, and an analyst's charges never exceed what was
+    granted. A grant moves budget that is left.
     """
 
     capacity: Fraction

@@ -52,10 +52,8 @@ class Status:
     epsilon at the ledger's delta; each None where there is nothing. `granted` has, of each analyst, the share of the
     budget that was granted and that is left.
 
-    Guarantee
-    ---------
-    - A charge of `remaining`, or of `left` at its delta, is accepted if nobody charges before it.
-    - `more_like_last` further charges as the last one would be accepted, and not one more.
+    Guarantee: A charge of `remaining`, or of `left` at its delta, is accepted if nobody charges before it.
+    `more_like_last` further charges as the last one would be accepted, and not one more.
     """
 
     budget: Budget
@@ -80,12 +78,9 @@ class Status:
 class Chain:
     """The state that the entries of a ledger lead to.
 
-    Guarantee
-    ---------
-    - An entry is accepted only if its hash follows the entry before it, its integers are those of
-      the exact running total, and the total stays within the budget.
-    - All charges are of one relation and one unit; an answer is committed once, after its charge.
-    - A key stands for one request; the budget in force never rises.
+    Guarantee: An entry is accepted only if its hash follows the entry before it, its integers are those of the exact
+    running total, and the total stays within the budget. All charges are of one relation and one unit; an answer is
+    committed once, after its charge. A key stands for one request; the budget in force never rises.
     """
 
     def __init__(self, following: Sequence[Entry]) -> None:

@@ -54,13 +54,10 @@ _CHARGES = {FORMAT: {**_FIRST_CHARGE, **dict.fromkeys(WHO, (str, type(None)))}, 
 class JointCertificate(Document):
     """What all charges of a ledger guarantee together, as plain data with a digest.
 
-    Guarantee
-    ---------
-    - `check` accepts a total only if the events of all charges add up to it, within the capacity stated, which is
-      within the budget. The exact sum is compared, and no number that is stated may be below it.
-    - A charge whose answer is not known to have left is part of the total.
-    - The total holds where the prices were fixed without regard to earlier answers. The budget
-      holds also where they were not.
+    Guarantee: `check` accepts a total only if the events of all charges add up to it, within the capacity stated, which
+    is within the budget. The exact sum is compared, and no number that is stated may be below it. A charge whose answer
+    is not known to have left is part of the total. The total holds where the prices were fixed without regard to
+    earlier answers. The budget holds also where they were not.
     """
 
     formats: ClassVar[Mapping[str, FieldTypes]] = {FORMAT: _LAYOUT, FIRST: _FIRST_LAYOUT}

@@ -163,10 +163,8 @@ class Ledger:
         The sensitivities in the events hold for the `relation` and `unit`. A `label`, the `formula` and the `file` say
         what it is for. Under a key, a digest of the `request` is needed. What is not `private` is refused.
 
-        Guarantee
-        ---------
-        - What is refused costs nothing; what is accepted stays spent, whatever happens to this process.
-        - The same request under the key of `Ledger.request` costs nothing: its answer comes back.
+        Guarantee: What is refused costs nothing; what is accepted stays spent, whatever happens to this process. The
+        same request under the key of `Ledger.request` costs nothing: its answer comes back.
         """
         if not private:
             raise LedgerError(

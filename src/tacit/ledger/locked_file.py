@@ -89,11 +89,8 @@ def locked(path: Path, *, alone: bool, patience: float) -> Iterator[Descriptor]:
 
     With ``alone`` it is opened for writing and locked exclusively, else for reading and shared.
 
-    Guarantee
-    ---------
-    - With ``alone`` nobody else is within such a block of the same file, under whatever name;
-      without it, nobody who is alone.
-    - The wait is at most `patience` seconds; a forked or a killed process does not keep the lock.
+    Guarantee: With ``alone`` nobody else is within such a block of the same file, under whatever name; without it,
+    nobody who is alone. The wait is at most `patience` seconds; a forked or a killed process does not keep the lock.
     """
     _require_locks()
     deadline = time.monotonic() + patience
@@ -168,9 +165,7 @@ def create(path: Path, content: bytes) -> bool:
     The file has no name until it is complete (``O_TMPFILE``). Where the system cannot do that, it
     is first ``.<name>.<process>-<time>.tmp``; the next creation removes what a killed process left.
 
-    Guarantee
-    ---------
-    - The file appears complete and on the disk, or not at all; an existing one is never touched.
+    Guarantee: The file appears complete and on the disk, or not at all; an existing one is never touched.
     """
     _require_locks()
     try:

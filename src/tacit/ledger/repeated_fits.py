@@ -63,12 +63,9 @@ def note_file_fit(file: str | os.PathLike[str]) -> int:
 
     In ``$XDG_STATE_HOME/tacit/fits``, a file named after the hash of its path gets the date.
 
-    Guarantee
-    ---------
-    - The table is not opened: what is stored is public, namely that a file was fitted, and when.
-    - Nothing is stored, and 0 returned, where the environment variable ``TACIT_REMEMBER_FITS`` is 0
-      or the folder cannot be written; a fit never fails because of it.
-    - Of several processes at once, no two are told the same number.
+    Guarantee: The table is not opened: what is stored is public, namely that a file was fitted, and when. Nothing is
+    stored, and 0 returned, where the environment variable ``TACIT_REMEMBER_FITS`` is 0 or the folder cannot be written;
+    a fit never fails because of it. Of several processes at once, no two are told the same number.
     """
     if os.environ.get(REMEMBER) == "0":
         return 0

@@ -85,11 +85,8 @@ class Log:
     `end` is where the last complete entry ends, and `unfinished` the number of bytes after it.
     `place` is the last acknowledged entry, None where the header names none that was read.
 
-    Guarantee
-    ---------
-    - Any altered byte of what was read is found: up to the acknowledged length it is refused, and
-      beyond it, it is counted in `unfinished`.
-    - `append` returns when the entries are on the disk and acknowledged there.
+    Guarantee: Any altered byte of what was read is found: up to the acknowledged length it is refused, and beyond it,
+    it is counted in `unfinished`. `append` returns when the entries are on the disk and acknowledged there.
     """
 
     file: Descriptor
@@ -222,11 +219,9 @@ class MemoryStorage:
     Of storages: `path` is their file, `name` the same for all objects that share the entries and for no others, and
     `acknowledged` the last entry that was appended through this object.
 
-    Guarantee
-    ---------
-    - When a session ends without an error, what was appended survives the end of the process and a power cut, if the
-      storage is a file. After an error nothing was written.
-    - Between reading and appending in a session that is alone, nobody else appends.
+    Guarantee: When a session ends without an error, what was appended survives the end of the process and a power cut,
+    if the storage is a file. After an error nothing was written. Between reading and appending in a session that is
+    alone, nobody else appends.
     """
 
     path: None = None
