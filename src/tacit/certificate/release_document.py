@@ -1,8 +1,4 @@
-"""A release as plain data, with which a ledger can give the same answer again.
-
-It holds what was released: no record, and nothing that was not paid for. The plan is not part of
-it. The plan is made again from the same request, and `request_digest` says whether it is the same.
-"""
+"""What was released as plain data, with which a ledger can answer again; the plan is made from the request."""
 
 from __future__ import annotations
 
