@@ -7,7 +7,7 @@ import pytest
 
 from tacit.errors import BudgetError, FileError, LedgerError
 from tacit.ledger.ledger import Ledger
-from tacit.ledger.sqlite_ledger import read_entries
+from tacit.ledger.storage import read_entries
 from tacit.privacy.event import Gaussian
 
 OLD = Path(__file__).parents[1] / "fixtures" / "ledger-0.1.db"

@@ -1,8 +1,7 @@
 """The certificate of a fit: its guarantee, and everything needed to derive that again.
 
-It is JSON. Infinity is the string ``"inf"``, and numbers that enter the proof are exact strings.
-Nothing in it was read from a record beyond what is listed as public. What it says of a step follows
-from a few numbers (bounds, bits, how often) and the relation, and is derived again when it is read.
+It is JSON: infinity is ``"inf"``, and numbers that enter the proof are exact strings. Nothing in it was read from a
+record beyond what is listed as public. What it says of a step follows from a few numbers and the relation.
 """
 
 from __future__ import annotations
@@ -32,20 +31,17 @@ from tacit.privacy.event import Composed, Event, Repeated
 from tacit.privacy.relation import Relation
 
 FORMAT = "tacit-certificate/2"
-FIRST = "tacit-certificate/1"
-"""The format of 0.1.0: `released` is over the terms alone."""
+FIRST = "tacit-certificate/1"  # The format of 0.1.0: `released` is over the terms alone.
 INFINITE = "epsilon is infinite"
 SEEDED = "noise from a fixed seed"
-ROUNDING = 5e-10
-"""Added to a total that rests on Fourier transforms: another machine may round them otherwise."""
+ROUNDING = 5e-10  # Added to a total that rests on Fourier transforms: another machine may round them otherwise.
 
 _NOTHING = {"epsilon": "inf", "delta": 1.0, "mu": "inf", "mu_squared": "inf"}
 _VERSIONED = ("tacit", "python", "numpy", "numba")
 _MOST_PARTS = 64
 _SHA256 = re.compile(r"[0-9a-f]{64}", re.ASCII)
 
-MOST_PERTURBED = 8
-"""Perturbed minima in one certificate: a fit has one or two, and each is costly to price."""
+MOST_PERTURBED = 8  # Perturbed minima in one certificate: a fit has one or two, and each is costly to price.
 
 # In the order in which a person reads them.
 _LAYOUT = fields_of(
@@ -75,21 +71,11 @@ _ENTRY = fields_of(
 class Certificate(Document):
     """What a release guarantees, as plain data with a digest.
 
-    Guarantee
-    ---------
-    - `check` accepts a total only if the events, under the relation stated, add up to it: epsilon
-      and mu are never below the derived ones, the exact square of mu is equal to it.
-    - `check` accepts an event only if its sensitivity follows from the bound and the relation.
-    - Noise from a chosen seed, or none, is ``private: false``, and no guarantee is stated.
-    - The same release under the same versions has the same digest.
-    - The digest covers every part of the fit that `covers` names.
-
-    Examples
-    --------
-    >>> Certificate.from_json("{}")
-    Traceback (most recent call last):
-    ...
-    tacit.errors.CertificateError: format is missing; expected "tacit-certificate/2"
+    Guarantee: `check` accepts a total only if the events, under the relation stated, add up to it: epsilon and mu are
+    never below the derived ones, the exact square of mu is equal to it. `check` accepts an event only if its
+    sensitivity follows from the bound and the relation. Noise from a chosen seed, or none, is ``private: false``, and
+    no guarantee is stated. The same release under the same versions has the same digest. The digest covers every part
+    of the fit that `covers` names.
     """
 
     formats: ClassVar[Mapping[str, FieldTypes]] = {FORMAT: _LAYOUT, FIRST: {**_LAYOUT, "released": (str,)}}
@@ -122,8 +108,7 @@ class Certificate(Document):
     ) -> Certificate:
         """State what a release guarantees, for the `covered` parts of a stored fit, by name.
 
-        By default those are the terms (`estimates`, or the coefficients alone) and the design. A
-        feature map that is a function is covered by its declaration.
+        By default the terms (`estimates`, or the coefficients alone) and the design, a custom map by its declaration.
         """
         plan = release.plan
         why = INFINITE if not plan.private else SEEDED if release.reproducible else None
@@ -169,9 +154,7 @@ class Certificate(Document):
         counted = which == _which(relation) and 0 <= records < LARGEST_COUNT
         require(counted, f"records is not a number of records under {relation}")
         budget = Budget(**{name: _number(name, value) for name, value in document["budget"].items()})
-        found = [
-            read_entry(entry, relation, f"event {number}") for number, entry in enumerate(document["events"], start=1)
-        ]
+        found = [read_entry(entry, relation, f"event {n}") for n, entry in enumerate(document["events"], start=1)]
         reasons = (INFINITE,) if budget.is_infinite else (None, SEEDED)
         why = document["why_not_private"]
         agree = why in reasons and document["private"] == (why is None)
@@ -185,9 +168,8 @@ class Certificate(Document):
         return _compared(document, compose(priced, relation), budget, relation)
 
     def _found(self, guarantee: Guarantee) -> str:
-        if self.private:
-            return f"The events add up to the total: {guarantee}."
-        return f"No guarantee is stated: {self.parsed['why_not_private']}."
+        nothing = f"No guarantee is stated: {self.parsed['why_not_private']}."
+        return f"The events add up to the total: {guarantee}." if self.private else nothing
 
     def __repr__(self) -> str:
         return f"Certificate(private={self.private}, digest={self.digest!r})"
@@ -211,8 +193,7 @@ def entry_of(step: Step, relation: Relation) -> dict[str, Any]:
     event = found[0] if len(found) == 1 else Composed(found)
     squared = found[0].squared_sensitivity  # type: ignore[attr-defined]
     sensitivity = {"bound": str(price.bound), "squared": str(squared)}
-    law, variance = "gaussian rounded to integers", str(4**price.bits)
-    noise: dict[str, Any] = {"law": law, "bits": price.bits, "variance": variance}
+    noise: dict[str, Any] = {"law": "gaussian rounded to integers", "bits": price.bits, "variance": str(4**price.bits)}
     if isinstance(price, MinimumPrice):
         sensitivity |= {"ratio": str(price.ratio), "drift": str(price.drift.bound)}
         noise["drift_bits"] = price.drift.bits
@@ -228,10 +209,9 @@ def read_entry(entry: Mapping[str, Any], relation: Relation, place: str) -> Even
     require(1 <= size < largest, f"{place}: size is not a number of counts")
     price = None if entry["event"] is None else _read_price(entry, kind, place)
     derived = entry_of(Step(kind, price, entry["times"], entry["label"], size), relation)
-    premises = f"the bound, the noise, the count and the relation {relation}"
+    premises = f"does not follow from the bound, the noise, the count and the relation {relation}"
     for name, value in derived.items():
-        follows = canonical({name: entry[name]}) == canonical({name: value})
-        require(follows, f"{place}: {name} does not follow from {premises}")
+        require(canonical({name: entry[name]}) == canonical({name: value}), f"{place}: {name} {premises}")
     return None if price is None else events.from_json(entry["event"])
 
 
@@ -307,12 +287,11 @@ def _compared(document: Mapping[str, Any], composition: Composition, budget: Bud
         derived["mu"] = composition.mu or 0.0
     stated = {name: _number(f"total.{name}", total[name]) for name in derived}
     require_total(stated, derived)
+    # Without a μ only a budget of ε and δ can say so.
+    most = -math.inf if budget.epsilon is None else budget.epsilon
+    within = stated["epsilon"] <= most * (1.0 + float(TOLERANCE))
     if square is not None:
         within = square <= mu_squared_of(budget) * (1 + TOLERANCE)
-    else:
-        # Without a μ only a budget of ε and δ can say so.
-        most = -math.inf if budget.epsilon is None else budget.epsilon
-        within = stated["epsilon"] <= most * (1.0 + float(TOLERANCE))
     require(within, "the events add up to more than the budget")
     premise = premise_of([fact["name"] for fact in document["public"]])
     return Guarantee(relation, document["unit"], stated["epsilon"], total["delta"], stated.get("mu"), premise)

@@ -28,8 +28,7 @@ from tacit.errors import CertificateError, InputError, SettingError
 from tacit.files import write_text
 
 FORMAT = "tacit-fit/3"
-SECOND = "tacit-fit/2"
-"""The format of 0.1.0: its certificate covers the terms, and neither family nor design."""
+SECOND = "tacit-fit/2"  # The format of 0.1.0: its certificate covers the terms, and neither family nor design.
 
 _SECOND_LAYOUT = fields_of("format:str family:str terms:list design:dict certificate:dict digest:str")
 _ADDED = fields_of("scatter:dict|None covariance:list|None reliability:dict further:dict")
@@ -37,8 +36,7 @@ _LAYOUTS: Mapping[str, FieldTypes] = {FORMAT: {**_SECOND_LAYOUT, **_ADDED}, SECO
 _CERTIFICATES = {FORMAT: certificates.FORMAT, SECOND: certificates.FIRST}
 """The format of the certificate inside; any other could cover less than the fit's format says."""
 _OUTSIDE = frozenset({"format", "certificate", "digest"})
-LARGEST_COVARIANCE = 512
-"""Coefficients beyond which the covariance is not stored: it would fill the file."""
+LARGEST_COVARIANCE = 512  # Coefficients beyond which the covariance is not stored: it would fill the file.
 
 
 @dataclass(frozen=True)
@@ -84,11 +82,7 @@ class Reliability:
 
 @dataclass(frozen=True)
 class Estimates:
-    """Everything that is stored of the coefficients of a fit.
-
-    `scatter` is None unless intervals were paid for and are offered. `covariance` is the lower
-    triangle, row by row; None without scatter and beyond `LARGEST_COVARIANCE` coefficients.
-    """
+    """The stored coefficients; `scatter` is None unless intervals are offered, `covariance` is the lower triangle."""
 
     terms: tuple[Term, ...]
     scatter: Scatter | None = None
@@ -134,14 +128,10 @@ def _is_finite(rows: Sequence[Sequence[float]]) -> bool:
 class StoredFit:
     """A fit as it is stored: the design, the coefficients and the certificate.
 
-    Guarantee
-    ---------
-    - ``read`` after ``write`` gives an equal fit, to the last bit of every number.
-    - A file that was altered, cut short or never was a fit raises `CertificateError`; a file that
-      cannot be read or written raises `FileError`.
-    - Whenever writing fails, the file is what it was before.
-    - The certificate is for this fit alone: its digest covers every part of the file that
-      predictions, summaries and reports use, except the parts that `not_covered` names.
+    Guarantee: ``read`` after ``write`` gives an equal fit, to the last bit of every number. A file that was altered,
+    cut short or never was a fit raises `CertificateError`; a file that cannot be read or written raises `FileError`.
+    Whenever writing fails, the file is what it was before. The certificate is for this fit alone: its digest covers
+    every part of the file that predictions, summaries and reports use, except the parts that `not_covered` names.
 
     `further` are parts that a later version added: covered, and stored unchanged. `format` is that
     of the file it was read from, in which it is also written.
@@ -250,9 +240,7 @@ class StoredFit:
 def read_certificate(path: str | os.PathLike[str]) -> Certificate:
     """Read the certificate in a file: a certificate alone, or the one inside a stored fit."""
     document = canonical_json.read_document(path)
-    if is_fit(document):
-        return from_document(document).certificate
-    return Certificate.of(document)
+    return from_document(document).certificate if is_fit(document) else Certificate.of(document)
 
 
 def is_fit(document: Mapping[str, Any]) -> bool:

@@ -1,8 +1,4 @@
-"""A release as plain data, with which a ledger can give the same answer again.
-
-It holds what was released: no record, and nothing that was not paid for. The plan is not part of
-it. The plan is made again from the same request, and `request_digest` says whether it is the same.
-"""
+"""What was released as plain data, with which a ledger can answer again; the plan is made from the request."""
 
 from __future__ import annotations
 
@@ -43,11 +39,9 @@ class _Stored:
 def request_digest(plan: Plan) -> str:
     """SHA-256 of everything that a plan asks for; nothing of it is read from a record.
 
-    Guarantee
-    ---------
-    - Plans that differ in model, prices, budget, number of records or public facts differ in it. The records do not
-      enter: a fingerprint of a table would tell something about it.
-    - A function, or a region of another kind than Tacit's own, is refused: it could not be told from another one.
+    Guarantee: Plans that differ in model, prices, budget, number of records or public facts differ in it. The records
+    do not enter: a fingerprint of a table would tell something about it. A function, or a region of another kind than
+    Tacit's own, is refused: it could not be told from another one.
     """
     custom = isinstance(plan.design.feature_map, Custom)
     if custom or type(plan.penalty.constraint) not in (Box, L1Ball, Simplex, NoneType):

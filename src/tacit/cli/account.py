@@ -44,15 +44,12 @@ class RunOptions:
     records: Annotated[int | None, flag("N", "Size of the table, for samples of fixed size.")] = None
 
     def __post_init__(self) -> None:
-        if self.noise is not None and self.epsilon is not None:
-            raise SettingError(
-                "--noise and --epsilon were given together; with --noise a run is priced, with "
-                "--epsilon its noise is found: leave one of them out"
-            )
-        if self.noise is None and self.epsilon is None:
-            raise SettingError(
-                "neither --noise nor --epsilon was given; add --noise 1 to price a run or --epsilon 1 to find its noise"
-            )
+        both = (
+            "--noise and --epsilon were given together; with --noise a run is priced, with --epsilon its noise is found"
+        )
+        none = "neither --noise nor --epsilon was given; add --noise 1 to price a run or --epsilon 1 to find its noise"
+        if (self.noise is None) == (self.epsilon is None):
+            raise SettingError(none if self.noise is None else f"{both}: leave one of them out")
 
     def run(self) -> Run:
         """The run that was asked for, with the least noise that --epsilon allows if it is given."""
@@ -110,11 +107,10 @@ def account(
     found = account_of(asked.run(), asked.delta)
     if plot is not None:
         account_picture(found, plot, picture)
-    file = None if plot is None else str(plot)
-    screen.result({**account_document(found), "target": asked.epsilon, "picture": file})
+    screen.result({**account_document(found), "target": asked.epsilon, "picture": plot and str(plot)})
     _show(found, screen, asked)
-    if file is not None:
-        screen.say(file, "picture")
+    if plot is not None:
+        screen.say(str(plot), "picture")
 
 
 def _rate(text: str) -> Fraction:
@@ -141,8 +137,7 @@ def _show(found: Account, screen: Screen, asked: RunOptions) -> None:
     run, smallest = found.run, found.smallest
     screen.heading("Run")
     if asked.epsilon is not None:
-        least = f"the least for (ε = {asked.epsilon:g}, δ = {found.delta:g})"
-        screen.say(f"{few_digits(found.noise)}, {least}", "noise")
+        screen.say(f"{few_digits(found.noise)}, the least for (ε = {asked.epsilon:g}, δ = {found.delta:g})", "noise")
     screen.say(run_line(run), "release")
     if asked.records is None and run.population is not None:
         screen.say(
@@ -150,8 +145,7 @@ def _show(found: Account, screen: Screen, asked: RunOptions) -> None:
             "assumed",
         )
     screen.say(str(run.relation), "relation")
-    screen.heading(f"Price at δ = {found.delta:g}")
-    screen.table(account_table(found))
+    screen.part(f"Price at δ = {found.delta:g}", account_table(found))
     screen.heading("Reading")
     lower = f", and at least {few_digits(smallest.lower, up=False)}" if smallest.lower > 0.0 else ""
     screen.say(f"ε = {few_digits(smallest.epsilon)} ({smallest.accountant}){lower}", "smallest")

@@ -1,13 +1,17 @@
-"""The command `tacit`, its one handler of errors, and the short commands schema, verify and key."""
+"""The command `tacit`, its one handler of errors, and the short commands schema, predict, verify and key."""
 
 from __future__ import annotations
 
+import csv
 import io
+import json
+import math
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import chain, islice
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn, TextIO
 
 import typer
 import typer.main
@@ -20,13 +24,23 @@ from tacit.cli.fit import fit, plan
 from tacit.cli.ledger import ledger
 from tacit.cli.options import argument, flag
 from tacit.cli.output import EPILOG, Exit, Screen, exit_of, require_writable, tell_error, tell_fault
-from tacit.cli.predict import predict
 from tacit.documents.signature import new_key
 from tacit.errors import TacitError
-from tacit.files import write_text
+from tacit.files import replacing, write_text
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from tacit.design.response import Response
+
+    Blocks = Iterable[NDArray[np.float64]]
 
 # The root of what typer raises for a wrong command line; its place differs between versions.
 _UsageError: type[Exception] = typer.BadParameter.__mro__[1]
+
+COLUMN, OTHER = "probability", "prediction"
+MISSING = '""'  # A quoted blank: readers of CSV skip a line that is empty, and the rows would shift.
 
 app = typer.Typer(
     name="tacit",
@@ -75,9 +89,76 @@ def schema(
     if output is not None:
         write_text(output, text)
     columns = [{"name": name, "kind": kind} for name, kind in zip(found.names, found.kinds, strict=True)]
-    screen.result({"columns": columns, "template": text, "output": None if output is None else str(output)})
+    screen.result({"columns": columns, "template": text, "output": output and str(output)})
     done = f"The template is in {output}. Fill in the bounds and levels, then: tacit fit"
     screen.plain(text if output is None else done)
+
+
+def predict(
+    fit: Annotated[Path, argument("FIT", "What tacit fit --output wrote.")],
+    data: options.DataFile,
+    *,
+    output: Annotated[Path | None, flag("FILE", "Write a CSV file.", "--output", "-o")] = None,
+    force: options.Force = False,
+    screen: Screen,
+) -> None:
+    """Predict probabilities for the records of a table, or values and counts.
+
+    Probabilities are those of the second class, or of each where there are three or more; a record with a missing or
+    undeclared value has none. Costs no budget, and protects nobody in the new table.
+    """
+    require_writable([output], [fit, data], force=force)
+    from tacit.estimators.fit import load
+
+    with screen.work():
+        fitted = load(fit)
+        names = columns_of(fitted.stored.design.response)
+        later = fitted.predict_blocks(data)
+        # The first block now, so that a wrong table is refused before a byte is written.
+        blocks = chain(list(islice(later, 1)), later)
+        if output is not None:
+            with replacing(output) as draft, draft.open("w", encoding="utf-8", newline="\n") as stream:
+                records, missing = write_csv(blocks, stream, names)
+            screen.result({"output": str(output), "records": records, "missing": missing})
+            what = "predictions" if names == (OTHER,) else "probabilities"
+            screen.plain(f"{records:,} {what}, {missing:,} missing, are in {output}")
+        elif screen.as_json:
+            _write_json(blocks, sys.stdout, OTHER if names == (OTHER,) else COLUMN)
+        else:
+            write_csv(blocks, sys.stdout, names)
+
+
+def columns_of(response: Response) -> tuple[str, ...]:
+    """Names of what is predicted of a response."""
+    if response.kind == "classes":
+        return tuple(f"{COLUMN} of {label}" for label in response.classes)
+    return (COLUMN if response.kind == "binary" else OTHER,)
+
+
+def write_csv(blocks: Blocks, stream: TextIO, names: Sequence[str] = (COLUMN,)) -> tuple[int, int]:
+    """Write a line per record, in order, read back bit by bit; return the numbers of records and of missing ones."""
+    records = missing = 0
+    csv.writer(stream, lineterminator="\n").writerow(names)
+    for block in blocks:
+        rows = block.reshape(-1, len(names)).tolist()
+        lines = [",".join(MISSING if math.isnan(value) else repr(value) for value in row) for row in rows]
+        stream.write("\n".join([*lines, ""]))
+        records += len(rows)
+        missing += sum(math.isnan(row[0]) for row in rows)
+    return records, missing
+
+
+def _write_json(blocks: Blocks, stream: TextIO, name: str) -> None:
+    stream.write(f'{{"{name}": [')
+    separator = ""
+    for block in blocks:
+        # One number a record, or one for each class; missing where the first is.
+        firsts = (block if block.ndim == 1 else block[:, 0]).tolist()
+        values = [None if math.isnan(first) else value for first, value in zip(firsts, block.tolist(), strict=True)]
+        if values:
+            stream.write(separator + json.dumps(values)[1:-1])
+            separator = ", "
+    stream.write("]}\n")
 
 
 def verify(
@@ -118,11 +199,9 @@ def verify(
         }
     )
     if not isinstance(certificate, Certificate):
-        screen.heading("Charges")
-        screen.table(analyst_table(certificate))
+        screen.part("Charges", analyst_table(certificate))
     elif stated["events"]:
-        screen.heading("Events")
-        screen.table(certificate_table(certificate))
+        screen.part("Events", certificate_table(certificate))
     screen.heading("Found")
     screen.say(found.statement)
     screen.say(promise(certificate) if isinstance(certificate, Certificate) else joint_promise(certificate))
@@ -149,10 +228,8 @@ app.add_typer(ledger)
 def run(arguments: Sequence[str]) -> int:
     """Run a command line and return its exit code.
 
-    Guarantee
-    ---------
-    - Every failure has its documented exit code and one message, which holds no value of a table. With ``--json`` it
-      is a JSON document on standard output.
+    Guarantee: Every failure has its documented exit code and one message, which holds no value of a table. With
+    ``--json`` it is a JSON document on standard output.
     """
     as_json = "--json" in arguments
     try:

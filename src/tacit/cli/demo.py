@@ -60,8 +60,7 @@ def demo(
         title="Predictors of readmission, at ε = 1",
         axis="change in log odds of readmission",
     )
-    screen.heading("Coefficients")
-    screen.table(comparison_table(private.terms, clinic.CLINIC_TRUTH, plain.params))
+    screen.part("Coefficients", comparison_table(private.terms, clinic.CLINIC_TRUTH, plain.params))
     excess = clinic.clinic_loss(table, private.params) - clinic.clinic_loss(table, plain.params)
     bound = private.plan.forecast if private.plan is not None else None
     planned = "" if bound is None else f" (the plan allowed for {bound.excess_loss:.2g})"
@@ -69,13 +68,11 @@ def demo(
         f"Privacy added {excess:.2g} to the mean loss{planned}. This line and the column "
         "“not private” can be shown because the patients are invented."
     )
-    # From the file alone, as any reader checks it.
-    certificate = read_certificate(output / "certificate.json")
+    certificate = read_certificate(output / "certificate.json")  # From the file alone, as any reader checks it.
     statement = certificate.check().statement
     screen.heading("Guarantee")
     screen.say(promise(certificate))
-    screen.heading("Certificate")
-    screen.table(certificate_table(certificate))
+    screen.part("Certificate", certificate_table(certificate))
     screen.say(statement)
     screen.heading("Files")
     width = max(len(str(output / name)) for name in FILES)

@@ -122,11 +122,10 @@ def _report(fitted: Fit, screen: Screen, output: Path | None, certificate: Path 
             write_text(certificate, fitted.certificate.to_json() + "\n")
     except FileError as error:
         failure = error
-        document |= error_document(type(failure).__name__, str(failure))
+        document |= error_document("FileError", str(error))
     screen.result(document)
     summary = fitted.summary()
-    screen.heading("Coefficients")
-    screen.table(summary_table(summary))
+    screen.part("Coefficients", summary_table(summary))
     for note in summary_notes(summary):
         screen.say(note)
     screen.heading("Guarantee")
@@ -134,7 +133,7 @@ def _report(fitted: Fit, screen: Screen, output: Path | None, certificate: Path 
     screen.detail(promise(fitted.certificate))
     if failure is not None:
         if not screen.as_json:
-            tell_error(type(failure).__name__, str(failure), as_json=False)
+            tell_error("FileError", str(failure), as_json=False)
         raise typer.Exit(exit_of(failure))
     for name, path in document["files"].items():
         screen.plain(f"  The {name} is in {path}")
@@ -151,8 +150,7 @@ def show_plan(plan: Plan, screen: Screen) -> None:
     if plan.private:
         screen.table(plan_table(plan))
     screen.say(str(plan.guarantee()), "price")
-    line = forecast_line(plan)
-    if line is not None:
+    if (line := forecast_line(plan)) is not None:
         screen.say(line, "forecast")
 
 

@@ -59,8 +59,7 @@ def show(file: LedgerFile, *, analyst: options.Analyst = None, screen: Screen) -
     charges = [one for one in opened.charges() if analyst in (None, one.analyst)]
     screen.result(_document(opened, analyst))
     if charges:
-        screen.heading("Charges")
-        screen.table(_charges_table(charges, opened))
+        screen.part("Charges", _charges_table(charges, opened))
     if status.granted:
         screen.heading("Analysts")
         rows = tuple(
@@ -237,15 +236,10 @@ def _document(opened: Ledger, analyst: str | None) -> dict[str, Any]:
         "left": epsilon and {"epsilon": epsilon.epsilon, "delta": epsilon.delta},
         "more_like_last": status.more_like_last,
         "charges": [
-            {
-                "sequence": charge.sequence,
-                "time": charge.time,
-                "share": float(charge.cost / terms.capacity),
-                "release": charge.release,
-                **charge.document(),
-            }
-            for charge in opened.charges()
-            if analyst in (None, charge.analyst)
+            {"sequence": one.sequence, "time": one.time, "share": float(one.cost / terms.capacity)}
+            | {"release": one.release, **one.document()}
+            for one in opened.charges()
+            if analyst in (None, one.analyst)
         ],
     }
 

@@ -1,8 +1,4 @@
-"""Arguments and options of the commands, each spelled and explained once.
-
-Options that belong together are a frozen dataclass. A command that is decorated with `grouped`
-takes such a group as one parameter; the command line has a flag for each field that describes one.
-"""
+"""Arguments and options of the commands, each spelled once; `grouped` makes the fields of a dataclass flags."""
 
 from __future__ import annotations
 

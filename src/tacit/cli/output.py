@@ -1,6 +1,5 @@
-"""What a command writes: on a terminal, in a pipe, as JSON, into files, and when it fails.
-
-No message holds a value of the table: those of Tacit never do, and those of others are withheld.
+"""What a command writes: on a terminal, in a pipe, as JSON, into files, and when it fails, without a value of the
+table.
 """
 
 from __future__ import annotations
@@ -27,12 +26,10 @@ from tacit.inference.text_table import Table, one_line
 if TYPE_CHECKING:
     from tacit.contract.query import Progress
 
-# Lines longer than the widest are hard to read, however wide the terminal.
-_WIDTH, _WIDEST = 80, 100
+_WIDTH, _WIDEST = 80, 100  # Lines longer than the widest are hard to read, however wide the terminal.
 _INDENT = "  "
 FLAGS = frozenset(options.ModelOptions.__annotations__) - {"family", "inference"}
-FLAGS |= {"delta", "epsilon", "invalid_rows", "refusals"}
-"""Keywords of Python whose flag has the same name."""
+FLAGS |= {"delta", "epsilon", "invalid_rows", "refusals"}  # Keywords of Python whose flag has the same name.
 EPILOG = (
     "Exit codes: 0 done; 1 a fault of Tacit; 2 something given is wrong, nothing was spent; 3 a table or a file is "
     "wrong; 4 a certificate, a stored fit or a ledger does not hold; 130 interrupted."
@@ -77,10 +74,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Screen:
-    """One command's way to its reader.
-
-    Piped output has no escape codes; with `as_json` standard output is one JSON document.
-    """
+    """One command's way to its reader: no escape codes in a pipe, and with `as_json` one JSON document."""
 
     as_json: options.AsJson = False
     quiet: bool = False
@@ -103,6 +97,11 @@ class Screen:
                 break_on_hyphens=False,
             )
         )
+
+    def part(self, title: str, table: Table) -> None:
+        """Write a table under its title."""
+        self.heading(title)
+        self.table(table)
 
     def detail(self, text: str, label: str = "") -> None:
         """Write what `quiet` leaves out."""

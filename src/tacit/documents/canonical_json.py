@@ -1,11 +1,8 @@
 """JSON documents: read strictly, spelled canonically, and their digests.
 
-A stranger may have written what is read: size, number of values, length of numbers, depth and
-duplicate names are bounded before anything is computed from it, so a forged one is refused quickly.
-
-The canonical spelling has sorted keys, no white space, every character beyond ASCII escaped, floats
-in their shortest spelling, no NaN and no bare infinity. The digest is the SHA-256 of those bytes,
-without the fields ``digest`` and ``signature``. What is shown of a document is quoted, apart from Tacit's own words.
+A stranger may have written what is read: everything that costs time is bounded before anything is computed from it. The
+canonical spelling has sorted keys, no white space, ASCII escapes, shortest floats, no NaN and no bare infinity. The
+digest is the SHA-256 of those bytes, without the fields ``digest`` and ``signature``.
 """
 
 from __future__ import annotations
@@ -24,10 +21,8 @@ from tacit.errors import CertificateError, InputError
 from tacit.files import LARGEST_FILE, read_bytes
 
 LARGEST_DOCUMENT = LARGEST_FILE
-MOST_VALUES = 2**21
-"""Values in one document, counted by the marks that separate them."""
-LONGEST_NUMBER = 1024
-"""Characters of one number: far more than a float needs, and read in no time."""
+MOST_VALUES = 2**21  # Values in one document, counted by the marks that separate them.
+LONGEST_NUMBER = 1024  # Characters of one number: far more than a float needs, and read in no time.
 DEEPEST_DOCUMENT = 24
 
 FieldTypes = Mapping[str, tuple[type, ...]]
@@ -37,8 +32,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _TYPES = {kind.__name__: kind for kind in (str, int, float, bool, list, dict, object)} | {"None": type(None)}
 LONGEST_QUOTED = 60
 _WORD = re.compile(r"[A-Za-z0-9]+([-_][A-Za-z0-9]+)*", re.ASCII)
-_MARKS = frozenset('"\\“”„‟«»″‶＂ʺ˝״〝〞')
-"""The mark itself, the one that escapes it, and what looks like the mark."""
+_MARKS = frozenset('"\\“”„‟«»″‶＂ʺ˝״〝〞')  # The mark itself, the one that escapes it, and what looks like the mark.
 _INVISIBLE = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
@@ -89,9 +83,7 @@ def require_fields(document: object, layout: FieldTypes, place: str) -> None:
     if not isinstance(document, dict):
         raise CertificateError(f"{place} is not an object; expected {', '.join(layout)}")
     wrong = sorted(set(document) ^ set(layout))
-    if wrong:
-        named = ", ".join(map(quoted, wrong[:5]))
-        raise CertificateError(f"{place}: fields missing or unknown: {named}")
+    require(not wrong, f"{place}: fields missing or unknown: {', '.join(map(quoted, wrong[:5]))}")
     for name, types in layout.items():
         found = type(document[name])
         # bool is an int to isinstance, and 1 is not true.
@@ -111,15 +103,13 @@ def _refuse_constant(name: str) -> Any:
 
 def _finite(text: str) -> float:
     number = float(_short(text))
-    if math.isinf(number):
-        raise CertificateError("a number in the document is too large for float64")
+    require(not math.isinf(number), "a number in the document is too large for float64")
     return number
 
 
 def _short(text: str) -> str:
     # Before it is converted: the time for that grows with the square of the length.
-    if len(text) > LONGEST_NUMBER:
-        raise CertificateError(f"a number has more than {LONGEST_NUMBER} characters")
+    require(len(text) <= LONGEST_NUMBER, f"a number has more than {LONGEST_NUMBER} characters")
     return text
 
 
@@ -176,11 +166,9 @@ def _text(value: object) -> str:
 def quoted(text: str, longest: int = LONGEST_QUOTED, *, bare: bool = True) -> str:
     r"""Return a foreign text as a reader may see it: in quotes, but for one plain word if `bare`.
 
-    Guarantee
-    ---------
-    - What stands between the marks holds no mark, no line break, and no character that controls a
-      terminal, turns the direction of the text or is invisible: those are written as escapes.
-    - At most `longest` characters of the text are shown.
+    Guarantee: What stands between the marks holds no mark, no line break, and no character that controls a terminal,
+    turns the direction of the text or is invisible: those are written as escapes. At most `longest` characters of the
+    text are shown.
     """
     if bare and len(text) <= longest and _WORD.fullmatch(text):
         return text

@@ -1,7 +1,5 @@
-"""Frozen dataclasses as plain JSON data, written and read back by their fields and types.
-
-A class with a class variable ``kind`` writes it as a further field; in a union it is what tells the
-classes apart. Classes of a union without it are told apart by the names of their fields.
+"""Frozen dataclasses as JSON data. A class variable ``kind`` is a further field, and tells the classes of a union
+apart.
 """
 
 from __future__ import annotations
@@ -50,11 +48,7 @@ def to_plain(value: Any) -> Any:
 
 
 def from_plain(kind: type[T], data: object, place: str) -> T:
-    """Read what `to_plain` wrote back as an object of this dataclass.
-
-    Missing and unknown fields, unknown kinds and values of another type are refused. Only an int is taken for a float,
-    and "inf", "-inf" or "nan" for a number of that name.
-    """
+    """Read what `to_plain` wrote; an int passes for a float, "inf", "-inf" and "nan" for numbers, and nothing else."""
     read: T = _read(kind, data, place)
     return read
 
@@ -71,15 +65,13 @@ def _read(kind: Any, data: Any, place: str) -> Any:
         return _read_number(data, place)
     if isinstance(data, list | dict) and get_origin(kind) is not None:
         return _read_container(get_origin(kind), get_args(kind), data, place)
-    if kind is not Any:
-        raise _wrong_type(data, place)
+    _require_type(kind is Any, data, place)
     return data
 
 
 def _read_container(origin: Any, inner: tuple[Any, ...], data: Any, place: str) -> Any:
     keyed = issubclass(origin, Mapping)
-    if keyed != isinstance(data, dict):
-        raise _wrong_type(data, place)
+    _require_type(keyed == isinstance(data, dict), data, place)
     if keyed:
         return {name: _read(inner[1], item, place) for name, item in data.items()}
     if origin is np.ndarray:
@@ -98,8 +90,7 @@ def _read_union(members: tuple[Any, ...], data: Any, place: str) -> Any:
     if len(classes) == 1:
         return _read_fields(classes[0], data, place)
     if classes:
-        if not isinstance(data, dict):
-            raise _wrong_type(data, place)
+        _require_type(isinstance(data, dict), data, place)
         for member in classes:
             kind = _kind_of(member)
             if data.get("kind") == kind["kind"] if kind else set(data) == _names(member):
@@ -110,8 +101,7 @@ def _read_union(members: tuple[Any, ...], data: Any, place: str) -> Any:
 
 
 def _read_fields(kind: Any, data: Any, place: str) -> Any:
-    if not isinstance(data, dict):
-        raise _wrong_type(data, place)
+    _require_type(isinstance(data, dict), data, place)
     if data.keys() != _names(kind):
         require_fields(data, dict.fromkeys(_names(kind), (object,)), place)
     require(data.items() >= _kind_of(kind).items(), f"{place} is of another kind")
@@ -125,8 +115,7 @@ def _read_fields(kind: Any, data: Any, place: str) -> Any:
 def _read_number(data: Any, place: str) -> float:
     if isinstance(data, str) and data in _SPECIAL:
         return _SPECIAL[data]
-    if type(data) not in (float, int):
-        raise CertificateError(f"{place} is not a number")
+    require(type(data) in (float, int), f"{place} is not a number")
     try:
         return float(data)
     except OverflowError as error:
@@ -155,5 +144,5 @@ def _kind_of(kind: Any) -> dict[str, str]:
     return {"kind": kind.kind} if hasattr(kind, "kind") else {}
 
 
-def _wrong_type(data: object, place: str) -> CertificateError:
-    return CertificateError(f"{place} has the wrong type {type(data).__name__}")
+def _require_type(holds: bool, data: object, place: str) -> None:
+    require(holds, f"{place} has the wrong type {type(data).__name__}")

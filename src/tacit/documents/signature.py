@@ -1,7 +1,4 @@
-"""The base of both certificates, of a fit and of a ledger: JSON with a digest and an Ed25519 signature.
-
-A signature is made over `PREFIX` and the 32 bytes of the digest, so it means nothing elsewhere.
-"""
+"""The base of both certificates, of a fit and of a ledger: JSON with a digest and an Ed25519 signature over it."""
 
 from __future__ import annotations
 
@@ -62,10 +59,8 @@ class Verification:
 class Document:
     """A guarantee as plain data with a digest; two are equal where their canonical JSON is.
 
-    Guarantee
-    ---------
-    - What exists is laid out as its format is documented; anything else was refused with `CertificateError`, before
-      anything was computed from it.
+    Guarantee: What exists is laid out as its format is documented; anything else was refused with `CertificateError`,
+    before anything was computed from it.
     """
 
     text: str
@@ -203,12 +198,8 @@ def require_total(total: Mapping[str, Any], derived: Mapping[str, float | None])
 def new_key(path: str | os.PathLike[str]) -> str:
     """Make a private key at `path` and its public key at `path` + ``.pub``; return the latter.
 
-    The private key is unencrypted PKCS #8 in PEM, the public key one line of 64 hexadecimal digits.
-
-    Guarantee
-    ---------
-    - Only the owner may read the private key (mode 0600), from the moment the file exists.
-    - An existing file is never overwritten.
+    The private key is unencrypted PKCS #8 in PEM, the public key one line of 64 hexadecimal digits. Guarantee: Only the
+    owner may read the private key (mode 0600), from the moment the file exists. An existing file is never overwritten.
     """
     ed25519, serialization, _ = _signing_library()
     key = ed25519.Ed25519PrivateKey.generate()
@@ -242,10 +233,7 @@ def read_public_key(text_or_path: str | os.PathLike[str]) -> str:
 
 
 def sign(certificate: Signed, key_path: str | os.PathLike[str]) -> Signed:
-    """Return a certificate with a signature over its digest, by an unencrypted Ed25519 key in PEM.
-
-    A certificate that does not add up is refused. The digest stays as it was; an earlier signature is replaced.
-    """
+    """Return a certificate that adds up with a new signature over its digest, by an unencrypted Ed25519 key in PEM."""
     certificate.rederive()
     ed25519, serialization, exceptions = _signing_library()
     path, text = Path(key_path), read_bytes(key_path, LARGEST_KEY_FILE)
@@ -260,10 +248,9 @@ def sign(certificate: Signed, key_path: str | os.PathLike[str]) -> Signed:
 
 
 def verify(digest: str, signature: Mapping[str, Any]) -> str:
-    """Check a signature over a digest against the key it names; return that key, of whomever.
+    """Check a signature over a digest against the key it names, spelled as in RFC 8032; return that key, of whomever.
 
-    A key of small order, under which signatures can be made without a private key, is refused, and so is a key that is
-    not spelled as RFC 8032 spells it.
+    A key of small order, under which signatures can be made without a private key, is refused.
     """
     require_signature(signature)
     ed25519, _, exceptions = _signing_library()

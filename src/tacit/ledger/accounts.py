@@ -34,12 +34,9 @@ from tacit.privacy.relation import Relation
 
 require = partial(canonical_json.require, error=LedgerError)
 """Refuse with a message what does not hold, with `LedgerError` unless another `error` is given."""
-COMMON = None
-"""The account of what was granted to nobody."""
-LAW: Law = "gdp"
-"""What is added up: squares of mu. A ledger under another law is refused, not misread."""
-WHOLE = 2**62
-"""The whole budget in integer units."""
+COMMON = None  # The account of what was granted to nobody.
+LAW: Law = "gdp"  # What is added up: squares of mu. A ledger under another law is refused, not misread.
+WHOLE = 2**62  # The whole budget in integer units.
 TOLERANCE = Fraction(1, 10**9)
 """Relative excess of a stored capacity over the derived one, for the rounding of other versions."""
 _NUMBER = re.compile(r"(0|[1-9][0-9]*)(/[1-9][0-9]*)?", re.ASCII)
@@ -47,14 +44,12 @@ _NUMBER = re.compile(r"(0|[1-9][0-9]*)(/[1-9][0-9]*)?", re.ASCII)
 
 def cost_of(events: Iterable[Event], relation: Relation) -> Fraction:
     """Exact cost of Gaussian events; costs of charges add up (proofs/accounting/filters.md)."""
-    # The budget does not enter a cost.
-    return Filter(Budget(mu=1.0), relation, LAW).amount(events)
+    return Filter(Budget(mu=1.0), relation, LAW).amount(events)  # The budget does not enter a cost.
 
 
 def capacity_of(budget: Budget) -> Fraction:
     """Largest exact cost that a budget allows, rounded down."""
-    # The relation does not enter a capacity.
-    return Filter(budget, Relation.REPLACE_ONE, LAW).capacity
+    return Filter(budget, Relation.REPLACE_ONE, LAW).capacity  # The relation does not enter a capacity.
 
 
 def units(total: Fraction, capacity: Fraction) -> int:
@@ -77,12 +72,9 @@ def read_number(text: object, longest: int, place: str) -> Fraction:
 class Accounts:
     """The state of all accounts; every change returns a new state or is refused.
 
-    `paused` says why charges are refused: of everybody under `COMMON`, or of an analyst.
-
-    Guarantee
-    ---------
-    - `total` never exceeds `capacity`, which never rises, and an analyst's charges never exceed what was granted.
-    - A grant moves budget that is left.
+    `paused` says why charges are refused: of everybody under `COMMON`, or of an analyst. Guarantee: `total` never
+    exceeds `capacity`, which never rises, and an analyst's charges never exceed what was granted. A grant moves budget
+    that is left.
     """
 
     capacity: Fraction
@@ -174,8 +166,7 @@ class Accounts:
 
 def root_down(square: Fraction) -> float:
     """Return the largest float whose exact square is at most the given one."""
-    # 2^-1074 squared is 2^-2148: finer than any float's square.
-    shift = 1100
+    shift = 1100  # 2^-1074 squared is 2^-2148: finer than any float's square.
     result = float(Fraction(math.isqrt(math.floor(square * 4**shift)), 2**shift))
     while Fraction(result) ** 2 > square:
         result = math.nextafter(result, 0.0)

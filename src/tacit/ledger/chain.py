@@ -28,8 +28,7 @@ _FIELDS = {
     Kind.RESUME: {"analyst", "reason"},
     Kind.REFUSAL: {"label", *NOTES},
 }
-# Entries of version 0.1.
-_OLD_FIELDS = {Kind.RESERVE: _CHARGED, Kind.COMMIT: {"reservation", "release"}}
+_OLD_FIELDS = {Kind.RESERVE: _CHARGED, Kind.COMMIT: {"reservation", "release"}}  # Entries of version 0.1.
 
 
 @dataclass(frozen=True)
@@ -50,12 +49,8 @@ class Status:
 
     `spent` is what all charges guarantee together, `remaining` what is left in mu, rounded down, and `left` the same as
     epsilon at the ledger's delta; each None where there is nothing. `granted` has, of each analyst, the share of the
-    budget that was granted and that is left.
-
-    Guarantee
-    ---------
-    - A charge of `remaining`, or of `left` at its delta, is accepted if nobody charges before it.
-    - `more_like_last` further charges as the last one would be accepted, and not one more.
+    budget that was granted and that is left. Guarantee: A charge of `remaining`, or of `left` at its delta, is accepted
+    if nobody charges before it. `more_like_last` further charges as the last one would be accepted, and not one more.
     """
 
     budget: Budget
@@ -80,12 +75,9 @@ class Status:
 class Chain:
     """The state that the entries of a ledger lead to.
 
-    Guarantee
-    ---------
-    - An entry is accepted only if its hash follows the entry before it, its integers are those of
-      the exact running total, and the total stays within the budget.
-    - All charges are of one relation and one unit; an answer is committed once, after its charge.
-    - A key stands for one request; the budget in force never rises.
+    Guarantee: An entry is accepted only if its hash follows the entry before it, its integers are those of the exact
+    running total, and the total stays within the budget. All charges are of one relation and one unit; an answer is
+    committed once, after its charge. A key stands for one request; the budget in force never rises.
     """
 
     def __init__(self, following: Sequence[Entry]) -> None:
@@ -237,8 +229,7 @@ class Chain:
         else:
             budget, accounts = self._curated(kind, document)
         if kind in (Kind.RESERVE, Kind.LOWER):
-            # What is spent or withdrawn, of the budget that the ledger began with. Other entries
-            # change neither the total nor the capacity.
+            # What is spent or withdrawn of the first budget. Other entries change neither total nor capacity.
             whole = self.terms.capacity
             spent = units(accounts.total + whole - accounts.capacity, whole)
         return spent, accounts, budget, charge
@@ -257,8 +248,7 @@ class Chain:
                 )
         if not isinstance(document["events"], list) or not document["events"]:
             raise LedgerError("a charge without events has no price and cannot be made")
-        if self.recalled(purpose, again=True) is not None:
-            raise LedgerError("the request was answered before; it is not charged again")
+        require(self.recalled(purpose, again=True) is None, "the request was answered before; it is not charged again")
         events = tuple(from_json(event) for event in document["events"])
         return Charge(
             **purpose.document(),  # type: ignore[arg-type]
@@ -302,16 +292,15 @@ class Chain:
 
 
 def _require_amounts(entry: Entry, spent: int, amount: int) -> None:
-    if (entry.spent, entry.amount) != (spent, amount):
-        raise LedgerError(f"entry {entry.sequence}: its amounts are not those of its events")
+    same = (entry.spent, entry.amount) == (spent, amount)
+    require(same, f"entry {entry.sequence}: its amounts are not those of its events")
 
 
 def _document_of(entry: Entry, last: Entry | None) -> dict[str, Any]:
     """What an entry says that comes right after the last one, None before the first."""
     entry.require_after(last)
-    if (entry.kind is Kind.OPEN) != (last is None):
-        place = f"entry {entry.sequence} of the ledger"
-        raise LedgerError(f"{place} is an {entry.kind}; only the first entry opens a ledger")
+    opens = f"entry {entry.sequence} of the ledger is an {entry.kind}; only the first entry opens a ledger"
+    require((entry.kind is Kind.OPEN) == (last is None), opens)
     document = entry.document()
     require(isinstance(document.get("time"), str), f"entry {entry.sequence} has no time")
     return document

@@ -1,7 +1,4 @@
-"""Which ledger a fit is charged to: that of its block, else of its estimator's mark, else the only one ever entered.
-
-A mark names the ledger that was charged where an estimator was created or pickled. See `charged_for`, `active_ledger`.
-"""
+"""Which ledger a fit is charged to: its block's, else that of its estimator's mark, else the only one ever entered."""
 
 from __future__ import annotations
 
@@ -18,8 +15,7 @@ from tacit.ledger import with_blocks as blocks
 if TYPE_CHECKING:
     from tacit.ledger.ledger import Ledger
 
-MARK = "_ledger"
-"""The attribute of an estimator that holds its mark: "<epoch> <name of the ledger, or nothing>"."""
+MARK = "_ledger"  # The attribute of an estimator that holds its mark: "<epoch> <name of the ledger, or nothing>".
 WAYS_OUT = (
     "Enter the ledger where the fit runs, in the submitted function (with ledger: ...), or submit "
     "contextvars.copy_context().run to a thread, or create the estimator within the block. To "
@@ -32,15 +28,12 @@ _FORM = re.compile(r"(?P<epoch>(?P<nonce>(?P<family>\w+)-\w+)-\d+) (?P<name>.*)"
 def active_ledger() -> Ledger | None:
     """Return the ledger that a fit must charge here and now, or None.
 
-    Guarantee
-    ---------
-    - Within a ``with`` block it is the ledger of that block, also in copies of its context, such as
-      the tasks of asyncio, and after the block has ended there.
-    - In a program that was started in a block it is refused, until a block is entered there.
-    - In the main thread outside of all blocks it is None.
-    - In another thread or a worker process that has entered no block, it is the only ledger ever entered in the
-      process, or in the one that it works for, while its block is open. It is None where none was ever entered.
-      Otherwise it is refused: the fit could be charged to the wrong ledger or to none.
+    Guarantee: Within a ``with`` block it is the ledger of that block, also in copies of its context, such as the tasks
+    of asyncio, and after the block has ended there. In a program that was started in a block it is refused, until a
+    block is entered there. In the main thread outside of all blocks it is None. In another thread or a worker process
+    that has entered no block, it is the only ledger ever entered in the process, or in the one that it works for, while
+    its block is open. It is None where none was ever entered. Otherwise it is refused: the fit could be charged to the
+    wrong ledger or to none.
     """
     block = blocks.own_block()
     if block is not None:
@@ -56,15 +49,11 @@ def active_ledger() -> Ledger | None:
 def charged_for(estimator: object) -> AbstractContextManager[None]:
     """Charge the fit of an estimator to the ledger it belongs to, or refuse it.
 
-    Guarantee
-    ---------
-    - A block entered where the fit runs comes first.
-    - An estimator created within a block is charged as there, in any thread, as long as no ledger
-      has been entered or left since.
-    - A copy in a worker process, and its clones, are charged as where it was pickled, while no
-      ledger has been entered or left since in the process that the worker works for. Later, and
-      elsewhere, a copy from the block of a ledger is refused: it can come from a file.
-    - Otherwise it is as `active_ledger` says.
+    Guarantee: A block entered where the fit runs comes first. An estimator created within a block is charged as there,
+    in any thread, as long as no ledger has been entered or left since. A copy in a worker process, and its clones, are
+    charged as where it was pickled, while no ledger has been entered or left since in the process that the worker works
+    for. Later, and elsewhere, a copy from the block of a ledger is refused: it can come from a file. Otherwise it is as
+    `active_ledger` says.
     """
     return pinned(_ledger_of(estimator))
 
@@ -142,8 +131,7 @@ def _ledger_of(estimator: object) -> Ledger | None:
     if form is not None:
         if _holds(form["epoch"], form["name"]):
             return named(form["name"]) if form["name"] else None
-        # An outdated mark says nothing in the process that made it. Elsewhere the estimator is a
-        # copy, which could have been submitted while the mark held, or kept in a file.
+        # An outdated mark says nothing where it was made. Elsewhere it is a copy, submitted in time or from a file.
         if form["nonce"] == blocks.process.nonce or not (form["name"] or _is_kin(words)):
             return active_ledger()
     raise LedgerError(

@@ -17,8 +17,7 @@ from tacit.privacy.budget import Budget
 from tacit.privacy.event import Event
 from tacit.privacy.relation import Relation
 
-ORIGIN = "0" * 64
-"""What stands for the hash before the first entry."""
+ORIGIN = "0" * 64  # What stands for the hash before the first entry.
 COLUMNS = ("sequence", "kind", "amount", "spent", "body", "previous", "hash")
 _TYPES = [int, str, int, int, str, str, str]
 LONGEST_LINE = 200
@@ -28,10 +27,8 @@ NOTES |= {"file": _LONGEST_FORMULA, "key": LONGEST_LINE, "request": LONGEST_LINE
 """What a charge says besides its price, each None or one line of at most so many characters."""
 
 FORMAT = "tacit-ledger/2"
-OLD_FORMAT = "tacit-ledger/1"
-"""Of version 0.1, which knew no refusals for curators."""
-DELTA = 1e-6
-"""The delta of a budget that names none."""
+OLD_FORMAT = "tacit-ledger/1"  # Of version 0.1, which knew no refusals for curators.
+DELTA = 1e-6  # The delta of a budget that names none.
 STAMP = {"time", "sqlite"}
 """What an entry says besides its own fields: when it was written, and in 0.1 by which library."""
 
@@ -56,12 +53,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One entry of the chain, with the integer units of this charge and of the running total.
-
-    ``hash = SHA-256(canonical JSON of sequence, kind, amount, spent, body, previous)``
-
-    What exists has a hash that fits its fields, and a body in its one spelling.
-    """
+    """One entry of the chain, with the integer units of this charge and of the total; hash and body fit its fields."""
 
     sequence: int
     kind: Kind
@@ -166,10 +158,7 @@ class Charge(Purpose):
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """A charge that is durable, so that its answer may be computed; `Ledger.commit` takes it.
-
-    An `answer` was stored under the key of the request and paid for before: nothing was charged.
-    """
+    """A durable charge, for `Ledger.commit`; with an `answer`, one that was stored by key and paid for before."""
 
     sequence: int
     hash: str
@@ -197,10 +186,8 @@ def shortened(text: object, longest: int) -> str | None:
 class Terms:
     """What every charge of a ledger must agree with; relation and unit may be left to the first.
 
-    The budget is finite and has a delta. The capacity is the exact cost that it allows, stored because a later version
-    may round otherwise. The dataset is a name that somebody declared; nothing here is read from a record. Refusals are
-    for "never" (no record can make a fit fail) or the "curator" of the table, who may ask for errors about records;
-    each is an entry.
+    The budget is finite and has a delta. The capacity, the exact cost that it allows, is stored because a later version
+    may round otherwise. Refusals are for "never" (no record can make a fit fail) or the "curator" of the table.
     """
 
     budget: Budget
@@ -213,8 +200,8 @@ class Terms:
     def __post_init__(self) -> None:
         if not isinstance(self.budget, Budget):
             raise BudgetError("a ledger needs a budget, as tacit.Budget(epsilon=3, delta=1e-6)")
-        if self.budget.is_infinite:
-            raise BudgetError("a ledger needs a finite budget; an infinite one has nothing to keep")
+        finite = "a ledger needs a finite budget; an infinite one has nothing to keep"
+        require(not self.budget.is_infinite, finite, error=BudgetError)
         object.__setattr__(self, "budget", self.budget.with_delta(DELTA))
         if not self.capacity:
             object.__setattr__(self, "capacity", capacity_of(self.budget))

@@ -1,7 +1,6 @@
 """The joint certificate: what everything charged to one ledger guarantees together.
 
-A sum with unlike denominators has a denominator as long as all of theirs together. A certificate
-writes it with a bounded number of digits, rounded to the side that promises less.
+The exact sum may have a very long denominator; it is written rounded to the side that promises less.
 """
 
 from __future__ import annotations
@@ -22,20 +21,15 @@ from tacit.privacy.event_json import from_json, to_json
 from tacit.privacy.relation import Relation
 
 FORMAT = "tacit-ledger-certificate/2"
-FIRST = "tacit-ledger-certificate/1"
-"""The format of 0.1.0: without capacity, and without what `WHO` adds to a charge."""
+FIRST = "tacit-ledger-certificate/1"  # The format of 0.1.0: without capacity, and without what `WHO` adds to a charge.
 WHO = ("analyst", "project", "formula", "file", "key")
 LONGEST_SQUARE = {FORMAT: 2000, FIRST: 8700}
 """Characters of mu_squared; the first format wrote as many digits as Python prints."""
-MOST_BITS = 1024 * 1536
-"""Bits of all unlike denominators together: 1,024 of the longest, added up within a second."""
-SIGNIFICANT_BITS = 256
-"""Of a long number that is written; more than the 106 of the square of a float."""
-LONGEST_EXACT = 1024
-"""Bits of numerator and denominator together up to which a number is written as it is."""
+MOST_BITS = 1024 * 1536  # Bits of all unlike denominators together: 1,024 of the longest, added up within a second.
+SIGNIFICANT_BITS = 256  # Of a long number that is written; more than the 106 of the square of a float.
+LONGEST_EXACT = 1024  # Bits of numerator and denominator together up to which a number is written as it is.
 REDUCIBLE_BITS = 2**15
-Ratio = tuple[int, int]
-"""Numerator and denominator, not necessarily in lowest terms."""
+Ratio = tuple[int, int]  # Numerator and denominator, not necessarily in lowest terms.
 
 _LAYOUT = fields_of(
     "format:str private:bool total:dict relation:str unit:str dataset:str|None budget:dict capacity:str charges:list "
@@ -54,13 +48,10 @@ _CHARGES = {FORMAT: {**_FIRST_CHARGE, **dict.fromkeys(WHO, (str, type(None)))}, 
 class JointCertificate(Document):
     """What all charges of a ledger guarantee together, as plain data with a digest.
 
-    Guarantee
-    ---------
-    - `check` accepts a total only if the events of all charges add up to it, within the capacity stated, which is
-      within the budget. The exact sum is compared, and no number that is stated may be below it.
-    - A charge whose answer is not known to have left is part of the total.
-    - The total holds where the prices were fixed without regard to earlier answers. The budget
-      holds also where they were not.
+    Guarantee: `check` accepts a total only if the events of all charges add up to it, within the capacity stated, which
+    is within the budget. The exact sum is compared, and no number that is stated may be below it. A charge whose answer
+    is not known to have left is part of the total. The total holds where the prices were fixed without regard to
+    earlier answers. The budget holds also where they were not.
     """
 
     formats: ClassVar[Mapping[str, FieldTypes]] = {FORMAT: _LAYOUT, FIRST: _FIRST_LAYOUT}
@@ -177,10 +168,7 @@ def total_of(terms: Iterable[Fraction]) -> Ratio:
 
 
 def rounded(ratio: Ratio, *, up: bool) -> Fraction:
-    """Return a ratio as a fraction of bounded length: exact where it is short, else rounded.
-
-    Rounded up it is never below the ratio, rounded down never above; both by less than 2^-255 of it.
-    """
+    """Return a ratio as a fraction of bounded length: exact where short, else rounded by less than 2^-255 of it."""
     above, below = ratio
     if above.bit_length() + below.bit_length() <= REDUCIBLE_BITS:
         exact = Fraction(above, below)

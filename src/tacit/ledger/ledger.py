@@ -16,8 +16,7 @@ from tacit.ledger.chain import Chain, Check, Status
 from tacit.ledger.entry import Charge, Entry, Kind, Purpose, Reservation, Terms
 from tacit.ledger.joint_certificate import JointCertificate
 from tacit.ledger.locked_file import create
-from tacit.ledger.sqlite_ledger import is_version_one, read_entries
-from tacit.ledger.storage import Session, file_of, storage_at, written
+from tacit.ledger.storage import Session, file_of, is_version_one, read_entries, storage_at, written
 from tacit.privacy.budget import Budget, Guarantee
 from tacit.privacy.event import Event
 from tacit.privacy.event_json import to_json
@@ -27,30 +26,17 @@ from tacit.privacy.relation import Relation
 class Ledger:
     """One budget for several fits: within ``with ledger:`` each is charged before its first answer.
 
-    Guarantee
-    ---------
-    - The exact costs of all charges never exceed the budget, whoever makes them: threads,
-      processes, repeated runs. Parts that add up to the budget are all accepted.
-    - A charge is on disk before `reserve` returns; an interruption leaves it spent.
-    - Charges are of one relation and one unit; a ledger of another dataset is refused.
-    - Nothing in a ledger is read from a record.
+    Guarantee: The exact costs of all charges never exceed the budget, whoever makes them: threads, processes, repeated
+    runs. Parts that add up to the budget are all accepted. A charge is on disk before `reserve` returns; an
+    interruption leaves it spent. Charges are of one relation and one unit; a ledger of another dataset is refused.
+    Nothing in a ledger is read from a record.
 
-    Parameters
-    ----------
-    path
-        The file; None keeps the ledger in the memory of this process.
-    budget
-        The most that all charges may cost together. Needed for a new ledger; for an existing one,
-        None or the same again. Where it has no delta, 1e-6.
-    dataset
-        A public name of the table, declared and compared, never derived from the data.
-    relation, unit
-        For which neighbours the budget is meant; where None, the first charge decides.
-    refusals
-        "curator" where only curators of the table use the ledger, who may then ask a fit to fail
-        at an invalid record (``invalid_rows="error"``). A term of the ledger, as the others.
-    analyst, project
-        Who charges through this object, and for which work; noted with every charge.
+    Without a `path` to a file, the ledger is in the memory of this process. `budget` is the most that all charges may
+    cost together, its delta by default 1e-6; it is needed for a new ledger. `dataset` is a public name of the table,
+    never derived from the data. `relation` and `unit` say for which neighbours the budget is meant; where None, the
+    first charge decides. `refusals` are for the "curator" where only curators use the ledger, who may ask a fit to fail
+    at an invalid record. All of these are None or the same again for an existing ledger. `analyst` and `project`, who
+    charges through this object and for which work, are noted with every charge.
 
     Examples
     --------
@@ -135,12 +121,6 @@ class Ledger:
         The same request under the same key is answered from the ledger, and nothing is charged.
         Another request under the key is refused. Without a key no answer is stored. With `again` a
         request that was charged and interrupted is charged once more.
-
-        Examples
-        --------
-        >>> ledger = Ledger(budget=Budget(epsilon=3, delta=1e-6))
-        >>> with ledger.request("readmission, first model", label="readmission"):
-        ...     pass  # a fit
         """
         for_one = copy(self)
         vars(for_one).update(_purpose=replace(self._purpose, label=label or "", key=key), _again=again)
@@ -161,12 +141,9 @@ class Ledger:
         """Charge events before they happen. The charge is durable when this returns.
 
         The sensitivities in the events hold for the `relation` and `unit`. A `label`, the `formula` and the `file` say
-        what it is for. Under a key, a digest of the `request` is needed. What is not `private` is refused.
-
-        Guarantee
-        ---------
-        - What is refused costs nothing; what is accepted stays spent, whatever happens to this process.
-        - The same request under the key of `Ledger.request` costs nothing: its answer comes back.
+        what it is for. Under a key, a digest of the `request` is needed. What is not `private` is refused. Guarantee:
+        What is refused costs nothing; what is accepted stays spent, whatever happens to this process. The same request
+        under the key of `Ledger.request` costs nothing: its answer comes back.
         """
         if not private:
             raise LedgerError(
@@ -208,19 +185,13 @@ class Ledger:
         return self._current().charges
 
     def guarantee(self) -> Guarantee | None:
-        """State what all charges guarantee together, rounded up; None before the first.
-
-        Where prices were chosen in view of earlier answers, the whole budget is the guarantee.
-        """
+        """State what all charges guarantee together, rounded up (see `JointCertificate`); None before the first."""
         return self._current().guarantee()
 
     def remaining(self, *, analyst: str | None = None) -> Budget | None:
-        r"""Return the rest of the budget, rounded down; None where nothing is left.
+        """Return the rest of the budget or of the analyst's grant, rounded down; None where nothing is left.
 
-        .. math:: \mu = \sqrt{\text{capacity} - \text{total}}
-
-        Where there are grants, it is the rest of the analyst's, by default of this object's. A fit with this budget is
-        accepted, if nobody else charges before it.
+        A fit with this budget is accepted, if nobody else charges before it. The analyst is by default this object's.
         """
         return self.status(analyst=analyst).remaining
 
@@ -233,11 +204,7 @@ class Ledger:
         return JointCertificate.issue(self._current())
 
     def verify(self) -> Check:
-        """Check the whole ledger again: file, chain, amounts, budget.
-
-        Any altered byte of the file is found; in a file of version 0.1, any altered entry and what SQLite's own check
-        finds.
-        """
+        """Check the whole ledger again: any altered byte is found (of version 0.1: any altered entry)."""
         with self._storage.session(alone=False) as session:
             entries, unfinished = session.entries(), session.unfinished
             self._catch_up(session)
@@ -287,9 +254,8 @@ class Ledger:
     def upgrade(old: str | os.PathLike[str], new: str | os.PathLike[str]) -> Ledger:
         """Write a ledger of version 0.1 anew, every entry with its hash, and open the new one.
 
-        The new ledger holds every entry of the old one and continues its chain. The old file stays as it is, and no
-        existing one is overwritten. While both exist they are two ledgers with a budget each: charge the old one no
-        more, and move it away.
+        The old file stays, and no existing one is overwritten. While both exist they are two ledgers with a budget
+        each: charge the old one no more, and move it away.
         """
         former, file = file_of(old), file_of(new)
         if not former.is_file():
@@ -306,8 +272,7 @@ class Ledger:
                 "that are not in the file yet; remove the other name first"
             )
         entries = read_entries(former)
-        # A chain that does not hold is refused.
-        Chain(entries)
+        Chain(entries)  # A chain that does not hold is refused.
         if not create(file, written(entries)):
             raise FileError(f"{file} exists; a ledger is written to a new file")
         return Ledger(new, dataset=Ledger(new).terms.dataset)
@@ -342,8 +307,7 @@ class Ledger:
         """Accept what others have written, and return the chain with it."""
         # Once: threads that read at the same time may set it meanwhile, to the same.
         chain, mine = self._chain, self._storage.acknowledged
-        # The first of them is the last one known.
-        entries = session.entries(chain.length - 2)
+        entries = session.entries(chain.length - 2)  # The first of them is the last one known.
         lost = mine is not None and mine.sequence >= chain.length and mine not in entries
         if not entries or entries[0] != chain.head or lost:
             raise LedgerError(

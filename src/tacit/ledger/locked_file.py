@@ -1,7 +1,6 @@
 """Files that are created whole, and that are open and locked with ``flock``.
 
-The lock belongs to the inode, so links and bind mounts of a file share it. Each operation opens a
-descriptor of its own, so threads exclude each other as processes do.
+The lock belongs to the inode, whatever its name, and each operation opens a descriptor: so threads exclude each other.
 """
 
 from __future__ import annotations
@@ -85,15 +84,10 @@ if hasattr(os, "register_at_fork"):
 
 @contextmanager
 def locked(path: Path, *, alone: bool, patience: float) -> Iterator[Descriptor]:
-    """Open the file that the path leads to, and hold its lock within the block.
+    """Open a file and hold its lock in the block: with ``alone`` to write, exclusively; else to read, shared.
 
-    With ``alone`` it is opened for writing and locked exclusively, else for reading and shared.
-
-    Guarantee
-    ---------
-    - With ``alone`` nobody else is within such a block of the same file, under whatever name;
-      without it, nobody who is alone.
-    - The wait is at most `patience` seconds; a forked or a killed process does not keep the lock.
+    Guarantee: With ``alone`` nobody else is within such a block of the same file, under whatever name; without it,
+    nobody who is alone. The wait is at most `patience` seconds; a forked or a killed process does not keep the lock.
     """
     _require_locks()
     deadline = time.monotonic() + patience
@@ -115,8 +109,7 @@ def locked(path: Path, *, alone: bool, patience: float) -> Iterator[Descriptor]:
 def sync(number: int) -> None:
     """Return when what was written to the file is on the disk."""
     if hasattr(fcntl, "F_FULLFSYNC"):
-        # On macOS fsync stops at the cache of the disk.
-        fcntl.fcntl(number, fcntl.F_FULLFSYNC)
+        fcntl.fcntl(number, fcntl.F_FULLFSYNC)  # On macOS fsync stops at the cache of the disk.
     else:
         getattr(os, "fdatasync", os.fsync)(number)
 
@@ -163,14 +156,9 @@ def _lock(number: int, deadline: float, *, alone: bool) -> None:
 
 
 def create(path: Path, content: bytes) -> bool:
-    """Make a file with this content; False where the name is taken.
+    """Make a file with this content, nameless (``O_TMPFILE``) or a draft until complete; False where the name is taken.
 
-    The file has no name until it is complete (``O_TMPFILE``). Where the system cannot do that, it
-    is first ``.<name>.<process>-<time>.tmp``; the next creation removes what a killed process left.
-
-    Guarantee
-    ---------
-    - The file appears complete and on the disk, or not at all; an existing one is never touched.
+    Guarantee: The file appears complete and on the disk, or not at all; an existing one is never touched.
     """
     _require_locks()
     try:
@@ -219,13 +207,11 @@ def _create_named(path: Path, content: bytes) -> bool:
             # Locked, so that it is not taken for the remains of a process that was killed.
             with locked(draft, alone=True, patience=0.0) as file:
                 _fill(file.number, content)
-                # A link, unlike a renaming, fails where the name is taken.
-                os.link(draft, path)
+                os.link(draft, path)  # A link, unlike a renaming, fails where the name is taken.
         except FileExistsError:
             return False
         except (FileError, LedgerError, FileNotFoundError) as error:
-            # Another creation took the draft for remains before it was locked.
-            taken = error
+            taken = error  # Another creation took the draft for remains before it was locked.
         else:
             return True
         finally:

@@ -10,8 +10,7 @@ import weakref
 from datetime import UTC, datetime
 from pathlib import Path
 
-REMEMBER = "TACIT_REMEMBER_FITS"
-"""Environment variable: at "0" the command line keeps nothing about earlier fits."""
+REMEMBER = "TACIT_REMEMBER_FITS"  # Environment variable: at "0" the command line keeps nothing about earlier fits.
 
 
 class RefitWarning(UserWarning):
@@ -19,10 +18,7 @@ class RefitWarning(UserWarning):
 
 
 class Memory:
-    """Which data were fitted, by their address in memory or the name of their file.
-
-    No value of the data is read, and no object is kept alive.
-    """
+    """Which data were fitted, by address or name of the file; no value is read, and no object is kept alive."""
 
     def __init__(self) -> None:
         self._files: set[str] = set()
@@ -61,14 +57,10 @@ def refit_warning(data: object, *, charged: bool) -> str | None:
 def note_file_fit(file: str | os.PathLike[str]) -> int:
     """Note a fit of a file for later processes; return how many were noted before.
 
-    In ``$XDG_STATE_HOME/tacit/fits``, a file named after the hash of its path gets the date.
-
-    Guarantee
-    ---------
-    - The table is not opened: what is stored is public, namely that a file was fitted, and when.
-    - Nothing is stored, and 0 returned, where the environment variable ``TACIT_REMEMBER_FITS`` is 0
-      or the folder cannot be written; a fit never fails because of it.
-    - Of several processes at once, no two are told the same number.
+    In ``$XDG_STATE_HOME/tacit/fits``, a file named after the hash of its path gets the date. Guarantee: The table is
+    not opened: what is stored is public, namely that a file was fitted, and when. Nothing is stored, and 0 returned,
+    where the environment variable ``TACIT_REMEMBER_FITS`` is 0 or the folder cannot be written; a fit never fails
+    because of it. Of several processes at once, no two are told the same number.
     """
     if os.environ.get(REMEMBER) == "0":
         return 0

@@ -18,29 +18,37 @@ place (within one sector) and syncs again. So after a crash
 
 from __future__ import annotations
 
-import contextlib
+import hashlib
 import json
 import os
 import re
+import shutil
+import sqlite3
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
 from tacit.documents.canonical_json import canonical
 from tacit.errors import FileError, LedgerError, SettingError
-from tacit.ledger import sqlite_ledger as version_one
 from tacit.ledger.accounts import require
 from tacit.ledger.entry import COLUMNS, Entry, Kind
 from tacit.ledger.locked_file import Descriptor, create, is_at, locked, refused, sync, sync_folder
 
-PATIENCE = 60.0
-"""Seconds to wait for other processes before giving up."""
+PATIENCE = 60.0  # Seconds to wait for other processes before giving up.
 _HEADER = re.compile(rb"tacit-ledger/2 ([0-9]{20}) ([0-9a-f]{64})\n")
 HEADER_BYTES = len("tacit-ledger/2") + 1 + 20 + 1 + 64 + 1
+_SQLITE = b"SQLite format 3\0"
+_MARKS = {"application_id": 0x54614C31, "user_version": 1}
+"""Mark the file as a ledger of Tacit ("TaL1"), where SQLite keeps such marks."""
+_SCHEMA = "a4239d2b8af903bb4c47b3636c5f7fb61d0d10910dfef81a943f8b8ac642b36c"
+"""SHA-256 of the table and triggers of version 0.1, as a JSON list of their SQL."""
+# A text of this file alone; nothing that was given becomes SQL.
+_SELECT = f"SELECT {', '.join(COLUMNS)} FROM entries ORDER BY sequence"  # noqa: S608
 
 
 def header(length: int, head: Entry) -> bytes:
@@ -82,14 +90,10 @@ class Place(NamedTuple):
 class Log:
     """What an open and locked file holds from some place on.
 
-    `end` is where the last complete entry ends, and `unfinished` the number of bytes after it.
-    `place` is the last acknowledged entry, None where the header names none that was read.
-
-    Guarantee
-    ---------
-    - Any altered byte of what was read is found: up to the acknowledged length it is refused, and
-      beyond it, it is counted in `unfinished`.
-    - `append` returns when the entries are on the disk and acknowledged there.
+    `end` is where the last complete entry ends, and `unfinished` the number of bytes after it. `place` is the last
+    acknowledged entry, None where the header names none that was read. Guarantee: Any altered byte of what was read is
+    found: up to the acknowledged length it is refused, and beyond it, it is counted in `unfinished`. `append` returns
+    when the entries are on the disk and acknowledged there.
     """
 
     file: Descriptor
@@ -106,9 +110,8 @@ class Log:
         first = _read(file, 0, HEADER_BYTES)
         found = _HEADER.fullmatch(first)
         if found is None:
-            damaged = "the header of the ledger is damaged"
-            other = "the file is not a ledger of this version; expected one that Tacit wrote"
-            raise LedgerError(damaged if first.startswith(b"tacit-ledger/2") else other)
+            require(not first.startswith(b"tacit-ledger/2"), "the header of the ledger is damaged")
+            raise LedgerError("the file is not a ledger of this version; expected one that Tacit wrote")
         length, head = int(found[1]), found[2].decode("ascii")
         if known is not None and (data := _read(file, known.start, size)).startswith(encode(known.entry)):
             log = cls._scan(file, data, known, length, head)
@@ -142,21 +145,17 @@ class Log:
         return cls(file, tuple(entries), length, at, start + len(data) - at, acknowledged)
 
     def append(self, entries: Sequence[Entry]) -> None:
-        """Write entries after the last one, and acknowledge everything up to them.
-
-        If the disk is full or fails, they may count as spent; the file stays usable.
-        """
+        """Write entries after the last one, and acknowledge them. If the disk fails, they may count as spent."""
         lines = b"".join(map(encode, entries))
         try:
             if self.unfinished:
                 os.ftruncate(self.file.number, self.end)
-            # Entries beyond the acknowledged length are written again: if their sync had failed,
-            # the system may take them for stored although they are in its memory only.
+            # Entries that were not acknowledged are written again: after a failed sync they may be in memory only.
             _write(self.file, _read(self.file, self.acknowledged, self.end) + lines, self.acknowledged)
             sync(self.file.number)
         except OSError as error:
             # Nobody was told of them. Where this fails too, they count as spent.
-            with contextlib.suppress(OSError):
+            with suppress(OSError):
                 os.ftruncate(self.file.number, self.end)
             raise _failed(error, entries) from error
         try:
@@ -181,14 +180,12 @@ def _write(file: Descriptor, data: bytes, place: int) -> None:
 
 
 def _failed(error: OSError, entries: Sequence[Entry]) -> LedgerError:
-    charged = any(entry.kind is Kind.RESERVE for entry in entries)
-    spent, free = (
-        "count as spent, and no answer was released for it",
-        "be in the ledger all the same, and costs nothing",
-    )
+    may = "be in the ledger all the same, and costs nothing"
+    if any(entry.kind is Kind.RESERVE for entry in entries):
+        may = "count as spent, and no answer was released for it"
     return LedgerError(
-        f"the ledger could not be written: {error.strerror}. What was being written may "
-        f"{spent if charged else free}; the ledger can still be used. Repair the disk or free some space, and try again"
+        f"the ledger could not be written: {error.strerror}. What was being written may {may}; the ledger can still be "
+        "used. Repair the disk or free some space, and try again"
     )
 
 
@@ -220,13 +217,9 @@ class MemoryStorage:
     """Entries in the memory of this process, and of no other.
 
     Of storages: `path` is their file, `name` the same for all objects that share the entries and for no others, and
-    `acknowledged` the last entry that was appended through this object.
-
-    Guarantee
-    ---------
-    - When a session ends without an error, what was appended survives the end of the process and a power cut, if the
-      storage is a file. After an error nothing was written.
-    - Between reading and appending in a session that is alone, nobody else appends.
+    `acknowledged` the last entry that was appended through this object. Guarantee: When a session ends without an
+    error, what was appended survives the end of the process and a power cut, if the storage is a file. After an error
+    nothing was written. Between reading and appending in a session that is alone, nobody else appends.
     """
 
     path: None = None
@@ -247,8 +240,7 @@ class MemoryStorage:
     @contextmanager
     def session(self, *, alone: bool) -> Iterator[Session]:
         """See one state of the entries, with the lock held. Who is alone may append."""
-        # A forked process would spend a copy of the budget. Asked before the lock, which another
-        # thread may have held when the process was forked and which then stays held.
+        # A forked process would spend a copy of the budget. Asked first: its copy of the lock may stay held.
         if os.getpid() != self._process:
             raise LedgerError(
                 "a ledger in memory belongs to the process that made it; give the ledger a path, "
@@ -300,13 +292,59 @@ class FileStorage:
     def _require_in_place(self, file: Descriptor) -> None:
         """Refuse what was written to a file that another one has taken the place of."""
         # An error: there is no such name any more, or this process was forked from within the block.
-        with contextlib.suppress(OSError):
+        with suppress(OSError):
             if is_at(file, self.path):
                 return
         raise LedgerError(
             f"the ledger {self.path} was replaced, removed or out of reach while written to. What was written may "
             "count all the same. Put the former file back"
         )
+
+
+def is_version_one(path: Path) -> bool:
+    """Whether a file begins as a database of SQLite does."""
+    with suppress(OSError):
+        if path.is_file():
+            with path.open("rb") as stream:
+                return stream.read(len(_SQLITE)) == _SQLITE
+    return False
+
+
+def read_entries(path: Path) -> list[Entry]:
+    """Read a ledger whose table is the one that Tacit made and that SQLite finds intact; every entry fits its hash."""
+    try:
+        with _connected(path) as connection:
+            _require_structure(connection)
+            return [Entry.from_row(row) for row in connection.execute(_SELECT).fetchall()]
+    # A damaged name in the database reaches us as text that cannot be decoded.
+    except (sqlite3.Error, UnicodeDecodeError) as error:
+        raise LedgerError(f"the ledger {path} cannot be used: {error}") from error
+    except OSError as error:
+        raise FileError(f"the ledger {path} cannot be read: {error.strerror}") from error
+
+
+@contextmanager
+def _connected(path: Path) -> Iterator[sqlite3.Connection]:
+    log, mode = path.with_name(path.name + "-wal"), "ro&immutable=1"
+    with ExitStack() as stack:
+        # After a crash a write-ahead log with content lies next to it: both are copied and read elsewhere.
+        if log.exists() and log.stat().st_size:
+            copy = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "ledger"
+            shutil.copyfile(log, copy.with_name(copy.name + "-wal"))
+            path, mode = Path(shutil.copyfile(path, copy)), "rw"
+        # Resolved and as an address: no name of a file means anything special to SQLite.
+        address = f"{path.resolve(strict=True).as_uri()}?mode={mode}"
+        yield stack.enter_context(closing(sqlite3.connect(address, uri=True)))
+
+
+def _require_structure(connection: sqlite3.Connection) -> None:
+    marks = [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in _MARKS]
+    require(marks == list(_MARKS.values()), "the file is a database, but not a ledger that Tacit wrote")
+    found = [row[0] for row in connection.execute("SELECT sql FROM sqlite_master ORDER BY rowid")]
+    digest = hashlib.sha256(json.dumps(found).encode()).hexdigest()
+    require(digest == _SCHEMA, "the tables of the ledger were altered: its rules are not in force")
+    report = [row[0] for row in connection.execute("PRAGMA integrity_check")]
+    require(report == ["ok"], f"the file of the ledger is damaged: {str(report[0])[:200]}")
 
 
 class VersionOneStorage(FileStorage):
@@ -321,7 +359,7 @@ class VersionOneStorage(FileStorage):
                 "Write it anew with `tacit ledger upgrade OLD NEW` or Ledger.upgrade(old, new), "
                 "charge the new one, and move the old one away"
             )
-        yield Session(version_one.read_entries(self.path), alone)
+        yield Session(read_entries(self.path), alone)
 
 
 Storage = MemoryStorage | FileStorage
@@ -331,7 +369,7 @@ def storage_at(path: Path | None) -> Storage:
     """Return the storage that a path needs: in memory, in a log, or in a file of version 0.1."""
     if path is None:
         return MemoryStorage()
-    return VersionOneStorage(path) if version_one.is_version_one(path) else FileStorage(path)
+    return VersionOneStorage(path) if is_version_one(path) else FileStorage(path)
 
 
 def file_of(path: str | os.PathLike[str]) -> Path:

@@ -29,8 +29,7 @@ from tacit.errors import LedgerError, SettingError
 if TYPE_CHECKING:
     from tacit.ledger.ledger import Ledger
 
-VARIABLE = "TACIT_ACTIVE_LEDGER"
-"""The environment variable that is set while a block is open."""
+VARIABLE = "TACIT_ACTIVE_LEDGER"  # The environment variable that is set while a block is open.
 _OUTER = "the ledger of the program that started this one"
 
 
@@ -122,7 +121,7 @@ def uncharged(reason: str) -> Iterator[None]:
 def enter(ledger: Ledger) -> None:
     """Make a ledger the one that is charged here; within its own block also for one request."""
     here, name = own_block(), ledger.handle()
-    if here is not None and here.ledger is not None and is_open(here) and here.name != name:
+    if here is not None and here.ledger is not None and here in process.blocks and here.name != name:
         raise LedgerError(
             "another ledger is active here; ledgers are not nested, because a fit is charged to "
             "exactly one. Leave the outer block first"
@@ -195,8 +194,7 @@ def _set_variable() -> None:
 
 
 def _after_fork_in_child() -> None:
-    # The forking thread is now called the main one. If nobody knew where its job was submitted,
-    # nobody knows it here either.
+    # The forking thread is now called the main one, but where its job was submitted is as unknown as before.
     if threading.get_ident() != process.home:
         process.home = None
     process.nonce = new_nonce()
@@ -213,8 +211,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def works_for() -> int | None:
-    """Return the number of the process that `multiprocessing`, or joblib, made this a worker of."""
-    # Not that of the operating system: that would be the server, for a worker of a fork server.
+    """Return the number of the process that this is a worker of; not, as the system has it, that of a fork server."""
     parent = multiprocessing.parent_process()
     return None if parent is None else parent.pid
 
@@ -223,7 +220,7 @@ def own_block() -> Block | None:
     """Return the block that this context has entered, or was copied in."""
     block = current.get()
     # `uncharged` ends with its block, also in contexts that were copied within it.
-    if block is None or (block.ledger is None and not block.is_pinned and not is_open(block)):
+    if block is None or (block.ledger is None and not block.is_pinned and block not in process.blocks):
         return None
     # A worker that was forked within a block is given jobs from other places, too.
     if block.process != os.getpid() and works_for() is not None:
@@ -238,12 +235,6 @@ def open_blocks() -> list[Block]:
     with process.lock:
         found = [block for block in process.blocks if block.ledger is not None]
         return [block for block in found if works_for() is None or block.process == os.getpid()]
-
-
-def is_open(block: Block) -> bool:
-    """Whether a block of this process has not ended."""
-    with process.lock:
-        return block in process.blocks
 
 
 def go_back(block: Block) -> bool:
@@ -289,10 +280,7 @@ def folder_of(family: str) -> Path:
 
 
 def post(notice: Notice, families: Iterable[str]) -> None:
-    """Replace the notice of this process, under all names its family has had, until it ends.
-
-    If it cannot be written, a former one is emptied, so that workers refuse their fits.
-    """
+    """Replace the notice of this process, under all names of its family; if that fails, workers refuse their fits."""
     files = [folder_of(name) / f"{os.getpid()}.json" for name in families]
     try:
         for file in files:
@@ -334,11 +322,10 @@ def read(employer: int | None) -> tuple[Notice, Notice]:
 
 def _require_own(folder: Path) -> None:
     """Refuse a folder that somebody else made, or could write to."""
-    if os.name == "posix":
-        found = folder.lstat()
-        writable = found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or writable:
-            raise PermissionError(f"{folder} belongs to somebody else")
+    found = folder.lstat()
+    writable = found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    if os.name == "posix" and (not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or writable):
+        raise PermissionError(f"{folder} belongs to somebody else")
 
 
 def _write(notice: Notice, file: Path) -> None:
@@ -348,19 +335,18 @@ def _write(notice: Notice, file: Path) -> None:
     file.parent.mkdir(mode=0o700, exist_ok=True)
     _require_own(file.parent)
     # Two names are enough to say that there were several.
-    document = {"ledgers": sorted(notice.ledgers)[:2], "open": notice.is_open}
+    document = {"ledgers": sorted(notice.ledgers)[:2], "open": notice.is_open, "epoch": notice.epoch}
     draft = file.with_suffix(".draft")
-    draft.write_text(json.dumps({**document, "epoch": notice.epoch}), encoding="utf-8")
+    draft.write_text(json.dumps(document), encoding="utf-8")
     draft.replace(file)
 
 
 def _parsed(text: str) -> Notice:
     value = json.loads(text)
-    notice = Notice(frozenset(value["ledgers"]), value["open"], value["epoch"])
-    words = [*notice.ledgers, notice.epoch]
-    if not isinstance(notice.is_open, bool) or not all(isinstance(word, str) for word in words):
+    words = [*value["ledgers"], value["epoch"]]
+    if not isinstance(value["open"], bool) or not all(isinstance(word, str) for word in words):
         raise ValueError(text)
-    return notice
+    return Notice(frozenset(value["ledgers"]), value["open"], value["epoch"])
 
 
 def _withdraw(mine: Path) -> None:

@@ -87,13 +87,12 @@ def account_of(run: Run, delta: float) -> Account:
 
 def account_table(account: Account) -> Table:
     """Every accountant and its epsilon, rounded up; the smallest and the forecast are marked."""
-    epsilons = [account.epsilon(name) for name in account.prices]
-    smallest = account.smallest.accountant
-    rows = []
-    for (name, price), cell in zip(account.prices.items(), rounded_up(epsilons), strict=True):
-        mark = "smallest" if name == smallest else ""
-        mark = "forecast" if isinstance(price, Forecast) else mark
-        rows.append((f"{name:<9} {_MEANING[name]}", cell, mark))
+    cells = rounded_up([account.epsilon(name) for name in account.prices])
+    marks = dict.fromkeys(account.prices, "") | {account.smallest.accountant: "smallest"}
+    marks |= {name: "forecast" for name, price in account.prices.items() if isinstance(price, Forecast)}
+    rows = [
+        (f"{name:<9} {_MEANING[name]}", cell, marks[name]) for name, cell in zip(account.prices, cells, strict=True)
+    ]
     return Table(("accountant", "ε", ""), tuple(rows))
 
 
@@ -123,8 +122,7 @@ def few_digits(number: float, *, up: bool = True) -> str:
 def run_line(run: Run) -> str:
     """What is released, in one sentence."""
     sums = "1 noisy sum" if run.steps == 1 else f"{run.steps:,} noisy sums"
-    noise = few_digits(float_up(Fraction(run.noise)))
-    sample = "the whole table"
+    noise, sample = few_digits(float_up(Fraction(run.noise))), "the whole table"
     if run.sample_rate is not None:
         where = "" if run.population is None else f" of {run.population:,} records"
         scheme = f"samples {run.sampling.replace('-', ' ')}{where}"
@@ -145,11 +143,7 @@ def account_document(account: Account) -> dict[str, Any]:
         "sampling": None if run.sample_rate is None else run.sampling,
         "records": run.population,
         "relation": str(run.relation),
-        "smallest": {
-            "accountant": smallest.accountant,
-            "epsilon": plain(smallest.epsilon),
-            "lower": plain(smallest.lower),
-        },
+        "smallest": {name: plain(getattr(smallest, name)) for name in ("accountant", "epsilon", "lower")},
         "no_guarantee": [name for name, it in account.prices.items() if isinstance(it, Forecast)],
         "reading": {"false_alarm": found.false_alarm, "detection": found.detection, "statement": str(found)},
         "fallback": account.note or None,

@@ -1,7 +1,4 @@
-"""Pictures of an account: the profile, the trade-off, epsilon against steps, the privacy loss.
-
-What is shown of the guarantee is on the safe side, as the prices are: curves are upper bounds.
-"""
+"""Pictures of an account, as upper bounds: the profile, the trade-off, epsilon against steps, the privacy loss."""
 
 from __future__ import annotations
 
@@ -42,10 +39,8 @@ Floats = NDArray[np.float64]
 BEST = "best"
 STEPS_SHOWN = ("basic", "advanced", "rdp", BEST, "gdp-clt")
 
-# Deltas are drawn down to this part of the one that was asked for.
-_DEEP = 1e-3
-# An untilted transform is exact to about 1e-15.
-_LEAST_DELTA = 1e-11
+_DEEP = 1e-3  # Deltas are drawn down to this part of the one that was asked for.
+_LEAST_DELTA = 1e-11  # An untilted transform is exact to about 1e-15.
 _MANY_POINTS, _FEW_POINTS, _STEP_POINTS = 121, 25, 11
 _BINS, _HALF_WIDTH, _TAIL = 160, 4.0, 2e-5
 _ACCURACY, _FINEST = 1e-3, 20_000
@@ -96,8 +91,8 @@ def _figure(account: Account, picture: str) -> Figure:
     title = f"ε = {few_digits(account.smallest.epsilon)} at δ = {account.delta:g}, {account.run.relation}"
     if whole:
         figure.suptitle(f"{title}\n{run_line(account.run)}", x=0.012, ha="left", fontsize=12.5, linespacing=1.5)
-    else:
-        figure.suptitle(title, x=0.014, ha="left", fontsize=10.5)
+        return figure
+    figure.suptitle(title, x=0.014, ha="left", fontsize=10.5)
     return figure
 
 
@@ -142,11 +137,8 @@ def _trade_off(axes: Axes, account: Account) -> None:
     if account.trade_off.misses_at(0.35) > 0.15:
         axes.text(0.04, 0.05, "no attack reaches this", color=BLUE, fontsize=9.5)
     axes.text(0.67, 0.36, "guessing", color=GREY, fontsize=9.5)
-    words = {
-        "xlabel": "false alarms: accused, but not in the table",
-        "ylabel": "misses: in the table, but not detected",
-    }
-    axes.set(xlim=(0.0, 1.0), ylim=(0.0, 1.005), **words)
+    axes.set(xlim=(0.0, 1.0), xlabel="false alarms: accused, but not in the table")
+    axes.set(ylim=(0.0, 1.005), ylabel="misses: in the table, but not detected")
 
 
 def _steps(axes: Axes, account: Account) -> None:
@@ -169,8 +161,7 @@ def _loss(axes: Axes, account: Account) -> None:
         axes.text(0.5, 0.5, "out of its numerical range", ha="center", transform=axes.transAxes, color=INK)
         return
     densities = ((law.within, BLUE, 0.22), (law.without, ORANGE, 0.16))
-    worlds = _WORLDS[str(account.run.relation)]
-    for (density, color, alpha), world in zip(densities, worlds, strict=True):
+    for (density, color, alpha), world in zip(densities, _WORLDS[str(account.run.relation)], strict=True):
         axes.fill_between(law.losses, density, color=color, alpha=alpha, linewidth=0.0)
         axes.plot(law.losses, density, color=color, linewidth=1.8, label=world)
     epsilon = account.smallest.epsilon
@@ -214,9 +205,7 @@ def profile(account: Account) -> Mapping[str, tuple[Floats, Floats]]:
         epsilons = np.union1d(epsilons, account.smallest.epsilon)
 
     def at(epsilon: float) -> float:
-        if distributions:
-            return max(each.delta(epsilon) for each in distributions)
-        return found.delta(epsilon)
+        return max(each.delta(epsilon) for each in distributions) if distributions else found.delta(epsilon)
 
     curves = {BEST: (epsilons, _values(at, epsilons))}
     curve = total_curve(count_events([account.run.event], account.run.relation), account.run.relation)
@@ -304,10 +293,8 @@ def _distribution(items: list[tuple[Pair, int]], direction: Direction, delta: fl
             dyadic(step, center=0, low=float(low), high=float(high) + step, per_octave=_FINEST)
             for low, high in zip(*coarse.ranges(aim), strict=True)
         ]
-    parts = [
-        (from_pair(pair, direction, grid, "upper"), times) for (pair, times), grid in zip(items, grids, strict=True)
-    ]
-    return transform(parts, window, "upper")
+    pairs = zip(items, grids, strict=True)
+    return transform([(from_pair(pair, direction, grid, "upper"), n) for (pair, n), grid in pairs], window, "upper")
 
 
 def _at_steps(account: Account, name: str, steps: int) -> float:

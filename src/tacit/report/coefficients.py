@@ -29,10 +29,8 @@ NUMBERS = ("coef", "std_err", "lower", "upper", "statistic", "pvalue", "privacy_
 _TOTAL: Style = {"color": BLUE, "linewidth": 1.8, "zorder": 2}
 _SAMPLING: Style = {"color": ORANGE, "linewidth": 6.5, "solid_capstyle": "butt", "zorder": 3}
 _ESTIMATE: Style = {"marker": "s", "s": 30, "color": BLUE, "edgecolors": "white", "linewidths": 0.7, "zorder": 4}
-_WIDEST = math.log(1e6)
-"""Ratios beyond 1e6, or below its inverse, are drawn as if they stood there."""
-_SHIFT = 0.22
-"""Dots of one term are this far apart, so that those that agree stay visible side by side."""
+_WIDEST = math.log(1e6)  # Ratios beyond 1e6, or below its inverse, are drawn as if they stood there.
+_SHIFT = 0.22  # Dots of one term are this far apart, so that those that agree stay visible side by side.
 _MARKS: tuple[tuple[str, Style], ...] = (
     ("truth", {"marker": "D", "color": "none", "edgecolors": INK, "s": 52, "linewidths": 1.4}),
     ("not private", {"marker": "o", "color": ORANGE, "s": 42}),
@@ -44,10 +42,7 @@ Units = Mapping[str, tuple[float, str]]
 
 
 def term_documents(fit: Fit) -> list[dict[str, Any]]:
-    """Every coefficient with its error, test, 95% intervals and statement; null if not offered.
-
-    `sampling_lower` and `sampling_upper` leave out the noise that was added, and do not cover.
-    """
+    """Every coefficient with error, test, 95% intervals and statement; `sampling_…` leave out the noise."""
     total, sampling = fit.summary(LEVEL), fit.summary(LEVEL, which="sampling")
     return [
         {
@@ -81,11 +76,8 @@ def comparison_table(
 ) -> Table:
     """Each term's truth, its fit without privacy, and its private fit with its standard error."""
     names = [str(term["name"]) for term in terms]
-    columns = {
-        "truth": [truth[name] for name in names],
-        "not private": [reference[name] for name in names],
-        "private": [term["coef"] for term in terms],
-    }
+    columns = {"truth": [truth[name] for name in names], "not private": [reference[name] for name in names]}
+    columns["private"] = [term["coef"] for term in terms]
     if any(term["std_err"] is not None for term in terms):
         columns["std. error"] = [term["std_err"] for term in terms]
     numbers = columns_of_numbers(*columns.values())
@@ -102,11 +94,7 @@ def comparison_picture(
     title: str = "Coefficients",
     axis: str = "change in log odds",
 ) -> None:
-    """Draw the coefficients as dots, next to a truth and a fit without privacy where known.
-
-    Intervals are drawn where they were paid for. The intercept is left out: its scale is another.
-    `title` and `axis` are the texts above and below.
-    """
+    """Draw the coefficients but the intercept as dots, with intervals if paid for, beside a truth and a plain fit."""
     shown = [term for term in terms if term["name"] != INTERCEPT]
     private = {str(term["name"]): float(term["coef"]) for term in shown}
     scales = [(units or {}).get(name, (1.0, name)) for name in private]
@@ -206,9 +194,8 @@ def _draw_bars(axes: Axes, bars: Sequence[tuple[Line, Line, float]], *, ratio: b
             if both and within is not None:
                 label = "sampling alone, without the noise added" if first else None
                 axes.plot(within, [place] * 2, label=label, **_SAMPLING)
-        dot = [_scaled(line.coef, factor, ratio=ratio)]
         label = "estimate" if first and ends is not None else None
-        axes.scatter(dot, [place], label=label, **_ESTIMATE)
+        axes.scatter([_scaled(line.coef, factor, ratio=ratio)], [place], label=label, **_ESTIMATE)
 
 
 def _ends(line: Line, factor: float, *, ratio: bool) -> list[float] | None:
@@ -260,10 +247,9 @@ def plot_region(
 def _ellipse(region: ConfidenceRegion, alone: Any, title: str | None) -> Figure:
     figure = empty_figure(6.0, 5.4, w_pad=0.16, h_pad=0.1)
     axes = figure.add_subplot()
-    edge = region.boundary()
-    axes.fill(edge[:, 0], edge[:, 1], color=BLUE, alpha=0.18, linewidth=0)
-    label = f"{100 * region.level:g}% region, {region.statement}"
-    axes.plot(edge[:, 0], edge[:, 1], color=BLUE, linewidth=1.6, label=label)
+    edge = region.boundary().T
+    axes.fill(*edge, color=BLUE, alpha=0.18, linewidth=0)
+    axes.plot(*edge, color=BLUE, linewidth=1.6, label=f"{100 * region.level:g}% region, {region.statement}")
     (left, right), (low, high) = alone.tolist()
     across, up = [left, right, right, left, left], [low, low, high, high, low]
     axes.plot(across, up, color=GREY, linewidth=1.0, linestyle="--", label="each by itself")
@@ -275,6 +261,5 @@ def _ellipse(region: ConfidenceRegion, alone: Any, title: str | None) -> Figure:
     axes.set(xlabel=names[0], ylabel=names[1])
     tidy(axes)
     figure.legend(loc="outside lower center", ncols=2, frameon=False, handletextpad=0.6)
-    heading = title or f"{names[0]} and {names[1]}"
-    figure.suptitle(heading, x=0.012, ha="left", fontsize=13, fontweight="bold")
+    figure.suptitle(title or " and ".join(names), x=0.012, ha="left", fontsize=13, fontweight="bold")
     return figure

@@ -31,10 +31,7 @@ STYLE: dict[Any, Any] = {
 
 
 def drawn(draw: Callable[[], Figure], path: str | os.PathLike[str] | None) -> Figure:
-    """Draw a figure in the style of the package; write it where a path is given.
-
-    The file is written whole or not at all, and the same figure gives the same file.
-    """
+    """Draw a figure in the style of the package; write it, whole or not at all, where a path is given."""
     target = None if path is None else picture_file(path)
     import matplotlib as mpl
 

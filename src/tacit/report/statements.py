@@ -30,23 +30,20 @@ _ALL_RECORDS = {
     "zero-out": "had all records of any one {unit} been blank",
 }
 """The same where a unit may have several records."""
-_SEVERAL = frozenset({"unit", "max_rows_per_unit"})
-"""Public facts that say so."""
+_SEVERAL = frozenset({"unit", "max_rows_per_unit"})  # Public facts that say so.
 _PUBLIC = {
     "columns": "the names of the columns are public",
     "column types": "the types of the columns are public",
     "classes": "the classes, which were read from the labels, are public",
 }
 """Assumed facts of fixed names, in plain words."""
-_MOST_PREMISES, LONGEST_PREMISE, MOST_ANALYSTS = 20, 200, 50
-"""Of a text or a table that a person reads."""
+_MOST_PREMISES, LONGEST_PREMISE, MOST_ANALYSTS = 20, 200, 50  # Of a text or a table that a person reads.
 
 
 def plan_table(plan: Plan) -> Table:
     """Steps of a plan, how often each reads the records, and its share of the budget.
 
-    The share is that of μ², which adds up over the steps; of a perturbed objective, which has no
-    μ, that of the Gaussian noise in it.
+    The share is of μ², which adds up; of a perturbed objective, which has no μ, that of the Gaussian noise in it.
     """
     costs: dict[str, Fraction] = defaultdict(Fraction)
     passes: Counter[str] = Counter()
@@ -68,8 +65,7 @@ def plan_headline(plan: Plan) -> str:
     """The solver and size of a plan; the declared lower bound where the number is private."""
     least = "at least " if plan.private and not plan.relation.n_is_public else ""
     how = f"{plan.queries} passes over the records" if plan.private else "without noise: not private"
-    records = f"{least}{plan.records:,} records"
-    return f"{plan.solver.name} on {records}, {plan.design.width} coefficients, {how}"
+    return f"{plan.solver.name} on {least}{plan.records:,} records, {plan.design.width} coefficients, {how}"
 
 
 def forecast_line(plan: Plan) -> str | None:
@@ -94,8 +90,7 @@ def plan_document(plan: Plan) -> dict[str, Any]:
         "relation": str(plan.relation),
         "unit": plan.unit,
         "private": plan.private,
-        "excess_loss": None if forecast is None else forecast.excess_loss,
-        "assumption": None if forecast is None else forecast.assumption,
+        **{name: getattr(forecast, name, None) for name in ("excess_loss", "assumption")},
     }
 
 
@@ -108,8 +103,7 @@ def promise(certificate: Certificate) -> str:
     guarantee, records = certificate.rederive(), document["records"]
     odds = odds_of(guarantee, several=several)
     promised = f"Whatever is concluded from these numbers would have been about as likely {odds}."
-    known = records["which"] == "n"
-    warned = cautions(guarantee.epsilon, guarantee.delta, records["value"], n_is_public=known)
+    warned = cautions(guarantee.epsilon, guarantee.delta, records["value"], n_is_public=records["which"] == "n")
     return " ".join((promised, *warned, *premises(certificate)))
 
 
@@ -125,9 +119,8 @@ def odds_of(guarantee: Guarantee, *, several: bool) -> str:
 
 def _factor(epsilon: float) -> str:
     """e^ε, rounded up; beyond a million a power says more than its digits."""
-    if epsilon > math.log(1e6):
-        return f"e^{rounded(epsilon, 4, ROUND_CEILING)}"
-    return rounded(math.exp(epsilon), 3, ROUND_CEILING)
+    large = epsilon > math.log(1e6)
+    return f"e^{rounded(epsilon, 4, ROUND_CEILING)}" if large else rounded(math.exp(epsilon), 3, ROUND_CEILING)
 
 
 def premises(certificate: Certificate) -> tuple[str, ...]:
@@ -185,10 +178,7 @@ def joint_promise(certificate: JointCertificate) -> str:
 
 
 def analyst_table(certificate: JointCertificate) -> Table:
-    """What each analyst's charges guarantee by themselves, and all of them together.
-
-    No analyst can be named as a line of the table's own, which stand in brackets.
-    """
+    """What each analyst's charges guarantee, and all together; lines in brackets are the table's own, and no names."""
     total, found = certificate.rederive(), certificate.by_analyst(MOST_ANALYSTS)
     counts = Counter(charge.get("analyst") for charge in certificate.parsed["charges"])
     rows = [

@@ -11,7 +11,7 @@ import pytest
 from tacit.errors import FileError, LedgerError
 from tacit.ledger.entry import Entry, Kind
 from tacit.ledger.ledger import Ledger
-from tacit.ledger.sqlite_ledger import is_version_one, read_entries
+from tacit.ledger.storage import is_version_one, read_entries
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Gaussian
 

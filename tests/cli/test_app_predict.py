@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 import tacit
-from tacit.cli.predict import write_csv
+from tacit.cli.app import write_csv
 
 Command = Callable[..., Any]
 FIT = ("fit", "clinic.csv", "readmit ~ age + C(ward)", "--schema", "clinic.toml", "--epsilon", 3)
