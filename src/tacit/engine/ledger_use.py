@@ -37,10 +37,8 @@ class LedgerWarning(UserWarning):
 class Refusals:
     """What invalid records do in one fit ("error", "zero"), and whose log is told of a refusal.
 
-    Guarantee
-    ---------
-    - Inside a ledger, no record is refused for its content, unless its curator allowed it.
-    - Where it is allowed, the log of the ledger holds the refusal before it is raised.
+    Guarantee: inside a ledger, no record is refused for its content, unless its curator allowed it. Where it is
+    allowed, the log of the ledger holds the refusal before it is raised.
     """
 
     invalid_rows: str
@@ -109,9 +107,7 @@ class Charged:
     def settle(self, release: Release) -> None:
         """Note the digest of the finished release; costs nothing.
 
-        Guarantee
-        ---------
-        - What was paid for is not lost: where the ledger cannot be written, a warning says so.
+        Guarantee: what was paid for is not lost: where the ledger cannot be written, a warning says so.
         """
         parts = {"coefficients": plain(release.coefficients()), "certificate": Certificate.issue(release).digest}
         try:
@@ -134,11 +130,9 @@ class Charged:
 def charge(plan: Plan, *, private: bool, data: object = None) -> Charged | None:
     """Reserve a plan with the active ledger; None where there is none.
 
-    Guarantee
-    ---------
-    - When this returns, the charge is durable, whatever happens to the run.
-    - Within a ledger, a run that is not private is refused, and so is one without a μ.
-    - Nothing that is written down is read from a record: of `data` only the path of a file is.
+    Guarantee: when this returns, the charge is durable, whatever happens to the run. Within a ledger, a run that is not
+    private is refused, and so is one without a μ. Nothing that is written down is read from a record: of `data` only
+    the path of a file is.
     """
     ledger = active_ledger()
     if ledger is None:

@@ -88,10 +88,8 @@ class Table:
 
         `plan_for` makes the plan for a number of records, None where they are not counted yet.
 
-        Guarantee
-        ---------
-        - What public facts can refuse is refused before the first record is read.
-        - Warnings are of public facts alone, and come before anything is spent.
+        Guarantee: what public facts can refuse is refused before the first record is read. Warnings are of public facts
+        alone, and come before anything is spent.
         """
         known = self.known_records(design)
         plan = plan_for(known)
@@ -118,9 +116,7 @@ class Table:
     def admit(self, design: Design, *, invalid_rows: str | None, exact: bool, seed: int | None = None) -> None:
         """Read and prepare the records by the design. Nothing is spent if they are refused.
 
-        Guarantee
-        ---------
-        - Inside a ledger that its curator did not open for it, none is refused for its content.
+        Guarantee: inside a ledger that its curator did not open for it, none is refused for its content.
         """
         self.close()
         self._store = admit(
@@ -136,12 +132,9 @@ class Table:
     def run(self, plan: Plan, *, seed: int | None) -> Release:
         """Run a plan over the admitted records.
 
-        Guarantee
-        ---------
-        - The solver sees answers of the reserved plan and nothing else.
-        - The release costs `plan.events()`, whatever the records are.
-        - Within a ledger, the charge is durable before the first answer is computed.
-        - The same request under the same key of a ledger is answered from it, at no charge.
+        Guarantee: the solver sees answers of the reserved plan and nothing else. The release costs `plan.events()`,
+        whatever the records are. Within a ledger, the charge is durable before the first answer is computed. The same
+        request under the same key of a ledger is answered from it, at no charge.
         """
         store = self._admitted()
         # Before anything is charged: a wide sparse table cannot be mapped.

@@ -38,10 +38,8 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
     A class of models says what its response is (`_response`), which loss it minimises (`_loss`), which further facts
     are public (`_facts`) and what its fitted attributes are (`_store`).
 
-    Guarantee
-    ---------
-    - Whatever settings and public facts can refuse is refused before a record is read, and costs nothing.
-    - What `fit` stores is a function of the release, which was paid for, and of public facts.
+    Guarantee: whatever settings and public facts can refuse is refused before a record is read, and costs nothing. What
+    `fit` stores is a function of the release, which was paid for, and of public facts.
     """
 
     fit_intercept: bool = True

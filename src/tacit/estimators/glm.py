@@ -55,11 +55,8 @@ def glm(
 ) -> Fit:
     """Fit a generalised linear model under differential privacy.
 
-    Guarantee
-    ---------
-    - What is returned is (ε, δ)-differentially private for one unit of the schema, under its relation, given the public
-      facts that `certificate` lists.
-    - Bounds and levels come from the schema, never from the table.
+    Guarantee: what is returned is (ε, δ)-differentially private for one unit of the schema, under its relation, given
+    the public facts that `certificate` lists. Bounds and levels come from the schema, never from the table.
 
     Parameters
     ----------

@@ -86,10 +86,8 @@ class Settings:
     def first_plan(self, cases: Sequence[tuple[Design, Loss]], records: int | None) -> Plan:
         """Plan the first of some possible cases that has a plan.
 
-        Guarantee
-        ---------
-        - Settings are refused if no case has a plan. Where n is not known yet (`records` is None),
-          that means for none of the numbers in `TRIED_RECORDS`.
+        Guarantee: settings are refused if no case has a plan. Where n is not known yet (`records` is None), that means
+        for none of the numbers in `TRIED_RECORDS`.
         """
         known = records is not None or not self.relation.n_is_public
         refusals = []

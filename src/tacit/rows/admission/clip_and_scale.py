@@ -38,13 +38,10 @@ class Preparer:
     center) / scale, shrunk to norm `feature_norm` where it is longer. The outcome comes prepared. An invalid record is
     all zeros. A `raw` record, of a design with open columns, is stored as it came.
 
-    Guarantee
-    ---------
-    - A prepared record depends on that record and the design only, bit by bit: not on its place,
-      on the block it came in, or on any other record.
-    - It is finite, and the norm of its stored features is at most feature_norm·(1 + 2^-40), whatever the record held.
-    - A raw record depends on that record alone, bit by bit; an invalid one is NaN throughout.
-    - Of a sparse matrix, bounds that exclude 0 are refused.
+    Guarantee: a prepared record depends on that record and the design only, bit by bit: not on its place, on the block
+    it came in, or on any other record. It is finite, and the norm of its stored features is at most feature_norm·(1 +
+    2^-40), whatever the record held. A raw record depends on that record alone, bit by bit; an invalid one is NaN
+    throughout. Of a sparse matrix, bounds that exclude 0 are refused.
     """
 
     bounds: Floats
@@ -116,11 +113,9 @@ class Preparer:
 def rescale(store: Store, design: Design, dtype: DTypeLike = np.float32) -> Store:
     """Prepare the raw records of a store by a design with bounds; the store is closed.
 
-    Guarantee
-    ---------
-    - The result is, bit by bit, what admission by this design would have stored; of a person with
-      too many records and no declared order, those that were chosen as they came in.
-    - A design that differs from the store's by more than the bounds of open columns is refused.
+    Guarantee: the result is, bit by bit, what admission by this design would have stored; of a person with too many
+    records and no declared order, those that were chosen as they came in. A design that differs from the store's by
+    more than the bounds of open columns is refused.
     """
     opened = store.opened
     if opened is None or _closed_like(opened, design) != design:
@@ -242,11 +237,9 @@ def prepare_sparse(
 ) -> SparseBlock:
     """Block of the prepared records; `valid` turns false where a feature is none.
 
-    Guarantee
-    ---------
-    - The prepared record is the one that `Preparer` makes of the same record with its zeros written out, number by
-      number; an invalid one has no features, and zeros as its outcome.
-    - It depends on that record and the design only, not on others or on how it was stored: zeros are left out.
+    Guarantee: the prepared record is the one that `Preparer` makes of the same record with its zeros written out,
+    number by number; an invalid one has no features, and zeros as its outcome. It depends on that record and the design
+    only, not on others or on how it was stored: zeros are left out.
     """
     length = len(valid)
     tiles = -(-length // LANES)

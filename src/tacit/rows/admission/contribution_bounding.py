@@ -42,13 +42,9 @@ def admit_persons(
 
     Fewer persons than `fewest` are refused; it is 0 where their number is private.
 
-    Guarantee
-    ---------
-    - A person's stored records depend on that person's records alone: not on others', on their
-      place in the file, or on how the file is cut into batches.
-    - At most `unit.max_rows` records of a person are stored.
-    - A record that names no person is left out. A person whose records are all invalid remains a
-      person, with one row of zeros.
+    Guarantee: a person's stored records depend on that person's records alone: not on others', on their place in the
+    file, or on how the file is cut into batches. At most `unit.max_rows` records of a person are stored. A record that
+    names no person is left out. A person whose records are all invalid remains a person, with one row of zeros.
     """
 
     def prepare(_: int, batch: Batch) -> tuple[list[Form], _Prepared]:
@@ -124,9 +120,8 @@ def bounded_slots(
     Valid records come first, then those with the smallest order, then with the smallest hash. A person without a valid
     record keeps one that is not, and so remains a person. The slot of a record that is left out is -1.
 
-    Guarantee
-    ---------
-    - Which of a person's records are stored, and in which slots, depends neither on other persons' nor on their order.
+    Guarantee: which of a person's records are stored, and in which slots, depends neither on other persons' nor on
+    their order.
     """
     sequence = np.lexsort((hashes[:, 1], hashes[:, 0], order, ~valid, person))
     sizes = np.bincount(person, minlength=persons)

@@ -57,10 +57,8 @@ def to_float64(values: NDArray[Any], column: str) -> Floats:
     Booleans are 0 and 1, a complex number without an imaginary part is its real part, a span of
     time the count of its units. Numbers are rounded to nearest; one that is too large is infinite.
 
-    Guarantee
-    ---------
-    - A cell's number depends on that cell and the type of the array alone.
-    - Whether an error is raised depends on the type of the array alone; it names the column.
+    Guarantee: a cell's number depends on that cell and the type of the array alone. Whether an error is raised depends
+    on the type of the array alone; it names the column.
     """
     kind = values.dtype.kind
     with quiet():
@@ -80,9 +78,7 @@ def to_float64(values: NDArray[Any], column: str) -> Floats:
 def cell_number(cell: Any) -> float:
     """Number of one cell of any type: NaN where it is missing, infinite where it is no number.
 
-    Guarantee
-    ---------
-    - Whatever the cell is, this returns a float; no code of a class of the cell's own is run.
+    Guarantee: whatever the cell is, this returns a float; no code of a class of the cell's own is run.
     """
     if type(cell) is float:
         return cell
@@ -147,9 +143,7 @@ def normal_form(value: Any) -> NormalForm:
     NaN, infinite numbers and the empty text are missing, and so are lists, sets, dictionaries,
     arrays, and objects that have no text but their address. Anything else is its text.
 
-    Guarantee
-    ---------
-    - Whatever the value is, nothing is raised; what has no text is missing.
+    Guarantee: whatever the value is, nothing is raised; what has no text is missing.
     """
     try:
         return _form(bare(value))
@@ -207,10 +201,7 @@ def plain_labels(values: NDArray[Any]) -> NDArray[Any]:
 def level_codes(labels: NDArray[Any], levels: Sequence[Any], column: str) -> Integers:
     """Index of each label among the declared levels, -1 where it is none of them.
 
-    Guarantee
-    ---------
-    - A label's code depends on that label and the declared levels only.
-    - No label is taken up as a new level.
+    Guarantee: a label's code depends on that label and the declared levels only. No label is taken up as a new level.
     """
     forms = [normal_form(level) for level in levels]
     if None in forms or len(set(forms)) < len(forms):

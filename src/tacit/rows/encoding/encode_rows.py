@@ -39,10 +39,8 @@ class FeatureReader:
     numbers and missing or undeclared labels, and numbers are clipped into their declared bounds. A
     record is invalid where a needed cell is missing, infinite or undeclared, and not replaced.
 
-    Guarantee
-    ---------
-    - A record's features depend on that record and the design only, bit by bit.
-    - No level, bound, knot or constant is taken from the records.
+    Guarantee: a record's features depend on that record and the design only, bit by bit. No level, bound, knot or
+    constant is taken from the records.
     """
 
     design: Design
@@ -174,9 +172,7 @@ def _substituted_codes(labels: NDArray[Any], levels: Sequence[str], cell: factor
 class RecordEncoder:
     """What a design asks of a batch: features, outcome, and whose the records are.
 
-    Guarantee
-    ---------
-    - A record's row depends on that record and public facts only. Where `strict`, an invalid one is refused.
+    Guarantee: a record's row depends on that record and public facts only. Where `strict`, an invalid one is refused.
     """
 
     design: Design

@@ -40,11 +40,9 @@ class OutcomeEncoder:
     - Weight, if declared: min(cell, maximum) / maximum × weight of the class / the largest such.
     - Offset, if declared: clip(cell, lower, upper), or that of log(cell) for an exposure.
 
-    Guarantee
-    ---------
-    - A record's numbers depend on that record and the declarations only, bit by bit.
-    - A prepared weight lies in [0, 1] and an offset within its bounds, whatever the cells hold.
-    - No class, bound or largest value is taken from the records.
+    Guarantee: a record's numbers depend on that record and the declarations only, bit by bit. A prepared weight lies in
+    [0, 1] and an offset within its bounds, whatever the cells hold. No class, bound or largest value is taken from the
+    records.
     """
 
     response: Response
@@ -150,12 +148,9 @@ def read_classes(source: Source, column: str, *, most: int = 1000, fewest: int =
     longer than 1000 letters or cannot be written. A response with more than `most` kinds is taken
     for numbers or names and refused, as are fewer than `fewest` records (0 if n is private).
 
-    Guarantee
-    ---------
-    - The answer does not depend on the order of the records.
-    - No message contains a label or the number of labels found, nor, where `fewest` is 0, does one
-      tell of the number of records.
-    - Whatever a label is, no other error than these is raised.
+    Guarantee: the answer does not depend on the order of the records. No message contains a label or the number of
+    labels found, nor, where `fewest` is 0, does one tell of the number of records. Whatever a label is, no other error
+    than these is raised.
     """
     require_columns(names_read(source), [column])
     spellings: dict[Any, Any] = {}

@@ -44,9 +44,8 @@ STEP = np.uint64(0x9E3779B97F4A7C15)
 def logarithm(cells: Floats) -> Floats:
     """Natural logarithm of positive finite numbers.
 
-    Guarantee
-    ---------
-    - A number has the same logarithm wherever it stands, to the bit; the error is below 2 units in the last place.
+    Guarantee: a number has the same logarithm wherever it stands, to the bit; the error is below 2 units in the last
+    place.
     """
     mantissa, exponent = np.frexp(cells)
     small = mantissa < math.sqrt(0.5)
@@ -69,9 +68,7 @@ def power(cells: Floats, exponent: int) -> Floats:
 def transform(function: str, cells: Floats) -> Floats:
     """The function of that name of cells that lie in its domain.
 
-    Guarantee
-    ---------
-    - A number has the same image wherever it stands, to the bit; the error is below 4 units in the last place.
+    Guarantee: a number has the same image wherever it stands, to the bit; the error is below 4 units in the last place.
     """
     return _FUNCTIONS[function](cells)
 
@@ -104,10 +101,8 @@ def spline_basis(cells: Floats, knots: Sequence[float], degree: int) -> Floats:
     The recurrence is that of de Boor, "A practical guide to splines", 1978, chapter X. scipy's
     `BSpline` does not promise the same bits everywhere.
 
-    Guarantee
-    ---------
-    - Every value lies in [0, 1], and the values of a record sum to 1 up to rounding.
-    - A record's values depend on its cell, the knots and the degree only, bit by bit.
+    Guarantee: every value lies in [0, 1], and the values of a record sum to 1 up to rounding. A record's values depend
+    on its cell, the knots and the degree only, bit by bit.
     """
     whole = np.pad(np.array(knots, dtype=np.float64), degree, mode="edge")
     basis = np.zeros((len(cells), len(knots) - 1 + degree), dtype=np.float64)
@@ -142,11 +137,9 @@ def _fill_basis(cells: Floats, knots: Floats, degree: int, basis: Floats) -> Non
 class FeatureMapper:
     """A feature map and the public numbers of its inputs, as the kernels take them.
 
-    Guarantee
-    ---------
-    - A record's features depend on that record and the map only, bit by bit.
-    - The norm of its features is at most the map's norm bound, up to rounding.
-    - A function of the user's sees one row at a time, and what it raises is not passed on.
+    Guarantee: a record's features depend on that record and the map only, bit by bit. The norm of its features is at
+    most the map's norm bound, up to rounding. A function of the user's sees one row at a time, and what it raises is
+    not passed on.
     """
 
     feature_map: FeatureMap
@@ -291,9 +284,7 @@ def _turn(rows: Floats, frequencies: Floats, out: Floats) -> None:
 def frequencies_in_turns(seed: int, width: int, count: int, scale: float) -> Floats:
     """Frequencies w / (2π) with w ~ N(0, I / scale²), one a column of a (width, count) matrix.
 
-    Guarantee
-    ---------
-    - The matrix depends on the arguments alone, to the bit, on every machine.
+    Guarantee: the matrix depends on the arguments alone, to the bit, on every machine.
     """
     draws = normal_draws(seed, width * count).reshape(count, width).T
     return np.ascontiguousarray(draws / (2.0 * math.pi * scale))

@@ -66,11 +66,8 @@ def as_array(data: Any) -> NDArray[Any]:
 def as_matrix(data: Any) -> NDArray[Any]:
     """An array of records by columns; of a list, cells of a record unlike most are infinite.
 
-    Guarantee
-    ---------
-    - In a list no record changes how another is read, and none can raise. The number of columns is
-      public and assumed: it is that of most records, so that one record decides it only in a tie.
-    - No warning is raised.
+    Guarantee: in a list no record changes how another is read, and none can raise. The number of columns is public and
+    assumed: it is that of most records, so that one record decides it only in a tie. No warning is raised.
     """
     if not is_sequence(data):
         return as_array(data)
@@ -94,10 +91,8 @@ def typed_by(values: Any) -> str | None:
 def as_column(values: Any, what: str, length: int) -> NDArray[Any]:
     """Cells of one column of a table of so many records; errors say `what` it is.
 
-    Guarantee
-    ---------
-    - No cell of a list changes how another is read, and none can raise.
-    - The error for another number of records or dimensions contains no cell and no length.
+    Guarantee: no cell of a list changes how another is read, and none can raise. The error for another number of
+    records or dimensions contains no cell and no length.
     """
     series = _series(values)
     if isinstance(series, nw.Series):
@@ -200,10 +195,8 @@ def _unmasked(data: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
 class SparseSource(Source):
     """A CSR matrix of numbers; cells that are not stored are zeros.
 
-    Guarantee
-    ---------
-    - Entries of the same cell are added up and columns put in order record by record: what one
-      record holds does not change how another is read. The user's matrix is left as it was.
+    Guarantee: entries of the same cell are added up and columns put in order record by record: what one record holds
+    does not change how another is read. The user's matrix is left as it was.
     """
 
     matrix: Any = field(repr=False)

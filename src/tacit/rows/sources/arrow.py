@@ -46,10 +46,8 @@ def read_footer(path: Path) -> tuple[pa.Schema, int]:
 class ParquetSource(Source):
     """A Parquet file; its names, types and length are known from its footer.
 
-    Guarantee
-    ---------
-    - Memory does not grow with the number of row groups.
-    - No error contains a cell, in its text or in its context.
+    Guarantee: memory does not grow with the number of row groups. No error contains a cell, in its text or in its
+    context.
     """
 
     state: FileState

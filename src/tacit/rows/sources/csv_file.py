@@ -38,13 +38,10 @@ class CsvSource(Source):
 
     A numeric cell is a decimal number, true, false, or one of the usual words for "missing".
 
-    Guarantee
-    ---------
-    - Memory does not grow with the file.
-    - There are as many records as lines after the first, and no content of a line raises or changes
-      how another one is read. A line with more or fewer fields than names, with a quote left open
-      or out of place, NUL, a CR inside, or more than 4 MiB is a record whose cells are all missing.
-    - A file is refused by its first line, or where an archive's framing is damaged.
+    Guarantee: memory does not grow with the file. There are as many records as lines after the first, and no content of
+    a line raises or changes how another one is read. A line with more or fewer fields than names, with a quote left
+    open or out of place, NUL, a CR inside, or more than 4 MiB is a record whose cells are all missing. A file is
+    refused by its first line, or where an archive's framing is damaged.
     """
 
     state: FileState
@@ -101,9 +98,7 @@ def open_bytes(path: Path) -> Any:
 def read_header(path: Path) -> tuple[str, ...]:
     """Column names of a CSV file: its first line and nothing after it.
 
-    Guarantee
-    ---------
-    - Whether the file is refused depends on its first line alone, and on the framing of an archive.
+    Guarantee: whether the file is refused depends on its first line alone, and on the framing of an archive.
     """
     line, names = None, None
     with contextlib.suppress(OSError, EOFError, zlib.error), open_bytes(path) as stream:
@@ -155,9 +150,7 @@ def regular(lines: bytes, fields: int) -> tuple[bytes, int]:
     A field holds no quote, or stands in quotes, in which a quote is doubled. There is no NUL in a
     record, and no CR but at its end. Bytes that are no UTF-8 become the replacement character.
 
-    Guarantee
-    ---------
-    - Every line stays one line, and what becomes of it depends on that line alone.
+    Guarantee: every line stays one line, and what becomes of it depends on that line alone.
     """
     if not lines.isascii():
         lines = lines.decode(errors="replace").encode()

@@ -111,9 +111,7 @@ def _arrow_column(series: nw.Series[Any]) -> Any:
 def series_numbers(series: nw.Series[Any], name: str) -> NDArray[Any]:
     """Numbers of a column, without a copy where the table stores plain floats.
 
-    Guarantee
-    ---------
-    - Whether the column is refused depends on its type alone.
+    Guarantee: whether the column is refused depends on its type alone.
     """
     column = _arrow_column(series)
     if column is not None:

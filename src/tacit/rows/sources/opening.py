@@ -33,12 +33,9 @@ def open_source(
     other columns (weights, exposures, persons) by the caller's word for them: a sequence, the name of a column of the
     table, or None. A sequence goes by its word, underscored until nothing else is called so; `attached_names` tells.
 
-    Guarantee
-    ---------
-    - Fewer than `fewest` records (two for a fit of a public number of them), no columns, unequal
-      lengths and matrices of dates are refused, with a message that holds no value.
-    - Where `fewest` is 0, a table without records is one like any other. A list of records is then
-      refused whatever it holds, since an empty one would have no columns.
+    Guarantee: fewer than `fewest` records (two for a fit of a public number of them), no columns, unequal lengths and
+    matrices of dates are refused, with a message that holds no value. Where `fewest` is 0, a table without records is
+    one like any other. A list of records is then refused whatever it holds, since an empty one would have no columns.
     """
     named = response if isinstance(response, str) else None
     separate = None if named is not None else response
@@ -128,10 +125,8 @@ class Description:
 def describe(table: Any) -> Description:
     """Names and kinds of columns; those of a CSV file and of Python objects are "unknown".
 
-    Guarantee
-    ---------
-    - No value is read and no statistic of the values: a table of the same types with other values
-      has the same description.
+    Guarantee: no value is read and no statistic of the values: a table of the same types with other values has the same
+    description.
     """
     if isinstance(table, str | os.PathLike):
         path = Path(table)

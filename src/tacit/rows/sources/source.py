@@ -57,13 +57,10 @@ class Batch:
 class Source(ABC):
     """A table that can be read again and again from its first record.
 
-    Guarantee
-    ---------
-    - `batches` starts at the first record each time and keeps the order of the records.
-    - A batch has at least one record and at most `rows`; of a resident source, exactly `rows` except the last.
-    - No content of a record raises, nor changes how another record is read: a cell that is no
-      number is infinite where one is asked for, and one that is no label is missing.
-    - A column is refused by its type alone, before its first record.
+    Guarantee: `batches` starts at the first record each time and keeps the order of the records. A batch has at least
+    one record and at most `rows`; of a resident source, exactly `rows` except the last. No content of a record raises,
+    nor changes how another record is read: a cell that is no number is infinite where one is asked for, and one that is
+    no label is missing. A column is refused by its type alone, before its first record.
 
     Attached columns are not among the `names`. `length` is None where it is not known without reading values. A
     `resident` table is in memory. `typed_by` is the library that gave the columns their types; None of text.
@@ -84,10 +81,7 @@ class Source(ABC):
 class AttachedSource(Source):
     """A table and attached columns (response, weights, persons), read as if they were its own.
 
-    Guarantee
-    ---------
-    - A batch holds the same records of the table and of the attached columns.
-    - Its text shows no cell.
+    Guarantee: a batch holds the same records of the table and of the attached columns. Its text shows no cell.
 
     `known_as` has the name of an attached column by the caller's word for it, `types` its library.
     """

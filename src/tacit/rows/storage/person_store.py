@@ -60,10 +60,8 @@ def place_groups(sizes: Integers) -> tuple[Integers, Integers, Integers, Integer
 class PersonStore(Store):
     """Records of persons in memory; its length is the number of persons.
 
-    Guarantee
-    ---------
-    - A person's records stand in one block, in the order of their slots.
-    - The image of a record under `map` depends on that record and the matrix only.
+    Guarantee: a person's records stand in one block, in the order of their slots. The image of a record under `map`
+    depends on that record and the matrix only.
     """
 
     def __init__(self, layout: Layout, blocks: Sequence[PersonBlock]) -> None:

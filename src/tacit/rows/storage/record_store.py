@@ -48,11 +48,8 @@ _lock = threading.Lock()
 def pooled_array(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
     """An array of any content, in the buffer of the last fit if free: fresh memory is dear.
 
-    Guarantee
-    ---------
-    - No two arrays share a buffer while either is in use.
-    - At most one buffer is kept, of at most 256 MiB.
-    - Never blocks: where the pool is busy, also in a forked process, fresh memory is used.
+    Guarantee: no two arrays share a buffer while either is in use. At most one buffer is kept, of at most 256 MiB.
+    Never blocks: where the pool is busy, also in a forked process, fresh memory is used.
     """
     size = math.prod(shape) * dtype.itemsize
     if not _lock.acquire(blocking=False):
@@ -81,9 +78,7 @@ def subsample_first(drawn: NDArray[np.uint8]) -> tuple[Integers, int]:
 class MemoryStore(Store):
     """Dense records in memory; `subsample` has how many of each block are in it, which is secret.
 
-    Guarantee
-    ---------
-    - Where new tiles are being written and that fails, what was written is in no buffer that is kept.
+    Guarantee: where new tiles are being written and that fails, what was written is in no buffer that is kept.
     """
 
     def __init__(self, layout: Layout, blocks: Sequence[NDArray[Any]], subsample: Integers | None = None) -> None:
@@ -143,10 +138,8 @@ class MemoryStore(Store):
 class SubsampledStore(Store):
     """The subsample of a store; it is read, not mapped, and closed with the store.
 
-    Guarantee
-    ---------
-    - Whether a record is in the subsample depends on its own byte only: not on its place, on the
-      other records or on what it holds.
+    Guarantee: whether a record is in the subsample depends on its own byte only: not on its place, on the other records
+    or on what it holds.
     """
 
     def __init__(self, store: MemoryStore) -> None:
@@ -178,11 +171,8 @@ class SubsampledStore(Store):
 class ScratchStore(Store):
     """Records in a scratch file, written once from the start; a block is read when asked for.
 
-    Guarantee
-    ---------
-    - The file has no name, is readable by its owner only, and frees its space when it is closed or
-      the process ends, however it ends.
-    - Memory in use does not grow with the table.
+    Guarantee: the file has no name, is readable by its owner only, and frees its space when it is closed or the process
+    ends, however it ends. Memory in use does not grow with the table.
     """
 
     def __init__(self, layout: Layout) -> None:
@@ -251,10 +241,8 @@ class ScratchStore(Store):
 def collected(layout: Layout, blocks: Iterable[NDArray[Any]], memory_limit: int) -> Store:
     """Store of blocks that come one by one: in memory up to a limit, beyond it on disk.
 
-    Guarantee
-    ---------
-    - At most `memory_limit` bytes and one block are held; the rest is in a scratch file.
-    - Where a block fails, the scratch file is closed.
+    Guarantee: at most `memory_limit` bytes and one block are held; the rest is in a scratch file. Where a block fails,
+    the scratch file is closed.
     """
     held: list[NDArray[Any]] = []
     scratch: ScratchStore | None = None
