@@ -12,8 +12,7 @@ from tacit.mechanisms.query_responder import Responder
 class PlannedGate:
     """Answers the plan's steps in their order, each as often as it was reserved, and no more.
 
-    Guarantee: a query of another kind than the next reserved step, or beyond the last, is refused before a record is
-    touched.
+    Guarantee: a query of another kind than the next step, or beyond the last, is refused before a record is touched.
     """
 
     def __init__(self, plan: Plan, responder: Responder, progress: Progress | None = None) -> None:

@@ -24,8 +24,7 @@ def margins(
 ) -> Iterator[NDArray[np.float64]]:
     """Linear predictor of every record; NaN where a needed value is missing or undeclared.
 
-    `coefficients` are on the user's scale, the intercept first. Where `shifted`, the design's
-    offset is added, read from the records as it was in the fit.
+    `coefficients` are on the user's scale, the intercept first. Where `shifted`, the records' offset is added.
     """
     intercept = coefficients[0] if design.intercept else 0.0
     slopes = coefficients[int(design.intercept) :]

@@ -31,9 +31,8 @@ from tacit.solvers.signal import plan_warnings
 class Table:
     """Opened records: their names and number, and the way to a run. Private: what it holds.
 
-    `response` are labels, or the name of a column; None where the design names it. `attached` are
-    weights, exposures and units by the caller's name for them. Fewer than `fewest` records are
-    refused; it is 0 where their number is private and may not be told.
+    `response` are labels, or the name of a column; None where the design names it. `attached` are weights, exposures
+    and units by the caller's name for them. Fewer than `fewest` records are refused; it is 0 where n is private.
     """
 
     def __init__(
@@ -101,10 +100,8 @@ class Table:
             cautions = plan.cautions()
         warned = [*warned, *plan_warnings(plan)]
         if plan.design.width > plan.records:
-            warned.append(
-                f"There are more coefficients ({plan.design.width}) than records: many fit equally "
-                "well, and this is one of them. Use fewer columns, or l2=…"
-            )
+            many = "many fit equally well, and this is one of them. Use fewer columns, or l2=…"
+            warned.append(f"There are more coefficients ({plan.design.width}) than records: {many}")
         for text in warned:
             warnings.warn(text, UserWarning, stacklevel=4)
         for text in cautions:
@@ -181,9 +178,7 @@ class Table:
             self._store = None
 
     def __enter__(self) -> Table:
-        """Open the table for one run."""
         return self
 
     def __exit__(self, *failure: object) -> None:
-        """Forget the records, whatever happened."""
         self.close()

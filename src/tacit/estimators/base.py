@@ -65,8 +65,7 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
             Whose record each one is; needs `max_rows_per_unit`. The guarantee then is for all
             records of a unit together.
         order
-            Of a unit's records those with the smallest entries are used; without it, those with
-            the smallest hash of their content.
+            A unit's records with the smallest entries are used; without it, those with the smallest hash.
         """
         return self._fit(X, y, {WEIGHT: sample_weight, UNIT: units, ORDER: order})
 
@@ -80,10 +79,7 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
         return Results(self.release_)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Take along the active ledger, which a copy must charge, and the certificate.
-
-        The certificate names the versions that drew the noise: those of this process.
-        """
+        """Take along the active ledger, which a copy must charge, and the certificate, with this process's versions."""
         if "release_" in vars(self):
             _ = self.certificate_
         state = dict(super().__getstate__())

@@ -1,7 +1,4 @@
-"""The settings of a fit, checked before any record is read, and the plan they lead to.
-
-Also the limits that weights, units and exposures must declare.
-"""
+"""The settings of a fit and the limits of weights, units and exposures, checked before a record is read; their plan."""
 
 from __future__ import annotations
 
@@ -86,8 +83,7 @@ class Settings:
     def first_plan(self, cases: Sequence[tuple[Design, Loss]], records: int | None) -> Plan:
         """Plan the first of some possible cases that has a plan.
 
-        Guarantee: settings are refused if no case has a plan. Where n is not known yet (`records` is None), that means
-        for none of the numbers in `TRIED_RECORDS`.
+        Guarantee: settings are refused if no case has a plan. Unknown n (`records` None) means each of `TRIED_RECORDS`.
         """
         known = records is not None or not self.relation.n_is_public
         refusals = []

@@ -105,10 +105,7 @@ class FactorColumn(_LevelColumn):
 
 @dataclass(frozen=True)
 class BinaryColumn(_LevelColumn):
-    """A column of two declared levels, the negative one first: a response or a 0/1 predictor.
-
-    `missing` and `other` are as for a factor.
-    """
+    """A factor of two declared levels, the negative one first: a response or a 0/1 predictor."""
 
     levels: tuple[Level, ...] = (0, 1)
     kind: ClassVar[str] = "binary"

@@ -40,10 +40,9 @@ class Schema:
     Guarantee: unknown keys, missing bounds and missing levels are refused, never guessed.
     `Schema.parse(schema.to_toml()) == schema`.
 
-    `unit` is the unit of privacy in words, e.g. "patient". Each unit holds at most one record,
-    unless `person` names a column and the number of records that a person keeps. `n_at_least` is a
-    public lower bound on a private number of records (relation "add-remove"). `weight` names the
-    column that says how often a record counts, and its public largest value.
+    `unit` is the unit of privacy in words, e.g. "patient". Each unit holds at most one record, unless `person` names a
+    column and the number of records that a person keeps. `n_at_least` is a public lower bound on a private number of
+    records (relation "add-remove"). `weight` names the column of weights and its public largest value.
 
     Examples
     --------

@@ -56,10 +56,8 @@ class Preparer:
         raw = bool(design.open_places)
         norm = design.feature_norm
         if design.columns and not raw and not SMALLEST_NORM <= norm <= LARGEST_NORM:
-            raise BoundsError(
-                f"The norm bound of a feature row must lie in [{SMALLEST_NORM}, {LARGEST_NORM}]; "
-                f"got {norm!r}. Rescale the columns or declare another row_norm."
-            )
+            got = f"[{SMALLEST_NORM}, {LARGEST_NORM}]; got {norm!r}. Rescale the columns or declare another row_norm."
+            raise BoundsError(f"The norm bound of a feature row must lie in {got}")
         table = [(c.lower, c.upper, c.center, c.scale) for c in design.columns]
         bounds = np.array(table, dtype=np.float64).reshape(-1, 4).T.copy()
         if sparse and bounds[2].any():
@@ -67,9 +65,9 @@ class Preparer:
         outside = ~((bounds[0] <= 0.0) & (bounds[1] >= 0.0))
         if sparse and outside.any():
             name = design.columns[int(np.argmax(outside))].name
+            advice = "Declare bounds that contain 0, or call .toarray() to fit a dense matrix."
             raise BoundsError(
-                f"The bounds of {name!r} exclude 0, the value of every empty cell of a sparse "
-                "matrix. Declare bounds that contain 0, or call .toarray() to fit a dense matrix."
+                f"The bounds of {name!r} exclude 0, the value of every empty cell of a sparse matrix. {advice}"
             )
         return cls(bounds, norm, design.intercept, raw)
 
@@ -104,8 +102,7 @@ class Preparer:
 
     def tiles(self, encoded: tuple[Floats, Floats, Flags], layout: Layout) -> NDArray[Any]:
         """The prepared records in tiles of their own."""
-        shape = replace(layout, length=len(encoded[2])).shape
-        tiles = np.empty(shape, dtype=layout.dtype)
+        tiles = np.empty(replace(layout, length=len(encoded[2])).shape, dtype=layout.dtype)
         self.prepare(*encoded, tiles)
         return tiles
 
@@ -113,9 +110,8 @@ class Preparer:
 def rescale(store: Store, design: Design, dtype: DTypeLike = np.float32) -> Store:
     """Prepare the raw records of a store by a design with bounds; the store is closed.
 
-    Guarantee: the result is, bit by bit, what admission by this design would have stored; of a person with too many
-    records and no declared order, those that were chosen as they came in. A design that differs from the store's by
-    more than the bounds of open columns is refused.
+    Guarantee: the result is, to the bit, what this design would have admitted; of a person with too many records and no
+    declared order, those chosen as they came in. A design that differs by more than bounds is refused.
     """
     opened = store.opened
     if opened is None or _closed_like(opened, design) != design:
@@ -218,8 +214,7 @@ def _prepare(  # noqa: C901, PLR0912, PLR0917 - one pass, compiled once
 @njit(nogil=True, error_model="numpy", inline="always")
 def moderation(largest: float) -> float:
     """What a record is multiplied by before it is squared, by its largest entry."""
-    # Entries so large or small that a square would overflow or vanish are scaled. Not beyond 1e300:
-    # an infinite factor would make no number of a zero.
+    # Entries whose square would overflow or vanish are scaled; beyond 1e300 the factor would be infinite.
     moderate = 1e-100 < largest < 1e100 or largest == 0.0
     return 1.0 if moderate else 1.0 / max(largest, 1e-300)
 

@@ -1,8 +1,7 @@
 """Contribution bounding: records are grouped by person, of whom at most so many are stored.
 
-Private: everything given here but the design. Which records of a person are stored depends on their
-order cells and on a hash of their content, never on their place in the file. All records are held
-in memory, those of a file too, since a person's may stand anywhere.
+Private: everything given here but the design. Which records of a person are stored depends on their order cells and on
+a hash of their content, never on their place in the file. All are held in memory: a person's may stand anywhere.
 """
 
 from __future__ import annotations
@@ -99,8 +98,7 @@ def person_numbers(known: dict[Form, int], forms: Sequence[Form]) -> Integers:
 
 def label_forms(labels: NDArray[Any]) -> list[Form]:
     """Normal forms of labels, whole numbers as integers; None where a label is missing."""
-    # An integer equals the exact decimal of the same number and has its hash, so that either finds
-    # the other in a dictionary.
+    # An integer equals the exact decimal of the same number and has its hash: either finds the other in a dictionary.
     kind = labels.dtype.kind
     if kind in "biu":
         return [*map(int, labels.tolist())] if kind == "b" else [*labels.tolist()]
@@ -120,8 +118,7 @@ def bounded_slots(
     Valid records come first, then those with the smallest order, then with the smallest hash. A person without a valid
     record keeps one that is not, and so remains a person. The slot of a record that is left out is -1.
 
-    Guarantee: which of a person's records are stored, and in which slots, depends neither on other persons' nor on
-    their order.
+    Guarantee: which of a person's records are stored, and where, depends neither on other persons' nor on their order.
     """
     sequence = np.lexsort((hashes[:, 1], hashes[:, 0], order, ~valid, person))
     sizes = np.bincount(person, minlength=persons)

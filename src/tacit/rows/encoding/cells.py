@@ -1,9 +1,8 @@
 """Cells to numbers and labels: the one place that decides what a cell is and when two are equal.
 
-Private: every array given here. Messages name the column and nothing else. Public: declared levels.
-One record can change the type of a whole column before it comes here, to text, complex numbers,
-spans of time or objects. So these types are read cell by cell, and no cell of theirs is refused.
-Dates, times and nested types do not come about in this way; as numbers they are refused.
+Private: every array given here. Messages name the column and nothing else. Public: declared levels. One record can
+change the type of a whole column before it comes here, to text, complex numbers, spans of time or objects. So these are
+read cell by cell, and none is refused. Dates, times and nested types do not come about so and are refused as numbers.
 """
 
 from __future__ import annotations
@@ -45,10 +44,8 @@ def quiet() -> np.errstate:
 
 def not_numeric(column: str) -> DataError:
     """The error for a column of a type that has no numbers."""
-    return DataError(
-        f"Column {column!r} holds dates, times or nested values, which are not numbers. Numeric "
-        "columns hold integers, floats or booleans; convert the column, or declare it as a factor."
-    )
+    advice = "Numeric columns hold integers, floats or booleans; convert the column, or declare it as a factor."
+    return DataError(f"Column {column!r} holds dates, times or nested values, which are not numbers. {advice}")
 
 
 def to_float64(values: NDArray[Any], column: str) -> Floats:
@@ -98,28 +95,26 @@ def text_number(text: str) -> float:
     return float(_TRUTH.get(spelt.lower(), NO_NUMBER))
 
 
-def _number(cell: Any) -> float:  # noqa: PLR0911 (one line a type)
+# By type, and by the methods of known types: a class of the cell's own could do anything.
+_READINGS: tuple[tuple[Any, Callable[[Any], float]], ...] = (
+    (str, lambda cell: text_number(str.__str__(cell))),
+    (bytes, lambda cell: text_number(bytes.decode(cell, errors="replace"))),
+    (float, float.__float__),
+    (np.timedelta64 | np.datetime64, lambda cell: math.nan if np.isnat(cell) else NO_NUMBER),
+    (np.bool_ | np.integer | np.floating, lambda cell: float(np.generic.item(cell))),
+    # One beyond float64 raises, and is infinite as what is no number is.
+    (int, int.__float__),
+    (Decimal, Decimal.__float__),
+)
+
+
+def _number(cell: Any) -> float:
     cell = bare(cell)
-    # By type, and by the methods of known types: a class of the cell's own could do anything.
-    kind = type(cell)
     if is_missing(cell):
         return math.nan
-    if issubclass(kind, str):
-        return text_number(str.__str__(cell))
-    if issubclass(kind, bytes):
-        return text_number(bytes.decode(cell, errors="replace"))
-    if issubclass(kind, float):
-        return float.__float__(cell)
-    if issubclass(kind, np.timedelta64 | np.datetime64):
-        return math.nan if np.isnat(cell) else NO_NUMBER
-    if issubclass(kind, np.bool_ | np.integer | np.floating):
-        return float(np.generic.item(cell))
-    # One beyond float64 raises, and is infinite as what is no number is.
-    if issubclass(kind, int):
-        return int.__float__(cell)
-    if issubclass(kind, Decimal):
-        return Decimal.__float__(cell)
-    return float(cell) if kind is Fraction else NO_NUMBER
+    kind = type(cell)
+    read = next((read for types, read in _READINGS if issubclass(kind, types)), None)
+    return read(cell) if read else float(cell) if kind is Fraction else NO_NUMBER
 
 
 def is_missing(cell: object) -> bool:

@@ -35,12 +35,10 @@ LARGEST = np.finfo(np.float64).max
 class FeatureReader:
     """What the features of a design ask of a batch, worked out once.
 
-    A design column is the product of its factors. Declared constants and levels replace missing
-    numbers and missing or undeclared labels, and numbers are clipped into their declared bounds. A
-    record is invalid where a needed cell is missing, infinite or undeclared, and not replaced.
+    A design column is the product of its factors. Declared substitutes replace missing numbers and labels that are
+    none, and numbers are clipped into their bounds. A record with a bad cell that is not replaced is invalid.
 
-    Guarantee: a record's features depend on that record and the design only, bit by bit. No level, bound, knot or
-    constant is taken from the records.
+    Guarantee: a record's features depend on that record and the design only, bit by bit; all else is declared.
     """
 
     design: Design
@@ -148,8 +146,7 @@ def _value_of_number(
 
 
 def _level_code(codes: Mapping[NormalForm, int], level: str, column: str) -> int:
-    form = normal_form(level)
-    if form not in codes:
+    if (form := normal_form(level)) not in codes:
         raise SchemaError(f"The design uses level {level!r} of {column!r}, which is not declared.")
     return codes[form]
 
@@ -229,11 +226,9 @@ class RecordEncoder:
                 ranked = "" if unit.order is None else " and have a number that orders it"
                 demands.append(f"Every record must say whose it is{ranked}.")
             raise DataError(
-                "Some records are invalid: a needed value is missing, infinite or no number, a "
-                "label is not declared, or a record has more or fewer fields than the table. "
-                f"{''.join(f'{sentence} ' for sentence in demands)}"
-                'Mend or remove them, or set invalid_rows="zero" to let such records contribute '
-                "nothing."
+                "Some records are invalid: a needed value is missing, infinite or no number, a label is not declared, "
+                f"or a record has more or fewer fields than the table. {''.join(f'{text} ' for text in demands)}"
+                'Mend or remove them, or set invalid_rows="zero" to let such records contribute nothing.'
             )
 
 

@@ -1,8 +1,7 @@
 """Transforms of cells and feature maps of rows, as fixed sequences of IEEE operations.
 
-Private: cells, rows and features. Public: knots, degrees, the map, its inputs' bounds, and its
-frequencies, which come from a public seed by splitmix64 and protect nothing. numpy's functions, but
-for the square root, may differ in the last bit between vector units and strides; these do not.
+Private: cells, rows and features. Public: knots, degrees, the map, its inputs' bounds, its frequencies (from a public
+seed by splitmix64). numpy's functions, but the root, may differ in the last bit between vector units; these do not.
 """
 
 from __future__ import annotations
@@ -44,8 +43,7 @@ STEP = np.uint64(0x9E3779B97F4A7C15)
 def logarithm(cells: Floats) -> Floats:
     """Natural logarithm of positive finite numbers.
 
-    Guarantee: a number has the same logarithm wherever it stands, to the bit; the error is below 2 units in the last
-    place.
+    Guarantee: a number has the same logarithm wherever it stands, to the bit; its error is below 2 ulp.
     """
     mantissa, exponent = np.frexp(cells)
     small = mantissa < math.sqrt(0.5)
@@ -98,8 +96,7 @@ _FUNCTIONS: Mapping[str, Callable[[Floats], Floats]] = {"log": logarithm, "log1p
 def spline_basis(cells: Floats, knots: Sequence[float], degree: int) -> Floats:
     """All functions of a B-spline basis at cells within the first and the last knot.
 
-    The recurrence is that of de Boor, "A practical guide to splines", 1978, chapter X. scipy's
-    `BSpline` does not promise the same bits everywhere.
+    De Boor, "A practical guide to splines", 1978, chapter X. scipy's `BSpline` promises no bits.
 
     Guarantee: every value lies in [0, 1], and the values of a record sum to 1 up to rounding. A record's values depend
     on its cell, the knots and the degree only, bit by bit.
@@ -137,9 +134,8 @@ def _fill_basis(cells: Floats, knots: Floats, degree: int, basis: Floats) -> Non
 class FeatureMapper:
     """A feature map and the public numbers of its inputs, as the kernels take them.
 
-    Guarantee: a record's features depend on that record and the map only, bit by bit. The norm of its features is at
-    most the map's norm bound, up to rounding. A function of the user's sees one row at a time, and what it raises is
-    not passed on.
+    Guarantee: a record's features depend on that record and the map only, bit by bit. Their norm is at most the map's
+    bound, up to rounding. A function of the user's sees one row at a time, and what it raises is not passed on.
     """
 
     feature_map: FeatureMap
@@ -168,9 +164,8 @@ class FeatureMapper:
             case Custom(function=function) if function is not None:
                 table = np.empty((0, 0))
             case _:
-                raise SettingError(
-                    "The function of a custom feature map is not stored with a fit; use the estimator that was fitted."
-                )
+                lost = "is not stored with a fit; use the estimator that was fitted"
+                raise SettingError(f"The function of a custom feature map {lost}.")
         norm = math.inf if design.input_norm is None else design.input_norm
         return cls(feature_map, np.ascontiguousarray(bounds), norm, table)
 

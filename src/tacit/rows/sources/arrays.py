@@ -91,8 +91,7 @@ def typed_by(values: Any) -> str | None:
 def as_column(values: Any, what: str, length: int) -> NDArray[Any]:
     """Cells of one column of a table of so many records; errors say `what` it is.
 
-    Guarantee: no cell of a list changes how another is read, and none can raise. The error for another number of
-    records or dimensions contains no cell and no length.
+    Guarantee: no cell of a list changes how another is read, and none can raise. No error contains a cell or a length.
     """
     series = _series(values)
     if isinstance(series, nw.Series):
@@ -296,7 +295,5 @@ def _require_csr(table: Any, length: int) -> None:
         and bool((starts[1:] >= starts[:-1]).all())
     )
     if not fits:
-        raise DataError(
-            "The sparse matrix is broken: its indptr, indices and data do not fit together. "
-            "Build it anew, or call .toarray()."
-        )
+        broken = "its indptr, indices and data do not fit together"
+        raise DataError(f"The sparse matrix is broken: {broken}. Build it anew, or call .toarray().")

@@ -46,8 +46,7 @@ def read_footer(path: Path) -> tuple[pa.Schema, int]:
 class ParquetSource(Source):
     """A Parquet file; its names, types and length are known from its footer.
 
-    Guarantee: memory does not grow with the number of row groups. No error contains a cell, in its text or in its
-    context.
+    Guarantee: memory does not grow with the number of row groups. No error has a cell in its text or its context.
     """
 
     state: FileState
@@ -121,8 +120,7 @@ def parse_lines(lines: bytes, count: int, names: Names, numeric: Names, labels: 
     """Columns of so many lines, at once, or as text first where a number is spelt otherwise."""
     if count == 0:
         return []
-    # With names of our own, the file's may hold anything, and a mark of byte order at the start of
-    # a chunk stays a part of a cell.
+    # With names of our own, the file's may hold anything, and a mark of byte order stays a part of a cell.
     places = {name: f"f{place}" for place, name in enumerate(names)}
 
     def read(number: pa.DataType, block: int) -> pa.Table:

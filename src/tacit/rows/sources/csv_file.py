@@ -112,10 +112,10 @@ def read_header(path: Path) -> tuple[str, ...]:
     if line is None:
         raise unreadable(path)
     if names is None or "\r" in text or "\0" in text or len(line) >= LONGEST_LINE:
-        raise FileError(
-            f"The first line of {path.name!r} must hold the names of the columns, in UTF-8, parted "
-            "by commas, every quote closed, and end with LF or CR LF."
+        names_line = (
+            "the names of the columns, in UTF-8, parted by commas, every quote closed, and end with LF or CR LF"
         )
+        raise FileError(f"The first line of {path.name!r} must hold {names_line}.")
     return tuple(names)
 
 

@@ -30,8 +30,7 @@ FILE_KINDS = (".csv", ".csv.gz", ".parquet")
 class SparseRows(NamedTuple):
     """Records as CSR has them: record r holds values[starts[r] : starts[r + 1]].
 
-    Within a record the columns in `indices` increase. One that lies outside of the table, in a
-    broken matrix, makes the record invalid.
+    Within a record the columns in `indices` increase. One outside of the table makes the record invalid.
     """
 
     starts: Integers

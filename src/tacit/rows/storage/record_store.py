@@ -1,9 +1,8 @@
 """Records one by one: dense in memory or in a scratch file, with a secret subsample, or sparse.
 
-Private: the records, and which of them are in the subsample: a Bernoulli(1/4) sample, drawn once
-per fit, whose records stand first in every block, so that to read it is to read less. Membership
-goes with the record and not with its place: in a table sorted by content, one replaced record
-shifts the places of many others. A store in memory wipes its records when it is closed.
+Private: the records, and which of them are in the subsample: a Bernoulli(1/4) sample, drawn once per fit, whose records
+stand first in every block, to be read alone. Membership goes with the record and not with its place: in a table sorted
+by content, one replaced record shifts the places of many others. A closed store in memory is wiped.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import os
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple, Never
 
@@ -26,7 +25,7 @@ from tacit.contract.query import PART
 from tacit.errors import FileError, SettingError
 from tacit.rows.storage import store as base
 from tacit.rows.storage.store import Layout, Rewrite, Store
-from tacit.rows.storage.tiles import LANES, Integers, readonly, tile_count
+from tacit.rows.storage.tiles import LANES, Integers, dense_tiles, readonly, tile_count
 
 THREADS = 2  # that write blocks
 SMALLEST, LARGEST = 16 << 20, 256 << 20
@@ -138,8 +137,7 @@ class MemoryStore(Store):
 class SubsampledStore(Store):
     """The subsample of a store; it is read, not mapped, and closed with the store.
 
-    Guarantee: whether a record is in the subsample depends on its own byte only: not on its place, on the other records
-    or on what it holds.
+    Guarantee: whether a record is in it depends on its own byte only, not on its place, its content or other records.
     """
 
     def __init__(self, store: MemoryStore) -> None:
@@ -202,10 +200,8 @@ class ScratchStore(Store):
                 full = True
         if full:
             self.close()
-            raise FileError(
-                "The scratch file could not be written; make room in the temporary directory, or "
-                "set TMPDIR to a directory with more."
-            )
+            room = "make room in the temporary directory, or set TMPDIR to a directory with more"
+            raise FileError(f"The scratch file could not be written; {room}.")
 
     def block(self, index: int) -> NDArray[Any]:
         """Records of one block, in a fresh buffer."""
@@ -224,25 +220,26 @@ class ScratchStore(Store):
 
     def rewritten(self, layout: Layout, rewrite: Rewrite) -> Store:
         """A new store in a scratch file of its own."""
-
-        def image(index: int) -> NDArray[Any]:
-            tiles = self.block(index)
-            out = np.empty(tiles.shape, dtype=layout.dtype)
-            rewrite(tiles, out)
-            return out
-
-        return collected(layout, map(image, range(self.block_count)), 0)
+        return collected(layout, dense_images(self, layout, rewrite), 0)
 
     def close(self) -> None:
         """Free the space on disk."""
         self._file.close()
 
 
+def dense_images(store: Store, layout: Layout, rewrite: Rewrite) -> Iterator[NDArray[Any]]:
+    """Images of the blocks of a store, one after the other, in arrays of their own."""
+    for index in range(store.block_count):
+        tiles = dense_tiles(store.block(index), store.width)
+        out = np.empty(tiles.shape, dtype=layout.dtype)
+        rewrite(tiles, out)
+        yield out
+
+
 def collected(layout: Layout, blocks: Iterable[NDArray[Any]], memory_limit: int) -> Store:
     """Store of blocks that come one by one: in memory up to a limit, beyond it on disk.
 
-    Guarantee: at most `memory_limit` bytes and one block are held; the rest is in a scratch file. Where a block fails,
-    the scratch file is closed.
+    Guarantee: at most `memory_limit` bytes and one block are held; the scratch file is closed where a block fails.
     """
     held: list[NDArray[Any]] = []
     scratch: ScratchStore | None = None
@@ -263,10 +260,9 @@ def collected(layout: Layout, blocks: Iterable[NDArray[Any]], memory_limit: int)
 class SparseBlock(NamedTuple):
     """Whole tiles of 64 records, their features sparse; it takes the place of an array of tiles.
 
-    Record r is lane r % 64 of tile r // 64. Its features are values[starts[r] : starts[r + 1]], in
-    the columns that `indices` has at the same places, in increasing order, the intercept last; all
-    others are zero. Records that fill up the last tile have no features. `outcome` (tile, 1 +
-    weighted + shifted, 64) has the response, and weight and offset where there are any.
+    Record r is lane r % 64 of tile r // 64. Its features are values[starts[r] : starts[r + 1]], in the columns in
+    `indices`, which increase, the intercept last. Records that fill up the last tile have no features. `outcome` (tile,
+    1 + weighted + shifted, 64) has the response, and weight and offset where there are any.
     """
 
     starts: Integers
@@ -297,20 +293,12 @@ class SparseStore(Store):
     def require_mappable(self) -> None:
         """Refuse records too wide to be mapped, by their public width."""
         if self.width > WIDEST_IMAGE:
-            raise SettingError(
-                f"Sparse records of more than {WIDEST_IMAGE} columns are not mapped to other "
-                'coordinates, where they would be dense. Use solver="gradient".'
-            )
+            dense = "columns are not mapped to other coordinates, where they would be dense"
+            raise SettingError(f'Sparse records of more than {WIDEST_IMAGE} {dense}. Use solver="gradient".')
 
     def rewritten(self, layout: Layout, rewrite: Rewrite) -> Store:
         """A new, dense store: an image has no zeros to leave out. A large one is on disk."""
-
-        def image(index: int) -> NDArray[Any]:
-            tiles: NDArray[Any] = self.block(index).dense(self.width)
-            rewrite(tiles, tiles)
-            return tiles
-
-        return collected(layout, map(image, range(self.block_count)), MEMORY_LIMIT)
+        return collected(layout, dense_images(self, layout, rewrite), MEMORY_LIMIT)
 
 
 @compiled

@@ -1,7 +1,6 @@
 """Tiles of 64 records: how dense blocks lie in memory, and their images under a public matrix.
 
-Private: the records. A tile is an array (column, lane): features, then the outcome columns. Each
-record's sum runs over its columns in order. Zero records fill up a last tile.
+Private: the records. A tile is (column, lane): features, then outcome. Sums run over columns in order. Zeros fill up.
 """
 
 from __future__ import annotations
