@@ -16,10 +16,8 @@ class PlannedGate:
     """
 
     def __init__(self, plan: Plan, responder: Responder, progress: Progress | None = None) -> None:
-        self._responder = responder
-        self._progress = progress
+        self._responder, self._progress, self._asked = responder, progress, 0
         self._schedule = [step for step in plan.steps for _ in range(step.times)]
-        self._asked = 0
 
     def ask(self, query: Query) -> Answer:
         """Answer the next reserved step."""
@@ -43,13 +41,11 @@ class OpenGate:
     def __init__(self, plan: Plan, responder: Responder, progress: Progress | None = None) -> None:
         if plan.private:
             raise PlanViolation("A private plan cannot be run through the open gate.")
-        self._responder = responder
-        self._progress = progress
+        self._responder, self._progress, self._asked = responder, progress, 0
         # Products may round, by no more than a float's precision.
         finest = max(1, min(2**50, 2 * LARGEST_TOTAL // plan.records))
         # A power of two, so that a count is the whole number that it is.
         self._price = Price(1 << (finest.bit_length() - 1), 0)
-        self._asked = 0
 
     def ask(self, query: Query) -> Answer:
         """Answer exactly, up to the rounding of the lattice."""

@@ -44,14 +44,12 @@ class Table:
         attached: Mapping[str, Any] | None = None,
         fewest: int = 2,
     ) -> None:
-        self._data = data
-        self._fewest = fewest
+        self._data, self._fewest, self._progress = data, fewest, progress
         self._source = open_source(data, response, attached=attached, fewest=fewest)
         self.names: tuple[str, ...] = self._source.names
         self.response: str | None = self._source.response
         self.attached: Mapping[str, str] = attached_names(self._source)
         self.column_types: Mapping[str, str] = column_types(self._source)
-        self._progress = progress
         self._store: Store | None = None
 
     @property

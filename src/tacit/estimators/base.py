@@ -127,7 +127,6 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
                 validate_data(self, X, skip_check_array=True, ensure_2d=False)
                 names, columns = table.names, table.attached
                 self.n_features_in_ = len(names)
-                # Sparse matrices of scipy keep their zeros.
                 design_of = partial(self._design, names, columns=columns, sparse=hasattr(X, "tocsr"))
                 if stand_ins:
                     cases = [(design_of(each), self._loss(each)) for each in stand_ins]

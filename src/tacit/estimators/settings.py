@@ -281,7 +281,6 @@ def class_weights(weights: Any, classes: Sequence[Any]) -> tuple[float, ...] | N
     if not isinstance(weights, Mapping):
         balanced = 'Weights that balance the classes ("balanced") would be read off the data, which costs budget.'
         raise SettingError(f"class_weight must be a dictionary from label to weight. {balanced}")
-    # numpy's scalars as Python's, as the classes are.
     plain = {label.item() if isinstance(label, np.generic) else label: weights[label] for label in weights}
     if not set(plain) <= set(classes):
         raise SettingError("class_weight names a label that is not among the classes.")

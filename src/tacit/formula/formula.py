@@ -184,7 +184,6 @@ class _Reader:
                 if (found := self._offset(item, response, given=offset)) is not None:
                     offset = found
                     continue
-                # A product of sums is a sum of products.
                 for term in itertools.product(*map(self._atoms, item.factors)):
                     _refuse_response({atom.column for atom in term}, response, spelling)
                     keys = frozenset(atom.factors for atom in term)

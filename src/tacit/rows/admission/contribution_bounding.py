@@ -52,7 +52,6 @@ def admit_persons(
         order = np.zeros(batch.length)
         if unit.order is not None:
             order = np.array(batch.numeric((unit.order,))[:, 0])
-        # Records without a person or an order are invalid.
         encoded = encoder.encode(batch, named & np.isfinite(order))
         tiles = preparer.tiles(encoded, layout)
         return forms, (encoded[2], order, record_hashes(tiles, batch.length), tiles)
@@ -78,14 +77,12 @@ def admit_persons(
     empty = 0.0 if layout.opened is None else np.nan
     tiles = np.full((int(starts[-1]), *no_tiles.shape[1:]), empty, dtype=layout.dtype)
     start = 0
-    while parts:
+    while parts and persons:
         whose, *_, records = parts.pop(0)
-        stop = start + len(whose)
-        if persons:
-            # Nobody's records have no slot; any place will do.
-            place = np.maximum(whose, 0)
-            put_records(readonly(records), slot[start:stop], first[place], lane[place], tiles)
-        start = stop
+        # Nobody's records have no slot; any place will do.
+        place, own = np.maximum(whose, 0), slot[start : start + len(whose)]
+        put_records(readonly(records), own, first[place], lane[place], tiles)
+        start += len(whose)
     blocks = PersonBlock(tiles, starts, counts).parts(layout.block_rows // LANES)
     return PersonStore(replace(layout, length=persons), [*blocks])
 

@@ -250,7 +250,6 @@ def _clean(numbers: Floats, rules: Floats, result: Floats, valid: Flags) -> None
     for i in range(rows):
         finite = True
         for j in range(count):
-            # NaN differs from itself.
             value = constant[j] if numbers[i, j] != numbers[i, j] else numbers[i, j]
             usable = value - value == 0.0
             finite &= usable

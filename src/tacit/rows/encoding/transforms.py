@@ -266,12 +266,10 @@ def _turn(rows: Floats, frequencies: Floats, out: Floats) -> None:
             sine = rest + rest * sine
             cosine = (1.0 - 0.5 * square) + square * cosine
             step = quarter - 4.0 * math.floor(0.25 * quarter)
-            if step == 1.0:
+            if step % 2.0 == 1.0:
                 sine, cosine = cosine, -sine
-            elif step == 2.0:
+            if step >= 2.0:
                 sine, cosine = -sine, -cosine
-            elif step == 3.0:
-                sine, cosine = -cosine, sine
             out[i, k] = share * cosine
             out[i, count + k] = share * sine
 
@@ -294,8 +292,7 @@ def normal_draws(seed: int, count: int) -> Floats:
 
 def uniform_words(seed: int, count: int) -> NDArray[np.uint64]:
     """The first words of splitmix64 from this seed."""
-    states = np.uint64(seed % 2**64) + np.arange(count, dtype=np.uint64) * STEP
-    return np.asarray(splitmix64(states))
+    return np.asarray(splitmix64(np.uint64(seed % 2**64) + np.arange(count, dtype=np.uint64) * STEP))
 
 
 def splitmix64(state: Any) -> Any:

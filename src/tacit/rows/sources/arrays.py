@@ -141,7 +141,6 @@ def _typed(data: Sequence[Any]) -> NDArray[Any] | None:
 
 def _records(data: Sequence[Any]) -> NDArray[Any]:
     rows = [*map(_cells, data)]
-    # The shape of most records is the table's.
     shapes = Counter(None if row is None else (len(row), _nested(row)) for row in rows)
     if not shapes or (shape := shapes.most_common(1)[0][0]) is None:
         return np.empty(len(rows), dtype=object)

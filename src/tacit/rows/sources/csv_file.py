@@ -12,7 +12,7 @@ import csv
 import gzip
 import zlib
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -74,20 +74,17 @@ class CsvSource(Source):
 
     def _parsed(self, parse: Callable[[bytes], list[Any]]) -> Iterator[list[Any]]:
         """Record batches of one chunk after the other; the next is parsed while one is used."""
-        header, waiting = True, None
+        waiting: list[Future[list[Any]]] = []
         with ThreadPoolExecutor(1) as pool:
-            for chunk in line_chunks(self.state.path):
+            for number, chunk in enumerate(line_chunks(self.state.path)):
                 if chunk is None:
                     self.state.require_unchanged()
                     raise unreadable(self.state.path)
-                records = chunk[chunk.index(b"\n") + 1 :] if header else chunk
-                header = False
-                job = pool.submit(parse, records)
-                if waiting is not None:
-                    yield waiting.result()
-                waiting = job
-            if waiting is not None:
-                yield waiting.result()
+                # The first chunk begins with the names.
+                waiting.append(pool.submit(parse, chunk if number else chunk[chunk.index(b"\n") + 1 :]))
+                if len(waiting) > 1:
+                    yield waiting.pop(0).result()
+            yield from (job.result() for job in waiting)
 
 
 def open_bytes(path: Path) -> Any:
@@ -176,7 +173,6 @@ def _scan(lines: NDArray[np.uint8], fields: int, broken: Flags, ends: Integers) 
     for place in range(lines.shape[0]):
         byte = lines[place]
         if byte > _COMMA:
-            # After a closing quote comes the end of the field.
             bad |= closed
         elif byte == _LF:
             length = place - start
