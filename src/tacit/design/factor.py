@@ -171,8 +171,7 @@ def require_declared(factor: Factor, levels: Mapping[str, Sequence[str]], cells:
         raise SchemaError(f"The bounds of {quoted(factor.column)} are not declared.")
     if isinstance(factor, Missing) and cell.missing is None:
         raise SchemaError(f"Nothing is declared for missing cells of {quoted(factor.column)}.")
-    bounds = (cell.lower, cell.upper)
-    if isinstance(factor, Spline) and (factor.knots[0], factor.knots[-1]) != bounds:
+    if isinstance(factor, Spline) and (factor.knots[0], factor.knots[-1]) != (cell.lower, cell.upper):
         raise SchemaError(f"A spline of {quoted(factor.column)} must reach from bound to bound.")
     if isinstance(factor, Transform):
         require_domain(factor, cell)

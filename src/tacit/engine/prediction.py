@@ -26,8 +26,7 @@ def margins(
 
     `coefficients` are on the user's scale, the intercept first. Where `shifted`, the records' offset is added.
     """
-    intercept = coefficients[0] if design.intercept else 0.0
-    slopes = coefficients[int(design.intercept) :]
+    intercept, slopes = (coefficients[0], coefficients[1:]) if design.intercept else (0.0, coefficients)
     wide = -1, *(1,) * (slopes.ndim - 1)
     for values, term, valid in _blocks(data, design, shifted=shifted):
         predictors = values @ slopes + intercept + term.reshape(wide)

@@ -88,8 +88,7 @@ class Table:
         Guarantee: what public facts can refuse is refused before the first record is read. Warnings are of public facts
         alone, and come before anything is spent.
         """
-        known = self.known_records(design)
-        plan = plan_for(known)
+        plan = plan_for(known := self.known_records(design))
         cautions, exact = plan.cautions(), not plan.private
         with refusals.logged():
             self.admit(design, invalid_rows=refusals.invalid_rows, exact=exact, seed=seed)

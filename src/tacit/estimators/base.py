@@ -187,8 +187,7 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
             shifted=not sparse,
             feature_map=self.feature_map,
         )
-        attached = self._declared().attached(columns, self._class_weights(response))
-        return replace(design, attached=attached)
+        return replace(design, attached=self._declared().attached(columns, self._class_weights(response)))
 
     def _design_facts(self, design: Design) -> list[PublicFact]:
         facts: dict[str, Any] = {}
@@ -241,8 +240,7 @@ class LinearModel(RegressionParameters, Model):
         if design.feature_map is not None:
             # A matrix has columns without names of their own.
             inputs = tuple(replace(column, name=f"x{j}") for j, column in enumerate(design.inputs))
-            by_position = replace(design, inputs=inputs)
-            return np.concatenate(list(margins(values, by_position, coefficients)))
+            return np.concatenate(list(margins(values, replace(design, inputs=inputs), coefficients)))
         if self.plan_.locating is not None:
             # Found bounds may be narrow: records beyond them act as they did in the fit.
             values = np.clip(values, *np.array([(c.lower, c.upper) for c in design.columns]).T)

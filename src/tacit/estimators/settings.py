@@ -64,18 +64,15 @@ class Settings:
             raise SettingError("With add-remove the number of records is private: declare n_at_least.")
         else:
             records, largest_delta = self.n_at_least, DELTA_OF_PRIVATE_N
-        prior_mean, constraint = self.penalty.prior_mean, self.penalty.constraint
-        columns = len(design.columns)
+        prior_mean, constraint, columns = self.penalty.prior_mean, self.penalty.constraint, len(design.columns)
         if prior_mean is not None and len(prior_mean) != columns:
             raise SettingError(f"prior_mean must have {columns} entries, one a column.")
         if constraint is not None:
             constraint.check(columns)
         budget = self.budget.with_delta(min(largest_delta, records**-1.1))
         facts = PublicFacts(design, records, self.relation, self.unit, budget, self.penalty, loss)
-        options = self.options
-        if self.intervals_by_default and not has_intervals(loss):
-            options = replace(options, inference=False)
-        plan = make_plan(facts, options)
+        without = self.intervals_by_default and not has_intervals(loss)
+        plan = make_plan(facts, replace(self.options, inference=False) if without else self.options)
         if design.attached.unit is None and self.unit not in {"row", "record"}:
             plan = plan.with_facts(PublicFact(ONE_RECORD, self.unit, "assumed"))
         return plan
@@ -159,8 +156,7 @@ def check_settings(
 def settings_of(given: Mapping[str, Any], **further: Any) -> Settings:
     """Check those that are settings of the given parameters of an estimator or of `glm`."""
     names = inspect.signature(check_settings).parameters
-    chosen = {name: value for name, value in given.items() if name in names}
-    return check_settings(**{**chosen, **further})
+    return check_settings(**{name: value for name, value in {**given, **further}.items() if name in names})
 
 
 def make_budget(epsilon: float | None, delta: float | None, budget: Budget | None) -> Budget:
@@ -239,8 +235,7 @@ class Declared:
         """What the certificate says of them."""
         facts: dict[str, Any] = {}
         if WEIGHT in given:
-            largest = float(self.max_weight or 1.0)
-            facts["sample_weight"] = {"max_weight": largest, "larger weights": "capped"}
+            facts["sample_weight"] = {"max_weight": float(self.max_weight or 1.0), "larger weights": "capped"}
         if EXPOSURE in given:
             facts["exposure_bounds"] = list(two_ends("exposure_bounds", self.exposure_bounds, "positive"))
         if UNIT in given:

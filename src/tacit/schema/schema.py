@@ -150,8 +150,7 @@ class Schema:
             name = self.unit if self.unit != person.column else None
             lines += ["", "[unit]", *toml_lines({**asdict(person), "name": name})]
         if self.weight is not None:
-            weight = {"column": self.weight.column, "maximum": self.weight.maximum}
-            lines += ["", "[weight]", *toml_lines(weight)]
+            lines += ["", "[weight]", *toml_lines({"column": self.weight.column, "maximum": self.weight.maximum})]
         for column_name, column in self.columns.items():
             declared = {"type": column.kind, **asdict(column)}
             declared["missing_indicator"] = declared.get("missing_indicator") or None
@@ -228,8 +227,7 @@ def _hint(name: object, known: Iterable[str]) -> str:
 
 def _listing(names: Iterable[str]) -> str:
     names = list(names)
-    listed = ", ".join(map(quoted, names[:20]))
-    return listed + (f" and {len(names) - 20} more" if len(names) > 20 else "")
+    return ", ".join(map(quoted, names[:20])) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
 
 
 def parse_toml(text: str) -> dict[str, Any]:

@@ -53,8 +53,7 @@ class Preparer:
     @classmethod
     def of(cls, design: Design, *, sparse: bool = False) -> Preparer:
         """Numbers of a design; refused are a norm bound that squares badly, and moved zeros."""
-        raw = bool(design.open_places)
-        norm = design.feature_norm
+        raw, norm = bool(design.open_places), design.feature_norm
         if design.columns and not raw and not SMALLEST_NORM <= norm <= LARGEST_NORM:
             got = f"[{SMALLEST_NORM}, {LARGEST_NORM}]; got {norm!r}. Rescale the columns or declare another row_norm."
             raise BoundsError(f"The norm bound of a feature row must lie in {got}")
@@ -135,14 +134,13 @@ def rescale(store: Store, design: Design, dtype: DTypeLike = np.float32) -> Stor
 
 def _closed_like(opened: Design, design: Design) -> Design | None:
     """The opened design with the other's map of its open columns; None where one is still open."""
-    places = opened.open_places
     if design.open_places or len(design.columns) != len(opened.columns):
         return None
     columns = tuple(
         replace(before, lower=b.lower, upper=b.upper, center=b.center, scale=b.scale) if before.is_open else before
         for before, b in zip(opened.columns, design.columns, strict=True)
     )
-    response = design.response if opened.width in places else opened.response
+    response = design.response if opened.width in opened.open_places else opened.response
     return replace(opened, columns=columns, response=response)
 
 

@@ -62,8 +62,7 @@ def to_float64(values: NDArray[Any], column: str) -> Floats:
         if kind in "biuf":
             return np.asarray(values, dtype=np.float64)
         if kind == "c":
-            real = np.where(values.imag == 0.0, values.real, NO_NUMBER)
-            return np.asarray(real, dtype=np.float64)
+            return np.asarray(np.where(values.imag == 0.0, values.real, NO_NUMBER), dtype=np.float64)
         if kind == "m":
             return np.where(np.isnat(values), np.nan, values.astype(np.int64).astype(np.float64))
     if kind not in READABLE_KINDS:
@@ -239,8 +238,7 @@ def _twin(form: NormalForm, dtype: np.dtype[Any]) -> Any:
     if not isinstance(form, Decimal):
         return None
     if dtype.kind == "f":
-        near = float(form)
-        return np.float64(near) if normal_form(near) == form else None
+        return np.float64(form) if normal_form(float(form)) == form else None
     limits = np.iinfo(dtype)
     whole = limits.min <= form <= limits.max and form == form.to_integral_value()
     return dtype.type(int(form)) if whole else None

@@ -61,12 +61,10 @@ class FeatureReader:
         places: dict[Indicator, int] = {}
         for factor in (factor for column in design.columns for factor in column.factors):
             name = factor.column
-            if not isinstance(factor, Numeric):
-                factors.require_declared(factor, design.levels, design.cells)
+            factors.require_declared(factor, design.levels, design.cells)
             if isinstance(factor, Indicator):
                 if name not in codes:
-                    levels = enumerate(design.levels[name])
-                    codes[name] = {normal_form(level): code for code, level in levels}
+                    codes[name] = {normal_form(level): code for code, level in enumerate(design.levels[name])}
                 places[factor] = _level_code(codes[name], factor.level, name)
             else:
                 numeric[name] = None
@@ -93,12 +91,10 @@ class FeatureReader:
         else:
             raw, numbers = readonly(numbers), np.empty_like(numbers, order="C")
             _clean(raw, self.rules, numbers, valid)
-        codes = {
-            name: _substituted_codes(batch.labels(name), levels, self.design.cells.get(name), name)
-            for name, levels in self.levels.items()
-        }
-        for code in codes.values():
-            valid &= code >= 0
+        codes: dict[str, Integers] = {}
+        for name, levels in self.levels.items():
+            codes[name] = _substituted_codes(batch.labels(name), levels, self.design.cells.get(name), name)
+            valid &= codes[name] >= 0
         if columns == tuple((Numeric(name),) for name in self.numeric):
             return numbers, valid
         position = {name: j for j, name in enumerate(self.numeric)}
@@ -157,9 +153,8 @@ def _substituted_codes(labels: NDArray[Any], levels: Sequence[str], cell: factor
     if not isinstance(cell, LabelCell):
         return codes
     places = {normal_form(level): code for code, level in enumerate(levels)}
-    missing, other = (
-        -1 if level is None else _level_code(places, level, column) for level in (cell.missing, cell.other)
-    )
+    given = cell.missing, cell.other
+    missing, other = (-1 if level is None else _level_code(places, level, column) for level in given)
     for index in np.flatnonzero(codes < 0).tolist():
         codes[index] = missing if normal_form(labels[index]) is None else other
     return codes
@@ -186,7 +181,7 @@ class RecordEncoder:
     def numbers(self) -> tuple[str, ...]:
         """Columns whose numbers are needed: features, outcome, and the order of a person's."""
         unit = self.design.attached.unit
-        order = () if unit is None or unit.order is None else (unit.order,)
+        order = (unit.order,) if unit is not None and unit.order is not None else ()
         return tuple(dict.fromkeys((*self.reader.numeric, *self.outcome.numbers, *order)))
 
     @property

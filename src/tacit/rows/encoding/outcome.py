@@ -111,8 +111,7 @@ class OutcomeEncoder:
     def _responses(self, batch: Batch, cells: Mapping[str, Floats]) -> tuple[Floats, Flags]:
         response = self.response
         if isinstance(response, Binary | Classes):
-            labels = batch.labels(response.column)
-            codes = level_codes(labels, response.classes, response.column)
+            codes = level_codes(batch.labels(response.column), response.classes, response.column)
             return codes.astype(np.float64), codes >= 0
         if isinstance(response, Continuous):
             y = cells[response.column]
@@ -157,8 +156,7 @@ def read_classes(source: Source, column: str, *, most: int = 1000, fewest: int =
         for label in _distinct(batch.labels(column)):
             form = normal_form(label)
             if form is not None and _writable(form):
-                kind = type(label)
-                own = label if kind in REMEMBERED or issubclass(kind, _LABELS) else str(form)
+                own = label if type(label) in REMEMBERED or issubclass(type(label), _LABELS) else str(form)
                 spellings[form] = min(own, spellings.get(form, own), key=_spelling)
             if len(spellings) > most:
                 raise DataError(

@@ -82,8 +82,7 @@ def _log1p(cells: Floats) -> Floats:
 def _exp(cells: Floats) -> Floats:
     # Far below, where the result is zero anyway, the exponent still has to be an integer.
     exponent = np.clip(np.rint(cells * 1.4426950408889634), -2000.0, 2000.0)
-    rest = (cells - exponent * _LOG_TWO_HIGH) - exponent * _LOG_TWO_LOW
-    rest = np.clip(rest, -1.0, 1.0)
+    rest = np.clip((cells - exponent * _LOG_TWO_HIGH) - exponent * _LOG_TWO_LOW, -1.0, 1.0)
     series = np.zeros_like(rest)
     for coefficient in _EXP_SERIES:
         series = (series + coefficient) * rest
@@ -120,8 +119,7 @@ def _fill_basis(cells: Floats, knots: Floats, degree: int, basis: Floats) -> Non
         for order in range(1, degree + 1):
             carried = 0.0
             for k in range(order):
-                right = knots[span + k + 1]
-                left = knots[span + 1 + k - order]
+                right, left = knots[span + k + 1], knots[span + 1 + k - order]
                 share = values[k] / (right - left)
                 values[k] = carried + (right - x) * share
                 carried = (x - left) * share
@@ -157,8 +155,7 @@ class FeatureMapper:
                 monomials = feature_map.monomials(width)
                 place = {monomial: index for index, monomial in enumerate(monomials)}
                 # For each product, the earlier product (or -1) and the column that it is made of.
-                steps = [(place.get(m[:-1], -1), m[-1]) for m in monomials]
-                table = np.array(steps, dtype=np.float64)
+                table = np.array([(place.get(m[:-1], -1), m[-1]) for m in monomials], dtype=np.float64)
             case RandomFourier():
                 table = frequencies_in_turns(feature_map.seed, width, feature_map.count, feature_map.scale)
             case Custom(function=function) if function is not None:
@@ -237,8 +234,7 @@ def _map_inputs(numbers: Floats, valid: Flags, bounds: Floats, norm: float, rows
 def _multiply(rows: Floats, steps: Integers, out: Floats) -> None:
     for i in range(len(rows)):
         for m in range(len(steps)):
-            before = steps[m, 0]
-            factor = rows[i, steps[m, 1]]
+            before, factor = steps[m, 0], rows[i, steps[m, 1]]
             out[i, m] = factor if before < 0 else out[i, before] * factor
 
 

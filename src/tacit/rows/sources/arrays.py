@@ -233,11 +233,9 @@ class SparseSource(Source):
         grows[first[(first > 0) & (first < len(indices))] - 1] = True
         if not grows.all():
             # A new matrix, since the flags of the user's may say what once was true.
-            shape = stop - start, len(self.names)
-            part = type(matrix)((values, indices, starts), shape=shape)
+            part = type(matrix)((values, indices, starts), shape=(stop - start, len(self.names)))
             part.sum_duplicates()
-            starts, indices = part.indptr.astype(np.int64), part.indices.astype(np.int64)
-            values = part.data
+            starts, indices, values = part.indptr.astype(np.int64), part.indices.astype(np.int64), part.data
         return SparseRows(starts, indices, values)
 
     def _numeric(self, start: int, stop: int, names: Names) -> Floats:

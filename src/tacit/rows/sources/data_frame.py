@@ -53,8 +53,7 @@ class FrameSource(Source):
         sources.require_table(len(frame), len(names), fewest)
         if response is not None:
             sources.require_columns(names, [response])
-        library = str(frame.implementation.value)
-        return cls(frame, names=names, response=response, length=len(frame), typed_by=library)
+        return cls(frame, names=names, response=response, length=len(frame), typed_by=str(frame.implementation.value))
 
     def batches(self, rows: int, *, numeric: Names, labels: Names) -> Iterator[Batch]:
         """Slices of the converted numeric columns and of the raw label columns."""

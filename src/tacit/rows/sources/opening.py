@@ -132,8 +132,7 @@ def describe(table: Any) -> Description:
             return Description(tuple(schema.names), tuple(arrow_kind(part.type) for part in schema))
         names = read_header(path)
         sources.require_distinct(names)
-        unknown: Kind = "unknown"
-        return Description(names, (unknown,) * len(names))
+        return Description(names, tuple("unknown" for _ in names))
     frame = as_frame(table)
     if frame is not None:
         names = tuple(map(str, frame.columns))

@@ -156,8 +156,7 @@ def require_distinct(names: Names) -> None:
     """Refuse a table in which a column name repeats."""
     repeated = sorted(name for name, times in Counter(names).items() if times > 1)
     if repeated:
-        found = ", ".join(map(repr, repeated))
-        raise DataError(f"Column names must differ; repeated: {found}. Rename the columns.")
+        raise DataError(f"Column names must differ; repeated: {', '.join(map(repr, repeated))}. Rename the columns.")
 
 
 def require_table(length: int, width: int, fewest: int = 2) -> None:
@@ -175,10 +174,10 @@ def require_records(length: int, fewest: int = 2) -> None:
 
 def file_kind(path: Path) -> str:
     """The ending of a file's name that says how it is read."""
-    for kind in FILE_KINDS:
-        if path.name.lower().endswith(kind):
-            return kind
-    raise FileError(f"{path.name!r} is not a kind of file that is read: {', '.join(FILE_KINDS)}.")
+    found = [kind for kind in FILE_KINDS if path.name.lower().endswith(kind)]
+    if not found:
+        raise FileError(f"{path.name!r} is not a kind of file that is read: {', '.join(FILE_KINDS)}.")
+    return found[0]
 
 
 def unreadable(path: Path) -> FileError:

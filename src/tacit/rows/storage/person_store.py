@@ -34,11 +34,9 @@ class PersonBlock(NamedTuple):
         """Parts of whole groups with at most so many tiles, or of one group; nothing is copied."""
         first = 0
         while first < len(self.counts):
-            last = np.searchsorted(self.starts, self.starts[first] + tiles, side="right") - 1
-            stop = max(first + 1, int(last))
+            stop = max(first + 1, int(np.searchsorted(self.starts, self.starts[first] + tiles, side="right")) - 1)
             starts = self.starts[first : stop + 1]
-            own = self.tiles[starts[0] : starts[-1]]
-            yield PersonBlock(own, starts - starts[0], self.counts[first:stop])
+            yield PersonBlock(self.tiles[starts[0] : starts[-1]], starts - starts[0], self.counts[first:stop])
             first = stop
 
     def frozen(self) -> PersonBlock:

@@ -207,15 +207,13 @@ class ScratchStore(Store):
         """Records of one block, in a fresh buffer."""
         tiles, columns = self.layout.tiles(index), self.layout.columns
         size = self.layout.dtype.itemsize * columns * LANES
-        offset, stop = tiles.start * size, tiles.stop * size
-        pieces: list[bytes] = []
+        data, offset, stop = b"", tiles.start * size, tiles.stop * size
         while offset < stop:
             # pread rather than a memory map: mapped pages would count as memory in use.
-            pieces.append(os.pread(self._descriptor, stop - offset, offset))
-            if not pieces[-1]:
+            piece = os.pread(self._descriptor, stop - offset, offset)
+            if not piece:
                 raise FileError("The scratch file is shorter than what was written to it.")
-            offset += len(pieces[-1])
-        data = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+            offset, data = offset + len(piece), data + piece if data else piece
         return np.frombuffer(data, dtype=self.layout.dtype).reshape(-1, columns, LANES)
 
     def rewritten(self, layout: Layout, rewrite: Rewrite) -> Store:
@@ -276,8 +274,7 @@ class SparseBlock(NamedTuple):
 
     def dense(self, width: int) -> NDArray[Any]:
         """The same records as tiles (tile, column, 64), zeros written out."""
-        columns = width + self.outcome.shape[1]
-        tiles = np.zeros((len(self.outcome), columns, LANES), dtype=self.values.dtype)
+        tiles = np.zeros((len(self.outcome), width + self.outcome.shape[1], LANES), dtype=self.values.dtype)
         tiles[:, width:] = self.outcome
         _scatter(self.starts, self.indices, self.values, tiles)
         return tiles
@@ -287,8 +284,7 @@ class SparseStore(Store):
     """Sparse records in memory."""
 
     def __init__(self, layout: Layout, blocks: Sequence[SparseBlock]) -> None:
-        frozen = (SparseBlock(*(readonly(array) for array in block)) for block in blocks)
-        super().__init__(layout, frozen)
+        super().__init__(layout, (SparseBlock(*(readonly(array) for array in block)) for block in blocks))
 
     def require_mappable(self) -> None:
         """Refuse records too wide to be mapped, by their public width."""
