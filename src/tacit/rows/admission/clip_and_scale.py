@@ -110,7 +110,7 @@ def rescale(store: Store, design: Design, dtype: DTypeLike = np.float32) -> Stor
     """Prepare the raw records of a store by a design with bounds; the store is closed.
 
     Guarantee: the result is, to the bit, what this design would have admitted; of a person with too many records and no
-    declared order, those chosen as they came in. A design that differs by more than bounds is refused.
+    declared order, those chosen as they came in. A design that differs by more than open bounds is refused.
     """
     opened = store.opened
     if opened is None or _closed_like(opened, design) != design:
